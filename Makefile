@@ -1,0 +1,41 @@
+# On a fresh machine with Python 3.11+, make and git: `make demo` and `make test` do everything.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/pip --disable-pip-version-check --quiet
+export PYTHONWARNDEFAULTENCODING := 0
+
+.PHONY: demo test bench lint format docs clean
+
+demo: $(VENV)/.core
+	$(BIN)/python examples/tour.py
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -n auto
+
+bench: $(VENV)/.bench
+	$(BIN)/python -m benchmarks
+
+lint: $(VENV)/.lint
+	$(BIN)/ruff check src tests examples benchmarks
+	$(BIN)/ruff format --check src tests examples benchmarks
+	$(BIN)/mypy
+
+format: $(VENV)/.lint
+	$(BIN)/ruff check --fix src tests examples benchmarks
+	$(BIN)/ruff format src tests examples benchmarks
+
+# One virtual environment, extras added as targets need them; `constraints.txt` pins what is known to work.
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(PIP) install -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.test $(VENV)/.bench $(VENV)/.lint: $(VENV)/.%: $(VENV)/.core
+	$(PIP) install -c constraints.txt -e ".[$*]"
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,113 @@
+"""sharnir: dynamics of multibody systems, every formulation of the equations of motion behind one model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .errors import MethodError, ModelError, SharnirError, SingularError, StateError, TraceError
+from .model import samples
+from .model.joints import (
+    Ball,
+    ConstraintJoint,
+    CustomJoint,
+    Cylindrical,
+    Free,
+    Joint,
+    Planar,
+    Prismatic,
+    Revolute,
+    Screw,
+    Translation,
+    Universal,
+    Weld,
+)
+from .model.model import Model
+from .model.pose import Pose, Rotation
+from .model.shapes import Box, Cylinder, Rod, Sphere
+from .trace.functions import (
+    acos,
+    asin,
+    atan,
+    atan2,
+    cos,
+    cosh,
+    exp,
+    log,
+    maximum,
+    minimum,
+    power,
+    select,
+    sin,
+    sinh,
+    sqrt,
+    tan,
+    tanh,
+)
+
+if TYPE_CHECKING:
+    from .dynamics import Dynamics
+    from .forms.matrices import Matrices, matrices
+
+__version__ = "0.1.0"
+
+_LATER = {"Dynamics": "dynamics", "Matrices": "forms.matrices", "matrices": "forms.matrices"}
+"""Names whose modules need SciPy: imported when first used, so that `import sharnir` is quick."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        from importlib import import_module
+
+        return getattr(import_module(f".{_LATER[name]}", __name__), name)
+    raise AttributeError(f"module 'sharnir' has no attribute {name!r}")
+
+
+__all__ = [
+    "Ball",
+    "Box",
+    "ConstraintJoint",
+    "CustomJoint",
+    "Cylinder",
+    "Cylindrical",
+    "Dynamics",
+    "Free",
+    "Joint",
+    "Matrices",
+    "MethodError",
+    "Model",
+    "ModelError",
+    "Planar",
+    "Pose",
+    "Prismatic",
+    "Revolute",
+    "Rod",
+    "Rotation",
+    "Screw",
+    "SharnirError",
+    "SingularError",
+    "Sphere",
+    "StateError",
+    "TraceError",
+    "Translation",
+    "Universal",
+    "Weld",
+    "acos",
+    "asin",
+    "atan",
+    "atan2",
+    "cos",
+    "cosh",
+    "exp",
+    "log",
+    "matrices",
+    "maximum",
+    "minimum",
+    "power",
+    "samples",
+    "select",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+]

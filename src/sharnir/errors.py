@@ -1,0 +1,37 @@
+"""One family of exceptions: every message names the culprit and says what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class SharnirError(Exception):
+    """Whatever sharnir refuses to do, it refuses with a subclass of this."""
+
+
+class ModelError(SharnirError, ValueError):
+    """The mechanism, as described, makes no sense: a body, a joint or their graph is at fault."""
+
+
+class StateError(SharnirError, ValueError):
+    """A state, a force or a time handed to a computation has the wrong shape or value."""
+
+
+class TraceError(SharnirError, TypeError):
+    """A user's function cannot be turned into an expression graph."""
+
+
+class SingularError(SharnirError, ArithmeticError):
+    """The equations of motion have no unique solution: some joint moves no mass."""
+
+
+class MethodError(SharnirError, ValueError):
+    """An unknown method or backend, or one that does not apply to this model."""
+
+
+def known(names: Iterable[str], limit: int = 12) -> str:
+    """`'a', 'b', 'c'`: the tail of an 'unknown name' message."""
+    names = list(names)
+    shown = ", ".join(repr(n) for n in names[:limit])
+    rest = len(names) - limit
+    return (shown or "none") + (f" and {rest} more" if rest > 0 else "")

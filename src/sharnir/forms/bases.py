@@ -1,0 +1,31 @@
+"""The two bases of a joint from one another (theory 2.13, 2.14): A spans its motions, Z its reactions, ZᵀA = 0."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import qr
+
+
+def orthogonal_by_projector(A: np.ndarray) -> np.ndarray:
+    """Z (6×m): independent columns of E − A(AᵀA)⁻¹Aᵀ."""
+    n = A.shape[1]
+    projector = np.eye(6) - A @ np.linalg.solve(A.T @ A, A.T) if n else np.eye(6)
+    _, _, order = qr(projector, pivoting=True)
+    return projector[:, np.sort(order[: 6 - n])]
+
+
+def orthogonal_by_blocks(A: np.ndarray) -> np.ndarray:
+    """Z (6×m): with A split by rows into an invertible block A_н and the rest A_з, Z = (−(A_н⁻¹)ᵀA_зᵀ ; E)."""
+    n = A.shape[1]
+    _, _, order = qr(A.T, pivoting=True)
+    chosen, rest = np.sort(order[:n]), np.sort(order[n:])
+    Z = np.zeros((6, 6 - n))
+    Z[rest] = np.eye(6 - n)
+    if n:
+        Z[chosen] = -np.linalg.solve(A[chosen].T, A[rest].T)
+    return Z
+
+
+def tangent_by_blocks(Z: np.ndarray) -> np.ndarray:
+    """A (6×n) from Z: the relation between the two is its own mirror image."""
+    return orthogonal_by_blocks(Z)

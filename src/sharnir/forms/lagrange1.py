@@ -1,0 +1,62 @@
+"""Lagrange's equations of the first kind in absolute coordinates: reactions as multipliers, R = Zλ + R_τ.
+
+R_τ = A(AᵀA)⁻¹τ is the part of the reactions that the joint forces fix; F̂ = F + SᵀR_τ.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import solve as dense_solve
+from scipy.sparse.linalg import splu
+
+from ..errors import MethodError
+from .matrices import Matrices, dense
+from .solution import Solution
+
+
+def solve(m: Matrices, tau: np.ndarray) -> Solution:
+    """The multipliers alone (3.10): Lλ = Zᵀ(w* − SM⁻¹F̂), L symmetric positive definite."""
+    R_tau, F = _joint_forces(m, tau)
+    right = m.Z.T @ (m.w_star - m.S @ (m.M_inverse @ F))
+    multipliers = splu(m.L.tocsc()).solve(right) if m.sparse else cho_solve(cho_factor(m.L), right)
+    R = m.Z @ multipliers + R_tau
+    vdot = m.M_inverse @ (m.S.T @ R + m.F)  # (3.9)
+    return _solution(m, vdot, R)
+
+
+def solve_with_accelerations(m: Matrices, tau: np.ndarray) -> Solution:
+    """Accelerations and multipliers together (3.8), 12N − n unknowns: Mv̇ − SᵀZλ = F̂; −ZᵀSv̇ = −Zᵀw*."""
+    R_tau, F = _joint_forces(m, tau)
+    ZS = dense(m.Z.T @ m.S)
+    k = ZS.shape[0]
+    matrix = np.block([[dense(m.M), -ZS.T], [-ZS, np.zeros((k, k))]])
+    x = dense_solve(matrix, np.concatenate([F, -(m.Z.T @ m.w_star)]), assume_a="sym")
+    return _solution(m, x[: 6 * m.N], m.Z @ x[6 * m.N :] + R_tau)
+
+
+def _joint_forces(m: Matrices, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    R_tau = np.zeros(6 * m.N)
+    for i, A in enumerate(m.A_blocks):
+        R_tau[6 * i : 6 * i + 6] = A @ np.linalg.solve(A.T @ A, tau[m.axes(i)])
+    return R_tau, m.F + m.S.T @ R_tau
+
+
+def _solution(m: Matrices, vdot: np.ndarray, R: np.ndarray) -> Solution:
+    relative = (m.S @ vdot - m.w_star).reshape(-1, 6)
+    qdd = np.concatenate([np.linalg.solve(A.T @ A, A.T @ w) for A, w in zip(m.A_blocks, relative, strict=True)])
+    return Solution(qdd=qdd, vdot=vdot.reshape(-1, 6), R=R.reshape(-1, 6))
+
+
+def invert_masses(m: Matrices) -> list[np.ndarray]:
+    """M_i⁻¹ of every body; a body without mass or inertia has none, and this form cannot be used."""
+    out = []
+    for body, M in zip(m.model.bodies, m.M_blocks, strict=True):
+        moments = np.linalg.eigvalsh(body.inertia_matrix())
+        if body.mass == 0.0 or moments[0] <= 1e-14 * max(moments[2], 1e-300):
+            raise MethodError(
+                f"method 'lagrange1' divides by the mass matrix of every body, but body {body.name!r} has "
+                f"{'no mass' if body.mass == 0.0 else 'no inertia about some axis'}; choose another method"
+            )
+        out.append(np.linalg.inv(M))
+    return out

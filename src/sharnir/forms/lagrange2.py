@@ -1,0 +1,52 @@
+"""Lagrange's equations of the second kind (3.12): M_r q̈ = τ + Q, by both orders of multiplication."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from .kinetostatics import reactions
+from .matrices import Matrices
+from .solution import Solution
+
+
+def solve_direct(m: Matrices, tau: np.ndarray) -> Solution:
+    """The direct method: M_r = BᵀMB, Q = Bᵀ(F − Mψ)."""
+    return _solve(m, m.M_r, tau + m.Q)
+
+
+def solve_composite(m: Matrices, tau: np.ndarray) -> Solution:
+    """Composite bodies: M_r = AᵀM*A, Q = AᵀQ*, with M* and Q* gathered from the leaves inward."""
+    return _solve(m, composite_inertia(m), tau + m.A.T @ composite_forces(m))
+
+
+def composite_inertia(m: Matrices) -> np.ndarray:
+    """M_r (n×n) from M*_i = M_i + Σ C_lᵀM*_lC_l over the children l; blocks off the diagonal along the path."""
+    star = [M.copy() for M in m.M_blocks]
+    for i in range(m.N - 1, -1, -1):
+        if m.k[i] >= 0:
+            star[m.k[i]] += m.C[i].T @ star[i] @ m.C[i]  # (4.6)
+    out = np.zeros((m.n, m.n))
+    for i in range(m.N):
+        X = star[i] @ m.A_blocks[i]  # momenta of the composite body i per unit of its speeds
+        j = i
+        while j >= 0:
+            out[m.axes(j), m.axes(i)] = m.A_blocks[j].T @ X
+            out[m.axes(i), m.axes(j)] = out[m.axes(j), m.axes(i)].T
+            X, j = m.C[j].T @ X, m.k[j]
+    return out
+
+
+def composite_forces(m: Matrices) -> np.ndarray:
+    """Q*_i = F_i − M_iψ_i + Σ C_lᵀQ*_l over the children l (6N)."""
+    star = (m.F - m.M @ m.psi).reshape(-1, 6)
+    for i in range(m.N - 1, -1, -1):
+        if m.k[i] >= 0:
+            star[m.k[i]] += m.C[i].T @ star[i]  # (4.7)
+    return star.ravel()
+
+
+def _solve(m: Matrices, M_r: np.ndarray, right: np.ndarray) -> Solution:
+    qdd = cho_solve(cho_factor(M_r), right) if m.n else np.zeros(0)
+    vdot = m.B @ qdd + m.psi  # [I] (2.22)
+    return Solution(qdd=qdd, vdot=vdot.reshape(-1, 6), R=reactions(m, vdot))

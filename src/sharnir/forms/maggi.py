@@ -1,0 +1,26 @@
+"""Maggi's equations in redundant quasi-velocities: both spaces at once, no multipliers.
+
+BᵀM v̇ = τ + BᵀF;   ZᵀS v̇ = Zᵀw*        (6N unknowns v̇)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse as sp
+from scipy.sparse.linalg import splu
+
+from .kinetostatics import reactions
+from .matrices import Matrices
+from .solution import Solution
+
+
+def solve(m: Matrices, tau: np.ndarray) -> Solution:
+    top, bottom = m.B.T @ m.M, m.Z.T @ m.S
+    right = np.concatenate([tau + m.B.T @ m.F, m.Z.T @ m.w_star])
+    if m.sparse:
+        vdot = splu(sp.vstack([top, bottom], format="csc")).solve(right)
+    else:
+        vdot = np.linalg.solve(np.vstack([top, bottom]), right)
+    relative = (m.S @ vdot - m.w_star).reshape(-1, 6)
+    qdd = np.concatenate([np.linalg.solve(A.T @ A, A.T @ w) for A, w in zip(m.A_blocks, relative, strict=True)])
+    return Solution(qdd=qdd, vdot=vdot.reshape(-1, 6), R=reactions(m, vdot))

@@ -1,0 +1,36 @@
+"""Poisson's equations in momenta: p = BᵀMv in place of q̇, and ṗ without a single acceleration.
+
+Velocity level has the matrix of the extended system:  M v − SᵀΛ = 0;  −S v + A q̇ = −φ^r − C_0v_0;  AᵀΛ = p.
+Λ_i is the momentum of everything joint i carries.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse.linalg import splu
+
+from .matrices import Matrices
+
+
+def momenta(m: Matrices) -> np.ndarray:
+    """p (n) = BᵀMv."""
+    return m.B.T @ (m.M @ m.v)
+
+
+def velocities(m: Matrices, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Speeds q̇ (n), velocities v (N×6) and carried momenta Λ (N×6) from p; of m only the position is used."""
+    N6 = 6 * m.N
+    right = np.concatenate([np.zeros(N6), -(m.phi_r + m.from_base(m.base_velocity)), p])
+    x = splu(m.extended).solve(right) if m.sparse else np.linalg.solve(m.extended, right)
+    return x[2 * N6 :], x[:N6].reshape(-1, 6), x[N6 : 2 * N6].reshape(-1, 6)
+
+
+def momentum_rates(m: Matrices, tau: np.ndarray, Lambda: np.ndarray) -> np.ndarray:
+    """ṗ_i = τ_i + A_iᵀ(F^e*_i − v_i ×* Λ_i) + Ȧ_iᵀΛ_i, F^e* = Tᵀ(external wrenches), v ×* (f; m) = (ω×f ; ω×m + v×f)."""
+    carried = (m.T.T @ m.F_external).reshape(-1, 6)
+    out = tau.copy()
+    for i, v in enumerate(m.v.reshape(-1, 6)):
+        force, moment = Lambda[i, :3], Lambda[i, 3:]
+        turned = np.concatenate([np.cross(v[3:], force), np.cross(v[3:], moment) + np.cross(v[:3], force)])
+        out[m.axes(i)] += m.A_blocks[i].T @ (carried[i] - turned) + m.A_rates[i].T @ Lambda[i]
+    return out

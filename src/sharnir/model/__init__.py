@@ -1,0 +1,1 @@
+"""What the user builds: bodies, joints, frames, and the graph they make."""

@@ -1,0 +1,162 @@
+"""What every joint type has in common: coordinates with names, drives, and the elementary motions it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...errors import ModelError, known
+from ...kernels import joint_stage as stage
+from ...trace import Expression, Graph, call_traced, check_numbers, tangent
+from ..pose import Axis, Pose, Rotation, unit_axis
+
+
+@dataclass(frozen=True)
+class Motion:
+    """One elementary motion of the joint stage (`kernels/joint_stage.py` explains the kinds)."""
+
+    kind: int
+    nq: int = 0
+    nv: int = 0
+    placement: Pose | None = None
+    turn: float = 0.0
+    slide: float = 0.0
+    drive: Expression | None = None
+    """(t) -> value, first and second derivative of a driven coordinate."""
+    given: Expression | None = None
+    """(q, v, t) -> the values of a GIVEN motion."""
+
+
+class Joint:
+    """How one body may move relative to another. Subclasses say which motions it is made of.
+
+    motion      drives the joint in time: a function of t for a joint of one coordinate, else a mapping from
+                coordinate names to functions. A driven coordinate is no freedom; its force is an output.
+    limits      (low, high), or one pair per coordinate     } kept for the forces and the viewer
+    damping, friction, stiffness, rest: one number or one per speed }
+    """
+
+    coordinates: tuple[str, ...] = ()
+    """Names of the coordinates before any of them is driven."""
+
+    def __init__(
+        self,
+        *,
+        motion: Any = None,
+        limits: Any = None,
+        damping: Any = 0.0,
+        friction: Any = 0.0,
+        stiffness: Any = 0.0,
+        rest: Any = 0.0,
+    ) -> None:
+        self.motion = motion
+        self.limits = limits
+        self.damping = damping
+        self.friction = friction
+        self.stiffness = stiffness
+        self.rest = rest
+
+    # --- what a subclass provides -------------------------------------------------------------------------------------
+    def motions(self, label: str) -> list[Motion]:
+        """The elementary motions, from the carrier's side to the moved body. `label` names the joint in errors."""
+        raise NotImplementedError
+
+    # --- what follows ---------------------------------------------------------------------------------------------------
+    @property
+    def type_name(self) -> str:
+        return type(self).__name__
+
+    def q_names(self) -> tuple[str, ...]:
+        """Names of the free coordinates."""
+        driven = self.drives("this joint")
+        return tuple(name for name in self.coordinates if name not in driven)
+
+    def v_names(self) -> tuple[str, ...]:
+        """Names of the speeds."""
+        return self.q_names()
+
+    def neutral(self) -> tuple[float, ...]:
+        """The coordinates of the reference position."""
+        return tuple(0.0 for _ in self.q_names())
+
+    def random(self, rng: np.random.Generator) -> list[float]:
+        """Coordinates in [−1, 1]; a quaternion anywhere on its sphere."""
+        names = self.q_names()
+        q = rng.uniform(-1.0, 1.0, len(names))
+        if "qw" in names:
+            quaternion = rng.normal(size=4)
+            q[names.index("qw") :] = quaternion / np.linalg.norm(quaternion)
+        return q.tolist()
+
+    def drives(self, label: str) -> dict[str, Callable[[Any], Any]]:
+        """Driven coordinates and their functions of time."""
+        if self.motion is None:
+            return {}
+        if callable(self.motion):
+            if len(self.coordinates) != 1:
+                raise ModelError(
+                    f"{label}: motion is one function but the joint has {len(self.coordinates)} coordinates; "
+                    f"name them, e.g. motion={{{self.coordinates[0]!r}: f}}"
+                    if self.coordinates
+                    else f"{label}: nothing to drive"
+                )
+            return {self.coordinates[0]: self.motion}
+        if not isinstance(self.motion, Mapping):
+            raise ModelError(f"{label}: motion must be a function of t or a mapping from coordinate names, got {self.motion!r}")
+        for name, function in self.motion.items():
+            if name not in self.coordinates:
+                raise ModelError(f"{label}: no coordinate {name!r} to drive; it has {known(self.coordinates)}")
+            if not callable(function):
+                raise ModelError(f"{label}: motion of {name!r} must be a function of t, got {function!r}")
+        return dict(self.motion)
+
+    def __repr__(self) -> str:
+        return f"{self.type_name}({', '.join(self.q_names()) or 'no freedom'})"
+
+
+class AxisJoint(Joint):
+    """A joint made of turns and shifts about given axes, one after another."""
+
+    def steps(self, label: str) -> list[tuple[str, Axis, float, float]]:
+        """(coordinate, axis, radians per unit, metres per unit) in order."""
+        raise NotImplementedError
+
+    def motions(self, label: str) -> list[Motion]:
+        drives = self.drives(label)
+        out: list[Motion] = []
+        aligned = Rotation.identity()  # the axes reached so far, z along the last axis
+        for name, axis, turn, slide in self.steps(label):
+            wanted = Rotation.align_z(unit_axis(axis, f"{label}, {name}" if len(self.coordinates) > 1 else label))
+            out += fixed(Pose(rotation=aligned.T @ wanted))
+            aligned = wanted
+            kind = stage.SCREW if turn and slide else stage.TURN if turn else stage.SLIDE
+            if name in drives:
+                out.append(Motion(kind, turn=turn, slide=slide, drive=trace_drive(drives[name], f"{label}: motion of {name!r}")))
+            else:
+                out.append(Motion(kind, nq=1, nv=1, turn=turn, slide=slide))
+        return out + fixed(Pose(rotation=aligned.T))
+
+
+def fixed(placement: Pose) -> list[Motion]:
+    """A constant placement, or nothing where it is the identity."""
+    return [] if placement.is_identity else [Motion(stage.FIXED, placement=placement)]
+
+
+def trace_drive(function: Callable[[Any], Any], what: str) -> Expression:
+    """A function of time with its first two derivatives."""
+    graph = Graph()
+    t = graph.input()
+    value = check_numbers([call_traced(function, [t], what)], graph, what)
+    first = tangent(value, [(t, 1.0)])
+    return Expression(graph, [t], value + first + tangent(first, [(t, 1.0)]))
+
+
+def per_coordinate(value: Any, n: int, what: str) -> Sequence[float]:
+    """One number for all, or one each."""
+    values = [float(value)] * n if not hasattr(value, "__len__") else [float(x) for x in value]
+    if len(values) != n:
+        raise ModelError(f"{what}: expected one number or {n}, got {len(values)}")
+    return values

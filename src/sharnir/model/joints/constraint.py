@@ -1,0 +1,148 @@
+"""A joint of the user's own, given by what it forbids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...errors import ModelError
+from ...kernels import algebra
+from ...kernels.joint_stage import GIVEN
+from ...trace import Expression, Graph, Number, call_traced, check_numbers, tangent
+from ..pose import Pose, Rotation, quaternion_of
+from .base import Joint, Motion
+from .traced import motion_values
+
+
+class ConstraintJoint(Joint):
+    """A joint given by its constraints: `constraints(pose, t)` returns m numbers that the joint keeps at zero.
+
+    The orthogonal basis Z comes first, by differentiation; the tangent basis A follows from it (theory 2.12).
+    Coordinates are those of a free joint (position, quaternion), started at `start`, which must satisfy the
+    constraints at t = 0; the 6 − m speeds are those components of the relative velocity (in the moved axes,
+    vx vy vz wx wy wz) that determine the others best at the start.
+    """
+
+    coordinates = ("x", "y", "z", "qw", "qx", "qy", "qz")
+    _twist = ("vx", "vy", "vz", "wx", "wy", "wz")
+
+    def __init__(self, constraints: Callable[[Pose, Any], Any], start: Pose | None = None, **options: Any) -> None:
+        super().__init__(**options)
+        if self.motion is not None:
+            raise ModelError("constraint joint: put the drive into the constraints, they may depend on t")
+        self.constraints = constraints
+        self.start = start if start is not None else Pose()
+        self.independent = self._partition()
+
+    def motions(self, label: str) -> list[Motion]:
+        n = len(self.independent)
+        return [Motion(GIVEN, nq=7, nv=n, given=self._expression(label))]
+
+    def q_names(self) -> tuple[str, ...]:
+        return self.coordinates
+
+    def v_names(self) -> tuple[str, ...]:
+        return tuple(self._twist[k] for k in self.independent)
+
+    def neutral(self) -> tuple[float, ...]:
+        return (*self.start.position, *quaternion_of(self.start.rotation))
+
+    def random(self, rng: np.random.Generator) -> list[float]:
+        """The start: any other position would have to be found by solving the constraints."""
+        return list(self.neutral())
+
+    # --- the two bases --------------------------------------------------------------------------------------------------
+    def _constraint_rows(self, label: str) -> tuple[Graph, Any, Any, list[tuple[Number, ...]], tuple[Number, ...]]:
+        """Graph, coordinates, time, the rows of Zᵀ (m × 6) and ∂ξ/∂t."""
+        graph = Graph()
+        q, t = graph.inputs(7), graph.input()
+        pose = Pose(q[:3], Rotation.quaternion(*q[3:]))
+        values = call_traced(self.constraints, (pose, t), f"{label}: the constraints")
+        values = check_numbers(values if hasattr(values, "__len__") else [values], graph, f"{label}: the constraints")
+        if not 1 <= len(values) <= 6:
+            raise ModelError(f"{label}: between 1 and 6 constraints make a joint, got {len(values)}")
+        columns = [tangent(values, list(zip(q, _rates(q, pose, k), strict=True))) for k in range(6)]  # (2.11)
+        rows = [tuple(column[j] for column in columns) for j in range(len(values))]
+        self._values = Expression(graph, [*q, t], values)
+        return graph, q, t, rows, tangent(values, [(t, 1.0)])
+
+    def _partition(self) -> tuple[int, ...]:
+        """Components of the velocity that determine the others: the complement of the best pivots of Zᵀ at the start."""
+        label = "constraint joint"
+        graph, q, t, rows, _ = self._constraint_rows(label)
+        at = (*self.neutral(), 0.0)
+        gap = np.array(self._values(*at), dtype=float)
+        if not np.abs(gap).max() < 1e-9:
+            worst = np.abs(gap).max()
+            raise ModelError(f"{label}: the start pose breaks its constraints by {worst:.3g}; give a `start` that meets them")
+        Z = np.array(Expression(graph, [*q, t], [x for row in rows for x in row])(*at), dtype=float).reshape(len(rows), 6)
+        left, dependent = Z.copy(), list[int]()
+        for _ in range(len(rows)):  # Gauss with full pivoting
+            i, j = np.unravel_index(np.abs(left).argmax(), left.shape)
+            if abs(left[i, j]) < 1e-9 * max(1.0, np.abs(Z).max()):
+                raise ModelError(f"{label}: only {len(dependent)} of its {len(rows)} constraints are independent at the start")
+            dependent.append(int(j))
+            left = left - np.outer(left[:, j] / left[i, j], left[i])
+        return tuple(k for k in range(6) if k not in dependent)
+
+    def _expression(self, label: str) -> Expression:
+        graph, q, t, rows, by_time = self._constraint_rows(label)
+        dependent = [k for k in range(6) if k not in self.independent]
+        u = graph.inputs(len(self.independent))
+        velocity: list[Number] = [0.0] * 6
+        right = []
+        for row, rate in zip(rows, by_time, strict=True):  # Zᵀv = −∂ξ/∂t, the free components given  (2.12)
+            known = rate
+            for k, speed in zip(self.independent, u, strict=True):
+                known = known + row[k] * speed
+            right.append(-known)
+        for k, speed in zip(self.independent, u, strict=True):
+            velocity[k] = speed
+        matrix = [[row[k] for k in dependent] for row in rows]
+        order = self._pivot_rows(graph, q, t, matrix)
+        for k, x in zip(dependent, _solve(matrix, right, order), strict=True):
+            velocity[k] = x
+        pose = Pose(q[:3], Rotation.quaternion(*q[3:]))
+        v = tuple(velocity)
+        entries = pose.rotation.entries
+        rates = (*algebra.mv(entries, v[:3]), *algebra.quaternion_rate(q[3], q[4], q[5], q[6], v[3:]))
+        flow = [*zip(q, rates, strict=True), (t, 1.0)]
+        return Expression(graph, [*q, *u, t], motion_values(pose.position, entries, v, u, rates, flow))
+
+    def _pivot_rows(self, graph: Graph, q: Any, t: Any, matrix: list[list[Number]]) -> list[int]:
+        """The order of rows that Gauss would take at the start: the traced elimination cannot look at values."""
+        m = len(matrix)
+        flat = Expression(graph, [*q, t], [x for row in matrix for x in row])(*self.neutral(), 0.0)
+        left, order = np.array(flat, dtype=float).reshape(m, m), []
+        for k in range(m):
+            i = max((i for i in range(m) if i not in order), key=lambda i: abs(left[i, k]))
+            order.append(i)
+            for j in range(m):
+                if j not in order:
+                    left[j] -= left[i] * (left[j, k] / left[i, k])
+        return order
+
+
+def _rates(q: Any, pose: Pose, k: int) -> tuple[Number, ...]:
+    """Rates of position and quaternion when the k-th component of the velocity (moved axes) is one."""
+    unit = tuple(1.0 if j == k else 0.0 for j in range(6))
+    return (*algebra.mv(pose.rotation.entries, unit[:3]), *algebra.quaternion_rate(q[3], q[4], q[5], q[6], unit[3:]))
+
+
+def _solve(matrix: list[list[Number]], right: list[Number], order: list[int]) -> list[Number]:
+    """Gauss on numbers of any kind, rows in the given order."""
+    a = [[*matrix[i], right[i]] for i in order]
+    m = len(a)
+    for k in range(m):
+        for i in range(k + 1, m):
+            factor = a[i][k] / a[k][k]
+            a[i] = [x - factor * y for x, y in zip(a[i], a[k], strict=True)]
+    x: list[Number] = [0.0] * m
+    for k in range(m - 1, -1, -1):
+        rest = a[k][m]
+        for j in range(k + 1, m):
+            rest = rest - a[k][j] * x[j]
+        x[k] = rest / a[k][k]
+    return x

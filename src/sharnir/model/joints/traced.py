@@ -1,0 +1,79 @@
+"""From a pose written in plain Python to everything the joint stage wants, by differentiation (theory 2.3–2.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...errors import ModelError
+from ...kernels import algebra
+from ...trace import Expression, Graph, Number, Symbol, call_traced, tangent
+from ..pose import Pose, Rotation
+
+
+def pose_expression(pose: Callable[..., Any], n: int, label: str) -> Expression:
+    """Values of a GIVEN motion with n coordinates: pose(q, t) -> Pose, or pose(t) where n = 0.
+
+    Inputs (q, v, t); outputs rho 3, G 9, v 6, w 6, rates n, A 6n, dA 6n.
+    """
+    graph = Graph()
+    q, v, t = graph.inputs(n), graph.inputs(n), graph.input()
+    position, entries = _as_pose(call_traced(pose, (q, t) if n else (t,), f"{label}: the pose"), graph, label)
+    flow = [*zip(q, v, strict=True), (t, 1.0)]
+
+    rate = tangent(position + entries, flow)
+    linear = algebra.mtv(entries, rate[:3])  # (2.3)
+    spin = algebra.mm(algebra.transpose(entries), rate[3:])  # (2.4)
+    velocity = (*linear, spin[7], spin[2], spin[3])
+    outputs = motion_values(position, entries, velocity, v, v, flow)
+    expression = Expression(graph, [*q, *v, t], outputs)
+    _check_pose(expression, n, label)
+    return expression
+
+
+def motion_values(
+    position: Sequence[Number],
+    entries: Sequence[Number],
+    velocity: tuple[Number, ...],
+    speeds: Sequence[Symbol],
+    rates: Sequence[Number],
+    flow: Sequence[tuple[Symbol, Number]],
+) -> tuple[Number, ...]:
+    """The list a GIVEN motion is read from, once its velocity is known as a function of coordinates, speeds and t."""
+    columns = [tangent(velocity, [(s, 1.0)]) for s in speeds]  # (2.5)
+    acceleration = tangent(velocity, flow)
+    centripetal = algebra.cross(velocity[3:], velocity[:3])
+    acceleration = algebra.add(acceleration[:3], centripetal) + acceleration[3:]  # (2.6)
+    flat = tuple(x for column in columns for x in column)
+    return (*position, *algebra.transpose(entries), *velocity, *acceleration, *rates, *flat, *tangent(flat, flow))
+
+
+def _as_pose(value: Any, graph: Graph, label: str) -> tuple[tuple[Number, ...], tuple[Number, ...]]:
+    if isinstance(value, Rotation):
+        value = Pose(rotation=value)
+    if not isinstance(value, Pose):
+        raise ModelError(f"{label}: the pose function must return a sharnir.Pose, got {value!r}")
+    for x in (*value.position, *value.rotation.entries):
+        if isinstance(x, Symbol):
+            graph.index_of(x)
+    return tuple(value.position), tuple(value.rotation.entries)
+
+
+def _check_pose(expression: Expression, n: int, label: str) -> None:
+    """A rotation must be a rotation, and every coordinate must move something: tried at a few places."""
+    rng = np.random.default_rng(1)
+    ranks = []
+    for _ in range(3):
+        values = np.array(expression(*rng.uniform(0.1, 0.9, 2 * n + 1).tolist()), dtype=float)
+        G = values[3:12].reshape(3, 3)
+        if not np.isfinite(values).all():
+            continue  # outside the domain of the user's formula
+        if np.abs(G @ G.T - np.eye(3)).max() > 1e-9 or np.linalg.det(G) < 0:
+            raise ModelError(f"{label}: the pose function returns no rotation matrix; build it with sharnir.Rotation")
+        ranks.append(int(np.linalg.matrix_rank(values[24 + n : 24 + 7 * n].reshape(n, 6))) if n else 0)
+    if ranks and max(ranks) < n:
+        raise ModelError(
+            f"{label}: its {n} coordinates move the body in only {max(ranks)} independent ways; leave out the idle ones"
+        )

@@ -1,0 +1,13 @@
+"""No freedom at all."""
+
+from __future__ import annotations
+
+from .base import Joint, Motion
+
+
+class Weld(Joint):
+    """Two bodies joined rigidly; all six components of its reaction are outputs."""
+
+    def motions(self, label: str) -> list[Motion]:
+        self.drives(label)
+        return []

@@ -1,0 +1,299 @@
+"""What the user builds: bodies, frames, joints, a base. Everything is checked when it is said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelError, StateError, known
+from . import topology
+from .body import GROUND, Body, make_body
+from .joints import Free, Joint
+from .joints.base import Motion
+from .joints.traced import pose_expression
+from .pose import Pose, vector3
+from .shapes import Shape
+from .structure import Structure
+
+
+@dataclass(frozen=True)
+class PlacedJoint:
+    """A joint between two bodies, as the user named them."""
+
+    name: str
+    type: Joint
+    parent: str
+    child: str
+    at: Pose
+    child_at: Pose
+    cut: bool
+    motions: list[Motion] = field(repr=False)
+
+    @property
+    def nq(self) -> int:
+        return len(self.type.q_names())
+
+    @property
+    def nv(self) -> int:
+        return len(self.type.v_names())
+
+
+class Model:
+    """A mechanism. Add bodies and joints in any order and direction; `nq`, `bodies`, `joints` … follow from the graph.
+
+    gravity      acceleration of free fall in the world, m/s²
+    base_motion  function of t returning the Pose of the ground in the world (default: it stands still)
+    numbering    "depth-first" (subtrees stay together) or "leaves-last" (the rule of [I] §1)
+    """
+
+    def __init__(
+        self,
+        name: str = "model",
+        gravity: Sequence[float] = (0.0, 0.0, -9.81),
+        base_motion: Callable[[Any], Pose] | None = None,
+        numbering: str = "depth-first",
+    ) -> None:
+        self.name = name
+        self.gravity = vector3(gravity, "gravity")
+        self.numbering = numbering
+        self._bodies: list[Body] = []
+        self._joints: list[PlacedJoint] = []
+        self._frames: dict[str, tuple[str, Pose]] = {}
+        self._base = None if base_motion is None else pose_expression(base_motion, 0, "base_motion")
+        self._frozen = False
+        self._tree: topology.Tree | None = None
+        self._structure: Structure | None = None
+
+    # --- building -------------------------------------------------------------------------------------------------------
+    def add_body(
+        self,
+        name: str,
+        mass: float | None = None,
+        com: Sequence[float] | None = None,
+        inertia: Any = None,
+        *,
+        shape: Shape | None = None,
+        density: float | None = None,
+    ) -> Body:
+        """A rigid body. `inertia` is about the centre of mass: 3 numbers, 6 (xx yy zz xy xz yz) or 3×3; or a solid
+        `shape` with its mass or density says it all."""
+        self._changing(f"add the body {name!r}")
+        body = make_body(name, mass, com, inertia, shape, density)
+        if name == GROUND:
+            raise ModelError(f"{GROUND!r} is the base of every model; give the body another name")
+        if any(b.name == name for b in self._bodies):
+            raise ModelError(f"there is a body {name!r} already; names must differ")
+        self._bodies.append(body)
+        return body
+
+    def add_frame(self, name: str, body: str, at: Pose) -> None:
+        """A named place on a body, for joints (`at="name"`) and for reading results."""
+        self._changing(f"add the frame {name!r}")
+        self._known_body(body, f"frame {name!r}")
+        if name in self._frames:
+            raise ModelError(f"there is a frame {name!r} already, on body {self._frames[name][0]!r}")
+        self._frames[name] = (body, _pose(at, f"frame {name!r}"))
+
+    def add_joint(
+        self,
+        name: str,
+        joint: Joint,
+        parent: str,
+        child: str,
+        at: Pose | str | None = None,
+        child_at: Pose | str | None = None,
+        cut: bool = False,
+    ) -> PlacedJoint:
+        """Join two bodies. `at` is the joint's frame in the parent, `child_at` in the child: a Pose or a frame's name.
+
+        Which end is called parent decides the sign of the coordinate, not the tree: the program orients the graph.
+        `cut=True` says that this joint is the one to be cut where it closes a loop.
+        """
+        self._changing(f"add the joint {name!r}")
+        label = f"joint {name!r}"
+        if not isinstance(name, str) or not name:
+            raise ModelError(f"a joint needs a name, got {name!r}")
+        if any(j.name == name for j in self._joints):
+            raise ModelError(f"there is a joint {name!r} already; names must differ")
+        if not isinstance(joint, Joint):
+            raise ModelError(f"{label}: expected a joint such as sharnir.Revolute('z'), got {joint!r}")
+        self._known_body(parent, label)
+        self._known_body(child, label)
+        if parent == child:
+            raise ModelError(f"{label} joins the body {parent!r} to itself")
+        for other in self._joints:
+            if {other.parent, other.child} == {parent, child} and not (cut or other.cut):
+                raise ModelError(
+                    f"{label}: {parent!r} and {child!r} are joined already, by {other.name!r}; "
+                    "if a second joint is meant to close a loop between them, say cut=True"
+                )
+        here, there = self._place(at, parent, label), self._place(child_at, child, label)
+        placed = PlacedJoint(name, joint, parent, child, here, there, cut, joint.motions(label))
+        self._joints.append(placed)
+        return placed
+
+    def add_floating(self, body: str) -> PlacedJoint:
+        """Let a body float: the fictitious six-axis joint to the base, named `body + " float"`."""
+        return self.add_joint(f"{body} float", Free(), GROUND, body)
+
+    def freeze(self) -> Structure:
+        """The model as arrays; it cannot be changed afterwards."""
+        self._frozen = True
+        return self.structure
+
+    def copy(self) -> Model:
+        """An unfrozen copy that can be changed."""
+        other = object.__new__(Model)
+        other.__dict__.update(self.__dict__)
+        other._bodies, other._joints, other._frames = list(self._bodies), list(self._joints), dict(self._frames)
+        other._frozen, other._tree, other._structure = False, None, None
+        return other
+
+    # --- what follows from it ---------------------------------------------------------------------------------------------
+    @property
+    def tree(self) -> topology.Tree:
+        if self._tree is None:
+            if not self._bodies:
+                raise ModelError(f"model {self.name!r} has no bodies yet; add one with add_body")
+            edges = [topology.Edge(j.name, j.parent, j.child, j.cut) for j in self._joints]
+            self._tree = topology.spanning_tree([b.name for b in self._bodies], GROUND, edges, self.numbering)
+        return self._tree
+
+    @property
+    def structure(self) -> Structure:
+        if self._structure is None:
+            self._structure = Structure(self)
+        return self._structure
+
+    @property
+    def bodies(self) -> list[Body]:
+        """Bodies in proper numbering: each after its carrier."""
+        return self.structure.bodies
+
+    @property
+    def joints(self) -> list[PlacedJoint]:
+        """Joints of the tree in coordinate order: joint i carries body i."""
+        return self.structure.placed
+
+    @property
+    def closing_joints(self) -> list[PlacedJoint]:
+        """Joints that close loops; they have no coordinates of their own."""
+        return [self._joints[k] for k in self.tree.closing]
+
+    @property
+    def parents(self) -> list[int]:
+        """k_i: index of the carrier of each body, −1 for the ground."""
+        return list(self.tree.carriers)
+
+    @property
+    def frames(self) -> dict[str, tuple[str, Pose]]:
+        """Named places: body and pose."""
+        return dict(self._frames)
+
+    @property
+    def nq(self) -> int:
+        return self.structure.nq
+
+    @property
+    def nv(self) -> int:
+        return self.structure.nv
+
+    @property
+    def q_names(self) -> list[str]:
+        """A name for every entry of q: the joint's, with the coordinate's behind a dot where it has several."""
+        return [full for j in self.joints for full in _names(j.name, j.type.q_names())]
+
+    @property
+    def v_names(self) -> list[str]:
+        return [full for j in self.joints for full in _names(j.name, j.type.v_names())]
+
+    def body_index(self, name: str) -> int:
+        for i, body in enumerate(self.bodies):
+            if body.name == name:
+                return i
+        raise ModelError(f"no body {name!r}; the bodies are {known(b.name for b in self.bodies)}")
+
+    def joint_index(self, name: str) -> int:
+        for i, joint in enumerate(self.joints):
+            if joint.name == name:
+                return i
+        raise ModelError(f"no joint {name!r} in the tree; its joints are {known(j.name for j in self.joints)}")
+
+    def q_slice(self, joint: str) -> slice:
+        """Where the coordinates of a joint stand in q."""
+        i = self.joint_index(joint) + 1
+        return slice(int(self.structure.q_first[i]), int(self.structure.q_first[i + 1]))
+
+    def v_slice(self, joint: str) -> slice:
+        """Where the speeds of a joint stand in v."""
+        i = self.joint_index(joint) + 1
+        return slice(int(self.structure.first[i]), int(self.structure.first[i + 1]))
+
+    # --- states -----------------------------------------------------------------------------------------------------------
+    def neutral(self) -> np.ndarray:
+        """The coordinates of the reference position."""
+        return np.array([x for j in self.joints for x in j.type.neutral()], dtype=float)
+
+    def random_q(self, rng: np.random.Generator | int | None = None) -> np.ndarray:
+        """Coordinates in [−1, 1], quaternions anywhere on their sphere; joints given by constraints stay at their start."""
+        rng = np.random.default_rng(rng)
+        return np.array([x for j in self.joints for x in j.type.random(rng)], dtype=float)
+
+    def coordinates(self, values: Mapping[str, Any] | Sequence[float] | None) -> np.ndarray:
+        """q from {joint: value}, the rest neutral; arrays pass through."""
+        return self._fill(values, self.neutral(), self.q_slice, "q")
+
+    def speeds(self, values: Mapping[str, Any] | Sequence[float] | None) -> np.ndarray:
+        """v from {joint: value}, the rest zero; arrays pass through."""
+        return self._fill(values, np.zeros(self.nv), self.v_slice, "v")
+
+    def _fill(self, values: Any, out: np.ndarray, where: Callable[[str], slice], what: str) -> np.ndarray:
+        if values is None:
+            return out
+        if not isinstance(values, Mapping):
+            return np.asarray(values, dtype=float)
+        for joint, value in values.items():
+            part = out[where(joint)]
+            given = np.atleast_1d(np.asarray(value, dtype=float))
+            if given.shape != part.shape:
+                raise StateError(f"{what} of joint {joint!r}: expected {part.size} numbers, got {given.size}")
+            part[:] = given
+        return out
+
+    # --- inside -----------------------------------------------------------------------------------------------------------
+    def _changing(self, what: str) -> None:
+        if self._frozen:
+            raise ModelError(f"cannot {what}: the model is in use and frozen; change a copy: model.copy()")
+        self._tree = self._structure = None
+
+    def _known_body(self, name: str, label: str) -> None:
+        if name != GROUND and all(b.name != name for b in self._bodies):
+            raise ModelError(f"{label}: no body {name!r}; the bodies are {known([GROUND, *(b.name for b in self._bodies)])}")
+
+    def _place(self, at: Pose | str | None, body: str, label: str) -> Pose:
+        if not isinstance(at, str):
+            return _pose(at, label)
+        if at not in self._frames:
+            raise ModelError(f"{label}: no frame {at!r}; the frames are {known(self._frames)}")
+        owner, pose = self._frames[at]
+        if owner != body:
+            raise ModelError(f"{label}: the frame {at!r} is on body {owner!r}, not on {body!r}")
+        return pose
+
+    def __repr__(self) -> str:
+        return f"Model({self.name!r}, {len(self._bodies)} bodies, {len(self._joints)} joints)"
+
+
+def _pose(at: Any, label: str) -> Pose:
+    if at is None:
+        return Pose()
+    if isinstance(at, Pose):
+        return at
+    raise ModelError(f"{label}: a place is a sharnir.Pose (or a frame's name), got {at!r}")
+
+
+def _names(joint: str, parts: Sequence[str]) -> list[str]:
+    return [joint] if len(parts) == 1 else [f"{joint}.{part}" for part in parts]

@@ -1,0 +1,198 @@
+"""Rotations and poses over any numbers: floats when a model is built, symbols when a custom joint is traced."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import ModelError
+from ..kernels import algebra
+from ..trace.functions import cos, sin
+from ..trace.graph import Number, Symbol
+
+Axis = str | Sequence[float]
+
+
+def is_float(x: Any) -> bool:
+    return not isinstance(x, Symbol)
+
+
+def vector3(x: Sequence[Number], what: str) -> tuple[Number, Number, Number]:
+    """Three finite numbers, or a word about `what`."""
+    try:
+        values = tuple(v if isinstance(v, Symbol) else float(v) for v in x)
+    except (TypeError, ValueError):
+        raise ModelError(f"{what}: expected three numbers, got {x!r}") from None
+    if len(values) != 3:
+        raise ModelError(f"{what}: expected three numbers, got {len(values)}")
+    if not all(math.isfinite(v) for v in values if is_float(v)):
+        raise ModelError(f"{what}: the numbers must be finite, got {values}")
+    return values
+
+
+def unit_axis(axis: Axis, what: str) -> tuple[float, float, float]:
+    """A unit vector from "x", "-y" or three numbers; other lengths are refused, not silently mended."""
+    if isinstance(axis, str):
+        letter = axis.removeprefix("-").removeprefix("+")
+        if letter not in ("x", "y", "z"):
+            raise ModelError(f"{what}: unknown axis {axis!r}; use 'x', 'y', 'z', '-x' … or three numbers")
+        sign = -1.0 if axis.startswith("-") else 1.0
+        return tuple(sign if k == letter else 0.0 for k in "xyz")
+    x = vector3(axis, what)
+    length = math.sqrt(algebra.dot(x, x))
+    if length == 0.0:
+        raise ModelError(f"{what}: the axis has length zero; give a direction, e.g. (0, 0, 1)")
+    unit = tuple(v / length for v in x)
+    if abs(length - 1.0) > 1e-6:
+        shown = ", ".join(f"{v:.9g}" for v in unit)
+        raise ModelError(f"{what}: the axis {tuple(x)} has length {length:.6g}, not 1; did you mean ({shown})?")
+    return unit
+
+
+class Rotation:
+    """Turns a vector from moved axes into fixed ones: `R @ x`. Its rows are kept as nine numbers."""
+
+    __slots__ = ("entries",)
+
+    def __init__(self, entries: Sequence[Number]) -> None:
+        """Nine numbers row by row, or a 3×3 array."""
+        flat = _flatten(entries)
+        if len(flat) != 9:
+            raise ModelError(f"rotation: expected 3×3 numbers, got {len(flat)}")
+        self.entries = flat
+        if all(is_float(x) for x in flat):
+            _check_orthonormal(flat)
+
+    @staticmethod
+    def about(axis: Axis, angle: Number) -> Rotation:
+        """A turn by `angle` (radians) about a unit axis."""
+        aligned = Rotation.align_z(unit_axis(axis, "rotation"))
+        turn = Rotation._made(algebra.transpose(algebra.cosines_z(cos(angle), sin(angle))))
+        return aligned @ turn @ aligned.T
+
+    @staticmethod
+    def quaternion(w: Number, x: Number, y: Number, z: Number) -> Rotation:
+        """The turn of a quaternion (w x y z); any length but zero will do."""
+        if all(is_float(v) for v in (w, x, y, z)) and w * w + x * x + y * y + z * z == 0.0:
+            raise ModelError("rotation: a quaternion of length zero means no rotation at all; the identity is (1, 0, 0, 0)")
+        return Rotation._made(algebra.transpose(algebra.cosines_quaternion(w, x, y, z)))
+
+    @staticmethod
+    def rpy(roll: Number, pitch: Number, yaw: Number) -> Rotation:
+        """Roll about x, then pitch about y, then yaw about z, all fixed axes (the convention of URDF)."""
+        return Rotation.about("z", yaw) @ Rotation.about("y", pitch) @ Rotation.about("x", roll)
+
+    @staticmethod
+    def identity() -> Rotation:
+        return Rotation._made(algebra.IDENTITY)
+
+    @staticmethod
+    def align_z(direction: Sequence[float]) -> Rotation:
+        """Some rotation whose third axis is the given unit vector; signed permutations for coordinate axes."""
+        x, y, z = direction
+        if (x, y, z) == (0.0, 0.0, 1.0):
+            return Rotation.identity()
+        if (x, y, z) == (0.0, 0.0, -1.0):
+            return Rotation._made((1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, -1.0))
+        if z == 0.0 and (x == 0.0 or y == 0.0):  # ±x, ±y: cyclic, entries 0 and ±1 only
+            if y == 0.0:
+                return Rotation._made((0.0, 0.0, x, 1.0, 0.0, 0.0, 0.0, x, 0.0))
+            return Rotation._made((0.0, 1.0, 0.0, 0.0, 0.0, y, y, 0.0, 0.0))
+        helper = (1.0, 0.0, 0.0) if abs(x) < 0.5 else (0.0, 1.0, 0.0)
+        side = algebra.cross(helper, (x, y, z))
+        side = algebra.scale(side, 1.0 / math.sqrt(algebra.dot(side, side)))
+        up = algebra.cross((x, y, z), side)
+        return Rotation._made((side[0], up[0], x, side[1], up[1], y, side[2], up[2], z))
+
+    @classmethod
+    def _made(cls, entries: Sequence[Number]) -> Rotation:
+        self = object.__new__(cls)
+        self.entries = tuple(entries)
+        return self
+
+    @property
+    def T(self) -> Rotation:
+        return Rotation._made(algebra.transpose(self.entries))
+
+    @property
+    def matrix(self) -> Any:
+        """3×3 NumPy array."""
+        import numpy as np
+
+        return np.array(self.entries, dtype=float if all(map(is_float, self.entries)) else object).reshape(3, 3)
+
+    def __matmul__(self, other: Any) -> Any:
+        if isinstance(other, Rotation):
+            return Rotation._made(algebra.mm(self.entries, other.entries))
+        return algebra.mv(self.entries, vector3(other, "vector"))
+
+    def __repr__(self) -> str:
+        return f"Rotation({tuple(self.entries)})"
+
+
+class Pose:
+    """Where a frame is: the position of its origin and the rotation of its axes, both seen from another frame."""
+
+    __slots__ = ("position", "rotation")
+
+    def __init__(self, position: Sequence[Number] = (0.0, 0.0, 0.0), rotation: Any = None) -> None:
+        """`rotation`: a Rotation, a 3×3 array, a quaternion (w, x, y, z), or None for parallel axes."""
+        self.position = vector3(position, "position")
+        if rotation is None:
+            self.rotation = Rotation.identity()
+        elif isinstance(rotation, Rotation):
+            self.rotation = rotation
+        else:
+            flat = _flatten(rotation)
+            self.rotation = Rotation.quaternion(*flat) if len(flat) == 4 else Rotation(flat)
+
+    def __matmul__(self, other: Any) -> Any:
+        """Pose after pose, or a point seen from outside."""
+        if isinstance(other, Pose):
+            return Pose(self @ other.position, self.rotation @ other.rotation)
+        return algebra.add(self.position, self.rotation @ other)
+
+    def inverse(self) -> Pose:
+        back = self.rotation.T
+        return Pose(algebra.neg(back @ self.position), back)
+
+    @property
+    def is_identity(self) -> bool:
+        return self.position == (0.0, 0.0, 0.0) and tuple(self.rotation.entries) == algebra.IDENTITY
+
+    def __repr__(self) -> str:
+        return f"Pose({self.position}, {tuple(self.rotation.entries)})"
+
+
+def quaternion_of(rotation: Rotation) -> tuple[float, float, float, float]:
+    """The unit quaternion (w x y z) with w ≥ 0 of a numerical rotation (Shepperd's choice of the largest part)."""
+    a, b, c, d, e, f, g, h, i = rotation.entries
+    parts = (1.0 + a + e + i, 1.0 + a - e - i, 1.0 - a + e - i, 1.0 - a - e + i)
+    k = max(range(4), key=lambda j: parts[j])
+    quaternion = (
+        (parts[0], h - f, c - g, d - b),
+        (h - f, parts[1], b + d, c + g),
+        (c - g, b + d, parts[2], f + h),
+        (d - b, c + g, f + h, parts[3]),
+    )[k]
+    sign = -1.0 if quaternion[0] < 0.0 else 1.0
+    length = sign * math.sqrt(sum(x * x for x in quaternion))
+    return tuple(x / length for x in quaternion)
+
+
+def _flatten(x: Any) -> tuple[Number, ...]:
+    flat: list[Number] = []
+    for row in x:
+        flat.extend(row) if hasattr(row, "__len__") or hasattr(row, "__iter__") else flat.append(row)
+    return tuple(v if isinstance(v, Symbol) else float(v) for v in flat)
+
+
+def _check_orthonormal(entries: Sequence[float]) -> None:
+    product = algebra.mm(entries, algebra.transpose(entries))
+    error = max(abs(a - b) for a, b in zip(product, algebra.IDENTITY, strict=True))
+    right = algebra.dot(algebra.cross(entries[0:3], entries[3:6]), entries[6:9])
+    if not error < 1e-6:
+        raise ModelError(f"rotation: the matrix is not orthonormal (R Rᵀ differs from the identity by {error:.3g})")
+    if right < 0.0:
+        raise ModelError("rotation: the matrix is a reflection (determinant −1); its axes must be right-handed")

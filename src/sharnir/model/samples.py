@@ -1,0 +1,218 @@
+"""Mechanisms to try things on: the papers' own, textbook ones, and random ones that contain everything."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelError
+from ..trace.functions import cos, sin
+from .joints import (
+    Ball,
+    ConstraintJoint,
+    CustomJoint,
+    Cylindrical,
+    Free,
+    Joint,
+    Planar,
+    Prismatic,
+    Revolute,
+    Screw,
+    Translation,
+    Universal,
+    Weld,
+)
+from .model import Model
+from .pose import Pose, Rotation
+from .shapes import Rod
+
+ANGULAR = {1: lambda: Revolute("z"), 2: lambda: Universal("z", "x"), 3: lambda: Ball()}
+
+
+def _count(n: int, what: str, least: int = 1) -> int:
+    if not isinstance(n, (int, np.integer)) or n < least:
+        raise ModelError(f"{what} must be a whole number, at least {least}; got {n!r}")
+    return int(n)
+
+
+def pendulum(length: float = 1.0, mass: float = 1.0) -> Model:
+    """A point mass on a massless bar in the xy plane, gravity along −y; the angle is zero when the bar points along x."""
+    m = Model("pendulum", gravity=(0.0, -9.81, 0.0))
+    m.add_body("bar", mass=mass, com=(length, 0.0, 0.0))
+    m.add_joint("hinge", Revolute("z"), "ground", "bar")
+    return m
+
+
+def rods(n: int, length: float = 1.0, mass: float = 1.0, name: str = "rods") -> Model:
+    """n equal thin rods hinged one after another in the xy plane, gravity along −y, straight along x at zero."""
+    m = Model(name, gravity=(0.0, -9.81, 0.0))
+    carrier, at = "ground", Pose()
+    for i in range(1, _count(n, "number of rods") + 1):
+        m.add_body(f"rod{i}", mass=mass, shape=Rod((0.0, 0.0, 0.0), (length, 0.0, 0.0)))
+        m.add_joint(f"hinge{i}", Revolute("z"), carrier, f"rod{i}", at=at)
+        carrier, at = f"rod{i}", Pose((length, 0.0, 0.0))
+    return m
+
+
+def double_pendulum() -> Model:
+    """Two rods of 1 m and 1 kg."""
+    return rods(2, name="double pendulum")
+
+
+def planar_chain(n: int = 10) -> Model:
+    """The chain of [Y]: n equal rods, 1 m and 10 kg together."""
+    return rods(n, length=1.0 / _count(n, "number of rods"), mass=10.0 / n, name="planar chain")
+
+
+def chain(n: int, dof: int = 1) -> Model:
+    """n equal links with joints of 1, 2 or 3 angular freedoms, each turned against the last: the chains of [I] Fig. 1."""
+    if dof not in ANGULAR:
+        raise ModelError(f"chain: dof must be 1, 2 or 3, got {dof!r}")
+    m = Model(f"chain of {n}, {dof} freedoms each")
+    carrier, at = "ground", Pose()
+    for i in range(1, _count(n, "number of links") + 1):
+        m.add_body(f"link{i}", mass=1.0, com=(0.15, 0.01, 0.0), inertia=(0.001, 0.008, 0.0085))
+        m.add_joint(f"joint{i}", ANGULAR[dof](), carrier, f"link{i}", at=at)
+        carrier, at = f"link{i}", Pose((0.3, 0.0, 0.0), Rotation.about("x", math.pi / 2))
+    return m
+
+
+def tree(n: int, branching: float = 2.0, dof: int | None = None, seed: int = 0) -> Model:
+    """n bodies with random joints, masses and placements. Body i hangs on body (i−1) // branching (1: a chain);
+    `dof` limits the joints to those with that many freedoms."""
+    if not branching >= 1.0:
+        raise ModelError(f"tree: branching must be at least 1, got {branching!r}")
+    rng = np.random.default_rng(seed)
+    kinds = [kind for kind in _random_joints(rng) if dof is None or len(kind.v_names()) == dof]
+    if not kinds:
+        raise ModelError(f"tree: no joint has {dof} freedoms")
+    m = Model(f"tree of {n}")
+    for i in range(_count(n, "number of bodies")):
+        _random_body(m, f"body{i + 1}", rng)
+        carrier = "ground" if i == 0 else f"body{int((i - 1) // branching) + 1}"
+        joint = _random_joints(rng, dof)[rng.integers(len(kinds))]
+        m.add_joint(f"joint{i + 1}", joint, carrier, f"body{i + 1}", at=_random_pose(rng), child_at=_random_pose(rng))
+    return m
+
+
+def all_joints(seed: int = 0, driven: bool = True, moving_base: bool = True) -> Model:
+    """A random tree with every joint type at least once, some joints named the other way round, in random order;
+    with driven joints and a base that moves in time unless they are turned off."""
+    rng = np.random.default_rng(seed)
+    joints = [*_random_joints(rng), _random_custom(rng), _random_constraint()]
+    if driven:
+        joints += _random_driven(rng)
+    joints = [joints[k] for k in rng.permutation(len(joints))]
+    gravity = (rng.normal(size=3) * 5.0).tolist()
+    m = Model(f"all joints, seed {seed}", gravity, _random_drive_pose(rng) if moving_base else None)
+    on_ground = rng.random(len(joints)) < 0.15
+    carriers = ["ground" if g or i == 0 else f"body{rng.integers(max(0, i - 4), i)}" for i, g in enumerate(on_ground)]
+    for i in range(len(joints)):
+        _random_body(m, f"body{i}", rng)
+    for i in rng.permutation(len(joints)):
+        parent, child = carriers[i], f"body{i}"
+        if rng.random() < 0.3:
+            parent, child = child, parent
+        m.add_joint(f"joint{i}", joints[i], parent, child, at=_random_pose(rng), child_at=_random_pose(rng))
+    return m
+
+
+def manipulator() -> Model:
+    """Seven revolute axes in the order of the space station's arm SSRMS: roll, yaw, pitch, pitch, pitch, yaw, roll.
+
+    Two booms of 7.1 m between short joint housings; sizes and masses are round figures of that order.
+    """
+    m = Model("manipulator", gravity=(0.0, 0.0, 0.0))
+    axes = ("x", "z", "y", "y", "y", "z", "x")
+    lengths = (0.38, 0.38, 7.11, 7.11, 0.38, 0.38, 0.5)
+    masses = (105.0, 105.0, 314.0, 279.0, 105.0, 105.0, 243.0)
+    carrier, at = "ground", Pose()
+    for i, (axis, length, mass) in enumerate(zip(axes, lengths, masses, strict=True), start=1):
+        m.add_body(f"link{i}", mass=mass, shape=Rod((0.0, 0.0, 0.0), (length, 0.0, 0.0), radius=0.18))
+        m.add_joint(f"joint{i}", Revolute(axis), carrier, f"link{i}", at=at)
+        carrier, at = f"link{i}", Pose((length, 0.0, 0.0))
+    return m
+
+
+def four_bar(crank: float = 1.0, coupler: float = 1.0, rocker: float = 1.0, base: float = 1.0) -> Model:
+    """A closed loop in the xy plane: crank and rocker on the ground, a coupler between their tips (joint "D" closes it)."""
+    m = Model("four-bar", gravity=(0.0, -9.81, 0.0))
+    for name, length in (("crank", crank), ("coupler", coupler), ("rocker", rocker)):
+        m.add_body(name, mass=1.0, shape=Rod((0.0, 0.0, 0.0), (length, 0.0, 0.0)))
+    m.add_joint("A", Revolute("z"), "ground", "crank")
+    m.add_joint("B", Revolute("z"), "crank", "coupler", at=Pose((crank, 0.0, 0.0)))
+    m.add_joint("C", Revolute("z"), "ground", "rocker", at=Pose((base, 0.0, 0.0)))
+    m.add_joint("D", Revolute("z"), "coupler", "rocker", at=Pose((coupler, 0.0, 0.0)), child_at=Pose((rocker, 0.0, 0.0)))
+    return m
+
+
+# --- random parts -----------------------------------------------------------------------------------------------------------
+def _unit(rng: np.random.Generator) -> tuple[float, ...]:
+    x = rng.normal(size=3)
+    return tuple((x / np.linalg.norm(x)).tolist())
+
+
+def _random_pose(rng: np.random.Generator) -> Pose:
+    return Pose(rng.uniform(-0.5, 0.5, 3).tolist(), Rotation.quaternion(*rng.normal(size=4).tolist()))
+
+
+def _random_body(m: Model, name: str, rng: np.random.Generator) -> None:
+    points = rng.uniform(-0.3, 0.3, (5, 3))  # the inertia of five random point masses
+    masses = rng.uniform(0.1, 1.0, 5)
+    com = masses @ points / masses.sum()
+    inertia = sum(w * (x @ x * np.eye(3) - np.outer(x, x)) for w, x in zip(masses, points - com, strict=True))
+    m.add_body(name, mass=masses.sum(), com=com, inertia=inertia)
+
+
+def _random_joints(rng: np.random.Generator, dof: int | None = None) -> list[Joint]:
+    kinds: list[Joint] = [
+        Weld(), Revolute(_unit(rng)), Revolute("x"), Prismatic(_unit(rng)), Screw(_unit(rng), pitch=rng.uniform(-0.3, 0.3)),
+        Cylindrical(_unit(rng)), Universal(_unit(rng), _unit(rng)), Ball(), Planar(), Translation(), Free(),
+    ]  # fmt: skip
+    return [kind for kind in kinds if dof is None or len(kind.v_names()) == dof]
+
+
+def _random_custom(rng: np.random.Generator) -> Joint:
+    a, b, c = rng.uniform(0.2, 0.8, 3).tolist()
+
+    def pose(q, t):
+        turn = Rotation.about("z", q[0] + b * q[1] * q[1]) @ Rotation.about("y", a * sin(q[1]) + 0.3 * sin(2.0 * t))
+        return Pose((a * cos(q[0]), b * q[1] + 0.1 * t * t, c * sin(q[0] * q[1])), turn)
+
+    return CustomJoint(2, pose)
+
+
+def _random_constraint() -> Joint:
+    """A point of the moved body stays on a circle that breathes in time, and an axis stays level."""
+
+    def constraints(pose, t):
+        x, y, z = pose.position
+        return (x * x + y * y - (1.0 + 0.3 * sin(t)) * (1.0 + 0.3 * sin(t)), z - 0.2 * x * t, pose.rotation.entries[8])
+
+    return ConstraintJoint(constraints, start=Pose((1.0, 0.0, 0.0), Rotation.about("x", math.pi / 2)))
+
+
+def _random_drive(rng: np.random.Generator) -> Callable[[Any], Any]:
+    a, b, c = rng.uniform(0.3, 1.2, 3).tolist()
+    return lambda t: a * sin(b * t + c) + 0.2 * t
+
+
+def _random_drive_pose(rng: np.random.Generator) -> Callable[[Any], Pose]:
+    x, y, z, a, b = (_random_drive(rng) for _ in range(5))
+    return lambda t: Pose((x(t), y(t), z(t)), Rotation.about("z", a(t)) @ Rotation.about("x", b(t)))
+
+
+def _random_driven(rng: np.random.Generator) -> list[Joint]:
+    turning = _random_drive_pose(rng)
+    return [
+        Revolute(_unit(rng), motion=_random_drive(rng)),
+        Planar(motion={"y": _random_drive(rng)}),
+        Cylindrical(_unit(rng), motion={"distance": _random_drive(rng)}),
+        Universal(_unit(rng), _unit(rng), motion={"first": _random_drive(rng)}),
+        Ball(motion=lambda t: turning(t).rotation),
+        Free(motion=_random_drive_pose(rng)),
+        CustomJoint(2, lambda q, t: Pose((q[0], q[1] * q[0], 0.1 * q[1])), names=("a", "b"), motion={"b": _random_drive(rng)}),
+    ]

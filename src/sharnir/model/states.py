@@ -1,0 +1,81 @@
+"""The public boundary: what comes in as a state, a force or a wrench is checked here, once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..errors import StateError
+from .model import Model
+
+
+def check_array(x: Any, what: str, n: int) -> np.ndarray:
+    """(n,) finite floats."""
+    try:
+        a = np.asarray(x, dtype=float)
+    except (TypeError, ValueError):
+        raise StateError(f"{what}: expected numbers, got {x!r}") from None
+    if a.shape != (n,):
+        raise StateError(f"{what}: expected ({n},), got {a.shape}")
+    return a
+
+
+def check_state(model: Model, q: Any, v: Any, t: float) -> tuple[np.ndarray, np.ndarray, float]:
+    """One state as arrays; names stand for the rest at neutral or zero."""
+    q = check_array(model.coordinates(q) if q is None or isinstance(q, Mapping) else q, "q", model.nq)
+    v = check_array(model.speeds(v) if v is None or isinstance(v, Mapping) else v, "v", model.nv)
+    check_finite(q, model.q_names, "q")
+    check_finite(v, model.v_names, "v")
+    check_quaternions(model, q)
+    try:
+        t = float(t)
+    except (TypeError, ValueError):
+        raise StateError(f"t: expected a number, got {t!r}") from None
+    if not math.isfinite(t):
+        raise StateError(f"t: expected a finite time, got {t}")
+    return q, v, t
+
+
+def check_tau(model: Model, tau: Any) -> np.ndarray:
+    """Joint forces, zero by default."""
+    tau = check_array(model.speeds(tau) if tau is None or isinstance(tau, Mapping) else tau, "tau", model.nv)
+    check_finite(tau, model.v_names, "tau")
+    return tau
+
+
+def check_wrenches(model: Model, wrenches: Any) -> np.ndarray:
+    """(N, 6) wrenches at body origins in body axes; {body: six numbers} will do."""
+    N = len(model.bodies)
+    out = np.zeros((N, 6))
+    if wrenches is None:
+        return out
+    if isinstance(wrenches, Mapping):
+        for body, wrench in wrenches.items():
+            out[model.body_index(body)] = check_array(wrench, f"wrench on body {body!r}", 6)
+    else:
+        out = np.asarray(wrenches, dtype=float)
+        if out.shape != (N, 6):
+            raise StateError(f"wrenches: expected ({N}, 6), got {out.shape}")
+    bad = np.flatnonzero(~np.isfinite(out).all(axis=1))
+    if bad.size:
+        raise StateError(f"wrenches: the one on body {model.bodies[bad[0]].name!r} is not finite")
+    return out
+
+
+def check_finite(x: np.ndarray, names: list[str], what: str) -> None:
+    bad = np.flatnonzero(~np.isfinite(x))
+    if bad.size:
+        more = f" (and {bad.size - 1} more)" if bad.size > 1 else ""
+        raise StateError(f"{what}: {names[bad[0]]!r} is {x[bad[0]]}{more}")
+
+
+def check_quaternions(model: Model, q: np.ndarray) -> None:
+    for joint in model.joints:
+        names = joint.type.q_names()
+        if "qw" in names:
+            part = q[model.q_slice(joint.name)][names.index("qw") :]
+            if not part.any():
+                raise StateError(f"q: the quaternion of joint {joint.name!r} is zero; the neutral one is (1, 0, 0, 0)")

@@ -1,0 +1,109 @@
+"""A model made ready for computing: integers and floats in arrays, the user's functions as expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..kernels.joint_stage import GIVEN, Joints, joint_stage
+from ..trace import Expression, Number
+from .joints.base import Motion, fixed
+from .pose import Pose
+
+if TYPE_CHECKING:
+    from .model import PlacedJoint
+
+
+class Structure:
+    """The frozen tree. Row 0 of every array is the base; body i of the model is row i + 1."""
+
+    def __init__(self, model: Any) -> None:
+        tree = model.tree
+        self.bodies = [model._bodies[k] for k in tree.bodies]
+        self.placed: list[PlacedJoint] = [model._joints[k] for k in tree.joints]
+        self.nb = len(self.bodies)
+        self.carrier = np.array([0, *(k + 1 for k in tree.carriers)], dtype=np.int64)
+        self.gravity = np.array(model.gravity)
+        self.mass = np.array([0.0, *(b.mass for b in self.bodies)])
+        self.com = np.array([(0.0, 0.0, 0.0), *(b.com for b in self.bodies)])
+        self.inertia = np.array([np.zeros((3, 3)), *(b.inertia_at_origin() for b in self.bodies)])
+
+        self.drives: list[Expression] = []
+        self.given: list[tuple[Expression, slice, slice, int]] = []
+        self._n_given = 0
+        base = [Motion(GIVEN, given=model._base)] if model._base is not None else []
+        sequences = [base, *([*fixed(j.at), *j.motions, *fixed(j.child_at.inverse())] for j in self.placed)]
+        self.joints, self.q_first = self._joints(sequences, [False, *tree.reversed])
+        self.first: np.ndarray = self.joints.first
+        self.nv = int(self.first[-1])
+        self.nq = int(self.q_first[-1])
+
+    def _joints(self, sequences: Sequence[Sequence[Motion]], backwards: Sequence[bool]) -> tuple[Joints, np.ndarray]:
+        start, first, q_first, rows = [0], [0], [0], []
+        nq = nv = 0
+        for motions in sequences:
+            for m in motions:
+                data = -1
+                if m.drive is not None:
+                    data = len(self.drives)
+                    self.drives.append(m.drive)
+                if m.given is not None:
+                    data = self._n_given
+                    self.given.append((m.given, slice(nq, nq + m.nq), slice(nv, nv + m.nv), data))
+                    self._n_given += len(m.given.outputs)
+                pose = m.placement or Pose()
+                cosines = pose.rotation.T.entries
+                q_at = nq if m.nq or m.kind == GIVEN else -1
+                rows.append((m.kind, q_at, nv, data, m.nv, m.nq, pose.position, cosines, m.turn, m.slide))
+                nq, nv = nq + m.nq, nv + m.nv
+            start.append(len(rows))
+            first.append(nv)
+            q_first.append(nq)
+        columns = list(zip(*rows, strict=True)) or [()] * 10
+
+        def integers(x: Sequence[int]) -> np.ndarray:
+            return np.array(x, dtype=np.int64)
+
+        joints = Joints(
+            start=integers(start), first=integers(first), reversed=integers(backwards),
+            kind=integers(columns[0]), q_at=integers(columns[1]), v_at=integers(columns[2]),
+            data_at=integers(columns[3]), axes=integers(columns[4]), coordinates=integers(columns[5]),
+            rho=np.array(columns[6], dtype=float).reshape(-1, 3), G=np.array(columns[7], dtype=float).reshape(-1, 9),
+            turn=np.array(columns[8], dtype=float), slide=np.array(columns[9], dtype=float),
+        )  # fmt: skip
+        return joints, integers(q_first)
+
+    def user_functions(self, q: Sequence[Number], v: Sequence[Number], t: Number) -> tuple[Any, Any]:
+        """The values of everything the user wrote as functions: driven coordinates and GIVEN motions, on any numbers."""
+        drive = [expression(t) for expression in self.drives]
+        given: list[Number] = [0.0] * self._n_given
+        for expression, of_q, of_v, at in self.given:
+            values = expression(*q[of_q], *v[of_v], t)
+            given[at : at + len(values)] = values
+        return drive, given
+
+    def joint_values(self, q: np.ndarray, v: np.ndarray, t: float) -> JointValues:
+        """The joint stage, interpreted on floats."""
+        drive, given = self.user_functions(q.tolist(), v.tolist(), float(t))
+        out = JointValues(self.nb, self.nq, self.nv)
+        joint_stage(
+            self.joints, q, v, np.array(drive).reshape(-1, 3), np.array(given),
+            out.rho, out.G, out.A, out.dA, out.vr, out.psi, out.rate,
+        )  # fmt: skip
+        return out
+
+
+class JointValues:
+    """What the joint stage writes: see there. Everything starts as nan, so that what is not written shows."""
+
+    def __init__(self, nb: int, nq: int, nv: int) -> None:
+        nan = np.nan
+        self.rho = np.full((nb + 1, 3), nan)
+        self.G = np.full((nb + 1, 9), nan)
+        self.A = np.full((nv, 6), nan)
+        self.dA = np.full((nv, 6), nan)
+        self.vr = np.full((nb + 1, 6), nan)
+        self.psi = np.full((nb + 1, 6), nan)
+        self.rate = np.full(nq, nan)

@@ -1,0 +1,6 @@
+"""Expression graphs: symbols, functions, evaluation, differentiation. Knows no mechanics."""
+
+from .expression import Expression, call_traced, check_numbers, needed, tangent
+from .graph import Graph, Number, Symbol
+
+__all__ = ["Expression", "Graph", "Number", "Symbol", "call_traced", "check_numbers", "needed", "tangent"]

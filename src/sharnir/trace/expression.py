@@ -1,0 +1,106 @@
+"""A traced function: a piece of graph with inputs and outputs, run on any numbers, and differentiated."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from ..errors import TraceError
+from . import functions
+from .graph import Graph, Number, Symbol
+from .operations import OPERATIONS
+
+_PACKAGE = str(Path(__file__).parents[1])
+_FUNCTIONS = SimpleNamespace(**{name: (lambda *x, _n=name: functions.apply(_n, *x)) for name in OPERATIONS})
+
+
+class Expression:
+    """Outputs as functions of the inputs of a graph. Call it with floats, symbols of another graph, any numbers."""
+
+    def __init__(self, graph: Graph, inputs: Sequence[Symbol], outputs: Sequence[Number]) -> None:
+        self.graph = graph
+        self.inputs = tuple(inputs)
+        self.outputs = tuple(outputs)
+        self.program = needed(graph, self.outputs)
+
+    def __call__(self, *values: Number) -> tuple[Number, ...]:
+        if len(values) != len(self.inputs):
+            raise TypeError(f"expression of {len(self.inputs)} inputs called with {len(values)}")
+        memory: dict[int, Number] = {x.index: value for x, value in zip(self.inputs, values, strict=True)}
+        nodes = self.graph.nodes
+        for index in self.program:
+            if index in memory:
+                continue
+            name, *args = nodes[index]
+            memory[index] = args[0] if name == "const" else functions.apply(name, *[memory[a] for a in args])
+        return tuple(memory[y.index] if isinstance(y, Symbol) else y for y in self.outputs)
+
+
+def needed(graph: Graph, outputs: Sequence[Number]) -> list[int]:
+    """The nodes the outputs depend on, arguments first."""
+    seen: set[int] = set()
+    stack = [y.index for y in outputs if isinstance(y, Symbol)]
+    while stack:
+        index = stack.pop()
+        if index not in seen:
+            seen.add(index)
+            name, *args = graph.nodes[index]
+            if name not in ("input", "const"):
+                stack.extend(args)
+    return sorted(seen)
+
+
+def tangent(outputs: Sequence[Number], seeds: Mapping[Symbol, Number] | Sequence[tuple[Symbol, Number]]) -> tuple[Number, ...]:
+    """Directional derivative: how the outputs move when each seeded symbol moves at the given rate.
+
+    The result consists of new nodes of the same graph (rates may be symbols), so it can be differentiated again.
+    """
+    pairs = seeds.items() if isinstance(seeds, Mapping) else seeds
+    rate: dict[int, Number] = {x.index: dx for x, dx in pairs}
+    symbols = [y for y in outputs if isinstance(y, Symbol)]
+    if not symbols:
+        return tuple(0.0 for _ in outputs)
+    graph = symbols[0].graph
+    for index in needed(graph, outputs):
+        if index in rate:
+            continue
+        name, *args = graph.nodes[index]
+        if name in ("input", "const"):
+            rate[index] = 0.0
+            continue
+        rates = [rate[a] for a in args]
+        rule = OPERATIONS[name].tangent
+        if rule is None or all(isinstance(r, float) and r == 0.0 for r in rates):
+            rate[index] = 0.0
+            continue
+        values = [Symbol(graph, a) if (c := graph.constant(a)) is None else c for a in args]
+        rate[index] = rule(_FUNCTIONS, Symbol(graph, index), values, rates)
+    return tuple(rate[y.index] if isinstance(y, Symbol) else 0.0 for y in outputs)
+
+
+def call_traced(function: Callable[..., Any], args: Sequence[Any], what: str) -> Any:
+    """Call a user's function on symbols; whatever goes wrong is reported with `what` and the user's own line."""
+    try:
+        return function(*args)
+    except Exception as error:
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(_PACKAGE)]
+        where = f" at {frames[-1].filename}:{frames[-1].lineno}: {frames[-1].line}" if frames else ""
+        raise TraceError(f"{what} cannot be traced{where}\n  {type(error).__name__}: {error}") from error
+
+
+def check_numbers(values: Sequence[Any], graph: Graph, what: str) -> tuple[Number, ...]:
+    """The outputs of a user's function as floats and symbols of this graph, or a clear word."""
+    out: list[Number] = []
+    for value in values:
+        if isinstance(value, Symbol):
+            graph.index_of(value)
+            out.append(value)
+            continue
+        try:
+            out.append(float(value))
+        except (TypeError, ValueError):
+            raise TraceError(f"{what} must return numbers, got {value!r}") from None
+    return tuple(out)

@@ -1,0 +1,145 @@
+"""Elementary functions that work on floats, on arrays and on symbols: what a user's own formulas are written with."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import TraceError
+from .graph import Number, Symbol
+from .operations import OPERATIONS
+
+_ODD = {"sin", "tan", "asin", "atan", "sinh", "tanh"}
+_EVEN = {"cos", "cosh", "abs"}
+
+
+def apply(name: str, *args: Number) -> Number:
+    """One operation on any numbers: floats give a float, one symbol makes a symbol, an array works element by element."""
+    if name in _OPERATORS:
+        return _OPERATORS[name](*args)
+    symbol = next((x for x in args if isinstance(x, Symbol)), None)
+    if symbol is None:
+        if any(getattr(x, "ndim", 0) for x in args):
+            import numpy as np
+
+            return np.vectorize(lambda *x: apply(name, *x))(*args)
+        counted = next((x for x in args if hasattr(x, "apply")), None)  # another kind of number: it knows itself
+        return counted.apply(name, *args) if counted is not None else OPERATIONS[name].value(*args)
+    node = symbol.graph.nodes[symbol.index]
+    if node[0] == "neg" and len(args) == 1:  # sin(−x) = −sin x, cos(−x) = cos x
+        if name in _EVEN:
+            return apply(name, Symbol(symbol.graph, node[1]))
+        if name in _ODD:
+            return -apply(name, Symbol(symbol.graph, node[1]))
+    if name in _SYMBOLIC:
+        return _SYMBOLIC[name](*args)
+    return symbol.graph.record(name, *args)
+
+
+def _select(condition: Number, a: Number, b: Number) -> Number:
+    if not isinstance(condition, Symbol):
+        return a if condition else b
+    if a is b or (isinstance(a, Symbol) and isinstance(b, Symbol) and a.index == b.index):
+        return a
+    if isinstance(a, float) and isinstance(b, float) and a == b:
+        return a
+    return condition.graph.record("select", condition, a, b)
+
+
+_SYMBOLIC: dict[str, Callable[..., Any]] = {"select": _select, "div": operator.truediv, "pow": operator.pow}
+"""Operations whose simplifications live elsewhere; on floats they follow the table, which never raises."""
+
+_OPERATORS: dict[str, Callable[..., Any]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "neg": operator.neg,
+    "less": operator.lt,
+    "less_equal": operator.le,
+}
+
+
+def _function(name: str, doc: str) -> Callable[..., Any]:
+    def function(*args: Number) -> Number:
+        return apply(name, *args)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
+
+
+sin = _function("sin", "Sine of a number, an array or a symbol.")
+cos = _function("cos", "Cosine of a number, an array or a symbol.")
+tan = _function("tan", "Tangent of a number, an array or a symbol.")
+asin = _function("asin", "Arc sine of a number, an array or a symbol.")
+acos = _function("acos", "Arc cosine of a number, an array or a symbol.")
+atan = _function("atan", "Arc tangent of a number, an array or a symbol.")
+atan2 = _function("atan2", "atan2(y, x): the angle of the point (x, y).")
+sqrt = _function("sqrt", "Square root of a number, an array or a symbol.")
+exp = _function("exp", "Exponential of a number, an array or a symbol.")
+log = _function("log", "Natural logarithm of a number, an array or a symbol.")
+power = _function("pow", "power(a, b): a to the power b.")
+sinh = _function("sinh", "Hyperbolic sine of a number, an array or a symbol.")
+cosh = _function("cosh", "Hyperbolic cosine of a number, an array or a symbol.")
+tanh = _function("tanh", "Hyperbolic tangent of a number, an array or a symbol.")
+select = _function("select", "select(condition, a, b): a where the condition holds, else b; both are evaluated.")
+
+
+def minimum(a: Number, b: Number) -> Number:
+    """The smaller of two numbers."""
+    return select(a < b, a, b)
+
+
+def maximum(a: Number, b: Number) -> Number:
+    """The larger of two numbers."""
+    return select(a < b, b, a)
+
+
+_UFUNCS: dict[str, Callable[..., Any]] = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "divide": operator.truediv,
+    "true_divide": operator.truediv,
+    "negative": operator.neg,
+    "power": operator.pow,
+    "absolute": abs,
+    "square": lambda x: x * x,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+    "minimum": minimum,
+    "maximum": maximum,
+    "sin": sin,
+    "cos": cos,
+    "tan": tan,
+    "arcsin": asin,
+    "arccos": acos,
+    "arctan": atan,
+    "arctan2": atan2,
+    "sqrt": sqrt,
+    "exp": exp,
+    "log": log,
+    "sinh": sinh,
+    "cosh": cosh,
+    "tanh": tanh,
+}
+
+
+def apply_ufunc(name: str, inputs: tuple) -> Any:
+    """What `np.<name>(…)` means when one of its arguments is a symbol."""
+    if name not in _UFUNCS:
+        raise TraceError(f"numpy.{name} is not known to the tracer: it knows {', '.join(sorted(_UFUNCS))}")
+    inputs = tuple(x.item() if getattr(x, "ndim", None) == 0 else x for x in inputs)
+    if any(getattr(x, "ndim", 0) for x in inputs):
+        import numpy as np
+
+        shapes = np.broadcast_shapes(*(np.shape(x) if hasattr(x, "ndim") else () for x in inputs))
+        out = np.empty(shapes, dtype=object)
+        spread = [np.broadcast_to(x, shapes) if hasattr(x, "ndim") else x for x in inputs]
+        for k in np.ndindex(*shapes):
+            out[k] = _UFUNCS[name](*(x[k] if hasattr(x, "ndim") else x for x in spread))
+        return out
+    return _UFUNCS[name](*inputs)

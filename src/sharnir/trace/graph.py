@@ -1,0 +1,244 @@
+"""Symbols that record what is done to them, and the graph they record it in.
+
+A `Symbol` is a number like any other to the code it runs through. Three things happen while it is recorded:
+constants are folded (arithmetic on plain floats never reaches the graph), zeros and ones disappear, and equal
+subexpressions are found by their key and shared. A value that turns out constant leaves the graph as a float.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import TraceError
+from .operations import OPERATIONS
+
+Number = Any
+"""A float or a Symbol (or a counting number): whatever a kernel may be run on."""
+
+
+class Graph:
+    """Nodes in the order they were recorded, so every node stands after its arguments.
+
+    A node is a tuple: ("input", position), ("const", value) or (operation, index, …).
+    """
+
+    def __init__(self) -> None:
+        self.nodes: list[tuple] = []
+        self._index: dict[tuple, int] = {}
+        self.n_inputs = 0
+
+    def input(self) -> Symbol:
+        self.n_inputs += 1
+        return Symbol(self, self._intern(("input", self.n_inputs - 1)))
+
+    def inputs(self, n: int) -> tuple[Symbol, ...]:
+        return tuple(self.input() for _ in range(n))
+
+    def _intern(self, key: tuple) -> int:
+        index = self._index.get(key)
+        if index is None:
+            index = self._index[key] = len(self.nodes)
+            self.nodes.append(key)
+        return index
+
+    def index_of(self, x: Number) -> int:
+        """The node of a symbol, or of a constant that an operation takes as its argument."""
+        if isinstance(x, Symbol):
+            if x.graph is not self:
+                raise TraceError("symbols of two different traces were mixed: a function kept a value from another call")
+            return x.index
+        return self._intern(("const", float(x)))
+
+    def record(self, name: str, *args: Number) -> Symbol:
+        """Record one operation on arguments of which at least one is a symbol; no simplification beyond sharing."""
+        indices = [self.index_of(x) for x in args]
+        if OPERATIONS[name].commutative and indices[0] > indices[1]:
+            indices.reverse()
+        return Symbol(self, self._intern((name, *indices)))
+
+    def has(self, name: str, *indices: int) -> bool:
+        return (name, *indices) in self._index
+
+    def constant(self, index: int) -> float | None:
+        node = self.nodes[index]
+        return node[1] if node[0] == "const" else None
+
+
+def _number(x: Any) -> bool:
+    return isinstance(x, (int, float)) or (hasattr(x, "__float__") and hasattr(x, "dtype") and getattr(x, "ndim", 1) == 0)
+
+
+class Symbol:
+    """A number whose value is not known yet: one node of a graph."""
+
+    __slots__ = ("graph", "index")
+
+    def __init__(self, graph: Graph, index: int) -> None:
+        self.graph = graph
+        self.index = index
+
+    def __repr__(self) -> str:
+        return f"<symbol {self.index}: {self.graph.nodes[self.index]}>"
+
+    # --- arithmetic -----------------------------------------------------------------------------------------------
+    def __add__(self, other: Number) -> Number:
+        g = self.graph
+        if not isinstance(other, Symbol):
+            if not _number(other):
+                return NotImplemented
+            if other == 0:
+                return self
+            return g.record("add", self, other)
+        a, b = g.nodes[self.index], g.nodes[g.index_of(other)]
+        if b[0] == "neg":
+            return self - Symbol(g, b[1])
+        if a[0] == "neg":
+            return other - Symbol(g, a[1])
+        return g.record("add", self, other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Number) -> Number:
+        g = self.graph
+        if not isinstance(other, Symbol):
+            if not _number(other):
+                return NotImplemented
+            return self + (-float(other))
+        b = g.nodes[g.index_of(other)]
+        if other.index == self.index:
+            return 0.0
+        if b[0] == "neg":
+            return self + Symbol(g, b[1])
+        if g.nodes[self.index][0] == "neg":
+            return -(Symbol(g, g.nodes[self.index][1]) + other)
+        if g.has("sub", other.index, self.index):  # b − a is there already: share it
+            return -(other - self)
+        return g.record("sub", self, other)
+
+    def __rsub__(self, other: Number) -> Number:
+        if not _number(other):
+            return NotImplemented
+        if other == 0:
+            return -self
+        node = self.graph.nodes[self.index]
+        if node[0] == "neg":
+            return Symbol(self.graph, node[1]) + other
+        return self.graph.record("sub", float(other), self)
+
+    def __neg__(self) -> Number:
+        g = self.graph
+        node = g.nodes[self.index]
+        if node[0] == "neg":
+            return Symbol(g, node[1])
+        if node[0] == "mul" and (c := g.constant(node[1])) is not None:
+            return Symbol(g, node[2]) * -c
+        if node[0] == "mul" and (c := g.constant(node[2])) is not None:
+            return Symbol(g, node[1]) * -c
+        return g.record("neg", self)
+
+    def __pos__(self) -> Number:
+        return self
+
+    def __mul__(self, other: Number) -> Number:
+        g = self.graph
+        a = g.nodes[self.index]
+        if not isinstance(other, Symbol):
+            if not _number(other):
+                return NotImplemented
+            if other == 0:
+                return 0.0
+            if other == 1:
+                return self
+            if other == -1:
+                return -self
+            if a[0] == "neg":
+                return Symbol(g, a[1]) * -float(other)
+            if a[0] == "mul":  # c·(d·x) = (cd)·x
+                for c, x in ((a[1], a[2]), (a[2], a[1])):
+                    value = g.constant(c)
+                    if value is not None:
+                        return Symbol(g, x) * (value * float(other))
+            return g.record("mul", self, other)
+        b = g.nodes[g.index_of(other)]
+        if a[0] == "neg":
+            return -(Symbol(g, a[1]) * other)
+        if b[0] == "neg":
+            return -(self * Symbol(g, b[1]))
+        return g.record("mul", self, other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Number) -> Number:
+        if not isinstance(other, Symbol):
+            if not _number(other):
+                return NotImplemented
+            if other == 0:
+                raise TraceError("division by the constant zero in a traced function")
+            return self * (1.0 / float(other))
+        if other.index == self.index:
+            return 1.0
+        node = self.graph.nodes[self.index]
+        if node[0] == "neg":
+            return -(Symbol(self.graph, node[1]) / other)
+        return self.graph.record("div", self, other)
+
+    def __rtruediv__(self, other: Number) -> Number:
+        if not _number(other):
+            return NotImplemented
+        if other == 0:
+            return 0.0
+        return self.graph.record("div", float(other), self)
+
+    def __pow__(self, exponent: Number) -> Number:
+        if isinstance(exponent, Symbol):
+            return self.graph.record("pow", self, exponent)
+        if float(exponent).is_integer() and abs(exponent) <= 16:
+            n = int(exponent)
+            power = _integer_power(self, abs(n))
+            return power if n >= 0 else 1.0 / power
+        if exponent == 0.5:
+            return self.graph.record("sqrt", self)
+        return self.graph.record("pow", self, float(exponent))
+
+    def __rpow__(self, base: Number) -> Number:
+        return self.graph.record("pow", float(base), self)
+
+    def __abs__(self) -> Number:
+        return self.graph.record("abs", self)
+
+    # --- comparison: a symbol that `select` understands --------------------------------------------------------------
+    def __lt__(self, other: Number) -> Number:
+        return self.graph.record("less", self, other)
+
+    def __le__(self, other: Number) -> Number:
+        return self.graph.record("less_equal", self, other)
+
+    def __gt__(self, other: Number) -> Number:
+        return self.graph.record("less", other, self)
+
+    def __ge__(self, other: Number) -> Number:
+        return self.graph.record("less_equal", other, self)
+
+    # --- what a symbol cannot do ---------------------------------------------------------------------------------------
+    def __bool__(self) -> bool:
+        raise TraceError("the branch depends on a value that is not known yet: write select(condition, a, b) instead of if")
+
+    def __float__(self) -> float:
+        raise TraceError("a function of `math` was called on a symbol: use the one of sharnir (sharnir.sin, sharnir.cos, …)")
+
+    __int__ = __index__ = __float__
+
+    # --- numpy: np.sin(symbol), np.float64(2) * symbol ------------------------------------------------------------------
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        from .functions import apply_ufunc
+
+        if method != "__call__" or kwargs:
+            return NotImplemented
+        return apply_ufunc(ufunc.__name__, inputs)
+
+
+def _integer_power(x: Number, n: int) -> Number:
+    if n == 0:
+        return 1.0
+    half = _integer_power(x, n // 2)
+    return half * half * x if n % 2 and n > 1 else half * half if n > 1 else x

@@ -1,0 +1,91 @@
+"""The alphabet of the expression graph: each elementary operation once, with its value and its derivative.
+
+An operation knows how to act on floats (`value`) and what its tangent is (`tangent`). The tangent rule is written
+with ordinary operators and the functions of this table, so it works on whatever numbers it is given.
+Every execution of a graph (evaluation, counting, emission) must know exactly the names listed in `OPERATIONS`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Operation:
+    name: str
+    arity: int
+    value: Callable[..., float]
+    tangent: Callable[..., Any] | None
+    """tangent(f, y, args, dargs): f = namespace of functions, y = the value itself, args, their tangents."""
+    commutative: bool = False
+
+
+def _select(condition: float, a: float, b: float) -> float:
+    return a if condition else b
+
+
+def _divide(a: float, b: float) -> float:
+    """IEEE division: the graph must give inf or nan where compiled code would, not an exception."""
+    if b == 0.0:
+        if a == 0.0 or a != a:
+            return math.nan
+        return math.copysign(math.inf, a) * math.copysign(1.0, b)
+    return a / b
+
+
+def _guard(function: Callable[..., float]) -> Callable[..., float]:
+    """Outside its domain a function is nan, as in compiled code."""
+
+    def guarded(*x: float) -> float:
+        try:
+            return function(*x)
+        except ValueError:
+            return math.nan
+        except OverflowError:
+            return math.inf
+
+    return guarded
+
+
+def _log(x: float) -> float:
+    return -math.inf if x == 0.0 else math.log(x)
+
+
+_TABLE = [
+    Operation("add", 2, lambda a, b: a + b, lambda f, y, x, d: d[0] + d[1], commutative=True),
+    Operation("sub", 2, lambda a, b: a - b, lambda f, y, x, d: d[0] - d[1]),
+    Operation("mul", 2, lambda a, b: a * b, lambda f, y, x, d: d[0] * x[1] + x[0] * d[1], commutative=True),
+    Operation("div", 2, _divide, lambda f, y, x, d: (d[0] - y * d[1]) / x[1]),
+    Operation("neg", 1, lambda a: -a, lambda f, y, x, d: -d[0]),
+    Operation("sqrt", 1, _guard(math.sqrt), lambda f, y, x, d: d[0] * 0.5 / y),
+    Operation("sin", 1, _guard(math.sin), lambda f, y, x, d: d[0] * f.cos(x[0])),
+    Operation("cos", 1, _guard(math.cos), lambda f, y, x, d: -(d[0] * f.sin(x[0]))),
+    Operation("tan", 1, _guard(math.tan), lambda f, y, x, d: d[0] * (1.0 + y * y)),
+    Operation("asin", 1, _guard(math.asin), lambda f, y, x, d: d[0] / f.sqrt(1.0 - x[0] * x[0])),
+    Operation("acos", 1, _guard(math.acos), lambda f, y, x, d: -(d[0] / f.sqrt(1.0 - x[0] * x[0]))),
+    Operation("atan", 1, math.atan, lambda f, y, x, d: d[0] / (1.0 + x[0] * x[0])),
+    Operation("atan2", 2, math.atan2, lambda f, y, x, d: (x[1] * d[0] - x[0] * d[1]) / (x[0] * x[0] + x[1] * x[1])),
+    Operation("exp", 1, _guard(math.exp), lambda f, y, x, d: d[0] * y),
+    Operation("log", 1, _guard(_log), lambda f, y, x, d: d[0] / x[0]),
+    Operation("pow", 2, _guard(math.pow), lambda f, y, x, d: _tangent_of_power(f, y, x, d)),
+    Operation("sinh", 1, _guard(math.sinh), lambda f, y, x, d: d[0] * f.cosh(x[0])),
+    Operation("cosh", 1, _guard(math.cosh), lambda f, y, x, d: d[0] * f.sinh(x[0])),
+    Operation("tanh", 1, math.tanh, lambda f, y, x, d: d[0] * (1.0 - y * y)),
+    Operation("abs", 1, abs, lambda f, y, x, d: f.select(x[0] < 0.0, -d[0], d[0])),
+    Operation("less", 2, lambda a, b: float(a < b), None),
+    Operation("less_equal", 2, lambda a, b: float(a <= b), None),
+    Operation("select", 3, _select, lambda f, y, x, d: f.select(x[0], d[1], d[2])),
+]
+
+OPERATIONS: dict[str, Operation] = {operation.name: operation for operation in _TABLE}
+
+
+def _tangent_of_power(f: Any, y: Any, x: Any, d: Any) -> Any:
+    """d(a^b): the log(a) term only where the exponent really varies, so that a negative base stays legal."""
+    total = d[0] * x[1] * f.pow(x[0], x[1] - 1.0)
+    if isinstance(d[1], float) and d[1] == 0.0:
+        return total
+    return total + d[1] * f.log(x[0]) * y
