@@ -1,4 +1,4 @@
-"""The two bases of a joint from one another (theory 2.13, 2.14): A spans its motions, Z its reactions, ZᵀA = 0."""
+"""The two bases of a joint from one another (theory J6, J7): A spans its motions, Z its reactions, ZᵀA = 0."""
 
 from __future__ import annotations
 

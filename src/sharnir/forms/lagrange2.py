@@ -25,7 +25,7 @@ def composite_inertia(m: Matrices) -> np.ndarray:
     star = [M.copy() for M in m.M_blocks]
     for i in range(m.N - 1, -1, -1):
         if m.k[i] >= 0:
-            star[m.k[i]] += m.C[i].T @ star[i] @ m.C[i]  # (4.6)
+            star[m.k[i]] += m.C[i].T @ star[i] @ m.C[i]  # (D1)
     out = np.zeros((m.n, m.n))
     for i in range(m.N):
         X = star[i] @ m.A_blocks[i]  # momenta of the composite body i per unit of its speeds
@@ -42,7 +42,7 @@ def composite_forces(m: Matrices) -> np.ndarray:
     star = (m.F - m.M @ m.psi).reshape(-1, 6)
     for i in range(m.N - 1, -1, -1):
         if m.k[i] >= 0:
-            star[m.k[i]] += m.C[i].T @ star[i]  # (4.7)
+            star[m.k[i]] += m.C[i].T @ star[i]  # (D2)
     return star.ravel()
 
 

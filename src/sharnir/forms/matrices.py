@@ -21,7 +21,7 @@ def skew(x: np.ndarray) -> np.ndarray:
 
 
 def transfer(G: np.ndarray, rho: np.ndarray) -> np.ndarray:
-    """C = [G −Gρ̃; 0 G]: takes velocities from a carrier to a body.                                          (3.1)"""
+    """C = [G −Gρ̃; 0 G]: takes velocities from a carrier to a body.                                          [I] (2.13)"""
     C = np.zeros((6, 6))
     C[:3, :3] = C[3:, 3:] = G
     C[:3, 3:] = -G @ skew(rho)
@@ -84,12 +84,12 @@ class Matrices:
 
     @cached_property
     def Z_blocks(self) -> list[np.ndarray]:
-        """Z_i (6×m_i): orthogonal basis, by blocks. [I] §2.1, theory (2.14)"""
+        """Z_i (6×m_i): orthogonal basis, by blocks. [I] §2.1, theory (J7)"""
         return [orthogonal_by_blocks(A) for A in self.A_blocks]
 
     @cached_property
     def Z_projected(self) -> list[np.ndarray]:
-        """Z_i (6×m_i): orthogonal basis, by the projector. [I] §2.1, theory (2.13)"""
+        """Z_i (6×m_i): orthogonal basis, by the projector. [I] §2.1, theory (J6)"""
         return [orthogonal_by_projector(A) for A in self.A_blocks]
 
     @property
@@ -109,7 +109,7 @@ class Matrices:
 
     @property
     def q_rate(self) -> np.ndarray:
-        """q̇ (n_q): rates of the coordinates; equal to the speeds but for quaternions. theory (2.15)"""
+        """q̇ (n_q): rates of the coordinates; equal to the speeds but for quaternions. theory (J8)"""
         return self._joint.rate
 
     # --- the base -----------------------------------------------------------------------------------------------------------

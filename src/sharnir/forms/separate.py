@@ -17,7 +17,7 @@ def solve(m: Matrices, tau: np.ndarray) -> Solution:
     carried = np.array([np.trace(M) for M in MA])  # how much hangs on each joint, to judge zero by
     FA = list(m.F.reshape(-1, 6).copy())
     w = m.w_star.reshape(-1, 6)
-    for i in range(m.N - 1, -1, -1):  # (5.1)
+    for i in range(m.N - 1, -1, -1):  # (D3)
         A, C, k = m.A_blocks[i], m.C[i], m.k[i]
         if k >= 0:
             U = joint_inertia(m, i, MA[i], carried[i])
@@ -26,7 +26,7 @@ def solve(m: Matrices, tau: np.ndarray) -> Solution:
             MA[k] += C.T @ P @ MA[i] @ C
             FA[k] += C.T @ (P @ (FA[i] - MA[i] @ w[i]) - MA[i] @ A @ np.linalg.solve(U, tau[m.axes(i)]))
     qdd, vdot, R = np.zeros(m.n), np.zeros((m.N, 6)), np.zeros((m.N, 6))
-    for i in range(m.N):  # (5.2)
+    for i in range(m.N):  # (D4)
         A, k = m.A_blocks[i], m.k[i]
         given = (m.C[i] @ vdot[k] if k >= 0 else 0.0) + w[i]  # w* of a body on the base holds C_i v̇_0 already
         x = np.linalg.solve(joint_inertia(m, i, MA[i], carried[i]), tau[m.axes(i)] + A.T @ (FA[i] - MA[i] @ given))

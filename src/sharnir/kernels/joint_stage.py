@@ -8,7 +8,7 @@ A joint is a short sequence of elementary motions, each moving the next frame re
     FREE   position and quaternion, speeds = velocity of the origin and angular velocity, both in the moved axes
     GIVEN  a motion worked out beforehand from the user's own functions: values are read from a list
 
-They are chained by the same rule as bodies are (theory 2.4), so that a joint of any shape leaves here as
+They are chained by the same rule as bodies are (J1), so that a joint of any shape leaves here as
 pose, columns of A, relative velocity and the part of the relative acceleration that is free of accelerations.
 """
 
@@ -117,7 +117,7 @@ def joint_stage(joints, q, v, drive, given, rho, G, A, dA, vr, psi, rate):
         end = joints.first[i]                                   # columns of A written so far: first[i] .. end
         for m in range(joints.start[i], joints.start[i + 1]):
             r2, E2, u2, w2, a2, e2 = motion(joints, m, q, v, drive, given, rate)
-            for c in range(joints.first[i], end):               # columns so far, seen from the next frame   (2.9)
+            for c in range(joints.first[i], end):               # columns so far, seen from the next frame   (J2)
                 l, g = get3(A, c), get3b(A, c)
                 dl, dg = mv(E2, add(get3(dA, c), cross(get3b(dA, c), r2))), mv(E2, get3b(dA, c))
                 l, g = mv(E2, add(l, cross(g, r2))), mv(E2, g)
@@ -125,14 +125,14 @@ def joint_stage(joints, q, v, drive, given, rho, G, A, dA, vr, psi, rate):
                 set33(dA, c, add(sub(dl, cross(w2, l)), cross(g, u2)), sub(dg, cross(w2, g)))
             own_columns(joints, m, given, A, dA, end)
             end += joints.axes[m]
-            wk = mv(E2, w)                                      # one motion after another              (2.7), (2.8)
+            wk = mv(E2, w)                                      # one motion after another              (J1)
             a = add(mv(E2, add(a, add(cross(e, r2), cross(w, cross(w, r2))))), add(scale(cross(wk, u2), 2.0), a2))
             e = add(mv(E2, e), add(cross(wk, w2), e2))
             u = add(mv(E2, add(u, cross(w, r2))), u2)
             w = add(wk, w2)
             r = add(r, mtv(E, r2))
             E = mm(E2, E)
-        if joints.reversed[i] == 1:                             # the same motion seen from its other end   (2.10)
+        if joints.reversed[i] == 1:                             # the same motion seen from its other end   (J3)
             s = mv(E, r)
             ds = sub(u, cross(w, s))                            # d/dt of s = G rho
             for c in range(joints.first[i], end):

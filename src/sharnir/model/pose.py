@@ -38,7 +38,7 @@ def unit_axis(axis: Axis, what: str) -> tuple[float, float, float]:
         if letter not in ("x", "y", "z"):
             raise ModelError(f"{what}: unknown axis {axis!r}; use 'x', 'y', 'z', '-x' … or three numbers")
         sign = -1.0 if axis.startswith("-") else 1.0
-        return tuple(sign if k == letter else 0.0 for k in "xyz")
+        return (sign * (letter == "x"), sign * (letter == "y"), sign * (letter == "z"))
     x = vector3(axis, what)
     length = math.sqrt(algebra.dot(x, x))
     if length == 0.0:

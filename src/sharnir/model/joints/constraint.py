@@ -19,7 +19,7 @@ from .traced import motion_values
 class ConstraintJoint(Joint):
     """A joint given by its constraints: `constraints(pose, t)` returns m numbers that the joint keeps at zero.
 
-    The orthogonal basis Z comes first, by differentiation; the tangent basis A follows from it (theory 2.12).
+    The orthogonal basis Z comes first, by differentiation; the tangent basis A follows from it (theory J5).
     Coordinates are those of a free joint (position, quaternion), started at `start`, which must satisfy the
     constraints at t = 0; the 6 − m speeds are those components of the relative velocity (in the moved axes,
     vx vy vz wx wy wz) that determine the others best at the start.
@@ -63,7 +63,7 @@ class ConstraintJoint(Joint):
         values = check_numbers(values if hasattr(values, "__len__") else [values], graph, f"{label}: the constraints")
         if not 1 <= len(values) <= 6:
             raise ModelError(f"{label}: between 1 and 6 constraints make a joint, got {len(values)}")
-        columns = [tangent(values, list(zip(q, _rates(q, pose, k), strict=True))) for k in range(6)]  # (2.11)
+        columns = [tangent(values, list(zip(q, _rates(q, pose, k), strict=True))) for k in range(6)]  # (J4)
         rows = [tuple(column[j] for column in columns) for j in range(len(values))]
         self._values = Expression(graph, [*q, t], values)
         return graph, q, t, rows, tangent(values, [(t, 1.0)])
@@ -93,7 +93,7 @@ class ConstraintJoint(Joint):
         u = graph.inputs(len(self.independent))
         velocity: list[Number] = [0.0] * 6
         right = []
-        for row, rate in zip(rows, by_time, strict=True):  # Zᵀv = −∂ξ/∂t, the free components given  (2.12)
+        for row, rate in zip(rows, by_time, strict=True):  # Zᵀv = −∂ξ/∂t, the free components given  (J5)
             known = rate
             for k, speed in zip(self.independent, u, strict=True):
                 known = known + row[k] * speed
