@@ -128,9 +128,8 @@ class Dynamics:
         def energy(q: Any, v: Any) -> tuple[float, float]:
             m = self._matrices(q, v, t)
             R, r = m.poses
-            s = m.structure
-            centres = r + np.einsum("ijk,ik->ij", R, s.com[1:])
-            return 0.5 * m.v @ m.M @ m.v, -float(s.mass[1:] @ (centres @ s.gravity))
+            centres = [body.mass * (r[i] + R[i] @ body.com) for i, body in enumerate(self.model.bodies)]
+            return 0.5 * m.v @ m.M @ m.v, -float(np.sum(centres @ m.structure.gravity))
 
         return self._each(energy, q, v)
 

@@ -52,8 +52,7 @@ def invert_masses(m: Matrices) -> list[np.ndarray]:
     """M_i⁻¹ of every body; a body without mass or inertia has none, and this form cannot be used."""
     out = []
     for body, M in zip(m.model.bodies, m.M_blocks, strict=True):
-        moments = np.linalg.eigvalsh(body.inertia_matrix())
-        if body.mass == 0.0 or moments[0] <= 1e-14 * max(moments[2], 1e-300):
+        if not body.is_solid:
             raise MethodError(
                 f"method 'lagrange1' divides by the mass matrix of every body, but body {body.name!r} has "
                 f"{'no mass' if body.mass == 0.0 else 'no inertia about some axis'}; choose another method"

@@ -244,11 +244,7 @@ class Matrices:
     @cached_property
     def M_blocks(self) -> list[np.ndarray]:
         """M_i (6×6) = [mE −m r̃_c; m r̃_c J_O]. [I] (3.3)"""
-        s, out = self.structure, []
-        for i in range(1, self.N + 1):
-            m, c = s.mass[i], skew(s.com[i])
-            out.append(np.block([[m * np.eye(3), -m * c], [m * c, s.inertia[i]]]))
-        return out
+        return [body.mass_matrix() for body in self.model.bodies]
 
     @cached_property
     def M(self) -> Any:
@@ -261,18 +257,18 @@ class Matrices:
         s, R = self.structure, self.poses[0]
         out = np.zeros((self.N, 6))
         for i in range(self.N):
-            weight = s.mass[i + 1] * (R[i].T @ s.gravity)
-            out[i] = np.concatenate([weight, np.cross(s.com[i + 1], weight)])
+            weight = s.bodies[i].mass * (R[i].T @ s.gravity)
+            out[i] = np.concatenate([weight, np.cross(s.bodies[i].com, weight)])
         return (out + self.wrenches).ravel()
 
     @cached_property
     def F(self) -> np.ndarray:
         """F (6N) = (f − mω̃²r_c ; m_O − ω̃J_Oω). [I] (3.3)"""
-        s, out = self.structure, self.F_external.reshape(-1, 6).copy()
-        for i, v in enumerate(self.v.reshape(-1, 6)):
+        out = self.F_external.reshape(-1, 6).copy()
+        for i, (body, v) in enumerate(zip(self.model.bodies, self.v.reshape(-1, 6), strict=True)):
             W = skew(v[3:])
-            out[i, :3] -= s.mass[i + 1] * W @ W @ s.com[i + 1]
-            out[i, 3:] -= W @ s.inertia[i + 1] @ v[3:]
+            out[i, :3] -= body.mass * W @ W @ body.com
+            out[i, 3:] -= W @ body.inertia_at_origin() @ v[3:]
         return out.ravel()
 
     @cached_property

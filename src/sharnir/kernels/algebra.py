@@ -114,3 +114,66 @@ def set33(X, i, x, y):
 def set9(X, i, x):
     for k in range(9):
         X[i, k] = x[k]
+
+
+# --- symmetric matrices and inertias --------------------------------------------------------------------------------
+def sv(S, x):
+    return (S[0]*x[0] + S[3]*x[1] + S[4]*x[2],
+            S[3]*x[0] + S[1]*x[1] + S[5]*x[2],
+            S[4]*x[0] + S[5]*x[1] + S[2]*x[2])
+
+
+def add6(a, b):
+    return (a[0]+b[0], a[1]+b[1], a[2]+b[2], a[3]+b[3], a[4]+b[4], a[5]+b[5])
+
+
+def add9(a, b):
+    return (a[0]+b[0], a[1]+b[1], a[2]+b[2], a[3]+b[3], a[4]+b[4], a[5]+b[5], a[6]+b[6], a[7]+b[7], a[8]+b[8])
+
+
+def skew(x):
+    """The matrix of the vector product with x."""
+    return (0.0, -x[2], x[1], x[2], 0.0, -x[0], -x[1], x[0], 0.0)
+
+
+def congruence(G, A):
+    """G'AG: the matrix A seen from the carrier."""
+    x = mv(A, (G[0], G[3], G[6]))
+    y = mv(A, (G[1], G[4], G[7]))
+    z = mv(A, (G[2], G[5], G[8]))
+    x, y, z = mtv(G, x), mtv(G, y), mtv(G, z)
+    return (x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2])
+
+
+def congruence_sym(G, S):
+    """G'SG of a symmetric S."""
+    x = sv(S, (G[0], G[3], G[6]))
+    y = sv(S, (G[1], G[4], G[7]))
+    z = sv(S, (G[2], G[5], G[8]))
+    return (G[0]*x[0] + G[3]*x[1] + G[6]*x[2],
+            G[1]*y[0] + G[4]*y[1] + G[7]*y[2],
+            G[2]*z[0] + G[5]*z[1] + G[8]*z[2],
+            G[1]*x[0] + G[4]*x[1] + G[7]*x[2],
+            G[2]*x[0] + G[5]*x[1] + G[8]*x[2],
+            G[2]*y[0] + G[5]*y[1] + G[8]*y[2])
+
+
+def set6(X, i, x):
+    for k in range(6):
+        X[i, k] = x[k]
+
+
+def inc3(X, i, x):
+    X[i, 0] = X[i, 0] + x[0]
+    X[i, 1] = X[i, 1] + x[1]
+    X[i, 2] = X[i, 2] + x[2]
+
+
+def inc33(X, i, x, y):
+    """Add to a row of six its linear and its angular part."""
+    X[i, 0] = X[i, 0] + x[0]
+    X[i, 1] = X[i, 1] + x[1]
+    X[i, 2] = X[i, 2] + x[2]
+    X[i, 3] = X[i, 3] + y[0]
+    X[i, 4] = X[i, 4] + y[1]
+    X[i, 5] = X[i, 5] + y[2]

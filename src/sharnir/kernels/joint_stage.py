@@ -12,33 +12,46 @@ They are chained by the same rule as bodies are (J1), so that a joint of any sha
 pose, columns of A, relative velocity and the part of the relative acceleration that is free of accelerations.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .algebra import (
     IDENTITY, ZERO3, add, cosines_quaternion, cosines_z, cross, get3, get3b, get9, mm, mtv, mv, neg,
     quaternion_rate, scale, set3, set9, set33, sub, transpose,
 )
+from .arrays import Array
 from .ops import cos, sin
 
 FIXED, SLIDE, TURN, SCREW, BALL, FREE, GIVEN = 0, 1, 2, 3, 4, 5, 6
 
 
 class Joints(NamedTuple):
-    """The joints of a tree. Joint i moves body i; row 0 is the motion of the base in the world."""
+    """The joints of a tree as sequences of motions. Joint i moves body i; joint 0 moves the base in the world."""
 
-    start: Any          # (nb+2,)  motions of joint i: start[i] .. start[i+1]
-    first: Any          # (nb+2,)  axes (columns of A, speeds) of joint i: first[i] .. first[i+1]
-    reversed: Any       # (nb+1,)  1 where the user named the joint the other way round
-    kind: Any           # (ne,)    FIXED, SLIDE, …
-    q_at: Any           # (ne,)    first coordinate of the motion in q, -1: driven
-    v_at: Any           # (ne,)    first speed of the motion in v
-    data_at: Any        # (ne,)    row in `drive` of a driven coordinate;  GIVEN: first value in `given`
-    axes: Any           # (ne,)    number of speeds
-    coordinates: Any    # (ne,)    number of coordinates
-    rho: Any            # (ne, 3)  FIXED: origin of the next frame
-    G: Any              # (ne, 9)  FIXED: cosines, this frame -> next
-    turn: Any           # (ne,)    TURN, SCREW: radians per unit of x
-    slide: Any          # (ne,)    SLIDE, SCREW: metres per unit of x
+    start: Array["nb1+1"]       # motions of joint i: start[i] .. start[i+1]
+    first: Array["nb1+1"]       # axes (columns of A, speeds) of joint i: first[i] .. first[i+1]
+    reversed: Array["nb1"]      # 1 where the user named the joint the other way round
+    kind: Array["nm"]           # FIXED, SLIDE, …
+    q_at: Array["nm"]           # first coordinate of the motion in q, -1: none
+    v_at: Array["nm"]           # first speed of the motion in v
+    data_at: Array["nm"]        # row in `drive` of a driven coordinate;  GIVEN: first value in `given`
+    axes: Array["nm"]           # number of speeds
+    coordinates: Array["nm"]    # number of coordinates
+    rho: Array["nm", 3]         # FIXED: origin of the next frame
+    G: Array["nm", 9]           # FIXED: cosines, this frame -> next
+    turn: Array["nm"]           # TURN, SCREW: radians per unit of x
+    slide: Array["nm"]          # SLIDE, SCREW: metres per unit of x
+
+
+class JointValues(NamedTuple):
+    """What the joint stage writes, and all that any algorithm after it knows of joints."""
+
+    rho: Array["nb1", 3]        # origin of body i in the carrier's axes
+    G: Array["nb1", 9]          # direction cosines, carrier -> body
+    A: Array["nv", 6]           # columns of A, body axes
+    dA: Array["nv", 6]          # their rates
+    vr: Array["nb1", 6]         # v^r, relative velocity, body axes
+    psi: Array["nb1", 6]        # psi^r, relative acceleration at zero accelerations of q
+    rate: Array["nq"]           # rates of the coordinates
 
 
 def motion(joints, m, q, v, drive, given, rate):
@@ -102,21 +115,21 @@ def own_columns(joints, m, given, A, dA, at):
                 dA[at + c, k] = given[d + 6 * n + k]
 
 
-def joint_stage(joints, q, v, drive, given, rho, G, A, dA, vr, psi, rate):
+def joint_stage(joints, drive, given, q, v, out):
     """Pose, columns of A and their rates, v^r, psi^r of every joint, and the rates of the coordinates.
 
     Reads   q (nq,), v (nv,); drive (nd, 3): driven coordinates, their first and second derivatives;
             given (ng,): per motion rho 3, G 9, v 6, w 6, rates of the coordinates, A 6n, dA 6n
-    Writes  rho (nb+1, 3) origin of body i in the carrier's axes, G (nb+1, 9) cosines carrier -> body,
-            A, dA (nv, 6) columns in body axes, vr, psi (nb+1, 6) in body axes, rate (nq,)
+    Writes  out: JointValues
     See     docs/theory/joints.md; [I] (2.3)-(2.6)
     """
-    for i in range(joints.first.shape[0] - 1):
+    A, dA = out.A, out.dA
+    for i in range(joints.reversed.shape[0]):
         r, E = ZERO3, IDENTITY                                  # pose reached so far
         u, w, a, e = ZERO3, ZERO3, ZERO3, ZERO3                 # velocity and acceleration, linear and angular
         end = joints.first[i]                                   # columns of A written so far: first[i] .. end
         for m in range(joints.start[i], joints.start[i + 1]):
-            r2, E2, u2, w2, a2, e2 = motion(joints, m, q, v, drive, given, rate)
+            r2, E2, u2, w2, a2, e2 = motion(joints, m, q, v, drive, given, out.rate)
             for c in range(joints.first[i], end):               # columns so far, seen from the next frame   (J2)
                 l, g = get3(A, c), get3b(A, c)
                 dl, dg = mv(E2, add(get3(dA, c), cross(get3b(dA, c), r2))), mv(E2, get3b(dA, c))
@@ -125,7 +138,10 @@ def joint_stage(joints, q, v, drive, given, rho, G, A, dA, vr, psi, rate):
                 set33(dA, c, add(sub(dl, cross(w2, l)), cross(g, u2)), sub(dg, cross(w2, g)))
             own_columns(joints, m, given, A, dA, end)
             end += joints.axes[m]
-            wk = mv(E2, w)                                      # one motion after another              (J1)
+            if m == joints.start[i]:
+                r, E, u, w, a, e = r2, E2, u2, w2, a2, e2
+                continue
+            wk = mv(E2, w)                                      # one motion after another                   (J1)
             a = add(mv(E2, add(a, add(cross(e, r2), cross(w, cross(w, r2))))), add(scale(cross(wk, u2), 2.0), a2))
             e = add(mv(E2, e), add(cross(wk, w2), e2))
             u = add(mv(E2, add(u, cross(w, r2))), u2)
@@ -144,7 +160,7 @@ def joint_stage(joints, q, v, drive, given, rho, G, A, dA, vr, psi, rate):
             a = mtv(E, sub(add(cross(e, s), scale(cross(w, u), 2.0)), add(cross(w, cross(w, s)), a)))
             u = mtv(E, sub(cross(w, s), u))
             e, w, r, E = neg(mtv(E, e)), neg(mtv(E, w)), neg(s), transpose(E)
-        set3(rho, i, r)
-        set9(G, i, E)
-        set33(vr, i, u, w)
-        set33(psi, i, a, e)
+        set3(out.rho, i, r)
+        set9(out.G, i, E)
+        set33(out.vr, i, u, w)
+        set33(out.psi, i, a, e)

@@ -35,6 +35,18 @@ class Body:
         c = np.array(self.com)
         return self.inertia_matrix() + self.mass * (c @ c * np.eye(3) - np.outer(c, c))
 
+    def mass_matrix(self) -> np.ndarray:
+        """M = [mE −m r̃_c; m r̃_c J_O], 6×6 about the body's origin. [I] (3.3)"""
+        x, y, z = np.array(self.com) * self.mass
+        h = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+        return np.block([[self.mass * np.eye(3), -h], [h, self.inertia_at_origin()]])
+
+    @property
+    def is_solid(self) -> bool:
+        """Whether the mass matrix can be inverted: mass, and inertia about every axis."""
+        moments = np.linalg.eigvalsh(self.inertia_matrix())
+        return self.mass > 0.0 and bool(moments[0] > 1e-14 * moments[2])
+
 
 def make_body(name: str, mass: float | None, com: Any, inertia: Any, shape: Shape | None, density: float | None) -> Body:
     label = f"body {name!r}"

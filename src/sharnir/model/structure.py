@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..kernels.joint_stage import GIVEN, Joints, joint_stage
+from ..kernels.joint_stage import GIVEN, Joints, JointValues, joint_stage
+from ..kernels.tree import Tree
 from ..trace import Expression, Number
 from .joints.base import Motion, fixed
 from .pose import Pose
+from .storage import allocate
 
 if TYPE_CHECKING:
     from .model import PlacedJoint
@@ -25,11 +27,7 @@ class Structure:
         self.placed: list[PlacedJoint] = [model._joints[k] for k in tree.joints]
         self.nb = len(self.bodies)
         self.carrier = np.array([0, *(k + 1 for k in tree.carriers)], dtype=np.int64)
-        self.gravity = np.array(model.gravity)
-        self.mass = np.array([0.0, *(b.mass for b in self.bodies)])
-        self.com = np.array([(0.0, 0.0, 0.0), *(b.com for b in self.bodies)])
-        self.inertia = np.array([np.zeros((3, 3)), *(b.inertia_at_origin() for b in self.bodies)])
-
+        self.gravity = np.array(model.gravity, dtype=float)
         self.drives: list[Expression] = []
         self.given: list[tuple[Expression, slice, slice, int]] = []
         self._n_given = 0
@@ -39,6 +37,11 @@ class Structure:
         self.first: np.ndarray = self.joints.first
         self.nv = int(self.first[-1])
         self.nq = int(self.q_first[-1])
+        self.tree = self._tree()
+        self.sizes = {
+            "nb1": self.nb + 1, "nq": self.nq, "nv": self.nv, "nl": 6 * self.nb - self.nv,
+            "nd": len(self.drives), "ng": self._n_given,
+        }  # fmt: skip
 
     def _joints(self, sequences: Sequence[Sequence[Motion]], backwards: Sequence[bool]) -> tuple[Joints, np.ndarray]:
         start, first, q_first, rows = [0], [0], [0], []
@@ -84,26 +87,28 @@ class Structure:
             given[at : at + len(values)] = values
         return drive, given
 
+    def _tree(self) -> Tree:
+        mass = np.array([0.0, *(b.mass for b in self.bodies)])
+        com = np.array([(0.0, 0.0, 0.0), *(b.com for b in self.bodies)])
+        inertia = np.zeros((self.nb + 1, 6))
+        mobility = np.full((self.nb + 1, 6, 6), np.nan)
+        for i, body in enumerate(self.bodies, start=1):
+            J = body.inertia_at_origin()
+            inertia[i] = J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]
+            if body.is_solid:
+                mobility[i] = np.linalg.inv(body.mass_matrix())
+        owner = np.repeat(np.arange(self.nb + 1), np.diff(self.first))
+        above = np.full(self.nv, -1)
+        last = np.full(self.nb + 1, -1)  # the axis nearest to body i on its path
+        for i in range(1, self.nb + 1):
+            last[i] = last[self.carrier[i]]
+            for a in range(self.first[i], self.first[i + 1]):
+                above[a], last[i] = last[i], a
+        return Tree(self.carrier, self.first, above, owner, mass, mass[:, None] * com, inertia, mobility, self.gravity)
+
     def joint_values(self, q: np.ndarray, v: np.ndarray, t: float) -> JointValues:
         """The joint stage, interpreted on floats."""
         drive, given = self.user_functions(q.tolist(), v.tolist(), float(t))
-        out = JointValues(self.nb, self.nq, self.nv)
-        joint_stage(
-            self.joints, q, v, np.array(drive).reshape(-1, 3), np.array(given),
-            out.rho, out.G, out.A, out.dA, out.vr, out.psi, out.rate,
-        )  # fmt: skip
+        out = allocate(JointValues, self.sizes)
+        joint_stage(self.joints, np.array(drive).reshape(-1, 3), np.array(given), q, v, out)
         return out
-
-
-class JointValues:
-    """What the joint stage writes: see there. Everything starts as nan, so that what is not written shows."""
-
-    def __init__(self, nb: int, nq: int, nv: int) -> None:
-        nan = np.nan
-        self.rho = np.full((nb + 1, 3), nan)
-        self.G = np.full((nb + 1, 9), nan)
-        self.A = np.full((nv, 6), nan)
-        self.dA = np.full((nv, 6), nan)
-        self.vr = np.full((nb + 1, 6), nan)
-        self.psi = np.full((nb + 1, 6), nan)
-        self.rate = np.full(nq, nan)

@@ -50,6 +50,17 @@ def _guard(function: Callable[..., float]) -> Callable[..., float]:
     return guarded
 
 
+def _sinh(x: float) -> float:
+    return math.copysign(math.inf, x) if abs(x) > 710.5 else math.sinh(x)
+
+
+def _pow(a: float, b: float) -> float:
+    try:
+        return math.pow(a, b)
+    except OverflowError:
+        return -math.inf if a < 0.0 and b % 2.0 == 1.0 else math.inf
+
+
 def _log(x: float) -> float:
     return -math.inf if x == 0.0 else math.log(x)
 
@@ -70,8 +81,8 @@ _TABLE = [
     Operation("atan2", 2, math.atan2, lambda f, y, x, d: (x[1] * d[0] - x[0] * d[1]) / (x[0] * x[0] + x[1] * x[1])),
     Operation("exp", 1, _guard(math.exp), lambda f, y, x, d: d[0] * y),
     Operation("log", 1, _guard(_log), lambda f, y, x, d: d[0] / x[0]),
-    Operation("pow", 2, _guard(math.pow), lambda f, y, x, d: _tangent_of_power(f, y, x, d)),
-    Operation("sinh", 1, _guard(math.sinh), lambda f, y, x, d: d[0] * f.cosh(x[0])),
+    Operation("pow", 2, _guard(_pow), lambda f, y, x, d: _tangent_of_power(f, y, x, d)),
+    Operation("sinh", 1, _guard(_sinh), lambda f, y, x, d: d[0] * f.cosh(x[0])),
     Operation("cosh", 1, _guard(math.cosh), lambda f, y, x, d: d[0] * f.sinh(x[0])),
     Operation("tanh", 1, math.tanh, lambda f, y, x, d: d[0] * (1.0 - y * y)),
     Operation("abs", 1, abs, lambda f, y, x, d: f.select(x[0] < 0.0, -d[0], d[0])),

@@ -1,0 +1,66 @@
+"""Run a program on numbers of any kind: the one place where a program meets its arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..model.storage import allocate, resolve
+from ..model.structure import Structure
+from ..programs.program import Program
+from ..trace import Number
+
+COMPUTED = ("drive", "given")
+"""Inputs of a program that are worked out from q, v and t by the user's own functions."""
+
+
+def input_sizes(program: Program, structure: Structure) -> dict[str, int]:
+    """The inputs a caller brings, flat, with their sizes; the time is always the last."""
+    sizes = {
+        name: int(np.prod(resolve(array.shape, structure.sizes)))
+        for name, array in program.inputs.__annotations__.items()
+        if name not in COMPUTED
+    }
+    return {**sizes, "t": 1}
+
+
+def output_shapes(program: Program, structure: Structure) -> dict[str, tuple[int, ...]]:
+    return {name: resolve(array.shape, structure.sizes) for name, array in program.outputs.__annotations__.items()}
+
+
+def run_program(
+    program: Program,
+    structure: Structure,
+    values: Mapping[str, Sequence[Number]],
+    function: Callable[..., Any] | None = None,
+    dtype: type = float,
+) -> Any:
+    """One evaluation. `dtype=object` for symbols and counting numbers, with `function` linked for them."""
+    q = list(values["q"])
+    v = list(values["v"]) if "v" in values else [0.0] * structure.nv
+    drive, given = structure.user_functions(q, v, values["t"][0])
+    parts = {**values, "drive": [x for row in drive for x in row], "given": given}
+
+    def array(name: str, shape: tuple[int, ...]) -> np.ndarray:
+        kind = np.int64 if name in program.integers else dtype
+        out = np.empty(int(np.prod(shape)), dtype=kind)
+        out[:] = parts[name]
+        return out.reshape(shape)
+
+    def empty(shape: tuple[int, ...]) -> np.ndarray:
+        return np.full(shape, np.nan, dtype=dtype)
+
+    x = program.inputs(*(array(name, resolve(a.shape, structure.sizes)) for name, a in program.inputs.__annotations__.items()))
+    work, out = allocate(program.work, structure.sizes, empty), allocate(program.outputs, structure.sizes, empty)
+    tree, joints = structure.tree, structure.joints
+    if dtype is object:
+        tree, joints = _plain(tree), _plain(joints)
+    (function or program.function)(tree, joints, x, work, out)
+    return out
+
+
+def _plain(group: Any) -> Any:
+    """Model data as Python floats: quick in arithmetic with symbols, and constants to them."""
+    return type(group)(*(x if x.dtype.kind == "i" else x.astype(object) for x in group))

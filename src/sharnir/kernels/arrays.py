@@ -1,0 +1,16 @@
+"""How a kernel declares its storage: named arrays with their shapes, in groups that travel together.
+
+    class Poses(NamedTuple):
+        G: Array["nb1", 9]      # cosines, world -> body
+
+A shape is made of numbers and of the names nb1 (bodies and the base), nv, nq, nd (driven coordinates), ng (given values).
+"""
+
+
+class Array:
+    """Array["nb1", 3] is the annotation of an array of floats with that shape; it is only read, never enforced."""
+
+    shape: tuple = ()
+
+    def __class_getitem__(cls, shape):
+        return type("Array", (Array,), {"shape": shape if isinstance(shape, tuple) else (shape,)})

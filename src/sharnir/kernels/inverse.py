@@ -1,0 +1,32 @@
+"""Inverse dynamics (kinetostatics): the motion is given, every reaction is sought."""
+
+from .algebra import add, cross, dot, get3, get3b, get6, get9, inc33, mtv, mv, scale, set33, sub, sv
+
+
+def inverse_dynamics(tree, j, d, qdd, acc, R, tau):
+    """R = T'(M v' - F), tau = A'R: accelerations outward, reactions inward.
+
+    Reads   j: JointValues, d: Drift, qdd (nv,)
+    Writes  acc (nb1, 6) accelerations less gravity, R (nb1, 6) reaction of joint i on body i at its origin, body axes;
+            row 0: what the base as a whole bears; tau (nv,)
+    See     docs/theory/forms.md, kinetostatics
+    """
+    set33(acc, 0, get3(d.base, 0), get3b(d.base, 0))
+    set33(R, 0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    for i in range(1, tree.carrier.shape[0]):                      # outward: v̇ = C v̇_k + A q̈ + w*           [I] (3.4)
+        k, G = tree.carrier[i], get9(j.G, i)
+        a, e = get3(acc, k), get3b(acc, k)
+        a, e = add(mv(G, add(a, cross(e, get3(j.rho, i)))), get3(d.w, i)), add(mv(G, e), get3b(d.w, i))
+        for c in range(tree.first[i], tree.first[i + 1]):
+            a, e = add(a, scale(get3(j.A, c), qdd[c])), add(e, scale(get3b(j.A, c), qdd[c]))
+        set33(acc, i, a, e)
+        h = get3(tree.moment, i)
+        set33(R, i, sub(add(scale(a, tree.mass[i]), cross(e, h)), get3(d.F, i)),
+              sub(add(sv(get6(tree.inertia, i), e), cross(h, a)), get3b(d.F, i)))
+    for i in range(tree.carrier.shape[0] - 1, 0, -1):              # inward: each joint bears what it carries  [I] (3.3)
+        f, m = get3(R, i), get3b(R, i)
+        for c in range(tree.first[i], tree.first[i + 1]):
+            tau[c] = dot(get3(j.A, c), f) + dot(get3b(j.A, c), m)
+        G = get9(j.G, i)
+        f, m = mtv(G, f), mtv(G, m)
+        inc33(R, tree.carrier[i], f, add(m, cross(get3(j.rho, i), f)))

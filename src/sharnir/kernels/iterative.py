@@ -1,0 +1,210 @@
+"""Iterative methods that remember: the matrix of the last step, improved by rank one until it solves this step.
+
+These look at numbers to decide when to stop, so they run as loops (interpreted, Numba), never as straight-line code.
+Both return the number of iterations, or -1 where they stalled and must be restarted by a factorisation.
+"""
+
+from typing import NamedTuple
+
+from .arrays import Array
+from .cholesky import factor, substitute
+
+
+class InertiaMemory(NamedTuple):
+    """For systems of the size of the inertia matrix."""
+
+    H: Array["nv", "nv"]        # carried from call to call: approximate inverse, or factors of the approximate matrix
+    K: Array["nv", "nv"]
+    r: Array["nv"]
+    s: Array["nv"]
+    y: Array["nv"]
+
+
+class MultiplierMemory(NamedTuple):
+    """The same for systems of the size of L."""
+
+    H: Array["nl", "nl"]
+    K: Array["nl", "nl"]
+    r: Array["nl"]
+    s: Array["nl"]
+    y: Array["nl"]
+
+
+GUARD = 1e-10                   # a denominator below this share of its terms carries no information
+
+
+def residual(A, b, x, r):
+    """r = b - A x; returns r'r."""
+    total = 0.0
+    for a in range(x.shape[0]):
+        s = b[a]
+        for c in range(x.shape[0]):
+            s = s - A[a, c] * x[c]
+        r[a] = s
+        total = total + s * s
+    return total
+
+
+def multiply(H, x, y):
+    """y = H x."""
+    for a in range(x.shape[0]):
+        s = 0.0
+        for c in range(x.shape[0]):
+            s = s + H[a, c] * x[c]
+        y[a] = s
+
+
+def start_inverse(A, w):
+    """w.H = A^-1, afresh."""
+    n = w.y.shape[0]
+    for a in range(n):
+        for c in range(n):
+            w.K[a, c] = A[a, c]
+    factor(w.K, w.y, n)
+    for c in range(n):
+        for a in range(n):
+            w.s[a] = 0.0
+        w.s[c] = 1.0
+        substitute(w.K, w.s, n)
+        for a in range(n):
+            w.H[a, c] = w.s[a]
+
+
+def solve_inverse(A, b, w, x, tolerance, limit):
+    """Inverse iterative method [I] (4.2): x with |b - A x| <= tolerance |b|, w.H improved on the way.
+
+    With s = H r, y = H r+ :  x += s,  H += y y'/(y'(r - r+)),  s = (1 + y'r+/(y'(r - r+))) y: symmetric rank one.
+    """
+    n = x.shape[0]
+    goal = 0.0
+    for a in range(n):
+        goal = goal + b[a] * b[a]
+    goal = goal * tolerance * tolerance
+    multiply(w.H, b, x)
+    size = residual(A, b, x, w.r)
+    multiply(w.H, w.r, w.s)
+    for count in range(limit + 1):
+        if size <= goal:
+            return count
+        for a in range(n):
+            x[a] = x[a] + w.s[a]
+            w.s[a] = w.r[a]                                        # the old residual, until the new one is known
+        new = residual(A, b, x, w.r)
+        multiply(w.H, w.r, w.y)
+        below, along, scale = 0.0, 0.0, 0.0
+        for a in range(n):
+            below = below + w.y[a] * (w.s[a] - w.r[a])
+            along = along + w.y[a] * w.r[a]
+            scale = scale + abs(w.y[a]) * (abs(w.s[a]) + abs(w.r[a]))
+        if not new < 1e8 * size:
+            return -1
+        size = new
+        if size <= goal:
+            return count + 1
+        if not abs(below) > GUARD * scale:
+            return -1
+        for a in range(n):
+            for c in range(n):
+                w.H[a, c] = w.H[a, c] + w.y[a] * w.y[c] / below
+        for a in range(n):
+            w.s[a] = (1.0 + along / below) * w.y[a]
+    return -1
+
+
+def start_direct(A, w):
+    """w.H = factors of A, afresh."""
+    n = w.y.shape[0]
+    for a in range(n):
+        for c in range(n):
+            w.H[a, c] = A[a, c]
+    factor(w.H, w.y, n)
+
+
+def update_factors(L, v, scale):
+    """L D L' + scale v v' in place of L (unit lower, inverse pivots on the diagonal); v is used up.  Gill et al. 1974.
+
+    Returns 0, or -1 where a pivot would not stay positive.
+    """
+    n = v.shape[0]
+    for a in range(n):
+        old = 1.0 / L[a, a]
+        new = old + scale * v[a] * v[a]
+        if not new > GUARD * old:
+            return -1
+        step = scale * v[a] / new
+        scale = scale * old / new
+        L[a, a] = 1.0 / new
+        for b in range(a + 1, n):
+            v[b] = v[b] - v[a] * L[b, a]
+            L[b, a] = L[b, a] + step * v[b]
+    return 0
+
+
+def solve_direct(A, b, w, x, tolerance, limit):
+    """Direct iterative method, our reading: the dual update, of A itself, kept as Cholesky factors.
+
+    With A_k s = r:  x += s,  A_k -= r+ r+'/(r+'s): symmetric rank one again, so that A_k s = A s from then on.
+    """
+    n = x.shape[0]
+    goal = 0.0
+    for a in range(n):
+        goal = goal + b[a] * b[a]
+        x[a] = b[a]
+    goal = goal * tolerance * tolerance
+    substitute(w.H, x, n)
+    size = residual(A, b, x, w.r)
+    for count in range(limit + 1):
+        if size <= goal:
+            return count
+        for a in range(n):
+            w.s[a] = w.r[a]
+        substitute(w.H, w.s, n)
+        for a in range(n):
+            x[a] = x[a] + w.s[a]
+        new = residual(A, b, x, w.r)
+        if not new < 1e8 * size:
+            return -1
+        size = new
+        if size <= goal:
+            return count + 1
+        below, scale = 0.0, 0.0
+        for a in range(n):
+            below = below + w.r[a] * w.s[a]
+            scale = scale + abs(w.r[a] * w.s[a])
+            w.y[a] = w.r[a]
+        if not abs(below) > GUARD * scale:
+            return -1
+        if update_factors(w.H, w.y, -1.0 / below) < 0:
+            return -1
+    return -1
+
+
+def remembered_inverse(A, b, w, x, tolerance, report):
+    """x = A^-1 b from the inverse of the last call; from a fresh one where there is none or it is of no use.
+
+    Writes report (2,): iterations, and 1 where a factorisation was needed.
+    """
+    n = x.shape[0]
+    report[1] = 0.0
+    count = -1
+    if w.H[0, 0] == w.H[0, 0]:                                     # nan: nothing to remember yet
+        count = solve_inverse(A, b, w, x, tolerance, n + 1)
+    if count < 0:
+        report[1] = 1.0
+        start_inverse(A, w)
+        count = solve_inverse(A, b, w, x, tolerance, n + 1)
+    report[0] = count
+
+
+def remembered_direct(A, b, w, x, tolerance, report):
+    """The same for the direct method."""
+    n = x.shape[0]
+    report[1] = 0.0
+    count = -1
+    if w.H[0, 0] == w.H[0, 0]:
+        count = solve_direct(A, b, w, x, tolerance, n + 1)
+    if count < 0:
+        report[1] = 1.0
+        start_direct(A, w)
+        count = solve_direct(A, b, w, x, tolerance, n + 1)
+    report[0] = count

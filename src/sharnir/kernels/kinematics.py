@@ -1,0 +1,100 @@
+"""Where bodies are and how they move: poses, velocities, Jacobians of points."""
+
+from typing import NamedTuple
+
+from .algebra import add, cross, get3, get3b, get6, get9, mm, mtv, mv, scale, set3, set9, set33, sub, sv
+from .arrays import Array
+
+
+class Poses(NamedTuple):
+    r: Array["nb1", 3]          # origin in the world
+    G: Array["nb1", 9]          # cosines, world -> body
+
+
+class Drift(NamedTuple):
+    """What the state alone says about accelerations and forces."""
+
+    omega: Array["nb1", 3]      # angular velocity, body axes
+    w: Array["nb1", 6]          # w* = psi^r + w^c
+    F: Array["nb1", 6]          # gyroscopic and external forces
+    base: Array[1, 6]           # acceleration of the base less gravity, base axes
+
+
+def poses(tree, j, out):
+    """r_i = r_k + G_k' rho_i, G_0i = G_i G_0k.  Reads j: JointValues.  Writes out: Poses.            [I] (2.7), (2.8)"""
+    set3(out.r, 0, get3(j.rho, 0))
+    set9(out.G, 0, get9(j.G, 0))
+    for i in range(1, tree.carrier.shape[0]):
+        k = tree.carrier[i]
+        G = get9(out.G, k)
+        set3(out.r, i, add(get3(out.r, k), mtv(G, get3(j.rho, i))))
+        set9(out.G, i, mm(get9(j.G, i), G))
+
+
+def velocities(tree, j, v):
+    """v_i = C_i v_k + v^r_i, body axes.  Reads j: JointValues.  Writes v (nb1, 6).                          [I] (2.13)"""
+    set33(v, 0, get3(j.vr, 0), get3b(j.vr, 0))
+    for i in range(1, tree.carrier.shape[0]):
+        k = tree.carrier[i]
+        G = get9(j.G, i)
+        u, w = get3(v, k), get3b(v, k)
+        set33(v, i, add(mv(G, add(u, cross(w, get3(j.rho, i)))), get3(j.vr, i)), add(mv(G, w), get3b(j.vr, i)))
+
+
+def drift(tree, j, wrench, out):
+    """w* and F of every body: the part of the equations of motion that the state fixes.
+
+    Gravity is carried by the base: in axes that fall freely the base accelerates upward and nothing has weight,
+    so every acceleration in the algorithms below is v' = v̇ - g, and no force changes.
+    Reads   j: JointValues; wrench (nb1, 6) external force and moment on each body at its origin, body axes
+    Writes  out: Drift
+    See     [I] (2.14), (3.3)
+    """
+    g = mv(get9(j.G, 0), (tree.gravity[0], tree.gravity[1], tree.gravity[2]))
+    set33(out.base, 0, sub(get3(j.psi, 0), g), get3b(j.psi, 0))
+    set3(out.omega, 0, get3b(j.vr, 0))
+    for i in range(1, tree.carrier.shape[0]):
+        o, G = get3(out.omega, tree.carrier[i]), get9(j.G, i)
+        ok, u, w = mv(G, o), get3(j.vr, i), get3b(j.vr, i)
+        centripetal = mv(G, cross(o, cross(o, get3(j.rho, i))))
+        coriolis = scale(cross(ok, u), 2.0)
+        set33(out.w, i, add(add(centripetal, coriolis), get3(j.psi, i)), add(cross(ok, w), get3b(j.psi, i)))
+        o = add(ok, w)
+        set3(out.omega, i, o)
+        force = sub(get3(wrench, i), cross(o, cross(o, get3(tree.moment, i))))
+        torque = sub(get3b(wrench, i), cross(o, sv(get6(tree.inertia, i), o)))
+        set33(out.F, i, force, torque)
+
+
+
+def point_jacobian(tree, j, p, body, point, J):
+    """Velocity of a point of a body and the body's angular velocity, world axes, per unit of every speed.
+
+    Reads   j: JointValues, p: Poses, body: integer, point (3,) in body axes.  Writes J (6, nv).
+    """
+    for a in range(tree.above.shape[0]):
+        for c in range(6):
+            J[c, a] = 0.0
+    place = add(get3(p.r, body), mtv(get9(p.G, body), (point[0], point[1], point[2])))
+    i = body
+    while i > 0:
+        G, arm = get9(p.G, i), sub(place, get3(p.r, i))
+        for a in range(tree.first[i], tree.first[i + 1]):
+            w = mtv(G, get3b(j.A, a))
+            u = add(mtv(G, get3(j.A, a)), cross(w, arm))
+            for c in range(3):
+                J[c, a] = u[c]
+                J[3 + c, a] = w[c]
+        i = tree.carrier[i]
+
+
+def true_accelerations(tree, p, acc, out):
+    """v̇ = v' + g: accelerations in the world from those less gravity, body axes.  Reads p: Poses.  Writes out (nb1, 6)."""
+    g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
+    for i in range(tree.carrier.shape[0]):
+        set33(out, i, add(get3(acc, i), mv(get9(p.G, i), g)), get3b(acc, i))
+
+
+def zeros(x):
+    for a in range(x.shape[0]):
+        x[a] = 0.0

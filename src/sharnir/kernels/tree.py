@@ -1,0 +1,17 @@
+"""The bodies of a tree as kernels see them: integers and mass properties. Row 0 is the base."""
+
+from typing import NamedTuple
+
+from .arrays import Array
+
+
+class Tree(NamedTuple):
+    carrier: Array["nb1"]           # k_i < i
+    first: Array["nb1+1"]           # axes (columns of A, speeds) of joint i: first[i] .. first[i+1]
+    above: Array["nv"]              # the axis before axis a on the way to the base, -1 where there is none
+    owner: Array["nv"]              # the joint that axis a belongs to
+    mass: Array["nb1"]
+    moment: Array["nb1", 3]         # h = m r_c, body axes
+    inertia: Array["nb1", 6]        # J_O about the body's origin, body axes
+    mobility: Array["nb1", 6, 6]    # inverse of the mass matrix of each body (nan where there is none)
+    gravity: Array[3]               # world axes

@@ -1,0 +1,30 @@
+"""Storage for kernels: arrays of the shapes their groups declare (`kernels/arrays.py`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..kernels.arrays import Array
+
+
+def resolve(shape: Any, sizes: Mapping[str, int]) -> tuple[int, ...]:
+    """("nb1", 3) -> (8, 3)."""
+    return tuple(_size(part, sizes) for part in shape)
+
+
+def _size(part: Any, sizes: Mapping[str, int]) -> int:
+    if isinstance(part, int):
+        return part
+    name, _, more = part.partition("+")
+    return sizes[name] + (int(more) if more else 0)
+
+
+def allocate(group: Any, sizes: Mapping[str, int], make: Callable[[tuple[int, ...]], Any] | None = None) -> Any:
+    """A group of arrays (groups within groups too), filled with nan so that what is not written shows."""
+    if issubclass(group, Array):
+        shape = resolve(group.shape, sizes)
+        return np.full(shape, np.nan) if make is None else make(shape)
+    return group(*(allocate(part, sizes, make) for part in group.__annotations__.values()))

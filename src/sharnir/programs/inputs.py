@@ -1,0 +1,59 @@
+"""What a program may be given. `drive` and `given` are the values of the user's own functions, worked out before."""
+
+from typing import NamedTuple
+
+from ..kernels.arrays import Array
+
+
+class Position(NamedTuple):
+    drive: Array["nd", 3]
+    given: Array["ng"]
+    q: Array["nq"]
+
+
+class State(NamedTuple):
+    drive: Array["nd", 3]
+    given: Array["ng"]
+    q: Array["nq"]
+    v: Array["nv"]
+
+
+class Forced(NamedTuple):
+    drive: Array["nd", 3]
+    given: Array["ng"]
+    q: Array["nq"]
+    v: Array["nv"]
+    tau: Array["nv"]
+    wrench: Array["nb1", 6]
+
+
+class Moved(NamedTuple):
+    drive: Array["nd", 3]
+    given: Array["ng"]
+    q: Array["nq"]
+    v: Array["nv"]
+    qdd: Array["nv"]
+    wrench: Array["nb1", 6]
+
+
+class Momenta(NamedTuple):
+    drive: Array["nd", 3]
+    given: Array["ng"]
+    q: Array["nq"]
+    p: Array["nv"]
+
+
+class Point(NamedTuple):
+    drive: Array["nd", 3]
+    given: Array["ng"]
+    q: Array["nq"]
+    point: Array[3]
+    body: Array[1]  # an integer
+
+
+class Bias(NamedTuple):
+    drive: Array["nd", 3]
+    given: Array["ng"]
+    q: Array["nq"]
+    v: Array["nv"]
+    wrench: Array["nb1", 6]

@@ -1,0 +1,57 @@
+"""Inverse dynamics: joint forces and reactions from the motion; the bias forces."""
+
+from typing import NamedTuple
+
+from ..kernels.arrays import Array
+from ..kernels.inverse import inverse_dynamics
+from ..kernels.joint_stage import JointValues, joint_stage
+from ..kernels.kinematics import Drift, drift, zeros
+from .inputs import Bias, Moved
+from .program import Program
+
+
+class Work(NamedTuple):
+    joint: JointValues
+    drift: Drift
+    zero: Array["nv"]
+    acc: Array["nb1", 6]
+    R: Array["nb1", 6]
+
+
+class InverseOut(NamedTuple):
+    tau: Array["nv"]
+
+
+class ReactionsOut(NamedTuple):
+    tau: Array["nv"]
+    R: Array["nb1", 6]
+
+
+def run_inverse(tree, joints, x, w, y):
+    joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
+    drift(tree, w.joint, x.wrench, w.drift)
+    inverse_dynamics(tree, w.joint, w.drift, x.qdd, w.acc, w.R, y.tau)
+
+
+def run_kinetostatics(tree, joints, x, w, y):
+    joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
+    drift(tree, w.joint, x.wrench, w.drift)
+    inverse_dynamics(tree, w.joint, w.drift, x.qdd, w.acc, y.R, y.tau)
+
+
+class BiasOut(NamedTuple):
+    h: Array["nv"]
+
+
+def run_bias(tree, joints, x, w, y):
+    joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
+    drift(tree, w.joint, x.wrench, w.drift)
+    zeros(w.zero)
+    inverse_dynamics(tree, w.joint, w.drift, w.zero, w.acc, w.R, y.h)
+
+
+PROGRAMS = [
+    Program("inverse", run_inverse, Moved, Work, InverseOut),
+    Program("kinetostatics", run_kinetostatics, Moved, Work, ReactionsOut),
+    Program("bias", run_bias, Bias, Work, BiasOut),
+]

@@ -1,0 +1,24 @@
+"""A program: which kernels, in which order, answer one question by one method.
+
+The function is written in the dialect of the kernels and takes five groups of arrays:
+the tree, the joints, inputs x, work w, outputs y. Groups are NamedTuples whose annotations are shapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Program:
+    name: str
+    function: Callable[..., Any]
+    inputs: type
+    work: type
+    outputs: type
+    integers: tuple[str, ...] = ()
+    """Inputs that are integers: known when the program is traced."""
+    loops_only: bool = False
+    """Looks at numbers (iterative methods): cannot be traced."""

@@ -1,0 +1,104 @@
+"""Questions about a position or a state: poses, velocities, rates, energy, momenta, Jacobians."""
+
+from typing import NamedTuple
+
+from ..kernels.arrays import Array
+from ..kernels.energy import energy, total_momentum
+from ..kernels.joint_stage import JointValues, joint_stage
+from ..kernels.kinematics import Poses, point_jacobian, poses, velocities, zeros
+from ..kernels.momentum import carried_momenta
+from .inputs import Point, Position, State
+from .program import Program
+
+
+class Work(NamedTuple):
+    v: Array["nv"]
+    joint: JointValues
+    poses: Poses
+    velocity: Array["nb1", 6]
+    momentum: Array["nb1", 6]
+
+
+class PosesOut(NamedTuple):
+    r: Array["nb1", 3]
+    G: Array["nb1", 9]
+
+
+def run_poses(tree, joints, x, w, y):
+    zeros(w.v)
+    joint_stage(joints, x.drive, x.given, x.q, w.v, w.joint)
+    poses(tree, w.joint, y)
+
+
+class RatesOut(NamedTuple):
+    rate: Array["nq"]
+
+
+def run_rates(tree, joints, x, w, y):
+    joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
+    for a in range(x.q.shape[0]):
+        y.rate[a] = w.joint.rate[a]
+
+
+class VelocitiesOut(NamedTuple):
+    velocity: Array["nb1", 6]
+
+
+def run_velocities(tree, joints, x, w, y):
+    joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
+    velocities(tree, w.joint, y.velocity)
+
+
+class EnergyOut(NamedTuple):
+    energy: Array[2]
+
+
+def run_energy(tree, joints, x, w, y):
+    joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
+    poses(tree, w.joint, w.poses)
+    velocities(tree, w.joint, w.velocity)
+    energy(tree, w.velocity, w.poses, y.energy)
+
+
+class TotalOut(NamedTuple):
+    momentum: Array[1, 6]
+    centre: Array[1, 3]
+
+
+def run_total(tree, joints, x, w, y):
+    joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
+    poses(tree, w.joint, w.poses)
+    velocities(tree, w.joint, w.velocity)
+    total_momentum(tree, w.velocity, w.poses, y.momentum, y.centre)
+
+
+class MomentaOut(NamedTuple):
+    p: Array["nv"]
+
+
+def run_momenta(tree, joints, x, w, y):
+    joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
+    velocities(tree, w.joint, w.velocity)
+    carried_momenta(tree, w.joint, w.velocity, w.momentum, y.p)
+
+
+class JacobianOut(NamedTuple):
+    J: Array[6, "nv"]
+
+
+def run_jacobian(tree, joints, x, w, y):
+    zeros(w.v)
+    joint_stage(joints, x.drive, x.given, x.q, w.v, w.joint)
+    poses(tree, w.joint, w.poses)
+    point_jacobian(tree, w.joint, w.poses, x.body[0], x.point, y.J)
+
+
+PROGRAMS = [
+    Program("poses", run_poses, Position, Work, PosesOut),
+    Program("rates", run_rates, State, Work, RatesOut),
+    Program("velocities", run_velocities, State, Work, VelocitiesOut),
+    Program("energy", run_energy, State, Work, EnergyOut),
+    Program("total", run_total, State, Work, TotalOut),
+    Program("momenta", run_momenta, State, Work, MomentaOut),
+    Program("jacobian", run_jacobian, Point, Work, JacobianOut, integers=("body",)),
+]
