@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import sharnir as sh
+from sharnir.model.joints.base import AxisJoint
 
 U, W = (0.36, 0.48, 0.8), (0.6, -0.8, 0.0)
 """Two unit axes, neither parallel nor perpendicular."""
@@ -48,6 +49,19 @@ def euler(t: Any) -> sh.Rotation:
     return sh.Rotation.rpy(wave(1)[0](t), wave(2)[0](t), wave(3)[0](t))
 
 
+class PolarArm(AxisJoint):
+    """A joint of one's own made of steps: here a shift and a screw ride on a turn, which no built-in joint has."""
+
+    coordinates = ("angle", "distance", "screw")
+
+    def steps(self, label: str) -> list:
+        return [("angle", W, 1.0, 0.0), ("distance", U, 0.0, 1.0), ("screw", U, 1.0, PITCH)]
+
+
+def polar_arm(q: Any, t: Any) -> sh.Pose:
+    return sh.Pose(rotation=turn(W, q[0])) @ sh.Pose(shift(U, q[1])) @ sh.Pose(shift(U, PITCH * q[2]), turn(U, q[2]))
+
+
 RESTATED = {
     "revolute": (sh.Revolute(U), 1, lambda q, t: sh.Pose(rotation=turn(U, q[0]))),
     "revolute x": (sh.Revolute("x"), 1, lambda q, t: sh.Pose(rotation=turn((1, 0, 0), q[0]))),
@@ -58,6 +72,7 @@ RESTATED = {
     "universal": (sh.Universal(U, W), 2, lambda q, t: sh.Pose(rotation=turn(U, q[0]) @ turn(W, q[1]))),
     "planar": (sh.Planar(), 3, lambda q, t: sh.Pose((q[0], q[1], 0.0), turn((0, 0, 1), q[2]))),
     "translation": (sh.Translation(), 3, lambda q, t: sh.Pose((q[0], q[1], q[2]))),
+    "polar arm": (PolarArm(), 3, polar_arm),
     "weld": (sh.Weld(), 0, lambda q, t: sh.Pose()),
 }
 """name: a joint, its freedoms, and its pose written out."""

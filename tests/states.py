@@ -47,6 +47,11 @@ def oracle(model: sh.Model, s: State) -> tuple[sh.Matrices, Solution]:
     return m, FORMS["extended"](m, s.tau)
 
 
+def interpreted(model: sh.Model, method: str = "separate") -> sh.Dynamics:
+    """The kernels as they are written: nothing to compile for a model that is used once."""
+    return sh.Dynamics(model, method, backend="python")
+
+
 def random_pose(rng: np.random.Generator) -> sh.Pose:
     return sh.Pose(rng.uniform(-0.5, 0.5, 3).tolist(), sh.Rotation.quaternion(*rng.normal(size=4).tolist()))
 

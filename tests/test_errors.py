@@ -148,6 +148,12 @@ def test_a_cut_joint_that_closes_no_loop():
         m.freeze()
 
 
+def test_a_second_joint_between_two_bodies_is_allowed_where_it_is_marked_cut():
+    m = model()
+    m.add_joint("strut", sh.Prismatic("x"), "b", "a", cut=True)
+    assert [j.name for j in m.closing_joints] == ["strut"] and m.nv == 4
+
+
 def test_a_model_without_bodies_or_with_an_unknown_numbering():
     with refused(sh.ModelError, "model 'empty' has no bodies yet"):
         sh.Model("empty").freeze()

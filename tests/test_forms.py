@@ -9,7 +9,7 @@ import sharnir as sh
 from sharnir.forms import FORMS, kinetostatics, momentum
 from sharnir.forms.matrices import skew
 from sharnir.model import joints
-from states import FOREST, assert_close, derivative, forest, matrices, oracle, random_state
+from states import FOREST, assert_close, derivative, forest, interpreted, matrices, oracle, random_state
 
 METHODS = ("extended", "lagrange1", "direct", "composite", "maggi", "separate")
 OTHERS = [name for name in FORMS if name != "extended"]
@@ -64,7 +64,7 @@ def test_dynamics_of_every_method_equals_the_extended_system(method, k):
     model = forest(k)
     s = random_state(model, k)
     _, expected = oracle(model, s)
-    d = sh.Dynamics(model, method, backend="python")
+    d = interpreted(model, method)
     args = (s.q, s.v, s.tau, s.t, s.wrenches)
     assert_close(d.forward(*args), expected.qdd)
     assert_close(d.reactions(*args), expected.R)
@@ -76,7 +76,7 @@ def test_inverse_of_forward_is_the_joint_forces_and_M_a_plus_h_is_tau(k):
     s = random_state(model, k)
     m, expected = oracle(model, s)
     size = np.abs(m.A.T @ np.abs(m.F)).max() + np.abs(s.tau).max(initial=0.0)
-    d = sh.Dynamics(model)
+    d = interpreted(model)
     a = d.forward(s.q, s.v, s.tau, s.t, s.wrenches)
     assert_close(d.inverse(s.q, s.v, a, s.t, s.wrenches), s.tau, scale=size)
     assert_close(d.mass_matrix(s.q, s.t) @ a + d.bias(s.q, s.v, s.t, s.wrenches), s.tau, scale=size)
@@ -90,7 +90,7 @@ def test_a_batch_is_its_states_one_by_one(k):
     model = forest(k)
     states = [random_state(model, seed) for seed in range(4)]
     q, v, tau, wrenches = (np.array([getattr(s, x) for s in states]) for x in ("q", "v", "tau", "wrenches"))
-    d = sh.Dynamics(model)
+    d = interpreted(model)
     a = d.forward(q, v, tau, 0.4, wrenches)
     one = [d.forward(s.q, s.v, s.tau, 0.4, s.wrenches) for s in states]
     assert_close(a, one, 1e-13)
@@ -106,7 +106,7 @@ def test_a_batch_is_its_states_one_by_one(k):
 def test_velocities_of_the_momenta_are_the_velocities(k):
     model = forest(k)
     s = random_state(model, k)
-    d = sh.Dynamics(model)
+    d = interpreted(model)
     p = d.momenta(s.q, s.v, s.t)
     assert_close(d.velocities(s.q, p, s.t), s.v)
     m = matrices(model, s)
@@ -137,7 +137,7 @@ def test_rates_of_momenta_are_d_dt_of_B_T_M_v(k):
     components, v = solution.vdot.copy(), m.v.reshape(-1, 6)
     components[:, :3] -= np.cross(v[:, 3:], v[:, :3])
     expected = m.B.T @ (m.M @ components.ravel()) + B_rate.T @ (m.M @ m.v)
-    d = sh.Dynamics(model)
+    d = interpreted(model)
     p = d.momenta(s.q, s.v, s.t)
     scale = np.abs(m.B.T).max() * np.abs(m.M @ solution.vdot.ravel()).max()
     assert_close(d.momentum_rates(s.q, p, s.tau, s.t, s.wrenches), expected, scale=scale)
@@ -147,7 +147,7 @@ def test_rates_of_momenta_are_d_dt_of_B_T_M_v(k):
 def test_rates_of_momenta_are_their_derivative_along_the_motion(k):
     model = forest(k)
     s = random_state(model, k)
-    d = sh.Dynamics(model)
+    d = interpreted(model)
     a, rates = d.forward(s.q, s.v, s.tau, s.t, s.wrenches), d.rates(s.q, s.v, s.t)
     p = d.momenta(s.q, s.v, s.t)
     small = 1e-2 / (1.0 + np.abs(a).max(initial=0.0))

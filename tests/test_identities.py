@@ -8,7 +8,7 @@ import pytest
 import sharnir as sh
 from sharnir.forms.bases import orthogonal_by_blocks, orthogonal_by_projector, tangent_by_blocks
 from sharnir.forms.matrices import dense
-from states import EPS, along, assert_close, derivative, forest, matrices, oracle, random_state
+from states import EPS, along, assert_close, derivative, forest, interpreted, matrices, oracle, random_state
 
 TREES = range(0, 48, 3)
 
@@ -175,7 +175,7 @@ def test_joint_reactions_do_the_work_of_the_joint_forces(case):
 def test_rate_of_kinetic_energy_is_the_power_of_all_forces(case):
     """Gravity, wrenches, joint forces, drives (R·φ^r) and the base that carries the mechanism along."""
     model, s, m, solution = case
-    d = sh.Dynamics(model)
+    d = interpreted(model)
     h = 0.03 / (1.0 + np.abs(solution.qdd).max(initial=0.0) ** 0.5)
     line = along(s, m.q_rate, solution.qdd)
     rate = derivative(lambda x: np.array(d.energy(*line(x))), h)
@@ -194,7 +194,7 @@ def test_rate_of_kinetic_energy_is_the_power_of_all_forces(case):
 def test_kinetic_energy_is_the_form_of_the_inertia_matrix(seed):
     model = sh.samples.tree(9, 2.0, seed=seed)
     s = random_state(model, seed)
-    d = sh.Dynamics(model)
+    d = interpreted(model)
     M = d.mass_matrix(s.q)
     assert_close(M, M.T, 1e-14)
     assert np.linalg.eigvalsh(M).min() > 0.0
@@ -204,7 +204,7 @@ def test_kinetic_energy_is_the_form_of_the_inertia_matrix(seed):
 def test_jacobian_maps_speeds_to_the_velocity_of_a_point(case):
     """And without the speeds a point moves only with time: J v + (the rate at v = 0) is its velocity."""
     model, s, m, _ = case
-    d = sh.Dynamics(model)
+    d = interpreted(model)
     point = np.array([0.2, -0.1, 0.3])
     for i in (0, m.N - 1):
         R = m.poses[0][i]
@@ -228,7 +228,7 @@ def test_a_floating_system_left_alone_keeps_its_momentum(seed):
         model.add_joint(f"joint{k}", joint, "hull" if k % 2 == 0 else f"arm{k - 1}", f"arm{k}", at=sh.Pose(rng.normal(size=3)))
     s = random_state(model, seed)
     m = sh.matrices(model, s.q, s.v)
-    d = sh.Dynamics(model)
+    d = interpreted(model)
     a = d.forward(s.q, s.v, np.concatenate([np.zeros(6), s.tau[6:]]))
 
     def momentum(x):

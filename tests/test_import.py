@@ -15,7 +15,8 @@ def run(code: str) -> str:
 
 
 def test_import_takes_less_than_three_tenths_of_a_second():
-    code = "from time import perf_counter as now; a = now(); import sharnir; print(now() - a)"
+    """Processor time: the clock's on an idle machine, and not disturbed by the tests that run beside this one."""
+    code = "from time import process_time as now; a = now(); import sharnir; print(now() - a)"
     assert min(float(run(code)) for _ in range(5)) < 0.3
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 import pytest
 
@@ -34,7 +36,7 @@ def pose_of(values) -> np.ndarray:
 
 
 def test_the_table_contains_every_joint_type():
-    assert {j.type_name for j in JOINTS.values()} == set(joints.__all__) - {"Joint"}
+    assert {j.type_name for j in JOINTS.values()} >= set(joints.__all__) - {"Joint"}
 
 
 @pytest.mark.parametrize("swapped", [False, True], ids=["", "swapped"])
@@ -56,8 +58,8 @@ def test_a_driven_joint_is_the_free_one_moved_by_hand(name, swapped):
     free = RESTATED[name][0] if name in RESTATED else sh.CustomJoint(2, moving)
     waves = [wave(k + 1.0) for k in range(len(free.coordinates))]
     motion = {c: w[0] for c, w in zip(free.coordinates, waves, strict=True)}
-    driven = type(free).__new__(type(free))
-    driven.__dict__.update(free.__dict__, motion=motion)
+    driven = copy(free)
+    driven.motion = motion
     where = placed(np.random.default_rng(4))
     q, v, a = (np.array([float(w[k](T0)) for w in waves]) for k in range(3))
     expected, actual = seen(alone(free, swapped, **where), q, v, T0), seen(alone(driven, swapped, **where), [], [], T0)

@@ -6,10 +6,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-import sharnir as sh
 from pinocchio_models import KINDS, random_pair
 from sharnir.model import joints
-from states import assert_close, oracle, random_state
+from states import assert_close, interpreted, oracle, random_state
 
 SEEDS = range(30)
 LOCAL = pin.ReferenceFrame.LOCAL
@@ -18,7 +17,7 @@ LOCAL = pin.ReferenceFrame.LOCAL
 @pytest.fixture(params=SEEDS, scope="module")
 def case(request):
     pair = random_pair(request.param)
-    return pair, pair.pin.createData(), random_state(pair.model, request.param), sh.Dynamics(pair.model)
+    return pair, pair.pin.createData(), random_state(pair.model, request.param), interpreted(pair.model)
 
 
 def test_the_trees_contain_every_shared_joint_and_branches():

@@ -45,12 +45,20 @@ from .trace.functions import (
 )
 
 if TYPE_CHECKING:
+    from .backends.cache import cache_clear
     from .dynamics import Dynamics
     from .forms.matrices import Matrices, matrices
+    from .methods import methods
 
 __version__ = "0.1.0"
 
-_LATER = {"Dynamics": "dynamics", "Matrices": "forms.matrices", "matrices": "forms.matrices"}
+_LATER = {
+    "Dynamics": "dynamics",
+    "Matrices": "forms.matrices",
+    "cache_clear": "backends.cache",
+    "matrices": "forms.matrices",
+    "methods": "methods",
+}
 """Names whose modules need SciPy: imported when first used, so that `import sharnir` is quick."""
 
 
@@ -95,12 +103,14 @@ __all__ = [
     "asin",
     "atan",
     "atan2",
+    "cache_clear",
     "cos",
     "cosh",
     "exp",
     "log",
     "matrices",
     "maximum",
+    "methods",
     "minimum",
     "power",
     "samples",

@@ -2,154 +2,365 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from .errors import MethodError, StateError, known
-from .forms import FORMS, kinetostatics, momentum
+from .backends.choose import RunnerShelf, choose_method
+from .backends.counting import Count, count_as_written, count_compiled
+from .backends.run import input_sizes
+from .backends.traced import trace_program
+from .errors import MethodError, SingularError, StateError, known
+from .forms import FORMS, separate
 from .forms.matrices import Matrices
 from .forms.solution import Solution
+from .methods import METHODS
 from .model.model import Model
-from .model.states import check_array, check_finite, check_tau
+from .model.states import check_finite, check_state, check_wrenches
+from .programs import PROGRAMS
 
-METHODS = (*FORMS, "momentum")
-BACKENDS = ("python",)
+BACKENDS = ("auto", "llvm", "numba", "python")
 
 
 class Dynamics:
-    """A model compiled for one method. One state (nq,) or a batch (B, nq) goes in, the same comes out."""
+    """A model compiled for one method. One state (nq,) or a batch (B, nq) goes in, the same comes out.
 
-    def __init__(self, model: Model, method: str = "auto", backend: str = "python") -> None:
+    method   "auto" or a name of `sharnir.methods()`; `why` says why auto chose it
+    backend  "auto": straight-line LLVM code for models that compile quickly, Numba loops beyond; "llvm", "numba",
+             or "python", the kernels as they are written
+    threads  for batches
+    """
+
+    def __init__(self, model: Model, method: str = "auto", backend: str = "auto", threads: int = 1) -> None:
         if not isinstance(model, Model):
             raise MethodError(f"Dynamics needs a sharnir.Model, got {model!r}")
         if method != "auto" and method not in METHODS:
-            raise MethodError(f"unknown method {method!r}; choose from {known(['auto', *METHODS])}")
-        if backend not in (*BACKENDS, "auto"):
-            raise MethodError(f"unknown backend {backend!r}; choose from {known(['auto', *BACKENDS])}")
+            raise MethodError(f"unknown method {method!r}; choose from {known(['auto', *METHODS], 20)}")
+        if backend not in BACKENDS:
+            raise MethodError(f"unknown backend {backend!r}; choose from {known(BACKENDS)}")
+        if not isinstance(threads, int) or threads < 1:
+            raise MethodError(f"threads must be a whole number, at least 1; got {threads!r}")
         self.model = model
-        self.method = "separate" if method == "auto" else method
-        self.backend = "python"
-        model.freeze()
+        self.structure = model.freeze()
+        self.threads = threads
         if model.closing_joints:
             raise MethodError(
                 f"the joints {known(j.name for j in model.closing_joints)} close loops; their equations are not there yet. "
                 "sharnir.matrices gives the structure of such a model"
             )
+        self._shelf = RunnerShelf(self.structure, backend)
+        self.method, self.why = choose_method(self._shelf) if method == "auto" else (method, f"{method!r} was asked for")
+        self._method = METHODS[self.method]
+        if backend != "auto" and backend not in self._method.backends and "sparse" not in self._method.backends:
+            raise MethodError(f"method {self.method!r} runs on {known(self._method.backends)}, not on {backend!r}")
+        if self._method.needs_solid:
+            self._check_solid()
+        self._check_inertia()
+        self._quick: dict[str, Callable[..., Any]] = {}
+
+    @property
+    def backend(self) -> str:
+        """What forward dynamics runs on."""
+        if self._method.program is None:
+            return self._method.backends[0]
+        return self._shelf.backend_of(f"forward/{self._method.program}")
 
     # --- motion from forces -------------------------------------------------------------------------------------------------
-    def forward(self, q: Any = None, v: Any = None, tau: Any = None, t: float = 0.0, wrenches: Any = None) -> np.ndarray:
-        """q̈ (nv,) from joint forces τ and wrenches (N, 6) on the bodies."""
-        return self._each(lambda *x: self.solve(*x, t=t).qdd, q, v, tau, wrenches)
+    def forward(
+        self, q: Any = None, v: Any = None, tau: Any = None, t: Any = 0.0, wrenches: Any = None, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """q̈ (nv,) from joint forces τ and wrenches (N, 6) on the bodies (at their origins, body axes)."""
+        if wrenches is None and out is None:
+            done = self._at_once("forward", q, v, tau, t)
+            if done is not None:
+                return done
+        if self._method.program is None:
+            return self._by_form(q, v, tau, t, wrenches, "qdd", out)
+        return self._run(f"forward/{self._method.program}", "qdd", out, q=q, v=v, tau=tau, wrench=wrenches, t=t)
 
-    def reactions(self, q: Any = None, v: Any = None, tau: Any = None, t: float = 0.0, wrenches: Any = None) -> np.ndarray:
-        """R (N, 6): force and moment of joint i on body i at its origin, body axes."""
-        return self._each(lambda *x: self.solve(*x, t=t).R, q, v, tau, wrenches)
+    def reactions(self, q: Any = None, v: Any = None, tau: Any = None, t: Any = 0.0, wrenches: Any = None) -> np.ndarray:
+        """R (N, 6): force and moment of joint i on body i at its origin, body axes. AᵀR = τ; drive forces included."""
+        if self._method.program is None:
+            return self._by_form(q, v, tau, t, wrenches, "R")
+        if "iterative" in self.method:
+            a = self.forward(q, v, tau, t, wrenches)
+            return self.inverse_reactions(q, v, a, t, wrenches)
+        return self._bodies(self._run(f"solve/{self._method.program}", "R", q=q, v=v, tau=tau, wrench=wrenches, t=t))
 
-    def solve(self, q: Any = None, v: Any = None, tau: Any = None, wrenches: Any = None, t: float = 0.0) -> Solution:
-        """Accelerations of coordinates and bodies, and reactions, of one state."""
-        if self.method == "momentum":
-            raise MethodError("the form in momenta has no accelerations; use momentum_rates and velocities, or another method")
-        return FORMS[self.method](self._matrices(q, v, t, wrenches), check_tau(self.model, tau))
+    def solve(self, q: Any = None, v: Any = None, tau: Any = None, t: Any = 0.0, wrenches: Any = None) -> Solution:
+        """Accelerations of coordinates (qdd) and of bodies (vdot), and reactions (R)."""
+        if self._method.program is None:
+            names = ("qdd", "vdot", "R")
+            return Solution(*(self._by_form(q, v, tau, t, wrenches, name) for name in names))
+        program = "separate" if "iterative" in self.method else self._method.program
+        found = self._run_all(f"solve/{program}", q=q, v=v, tau=tau, wrench=wrenches, t=t)
+        return Solution(found["qdd"], self._bodies(found["vdot"]), self._bodies(found["R"]))
+
+    def iterations(self, q: Any, v: Any, tau: Any = None, t: Any = 0.0, wrenches: Any = None) -> np.ndarray:
+        """Forward dynamics by an iterative method, reported: (…, 2) iterations, and 1 where it had to factorise afresh."""
+        if "iterative" not in self.method:
+            raise MethodError(
+                f"method {self.method!r} does not iterate; the iterative ones are 'inverse-iterative', 'direct-iterative'"
+            )
+        return self._run(f"forward/{self._method.program}", "report", q=q, v=v, tau=tau, wrench=wrenches, t=t)
 
     # --- forces from motion -------------------------------------------------------------------------------------------------
-    def inverse(self, q: Any, v: Any, a: Any, t: float = 0.0, wrenches: Any = None) -> np.ndarray:
+    def inverse(self, q: Any, v: Any, a: Any, t: Any = 0.0, wrenches: Any = None, out: np.ndarray | None = None) -> np.ndarray:
         """τ (nv,) that makes the mechanism move with accelerations a."""
-        return self._each(lambda q, v, a, w: self._kinetostatics(q, v, a, w, t)[0], q, v, a, wrenches)
+        if wrenches is None and out is None:
+            done = self._at_once("inverse", q, v, a, t)
+            if done is not None:
+                return done
+        return self._run("inverse", "tau", out, q=q, v=v, qdd=a, wrench=wrenches, t=t)
 
-    def inverse_reactions(self, q: Any, v: Any, a: Any, t: float = 0.0, wrenches: Any = None) -> np.ndarray:
+    def inverse_reactions(self, q: Any, v: Any, a: Any, t: Any = 0.0, wrenches: Any = None) -> np.ndarray:
         """R (N, 6) of every joint, drive forces included, when the motion is given."""
-        return self._each(lambda q, v, a, w: self._kinetostatics(q, v, a, w, t)[1].R, q, v, a, wrenches)
+        return self._bodies(self._run("kinetostatics", "R", q=q, v=v, qdd=a, wrench=wrenches, t=t))
 
-    def _kinetostatics(self, q: Any, v: Any, a: Any, wrenches: Any, t: float) -> tuple[np.ndarray, Solution]:
-        a = check_array(self.model.speeds(a), "a", self.model.nv)
-        check_finite(a, self.model.v_names, "a")
-        return kinetostatics.solve(self._matrices(q, v, t, wrenches), a)
+    def mass_matrix(self, q: Any = None, t: Any = 0.0, out: np.ndarray | None = None) -> np.ndarray:
+        """M_r (nv, nv), by the method's own algorithm."""
+        if out is None:
+            done = self._at_once(f"inertia/{self._method.inertia}", q, t)
+            if done is not None:
+                return done
+        return self._run(f"inertia/{self._method.inertia}", "M", out, q=q, t=t)
 
-    def mass_matrix(self, q: Any = None, t: float = 0.0) -> np.ndarray:
-        """M_r (nv, nv)."""
-        return self._each(lambda q: self._matrices(q, None, t).M_r, q)
-
-    def bias(self, q: Any = None, v: Any = None, t: float = 0.0, wrenches: Any = None) -> np.ndarray:
+    def bias(self, q: Any = None, v: Any = None, t: Any = 0.0, wrenches: Any = None) -> np.ndarray:
         """h (nv,): M_r q̈ + h = τ."""
-        return self._each(lambda q, v, w: -self._matrices(q, v, t, w).Q, q, v, wrenches)
+        return self._run("bias", "h", q=q, v=v, wrench=wrenches, t=t)
 
     # --- momenta ------------------------------------------------------------------------------------------------------------
-    def momenta(self, q: Any = None, v: Any = None, t: float = 0.0) -> np.ndarray:
+    def momenta(self, q: Any = None, v: Any = None, t: Any = 0.0) -> np.ndarray:
         """p (nv,) = BᵀMv: generalised momenta."""
-        return self._each(lambda q, v: momentum.momenta(self._matrices(q, v, t)), q, v)
+        return self._run("momenta", "p", q=q, v=v, t=t)
 
-    def velocities(self, q: Any, p: Any, t: float = 0.0) -> np.ndarray:
+    def velocities(self, q: Any, p: Any, t: Any = 0.0) -> np.ndarray:
         """v (nv,) that has the momenta p."""
-        return self._each(lambda q, p: momentum.velocities(self._matrices(q, None, t), self._momenta(p))[0], q, p)
+        return self._run("speeds", "v", q=q, p=p, t=t)
 
-    def momentum_rates(self, q: Any, p: Any, tau: Any = None, t: float = 0.0, wrenches: Any = None) -> np.ndarray:
+    def momentum_rates(self, q: Any, p: Any, tau: Any = None, t: Any = 0.0, wrenches: Any = None) -> np.ndarray:
         """ṗ (nv,), without accelerations."""
-
-        def rates(q: Any, p: Any, tau: Any, w: Any) -> np.ndarray:
-            v, _, carried = momentum.velocities(self._matrices(q, None, t), self._momenta(p))
-            return momentum.momentum_rates(self._matrices(q, v, t, w), check_tau(self.model, tau), carried)
-
-        return self._each(rates, q, p, tau, wrenches)
-
-    def _momenta(self, p: Any) -> np.ndarray:
-        return check_array(p, "p", self.model.nv)
+        v = self.velocities(q, p, t)
+        return self._run("momentum-rates", "dp", q=q, v=v, tau=tau, wrench=wrenches, t=t)
 
     # --- kinematics and energy ------------------------------------------------------------------------------------------------
-    def rates(self, q: Any = None, v: Any = None, t: float = 0.0) -> np.ndarray:
+    def rates(self, q: Any = None, v: Any = None, t: Any = 0.0) -> np.ndarray:
         """q̇ (nq,): rates of the coordinates at speeds v."""
-        return self._each(lambda q, v: self._matrices(q, v, t).q_rate, q, v)
+        return self._run("rates", "rate", q=q, v=v, t=t)
 
-    def poses(self, q: Any = None, t: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    def poses(self, q: Any = None, t: Any = 0.0) -> tuple[np.ndarray, np.ndarray]:
         """Rotation (N, 3, 3), body → world, and position (N, 3) of every body."""
-        return self._each(lambda q: self._matrices(q, None, t).poses, q)
+        found = self._run_all("poses", q=q, t=t)
+        G = self._bodies(found["G"])
+        return G.reshape(*G.shape[:-1], 3, 3).swapaxes(-1, -2), self._bodies(found["r"])
 
-    def body_velocities(self, q: Any = None, v: Any = None, t: float = 0.0) -> np.ndarray:
+    def body_velocities(self, q: Any = None, v: Any = None, t: Any = 0.0) -> np.ndarray:
         """(N, 6): velocity of the origin and angular velocity of every body, body axes."""
-        return self._each(lambda q, v: self._matrices(q, v, t).v.reshape(-1, 6), q, v)
+        return self._bodies(self._run("velocities", "velocity", q=q, v=v, t=t))
 
-    def jacobian(self, q: Any, body: str, point: Sequence[float] = (0.0, 0.0, 0.0), t: float = 0.0) -> np.ndarray:
+    def jacobian(self, q: Any, body: str, point: Any = (0.0, 0.0, 0.0), t: Any = 0.0) -> np.ndarray:
         """J (6, nv): velocity of a point of a body and the body's angular velocity, in world axes, per unit of speed."""
-        i = self.model.body_index(body)
-        offset = check_array(point, "point", 3)
+        index = float(self.model.body_index(body) + 1)
+        return self._run("jacobian", "J", integers={"body": (index,)}, q=q, point=point, t=t)
 
-        def jacobian(q: Any) -> np.ndarray:
-            m = self._matrices(q, None, t)
-            linear, angular = np.split(m.B[6 * i : 6 * i + 6], 2)
-            R = m.poses[0][i]
-            return np.vstack([R @ (linear + np.cross(angular.T, offset).T), R @ angular])
-
-        return self._each(jacobian, q)
-
-    def energy(self, q: Any = None, v: Any = None, t: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    def energy(self, q: Any = None, v: Any = None, t: Any = 0.0) -> tuple[np.ndarray, np.ndarray]:
         """Kinetic and potential (gravity) energy."""
+        both = self._run("energy", "energy", q=q, v=v, t=t)
+        return both[..., 0], both[..., 1]
 
-        def energy(q: Any, v: Any) -> tuple[float, float]:
-            m = self._matrices(q, v, t)
-            R, r = m.poses
-            centres = [body.mass * (r[i] + R[i] @ body.com) for i, body in enumerate(self.model.bodies)]
-            return 0.5 * m.v @ m.M @ m.v, -float(np.sum(centres @ m.structure.gravity))
+    def total_momentum(self, q: Any = None, v: Any = None, t: Any = 0.0) -> tuple[np.ndarray, np.ndarray]:
+        """Momentum (6,), linear then angular about the world's origin, and centre of mass (3,), all in the world."""
+        found = self._run_all("total", q=q, v=v, t=t)
+        return found["momentum"][..., 0, :], found["centre"][..., 0, :]
 
-        return self._each(energy, q, v)
+    # --- cost ---------------------------------------------------------------------------------------------------------------
+    def count(self, what: str = "forward", compiled: bool = False) -> Count:
+        """Operations of one evaluation of "forward", "inverse", "inertia" …: as written (nothing folded), or as compiled
+        for this model (constants folded, equal parts shared)."""
+        name = {"forward": f"forward/{self._method.program}", "inertia": f"inertia/{self._method.inertia}"}.get(what, what)
+        if name not in PROGRAMS:
+            raise MethodError(
+                f"nothing to count for {what!r} by {self.method!r}; try {known(['forward', 'inverse', 'inertia', 'energy'])}"
+            )
+        program = PROGRAMS[name]
+        constant = self._shelf.no_wrench if "wrench" in program.inputs.__annotations__ else {}
+        if compiled:
+            if program.loops_only:
+                raise MethodError(f"{name!r} is never compiled to straight-line code: it looks at numbers")
+            return count_compiled(trace_program(program, self.structure, constant))
+        rng = np.random.default_rng(0)
+        values = {key: rng.uniform(0.1, 1.0, size) for key, size in input_sizes(program, self.structure).items()}
+        return count_as_written(program, self.structure, {**values, "q": self.model.random_q(rng), "body": [1], **constant})[0]
 
     # --- inside -------------------------------------------------------------------------------------------------------------
-    def _matrices(self, q: Any, v: Any, t: float, wrenches: Any = None) -> Matrices:
-        return Matrices(self.model, q, v, t, wrenches, sparse=False)
+    def _at_once(self, what: str, *values: Any) -> np.ndarray | None:
+        """One state of plain arrays, straight to the compiled code; None where that does not apply."""
+        quick = self._quick.get(what)
+        if quick is None:
+            quick = self._quick[what] = self._make_quick(what)
+        found = quick(*values)
+        if found is None:
+            return None
+        result = found[0]
+        flat = result if result.ndim == 1 else result.ravel()
+        return result if math.isfinite(flat.dot(flat)) else None
 
-    def _each(self, compute: Callable[..., Any], *args: Any) -> Any:
-        """One state, or each of a batch: any of (q, v, tau, …) may have one axis more."""
-        usual = (1, 1, 1, 2)
-        arrays = [x if x is None or isinstance(x, dict) else np.asarray(x) for x in args]
-        batched = [
-            isinstance(x, np.ndarray) and x.ndim == 1 + usual[k if len(args) != 3 or k < 2 else 3] for k, x in enumerate(arrays)
-        ]
-        if not any(batched):
-            return compute(*args)
-        sizes = {len(x) for x, many in zip(arrays, batched, strict=True) if many}
-        if len(sizes) != 1:
-            raise StateError(f"batches of different sizes: {sorted(sizes)}")
-        rows = [compute(*(x[b] if many else x for x, many in zip(arrays, batched, strict=True))) for b in range(sizes.pop())]
-        if isinstance(rows[0], tuple):
-            return tuple(np.array(column) for column in zip(*rows, strict=True))
-        return np.array(rows)
+    def _make_quick(self, what: str) -> Callable[..., Any]:
+        name = f"forward/{self._method.program}" if what == "forward" else what
+        if name not in PROGRAMS or self._shelf.backend_of(name) != "llvm":
+            return lambda *values: None
+        return self._shelf.runner(name, (next(iter(PROGRAMS[name].outputs.__annotations__)),), wrenches=False).quick()
+
+    def _run(
+        self,
+        name: str,
+        output: str,
+        out: np.ndarray | None = None,
+        integers: Mapping[str, Sequence[float]] | None = None,
+        **given: Any,
+    ) -> np.ndarray:
+        return self._run_all(name, (output,), out, integers, **given)[output]
+
+    def _run_all(
+        self,
+        name: str,
+        outputs: Sequence[str] = (),
+        out: np.ndarray | None = None,
+        integers: Mapping[str, Sequence[float]] | None = None,
+        **given: Any,
+    ) -> dict[str, np.ndarray]:
+        """Check, run, check: every question ends here. One state or a batch, by the shapes given."""
+        with_wrenches = given.get("wrench") is not None
+        if not with_wrenches:
+            given.pop("wrench", None)
+        runner = self._shelf.runner(name, tuple(outputs), with_wrenches, integers)
+        arrays = {key: self._input(key, given[key], size) for key, size in runner.inputs.items()}
+        n, single = _batch_size(arrays)
+        rows = [x.reshape(-1, size) for x, size in zip((a for a, _ in arrays.values()), runner.inputs.values(), strict=True)]
+        results = [np.empty((n, *shape)) for shape in runner.outputs.values()]
+        if out is not None:
+            shape = next(iter(runner.outputs.values()))
+            results[0] = _check_out(out, shape if single else (n, *shape)).reshape(n, *shape)
+        runner.run(n, rows, [y.reshape(n, -1) for y in results], self.threads)
+        if single:
+            if not all(np.isfinite(x).all() for x in rows) or not all(np.isfinite(_used(y)).all() for y in results):
+                self._diagnose(given)
+            results = [y[0] for y in results]
+        found = dict(zip(runner.outputs, results, strict=True))
+        if out is not None:
+            found[next(iter(found))] = out
+        return found
+
+    def _input(self, name: str, x: Any, size: int) -> tuple[np.ndarray, bool]:
+        """An input as C-contiguous floats, and whether it is a batch."""
+        shown = {"qdd": "a", "wrench": "wrenches"}.get(name, name)
+        if name in ("q", "v", "tau", "qdd") and (x is None or isinstance(x, Mapping)):
+            x = self.model.coordinates(x) if name == "q" else self.model.speeds(x)
+        if name == "wrench":
+            return self._wrenches(x)
+        try:
+            a = np.ascontiguousarray(x, dtype=float)
+        except (TypeError, ValueError):
+            raise StateError(f"{shown}: expected numbers, got {x!r}") from None
+        if name == "t":
+            if a.ndim > 1 or np.ndim(x) > 1:
+                raise StateError(f"t: expected a number or (B,), got {np.shape(x)}")
+            return a.reshape(-1), np.ndim(x) == 1
+        if a.ndim not in (1, 2) or a.shape[-1] != size or np.ndim(x) == 0:
+            raise StateError(f"{shown}: expected ({size},) or (B, {size}), got {np.shape(x)}")
+        return a, a.ndim == 2
+
+    def _wrenches(self, x: Any) -> tuple[np.ndarray, bool]:
+        N = self.structure.nb
+        if isinstance(x, Mapping):
+            named, x = x, np.zeros((N, 6))
+            for body, wrench in named.items():
+                if np.shape(wrench) != (6,):
+                    raise StateError(f"wrench on body {body!r}: expected (6,), got {np.shape(wrench)}")
+                x[self.model.body_index(body)] = wrench
+        a = np.asarray(x, dtype=float)
+        if a.shape[-2:] != (N, 6) or a.ndim not in (2, 3):
+            raise StateError(f"wrenches: expected ({N}, 6) or (B, {N}, 6), got {a.shape}")
+        full = np.zeros((*a.shape[:-2], N + 1, 6))
+        full[..., 1:, :] = a
+        return full.reshape(-1, 6 * (N + 1)), a.ndim == 3
+
+    def _bodies(self, x: np.ndarray) -> np.ndarray:
+        """Rows of bodies from an output that has a row for the base too."""
+        return x[..., 1:, :]
+
+    def _by_form(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, what: str, out: np.ndarray | None = None) -> np.ndarray:
+        """The methods that remain sparse solves, state by state."""
+        if self.method == "momentum":
+            raise MethodError("the form in momenta has no accelerations; use velocities and momentum_rates, or another method")
+        s = self.structure
+        given = {"q": (q, s.nq), "v": (v, s.nv), "tau": (tau, s.nv), "t": (t, 1)}
+        arrays = {key: self._input(key, x, size) for key, (x, size) in given.items()}
+        if wrenches is not None:
+            arrays["wrench"] = self._wrenches(wrenches)
+        n, single = _batch_size(arrays)
+        rows = {key: x.reshape(-1, given[key][1] if key in given else x.shape[-1]) for key, (x, _) in arrays.items()}
+        results = []
+        for b in range(n):
+            row = {key: x[b if len(x) > 1 else 0] for key, x in rows.items()}
+            loads = row["wrench"].reshape(-1, 6)[1:] if "wrench" in row else None
+            m = Matrices(self.model, row["q"], row["v"], float(row["t"][0]), loads, sparse=True)
+            check_finite(row["tau"], self.model.v_names, "tau")
+            results.append(getattr(FORMS[self.method](m, row["tau"]), what))
+        found = results[0] if single else np.array(results)
+        if out is not None:
+            _check_out(out, found.shape)[...] = found
+            return out
+        return found
+
+    def _check_solid(self) -> None:
+        for body in self.structure.bodies:
+            if not body.is_solid:
+                raise MethodError(
+                    f"method {self.method!r} divides by the mass matrix of every body, but body {body.name!r} has "
+                    f"{'no mass' if body.mass == 0.0 else 'no inertia about some axis'}; choose another method"
+                )
+
+    def _check_inertia(self) -> None:
+        """A joint that moves no mass is found now, in a position with no special symmetry, not when numbers explode."""
+        if self.structure.nb <= 500 and self.structure.nv:
+            separate.check_inertia(Matrices(self.model, self.model.random_q(0), None, 0.1234, None, sparse=True))
+
+    def _diagnose(self, given: Mapping[str, Any]) -> None:
+        """Results are not finite: say which input is to blame, or which joint."""
+        q, v, t = check_state(self.model, given.get("q"), given.get("v"), given.get("t", 0.0))
+        check_wrenches(self.model, given.get("wrench"))
+        for key, shown in (("tau", "tau"), ("qdd", "a"), ("p", "p")):
+            if given.get(key) is not None:
+                check_finite(self.model.speeds(given[key]), self.model.v_names, shown)
+        if given.get("point") is not None:
+            check_finite(np.asarray(given["point"], dtype=float), ["x", "y", "z"], "point")
+        separate.check_inertia(Matrices(self.model, q, v, t, None, sparse=True))
+        raise SingularError("the equations of motion have no finite solution in this state")
+
+    def __repr__(self) -> str:
+        return f"Dynamics({self.model.name!r}, method={self.method!r}, backend={self.backend!r})"
+
+
+def _used(y: np.ndarray) -> np.ndarray:
+    """An output of one state without the base's row, which is not always written."""
+    return y[0] if y.ndim < 3 else y[0, 1:]
+
+
+def _batch_size(arrays: Mapping[str, tuple[np.ndarray, bool]]) -> tuple[int, bool]:
+    sizes = {key: len(x) for key, (x, many) in arrays.items() if many}
+    if not sizes:
+        return 1, True
+    if len(set(sizes.values())) > 1:
+        shown = ", ".join(f"{key}: {size}" for key, size in sizes.items())
+        raise StateError(f"batches of different sizes ({shown})")
+    return next(iter(sizes.values())), False
+
+
+def _check_out(out: Any, shape: tuple[int, ...]) -> np.ndarray:
+    if not isinstance(out, np.ndarray) or out.dtype != np.float64 or out.shape != shape or not out.flags.c_contiguous:
+        got = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else repr(out)
+        raise StateError(f"out: expected a C-contiguous float64 array {shape}, got {got}")
+    return out

@@ -36,8 +36,10 @@ def run_program(
     values: Mapping[str, Sequence[Number]],
     function: Callable[..., Any] | None = None,
     dtype: type = float,
+    work: Any = None,
 ) -> Any:
-    """One evaluation. `dtype=object` for symbols and counting numbers, with `function` linked for them."""
+    """One evaluation. `dtype=object` for symbols and counting numbers, with `function` linked for them;
+    `work` where the program's work arrays carry something from call to call."""
     q = list(values["q"])
     v = list(values["v"]) if "v" in values else [0.0] * structure.nv
     drive, given = structure.user_functions(q, v, values["t"][0])
@@ -53,7 +55,9 @@ def run_program(
         return np.full(shape, np.nan, dtype=dtype)
 
     x = program.inputs(*(array(name, resolve(a.shape, structure.sizes)) for name, a in program.inputs.__annotations__.items()))
-    work, out = allocate(program.work, structure.sizes, empty), allocate(program.outputs, structure.sizes, empty)
+    if work is None:
+        work = allocate(program.work, structure.sizes, empty)
+    out = allocate(program.outputs, structure.sizes, empty)
     tree, joints = structure.tree, structure.joints
     if dtype is object:
         tree, joints = _plain(tree), _plain(joints)

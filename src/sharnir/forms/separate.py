@@ -48,3 +48,15 @@ def joint_inertia(m: Matrices, i: int, MA: np.ndarray, scale: float) -> np.ndarr
             f"on it (body {m.model.bodies[i].name!r} and what it carries); give that body mass or inertia, or weld the joint"
         )
     return U
+
+
+def check_inertia(m: Matrices) -> None:
+    """Raise SingularError where some joint moves no mass: the inward half of the method, inertias only."""
+    MA = [M.copy() for M in m.M_blocks]
+    carried = np.array([np.trace(M) for M in MA])
+    for i in range(m.N - 1, -1, -1):
+        A, C, k = m.A_blocks[i], m.C[i], m.k[i]
+        U = joint_inertia(m, i, MA[i], carried[i])
+        if k >= 0:
+            MA[k] += C.T @ (MA[i] - MA[i] @ A @ np.linalg.solve(U, A.T @ MA[i])) @ C
+            carried[k] += carried[i]

@@ -70,7 +70,7 @@ def start_inverse(A, w):
             w.H[a, c] = w.s[a]
 
 
-def solve_inverse(A, b, w, x, tolerance, limit):
+def iterate_inverse(A, b, w, x, tolerance, limit):
     """Inverse iterative method [I] (4.2): x with |b - A x| <= tolerance |b|, w.H improved on the way.
 
     With s = H r, y = H r+ :  x += s,  H += y y'/(y'(r - r+)),  s = (1 + y'r+/(y'(r - r+))) y: symmetric rank one.
@@ -140,7 +140,7 @@ def update_factors(L, v, scale):
     return 0
 
 
-def solve_direct(A, b, w, x, tolerance, limit):
+def iterate_direct(A, b, w, x, tolerance, limit):
     """Direct iterative method, our reading: the dual update, of A itself, kept as Cholesky factors.
 
     With A_k s = r:  x += s,  A_k -= r+ r+'/(r+'s): symmetric rank one again, so that A_k s = A s from then on.
@@ -188,11 +188,11 @@ def remembered_inverse(A, b, w, x, tolerance, report):
     report[1] = 0.0
     count = -1
     if w.H[0, 0] == w.H[0, 0]:                                     # nan: nothing to remember yet
-        count = solve_inverse(A, b, w, x, tolerance, n + 1)
+        count = iterate_inverse(A, b, w, x, tolerance, n + 1)
     if count < 0:
         report[1] = 1.0
         start_inverse(A, w)
-        count = solve_inverse(A, b, w, x, tolerance, n + 1)
+        count = iterate_inverse(A, b, w, x, tolerance, n + 1)
     report[0] = count
 
 
@@ -202,9 +202,9 @@ def remembered_direct(A, b, w, x, tolerance, report):
     report[1] = 0.0
     count = -1
     if w.H[0, 0] == w.H[0, 0]:
-        count = solve_direct(A, b, w, x, tolerance, n + 1)
+        count = iterate_direct(A, b, w, x, tolerance, n + 1)
     if count < 0:
         report[1] = 1.0
         start_direct(A, w)
-        count = solve_direct(A, b, w, x, tolerance, n + 1)
+        count = iterate_direct(A, b, w, x, tolerance, n + 1)
     report[0] = count

@@ -57,7 +57,7 @@ class Structure:
                     self.given.append((m.given, slice(nq, nq + m.nq), slice(nv, nv + m.nv), data))
                     self._n_given += len(m.given.outputs)
                 pose = m.placement or Pose()
-                cosines = pose.rotation.T.entries
+                cosines = [_snap(x) for x in pose.rotation.T.entries]
                 q_at = nq if m.nq or m.kind == GIVEN else -1
                 rows.append((m.kind, q_at, nv, data, m.nv, m.nq, pose.position, cosines, m.turn, m.slide))
                 nq, nv = nq + m.nq, nv + m.nv
@@ -112,3 +112,9 @@ class Structure:
         out = allocate(JointValues, self.sizes)
         joint_stage(self.joints, np.array(drive).reshape(-1, 3), np.array(given), q, v, out)
         return out
+
+
+def _snap(x: float) -> float:
+    """A cosine that is 0 or ±1 but for rounding is made exact: cos(π/2) should cost nothing when compiled."""
+    nearest = round(x)
+    return float(nearest) if abs(x - nearest) < 4e-16 else x

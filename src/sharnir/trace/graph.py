@@ -16,13 +16,19 @@ Number = Any
 """A float or a Symbol (or a counting number): whatever a kernel may be run on."""
 
 
+class GraphTooLarge(Exception):
+    """Recording was given up: the program is better run as loops."""
+
+
 class Graph:
     """Nodes in the order they were recorded, so every node stands after its arguments.
 
     A node is a tuple: ("input", position), ("const", value) or (operation, index, …).
     """
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int | None = None) -> None:
+        """`limit`: the number of nodes at which recording stops with GraphTooLarge."""
+        self.limit = limit
         self.nodes: list[tuple] = []
         self._index: dict[tuple, int] = {}
         self.n_inputs = 0
@@ -39,6 +45,8 @@ class Graph:
         if index is None:
             index = self._index[key] = len(self.nodes)
             self.nodes.append(key)
+            if index == self.limit:
+                raise GraphTooLarge(f"more than {self.limit} nodes")
         return index
 
     def index_of(self, x: Number) -> int:

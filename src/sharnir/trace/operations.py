@@ -55,6 +55,8 @@ def _sinh(x: float) -> float:
 
 
 def _pow(a: float, b: float) -> float:
+    if a == 0.0 and b < 0.0:
+        return math.copysign(math.inf, a) if b % 2.0 == 1.0 else math.inf
     try:
         return math.pow(a, b)
     except OverflowError:

@@ -1,0 +1,76 @@
+"""The cache on disk: compiled code under a digest of all it depends on.
+
+Safe against concurrent processes (files appear whole, by renaming) and against corrupt files (each carries its own
+check sum and is made anew where it does not fit). Where the folder cannot be written, everything works without.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+import warnings
+from pathlib import Path
+
+_MAGIC = b"sharnir1"
+
+
+def digest(*parts: str) -> str:
+    h = hashlib.sha256()
+    for part in parts:
+        h.update(part.encode())
+        h.update(b"\0")
+    return h.hexdigest()
+
+
+def default_folder() -> Path:
+    """$SHARNIR_CACHE, or `sharnir` in the user's cache folder."""
+    named = os.environ.get("SHARNIR_CACHE")
+    if named:
+        return Path(named)
+    home = os.environ.get("XDG_CACHE_HOME")
+    return (Path(home) if home else Path.home() / ".cache") / "sharnir"
+
+
+class Cache:
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder or default_folder()
+
+    def load(self, kind: str, key: str) -> bytes | None:
+        try:
+            content = (self.folder / kind / key).read_bytes()
+        except OSError:
+            return None
+        head, check, body = content[:8], content[8:40], content[40:]
+        return body if head == _MAGIC and hashlib.sha256(body).digest() == check else None
+
+    def save(self, kind: str, key: str, body: bytes) -> None:
+        folder = self.folder / kind
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=folder)
+            with os.fdopen(handle, "wb") as file:
+                file.write(_MAGIC + hashlib.sha256(body).digest() + body)
+            os.replace(name, folder / key)
+        except OSError as error:
+            say_unwritable(self.folder, error)
+
+    def clear(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+_said: set[Path] = set()
+
+
+def say_unwritable(folder: Path, error: OSError) -> None:
+    """Once for each folder."""
+    if folder not in _said:
+        _said.add(folder)
+        text = f"sharnir: the cache folder {folder} cannot be written ({error.strerror}); compiled code is not kept"
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
+
+
+def cache_clear() -> None:
+    """Remove everything sharnir has kept on disk; it is made anew when it is needed."""
+    Cache().clear()

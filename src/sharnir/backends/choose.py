@@ -1,0 +1,101 @@
+"""Which backend for which program, and which method for a model: the choices behind "auto"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..errors import MethodError
+from ..model.structure import Structure
+from ..programs import PROGRAMS
+from ..trace import GraphTooLarge
+from .cache import Cache
+from .counting import Count, count_compiled
+from .runner import PythonRunner
+from .traced import trace_program
+
+LIMIT = 40_000
+"""Nodes of a graph beyond which straight-line code is not worth its compilation (some 5 s): loops take over."""
+
+BODIES = 2_000
+"""Beyond this many bodies no graph is within the limit; not even tried."""
+
+
+class RunnerShelf:
+    """The programs of one model, each made ready when it is first asked for, and kept."""
+
+    def __init__(self, structure: Structure, backend: str) -> None:
+        self.structure = structure
+        self.asked = backend
+        self.no_wrench = {"wrench": [0.0] * (6 * (structure.nb + 1))}
+        self._runners: dict[Any, Any] = {}
+        self._backends: dict[str, str] = {}
+        self._store = Cache()
+
+    def backend_of(self, name: str) -> str:
+        """The backend a program runs on."""
+        if name not in self._backends:
+            self._backends[name] = self._decide(name)
+        return self._backends[name]
+
+    def _decide(self, name: str) -> str:
+        loops_only = PROGRAMS[name].loops_only
+        if self.asked != "auto":
+            if self.asked == "llvm" and loops_only:
+                raise MethodError(f"{name!r} looks at numbers to stop: it runs on 'numba' or 'python', not as straight-line code")
+            return self.asked
+        if loops_only or self.structure.nb > BODIES:
+            return "numba"
+        try:
+            self.runner(name, (), False, None, "llvm")
+        except GraphTooLarge:
+            return "numba"
+        return "llvm"
+
+    def runner(
+        self,
+        name: str,
+        outputs: Sequence[str] = (),
+        wrenches: bool = False,
+        integers: Mapping[str, Sequence[float]] | None = None,
+        backend: str | None = None,
+    ) -> Any:
+        program = PROGRAMS[name]
+        constant: dict[str, Sequence[float]] = dict(integers or {})
+        if program.integers and not constant:
+            constant = {key: [1] for key in program.integers}
+        if not wrenches and "wrench" in program.inputs.__annotations__:
+            constant.update(self.no_wrench)
+        backend = backend or self.backend_of(name)
+        key = (name, tuple(outputs), wrenches, tuple(sorted((k, tuple(x)) for k, x in (integers or {}).items())), backend)
+        if key not in self._runners:
+            self._runners[key] = self._make(backend, program, constant, outputs)
+        return self._runners[key]
+
+    def _make(self, backend: str, program: Any, constant: dict[str, Sequence[float]], outputs: Sequence[str]) -> Any:
+        if backend == "python":
+            return PythonRunner(program, self.structure, constant, outputs)
+        if backend == "numba":
+            from .numba_runner import NumbaRunner
+
+            return NumbaRunner(program, self.structure, constant, outputs, store=self._store)
+        from .llvm.runner import LLVMRunner
+
+        limit = LIMIT if self.asked == "auto" else None
+        traced = trace_program(program, self.structure, constant, outputs, limit)
+        return LLVMRunner(program, self.structure, constant, outputs, traced=traced, store=self._store)
+
+
+def choose_method(shelf: RunnerShelf) -> tuple[str, str]:
+    """A method, and why: the one with the fewest operations once compiled, of the two that are ever the fastest."""
+    s = shelf.structure
+    if s.nv > 60:
+        return "separate", f"{s.nv} freedoms: the cost of 'separate' grows with the number of bodies only"
+    counts: dict[str, Count] = {}
+    for name in ("composite", "separate"):
+        try:
+            counts[name] = count_compiled(trace_program(PROGRAMS[f"forward/{name}"], s, shelf.no_wrench, limit=LIMIT))
+        except GraphTooLarge:
+            return "separate", "too large for straight-line code: the cost of 'separate' grows with the number of bodies only"
+    best, other = sorted(counts, key=lambda name: counts[name].total)
+    return best, f"{counts[best].total} operations once compiled, against {counts[other].total} of {other!r}"

@@ -1,0 +1,131 @@
+"""Counting numbers: floats that keep a tally of what is done with them, as the papers count."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from ..model.structure import Structure
+from ..programs.program import Program
+from ..trace import Symbol, needed
+from ..trace.operations import OPERATIONS
+from .link import relink
+from .run import input_sizes, run_program
+from .traced import TracedProgram
+
+_FUNCTIONS = set(OPERATIONS) - {"add", "sub", "mul", "div", "neg", "less", "less_equal", "select", "abs"}
+
+
+@dataclass(frozen=True)
+class Count:
+    """Operations on numbers. Changes of sign, comparisons and choices are free, as in the papers."""
+
+    multiplications: int = 0
+    additions: int = 0
+    divisions: int = 0
+    functions: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.multiplications + self.additions + self.divisions + self.functions
+
+    def __sub__(self, other: Count) -> Count:
+        return Count(
+            self.multiplications - other.multiplications,
+            self.additions - other.additions,
+            self.divisions - other.divisions,
+            self.functions - other.functions,
+        )
+
+
+def as_count(tally: Counter[str]) -> Count:
+    return Count(
+        multiplications=tally["mul"],
+        additions=tally["add"] + tally["sub"],
+        divisions=tally["div"],
+        functions=sum(tally[name] for name in _FUNCTIONS),
+    )
+
+
+class CountingNumber:
+    """A float with a tally. Every operation counts, on zeros and ones too: the algorithm as it is written."""
+
+    __slots__ = ("tally", "value")
+
+    def __init__(self, value: float, tally: Counter[str]) -> None:
+        self.value = value
+        self.tally = tally
+
+    def apply(self, name: str, *args: Any) -> CountingNumber:
+        self.tally[name] += 1
+        return CountingNumber(OPERATIONS[name].value(*(_value(x) for x in args)), self.tally)
+
+    def __add__(self, other: Any) -> CountingNumber:
+        return self.apply("add", self, other)
+
+    def __radd__(self, other: Any) -> CountingNumber:
+        return self.apply("add", other, self)
+
+    def __sub__(self, other: Any) -> CountingNumber:
+        return self.apply("sub", self, other)
+
+    def __rsub__(self, other: Any) -> CountingNumber:
+        return self.apply("sub", other, self)
+
+    def __mul__(self, other: Any) -> CountingNumber:
+        return self.apply("mul", self, other)
+
+    def __rmul__(self, other: Any) -> CountingNumber:
+        return self.apply("mul", other, self)
+
+    def __truediv__(self, other: Any) -> CountingNumber:
+        return self.apply("div", self, other)
+
+    def __rtruediv__(self, other: Any) -> CountingNumber:
+        return self.apply("div", other, self)
+
+    def __neg__(self) -> CountingNumber:
+        return self.apply("neg", self)
+
+    def __lt__(self, other: Any) -> bool:
+        return self.value < _value(other)
+
+    def __le__(self, other: Any) -> bool:
+        return self.value <= _value(other)
+
+    def __gt__(self, other: Any) -> bool:
+        return self.value > _value(other)
+
+    def __eq__(self, other: Any) -> bool:
+        return self.value == _value(other)
+
+    def __abs__(self) -> CountingNumber:
+        return self.apply("abs", self)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _value(x: Any) -> float:
+    return x.value if isinstance(x, CountingNumber) else float(x)
+
+
+def count_as_written(program: Program, structure: Structure, values: dict[str, Any]) -> tuple[Count, Any]:
+    """Operations of one evaluation with no folding at all (model data count as numbers), and its results."""
+    tally: Counter[str] = Counter()
+
+    def number(x: Any) -> CountingNumber:
+        return CountingNumber(float(x), tally)
+
+    inputs = {
+        name: [int(x) for x in values[name]] if name in program.integers else [number(x) for x in values[name]]
+        for name in input_sizes(program, structure)
+    }
+    out = run_program(program, structure, inputs, relink(program.function), dtype=object)
+    return as_count(tally), out
+
+
+def count_compiled(traced: TracedProgram) -> Count:
+    """Operations left in the graph of one model: what the compiled code does."""
+    outputs = [x for group in traced.outputs.values() for x in group if isinstance(x, Symbol)]
+    return as_count(Counter(traced.graph.nodes[k][0] for k in needed(traced.graph, outputs)))

@@ -1,0 +1,81 @@
+"""From assembly to machine code in memory, by way of the cache."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache as once
+from typing import Any
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from ..cache import Cache, digest
+
+VERSION = "1"
+"""Raised whenever the emitted text stays the same but what is done with it changes."""
+
+
+@once
+def _initialize() -> None:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+
+
+def machine() -> Any:
+    """A code generator for this very processor."""
+    _initialize()
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=_features(), opt=3)
+
+
+def _features() -> str:
+    _initialize()
+    return llvm.get_host_cpu_features().flatten()
+
+
+@once
+def host_lanes() -> int:
+    """How many doubles a vector register holds."""
+    features = _features().split(",")
+    return 8 if "+avx512f" in features else 4 if "+avx" in features else 2
+
+
+@once
+def _host() -> str:
+    return "|".join([VERSION, llvmlite.__version__, str(llvm.llvm_version_info), llvm.get_host_cpu_name(), _features()])
+
+
+class Compiled:
+    """A function in machine code; keeps alive what it lives in."""
+
+    def __init__(self, code: bytes, name: str = "f") -> None:
+        self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine())
+        self.engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        self.engine.finalize_object()
+        self.address = self.engine.get_function_address(name)
+        self.call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.address)
+        """Called with the address of the argument list; lets other threads run meanwhile."""
+        self.call_quick = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(self.address)
+        """The same without letting go of the interpreter: for single states."""
+
+
+def compile_text(text: str, store: Cache) -> Compiled:
+    key = digest(_host(), text)
+    code = store.load("llvm", key)
+    if code is None:
+        code = object_code(text)
+        store.save("llvm", key, code)
+    return Compiled(code)
+
+
+def object_code(text: str) -> bytes:
+    """Machine code of a module. The graph is simplified already, so the shortest useful list of passes will do;
+    what matters (fusing, scheduling, registers) happens in the code generator."""
+    module = llvm.parse_assembly(text)
+    module.verify()
+    target = machine()
+    options = llvm.create_pipeline_tuning_options(speed_level=1)
+    options.loop_vectorization = options.slp_vectorization = False
+    builder = llvm.create_pass_builder(target, options)
+    builder.getModulePassManager().run(module, builder)
+    return target.emit_object(module)

@@ -1,0 +1,57 @@
+"""What every backend offers: one program of one model, run on one state or on many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..model.storage import allocate
+from ..model.structure import Structure
+from ..programs.program import Program
+from .run import input_sizes, output_shapes, run_program
+
+
+class Runner(Protocol):
+    """A program made ready to run. Inputs are flat rows in the order of `inputs`, outputs rows in that of `outputs`."""
+
+    inputs: dict[str, int]
+    outputs: dict[str, tuple[int, ...]]
+
+    def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:
+        """n states: inputs (n, size) or (1, size), outputs (n, size), all C-contiguous floats."""
+
+
+class Interface:
+    """Names and sizes of a program's inputs and outputs, with some inputs fixed and some outputs chosen."""
+
+    def __init__(
+        self, program: Program, structure: Structure, constant: dict[str, Sequence[float]] | None = None, only: Sequence[str] = ()
+    ) -> None:
+        self.program = program
+        self.structure = structure
+        self.constant = constant or {}
+        sizes = input_sizes(program, structure)
+        self.inputs = {name: size for name, size in sizes.items() if name not in self.constant}
+        shapes = output_shapes(program, structure)
+        self.outputs = {name: shapes[name] for name in (only or shapes)}
+
+    def row(self, inputs: Sequence[np.ndarray], b: int) -> dict[str, Any]:
+        """The values of state b, constants included."""
+        values: dict[str, Any] = {name: x[b if len(x) > 1 else 0] for name, x in zip(self.inputs, inputs, strict=True)}
+        return {**values, **self.constant}
+
+
+class PythonRunner(Interface):
+    """The kernels as they are written, on floats: to read, to debug, to teach."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.work = allocate(self.program.work, self.structure.sizes)
+
+    def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:
+        for b in range(n):
+            out = run_program(self.program, self.structure, self.row(inputs, b), work=self.work)
+            for y, name in zip(outputs, self.outputs, strict=True):
+                y[b] = getattr(out, name).ravel()

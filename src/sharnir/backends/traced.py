@@ -1,0 +1,44 @@
+"""A program as an expression graph, specialised to one model: constants folded, zeros gone, equal parts shared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ..model.structure import Structure
+from ..programs.program import Program
+from ..trace import Graph, Number, Symbol
+from .link import relink
+from .run import input_sizes, run_program
+
+
+@dataclass(frozen=True)
+class TracedProgram:
+    """Inputs and outputs of a program as symbols of one graph, both in named groups."""
+
+    graph: Graph
+    inputs: dict[str, tuple[Symbol, ...]]
+    outputs: dict[str, tuple[Number, ...]]
+
+
+def trace_program(
+    program: Program,
+    structure: Structure,
+    constant: Mapping[str, Sequence[float]] | None = None,
+    only: Sequence[str] = (),
+    limit: int | None = None,
+) -> TracedProgram:
+    """Run a program on symbols. Inputs named in `constant` have those values; `only` picks outputs; more than `limit`
+    nodes raise GraphTooLarge."""
+    constant = constant or {}
+    graph = Graph(limit)
+    values: dict[str, Sequence[Number]] = {}
+    inputs = {}
+    for name, size in input_sizes(program, structure).items():
+        if name in constant:
+            values[name] = [int(x) if name in program.integers else float(x) for x in constant[name]]
+        else:
+            values[name] = inputs[name] = graph.inputs(size)
+    out = run_program(program, structure, values, relink(program.function), dtype=object)
+    outputs = {name: tuple(getattr(out, name).ravel()) for name in (only or out._fields)}
+    return TracedProgram(graph, inputs, outputs)

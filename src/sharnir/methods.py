@@ -1,0 +1,66 @@
+"""Every method by name: what it is, where it comes from, what it costs, and the programs that carry it out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LOOPS = ("python", "numba")
+ALL = ("llvm", "numba", "python")
+
+
+@dataclass(frozen=True)
+class Method:
+    name: str
+    what: str
+    source: str
+    cost: str
+    backends: tuple[str, ...]
+    program: str | None = None
+    """Suffix of its forward programs; None where a sparse solver or no acceleration is involved."""
+    inertia: str = "composite"
+    """The algorithm that makes its inertia matrix."""
+    needs_solid: bool = False
+    """Divides by the mass matrix of every body."""
+
+
+_TABLE = [
+    Method("separate", "separate bodies: elimination from the leaves inward", "[I] §4.1, [Y], Vereshchagin 1974", "O(N)", ALL, "separate"),
+    Method("composite", "composite bodies, LᵀDL along the tree", "[I] §3.3", "O(n·depth²)", ALL, "composite"),
+    Method("direct", "BᵀMB written out, dense Cholesky", "[I] (3.12)", "O(N·depth²) + n³/6", ALL, "direct", "direct"),
+    Method("recursive", "inertia matrix from Kane's equations, recursive sums", "[K] (12)–(20)", "O(n²)", ALL, "recursive", "recursive"),
+    Method("kosynka", "inertia matrix from Kane's equations, triangle of sums", "[K] (9)", "O(n³)", ALL, "kosynka", "kosynka"),
+    Method("stepanenko", "inertia matrix column by column, by inverse dynamics", "[K], Stepanenko", "O(n²)", ALL, "stepanenko", "stepanenko"),
+    Method("lagrange1", "multipliers eliminated on the tree", "[I] (3.8)–(3.10)", "O(N)", ALL, "lagrange1", needs_solid=True),
+    Method("inverse-iterative", "inverse of the last step, improved by rank one", "[I] (4.2)", "O(n²) a step", LOOPS, "inverse-iterative"),
+    Method("direct-iterative", "factors of the last step, improved by rank one", "[I] §4.2, our reading", "O(n²) a step", LOOPS, "direct-iterative"),
+    Method(
+        "inverse-iterative-multipliers", "the same on the system of multipliers", "[I] (4.2), (3.10)", "O((6N−n)²) a step", LOOPS,
+        "inverse-iterative-multipliers", needs_solid=True,
+    ),
+    Method(
+        "direct-iterative-multipliers", "the same on the system of multipliers", "[I] §4.2, (3.10)", "O((6N−n)²) a step", LOOPS,
+        "direct-iterative-multipliers", needs_solid=True,
+    ),
+    Method("extended", "the extended system at once, sparse LU", "[I] (3.6)", "O(N) with sparse LU", ("sparse",)),
+    Method("maggi", "Maggi's equations in redundant quasi-velocities, sparse LU", "[I] §3.1, [B]", "O(N·depth)", ("sparse",)),
+    Method("momentum", "Poisson's equations in momenta: no accelerations", "[I] §3.1", "O(N)", ALL),
+]  # fmt: skip
+
+METHODS: dict[str, Method] = {method.name: method for method in _TABLE}
+
+
+class MethodTable(list):
+    """A list of methods that prints as a table."""
+
+    def __str__(self) -> str:
+        rows = [("method", "what it is", "source", "cost", "backends")]
+        rows += [(m.name, m.what, m.source, m.cost, " ".join(m.backends)) for m in self]
+        widths = [max(len(row[k]) for row in rows) for k in range(5)]
+        return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows)
+
+    __repr__ = __str__
+
+
+def methods() -> MethodTable:
+    """All methods: print it, or read .name .what .source .cost .backends of each."""
+    return MethodTable(_TABLE)
