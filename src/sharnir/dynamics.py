@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -58,7 +57,7 @@ class Dynamics:
         if self._method.needs_solid:
             self._check_solid()
         self._check_inertia()
-        self._quick: dict[str, Callable[..., Any]] = {}
+        self._quick: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {}
 
     @property
     def backend(self) -> str:
@@ -72,8 +71,11 @@ class Dynamics:
         self, q: Any = None, v: Any = None, tau: Any = None, t: Any = 0.0, wrenches: Any = None, out: np.ndarray | None = None
     ) -> np.ndarray:
         """q̈ (nv,) from joint forces τ and wrenches (N, 6) on the bodies (at their origins, body axes)."""
-        if wrenches is None and out is None:
-            done = self._at_once("forward", q, v, tau, t)
+        if wrenches is None and q is not None:
+            one, many = self._quick.get("forward") or self._at_once("forward")
+            done = one(q, v, tau, t) if out is None else None
+            if done is None and self.threads == 1:
+                done = many(out, q, v, tau, t)
             if done is not None:
                 return done
         if self._method.program is None:
@@ -109,8 +111,11 @@ class Dynamics:
     # --- forces from motion -------------------------------------------------------------------------------------------------
     def inverse(self, q: Any, v: Any, a: Any, t: Any = 0.0, wrenches: Any = None, out: np.ndarray | None = None) -> np.ndarray:
         """τ (nv,) that makes the mechanism move with accelerations a."""
-        if wrenches is None and out is None:
-            done = self._at_once("inverse", q, v, a, t)
+        if wrenches is None:
+            one, many = self._quick.get("inverse") or self._at_once("inverse")
+            done = one(q, v, a, t) if out is None else None
+            if done is None and self.threads == 1:
+                done = many(out, q, v, a, t)
             if done is not None:
                 return done
         return self._run("inverse", "tau", out, q=q, v=v, qdd=a, wrench=wrenches, t=t)
@@ -121,11 +126,15 @@ class Dynamics:
 
     def mass_matrix(self, q: Any = None, t: Any = 0.0, out: np.ndarray | None = None) -> np.ndarray:
         """M_r (nv, nv), by the method's own algorithm."""
-        if out is None:
-            done = self._at_once(f"inertia/{self._method.inertia}", q, t)
+        name = f"inertia/{self._method.inertia}"
+        if q is not None:
+            one, many = self._quick.get(name) or self._at_once(name)
+            done = one(q, t) if out is None else None
+            if done is None and self.threads == 1:
+                done = many(out, q, t)
             if done is not None:
                 return done
-        return self._run(f"inertia/{self._method.inertia}", "M", out, q=q, t=t)
+        return self._run(name, "M", out, q=q, t=t)
 
     def bias(self, q: Any = None, v: Any = None, t: Any = 0.0, wrenches: Any = None) -> np.ndarray:
         """h (nv,): M_r q̈ + h = τ."""
@@ -195,23 +204,18 @@ class Dynamics:
         return count_as_written(program, self.structure, {**values, "q": self.model.random_q(rng), "body": [1], **constant})[0]
 
     # --- inside -------------------------------------------------------------------------------------------------------------
-    def _at_once(self, what: str, *values: Any) -> np.ndarray | None:
-        """One state of plain arrays, straight to the compiled code; None where that does not apply."""
-        quick = self._quick.get(what)
-        if quick is None:
-            quick = self._quick[what] = self._make_quick(what)
-        found = quick(*values)
-        if found is None:
-            return None
-        result = found[0]
-        flat = result if result.ndim == 1 else result.ravel()
-        return result if math.isfinite(flat.dot(flat)) else None
+    def _at_once(self, what: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        """Ways for plain arrays straight to the compiled code, one state and a batch (`backends/llvm/quick.py`)."""
+        if what not in self._quick:
+            name = f"forward/{self._method.program}" if what == "forward" else what
+            if name not in PROGRAMS or self._shelf.backend_of(name) != "llvm":
+                self._quick[what] = _not_quick, _not_quick
+            else:
+                from .backends.llvm.quick import quick_batch, quick_single
 
-    def _make_quick(self, what: str) -> Callable[..., Any]:
-        name = f"forward/{self._method.program}" if what == "forward" else what
-        if name not in PROGRAMS or self._shelf.backend_of(name) != "llvm":
-            return lambda *values: None
-        return self._shelf.runner(name, (next(iter(PROGRAMS[name].outputs.__annotations__)),), wrenches=False).quick()
+                runner = self._shelf.runner(name, (next(iter(PROGRAMS[name].outputs.__annotations__)),), wrenches=False)
+                self._quick[what] = quick_single(runner), quick_batch(runner)
+        return self._quick[what]
 
     def _run(
         self,
@@ -342,6 +346,10 @@ class Dynamics:
 
     def __repr__(self) -> str:
         return f"Dynamics({self.model.name!r}, method={self.method!r}, backend={self.backend!r})"
+
+
+def _not_quick(*values: Any) -> None:
+    return None
 
 
 def _used(y: np.ndarray) -> np.ndarray:

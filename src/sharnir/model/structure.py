@@ -33,7 +33,7 @@ class Structure:
         self._n_given = 0
         base = [Motion(GIVEN, given=model._base)] if model._base is not None else []
         sequences = [base, *([*fixed(j.at), *j.motions, *fixed(j.child_at.inverse())] for j in self.placed)]
-        self.joints, self.q_first = self._joints(sequences, [False, *tree.reversed])
+        self.joints, self.q_first = self._joints([_merged(motions) for motions in sequences], [False, *tree.reversed])
         self.first: np.ndarray = self.joints.first
         self.nv = int(self.first[-1])
         self.nq = int(self.q_first[-1])
@@ -114,7 +114,18 @@ class Structure:
         return out
 
 
+def _merged(motions: Sequence[Motion]) -> list[Motion]:
+    """Constant placements that follow each other, as one."""
+    out: list[Motion] = []
+    for m in motions:
+        if m.placement is not None and out and out[-1].placement is not None:
+            out[-1:] = fixed(out[-1].placement @ m.placement)
+        else:
+            out.append(m)
+    return out
+
+
 def _snap(x: float) -> float:
     """A cosine that is 0 or ±1 but for rounding is made exact: cos(π/2) should cost nothing when compiled."""
     nearest = round(x)
-    return float(nearest) if abs(x - nearest) < 4e-16 else x
+    return float(nearest) if abs(x - nearest) < 1e-15 else x

@@ -3,6 +3,7 @@
 The function takes one array of 64-bit integers: the number of states, then address and stride (in numbers) of every
 input, then the address of every output. A stride of zero shares an input among all states.
 With several lanes there must be at least as many states as lanes; the last block overlaps the one before it.
+With one lane there is one output more: zero for each state whose inputs and outputs are all finite, else nan.
 """
 
 from __future__ import annotations
@@ -53,11 +54,14 @@ class _Emitter:
         state = w.let(f"select i1 {past}, i64 {last}, i64 %next")
         for (pointer, stride), symbols in zip(inputs, self.traced.inputs.values(), strict=True):
             self._load(pointer, stride, state, symbols)
+        check = self._pointer(1 + 2 * n_in + len(outputs)) if w.lanes == 1 else None
         self._first_sines()
         for index in self.order:
             self._node(index)
         for pointer, group in zip(outputs, self.traced.outputs.values(), strict=True):
             self._store(pointer, state, group)
+        if check is not None:
+            self._store_check(check, state)
         w.line("br label %end")
         w.block("end")
         w.line(f"%after = add i64 {state}, {w.lanes}")
@@ -93,7 +97,7 @@ class _Emitter:
         rows = self._rows(pointer, stride, state)
         for start in range(0, len(symbols), w.lanes):
             group = symbols[start : start + w.lanes]
-            if not any(x.index in wanted for x in group):
+            if w.lanes > 1 and not any(x.index in wanted for x in group):
                 continue
             if len(group) == w.lanes == 4:
                 vectors = [w.let(f"load {w.T}, ptr {self._at(row, start)}, align 8") for row in rows]
@@ -127,6 +131,16 @@ class _Emitter:
                 for lane, row in enumerate(rows):
                     one = value if w.lanes == 1 else w.let(f"extractelement {w.T} {value}, i32 {lane}")
                     w.line(f"store double {one}, ptr {self._at(row, start + k)}, align 8")
+
+    def _store_check(self, pointer: str, state: str) -> None:
+        """0·x summed over everything: strict arithmetic, so that a nan or an infinity anywhere shows."""
+        w = self.w
+        values = [self.values[x.index] for group in self.traced.inputs.values() for x in group]
+        values += [self._value(x) for group in self.traced.outputs.values() for x in group if isinstance(x, Symbol)]
+        total = w.const(0.0)
+        for value in values:
+            total = w.fma(value, w.const(0.0), total)
+        w.line(f"store double {total}, ptr {w.let(f'getelementptr double, ptr {pointer}, i64 {state}')}, align 8")
 
     def _at(self, row: str, k: int) -> str:
         return row if k == 0 else self.w.let(f"getelementptr double, ptr {row}, i64 {k}")
