@@ -20,11 +20,11 @@ def is_kernel(x: Any) -> bool:
     return isinstance(x, types.FunctionType) and x.__module__.startswith(KERNEL_MODULES)
 
 
-def closure(function: types.FunctionType) -> list[types.FunctionType]:
+def closure(function: Any) -> list[types.FunctionType]:
     """The kernel functions that a function calls, directly or not, callees first, itself last."""
-    found: dict[int, types.FunctionType] = {}
+    found: dict[int, Any] = {}
 
-    def visit(f: types.FunctionType) -> None:
+    def visit(f: Any) -> None:
         if id(f) in found:
             return
         for name in f.__code__.co_names:
@@ -37,7 +37,7 @@ def closure(function: types.FunctionType) -> list[types.FunctionType]:
     return list(found.values())
 
 
-def relink(function: types.FunctionType, replace: dict[str, Callable[..., Any]] = ANY_NUMBER) -> Callable[..., Any]:
+def relink(function: Any, replace: dict[str, Callable[..., Any]] = ANY_NUMBER) -> Callable[..., Any]:
     """A copy of a kernel, and of all it calls, in which the functions of `ops` are replaced."""
     copies: dict[int, types.FunctionType] = {}
     for f in closure(function):
@@ -47,7 +47,7 @@ def relink(function: types.FunctionType, replace: dict[str, Callable[..., Any]] 
         for name in f.__code__.co_names:
             if name in f.__globals__:
                 x = f.__globals__[name]
-                names[name] = replace[x.__name__] if getattr(ops, name, None) is x else copies.get(id(x), x)
+                names[name] = replace[name] if getattr(ops, name, None) is x else copies.get(id(x), x)
         names["__builtins__"] = __builtins__
         copies[id(f)] = types.FunctionType(f.__code__, names, f.__name__)
     return copies[id(function)]

@@ -149,9 +149,7 @@ class Matrices:
         blocks = [(i, i, np.eye(6)) for i in range(self.N)]
         blocks += [(i, k, -self.C[i]) for i, k in enumerate(self.k) if k >= 0]
         R, r = self.poses
-        for row, joint in enumerate(self.model.closing_joints, start=self.N):
-            ends = [-1 if b == "ground" else self.model.body_index(b) for b in (joint.parent, joint.child)]
-            carrier, body = ends if ends[1] >= 0 else ends[::-1]
+        for row, (carrier, body) in enumerate(self._closing_ends(), start=self.N):
             Rk, rk = (R[carrier], r[carrier]) if carrier >= 0 else (self._joint.G[0].reshape(3, 3).T, self._joint.rho[0])
             blocks.append((row, body, np.eye(6)))
             if carrier >= 0:
@@ -161,17 +159,23 @@ class Matrices:
 
     @property
     def incidence(self) -> np.ndarray:
-        """I (N+1 × m): incidence matrix of the graph, −1 where joint j leaves its carrier, +1 where it enters. [B] §1
+        """I (N+1 × m): incidence matrix of the graph, −1 where joint j leaves its carrier, +1 where it enters its body.
 
-        Row 0 is the base; columns are the joints of the tree, then the closing ones.
+        Row 0 is the base; columns are the joints of the tree, then the closing ones. [B] §1 counts the other way round
+        (see the errata); with this sign S_ji = I_ij E at the body and −C_j at the carrier.
         """
-        closing = self.model.closing_joints
-        out = np.zeros((self.N + 1, self.N + len(closing)), dtype=int)
-        for j, k in enumerate(self.k):
-            out[k + 1, j], out[j + 1, j] = -1, 1
-        for j, joint in enumerate(closing, start=self.N):
-            for body, sign in ((joint.parent, -1), (joint.child, 1)):
-                out[0 if body == "ground" else self.model.body_index(body) + 1, j] = sign
+        ends = [*((k, j) for j, k in enumerate(self.k)), *self._closing_ends()]
+        out = np.zeros((self.N + 1, len(ends)), dtype=int)
+        for j, (carrier, body) in enumerate(ends):
+            out[carrier + 1, j], out[body + 1, j] = -1, 1
+        return out
+
+    def _closing_ends(self) -> list[tuple[int, int]]:
+        """Carrier and body of every closing joint, as the user named them; the base (−1) is always the carrier."""
+        out = []
+        for joint in self.model.closing_joints:
+            parent, child = (-1 if b == "ground" else self.model.body_index(b) for b in (joint.parent, joint.child))
+            out.append((parent, child) if child >= 0 else (child, parent))
         return out
 
     @cached_property
@@ -343,4 +347,4 @@ class Matrices:
 
 def dense(x: Any) -> np.ndarray:
     """A NumPy array of what may be sparse."""
-    return np.asarray(x.todense()) if sp.issparse(x) else np.asarray(x)
+    return x.toarray() if hasattr(x, "toarray") else np.asarray(x)

@@ -1,4 +1,4 @@
-"""The graph of a mechanism: spanning tree, closing joints, orientation, proper numbering (theory, section 1)."""
+"""The graph of a mechanism: spanning tree, closing joints, orientation, proper numbering (docs/theory/structure.md)."""
 
 from __future__ import annotations
 

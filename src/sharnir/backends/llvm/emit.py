@@ -1,4 +1,4 @@
-"""An expression graph as LLVM assembly: one loop over states, straight-line code inside, some states at a time.
+"""An expression graph as LLVM assembly: loops over states, straight-line code inside, some states at a time.
 
 The function takes one array of 64-bit integers: the number of states, then address and stride (in numbers) of every
 input, then the address of every output. A stride of zero shares an input among all states.
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from ...trace import Number, Symbol, needed
 from ..traced import TracedProgram
 from .sincos import sines_and_cosines
+from .stages import plan
 from .text import Writer
 
 FLAGS = "contract nsz arcp reassoc"
@@ -36,43 +37,86 @@ class _Emitter:
         self.w = Writer(lanes)
         self.values: dict[int, str] = {}
         self.is_bool: set[int] = set()
-        outputs = [x for group in traced.outputs.values() for x in group]
-        self.order = needed(traced.graph, outputs)
+        self.outputs = [x for group in traced.outputs.values() for x in group]
+        self.order = needed(traced.graph, self.outputs)
+        wanted = set(self.order)
+        inputs = [x.index for group in traced.inputs.values() for x in group if lanes == 1 or x.index in wanted]
+        self.first_angles = self._angles_known_first()
+        first_sines = [k for k in self.order if self.nodes[k][0] in ("sin", "cos") and self.nodes[k][1] in self.first_angles]
+        early = list(dict.fromkeys([*inputs, *self.first_angles, *first_sines]))
+        ends = [x.index for x in self.outputs if isinstance(x, Symbol)]
+        self.plan = plan(traced.graph, self.order, early, ends, several=lanes > 1)
 
     def module(self, name: str) -> str:
-        w = self.w
+        w, blocks = self.w, self.plan.blocks
         w.block("entry")
+        room = blocks * len(self.plan.slots)
+        self.waiting = w.let(f"alloca [{room} x {w.T}], align 32") if room else ""
         count = self._argument(0)
         n_in = len(self.traced.inputs)
-        inputs = [(self._pointer(1 + 2 * k), self._argument(2 + 2 * k)) for k in range(n_in)]
-        outputs = [self._pointer(1 + 2 * n_in + k) for k in range(len(self.traced.outputs))]
-        last = w.let(f"sub i64 {count}, {w.lanes}")
-        w.line("br label %loop")
-        w.block("loop")
-        w.line("%next = phi i64 [ 0, %entry ], [ %after, %end ]")
-        past = w.let(f"icmp sgt i64 %next, {last}")
-        state = w.let(f"select i1 {past}, i64 {last}, i64 %next")
-        for (pointer, stride), symbols in zip(inputs, self.traced.inputs.values(), strict=True):
-            self._load(pointer, stride, state, symbols)
-        check = self._pointer(1 + 2 * n_in + len(outputs)) if w.lanes == 1 else None
-        self._first_sines()
-        for index in self.order:
-            self._node(index)
-        for pointer, group in zip(outputs, self.traced.outputs.values(), strict=True):
-            self._store(pointer, state, group)
-        if check is not None:
-            self._store_check(check, state)
-        w.line("br label %end")
-        w.block("end")
-        w.line(f"%after = add i64 {state}, {w.lanes}")
-        more = w.let(f"icmp slt i64 %after, {count}")
-        w.line(f"br i1 {more}, label %loop, label %exit")
+        self.sources = [(self._pointer(1 + 2 * k), self._argument(2 + 2 * k)) for k in range(n_in)]
+        self.targets = [self._pointer(1 + 2 * n_in + k) for k in range(len(self.traced.outputs) + 1)]
+        self.last = w.let(f"sub i64 {count}, {w.lanes}")
+        w.line("br label %round")
+        w.block("round")  # some blocks of states go through every stage
+        w.line("%base = phi i64 [ 0, %entry ], [ %next, %done ]")
+        rest = w.let(f"sub i64 {count}, %base")
+        left = w.let(f"sdiv i64 {w.let(f'add i64 {rest}, {w.lanes - 1}')}, {w.lanes}")
+        fewer = w.let(f"icmp slt i64 {left}, {blocks}")
+        self.rounds = w.let(f"select i1 {fewer}, i64 {left}, i64 {blocks}")
+        before = "round"
+        for n, stage in enumerate(self.plan.stages):
+            before = self._stage(n, stage, before)
+        w.line("br label %done")
+        w.block("done")
+        w.line(f"%next = add i64 %base, {blocks * w.lanes}")
+        more = w.let(f"icmp slt i64 %next, {count}")
+        w.line(f"br i1 {more}, label %round, label %exit")
         w.block("exit")
         w.line("ret void")
-        declarations = "\n".join(sorted(w.declarations))
-        body = "\n".join(w.lines)
+        declarations, body = "\n".join(sorted(w.declarations)), "\n".join(w.lines)
         weights = '!0 = !{!"branch_weights", i32 1, i32 100000}'
         return f"{declarations}\ndefine void @{name}(ptr noundef %args) nounwind {{\n{body}\n}}\n{weights}\n"
+
+    # --- stages -----------------------------------------------------------------------------------------------------------
+    def _stage(self, n: int, stage: Sequence[int], before: str) -> str:
+        """A loop over the blocks of this round; returns the label behind it."""
+        w, plan = self.w, self.plan
+        w.line(f"br label %stage{n}")
+        w.block(f"stage{n}")
+        w.line(f"%block{n} = phi i64 [ 0, %{before} ], [ %after{n}, %end{n} ]")
+        at = w.let(f"add i64 %base, {w.let(f'mul i64 %block{n}, {w.lanes}')}")
+        past = w.let(f"icmp sgt i64 {at}, {self.last}")
+        state = w.let(f"select i1 {past}, i64 {self.last}, i64 {at}")
+        if plan.slots:
+            shelf = w.let(f"mul i64 %block{n}, {len(plan.slots)}")
+            self.shelf = w.let(f"getelementptr {w.T}, ptr {self.waiting}, i64 {shelf}")
+        self.values, self.is_bool = {}, set()
+        if n == 0:
+            for (pointer, stride), symbols in zip(self.sources, self.traced.inputs.values(), strict=True):
+                self._load(pointer, stride, state, symbols)
+            if self.first_angles:
+                self._sines(self.first_angles)
+        for index in stage:
+            self._node(index)
+        if n == len(plan.stages) - 1:
+            for pointer, group in zip(self.targets, self.traced.outputs.values(), strict=False):
+                self._store(pointer, state, group)
+            if w.lanes == 1:
+                self._store_check(self.targets[-1], state)
+        for index in stage:
+            if index in plan.slots:
+                w.line(f"store {w.T} {self._number(index)}, ptr {self._slot(index)}, align 32")
+        w.line(f"br label %end{n}")
+        w.block(f"end{n}")
+        w.line(f"%after{n} = add i64 %block{n}, 1")
+        more = w.let(f"icmp slt i64 %after{n}, {self.rounds}")
+        w.line(f"br i1 {more}, label %stage{n}, label %behind{n}")
+        w.block(f"behind{n}")
+        return f"behind{n}"
+
+    def _slot(self, index: int) -> str:
+        return self.w.let(f"getelementptr {self.w.T}, ptr {self.shelf}, i64 {self.plan.slots[index]}")
 
     # --- arguments ----------------------------------------------------------------------------------------------------
     def _argument(self, k: int) -> str:
@@ -158,25 +202,22 @@ class _Emitter:
         return [shuffle(*even, 0, 1, 4, 5), shuffle(*odd, 0, 1, 4, 5), shuffle(*even, 2, 3, 6, 7), shuffle(*odd, 2, 3, 6, 7)]
 
     # --- nodes ----------------------------------------------------------------------------------------------------------
-    def _first_sines(self) -> None:
-        """Sines of inputs (times constants) come first and together, so that all the rest is one straight line."""
-        args: list[int] = []
+    def _angles_known_first(self) -> list[int]:
+        """Inputs (times constants) whose sine or cosine is wanted: they come first and together, with one branch."""
+        angles: dict[int, None] = {}
         for index in self.order:
             node = self.nodes[index]
-            if node[0] in ("sin", "cos") and node[1] not in args:
+            if node[0] in ("sin", "cos"):
                 inner = self.nodes[node[1]]
-                simple = inner[0] == "input" or (
-                    inner[0] == "mul" and {self.nodes[k][0] for k in inner[1:]} == {"input", "const"}
-                )
-                if simple:
-                    args.append(node[1])
-        if args:
-            self._sines(args)
+                scaled = inner[0] == "mul" and {self.nodes[k][0] for k in inner[1:]} == {"input", "const"}
+                if inner[0] == "input" or scaled:
+                    angles[node[1]] = None
+        return list(angles)
 
     def _sines(self, args: list[int]) -> None:
         for index in args:
             self._node(index)
-        for index, (sine, cosine) in zip(args, sines_and_cosines(self.w, [self.values[a] for a in args]), strict=True):
+        for index, (sine, cosine) in zip(args, sines_and_cosines(self.w, [self._number(a) for a in args]), strict=True):
             self.values[-1 - 2 * index], self.values[-2 - 2 * index] = sine, cosine
 
     def _value(self, x: Number) -> str:
@@ -187,7 +228,11 @@ class _Emitter:
         if index in self.is_bool:
             return self.w.let(f"uitofp {self.w.bools} {self.values[index]} to {self.w.T}")
         node = self.nodes[index]
-        return self.w.const(node[1]) if node[0] == "const" else self.values[index]
+        if node[0] == "const":
+            return self.w.const(node[1])
+        if index not in self.values:  # it waits since an earlier stage
+            self.values[index] = self.w.let(f"load {self.w.T}, ptr {self._slot(index)}, align 32")
+        return self.values[index]
 
     def _node(self, index: int) -> None:
         name, *args = self.nodes[index]

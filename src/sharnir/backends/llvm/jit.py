@@ -25,7 +25,7 @@ def machine() -> Any:
     """A code generator for this very processor."""
     _initialize()
     target = llvm.Target.from_default_triple()
-    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=_features(), opt=3, codemodel='small', reloc='pic')
+    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=_features(), opt=3, codemodel="small", reloc="pic")
 
 
 def _features() -> str:

@@ -1,0 +1,68 @@
+"""Cutting a long straight line into stages that fit the processor's instruction cache.
+
+Each stage is run over some blocks of states before the next one, so that its code is fetched once for all of them;
+what a later stage needs of an earlier one waits in memory, a slot for each value and block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from ...trace import Graph
+
+LENGTH = 1000
+"""Operations in a stage: about as many as the cache of decoded instructions holds once registers are spilled."""
+
+BLOCKS = 16
+"""Blocks of states that go through a stage together; the values that wait for them must fit the second-level cache."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    stages: list[list[int]]
+    """Nodes of each stage, arguments first. Inputs belong to the first."""
+    slots: dict[int, int]
+    """Values that a later stage needs, with the place where they wait."""
+    blocks: int
+
+
+def plan(graph: Graph, order: Sequence[int], early: Sequence[int], outputs: Sequence[int], several: bool) -> Plan:
+    """Stages for the nodes of `order`; those in `early` come first. One stage where `several` is false."""
+    nodes = graph.nodes
+    first = set(early)
+    line = [*early, *(k for k in order if k not in first and nodes[k][0] != "const")]
+    place = {k: n for n, k in enumerate(line)}
+    last_use = dict(place)
+    for k in line:
+        if nodes[k][0] != "input":
+            for a in nodes[k][1:]:
+                if a in last_use:
+                    last_use[a] = max(last_use[a], place[k])
+    for k in outputs:
+        last_use[k] = len(line)
+    parts = max(1, round((len(line) - len(early)) / LENGTH)) if several else 1
+    cuts = _cuts(line, place, last_use, parts, len(early))
+    stages = [line[a:b] for a, b in pairwise(cuts)]
+    ends = {k: end for stage, end in zip(stages, cuts[1:], strict=True) for k in stage}
+    waiting = [k for k in line if last_use[k] >= ends[k] and ends[k] < len(line)]
+    return Plan(stages, {k: n for n, k in enumerate(waiting)}, BLOCKS if parts > 1 else 1)
+
+
+def _cuts(line: Sequence[int], place: dict[int, int], last_use: dict[int, int], parts: int, start: int) -> list[int]:
+    """Places to cut, each where the fewest values are alive within a quarter of a stage of where it should be."""
+    change = [0] * (len(line) + 2)
+    for k in line:
+        change[place[k] + 1] += 1
+        change[min(last_use[k], len(line)) + 1] -= 1
+    alive, total = [], 0
+    for step in change:
+        total += step
+        alive.append(total)
+    length = (len(line) - start) / parts
+    cuts = [0]
+    for n in range(1, parts):
+        middle, reach = start + n * length, length / 4
+        cuts.append(min(range(int(middle - reach), int(middle + reach)), key=lambda at: alive[at]))
+    return [*cuts, len(line)]
