@@ -54,41 +54,39 @@ class JointValues(NamedTuple):
     rate: Array["nq"]           # rates of the coordinates
 
 
-def motion(joints, m, q, v, drive, given, rate):
-    """Motion m by itself: pose (r, E), velocity (u, w), acceleration (a, e) at zero accelerations of q; its rates."""
-    kind, j, k = joints.kind[m], joints.q_at[m], joints.v_at[m]
-    if kind == FIXED:
-        return get3(joints.rho, m), get9(joints.G, m), ZERO3, ZERO3, ZERO3, ZERO3
-    if kind <= SCREW:
-        if j < 0:
-            d = joints.data_at[m]
-            x, x1, x2 = drive[d, 0], drive[d, 1], drive[d, 2]
-        else:
-            x, x1, x2 = q[j], v[k], 0.0
-            rate[j] = x1
-        turn, slide = joints.turn[m], joints.slide[m]
-        E = IDENTITY
-        if kind != SLIDE:
-            E = cosines_z(cos(turn * x), sin(turn * x))
-        return ((0.0, 0.0, slide * x), E, (0.0, 0.0, slide * x1), (0.0, 0.0, turn * x1),
-                (0.0, 0.0, slide * x2), (0.0, 0.0, turn * x2))
-    if kind == BALL:
-        w = (v[k], v[k+1], v[k+2])
-        p = quaternion_rate(q[j], q[j+1], q[j+2], q[j+3], w)
-        for c in range(4):
-            rate[j + c] = p[c]
-        return ZERO3, cosines_quaternion(q[j], q[j+1], q[j+2], q[j+3]), ZERO3, w, ZERO3, ZERO3
-    if kind == FREE:
-        u, w = (v[k], v[k+1], v[k+2]), (v[k+3], v[k+4], v[k+5])
-        E = cosines_quaternion(q[j+3], q[j+4], q[j+5], q[j+6])
-        y, p = mtv(E, u), quaternion_rate(q[j+3], q[j+4], q[j+5], q[j+6], w)
-        for c in range(3):
-            rate[j + c] = y[c]
-        for c in range(4):
-            rate[j + 3 + c] = p[c]
-        return (q[j], q[j+1], q[j+2]), E, u, w, cross(w, u), ZERO3
-    d = joints.data_at[m]
-    for c in range(joints.coordinates[m]):
+def axis_motion(kind, x, x1, x2, turn, slide):
+    """SLIDE, TURN, SCREW by themselves: pose (r, E), velocity (u, w), acceleration (a, e)."""
+    E = IDENTITY
+    if kind != SLIDE:
+        E = cosines_z(cos(turn * x), sin(turn * x))
+    return ((0.0, 0.0, slide * x), E, (0.0, 0.0, slide * x1), (0.0, 0.0, turn * x1),
+            (0.0, 0.0, slide * x2), (0.0, 0.0, turn * x2))
+
+
+def ball_motion(q, v, j, k, rate):
+    """BALL by itself, and the rates of its quaternion."""
+    w = (v[k], v[k+1], v[k+2])
+    p = quaternion_rate(q[j], q[j+1], q[j+2], q[j+3], w)
+    for c in range(4):
+        rate[j + c] = p[c]
+    return ZERO3, cosines_quaternion(q[j], q[j+1], q[j+2], q[j+3]), ZERO3, w, ZERO3, ZERO3
+
+
+def free_motion(q, v, j, k, rate):
+    """FREE by itself, and the rates of its position and quaternion."""
+    u, w = (v[k], v[k+1], v[k+2]), (v[k+3], v[k+4], v[k+5])
+    E = cosines_quaternion(q[j+3], q[j+4], q[j+5], q[j+6])
+    y, p = mtv(E, u), quaternion_rate(q[j+3], q[j+4], q[j+5], q[j+6], w)
+    for c in range(3):
+        rate[j + c] = y[c]
+    for c in range(4):
+        rate[j + 3 + c] = p[c]
+    return (q[j], q[j+1], q[j+2]), E, u, w, cross(w, u), ZERO3
+
+
+def given_motion(given, d, j, n, rate):
+    """GIVEN: read off the list, rates of its n coordinates too."""
+    for c in range(n):
         rate[j + c] = given[d + 24 + c]
     return ((given[d], given[d+1], given[d+2]),
             (given[d+3], given[d+4], given[d+5], given[d+6], given[d+7], given[d+8], given[d+9], given[d+10], given[d+11]),
@@ -96,23 +94,30 @@ def motion(joints, m, q, v, drive, given, rate):
             (given[d+18], given[d+19], given[d+20]), (given[d+21], given[d+22], given[d+23]))
 
 
-def own_columns(joints, m, given, A, dA, at):
-    """The columns of A of motion m by itself, and their rates, from row `at` on."""
-    kind, n = joints.kind[m], joints.axes[m]
+def own_columns(kind, n, turn, slide, given, d, A, dA, at):
+    """The n columns of A of a motion by itself, and their rates, from row `at` on; `d`: where those of GIVEN stand."""
     for c in range(n):
         set33(A, at + c, ZERO3, ZERO3)
         set33(dA, at + c, ZERO3, ZERO3)
         if kind <= SCREW:
-            set33(A, at, (0.0, 0.0, joints.slide[m]), (0.0, 0.0, joints.turn[m]))
+            set33(A, at, (0.0, 0.0, slide), (0.0, 0.0, turn))
         elif kind == BALL:
             A[at + c, 3 + c] = 1.0
         elif kind == FREE:
             A[at + c, c] = 1.0
         else:
-            d = joints.data_at[m] + 24 + joints.coordinates[m] + 6 * c
             for k in range(6):
-                A[at + c, k] = given[d + k]
-                dA[at + c, k] = given[d + 6 * n + k]
+                A[at + c, k] = given[d + 6 * c + k]
+                dA[at + c, k] = given[d + 6 * (n + c) + k]
+
+
+def pass_on(A, dA, c, r, E, u, w):
+    """Column c of A and its rate, seen from the far side of a motion (r, E, u, w).                              (J2)"""
+    l, g = get3(A, c), get3b(A, c)
+    dl, dg = mv(E, add(get3(dA, c), cross(get3b(dA, c), r))), mv(E, get3b(dA, c))
+    l, g = mv(E, add(l, cross(g, r))), mv(E, g)
+    set33(A, c, l, g)
+    set33(dA, c, add(sub(dl, cross(w, l)), cross(g, u)), sub(dg, cross(w, g)))
 
 
 def joint_stage(joints, drive, given, q, v, out):
@@ -123,35 +128,51 @@ def joint_stage(joints, drive, given, q, v, out):
     Writes  out: JointValues
     See     docs/theory/joints.md; [I] (2.3)-(2.6)
     """
-    A, dA = out.A, out.dA
-    for i in range(joints.reversed.shape[0]):
+    start, first, kinds, q_at, v_at, data_at = joints.start, joints.first, joints.kind, joints.q_at, joints.v_at, joints.data_at
+    axes, coordinates, turns, slides, reverse = joints.axes, joints.coordinates, joints.turn, joints.slide, joints.reversed
+    places, cosines, A, dA, rate = joints.rho, joints.G, out.A, out.dA, out.rate
+    rho, G, vr, psi = out.rho, out.G, out.vr, out.psi
+    for i in range(reverse.shape[0]):
         r, E = ZERO3, IDENTITY                                  # pose reached so far
         u, w, a, e = ZERO3, ZERO3, ZERO3, ZERO3                 # velocity and acceleration, linear and angular
-        end = joints.first[i]                                   # columns of A written so far: first[i] .. end
-        for m in range(joints.start[i], joints.start[i + 1]):
-            r2, E2, u2, w2, a2, e2 = motion(joints, m, q, v, drive, given, out.rate)
-            for c in range(joints.first[i], end):               # columns so far, seen from the next frame   (J2)
-                l, g = get3(A, c), get3b(A, c)
-                dl, dg = mv(E2, add(get3(dA, c), cross(get3b(dA, c), r2))), mv(E2, get3b(dA, c))
-                l, g = mv(E2, add(l, cross(g, r2))), mv(E2, g)
-                set33(A, c, l, g)
-                set33(dA, c, add(sub(dl, cross(w2, l)), cross(g, u2)), sub(dg, cross(w2, g)))
-            own_columns(joints, m, given, A, dA, end)
-            end += joints.axes[m]
-            if m == joints.start[i]:
-                r, E, u, w, a, e = r2, E2, u2, w2, a2, e2
-                continue
-            wk = mv(E2, w)                                      # one motion after another                   (J1)
-            a = add(mv(E2, add(a, add(cross(e, r2), cross(w, cross(w, r2))))), add(scale(cross(wk, u2), 2.0), a2))
-            e = add(mv(E2, e), add(cross(wk, w2), e2))
-            u = add(mv(E2, add(u, cross(w, r2))), u2)
-            w = add(wk, w2)
-            r = add(r, mtv(E, r2))
-            E = mm(E2, E)
-        if joints.reversed[i] == 1:                             # the same motion seen from its other end   (J3)
+        end, still = first[i], 1                                # columns of A written so far: first[i] .. end
+        for m in range(start[i], start[i + 1]):
+            kind, j, k, d, n = kinds[m], q_at[m], v_at[m], data_at[m], axes[m]
+            if kind == FIXED:
+                r2, E2, u2, w2, a2, e2 = get3(places, m), get9(cosines, m), ZERO3, ZERO3, ZERO3, ZERO3
+            elif kind <= SCREW and j < 0:
+                r2, E2, u2, w2, a2, e2 = axis_motion(kind, drive[d, 0], drive[d, 1], drive[d, 2], turns[m], slides[m])
+            elif kind <= SCREW:
+                rate[j] = v[k]
+                r2, E2, u2, w2, a2, e2 = axis_motion(kind, q[j], v[k], 0.0, turns[m], slides[m])
+            elif kind == BALL:
+                r2, E2, u2, w2, a2, e2 = ball_motion(q, v, j, k, rate)
+            elif kind == FREE:
+                r2, E2, u2, w2, a2, e2 = free_motion(q, v, j, k, rate)
+            else:
+                r2, E2, u2, w2, a2, e2 = given_motion(given, d, j, coordinates[m], rate)
+            for c in range(first[i], end):
+                pass_on(A, dA, c, r2, E2, u2, w2)
+            own_columns(kind, n, turns[m], slides[m], given, d + 24 + coordinates[m], A, dA, end)
+            end += n
+            if still == 1:                                      # nothing moved before: no velocity to carry over
+                u, w, a, e = u2, w2, a2, e2
+            else:                                               # one motion after another                   (J1)
+                wk = mv(E2, w)
+                a = add(mv(E2, add(a, add(cross(e, r2), cross(w, cross(w, r2))))), add(scale(cross(wk, u2), 2.0), a2))
+                e = add(mv(E2, e), add(cross(wk, w2), e2))
+                u = add(mv(E2, add(u, cross(w, r2))), u2)
+                w = add(wk, w2)
+            if m == start[i]:
+                r, E = r2, E2
+            else:
+                r, E = add(r, mtv(E, r2)), mm(E2, E)
+            if kind != FIXED:
+                still = 0
+        if reverse[i] == 1:                                     # the same motion seen from its other end    (J3)
             s = mv(E, r)
             ds = sub(u, cross(w, s))                            # d/dt of s = G rho
-            for c in range(joints.first[i], end):
+            for c in range(first[i], end):
                 l, g, dl, dg = get3(A, c), get3b(A, c), get3(dA, c), get3b(dA, c)
                 x = sub(cross(g, s), l)
                 dx = sub(add(cross(dg, s), cross(g, ds)), dl)
@@ -160,7 +181,7 @@ def joint_stage(joints, drive, given, q, v, out):
             a = mtv(E, sub(add(cross(e, s), scale(cross(w, u), 2.0)), add(cross(w, cross(w, s)), a)))
             u = mtv(E, sub(cross(w, s), u))
             e, w, r, E = neg(mtv(E, e)), neg(mtv(E, w)), neg(s), transpose(E)
-        set3(out.rho, i, r)
-        set9(out.G, i, E)
-        set33(out.vr, i, u, w)
-        set33(out.psi, i, a, e)
+        set3(rho, i, r)
+        set9(G, i, E)
+        set33(vr, i, u, w)
+        set33(psi, i, a, e)

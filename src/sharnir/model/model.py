@@ -61,6 +61,9 @@ class Model:
         self.numbering = numbering
         self._bodies: list[Body] = []
         self._joints: list[PlacedJoint] = []
+        self._body_names: set[str] = set()
+        self._joint_names: set[str] = set()
+        self._joined: dict[frozenset[str], PlacedJoint] = {}
         self._frames: dict[str, tuple[str, Pose]] = {}
         self._base = None if base_motion is None else pose_expression(base_motion, 0, "base_motion")
         self._frozen = False
@@ -84,9 +87,10 @@ class Model:
         body = make_body(name, mass, com, inertia, shape, density)
         if name == GROUND:
             raise ModelError(f"{GROUND!r} is the base of every model; give the body another name")
-        if any(b.name == name for b in self._bodies):
+        if name in self._body_names:
             raise ModelError(f"there is a body {name!r} already; names must differ")
         self._bodies.append(body)
+        self._body_names.add(name)
         return body
 
     def add_frame(self, name: str, body: str, at: Pose) -> None:
@@ -116,7 +120,7 @@ class Model:
         label = f"joint {name!r}"
         if not isinstance(name, str) or not name:
             raise ModelError(f"a joint needs a name, got {name!r}")
-        if any(j.name == name for j in self._joints):
+        if name in self._joint_names:
             raise ModelError(f"there is a joint {name!r} already; names must differ")
         if not isinstance(joint, Joint):
             raise ModelError(f"{label}: expected a joint such as sharnir.Revolute('z'), got {joint!r}")
@@ -124,15 +128,18 @@ class Model:
         self._known_body(child, label)
         if parent == child:
             raise ModelError(f"{label} joins the body {parent!r} to itself")
-        for other in self._joints:
-            if {other.parent, other.child} == {parent, child} and not (cut or other.cut):
-                raise ModelError(
-                    f"{label}: {parent!r} and {child!r} are joined already, by {other.name!r}; "
-                    "if a second joint is meant to close a loop between them, say cut=True"
-                )
+        other = self._joined.get(frozenset((parent, child)))
+        if other is not None and not cut:
+            raise ModelError(
+                f"{label}: {parent!r} and {child!r} are joined already, by {other.name!r}; "
+                "if a second joint is meant to close a loop between them, say cut=True"
+            )
         here, there = self._place(at, parent, label), self._place(child_at, child, label)
-        placed = PlacedJoint(name, joint, parent, child, here, there, cut, joint.motions(label))
+        placed = PlacedJoint(name, joint, parent, child, here, there, cut, joint.built(label))
         self._joints.append(placed)
+        self._joint_names.add(name)
+        if not cut:
+            self._joined[frozenset((parent, child))] = placed
         return placed
 
     def add_floating(self, body: str) -> PlacedJoint:
@@ -148,7 +155,8 @@ class Model:
         """An unfrozen copy that can be changed."""
         other = object.__new__(Model)
         other.__dict__.update(self.__dict__)
-        other._bodies, other._joints, other._frames = list(self._bodies), list(self._joints), dict(self._frames)
+        for name in ("_bodies", "_joints", "_frames", "_body_names", "_joint_names", "_joined"):
+            setattr(other, name, getattr(self, name).copy())
         other._frozen, other._tree, other._structure = False, None, None
         return other
 
@@ -211,15 +219,13 @@ class Model:
         return [full for j in self.joints for full in _names(j.name, j.type.v_names())]
 
     def body_index(self, name: str) -> int:
-        for i, body in enumerate(self.bodies):
-            if body.name == name:
-                return i
+        if name in self.structure.body_number:
+            return self.structure.body_number[name]
         raise ModelError(f"no body {name!r}; the bodies are {known(b.name for b in self.bodies)}")
 
     def joint_index(self, name: str) -> int:
-        for i, joint in enumerate(self.joints):
-            if joint.name == name:
-                return i
+        if name in self.structure.joint_number:
+            return self.structure.joint_number[name]
         raise ModelError(f"no joint {name!r} in the tree; its joints are {known(j.name for j in self.joints)}")
 
     def q_slice(self, joint: str) -> slice:
@@ -270,7 +276,7 @@ class Model:
         self._tree = self._structure = None
 
     def _known_body(self, name: str, label: str) -> None:
-        if name != GROUND and all(b.name != name for b in self._bodies):
+        if name != GROUND and name not in self._body_names:
             raise ModelError(f"{label}: no body {name!r}; the bodies are {known([GROUND, *(b.name for b in self._bodies)])}")
 
     def _place(self, at: Pose | str | None, body: str, label: str) -> Pose:

@@ -71,12 +71,12 @@ def chain(n: int, dof: int = 1) -> Model:
     """n equal links with joints of 1, 2 or 3 angular freedoms, each turned against the last: the chains of [I] Fig. 1."""
     if dof not in ANGULAR:
         raise ModelError(f"chain: dof must be 1, 2 or 3, got {dof!r}")
-    m = Model(f"chain of {n}, {dof} freedoms each")
-    carrier, at = "ground", Pose()
+    m, joint = Model(f"chain of {n}, {dof} freedoms each"), ANGULAR[dof]()
+    carrier, at, beyond = "ground", Pose(), Pose((0.3, 0.0, 0.0), Rotation.about("x", math.pi / 2))
     for i in range(1, _count(n, "number of links") + 1):
         m.add_body(f"link{i}", mass=1.0, com=(0.15, 0.01, 0.0), inertia=(0.001, 0.008, 0.0085))
-        m.add_joint(f"joint{i}", ANGULAR[dof](), carrier, f"link{i}", at=at)
-        carrier, at = f"link{i}", Pose((0.3, 0.0, 0.0), Rotation.about("x", math.pi / 2))
+        m.add_joint(f"joint{i}", joint, carrier, f"link{i}", at=at)
+        carrier, at = f"link{i}", beyond
     return m
 
 

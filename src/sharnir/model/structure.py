@@ -26,6 +26,8 @@ class Structure:
         self.bodies = [model._bodies[k] for k in tree.bodies]
         self.placed: list[PlacedJoint] = [model._joints[k] for k in tree.joints]
         self.nb = len(self.bodies)
+        self.body_number = {body.name: i for i, body in enumerate(self.bodies)}
+        self.joint_number = {joint.name: i for i, joint in enumerate(self.placed)}
         self.carrier = np.array([0, *(k + 1 for k in tree.carriers)], dtype=np.int64)
         self.gravity = np.array(model.gravity, dtype=float)
         self.drives: list[Expression] = []
@@ -90,13 +92,9 @@ class Structure:
     def _tree(self) -> Tree:
         mass = np.array([0.0, *(b.mass for b in self.bodies)])
         com = np.array([(0.0, 0.0, 0.0), *(b.com for b in self.bodies)])
-        inertia = np.zeros((self.nb + 1, 6))
-        mobility = np.full((self.nb + 1, 6, 6), np.nan)
-        for i, body in enumerate(self.bodies, start=1):
-            J = body.inertia_at_origin()
-            inertia[i] = J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]
-            if body.is_solid:
-                mobility[i] = np.linalg.inv(body.mass_matrix())
+        J = np.array([np.zeros((3, 3)), *(b.inertia_matrix() for b in self.bodies)])
+        J += mass[:, None, None] * (np.sum(com**2, axis=1)[:, None, None] * np.eye(3) - com[:, :, None] * com[:, None, :])
+        inertia = J[:, [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
         owner = np.repeat(np.arange(self.nb + 1), np.diff(self.first))
         above = np.full(self.nv, -1)
         last = np.full(self.nb + 1, -1)  # the axis nearest to body i on its path
@@ -104,6 +102,7 @@ class Structure:
             last[i] = last[self.carrier[i]]
             for a in range(self.first[i], self.first[i + 1]):
                 above[a], last[i] = last[i], a
+        mobility = _mobilities(mass, com, J, [b.inertia for b in self.bodies])
         return Tree(self.carrier, self.first, above, owner, mass, mass[:, None] * com, inertia, mobility, self.gravity)
 
     def joint_values(self, q: np.ndarray, v: np.ndarray, t: float) -> JointValues:
@@ -112,6 +111,22 @@ class Structure:
         out = allocate(JointValues, self.sizes)
         joint_stage(self.joints, np.array(drive).reshape(-1, 3), np.array(given), q, v, out)
         return out
+
+
+def _mobilities(mass: np.ndarray, com: np.ndarray, J: np.ndarray, about_com: Sequence[Sequence[float]]) -> np.ndarray:
+    """Inverse mass matrices (nb+1, 6, 6) of all bodies; nan for those without mass or without inertia about some axis."""
+    out = np.full((len(mass), 6, 6), np.nan)
+    xx, yy, zz, xy, xz, yz = np.array(about_com).reshape(-1, 6).T
+    moments = np.linalg.eigvalsh(np.stack([xx, xy, xz, xy, yy, yz, xz, yz, zz], axis=1).reshape(-1, 3, 3))
+    solid = np.flatnonzero((mass[1:] > 0.0) & (moments[:, 0] > 1e-14 * moments[:, 2])) + 1
+    M = np.zeros((len(solid), 6, 6))
+    h = mass[solid, None] * com[solid]
+    M[:, [0, 1, 2], [0, 1, 2]] = mass[solid, None]
+    for row, column, k, sign in ((0, 4, 2, 1), (0, 5, 1, -1), (1, 3, 2, -1), (1, 5, 0, 1), (2, 3, 1, 1), (2, 4, 0, -1)):
+        M[:, row, column] = M[:, column, row] = sign * h[:, k]                     # −m r̃_c and its transpose
+    M[:, 3:, 3:] = J[solid]
+    out[solid] = np.linalg.inv(M)
+    return out
 
 
 def _merged(motions: Sequence[Motion]) -> list[Motion]:

@@ -52,6 +52,7 @@ class Joint:
         stiffness: Any = 0.0,
         rest: Any = 0.0,
     ) -> None:
+        self._built: list[Motion] | None = None
         self.motion = motion
         self.limits = limits
         self.damping = damping
@@ -63,6 +64,12 @@ class Joint:
     def motions(self, label: str) -> list[Motion]:
         """The elementary motions, from the carrier's side to the moved body. `label` names the joint in errors."""
         raise NotImplementedError
+
+    def built(self, label: str) -> list[Motion]:
+        """The motions, made once however many joints share this type."""
+        if self._built is None:
+            self._built = self.motions(label)
+        return self._built
 
     # --- what follows ---------------------------------------------------------------------------------------------------
     @property
