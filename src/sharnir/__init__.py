@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from .backends.cache import cache_clear
     from .dynamics import Dynamics
     from .forms.matrices import Matrices, matrices
-    from .methods import methods
+    from .method_table import methods
 
 __version__ = "0.1.0"
 
@@ -57,7 +57,7 @@ _LATER = {
     "Matrices": "forms.matrices",
     "cache_clear": "backends.cache",
     "matrices": "forms.matrices",
-    "methods": "methods",
+    "methods": "method_table",
 }
 """Names whose modules need SciPy: imported when first used, so that `import sharnir` is quick."""
 

@@ -15,7 +15,7 @@ from .errors import MethodError, SingularError, StateError, known
 from .forms import FORMS, separate
 from .forms.matrices import Matrices
 from .forms.solution import Solution
-from .methods import METHODS
+from .method_table import METHODS
 from .model.model import Model
 from .model.states import check_finite, check_state, check_wrenches
 from .programs import PROGRAMS

@@ -1,0 +1,102 @@
+"""A first look: build a mechanism, see its tree and its matrices, and watch every form of its equations agree.
+
+    python examples/tour.py            # what `make demo` runs; writes results/structure.png
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+import sharnir as sh
+
+
+def build() -> sh.Model:
+    """A crane on a turntable: a driven slewing joint, a boom, a trolley on it, a load on a ball joint, a counterweight."""
+    m = sh.Model("crane", gravity=(0, 0, -9.81))
+    m.add_body("tower", mass=800, shape=sh.Cylinder(0.4, 6, at=sh.Pose((0, 0, 3))))
+    m.add_body("boom", mass=300, shape=sh.Rod((0, 0, 0), (9, 0, 0), radius=0.2))
+    m.add_body("counterweight", mass=900, shape=sh.Box((1, 1, 0.6), at=sh.Pose((-2, 0, 0))))
+    m.add_body("trolley", mass=60, shape=sh.Box((0.5, 0.4, 0.3)))
+    m.add_body("load", mass=500, shape=sh.Box((1, 1, 1), at=sh.Pose((0, 0, -4))))
+    m.add_joint("slew", sh.Revolute("z", motion=lambda t: 0.3 * sh.sin(0.5 * t)), "ground", "tower")
+    m.add_joint("luff", sh.Revolute("-y"), "tower", "boom", at=sh.Pose((0, 0, 6)))
+    m.add_joint("balance", sh.Weld(), "tower", "counterweight", at=sh.Pose((0, 0, 6)))
+    m.add_joint("travel", sh.Prismatic("x"), "boom", "trolley", at=sh.Pose((2, 0, -0.3)))
+    m.add_joint("hook", sh.Ball(), "trolley", "load")
+    return m
+
+
+def show_tree(m: sh.Model) -> None:
+    print(f"{m.name}: {len(m.bodies)} bodies, {m.nv} freedoms, {m.nq} coordinates\n")
+    depth: list[int] = []
+    for body, joint, carrier in zip(m.bodies, m.joints, m.parents, strict=True):
+        depth.append(0 if carrier < 0 else depth[carrier] + 1)
+        freedom = ", ".join(joint.type.v_names()) or ("driven in time" if joint.type.motion else "rigid")
+        print(f"  {'   ' * depth[-1]}└ {body.name:<14} {body.mass:6.0f} kg   {joint.type.type_name:<9} {joint.name!r}: {freedom}")
+
+
+def show_agreement(m: sh.Model, q: np.ndarray, v: np.ndarray, t: float) -> None:
+    print("\nThe same accelerations by every method (largest difference from the extended system), and their cost:\n")
+    print(f"  {'method':<30} {'difference':>10}  {'operations':>10}  {'compiled':>9}   where it comes from")
+    oracle = sh.Dynamics(m, "extended").forward(q, v, t=t)
+    for method in sh.methods():
+        if method.name == "momentum":
+            continue
+        d = sh.Dynamics(m, method.name, backend="auto" if "sparse" in method.backends else "python")
+        error = np.abs(d.forward(q, v, t=t) - oracle).max() / np.abs(oracle).max()
+        written = f"{d.count().total:>10}" if method.program else f"{'':>10}"
+        folded = f"{d.count(compiled=True).total:>9}" if "llvm" in method.backends else f"{'':>9}"
+        print(f"  {method.name:<30} {error:10.1e}  {written}  {folded}   {method.source}")
+
+
+def show_answers(m: sh.Model, q: np.ndarray, v: np.ndarray, t: float) -> None:
+    d = sh.Dynamics(m)
+    print(f"\nmethod='auto' chose {d.method!r} on {d.backend}: {d.why}")
+    still = np.zeros(m.nv)
+    tau, R = d.inverse(q, v, still, t=t), d.inverse_reactions(q, v, still, t=t)
+    slew, hook = m.joint_index("slew"), m.joint_index("hook")
+    print(f"  to move on steadily, the luffing gear needs {tau[m.v_slice('luff')][0] / 1e3:.1f} kN m, ", end="")
+    print(f"the slewing drive {R[slew, 5] / 1e3:.2f} kN m; the hook bears {np.linalg.norm(R[hook, :3]) / 1e3:.2f} kN")
+    kinetic, potential = d.energy(q, v, t=t)
+    print(f"  kinetic energy {float(kinetic) / 1e3:.2f} kJ, potential energy {float(potential) / 1e3:.1f} kJ")
+
+
+def draw(m: sh.Model, q: np.ndarray, v: np.ndarray, t: float, path: Path) -> None:
+    """The structure of the papers' matrices for this mechanism."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    x = sh.matrices(m, q, v, t)
+    pictures = {
+        "S  kinematic structure": x.S, "T = S⁻¹": x.T, "B = TA  tangent basis": x.B,
+        "L  multipliers": x.L, "Mᵣ  inertia matrix": x.M_r, "extended system": x.extended,
+    }  # fmt: skip
+    figure, axes = plt.subplots(2, 3, figsize=(10, 6.6), layout="constrained")
+    for axis, (name, matrix) in zip(axes.flat, pictures.items(), strict=True):
+        size = np.log10(np.abs(matrix) + 1e-300)
+        axis.imshow(np.where(size > -12, size, np.nan), cmap="viridis", interpolation="nearest", vmin=-2, vmax=4)
+        axis.set_title(f"{name}   {matrix.shape[0]}×{matrix.shape[1]}", fontsize=10)
+        axis.set_xticks([])
+        axis.set_yticks([])
+        for side in axis.spines.values():
+            side.set_color("#bbbbbb")
+    figure.suptitle("One crane, six matrices: the extended system and what it is projected to (colour: order of magnitude)")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=130)
+    print(f"\nwritten: {path}")
+
+
+def main() -> None:
+    m = build()
+    q = m.coordinates({"luff": 0.4, "travel": 3.0, "hook": (0.98, 0.1, -0.15, 0.0)})
+    v = m.speeds({"luff": 0.05, "travel": -0.3, "hook": (0.1, 0.2, 0.0)})
+    show_tree(m)
+    show_agreement(m, q, v, t=1.0)
+    show_answers(m, q, v, t=1.0)
+    draw(m, q, v, 1.0, Path("results/structure.png"))
+
+
+if __name__ == "__main__":
+    main()
