@@ -111,7 +111,7 @@ def lagrange_first_kind(tree, j, d, tau, m, qdd, R):
             for c in range(6):
                 m.N[i, r, c] = tree.mobility[i, r, c]
                 m.b[i, r] = m.b[i, r] + tree.mobility[i, r, c] * d.F[i, c]
-    for i in range(nb, 0, -1):                                     # inward: eliminate joint i
+    for i in range(nb, 0, -1):                                     # inward: eliminate joint i                 (D5)
         joint_bases(tree, j, tau, m, i)
         n, k = 6 - (tree.first[i + 1] - tree.first[i]), tree.carrier[i]
         for c in range(n):

@@ -43,6 +43,8 @@ class LLVMRunner(Interface):
 
     def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:
         lanes = host_lanes()
+        if n == 0:
+            return
         if n < lanes:
             check = np.empty(n)
             self.single.call(self.arguments(0, n, inputs, outputs, check).ctypes.data)
