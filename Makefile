@@ -11,7 +11,7 @@ demo: $(VENV)/.core
 	$(BIN)/python examples/tour.py
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
@@ -19,7 +19,14 @@ bench: $(VENV)/.bench
 lint: $(VENV)/.lint
 	$(BIN)/ruff check src tests examples benchmarks
 	$(BIN)/ruff format --check src tests examples benchmarks
+	$(BIN)/python -m sharnir.kernels.checker
 	$(BIN)/mypy
+
+# The generated part of the documentation: tables and pictures in docs/results.
+docs: $(VENV)/.bench
+	$(BIN)/python -m benchmarks kane
+	$(BIN)/python examples/tour.py
+	cp results/structure.png docs/results/structure.png
 
 format: $(VENV)/.lint
 	$(BIN)/ruff check --fix src tests examples benchmarks

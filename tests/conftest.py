@@ -1,9 +1,20 @@
-"""Settings of every test: one BLAS thread per worker, reproducible examples of hypothesis."""
+"""Settings of every test: one BLAS thread per worker, reproducible examples of hypothesis, a cache of its own."""
 
+import atexit
 import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+
+if "PYTEST_XDIST_WORKER" not in os.environ:  # workers inherit the folder: what one compiles, all find
+    os.environ["SHARNIR_CACHE"] = tempfile.mkdtemp(prefix="sharnir-tests-")
+    atexit.register(shutil.rmtree, os.environ["SHARNIR_CACHE"], ignore_errors=True)
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # for `benchmarks.robots`
 
 from hypothesis import settings  # noqa: E402
 

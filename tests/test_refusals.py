@@ -86,10 +86,9 @@ def test_a_value_kept_from_another_trace():
         kept.append(q[0])
         return sh.Pose((kept[0], 0, 0))
 
-    joint = sh.CustomJoint(1, pose)
-    add(joint)
+    add(sh.CustomJoint(1, pose))
     with pytest.raises(sh.TraceError, match="symbols of two different traces were mixed"):
-        add(joint)
+        add(sh.CustomJoint(1, pose))
 
 
 @pytest.mark.parametrize(

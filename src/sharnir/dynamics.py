@@ -17,7 +17,7 @@ from .forms.matrices import Matrices
 from .forms.solution import Solution
 from .method_table import METHODS
 from .model.model import Model
-from .model.states import check_finite, check_state, check_wrenches
+from .model.states import check_finite, check_state, check_wrenches, real_array
 from .programs import PROGRAMS
 
 BACKENDS = ("auto", "llvm", "numba", "python")
@@ -247,7 +247,8 @@ class Dynamics:
         if out is not None:
             shape = next(iter(runner.outputs.values()))
             results[0] = _check_out(out, shape if single else (n, *shape)).reshape(n, *shape)
-        runner.run(n, rows, [y.reshape(n, -1) for y in results], self.threads)
+        if n:
+            runner.run(n, rows, [y.reshape(n, -1) for y in results], self.threads)
         if single:
             if not all(np.isfinite(x).all() for x in rows) or not all(np.isfinite(_used(y)).all() for y in results):
                 self._diagnose(given)
@@ -264,10 +265,7 @@ class Dynamics:
             x = self.model.coordinates(x) if name == "q" else self.model.speeds(x)
         if name == "wrench":
             return self._wrenches(x)
-        try:
-            a = np.ascontiguousarray(x, dtype=float)
-        except (TypeError, ValueError):
-            raise StateError(f"{shown}: expected numbers, got {x!r}") from None
+        a = real_array(x, shown)
         if name == "t":
             if a.ndim > 1 or np.ndim(x) > 1:
                 raise StateError(f"t: expected a number or (B,), got {np.shape(x)}")
@@ -284,7 +282,7 @@ class Dynamics:
                 if np.shape(wrench) != (6,):
                     raise StateError(f"wrench on body {body!r}: expected (6,), got {np.shape(wrench)}")
                 x[self.model.body_index(body)] = wrench
-        a = np.asarray(x, dtype=float)
+        a = real_array(x, "wrenches")
         if a.shape[-2:] != (N, 6) or a.ndim not in (2, 3):
             raise StateError(f"wrenches: expected ({N}, 6) or (B, {N}, 6), got {a.shape}")
         full = np.zeros((*a.shape[:-2], N + 1, 6))
@@ -313,6 +311,8 @@ class Dynamics:
             m = Matrices(self.model, row["q"], row["v"], float(row["t"][0]), loads, sparse=True)
             check_finite(row["tau"], self.model.v_names, "tau")
             results.append(getattr(FORMS[self.method](m, row["tau"]), what))
+        if not results:
+            raise StateError(f"an empty batch has no {what} by {self.method!r}")
         found = results[0] if single else np.array(results)
         if out is not None:
             _check_out(out, found.shape)[...] = found

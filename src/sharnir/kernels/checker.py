@@ -18,6 +18,7 @@ INTEGER_FIELDS = {
 }
 MARKS = {"moves"}               # work arrays that hold 0 or 1, whatever the numbers are
 INTEGER_FUNCTIONS = {"last_axis"}   # answers with the number of an axis; checked where it is defined
+INTEGER_PARAMETERS = {"kind"}       # compared with the kinds of motion, never an index
 BUILTINS = {"range"}
 NOT_KERNELS = {"kernels": {"__init__.py", "checker.py"}, "programs": {"__init__.py", "program.py"}}
 EXEMPT_FUNCTIONS = {("ops.py", "select")}   # the choice on a number, as interpretation makes it
@@ -191,7 +192,7 @@ class _Function:
         for x in (x for statement in body for x in ast.walk(statement) if isinstance(x, ast.Assign)):
             if _names(x.targets[0]) & used_as_index:               # i = body: what i is, body was
                 used_as_index |= _names(x.value)
-        self.walk(body, {x.arg for x in a.args} & used_as_index | self.file.integers)
+        self.walk(body, {x.arg for x in a.args} & (used_as_index | INTEGER_PARAMETERS) | self.file.integers)
 
     # --- form -----------------------------------------------------------------------------------------------------
     def form(self, node: ast.AST) -> None:
@@ -299,10 +300,13 @@ class _Function:
             new = set(known)
             for part, x in zip(target.elts, values, strict=False):
                 if isinstance(part, ast.Name):
-                    new = new | {part.id} if self.integer(x, known) else new - {part.id}
+                    new = new - {part.id, part.id + "[]"} | (self.assign(part, x, known) & {part.id, part.id + "[]"})
             return new
         if isinstance(target, ast.Name):
-            return known | {target.id} if self.integer(value, known) else known - {target.id}
+            others = known - {target.id, target.id + "[]"}
+            if _integer_array(value):
+                return others | {target.id + "[]"}
+            return others | {target.id} if self.integer(value, known) else others
         return known
 
     def conditions(self, node: ast.stmt, known: set[str]) -> None:
@@ -346,12 +350,19 @@ class _Function:
             return self.integer(x.body, known) and self.integer(x.orelse, known)
         if isinstance(x, ast.Call):
             return isinstance(x.func, ast.Name) and x.func.id in INTEGER_FUNCTIONS
-        if isinstance(x, ast.Subscript) and isinstance(x.value, ast.Attribute):
-            owner, field = x.value.value, x.value.attr
-            if field == "shape" or field in MARKS:
-                return True
-            return isinstance(owner, ast.Name) and field in INTEGER_FIELDS.get(owner.id, set())
+        if isinstance(x, ast.Subscript):
+            if isinstance(x.value, ast.Name):                      # kinds = joints.kind; … kinds[m]
+                return x.value.id + "[]" in known
+            return _integer_array(x.value)
         return False
+
+
+def _integer_array(x: ast.expr) -> bool:
+    """A field of the tree or the joints that holds integers, a shape, or a row of marks."""
+    if not isinstance(x, ast.Attribute):
+        return False
+    owner = x.value.id if isinstance(x.value, ast.Name) else ""
+    return x.attr == "shape" or x.attr in MARKS or x.attr in INTEGER_FIELDS.get(owner, set())
 
 
 def _is_range(x: ast.AST) -> bool:

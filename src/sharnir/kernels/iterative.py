@@ -185,7 +185,10 @@ def remembered_inverse(A, b, w, x, tolerance, report):
     Writes report (2,): iterations, and 1 where a factorisation was needed.
     """
     n = x.shape[0]
+    report[0] = 0.0
     report[1] = 0.0
+    if n == 0:
+        return
     count = -1
     if w.H[0, 0] == w.H[0, 0]:                                     # nan: nothing to remember yet
         count = iterate_inverse(A, b, w, x, tolerance, n + 1)
@@ -199,7 +202,10 @@ def remembered_inverse(A, b, w, x, tolerance, report):
 def remembered_direct(A, b, w, x, tolerance, report):
     """The same for the direct method."""
     n = x.shape[0]
+    report[0] = 0.0
     report[1] = 0.0
+    if n == 0:
+        return
     count = -1
     if w.H[0, 0] == w.H[0, 0]:
         count = iterate_direct(A, b, w, x, tolerance, n + 1)

@@ -12,12 +12,22 @@ from ..errors import StateError
 from .model import Model
 
 
+def real_array(x: Any, what: str) -> np.ndarray:
+    """C-contiguous floats, of any shape."""
+    a = np.asarray(x)
+    if a.dtype.kind == "c":
+        raise StateError(f"{what}: expected real numbers, got complex ones")
+    if a.dtype.kind not in "fiub":
+        try:
+            a = a.astype(float)
+        except (TypeError, ValueError):
+            raise StateError(f"{what}: expected numbers, got {x!r}") from None
+    return np.asarray(a, dtype=float, order="C")
+
+
 def check_array(x: Any, what: str, n: int) -> np.ndarray:
-    """(n,) finite floats."""
-    try:
-        a = np.asarray(x, dtype=float)
-    except (TypeError, ValueError):
-        raise StateError(f"{what}: expected numbers, got {x!r}") from None
+    """(n,) floats."""
+    a = real_array(x, what)
     if a.shape != (n,):
         raise StateError(f"{what}: expected ({n},), got {a.shape}")
     return a

@@ -94,7 +94,7 @@ class Structure:
         com = np.array([(0.0, 0.0, 0.0), *(b.com for b in self.bodies)])
         J = np.array([np.zeros((3, 3)), *(b.inertia_matrix() for b in self.bodies)])
         J += mass[:, None, None] * (np.sum(com**2, axis=1)[:, None, None] * np.eye(3) - com[:, :, None] * com[:, None, :])
-        inertia = J[:, [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+        inertia = np.ascontiguousarray(J[:, [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]])
         owner = np.repeat(np.arange(self.nb + 1), np.diff(self.first))
         above = np.full(self.nv, -1)
         last = np.full(self.nb + 1, -1)  # the axis nearest to body i on its path
@@ -123,7 +123,7 @@ def _mobilities(mass: np.ndarray, com: np.ndarray, J: np.ndarray, about_com: Seq
     h = mass[solid, None] * com[solid]
     M[:, [0, 1, 2], [0, 1, 2]] = mass[solid, None]
     for row, column, k, sign in ((0, 4, 2, 1), (0, 5, 1, -1), (1, 3, 2, -1), (1, 5, 0, 1), (2, 3, 1, 1), (2, 4, 0, -1)):
-        M[:, row, column] = M[:, column, row] = sign * h[:, k]                     # −m r̃_c and its transpose
+        M[:, row, column] = M[:, column, row] = sign * h[:, k]  # −m r̃_c and its transpose
     M[:, 3:, 3:] = J[solid]
     out[solid] = np.linalg.inv(M)
     return out

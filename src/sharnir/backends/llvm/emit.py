@@ -95,6 +95,8 @@ class _Emitter:
         if n == 0:
             for (pointer, stride), symbols in zip(self.sources, self.traced.inputs.values(), strict=True):
                 self._load(pointer, stride, state, symbols)
+            for index in self.first_angles:
+                self._node(index)
             if self.first_angles:
                 self._sines(self.first_angles)
         for index in stage:
@@ -215,8 +217,6 @@ class _Emitter:
         return list(angles)
 
     def _sines(self, args: list[int]) -> None:
-        for index in args:
-            self._node(index)
         for index, (sine, cosine) in zip(args, sines_and_cosines(self.w, [self._number(a) for a in args]), strict=True):
             self.values[-1 - 2 * index], self.values[-2 - 2 * index] = sine, cosine
 

@@ -52,7 +52,7 @@ class Joint:
         stiffness: Any = 0.0,
         rest: Any = 0.0,
     ) -> None:
-        self._built: list[Motion] | None = None
+        self._built: tuple[tuple, list[Motion]] | None = None
         self.motion = motion
         self.limits = limits
         self.damping = damping
@@ -66,10 +66,11 @@ class Joint:
         raise NotImplementedError
 
     def built(self, label: str) -> list[Motion]:
-        """The motions, made once however many joints share this type."""
-        if self._built is None:
-            self._built = self.motions(label)
-        return self._built
+        """The motions, made once however many joints share this type; anew when one of its attributes was replaced."""
+        state = tuple((name, id(value)) for name, value in vars(self).items() if name != "_built")
+        if self._built is None or self._built[0] != state:
+            self._built = (state, self.motions(label))
+        return self._built[1]
 
     # --- what follows ---------------------------------------------------------------------------------------------------
     @property

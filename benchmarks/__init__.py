@@ -1,0 +1,1 @@
+"""Measurements against the peers, in one run with them: `make bench`."""

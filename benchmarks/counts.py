@@ -1,0 +1,177 @@
+"""Operations of the inertia matrix, attributed to the kernel functions that spend them, as polynomials in N.
+
+The kernels run on counting numbers; while one of the functions of interest runs, its name stands in the ledger. The
+model's own numbers count too: [K] counts the sums of masses, which are constants of a chain.
+"""
+
+from __future__ import annotations
+
+import copy
+import types
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import fields
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import sharnir as sh
+from sharnir.backends.counting import Count, CountingNumber, as_count, count_compiled
+from sharnir.backends.link import ANY_NUMBER, closure
+from sharnir.backends.run import input_sizes, run_program
+from sharnir.backends.traced import trace_program
+from sharnir.kernels import algebra, ops
+from sharnir.programs import PROGRAMS
+
+ROWS = ("row_masses", "row_r", "row_s", "row_M1", "row_M2", "row_M3", "row_sum", "row_A")
+"""Kernel functions that are rows of [K]'s Table 1."""
+
+STAGES = ("joint_stage", "poses", "to_world")
+"""What comes before the algorithm: the joints' own motion, and all vectors in the axes of the world. [K] (1)-(6)"""
+
+
+def general_chain(n: int, seed: int = 0) -> sh.Model:
+    """n revolute joints about axes in general position: no constant that folds, no special angle."""
+    rng = np.random.default_rng(seed)
+    m = sh.Model(f"chain of {n} in general position")
+    carrier = "ground"
+    for i in range(1, n + 1):
+        m.add_body(f"body{i}", rng.uniform(1, 2), com=rng.uniform(0.1, 0.3, 3), inertia=_random_inertia(rng))
+        at = sh.Pose(rng.uniform(0.1, 0.5, 3).tolist(), sh.Rotation.quaternion(*rng.normal(size=4).tolist()))
+        axis = rng.normal(size=3)
+        m.add_joint(f"joint{i}", sh.Revolute((axis / np.linalg.norm(axis)).tolist()), carrier, f"body{i}", at=at)
+        carrier = f"body{i}"
+    return m
+
+
+def _random_inertia(rng: np.random.Generator) -> np.ndarray:
+    """A full matrix whose principal moments can be those of a body."""
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    return turn @ np.diag(rng.uniform(0.4, 0.5, 3)) @ turn.T
+
+
+class Ledger:
+    """A tally that knows on whose account an operation is done: what CountingNumber needs of a Counter, and no more."""
+
+    def __init__(self) -> None:
+        self.accounts: dict[str, Counter[str]] = {"": Counter()}
+        self.open = [self.accounts[""]]
+
+    def __getitem__(self, operation: str) -> int:
+        return self.open[-1][operation]
+
+    def __setitem__(self, operation: str, times: int) -> None:
+        self.open[-1][operation] = times
+
+    def charged(self, function: Callable[..., Any], name: str) -> Callable[..., Any]:
+        account = self.accounts.setdefault(name, Counter())
+
+        def run(*args: Any) -> Any:
+            self.open.append(account)
+            try:
+                return function(*args)
+            finally:
+                self.open.pop()
+
+        return run
+
+
+def relink_charged(function: types.FunctionType, ledger: Ledger, names: Collection[str]) -> Callable[..., Any]:
+    """`backends.link.relink` with the functions of those names wrapped, so that each pays for its own operations."""
+    copies: dict[int, Callable[..., Any]] = {}
+    for f in closure(function):
+        if f.__module__ == ops.__name__:
+            continue
+        space: dict[str, Any] = {"__builtins__": __builtins__}
+        for name in f.__code__.co_names:
+            if name in f.__globals__:
+                x = f.__globals__[name]
+                space[name] = ANY_NUMBER[name] if getattr(ops, name, None) is x else copies.get(id(x), x)
+        linked = types.FunctionType(f.__code__, space, f.__name__)
+        copies[id(f)] = ledger.charged(linked, f.__name__) if f.__name__ in names else linked
+    return copies[id(function)]
+
+
+@cache
+def count_parts(algorithm: str, n: int, names: tuple[str, ...] = STAGES + ROWS) -> dict[str, Count]:
+    """Operations of the inertia matrix of a general chain, as written, by function; what is left under "" ."""
+    program, model = PROGRAMS[f"inertia/{algorithm}"], general_chain(n)
+    ledger = Ledger()
+
+    def numbers(x: Sequence[float]) -> np.ndarray:
+        values = np.asarray(x)
+        out = np.array([CountingNumber(float(v), ledger) for v in values.ravel()] + [None], dtype=object)  # type: ignore[arg-type]
+        return out[:-1].reshape(values.shape)
+
+    structure = copy.copy(model.freeze())
+    structure.tree = structure.tree._replace(
+        **{name: numbers(getattr(structure.tree, name)) for name in ("mass", "moment", "inertia")}
+    )
+    rng = np.random.default_rng(1)
+    inputs = {name: list(numbers(rng.uniform(0.1, 1.0, size))) for name, size in input_sizes(program, structure).items()}
+    run_program(program, structure, inputs, relink_charged(program.function, ledger, names), dtype=object)
+    return {name: as_count(tally) for name, tally in ledger.accounts.items()}
+
+
+def product_RMR() -> Count:
+    """The bare product of row 10, Rᵀ M R, by the kernels' own functions."""
+    tally: Counter[str] = Counter()
+    one = CountingNumber(1.0, tally)
+    algebra.dot([one] * 3, algebra.mv([one] * 9, [one] * 3))
+    return as_count(tally)
+
+
+def add(*counts: Count) -> Count:
+    return Count(*(sum(getattr(c, field.name) for c in counts) for field in fields(Count)))
+
+
+def count_rows(algorithm: str, n: int) -> Count:
+    """The algorithm itself: the scope of Table 1, all vectors in the axes it works in."""
+    return add(*(count for name, count in count_parts(algorithm, n).items() if name not in STAGES))
+
+
+def count_from_joints(algorithm: str, n: int) -> Count:
+    """All that follows the joint stage, conversions to the world's axes included: what algorithms have to compete in."""
+    return add(*(count for name, count in count_parts(algorithm, n).items() if name != "joint_stage"))
+
+
+def compiled(algorithm: str, model: sh.Model) -> Count:
+    """From coordinates to matrix, sines included, once constants are folded and equal parts shared."""
+    return count_compiled(trace_program(PROGRAMS[f"inertia/{algorithm}"], model.freeze(), only=("M",)))
+
+
+# --- polynomials ----------------------------------------------------------------------------------------------------------
+Polynomial = tuple[Fraction, ...]
+"""Coefficients, the constant first."""
+
+
+def evaluate(p: Sequence[Fraction | float], n: int) -> float:
+    return float(sum(c * n**k for k, c in enumerate(p)))
+
+
+def fit(count: Callable[[int], int], degree: int = 3, first: int = 2, further: Sequence[int] = (7, 8, 11)) -> Polynomial:
+    """The polynomial through counts at degree + 1 values of N, exactly; that it holds at further N is checked."""
+    xs = range(first, first + degree + 1)
+    rows = [[Fraction(x) ** k for k in range(degree + 1)] + [Fraction(count(x))] for x in xs]
+    for c in range(degree + 1):  # Gauss and Jordan; a Vandermonde matrix from increasing points needs no pivots
+        rows[c] = [x / rows[c][c] for x in rows[c]]
+        for r in range(degree + 1):
+            if r != c:
+                rows[r] = [x - rows[r][c] * y for x, y in zip(rows[r], rows[c], strict=True)]
+    p = tuple(row[-1] for row in rows)
+    for n in further:
+        if evaluate(p, n) != count(n):
+            raise ValueError(f"not a polynomial of degree {degree}: {count(n)} at N = {n}, {shown(p)} gives {evaluate(p, n):g}")
+    return p
+
+
+def shown(p: Sequence[Fraction | float]) -> str:
+    """36N² − 39N + 9"""
+    powers = ("", "N", "N²", "N³")
+    terms = [(float(c), powers[k]) for k, c in reversed(list(enumerate(p))) if c]
+    if not terms:
+        return "0"
+    text = " ".join(f"{'−' if c < 0 else '+'} {'' if abs(c) == 1 and x else f'{abs(c):g}'}{x}" for c, x in terms)
+    return text[2:] if text[0] == "+" else "−" + text[2:]

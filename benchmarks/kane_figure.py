@@ -1,0 +1,60 @@
+"""Figure 2 of [K]: operations of the inertia matrix against the number of links, printed and counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from .counts import count_rows, evaluate, fit
+from .kane_printed import TOTALS
+
+COLOURS = {"kosynka": "#b5482a", "recursive": "#1f6f8b", "stepanenko": "#5b7f2b", "composite": "#7a5195"}
+LINKS = np.arange(1, 21)
+
+
+def curves() -> dict[tuple[str, str], np.ndarray]:
+    """Operations at 1 … 20 links, by algorithm, "printed" or "counted"."""
+    found = {}
+    for name in COLOURS:
+        p = fit(lambda n, name=name: count_rows(name, n).total)
+        found[name, "counted"] = np.array([evaluate(p, n) for n in LINKS])
+        if name in TOTALS:
+            found[name, "printed"] = np.array([sum(evaluate(p, n) for p in TOTALS[name]) for n in LINKS])
+    return found
+
+
+def draw(path: Path) -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 5.2), dpi=150, layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    ends = []
+    for (name, source), values in curves().items():
+        axes.plot(LINKS, values / 1000, color=COLOURS[name], lw=1.8, ls=(0, (4, 2)) if source == "printed" else "-")
+        ends.append((values[-1] / 1000, f"{name}, {source}", COLOURS[name]))
+    top = 72.0
+    for y, text, colour in _spread(sorted(ends), 2.5):
+        if y < top:
+            axes.annotate(text, (20, y), xytext=(6, 0), textcoords="offset points", va="center", color=colour, fontsize=9.5)
+    kosynka = curves()["kosynka", "printed"] / 1000
+    at = float(np.interp(62, kosynka, LINKS))
+    axes.annotate("kosynka, printed", (at, 62), xytext=(-7, 0), textcoords="offset points", ha="right", va="center",
+                  color=COLOURS["kosynka"], fontsize=9.5)  # fmt: skip
+    axes.set(xlim=(1, 20), ylim=(0, top), xticks=[1, 5, 10, 15, 20], xlabel="links")
+    axes.set_title("Operations of the inertia matrix of a chain, thousands", loc="left", fontsize=11)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(length=3)
+    figure.savefig(path)
+
+
+def _spread(ends: list[tuple[float, str, str]], gap: float) -> list[tuple[float, str, str]]:
+    """Labels from the lowest up, neighbours pushed apart, each half of the way, until none covers another."""
+    y = [end[0] for end in ends]
+    for _ in range(100):
+        for k in range(len(y) - 1):
+            push = max(0.0, gap - (y[k + 1] - y[k])) / 2
+            y[k], y[k + 1] = y[k] - push, y[k + 1] + push
+    return [(at, text, colour) for at, (_, text, colour) in zip(y, ends, strict=True)]

@@ -1,0 +1,108 @@
+"""What was measured, beside what was aimed at: printed, as JSON, as a picture."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from .tables import plain
+
+PACKAGES = ("sharnir", "numpy", "scipy", "llvmlite", "numba", "pin", "mujoco")
+
+
+@dataclass(frozen=True)
+class Measure:
+    part: str
+    subject: str
+    what: str
+    value: float
+    unit: str
+    """× (a ratio, ours the better the larger), ns, s, %, GFlop/s."""
+    target: float | None = None
+    at_most: bool = False
+    details: dict[str, float] = field(default_factory=dict)
+    """Times behind a ratio, in microseconds."""
+
+    @property
+    def met(self) -> bool | None:
+        if self.target is None:
+            return None
+        return self.value <= self.target if self.at_most else self.value >= self.target
+
+    def row(self) -> list[str]:
+        target, verdict = "", ""
+        if self.target is not None:
+            target = f"{'≤' if self.at_most else '≥'} {figure(self.target)}{self.unit}"
+            verdict = "met" if self.met else "MISSED"
+        details = ", ".join(f"{name} {figure(x)} µs" for name, x in self.details.items())
+        return [self.subject, self.what, f"{figure(self.value)}{self.unit}", target, verdict, details]
+
+
+def figure(x: float) -> str:
+    """Three figures, without an exponent."""
+    return f"{x:.3g}" if abs(x) < 1000 else f"{x:.0f}"
+
+
+def table(measures: Iterable[Measure]) -> str:
+    return plain([["of", "what", "measured", "target", "", "times"], *(m.row() for m in measures)])
+
+
+def machine() -> dict[str, str]:
+    found = {"processor": processor(), "cores": str(os.cpu_count()), "system": platform.platform(), "python": platform.python_version()}
+    return {"date": datetime.now(UTC).isoformat(timespec="seconds"), **found, **{name: version(name) for name in PACKAGES}}
+
+
+def processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+def save(path: Path, measures: Sequence[Measure], notes: Sequence[str]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content = {"machine": machine(), "notes": list(notes), "measures": [{**asdict(m), "met": m.met} for m in measures]}
+    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def draw(path: Path, measures: Sequence[Measure]) -> None:
+    """Bars of the ratios against the peers, a tick where the target is."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    ratios = [m for m in measures if m.part == "robots" and m.unit == "×"]
+    kinds = list(dict.fromkeys(m.what for m in ratios))
+    robots = list(dict.fromkeys(m.subject for m in ratios))
+    if not ratios:
+        return
+    pictures = Figure(figsize=(9, 0.9 + 0.3 * len(ratios) / 2 + 0.5 * (len(kinds) + 1) // 2), dpi=150, layout="constrained")
+    FigureCanvasAgg(pictures)
+    axes = pictures.subplots((len(kinds) + 1) // 2, 2, squeeze=False).ravel()
+    for ax, kind in zip(axes, kinds, strict=False):
+        mine = {m.subject: m for m in ratios if m.what == kind}
+        for at, robot in enumerate(robots):
+            if robot not in mine:
+                continue
+            m = mine[robot]
+            ax.barh(at, m.value, height=0.62, color="#b5482a" if m.met is False else "#1f6f8b")
+            ax.annotate(f"{figure(m.value)}×", (m.value, at), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8)
+            if m.target is not None:
+                ax.plot([m.target] * 2, [at - 0.4, at + 0.4], color="black", lw=1.4)
+        ax.set_yticks(range(len(robots)), robots, fontsize=8.5)
+        ax.invert_yaxis()
+        ax.set_title(kind, loc="left", fontsize=9.5)
+        ax.set_xticks([])
+        ax.margins(x=0.14)
+        ax.spines[["top", "right", "bottom"]].set_visible(False)
+        ax.tick_params(length=0)
+    for ax in axes[len(kinds) :]:
+        ax.set_axis_off()
+    pictures.suptitle("How many times faster. A black tick is the target", x=0.01, ha="left", fontsize=11)
+    pictures.savefig(path)

@@ -1,0 +1,93 @@
+"""The same robot for us and for Pinocchio: a sharnir.Model from a pinocchio.Model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.metadata import files
+
+import numpy as np
+import pinocchio as pin
+
+import sharnir as sh
+
+ROBOTS = {
+    "ur5": ("ur_description/urdf/ur5_robot.urdf", False),
+    "panda": ("panda_description/urdf/panda.urdf", False),
+    "anymal_c": ("anymal_c_simple_description/urdf/anymal.urdf", True),
+    "talos": ("talos_data/robots/talos_reduced.urdf", True),
+}
+"""Where its URDF is, and whether it floats."""
+
+AXES = {"RX": "x", "RY": "y", "RZ": "z", "PX": "x", "PY": "y", "PZ": "z"}
+
+
+@dataclass(frozen=True)
+class Robot:
+    name: str
+    model: sh.Model
+    pin: pin.Model
+
+    def q_to_pin(self, q: np.ndarray) -> np.ndarray:
+        """Our coordinates as Pinocchio's: quaternions are (x y z w) there, endless turns cosine and sine."""
+        out = []
+        for joint in self.model.joints:
+            part = q[..., self.model.q_slice(joint.name)]
+            kind = self.pin.joints[self.pin.getJointId(joint.name)].shortname()
+            if "FreeFlyer" in kind:
+                part = part[..., [0, 1, 2, 4, 5, 6, 3]]
+            elif "Spherical" in kind:
+                part = part[..., [1, 2, 3, 0]]
+            elif "RUB" in kind:
+                part = np.concatenate([np.cos(part), np.sin(part)], axis=-1)
+            out.append(part)
+        return np.concatenate(out, axis=-1)
+
+
+def load(name: str) -> Robot:
+    """A robot of example-robot-data."""
+    path, floating = ROBOTS[name]
+    place = next(f for f in files("example-robot-data") or [] if str(f).endswith(path)).locate()
+    model = pin.buildModelFromUrdf(str(place), *([pin.JointModelFreeFlyer()] if floating else []))
+    return Robot(name, convert(model, name), model)
+
+
+def chain_pair(n: int) -> Robot:
+    """sharnir.samples.chain(n) and the same in Pinocchio."""
+    ours = sh.samples.chain(n)
+    theirs = pin.Model()
+    for i, (joint, body) in enumerate(zip(ours.joints, ours.bodies, strict=True)):
+        place = pin.SE3(joint.at.rotation.matrix, np.array(joint.at.position))
+        index = theirs.addJoint(i, pin.JointModelRZ(), place, joint.name)
+        inertia = pin.Inertia(body.mass, np.array(body.com), body.inertia_matrix())
+        theirs.appendBodyToJoint(index, inertia, pin.SE3.Identity())
+    return Robot(ours.name, ours, theirs)
+
+
+def convert(p: pin.Model, name: str) -> sh.Model:
+    m = sh.Model(name, gravity=p.gravity.linear.tolist())
+    for i in range(1, p.njoints):
+        I = p.inertias[i]
+        m.add_body(p.names[i] + " body", mass=I.mass, com=I.lever.tolist(), inertia=I.inertia)
+        parent = "ground" if p.parents[i] == 0 else p.names[p.parents[i]] + " body"
+        X = p.jointPlacements[i]
+        at = sh.Pose(X.translation.tolist(), sh.Rotation(X.rotation))
+        m.add_joint(p.names[i], _joint(p.joints[i]), parent, p.names[i] + " body", at=at)
+    return m
+
+
+def _joint(joint: pin.JointModel) -> sh.Joint:
+    kind = joint.shortname().removeprefix("JointModel")
+    if kind.startswith("RUB"):
+        return sh.Revolute(kind[-1].lower())
+    if kind in AXES:
+        return (sh.Revolute if kind[0] == "R" else sh.Prismatic)(AXES[kind])
+    if kind == "FreeFlyer":
+        return sh.Free()
+    if kind == "Spherical":
+        return sh.Ball()
+    if kind == "Translation":
+        return sh.Translation()
+    if "Unaligned" in kind:
+        axis = joint.extract().axis if hasattr(joint, "extract") else joint.axis
+        return (sh.Revolute if "Revolute" in kind else sh.Prismatic)(axis.tolist())
+    raise ValueError(f"no conversion for joint type {kind}")

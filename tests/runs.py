@@ -1,0 +1,139 @@
+"""Programs run on every backend, the states they are run on, and what they should answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import sharnir as sh
+from sharnir.backends.llvm.runner import LLVMRunner
+from sharnir.backends.numba_runner import NumbaRunner
+from sharnir.backends.runner import PythonRunner
+from sharnir.backends.traced import TracedProgram
+from sharnir.forms import FORMS, momentum
+from sharnir.kernels.arrays import Array
+from sharnir.programs import PROGRAMS
+from sharnir.programs.program import Program
+from sharnir.trace import Graph
+
+RUNNERS = {"python": PythonRunner, "llvm": LLVMRunner, "numba": NumbaRunner}
+STRAIGHT = [name for name, program in PROGRAMS.items() if not program.loops_only]
+"""Programs that become straight-line code."""
+BODY = 3
+"""The body whose Jacobian is asked for."""
+
+Arrays = dict[str, np.ndarray]
+
+
+def batch(model: sh.Model, n: int, seed: int = 0) -> Arrays:
+    """n states and everything a program may be given, a row each."""
+    rng = np.random.default_rng((seed, 13))
+    nv, nb = model.nv, len(model.bodies)
+    values = {name: rng.normal(size=(n, nv)) for name in ("v", "tau", "qdd", "p")}
+    values["q"] = np.array([model.random_q(rng) for _ in range(n)])
+    values["t"] = rng.uniform(0.1, 1.5, size=(n, 1))
+    values["wrench"] = rng.normal(size=(n, 6 * (nb + 1)))
+    values["wrench"][:, :6] = 0.0  # the base feels no force
+    values["point"] = rng.normal(size=(n, 3))
+    return values
+
+
+def row(values: Arrays, b: int) -> Arrays:
+    return {name: x[b : b + 1] for name, x in values.items()}
+
+
+def make(name: str, model: sh.Model, backend: str, **options: Any) -> Any:
+    program = PROGRAMS[name]
+    constant = {key: [min(BODY, len(model.bodies))] for key in program.integers}
+    return RUNNERS[backend](program, model.freeze(), constant, **options)
+
+
+@cache
+def kept(name: str, model: sh.Model, backend: str) -> Any:
+    """A runner that is made once: compilation is what takes time."""
+    return make(name, model, backend)
+
+
+def run(runner: Any, values: Arrays, n: int | None = None, threads: int = 1) -> Arrays:
+    """All outputs, a row per state; what the program does not write stays 7.5."""
+    given = [values[name] for name in runner.inputs]
+    n = n or max(len(x) for x in given)
+    results = {name: np.full((n, int(np.prod(shape))), 7.5) for name, shape in runner.outputs.items()}
+    runner.run(n, given, list(results.values()), threads)
+    return {name: x.reshape(n, *runner.outputs[name]) for name, x in results.items()}
+
+
+def used(outputs: Arrays) -> Arrays:
+    """Without what nobody reads: the base's row of arrays over bodies, and the report of iterations."""
+    over_bodies = ("R", "vdot", "velocity", "r", "G")
+    return {name: x[:, 1:] if name in over_bodies else x for name, x in outputs.items() if name != "report"}
+
+
+def expected(name: str, model: sh.Model, state: Arrays) -> dict[str, Any]:
+    """The outputs of a program in one state, by the dense matrices of the papers."""
+    q, v, t = state["q"][0], state["v"][0], float(state["t"][0, 0])
+    wrenches = state["wrench"].reshape(-1, 6)[1:]
+    X = sh.matrices(model, q, v, t, wrenches)
+    kind = name.split("/")[0]
+    if kind in ("forward", "solve"):
+        x = FORMS["extended"](X, state["tau"][0])
+        return {"qdd": x.qdd} if kind == "forward" else {"qdd": x.qdd, "vdot": x.vdot, "R": x.R}
+    if kind == "inertia":
+        return {"M": X.M_r}
+    if kind in ("inverse", "kinetostatics"):
+        vdot = X.B @ state["qdd"][0] + X.psi
+        R = X.T.T @ (X.M @ vdot - X.F)
+        return {"tau": X.A.T @ R} | ({"R": R.reshape(-1, 6)} if kind == "kinetostatics" else {})
+    if kind in ("speeds", "momentum-rates"):
+        qd, _, _ = momentum.velocities(X, state["p"][0])
+        Lambda = (X.T.T @ (X.M @ X.v)).reshape(-1, 6)
+        return {"v": qd} if kind == "speeds" else {"dp": momentum.momentum_rates(X, state["tau"][0], Lambda)}
+    return _of_state(kind, X, state)
+
+
+def _of_state(kind: str, X: sh.Matrices, state: Arrays) -> dict[str, Any]:
+    rotation, r = X.poses
+    G = np.swapaxes(rotation, 1, 2)
+    if kind == "bias":
+        return {"h": -X.Q}
+    if kind == "poses":
+        return {"r": r, "G": G.reshape(-1, 9)}
+    if kind == "rates":
+        return {"rate": X.q_rate}
+    if kind == "velocities":
+        return {"velocity": X.v.reshape(-1, 6)}
+    if kind == "momenta":
+        return {"p": momentum.momenta(X)}
+    mass = np.array([b.mass for b in X.model.bodies])
+    com = r + np.einsum("bij,bj->bi", rotation, np.array([b.com for b in X.model.bodies]))
+    if kind == "energy":
+        return {"energy": [0.5 * X.v @ X.M @ X.v, -mass @ com @ np.array(X.model.gravity)]}
+    if kind == "total":
+        own = (X.M @ X.v).reshape(-1, 6)
+        linear = np.einsum("bij,bj->bi", rotation, own[:, :3])
+        angular = np.einsum("bij,bj->bi", rotation, own[:, 3:]) + np.cross(r, linear)
+        total = np.concatenate([linear.sum(axis=0), angular.sum(axis=0)])
+        return {"momentum": total[None], "centre": (mass @ com / mass.sum())[None]}
+    assert kind == "jacobian"
+    body = min(BODY, X.N) - 1
+    B = np.asarray(X.B)[6 * body : 6 * body + 6]
+    u, w = rotation[body] @ B[:3], rotation[body] @ B[3:]
+    return {"J": np.vstack([u + np.cross(w, rotation[body] @ state["point"][0], axisa=0, axisc=0), w])}
+
+
+def recorded(graph: Graph, inputs: Sequence[Any], outputs: Sequence[Any]) -> LLVMRunner:
+    """A graph of one's own, with inputs q (and a time that is not looked at) and outputs y, as a program."""
+    x = NamedTuple("x", [("q", Array[len(inputs)])])
+    y = NamedTuple("y", [("y", Array[len(outputs)])])
+    program = Program("recorded", lambda *groups: None, x, NamedTuple("w", []), y)
+    traced = TracedProgram(graph, {"q": tuple(inputs), "t": (graph.input(),)}, {"y": tuple(outputs)})
+    return LLVMRunner(program, sh.samples.pendulum().freeze(), traced=traced)
+
+
+def evaluate(runner: LLVMRunner, q: Any) -> np.ndarray:
+    """Rows of inputs to rows of outputs."""
+    q = np.ascontiguousarray(q, dtype=float)
+    return run(runner, {"q": q, "t": np.zeros((1, 1))})["y"]
