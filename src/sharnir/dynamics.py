@@ -72,10 +72,7 @@ class Dynamics:
     ) -> np.ndarray:
         """q̈ (nv,) from joint forces τ and wrenches (N, 6) on the bodies (at their origins, body axes)."""
         if wrenches is None and q is not None:
-            one, many = self._quick.get("forward") or self._at_once("forward")
-            done = one(q, v, tau, t) if out is None else None
-            if done is None and self.threads == 1:
-                done = many(out, q, v, tau, t)
+            done = self._at_once("forward", out, q, v, tau, t)
             if done is not None:
                 return done
         if self._method.program is None:
@@ -112,10 +109,7 @@ class Dynamics:
     def inverse(self, q: Any, v: Any, a: Any, t: Any = 0.0, wrenches: Any = None, out: np.ndarray | None = None) -> np.ndarray:
         """τ (nv,) that makes the mechanism move with accelerations a."""
         if wrenches is None:
-            one, many = self._quick.get("inverse") or self._at_once("inverse")
-            done = one(q, v, a, t) if out is None else None
-            if done is None and self.threads == 1:
-                done = many(out, q, v, a, t)
+            done = self._at_once("inverse", out, q, v, a, t)
             if done is not None:
                 return done
         return self._run("inverse", "tau", out, q=q, v=v, qdd=a, wrench=wrenches, t=t)
@@ -128,10 +122,7 @@ class Dynamics:
         """M_r (nv, nv), by the method's own algorithm."""
         name = f"inertia/{self._method.inertia}"
         if q is not None:
-            one, many = self._quick.get(name) or self._at_once(name)
-            done = one(q, t) if out is None else None
-            if done is None and self.threads == 1:
-                done = many(out, q, t)
+            done = self._at_once(name, out, q, t)
             if done is not None:
                 return done
         return self._run(name, "M", out, q=q, t=t)
@@ -204,17 +195,21 @@ class Dynamics:
         return count_as_written(program, self.structure, {**values, "q": self.model.random_q(rng), "body": [1], **constant})[0]
 
     # --- inside -------------------------------------------------------------------------------------------------------------
-    def _at_once(self, what: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
-        """Ways for plain arrays straight to the compiled code, one state and a batch (`backends/llvm/quick.py`)."""
-        if what not in self._quick:
-            name = f"forward/{self._method.program}" if what == "forward" else what
-            if name not in PROGRAMS or self._shelf.backend_of(name) != "llvm":
-                self._quick[what] = _not_quick, _not_quick
-            else:
-                from .backends.llvm.quick import quick_batch, quick_single
+    def _at_once(self, what: str, out: np.ndarray | None, *values: Any) -> np.ndarray | None:
+        """Plain arrays straight to the compiled code, one state or a batch; None where that does not apply."""
+        one, many = self._quick.get(what) or self._make_quick(what)
+        done = one(*values) if out is None else None
+        return done if done is not None or self.threads > 1 else many(out, *values)
 
-                runner = self._shelf.runner(name, (next(iter(PROGRAMS[name].outputs.__annotations__)),), wrenches=False)
-                self._quick[what] = quick_single(runner), quick_batch(runner)
+    def _make_quick(self, what: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        name = f"forward/{self._method.program}" if what == "forward" else what
+        if name not in PROGRAMS or self._shelf.backend_of(name) != "llvm":
+            self._quick[what] = _not_quick, _not_quick
+        else:
+            from .backends.llvm.quick import quick_batch, quick_single
+
+            runner = self._shelf.runner(name, (next(iter(PROGRAMS[name].outputs.__annotations__)),), wrenches=False)
+            self._quick[what] = quick_single(runner), quick_batch(runner)
         return self._quick[what]
 
     def _run(

@@ -20,7 +20,7 @@ _TEMPLATE = """
 def quick({parameters}, t):
     if t.__class__ is number and {all_single}:
         box = spare.pop() if spare else make()
-        {buffers}, time, result, check, address = box
+        {buffers}, time, result, check, call, address = box
         {copies}
         time[0] = t
         call(address)
@@ -47,7 +47,7 @@ def quick_single(runner: LLVMRunner) -> Callable[..., np.ndarray | None]:
         inputs, result, check = [np.zeros(size) for size in runner.inputs.values()], np.zeros(shape), np.zeros(1)
         arguments = runner.arguments(0, 1, [x[None] for x in inputs], [result.reshape(1, -1)], check)
         kept.append(arguments)
-        return (*inputs, result, check, arguments.ctypes.data)
+        return (*inputs, result, check, runner.single.call_quick, arguments.ctypes.data)
 
     text = _TEMPLATE.format(
         parameters=", ".join(names),
@@ -57,7 +57,7 @@ def quick_single(runner: LLVMRunner) -> Callable[..., np.ndarray | None]:
     )
     space: dict[str, Any] = {
         "array": np.ndarray, "exact": np.dtype(float), "number": float,
-        "spare": [], "make": make, "call": runner.single.call_quick,
+        "spare": [], "make": make,
         **{f"shape_{k}": (runner.inputs[name],) for k, name in enumerate(names)},
     }  # fmt: skip
     exec(text, space)
