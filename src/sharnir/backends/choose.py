@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..errors import MethodError
 from ..model.structure import Structure
 from ..programs import PROGRAMS
@@ -27,7 +29,7 @@ class RunnerShelf:
     def __init__(self, structure: Structure, backend: str) -> None:
         self.structure = structure
         self.asked = backend
-        self.no_wrench = {"wrench": [0.0] * (6 * (structure.nb + 1))}
+        self.no_wrench: dict[str, Sequence[float]] = {"wrench": np.zeros(6 * (structure.nb + 1))}  # type: ignore[dict-item]
         self._runners: dict[Any, Any] = {}
         self._backends: dict[str, str] = {}
         self._store = Cache()

@@ -22,6 +22,9 @@ import numpy as np
 
 from ..errors import MethodError
 from ..kernels import ops
+from ..kernels.arrays import Array
+from ..kernels.joint_stage import Joints
+from ..kernels.tree import Tree
 from ..model.storage import allocate, resolve
 from ..programs import PROGRAMS
 from ..programs.program import Program
@@ -41,21 +44,23 @@ class NumbaRunner(Interface):
         self._store = store or Cache()
         _check_memory(self.program, self.structure)
         self.driver = getattr(load_module(self._store), driver_name(self.program))
-        self.work = [allocate(self.program.work, self.structure.sizes)]
+        self._model = [*self.structure.tree, *self.structure.joints]
+        self.work = [_flat(allocate(self.program.work, self.structure.sizes))]
+        self._constants = {name: np.asarray(x, dtype=float)[None] for name, x in self.constant.items()}
 
     def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:
         given = dict(zip(self.inputs, inputs, strict=True))
-        given.update({name: np.asarray(x)[None] for name, x in self.constant.items()})
+        given.update(self._constants)
         given.update(self._user_functions(n, given))
         arrays = [self._shaped(name, given[name]) for name in self.program.inputs.__annotations__]
         results = self._results(n, dict(zip(self.outputs, outputs, strict=True)))
         threads = 1 if self.program.loops_only else max(1, min(threads, n))
         while len(self.work) < threads:
-            self.work.append(allocate(self.program.work, self.structure.sizes))
+            self.work.append(_flat(allocate(self.program.work, self.structure.sizes)))
         edges = [n * k // threads for k in range(threads + 1)]
 
         def part(k: int) -> None:
-            self.driver(self.structure.tree, self.structure.joints, self.work[k], edges[k], edges[k + 1], *arrays, *results)
+            self.driver(edges[k], edges[k + 1], *self._model, *self.work[k], *arrays, *results)
 
         if threads == 1:
             part(0)
@@ -187,16 +192,56 @@ def module_text() -> str:
 
 
 def _driver_text(program: Program) -> str:
-    inputs, outputs, name = program.inputs, program.outputs, program.function.__name__
-    x, y = list(inputs.__annotations__), list(outputs.__annotations__)
+    """The loop over states. Arrays come one by one and are put into their groups inside: Numba takes an array quickly,
+    a NamedTuple slowly."""
+    groups = {"tree": Tree, "joints": Joints, "work": program.work}
+    x, y = list(program.inputs.__annotations__), list(program.outputs.__annotations__)
+    parameters = [name for prefix, group in groups.items() for name in _leaves(group, prefix)]
     rows = ", ".join(f"{k}[b if {k}.shape[0] > 1 else 0]" for k in x)
     results = ", ".join(f"y_{k}[b]" for k in y)
+    classes = sorted({c for group in (*groups.values(), program.inputs, program.outputs) for c in _classes(group)}, key=_alias)
+    imports = "\n".join(f"from {c.__module__} import {c.__name__} as {_alias(c)}" for c in classes)
     return f"""
-from {inputs.__module__} import {inputs.__name__} as Inputs_{name}
-from {outputs.__module__} import {outputs.__name__} as Outputs_{name}
+{imports}
+
 
 @driver
-def {driver_name(program)}(tree, joints, work, first, last, {", ".join(x)}, {", ".join(f"y_{k}" for k in y)}):
+def {driver_name(program)}(first, last, {", ".join([*parameters, *x, *(f"y_{k}" for k in y)])}):
+    tree = {_built(Tree, "tree")}
+    joints = {_built(Joints, "joints")}
+    work = {_built(program.work, "work")}
     for b in range(first, last):
-        {name}(tree, joints, Inputs_{name}({rows}), work, Outputs_{name}({results}))
+        x = {_alias(program.inputs)}({rows})
+        {program.function.__name__}(tree, joints, x, work, {_alias(program.outputs)}({results}))
 """
+
+
+def _alias(group: type) -> str:
+    return f"{group.__module__.rsplit('.', 1)[-1]}_{group.__name__}"
+
+
+def _classes(group: Any) -> list[type]:
+    """A group and the groups in it."""
+    return [group, *(c for part in group.__annotations__.values() if not issubclass(part, Array) for c in _classes(part))]
+
+
+def _leaves(group: Any, prefix: str) -> list[str]:
+    """Names of the arrays of a group, groups within it opened up."""
+    out: list[str] = []
+    for name, part in group.__annotations__.items():
+        out += [f"{prefix}_{name}"] if issubclass(part, Array) else _leaves(part, f"{prefix}_{name}")
+    return out
+
+
+def _built(group: Any, prefix: str) -> str:
+    """The text that puts a group together from its arrays."""
+    parts = (
+        f"{prefix}_{name}" if issubclass(part, Array) else _built(part, f"{prefix}_{name}")
+        for name, part in group.__annotations__.items()
+    )
+    return f"{_alias(group)}({', '.join(parts)})"
+
+
+def _flat(group: Any) -> list[np.ndarray]:
+    """The arrays of a group, groups within it opened up."""
+    return [x for part in group for x in ([part] if isinstance(part, np.ndarray) else _flat(part))]
