@@ -53,7 +53,7 @@ def totals() -> Iterator[tuple[str, str, Formulas]]:
     yield "recursive", "the printed rows added up", (sums[0], sums[1])
     yield "recursive", "corrected, every row by [K]'s rules", BY_ITS_OWN_RULES
     yield "recursive", "counted", formulas(lambda n: count_rows("recursive", n))
-    yield "recursive", "counted, for revolute joints only", formulas(revolute_only)
+    yield "recursive", "rows 2–9 counted, row 10 the bare RᵀMR", formulas(revolute_only)
     for name in ALGORITHMS[1:]:
         if name in TOTALS:
             yield name, "as printed", TOTALS[name]
@@ -111,7 +111,8 @@ WHOLE_TEXT = (
 
 FIGURE_TEXT = (
     "Dashed: the formulas of Table 1. Solid: our kernels, counted in the same scope. The recursive kernel serves joints of any "
-    "kind, and its entries pay for that; kept to revolute joints it would stand at the fifth line of the table of totals."
+    "kind, and its entries pay for that; kept to revolute joints it would cost what the "
+    "fifth line of totals says, a sum of counts and not a kernel that was run."
 )
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from sharnir.backends.llvm.jit import Compiled, host_lanes, object_code
+from sharnir.backends.llvm.runner import pool
 
 from .timing import race
 
@@ -44,13 +47,26 @@ def kernel_text(lanes: int, chains: int = CHAINS) -> str:
     )
 
 
+def loop(turns: int, threads: int = 1) -> Callable[[], np.ndarray]:
+    """A call that spends so many turns in the loop, shared among threads. Returns the numbers it worked on, all 2."""
+    kernel = Compiled(object_code(kernel_text(host_lanes())))
+    out = np.zeros((threads, CHAINS * host_lanes()))
+    lists = [np.array([turns // threads, row.ctypes.data], dtype=np.int64) for row in out]
+
+    def run() -> np.ndarray:
+        if threads == 1:
+            kernel.call(lists[0].ctypes.data)
+        else:
+            list(pool(threads).map(lambda x: kernel.call(x.ctypes.data), lists))
+        return out
+
+    return run
+
+
 def peak_gflops(turns: int = 100_000) -> float:
     """Operations a nanosecond on one core; a fused multiply-add is two."""
-    lanes = host_lanes()
-    kernel = Compiled(object_code(kernel_text(lanes)))
-    out = np.zeros(CHAINS * lanes)
-    arguments = np.array([turns, out.ctypes.data], dtype=np.int64)
-    seconds = race({"peak": lambda: kernel.call(arguments.ctypes.data)}, rounds=30)["peak"]
-    if not np.allclose(out, 2.0):  # the fixed point of x / 2 + 1: the work was really done
+    call = loop(turns)
+    seconds = race({"peak": call}, rounds=30)["peak"]
+    if not np.allclose(call(), 2.0):  # the fixed point of x / 2 + 1: the work was really done
         raise AssertionError("the loop of fused multiply-adds gave a wrong result")
-    return 2 * CHAINS * lanes * turns / seconds / 1e9
+    return 2 * CHAINS * host_lanes() * turns / seconds / 1e9

@@ -2,12 +2,12 @@
 
 Before anything is timed, accelerations, forces and inertia matrices are compared: the problem is the same.
 The peers have one state in hand, the same again and again, with its data in the nearest cache; ours run through
-batches. Pinocchio's crba fills one triangle of the matrix, ours the whole.
+batches. Pinocchio's crba fills one triangle of the matrix, ours the whole. All calls of a robot take turns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,16 +18,20 @@ import pinocchio as pin
 import sharnir as sh
 
 from .mujoco_robots import to_mujoco
-from .peak import peak_gflops
+from .peak import CHAINS, loop, peak_gflops
 from .report import Measure
 from .robots import ROBOTS, Robot, load
 from .timing import race
 
 BATCHES = (1024, 16384)
+FIRST = f"batch forward, B = {BATCHES[0]}"
+LARGE = 65536
+"""States for two threads."""
 ARMS = ("ur5", "panda")
 FORWARD = {"ur5": 25, "panda": 25, "anymal_c": 20, "talos": 12}
 """Targets of batch forward dynamics: times Pinocchio's aba."""
-ON_ARMS = {"inverse": 20, "inertia matrix": 12}
+INVERSE, INERTIA = 20, 12
+"""Targets on the arms: times rnea, times crba."""
 
 
 @dataclass
@@ -44,7 +48,8 @@ class Case:
     def make(cls, name: str, states: int) -> Case:
         robot = load(name)
         rng = np.random.default_rng(0)
-        q = np.array([robot.model.random_q(rng) for _ in range(states)])
+        some = np.array([robot.model.random_q(rng) for _ in range(BATCHES[0])])
+        q = np.tile(some, (-(-states // len(some)), 1))[:states]
         v, tau = rng.normal(size=(2, states, robot.model.nv))
         return cls(robot, sh.Dynamics(robot.model), q, v, tau)
 
@@ -78,39 +83,43 @@ def same(what: str, ours: np.ndarray, theirs: np.ndarray, tolerance: float = 1e-
 def measure(quick: bool = False) -> Iterator[Measure | str]:
     """Measures, and notes in words."""
     peak = peak_gflops()
-    yield f"peak: {peak:.1f} GFlop/s on one core, measured on 12 chains of fused multiply-adds; sin and cos count as one operation"
+    yield f"peak of one core: {peak:.1f} GFlop/s, measured on {CHAINS} chains of fused multiply-adds"
+    yield "operations are those of the compiled graph; a sine or a cosine counts as one, though the pair takes some twenty"
+    yield "the bare loop is the one the peak is measured with: near 2× where two cores are free, and no target is fair below"
     for name in ROBOTS:
-        case = Case.make(name, BATCHES[0] if quick else 2 * BATCHES[1])
+        case = Case.make(name, BATCHES[0] if quick else LARGE)
         case.check()
         yield f"{name}: method {case.dynamics.method!r}, {case.dynamics.why}"
-        yield from against_pinocchio(case, quick)
-        yield from against_mujoco(case)
-        yield from share_of_peak(case, peak)
-        if not quick:
-            yield from two_threads(case)
+        ours, peers = our_calls(case, quick), case.pinocchio()
+        try:
+            peers["mj_forward"] = mujoco_call(case)
+        except ValueError as error:
+            yield f"{name}: MuJoCo cannot take it: {error}"
+        seconds = race({key: call for key, (call, _) in ours.items()} | peers, rounds=30)
+        each = {key: seconds[key] / states for key, (_, states) in ours.items()}
+        yield from ratios(name, each, {key: seconds[key] for key in peers})
+        yield from share_of_peak(case, each[FIRST], peak)
 
 
-def ratio(case: Case, what: str, ours: float, theirs: float, peer: str, target: float | None = None) -> Measure:
-    return Measure("robots", case.robot.name, what, theirs / ours, "×", target, details={"ours": 1e6 * ours, peer: 1e6 * theirs})
-
-
-def against_pinocchio(case: Case, quick: bool) -> Iterator[Measure]:
-    d, name, peers = case.dynamics, case.robot.name, case.pinocchio()
-    for B in BATCHES[: 1 if quick else 2]:
-        q, v, tau, out = case.q[:B], case.v[:B], case.tau[:B], np.empty((B, case.robot.model.nv))
-        t = race({"ours": lambda: d.forward(q, v, tau, out=out), "aba": peers["aba"]})
-        yield ratio(case, f"batch forward, B = {B}", t["ours"] / B, t["aba"], "aba", FORWARD[name])
-    B = BATCHES[0]
-    q, v, tau, out = case.q[:B], case.v[:B], case.tau[:B], np.empty((B, case.robot.model.nv))
-    M = np.empty((B, case.robot.model.nv, case.robot.model.nv))
-    t = race({"ours": lambda: d.inverse(q, v, tau, out=out), "rnea": peers["rnea"]})
-    yield ratio(case, "batch inverse", t["ours"] / B, t["rnea"], "rnea", ON_ARMS["inverse"] if name in ARMS else None)
-    t = race({"ours": lambda: d.mass_matrix(q, out=M), "crba": peers["crba"]})
-    yield ratio(case, "batch inertia matrix", t["ours"] / B, t["crba"], "crba", ON_ARMS["inertia matrix"] if name in ARMS else None)
-    t = race({"ours": partial(d.forward, q[0].copy(), v[0].copy(), tau[0].copy()), "aba": peers["aba"]})
-    yield ratio(case, "one forward from Python", t["ours"], t["aba"], "aba", 1.0)
-    t = race({"ours": one_by_one(case, B), "aba": peers["aba"]})
-    yield ratio(case, "one state in a compiled loop", t["ours"] / B, t["aba"], "aba", 4.0)
+def our_calls(case: Case, quick: bool) -> dict[str, tuple[Callable[[], Any], int]]:
+    """What of ours is timed, and how many states a call takes."""
+    d, n, B = case.dynamics, case.robot.model.nv, BATCHES[0]
+    q, v, tau = case.q[:B], case.v[:B], case.tau[:B]
+    calls: dict[str, tuple[Callable[[], Any], int]] = {
+        f"batch forward, B = {k}": (partial(d.forward, case.q[:k], case.v[:k], case.tau[:k], out=np.empty((k, n))), k)
+        for k in BATCHES[: 1 if quick else 2]
+    }
+    calls["batch inverse"] = partial(d.inverse, q, v, tau, out=np.empty((B, n))), B
+    calls["batch inertia matrix"] = partial(d.mass_matrix, q, out=np.empty((B, n, n))), B
+    calls["one forward from Python"] = partial(d.forward, q[0].copy(), v[0].copy(), tau[0].copy()), 1
+    calls["one state in a compiled loop"] = one_by_one(case, B), B
+    if not quick:
+        two = sh.Dynamics(case.robot.model, d.method, threads=2)
+        states, out = (case.q, case.v, case.tau), np.empty((LARGE, n))
+        calls["one thread"] = partial(d.forward, *states, out=out), LARGE
+        calls["two threads"] = partial(two.forward, *states, out=out), LARGE
+        calls["bare loop, one thread"], calls["bare loop, two threads"] = (loop(1_000_000), 1), (loop(1_000_000, 2), 1)
+    return calls
 
 
 def one_by_one(case: Case, B: int) -> Callable[[], None]:
@@ -130,37 +139,38 @@ def one_by_one(case: Case, B: int) -> Callable[[], None]:
     return run
 
 
-def against_mujoco(case: Case) -> Iterator[Measure | str]:
+def mujoco_call(case: Case) -> Callable[[], None]:
     """mj_forward on the state it has: positions, velocities, accelerations; no contacts, no constraints."""
-    try:
-        peer = to_mujoco(case.robot)
-    except ValueError as error:
-        yield f"{case.robot.name}: MuJoCo cannot take it: {error}"
-        return
+    peer = to_mujoco(case.robot)
     q, v, tau = case.q[0], case.v[0], case.tau[0]
     same(f"{case.robot.name}: MuJoCo", peer.acceleration(q, v, tau), case.dynamics.forward(q, v, tau))
-    B = BATCHES[0]
-    out = np.empty((B, case.robot.model.nv))
-    batch = partial(case.dynamics.forward, case.q[:B], case.v[:B], case.tau[:B], out=out)
-    t = race({"ours": batch, "mj_forward": peer.forward})
-    yield ratio(case, f"batch forward against MuJoCo, B = {B}", t["ours"] / B, t["mj_forward"], "mj_forward")
+    return peer.forward
 
 
-def share_of_peak(case: Case, peak: float) -> Iterator[Measure]:
-    B, d = BATCHES[0], case.dynamics
-    out = np.empty((B, case.robot.model.nv))
-    seconds = race({"ours": partial(d.forward, case.q[:B], case.v[:B], case.tau[:B], out=out)})["ours"] / B
-    operations = d.count(compiled=True).total
+def ratios(name: str, each: Mapping[str, float], peers: Mapping[str, float]) -> Iterator[Measure]:
+    """Times of the peers over ours, beside the targets."""
+
+    def ratio(ours: str, peer: str, theirs: float, target: float | None, what: str = "") -> Measure:
+        details = {"ours": 1e6 * each[ours], peer: 1e6 * theirs}
+        return Measure("robots", name, what or ours, theirs / each[ours], "×", target, details=details)
+
+    for ours in each:
+        if ours.startswith("batch forward"):
+            yield ratio(ours, "aba", peers["aba"], FORWARD[name])
+    arm = name in ARMS
+    yield ratio("batch inverse", "rnea", peers["rnea"], INVERSE if arm else None)
+    yield ratio("batch inertia matrix", "crba", peers["crba"], INERTIA if arm else None)
+    yield ratio("one forward from Python", "aba", peers["aba"], 1.0)
+    yield ratio("one state in a compiled loop", "aba", peers["aba"], 4.0)
+    if "two threads" in each:
+        yield ratio("two threads", "one", each["one thread"], 1.7, f"two threads over one, B = {LARGE}")
+        yield ratio("bare loop, two threads", "one", each["bare loop, one thread"], None, "two threads over one, bare loop")
+    if "mj_forward" in peers:
+        yield ratio(FIRST, "mj_forward", peers["mj_forward"], None, f"batch forward over MuJoCo, B = {BATCHES[0]}")
+
+
+def share_of_peak(case: Case, seconds: float, peak: float) -> Iterator[Measure]:
+    operations = case.dynamics.count(compiled=True).total
     speed = operations / seconds / 1e9
     yield Measure("robots", case.robot.name, f"batch forward, {operations} operations", speed, " GFlop/s")
     yield Measure("robots", case.robot.name, "share of peak", 100 * speed / peak, " %")
-
-
-def two_threads(case: Case) -> Iterator[Measure]:
-    """The largest batch in two threads against one; means something only while two cores are free."""
-    d, two = case.dynamics, sh.Dynamics(case.robot.model, case.dynamics.method, threads=2)
-    states, out = (case.q, case.v, case.tau), np.empty_like(case.v)
-    t = race({"one": partial(d.forward, *states, out=out), "two": partial(two.forward, *states, out=out)})
-    what = f"two threads, B = {len(case.q)}"
-    details = {name: 1e6 * x / len(case.q) for name, x in t.items()}
-    yield Measure("robots", case.robot.name, what, t["one"] / t["two"], "×", 1.7, details=details)

@@ -54,8 +54,14 @@ def table(measures: Iterable[Measure]) -> str:
 
 
 def machine() -> dict[str, str]:
-    found = {"processor": processor(), "cores": str(os.cpu_count()), "system": platform.platform(), "python": platform.python_version()}
-    return {"date": datetime.now(UTC).isoformat(timespec="seconds"), **found, **{name: version(name) for name in PACKAGES}}
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "processor": processor(),
+        "cores": str(os.cpu_count()),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        **{name: version(name) for name in PACKAGES},
+    }
 
 
 def processor() -> str:
@@ -104,5 +110,6 @@ def draw(path: Path, measures: Sequence[Measure]) -> None:
         ax.tick_params(length=0)
     for ax in axes[len(kinds) :]:
         ax.set_axis_off()
-    pictures.suptitle("How many times faster. A black tick is the target", x=0.01, ha="left", fontsize=11)
+    title = "How many times faster than Pinocchio, or what is named, called from Python. A black tick is the target"
+    pictures.suptitle(title, x=0.01, ha="left", fontsize=10.5)
     pictures.savefig(path)

@@ -1,6 +1,6 @@
 """A first look: build a mechanism, see its tree and its matrices, and watch every form of its equations agree.
 
-    python examples/tour.py            # what `make demo` runs; writes results/structure.png
+python examples/tour.py            # what `make demo` runs; writes results/structure.png
 """
 
 from pathlib import Path

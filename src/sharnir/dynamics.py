@@ -17,7 +17,7 @@ from .forms.matrices import Matrices
 from .forms.solution import Solution
 from .method_table import METHODS
 from .model.model import Model
-from .model.states import check_finite, check_state, check_wrenches, real_array
+from .model.states import check_array, check_finite, check_state, check_wrenches, real_array
 from .programs import PROGRAMS
 
 BACKENDS = ("auto", "llvm", "numba", "python")
@@ -237,46 +237,53 @@ class Dynamics:
         runner = self._shelf.runner(name, tuple(outputs), with_wrenches, integers)
         arrays = {key: self._input(key, given[key], size) for key, size in runner.inputs.items()}
         n, single = _batch_size(arrays)
-        rows = [x.reshape(-1, size) for x, size in zip((a for a, _ in arrays.values()), runner.inputs.values(), strict=True)]
-        results = [np.empty((n, *shape)) for shape in runner.outputs.values()]
+        rows = [x for x, _ in arrays.values()]
+        shapes = list(runner.outputs.values())
+        results = [np.empty((n, *shape)) for shape in shapes]
         if out is not None:
-            shape = next(iter(runner.outputs.values()))
-            results[0] = _check_out(out, shape if single else (n, *shape)).reshape(n, *shape)
+            _check_out(out, shapes[0] if single else (n, *shapes[0]))
+            if not any(np.may_share_memory(out, x) for x in rows):
+                results[0] = out.reshape(n, *shapes[0])
         if n:
-            runner.run(n, rows, [y.reshape(n, -1) for y in results], self.threads)
+            flat = [y.reshape(n, int(np.prod(shape))) for y, shape in zip(results, shapes, strict=True)]
+            runner.run(n, rows, flat, self.threads)
         if single:
             if not all(np.isfinite(x).all() for x in rows) or not all(np.isfinite(_used(y)).all() for y in results):
                 self._diagnose(given)
             results = [y[0] for y in results]
         found = dict(zip(runner.outputs, results, strict=True))
         if out is not None:
-            found[next(iter(found))] = out
+            first = next(iter(found))
+            if not np.may_share_memory(out, found[first]):
+                out[...] = found[first]
+            found[first] = out
         return found
 
     def _input(self, name: str, x: Any, size: int) -> tuple[np.ndarray, bool]:
-        """An input as C-contiguous floats, and whether it is a batch."""
+        """An input as C-contiguous rows of floats, and whether it is a batch."""
         shown = {"qdd": "a", "wrench": "wrenches"}.get(name, name)
         if name in ("q", "v", "tau", "qdd") and (x is None or isinstance(x, Mapping)):
             x = self.model.coordinates(x) if name == "q" else self.model.speeds(x)
         if name == "wrench":
             return self._wrenches(x)
+        expected = "a number or (B,)" if name == "t" else f"({size},) or (B, {size})"
+        if x is None:
+            raise StateError(f"{shown}: expected {expected}, got None")
         a = real_array(x, shown)
         if name == "t":
-            if a.ndim > 1 or np.ndim(x) > 1:
-                raise StateError(f"t: expected a number or (B,), got {np.shape(x)}")
-            return a.reshape(-1), np.ndim(x) == 1
-        if a.ndim not in (1, 2) or a.shape[-1] != size or np.ndim(x) == 0:
-            raise StateError(f"{shown}: expected ({size},) or (B, {size}), got {np.shape(x)}")
-        return a, a.ndim == 2
+            if a.ndim > 1:
+                raise StateError(f"t: expected {expected}, got {a.shape}")
+            return a.reshape(-1, 1), a.ndim == 1
+        if a.ndim not in (1, 2) or a.shape[-1] != size:
+            raise StateError(f"{shown}: expected {expected}, got {a.shape}")
+        return a.reshape(-1, size) if size else a.reshape(a.shape[0] if a.ndim == 2 else 1, 0), a.ndim == 2
 
     def _wrenches(self, x: Any) -> tuple[np.ndarray, bool]:
         N = self.structure.nb
         if isinstance(x, Mapping):
             named, x = x, np.zeros((N, 6))
             for body, wrench in named.items():
-                if np.shape(wrench) != (6,):
-                    raise StateError(f"wrench on body {body!r}: expected (6,), got {np.shape(wrench)}")
-                x[self.model.body_index(body)] = wrench
+                x[self.model.body_index(body)] = check_array(wrench, f"wrench on body {body!r}", 6)
         a = real_array(x, "wrenches")
         if a.shape[-2:] != (N, 6) or a.ndim not in (2, 3):
             raise StateError(f"wrenches: expected ({N}, 6) or (B, {N}, 6), got {a.shape}")
@@ -298,7 +305,7 @@ class Dynamics:
         if wrenches is not None:
             arrays["wrench"] = self._wrenches(wrenches)
         n, single = _batch_size(arrays)
-        rows = {key: x.reshape(-1, given[key][1] if key in given else x.shape[-1]) for key, (x, _) in arrays.items()}
+        rows = {key: x for key, (x, _) in arrays.items()}
         results = []
         for b in range(n):
             row = {key: x[b if len(x) > 1 else 0] for key, x in rows.items()}
@@ -306,9 +313,8 @@ class Dynamics:
             m = Matrices(self.model, row["q"], row["v"], float(row["t"][0]), loads, sparse=True)
             check_finite(row["tau"], self.model.v_names, "tau")
             results.append(getattr(FORMS[self.method](m, row["tau"]), what))
-        if not results:
-            raise StateError(f"an empty batch has no {what} by {self.method!r}")
-        found = results[0] if single else np.array(results)
+        shape = (s.nv,) if what == "qdd" else (s.nb, 6)
+        found = results[0] if single else np.array(results).reshape(n, *shape)
         if out is not None:
             _check_out(out, found.shape)[...] = found
             return out

@@ -50,14 +50,19 @@ class Cache:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(dir=folder)
-            with os.fdopen(handle, "wb") as file:
-                file.write(_MAGIC + hashlib.sha256(body).digest() + body)
-            os.replace(name, folder / key)
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(_MAGIC + hashlib.sha256(body).digest() + body)
+                os.replace(name, folder / key)
+            except OSError:
+                os.unlink(name)
+                raise
         except OSError as error:
             say_unwritable(self.folder, error)
 
     def clear(self) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
+        for kind in ("llvm", "numba"):
+            shutil.rmtree(self.folder / kind, ignore_errors=True)
 
 
 _said: set[Path] = set()

@@ -9,7 +9,9 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import os
+import pickle
 import platform
+import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -60,12 +62,20 @@ class NumbaRunner(Interface):
         edges = [n * k // threads for k in range(threads + 1)]
 
         def part(k: int) -> None:
-            self.driver(edges[k], edges[k + 1], *self._model, *self.work[k], *arrays, *results)
+            self._call(edges[k], edges[k + 1], *self._model, *self.work[k], *arrays, *results)
 
         if threads == 1:
             part(0)
         else:
             list(pool(threads).map(part, range(threads)))
+
+    def _call(self, *args: Any) -> None:
+        """The driver; where what Numba kept on disk is damaged, it is thrown away and made anew."""
+        try:
+            self.driver(*args)
+        except (pickle.UnpicklingError, EOFError):
+            self.driver = getattr(load_module(self._store, afresh=True), driver_name(self.program))
+            self.driver(*args)
 
     def _shaped(self, name: str, x: np.ndarray) -> np.ndarray:
         shape = resolve(self.program.inputs.__annotations__[name].shape, self.structure.sizes)
@@ -117,13 +127,16 @@ def _memory() -> int:
 
 
 # --- the module of all kernels --------------------------------------------------------------------------------------------
-def load_module(store: Cache) -> ModuleType:
-    """The module of all kernels: from memory, from the cache folder, or made now."""
+def load_module(store: Cache, afresh: bool = False) -> ModuleType:
+    """The module of all kernels: from memory, from the cache folder, or made now; `afresh` distrusts both."""
     import numba
 
     text = module_text()
     key = digest(text, numba.__version__, sys.version, platform.machine(), np.__version__)[:32]
     where = str(store.folder / key)
+    if afresh:
+        _modules.pop(where, None)
+        shutil.rmtree(store.folder / "numba" / key, ignore_errors=True)
     if where not in _modules:
         path = _place(store.folder / "numba" / key, text)
         _modules[where] = _import(path, f"sharnir_kernels_{digest(str(path))[:16]}")
@@ -168,6 +181,8 @@ def module_text() -> str:
     functions: dict[str, Any] = {}
     for program in PROGRAMS.values():
         for f in closure(program.function):
+            if f.__module__ == ops.__name__ and f.__name__ != "select":
+                continue  # Numba has its own: those of math
             if functions.setdefault(f.__name__, f) is not f:
                 raise AssertionError(f"two kernels are called {f.__name__!r}: rename one")
     constants = {}

@@ -51,6 +51,10 @@ class PythonRunner(Interface):
         self.work = allocate(self.program.work, self.structure.sizes)
 
     def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:
+        with np.errstate(all="ignore"):  # nan and inf are values, not warnings
+            self._run(n, inputs, outputs)
+
+    def _run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> None:
         for b in range(n):
             out = run_program(self.program, self.structure, self.row(inputs, b), work=self.work)
             for y, name in zip(outputs, self.outputs, strict=True):

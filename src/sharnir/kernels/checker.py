@@ -21,7 +21,7 @@ INTEGER_FUNCTIONS = {"last_axis"}   # answers with the number of an axis; checke
 INTEGER_PARAMETERS = {"kind"}       # compared with the kinds of motion, never an index
 BUILTINS = {"range"}
 NOT_KERNELS = {"kernels": {"__init__.py", "checker.py"}, "programs": {"__init__.py", "program.py"}}
-EXEMPT_FUNCTIONS = {("ops.py", "select")}   # the choice on a number, as interpretation makes it
+NO_KERNELS = {"ops.py"}                     # the alphabet itself, as interpretation has it
 LOOKS_AT_NUMBERS = {"iterative.py"}         # stops by looking at numbers, and takes their size; never traced
 
 STATEMENTS = (ast.Assign, ast.AugAssign, ast.For, ast.While, ast.If, ast.Return, ast.Expr, ast.Continue, ast.Break, ast.Pass)
@@ -112,13 +112,15 @@ class _File:
 
     def top_level(self, node: ast.stmt) -> None:
         if isinstance(node, ast.FunctionDef):
-            if (self.path.name, node.name) not in EXEMPT_FUNCTIONS:
+            if self.path.name not in NO_KERNELS:
                 _Function(self, node).check()
         elif isinstance(node, ast.ClassDef):
             if (self.path.name, node.name) != ("arrays.py", "Array"):
                 self.group(node)
         elif isinstance(node, ast.ImportFrom):
             self.imported(node)
+        elif isinstance(node, ast.Import) and self.path.name in NO_KERNELS:
+            return
         elif isinstance(node, ast.Assign):
             names = _assigned(node)
             if names == {"__all__"} or (self.in_programs and names == {"PROGRAMS"}):
@@ -131,7 +133,6 @@ class _File:
     def imported(self, node: ast.ImportFrom) -> None:
         source = "." * node.level + (node.module or "")
         allowed = source == "typing" or (node.level == 1 and node.module is not None)
-        allowed = allowed or (source == "math" and self.path.name == "ops.py")
         allowed = allowed or (self.in_programs and source.startswith("..kernels."))
         if not allowed:
             self.report(node, f"an import from {source!r}: kernels import each other only")

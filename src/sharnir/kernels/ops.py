@@ -1,11 +1,23 @@
 """The elementary functions a kernel may call: the whole alphabet every execution must know.
 
-Interpreted, these are the functions of `math`; every other execution puts its own in their place.
+Interpreted, these are the functions of `math`, nan where those would raise; every other execution has its own.
 """
 
-from math import cos, sin, sqrt
+import math
 
 __all__ = ["cos", "select", "sin", "sqrt"]
+
+
+def cos(x):
+    return math.cos(x) if abs(x) < math.inf else math.nan
+
+
+def sin(x):
+    return math.sin(x) if abs(x) < math.inf else math.nan
+
+
+def sqrt(x):
+    return math.sqrt(x) if x >= 0.0 else math.nan
 
 
 def select(condition, a, b):

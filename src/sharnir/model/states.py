@@ -14,15 +14,17 @@ from .model import Model
 
 def real_array(x: Any, what: str) -> np.ndarray:
     """C-contiguous floats, of any shape."""
-    a = np.asarray(x)
-    if a.dtype.kind == "c":
-        raise StateError(f"{what}: expected real numbers, got complex ones")
-    if a.dtype.kind not in "fiub":
-        try:
-            a = a.astype(float)
-        except (TypeError, ValueError):
-            raise StateError(f"{what}: expected numbers, got {x!r}") from None
-    return np.asarray(a, dtype=float, order="C")
+    try:
+        a = np.asarray(x)
+        if a.dtype.kind == "c":
+            raise StateError(f"{what}: expected real numbers, got complex ones")
+        if a.dtype.kind not in "fiubO":
+            raise ValueError
+        return np.asarray(a, dtype=float, order="C")
+    except (TypeError, ValueError) as error:
+        if isinstance(error, StateError):
+            raise
+        raise StateError(f"{what}: expected numbers, got {x!r}") from None
 
 
 def check_array(x: Any, what: str, n: int) -> np.ndarray:

@@ -83,7 +83,9 @@ def quick_batch(runner: LLVMRunner) -> Callable[..., np.ndarray | None]:
             if x.__class__ is not np.ndarray or x.dtype is not exact or not x.flags.c_contiguous or x.shape[-1:] != (size,):
                 return None
             rows = x.shape[0] if x.ndim == 2 else 0
-            if x.ndim > 2 or (rows and n and rows != n):
+            if x.ndim > 2 or (rows and n and rows != n) or (x.ndim == 2 and rows == 0):
+                return None
+            if out is not None and np.may_share_memory(out, x):  # the last block may be computed twice
                 return None
             n = n or rows
             arguments += (x.ctypes.data, size if rows else 0)

@@ -1,0 +1,257 @@
+"""Compiled code is kept under a digest of all it depends on, and nothing on disk can make a result wrong."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sharnir as sh
+from runs import batch, recorded, run
+from sharnir.backends import cache, numba_runner
+from sharnir.backends.cache import Cache, digest
+from sharnir.backends.llvm import jit
+from sharnir.backends.llvm.emit import emit
+from sharnir.backends.llvm.runner import LLVMRunner
+from sharnir.backends.numba_runner import NumbaRunner, load_module, module_text
+from sharnir.programs import PROGRAMS
+from sharnir.trace import Graph
+
+MODEL = sh.samples.chain(3)
+PROGRAM = PROGRAMS["forward/separate"]
+VALUES = batch(MODEL, 9)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty cache for this test alone."""
+    monkeypatch.setenv("SHARNIR_CACHE", str(tmp_path / "kept"))
+    return tmp_path / "kept"
+
+
+@pytest.fixture
+def compiled(monkeypatch):
+    """The texts that were compiled, one after another."""
+    texts, really = [], jit.object_code
+
+    def object_code(text):
+        texts.append(text)
+        return really(text)
+
+    monkeypatch.setattr(jit, "object_code", object_code)
+    return texts
+
+
+def answer(model=MODEL):
+    """Forward dynamics of one state and of a batch by a runner that starts from nothing but the disk."""
+    runner = LLVMRunner(PROGRAM, model.freeze())
+    values = VALUES if model is MODEL else batch(model, 9)
+    return np.concatenate([run(runner, {k: x[:1] for k, x in values.items()})["qdd"], run(runner, values)["qdd"]])
+
+
+# --- one process ----------------------------------------------------------------------------------------------------------------
+def test_the_folder_is_the_named_one_or_the_users(monkeypatch, tmp_path):
+    monkeypatch.setenv("SHARNIR_CACHE", str(tmp_path / "here"))
+    assert Cache().folder == tmp_path / "here"
+    monkeypatch.delenv("SHARNIR_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert Cache().folder == tmp_path / "sharnir"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert Cache().folder == tmp_path / ".cache" / "sharnir"
+
+
+def test_what_was_compiled_once_is_loaded_ever_after(folder, compiled):
+    first = answer()
+    assert len(compiled) == 2  # one lane, many lanes
+    assert answer().tobytes() == first.tobytes() and len(compiled) == 2
+    assert len(list((folder / "llvm").iterdir())) == 2
+    answer(sh.samples.chain(3))  # another model of the same kind
+    assert len(compiled) == 2
+    answer(sh.samples.chain(4))
+    assert len(compiled) == 4
+
+
+CORRUPTIONS = {
+    "truncated": lambda x: x[: len(x) // 2],
+    "without its last byte": lambda x: x[:-1],
+    "empty": lambda x: b"",
+    "random": lambda x: np.random.default_rng(0).bytes(len(x)),
+    "one bit turned": lambda x: x[:100] + bytes([x[100] ^ 1]) + x[101:],
+    "of another format": lambda x: b"sharnir0" + x[8:],
+    "with more behind it": lambda x: x + b"more",
+}
+
+
+@pytest.mark.parametrize("how", CORRUPTIONS)
+def test_a_corrupt_file_is_made_anew(how, folder, compiled):
+    first = answer()
+    whole = {path: path.read_bytes() for path in (folder / "llvm").iterdir()}
+    for path, content in whole.items():
+        path.write_bytes(CORRUPTIONS[how](content))
+    assert answer().tobytes() == first.tobytes() and len(compiled) == 4
+    assert {path: path.read_bytes() for path in (folder / "llvm").iterdir()} == whole
+    answer()
+    assert len(compiled) == 4
+
+
+def test_a_folder_in_the_place_of_a_file_is_no_obstacle(folder, compiled):
+    first = answer()
+    for path in list((folder / "llvm").iterdir()):
+        path.unlink()
+        path.mkdir()
+    with pytest.warns(RuntimeWarning, match="cannot be written"):
+        assert answer().tobytes() == first.tobytes()
+    assert not [path for path in (folder / "llvm").iterdir() if path.is_file()]  # nothing half-made is left lying
+
+
+def test_clearing_removes_what_was_kept(folder, compiled):
+    first = answer()
+    sh.cache_clear()
+    assert not (folder / "llvm").exists() or not list((folder / "llvm").iterdir())
+    sh.cache_clear()  # of nothing
+    assert answer().tobytes() == first.tobytes() and len(compiled) == 4
+
+
+def test_clearing_leaves_alone_what_is_not_sharnirs(folder):
+    answer()
+    (folder / "letters.txt").write_text("mine")
+    sh.cache_clear()
+    assert (folder / "letters.txt").exists()
+
+
+def test_a_folder_that_cannot_be_written_costs_one_warning_and_nothing_else(tmp_path, monkeypatch, compiled):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("SHARNIR_CACHE", str(tmp_path / "file" / "below"))
+    with pytest.warns(RuntimeWarning, match=r"cache folder .*below cannot be written \(Not a directory\)") as caught:
+        first = answer()
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert answer().tobytes() == first.tobytes()
+        answer(sh.samples.chain(2))
+        sh.cache_clear()
+    assert len(compiled) == 6  # nothing was kept
+
+
+# --- what a digest depends on ---------------------------------------------------------------------------------------------------
+def test_a_digest_sees_every_part_and_the_seams_between_them():
+    digests = {digest("a", "b"), digest("ab"), digest("a", "b", ""), digest("b", "a"), digest("a"), digest("")}
+    assert len(digests) == 6 and all(len(d) == 64 for d in digests)
+    assert digest("a", "b") == digest("a", "b")
+
+
+def test_other_constants_other_outputs_other_widths_are_other_texts(folder, compiled):
+    def text(constant, lanes=1, more=False):
+        graph = Graph()
+        x, y = graph.inputs(2)
+        return emit(recorded(graph, [x, y], [x * constant + y, *([x] if more else [])]).traced, lanes)
+
+    texts = [text(2.0), text(2.0000000000000004), text(2.0, 4), text(2.0, 8), text(2.0, more=True)]
+    assert len(set(texts)) == len(texts) and text(2.0) == texts[0]
+
+
+def test_the_same_text_for_another_machine_is_other_code(folder, compiled, monkeypatch):
+    answer()
+    monkeypatch.setattr(jit, "_host", lambda: "another processor")
+    answer()
+    assert len(compiled) == 4
+
+
+def test_a_kernel_that_changes_changes_numbas_module(folder, monkeypatch):
+    """One character in any kernel, and Numba looks into another file."""
+    before = load_module(Cache())
+    assert load_module(Cache()) is before
+    text = module_text()
+    monkeypatch.setattr(numba_runner, "module_text", lambda: text + "\n# changed\n")
+    after = load_module(Cache())
+    assert after is not before and after.__name__ != before.__name__ and after.__file__ != before.__file__
+    assert Path(before.__file__).read_text() == text and Path(after.__file__).is_relative_to(folder)
+
+
+def test_numbas_module_contains_every_kernel_and_a_driver_for_every_program(folder):
+    text = module_text()
+    for program in PROGRAMS.values():
+        assert f"def {program.function.__name__}(" in text and f"def drive_{program.function.__name__}(" in text
+    for name in ("separate_bodies", "tree_factor", "joint_stage", "select"):
+        assert text.count(f"def {name}(") == 1
+
+
+def test_a_damaged_module_file_is_written_anew(folder, monkeypatch):
+    path = Path(load_module(Cache()).__file__)
+    path.write_text("raise SystemExit")
+    monkeypatch.setattr(numba_runner, "_modules", {})
+    assert Path(load_module(Cache()).__file__) == path and path.read_text() == module_text()
+
+
+@pytest.mark.xdist_group("numba")
+def test_numba_works_where_nothing_can_be_written(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    runner_of = PROGRAMS["rates"]
+    with pytest.warns(RuntimeWarning, match="cannot be written") as caught:
+        runner = NumbaRunner(runner_of, MODEL.freeze(), store=Cache(tmp_path / "file" / "below"))
+    assert len(caught) == 1
+    assert np.array_equal(run(runner, VALUES)["rate"], VALUES["v"])
+
+
+@pytest.mark.xdist_group("numba")
+def test_numba_goes_on_after_its_folder_was_cleared(folder):
+    first = run(NumbaRunner(PROGRAMS["rates"], MODEL.freeze()), VALUES)["rate"]
+    sh.cache_clear()
+    assert np.array_equal(run(NumbaRunner(PROGRAMS["rates"], MODEL.freeze()), VALUES)["rate"], first)
+    poses = run(NumbaRunner(PROGRAMS["poses"], MODEL.freeze()), VALUES)["r"]  # a driver not compiled before
+    assert np.isfinite(poses).all()
+
+
+# --- many processes -------------------------------------------------------------------------------------------------------------
+SCRIPT = """
+import sys
+import numpy as np
+import sharnir as sh
+
+d = sh.Dynamics(sh.samples.chain(4), "composite", backend=sys.argv[1])
+a = d.rates(np.full((9, 4), 0.3), np.full((9, 4), 0.2)) if sys.argv[1] == "numba" else d.forward(np.full((9, 4), 0.3))
+print(a.tobytes().hex())
+"""
+
+
+def spawned(backend: str, n: int, folder: Path) -> list[str]:
+    env = {**os.environ, "SHARNIR_CACHE": str(folder), "PYTHONWARNINGS": "error"}
+    command = [sys.executable, "-c", SCRIPT, backend]
+    started = [subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(n)]
+    finished = [(p.communicate(), p.returncode) for p in started]
+    assert all(code == 0 for _, code in finished), [errors for (_, errors), _ in finished]
+    return [out for (out, _), _ in finished]
+
+
+def test_four_processes_fill_one_empty_cache_together(tmp_path):
+    answers = spawned("llvm", 4, tmp_path / "shared")
+    assert len(set(answers)) == 1 and answers[0]
+    names = [path.name for path in (tmp_path / "shared" / "llvm").iterdir()]
+    assert names and all(len(name) == 64 for name in names)  # no half-written files
+
+
+@pytest.mark.xdist_group("numba")
+def test_processes_share_what_numba_compiled_and_outlive_its_damage(tmp_path):
+    """Numba's index and its code, truncated: compiled again, not an error."""
+    first = spawned("numba", 2, tmp_path / "shared")
+    assert len(set(first)) == 1
+    for suffix in ("nbi", "nbc"):
+        damaged = list((tmp_path / "shared").rglob(f"*.{suffix}"))
+        assert damaged
+        for path in damaged:
+            path.write_bytes(path.read_bytes()[:20])
+        assert spawned("numba", 1, tmp_path / "shared") == first[:1]
+
+
+def test_every_warning_about_a_folder_is_given_once(tmp_path):
+    error = OSError(13, "Permission denied")
+    with pytest.warns(RuntimeWarning) as caught:
+        for name in ("a", "a", "b"):
+            cache.say_unwritable(tmp_path / name, error)
+    assert len(caught) == 2
