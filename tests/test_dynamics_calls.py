@@ -498,7 +498,7 @@ def test_a_joint_that_moves_no_mass_is_named_at_once(method, backend):
         sh.Dynamics(m, method, backend=backend)
 
 
-# --- answers ----------------------------------------------------------------------------------------------------------------------
+# --- answers --------------------------------------------------------------------------------------------------------------------
 FOREST = [sh.samples.all_joints(3), sh.samples.tree(8, seed=3)]
 
 
