@@ -111,11 +111,7 @@ def _value(x: Any) -> float:
 
 
 def count_as_written(program: Program, structure: Structure, values: dict[str, Any]) -> tuple[Count, Any]:
-    """Operations of one evaluation as the kernel writes them, and its results.
-
-    Every operation that touches a value of the state counts, on zeros and ones too; what joins constants of the model
-    among themselves does not.
-    """
+    """Operations of one evaluation with no folding at all (model data count as numbers), and its results."""
     tally: Counter[str] = Counter()
 
     def number(x: Any) -> CountingNumber:
@@ -125,7 +121,7 @@ def count_as_written(program: Program, structure: Structure, values: dict[str, A
         name: [int(x) for x in values[name]] if name in program.integers else [number(x) for x in values[name]]
         for name in input_sizes(program, structure)
     }
-    out = run_program(program, structure, inputs, relink(program.function), dtype=object)
+    out = run_program(program, structure, inputs, relink(program.function), dtype=object, number=number)
     return as_count(tally), out
 
 

@@ -37,9 +37,10 @@ def run_program(
     function: Callable[..., Any] | None = None,
     dtype: type = float,
     work: Any = None,
+    number: Callable[[float], Number] = float,
 ) -> Any:
     """One evaluation. `dtype=object` for symbols and counting numbers, with `function` linked for them;
-    `work` where the program's work arrays carry something from call to call."""
+    `work` where the program's work arrays carry something from call to call; `number` makes a number of model data."""
     q = list(values["q"])
     v = list(values["v"]) if "v" in values else [0.0] * structure.nv
     drive, given = structure.user_functions(q, v, values["t"][0])
@@ -60,11 +61,17 @@ def run_program(
     out = allocate(program.outputs, structure.sizes, empty)
     tree, joints = structure.tree, structure.joints
     if dtype is object:
-        tree, joints = _plain(tree), _plain(joints)
+        tree, joints = _as_numbers(tree, number), _as_numbers(joints, number)
     (function or program.function)(tree, joints, x, work, out)
     return out
 
 
-def _plain(group: Any) -> Any:
-    """Model data as Python floats: quick in arithmetic with symbols, and constants to them."""
-    return type(group)(*(x if x.dtype.kind == "i" else x.astype(object) for x in group))
+def _as_numbers(group: Any, number: Callable[[float], Number]) -> Any:
+    """Model data as Python floats, quick in arithmetic with symbols and constants to them, or as numbers that count."""
+
+    def convert(x: np.ndarray) -> np.ndarray:
+        out: np.ndarray = np.empty(x.size, dtype=object)
+        out[:] = [number(value) if isinstance(value, float) else value for value in x.ravel().tolist()]
+        return out.reshape(x.shape)
+
+    return type(group)(*(x if x.dtype.kind == "i" else convert(x) for x in group))
