@@ -126,8 +126,8 @@ def _of_state(kind: str, X: sh.Matrices, state: Arrays) -> dict[str, Any]:
 
 def recorded(graph: Graph, inputs: Sequence[Any], outputs: Sequence[Any]) -> LLVMRunner:
     """A graph of one's own, with inputs q (and a time that is not looked at) and outputs y, as a program."""
-    x = NamedTuple("x", [("q", Array[len(inputs)])])
-    y = NamedTuple("y", [("y", Array[len(outputs)])])
+    x = NamedTuple("x", [("q", Array[len(inputs)])])  # noqa: UP014 (the shape is known only here)
+    y = NamedTuple("y", [("y", Array[len(outputs)])])  # noqa: UP014
     program = Program("recorded", lambda *groups: None, x, NamedTuple("w", []), y)
     traced = TracedProgram(graph, {"q": tuple(inputs), "t": (graph.input(),)}, {"y": tuple(outputs)})
     return LLVMRunner(program, sh.samples.pendulum().freeze(), traced=traced)

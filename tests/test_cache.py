@@ -251,7 +251,7 @@ def test_processes_share_what_numba_compiled_and_outlive_its_damage(tmp_path):
 
 def test_every_warning_about_a_folder_is_given_once(tmp_path):
     error = OSError(13, "Permission denied")
-    with pytest.warns(RuntimeWarning) as caught:
+    with pytest.warns(RuntimeWarning) as caught:  # noqa: PT031
         for name in ("a", "a", "b"):
             cache.say_unwritable(tmp_path / name, error)
     assert len(caught) == 2

@@ -179,9 +179,9 @@ def test_names_stand_for_the_rest_at_rest(d):
 def test_nothing_given_is_the_neutral_position_at_rest(d):
     neutral, zero = MODEL.neutral(), np.zeros(NV)
     for ask in (
-        lambda q, v: d.forward(q, v), lambda q, v: d.mass_matrix(q), lambda q, v: d.bias(q, v), lambda q, v: d.inverse(q, v, zero),
-        lambda q, v: d.poses(q)[1], lambda q, v: d.rates(q, v), lambda q, v: d.reactions(q, v),
-        lambda q, v: d.energy(q, v)[1],
+        lambda q, v: d.forward(q, v), lambda q, v: d.mass_matrix(q), lambda q, v: d.bias(q, v),
+        lambda q, v: d.inverse(q, v, zero), lambda q, v: d.poses(q)[1], lambda q, v: d.rates(q, v),
+        lambda q, v: d.reactions(q, v), lambda q, v: d.energy(q, v)[1],
         lambda q, v: d.jacobian(q, "screw body"), lambda q, v: d.momenta(q, v), lambda q, v: d.inverse(q, v, None),
     ):  # fmt: skip
         assert_close(ask(None, None), ask(neutral, zero), 1e-14)
