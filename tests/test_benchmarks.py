@@ -87,7 +87,6 @@ def test_tables_are_aligned():
 
 @pytest.mark.parametrize("name", ["ur5", "anymal_c"])
 def test_a_robot_is_the_same_in_pinocchio_and_in_mujoco(name):
-    pytest.importorskip("mujoco")
     from benchmarks.peers import Case, mujoco_call
 
     case = Case.make(name, 32)
