@@ -3,7 +3,6 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/pip --disable-pip-version-check --quiet
-export PYTHONWARNDEFAULTENCODING := 0
 
 .PHONY: demo test bench lint format docs clean
 

@@ -147,17 +147,17 @@ def _place(folder: Path, text: str) -> Path:
     """The module's file; in a folder that goes away with the process where the cache cannot be written."""
     path = folder / "kernels.py"
     try:
-        if not path.exists() or path.read_text() != text:
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
             folder.mkdir(parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(dir=folder, suffix=".tmp")
-            with os.fdopen(handle, "w") as file:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
                 file.write(text)
             os.replace(name, path)
         return path
     except OSError as error:
         say_unwritable(folder.parents[1], error)
         path = Path(tempfile.mkdtemp(prefix="sharnir-")) / "kernels.py"
-        path.write_text(text)
+        path.write_text(text, encoding="utf-8")
         return path
 
 
