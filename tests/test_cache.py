@@ -189,7 +189,6 @@ def test_a_damaged_module_file_is_written_anew(folder, monkeypatch):
     assert Path(load_module(Cache()).__file__) == path and path.read_text() == module_text()
 
 
-@pytest.mark.xdist_group("numba")
 def test_numba_works_where_nothing_can_be_written(tmp_path):
     (tmp_path / "file").write_text("in the way")
     runner_of = PROGRAMS["rates"]
@@ -199,7 +198,6 @@ def test_numba_works_where_nothing_can_be_written(tmp_path):
     assert np.array_equal(run(runner, VALUES)["rate"], VALUES["v"])
 
 
-@pytest.mark.xdist_group("numba")
 def test_numba_goes_on_after_its_folder_was_cleared(folder):
     first = run(NumbaRunner(PROGRAMS["rates"], MODEL.freeze()), VALUES)["rate"]
     sh.cache_clear()
@@ -236,7 +234,6 @@ def test_four_processes_fill_one_empty_cache_together(tmp_path):
     assert names and all(len(name) == 64 for name in names)  # no half-written files
 
 
-@pytest.mark.xdist_group("numba")
 def test_processes_share_what_numba_compiled_and_outlive_its_damage(tmp_path):
     """Numba's index and its code, truncated: compiled again, not an error."""
     first = spawned("numba", 2, tmp_path / "shared")
