@@ -6,6 +6,7 @@ that Numba's own cache, which looks at one file only, can be trusted. Each progr
 
 from __future__ import annotations
 
+import atexit
 import importlib.util
 import inspect
 import os
@@ -157,6 +158,7 @@ def _place(folder: Path, text: str) -> Path:
     except OSError as error:
         say_unwritable(folder.parents[1], error)
         path = Path(tempfile.mkdtemp(prefix="sharnir-")) / "kernels.py"
+        atexit.register(shutil.rmtree, path.parent, ignore_errors=True)
         path.write_text(text, encoding="utf-8")
         return path
 

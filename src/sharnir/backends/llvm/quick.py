@@ -95,7 +95,7 @@ def quick_batch(runner: LLVMRunner) -> Callable[..., np.ndarray | None]:
             out = np.empty((n, *shape))
         elif out.__class__ is not np.ndarray or out.dtype is not exact or out.shape != (n, *shape) or not out.flags.c_contiguous:
             return None
-        arguments += (time.ctypes.data, 0, out.ctypes.data)
+        arguments += (time.ctypes.data, 0, out.ctypes.data, 0)  # no check with several lanes
         arguments[0] = n
         listed = np.array(arguments, dtype=np.int64)
         runner.lanes.call(listed.ctypes.data)
