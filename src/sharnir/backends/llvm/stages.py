@@ -13,10 +13,10 @@ from itertools import pairwise
 from ...trace import Graph
 
 LENGTH = 1000
-"""Operations in a stage: about as many as the cache of decoded instructions holds once registers are spilled."""
+"""Operations in a stage: the best of 700 … 2000 when tried on ANYmal, Talos and Panda (Zen 3); the optimum is flat."""
 
 BLOCKS = 16
-"""Blocks of states that go through a stage together; the values that wait for them must fit the second-level cache."""
+"""Blocks of states that go through a stage together: the best of 8, 16, 32 in the same trial."""
 
 
 @dataclass(frozen=True)
