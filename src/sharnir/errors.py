@@ -29,6 +29,14 @@ class MethodError(SharnirError, ValueError):
     """An unknown method or backend, or one that does not apply to this model."""
 
 
+class IntegrationError(SharnirError, ArithmeticError):
+    """A trajectory cannot be continued; `trajectory` holds all that was computed until then."""
+
+    def __init__(self, message: str, trajectory: object = None) -> None:
+        super().__init__(message)
+        self.trajectory = trajectory
+
+
 def known(names: Iterable[str], limit: int = 12) -> str:
     """`'a', 'b', 'c'`: the tail of an 'unknown name' message."""
     names = list(names)
