@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .errors import MethodError, ModelError, SharnirError, SingularError, StateError, TraceError
+from .errors import (
+    IntegrationError,
+    MethodError,
+    ModelError,
+    SharnirError,
+    SimulationError,
+    SingularError,
+    StateError,
+    TraceError,
+)
 from .model import samples
 from .model.forces import (
     Bushing,
@@ -61,16 +70,24 @@ if TYPE_CHECKING:
     from .backends.cache import cache_clear
     from .dynamics import Dynamics
     from .forms.matrices import Matrices, matrices
+    from .integrate.methods import integrators
     from .method_table import methods
+    from .simulation.events import Event
+    from .simulation.result import Result
+    from .simulation.run import simulate
 
 __version__ = "0.1.0"
 
 _LATER = {
     "Dynamics": "dynamics",
+    "Event": "simulation.events",
     "Matrices": "forms.matrices",
     "cache_clear": "backends.cache",
     "matrices": "forms.matrices",
+    "integrators": "integrate.methods",
     "methods": "method_table",
+    "Result": "simulation.result",
+    "simulate": "simulation.run",
 }
 """Names whose modules need SciPy: imported when first used, so that `import sharnir` is quick."""
 
@@ -93,8 +110,10 @@ __all__ = [
     "Cylindrical",
     "Drag",
     "Dynamics",
+    "Event",
     "Force",
     "Free",
+    "IntegrationError",
     "Joint",
     "JointFriction",
     "JointSpring",
@@ -109,11 +128,13 @@ __all__ = [
     "PointGravity",
     "Pose",
     "Prismatic",
+    "Result",
     "Revolute",
     "Rod",
     "Rotation",
     "Screw",
     "SharnirError",
+    "SimulationError",
     "SingularError",
     "Sphere",
     "SpringDamper",
@@ -131,6 +152,7 @@ __all__ = [
     "cos",
     "cosh",
     "exp",
+    "integrators",
     "log",
     "matrices",
     "maximum",
@@ -139,6 +161,7 @@ __all__ = [
     "power",
     "samples",
     "select",
+    "simulate",
     "sin",
     "sinh",
     "sqrt",

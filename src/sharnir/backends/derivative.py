@@ -26,8 +26,13 @@ class TracedDerivative:
     momenta: bool
 
 
-def trace_derivative(structure: Structure, method: Method, balance: bool = True, limit: int | None = None) -> TracedDerivative:
-    """Everything on the symbols of one graph, so that what the parts have in common is worked out once."""
+def trace_derivative(
+    structure: Structure, method: Method, balance: bool = True, tau_works: bool = True, limit: int | None = None
+) -> TracedDerivative:
+    """Everything on the symbols of one graph, so that what the parts have in common is worked out once.
+
+    balance: with the powers; tau_works: that of the joint forces τ among them.
+    """
     graph = Graph(limit)
     sizes = {"q": structure.nq, "v": structure.nv, "tau": structure.nv, "parameter": len(structure.parameters), "t": 1}
     inputs = {name: tuple(graph.inputs(size)) for name, size in sizes.items()}
@@ -44,7 +49,11 @@ def trace_derivative(structure: Structure, method: Method, balance: bool = True,
     causes: tuple[str, ...] = ()
     powers: tuple[Number, ...] = ()
     if balance:
-        causes, powers = _powers(structure, values, inputs, rate)
+        found = _powers(structure, values, inputs, rate)
+        if tau_works:
+            found["tau"] = sum((x * y for x, y in zip(inputs["tau"], values["v"], strict=True)), 0.0)
+        kept = {name: x for name, x in found.items() if isinstance(x, Symbol)}
+        causes, powers = tuple(kept), tuple(kept.values())
     outputs = {"rate": tuple(rate), "qdd": tuple(speed_rate), "power": powers}
     return TracedDerivative(TracedProgram(graph, inputs, outputs), causes, momenta)
 
@@ -54,9 +63,7 @@ def _run(name: str, structure: Structure, values: dict[str, Any]) -> Any:
     return run_program(program, structure, values, relink(program.function), dtype=object)
 
 
-def _powers(
-    structure: Structure, values: dict[str, Any], inputs: dict[str, tuple[Symbol, ...]], rate: Any
-) -> tuple[tuple[str, ...], tuple[Number, ...]]:
+def _powers(structure: Structure, values: dict[str, Any], inputs: dict[str, tuple[Symbol, ...]], rate: Any) -> dict[str, Number]:
     """Power of the drives, and of every force beyond what its stored energy gives back."""
     found: dict[str, Number] = {}
     if structure.drives or structure.given:
@@ -74,8 +81,7 @@ def _powers(
             found[name] = power + back
             if isinstance(found[name], Symbol) and _always_small(inputs, found[name], power, back):
                 found[name] = 0.0
-    kept = {name: x for name, x in found.items() if isinstance(x, Symbol)}
-    return tuple(kept), tuple(kept.values())
+    return found
 
 
 def _always_small(inputs: dict[str, tuple[Symbol, ...]], total: Number, power: Number, back: Number) -> bool:

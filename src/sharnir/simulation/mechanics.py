@@ -59,8 +59,9 @@ class Mechanics:
         straight = method.program is not None and "iterative" not in method.name
         if not (straight or self.momenta) or self.d._shelf.asked in ("python", "numba"):
             return None
+        limit = LIMIT if self.d._shelf.asked == "auto" else None
         try:
-            return trace_derivative(self.structure, method, balance, LIMIT if self.d._shelf.asked == "auto" else None)
+            return trace_derivative(self.structure, method, balance, bool(self.tau.any()), limit)
         except GraphTooLarge:
             return None
 
