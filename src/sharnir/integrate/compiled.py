@@ -81,7 +81,12 @@ def load(entry: Any, memory: Any, store: Cache) -> Compiled:
 def sources() -> str:
     """All the text an integrator can depend on."""
     here = Path(__file__)
-    files = [here, here.with_name("intrinsics.py"), Path(ops.__file__), *sorted((here.parent / "stepping").glob("*.py"))]
+    files = [
+        here,
+        here.parents[1] / "backends" / "intrinsics.py",
+        Path(ops.__file__),
+        *sorted((here.parent / "stepping").glob("*.py")),
+    ]
     return "\n".join(path.read_text(encoding="utf-8") for path in files)
 
 
@@ -91,7 +96,7 @@ def module_text(entries: list[Any]) -> str:
         [
             '"""Integrators of sharnir, as they stand, for Numba. Generated; do not edit."""',
             "from numba import njit",
-            "from sharnir.integrate.intrinsics import group_at, invoke",
+            "from sharnir.backends.intrinsics import group_at, invoke",
             "",
             f"kernel = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={FLAGS}, error_model='numpy', _nrt=False)",
             kernels_text(entries, without=[invoke_interpreted]),
@@ -114,7 +119,7 @@ def assembly(entry: Any, memory: Any) -> str:
     """LLVM assembly of an integrator as a function f of one address."""
     from numba import types
 
-    from .intrinsics import group_at, words
+    from ..backends.intrinsics import group_at, words
 
     space, calls, at = dict(_space()), [], 0
     for k, group in enumerate((Problem, Run, Events, Output, memory)):
