@@ -10,10 +10,12 @@ import numpy as np
 
 from ..errors import MethodError, known
 from ..model.storage import allocate
+from .stepping.adams import AdamsMemory, adams
 from .stepping.dop853 import DOP853_SIZES, DOP853_TABLEAU, dop853
 from .stepping.dopri5 import DOPRI5_SIZES, DOPRI5_TABLEAU, dopri5
 from .stepping.euler import euler
 from .stepping.midpoint import MidpointMemory, midpoint
+from .stepping.radau import RadauMemory, radau
 from .stepping.rk4 import rk4
 from .stepping.runge_kutta import Stages
 
@@ -83,6 +85,30 @@ _TABLE = [
         DOPRI5_SIZES,
         DOPRI5_TABLEAU,
         rows=4,
+    ),
+    Integrator(
+        "adams",
+        "Adams–Bashforth–Moulton PECE, variable order",
+        "1–13",
+        True,
+        False,
+        "Shampine, Gordon 1975",
+        "an expensive right-hand side, smooth motion, tight tolerances",
+        adams,
+        AdamsMemory,
+        rows=15,
+    ),
+    Integrator(
+        "radau",
+        "Radau IIA, dense output of order 3",
+        "5",
+        True,
+        True,
+        "Hairer, Wanner II, IV.8",
+        "stiff problems: hard springs, strong damping, fast decays",
+        radau,
+        RadauMemory,
+        needs_jacobian=True,
     ),
     Integrator("rk4", "the classical Runge–Kutta method", "4", False, False, "Kutta 1901", "a given step, batches", rk4),
     Integrator(

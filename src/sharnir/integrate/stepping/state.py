@@ -25,6 +25,7 @@ class Run(NamedTuple):
     atol: Array["n"]
     F: Array["nF", "n"]  # the last step as a polynomial, where it was asked for (dense.py)
     nodes: Array["nN"]  # numbers that belong to it
+    weights: Array["nN"]
     clock: Array[8]
     tally: Array[12]
     rule: Array[5]
