@@ -41,7 +41,7 @@ class Mechanics:
         self.parameters = np.array(list(s.parameters.values()), dtype=float)
         self.momenta = d.method == "momentum"
         self.causes: tuple[str, ...] = ()
-        self.compiled = False
+        self.backend = "python"
         self._keep: list[Any] = []
         functions = [(f"event {e.name or k + 1!r}", e.when) for k, e in enumerate(self.events)]
         self._watched = Watched(s, functions) if functions else None
@@ -74,7 +74,7 @@ class Mechanics:
             return None
 
     def _native(self, derivative: TracedDerivative, jacobian: bool) -> System:
-        self.compiled = True
+        self.backend = "llvm"
         self.causes = derivative.causes
         b = buffers(self.n, events=len(self.events), jacobian=jacobian)
         call = self._call(derivative.traced, b, {"rate": 0, "qdd": self.nq, "power": self.nq + self.nv})
@@ -162,7 +162,7 @@ class Mechanics:
     # --- loops ----------------------------------------------------------------------------------------------------------
     def _loops(self) -> System:
         """Models too large for straight-line code, and methods that iterate: native functions one after the other."""
-        self.compiled = True
+        self.backend = "numba"
         s, shelf, nq = self.structure, self.d._shelf, self.nq
         method = self.d._method.program
         forward = shelf.runner(f"forward/{method}", wrenches=True, backend="numba")
@@ -212,6 +212,7 @@ class Mechanics:
     def _python(self) -> System:
         """Methods that are sparse solves, and the interpreter: one call of Dynamics for every evaluation."""
         d, nq = self.d, self.nq
+        self.backend = d.backend
 
         def derivative(t: float, x: np.ndarray) -> np.ndarray:
             q, v = x[:nq], x[nq:]
