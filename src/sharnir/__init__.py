@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from .method_table import methods
     from .simulation.events import Event
     from .simulation.result import Result
+    from .simulation.rollout import Rollout, rollout
     from .simulation.run import simulate
 
 __version__ = "0.1.0"
@@ -87,6 +88,8 @@ _LATER = {
     "integrators": "integrate.methods",
     "methods": "method_table",
     "Result": "simulation.result",
+    "Rollout": "simulation.rollout",
+    "rollout": "simulation.rollout",
     "simulate": "simulation.run",
 }
 """Names whose modules need SciPy: imported when first used, so that `import sharnir` is quick."""
@@ -131,6 +134,7 @@ __all__ = [
     "Result",
     "Revolute",
     "Rod",
+    "Rollout",
     "Rotation",
     "Screw",
     "SharnirError",
@@ -159,6 +163,7 @@ __all__ = [
     "methods",
     "minimum",
     "power",
+    "rollout",
     "samples",
     "select",
     "simulate",
