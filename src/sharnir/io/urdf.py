@@ -74,7 +74,7 @@ class _Builder:
             if body != GROUND:
                 self._add_body(body, composed(parts))
         for link, (body, at) in self.place.items():
-            if link != body:
+            if link != body or body == GROUND:
                 self.model.add_frame(link, body, at)
         if self.floating:
             self.model.add_floating(self.place[self.tree.root][0])
