@@ -68,7 +68,7 @@ def _limits(joint: UrdfJoint, report: ImportReport) -> dict[str, Any]:
         if low > high:
             report.kept("limits the wrong way round", limit.where, f"lower {low:g} is above upper {high:g}", warning=True)
         options["limits"] = (low, high)
-        report.kept("limits of a joint", limit.where, "they act once a force for them is added")
+        report.kept("limits of a joint", limit.where, "they act once the model has a JointStop")
     elif "lower" in limit.attributes or "upper" in limit.attributes:
         report.ignored(f"bounds of a {joint.kind} joint", limit.where, "such a joint has none in URDF")
     for name in ("effort", "velocity"):
@@ -94,7 +94,7 @@ def _passive_forces(joint: UrdfJoint, report: ImportReport, passive: bool) -> di
         if name == "damping":
             report.honoured(name, dynamics.where)
         else:
-            report.kept(name, dynamics.where, "it acts once a force for it is added")
+            report.kept(name, dynamics.where, "it acts once the model has a JointFriction")
     return options
 
 

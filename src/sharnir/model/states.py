@@ -86,7 +86,7 @@ def check_finite(x: np.ndarray, names: list[str], what: str) -> None:
 
 def check_quaternions(model: Model, q: np.ndarray) -> None:
     for joint in model.joints:
-        names = joint.type.q_names()
+        names = joint.q_names
         if "qw" in names:
             part = q[model.q_slice(joint.name)][names.index("qw") :]
             if not part.any():
