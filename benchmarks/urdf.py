@@ -94,7 +94,9 @@ def worst_errors(pair: Pair, seed: int = 0) -> dict[str, float]:
     return {"poses": _pose_error(pair, data, q), **_dynamics_errors(pair, data, q, v, a, tau)}
 
 
-def _dynamics_errors(pair: Pair, data: pin.Data, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray) -> dict[str, float]:
+def _dynamics_errors(
+    pair: Pair, data: pin.Data, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray
+) -> dict[str, float]:
     m, p, G, pq = pair.ours, pair.pin, pair.G, pair.q(q)
     M = pin.crba(p, data, pq)
     M = G.T @ (np.triu(M) + np.triu(M, 1).T) @ G

@@ -120,7 +120,12 @@ def found(path, **options):
 
 
 def test_meshes_are_found_in_the_own_package_its_siblings_and_declared_folders(package, monkeypatch):
-    uris = ["../part.stl", "package://here_description/part.stl", "package://there_description/part.stl", f"file://{package}/part.stl"]
+    uris = [
+        "../part.stl",
+        "package://here_description/part.stl",
+        "package://there_description/part.stl",
+        f"file://{package}/part.stl",
+    ]
     path = write(package / "urdf", meshes(*uris, "package://plain/part.stl"))
     assert found(path) == ["part.stl"] * 4 + [None]
     assert found(path, package_paths=[package.parent]) == ["part.stl"] * 5

@@ -94,7 +94,13 @@ def test_merged_masses_are_those_of_the_parts(tmp_path):
 
 
 def test_links_without_mass_and_a_massless_world_are_welcome(tmp_path):
-    parts = [link("world", ""), joint("weld", "fixed", "world", "base"), *arm(), link("tip", ""), joint("end", "fixed", "tool", "tip")]
+    parts = [
+        link("world", ""),
+        joint("weld", "fixed", "world", "base"),
+        *arm(),
+        link("tip", ""),
+        joint("end", "fixed", "tool", "tip"),
+    ]
     m = sh.load(write(tmp_path, *parts))
     assert {"world", "base", "tool", "tip"} == set(m.frames)
     assert m.nv == 2
@@ -107,7 +113,13 @@ def test_a_link_called_ground_keeps_its_name_as_a_frame(tmp_path):
     m = sh.load(write(tmp_path, *parts), floating=True)
     assert m.frames["ground"][0] == "ground link"
     assert m.import_report.approximated[0].what == "name of a link"
-    parts = [link("world"), link("ground"), link("arm"), joint("w", "fixed", "world", "ground"), joint("a", "revolute", "ground", "arm")]
+    parts = [
+        link("world"),
+        link("ground"),
+        link("arm"),
+        joint("w", "fixed", "world", "ground"),
+        joint("a", "revolute", "ground", "arm"),
+    ]
     assert sh.load(write(tmp_path, *parts)).frames["ground"][1].position == (0.1, 0.2, 0.3)
 
 
@@ -132,7 +144,9 @@ def hand(*mimics: str) -> list[str]:
 
 
 def test_a_follower_of_a_follower_follows_the_leader(tmp_path):
-    m = sh.load(write(tmp_path, *hand('<mimic joint="jf1" multiplier="2" offset="0.5"/>', '<mimic joint="jf2" multiplier="-3"/>', "")))
+    m = sh.load(
+        write(tmp_path, *hand('<mimic joint="jf1" multiplier="2" offset="0.5"/>', '<mimic joint="jf2" multiplier="-3"/>', ""))
+    )
     follows = {j.name: (j.follows.leader, j.follows.ratio, j.follows.offset) for j in m.joints if j.follows}
     assert follows == {"jf0": ("jf2", -6.0, 0.5), "jf1": ("jf2", -3.0, 0.0)}
     assert m.nv == 1

@@ -19,7 +19,9 @@ def link(name: str, inside: str = INERTIAL) -> str:
     return f'<link name="{name}">{inside}</link>'
 
 
-def joint(name: str, kind: str, parent: str, child: str, inside: str = "", place: str = 'xyz="0.1 0.2 0.3" rpy="0.3 -0.2 0.5"') -> str:
+def joint(
+    name: str, kind: str, parent: str, child: str, inside: str = "", place: str = 'xyz="0.1 0.2 0.3" rpy="0.3 -0.2 0.5"'
+) -> str:
     if kind in ("revolute", "prismatic") and "<limit" not in inside:
         inside += '<limit lower="-1" upper="2" effort="3" velocity="4"/>'
     ends = f'<parent link="{parent}"/><child link="{child}"/>'

@@ -28,7 +28,9 @@ def inspect(
     floating: Annotated[bool, typer.Option("--floating", help="Free the root from the ground.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Refuse a file that is not wholly honoured.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print data instead of a tree.")] = False,
-    packages: Annotated[list[Path] | None, typer.Option("--package-path", help="A folder with ROS packages; may be repeated.")] = None,
+    packages: Annotated[
+        list[Path] | None, typer.Option("--package-path", help="A folder with ROS packages; may be repeated.")
+    ] = None,
 ) -> None:
     """Show what a model file holds: bodies, joints, freedoms, masses, and what the import did with each part of it."""
     from .inspect import inspect_file

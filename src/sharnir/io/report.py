@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import groupby
 from os import PathLike
 
@@ -114,8 +114,7 @@ class ImportReport:
 
     def as_dict(self) -> dict[str, object]:
         """Plain data, for JSON."""
-        entries = [{"what": e.what, "where": e.where, "verdict": e.verdict, "why": e.why, "warning": e.warning} for e in self.entries]
-        return {"source": self.source, "summary": self.summary(), "entries": entries}
+        return {"source": self.source, "summary": self.summary(), "entries": [asdict(e) for e in self.entries]}
 
 
 def _shown(places: list[str]) -> str:

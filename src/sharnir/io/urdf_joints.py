@@ -60,7 +60,7 @@ def _limits(joint: UrdfJoint, report: ImportReport) -> dict[str, Any]:
     bounded = joint.kind in ("revolute", "prismatic")
     if limit is None:
         if bounded:
-            report.approximated(f"{joint.kind} joint without <limit>", joint.element.where, "URDF asks for one; read as unlimited")
+            report.approximated(f"{joint.kind} joint without <limit>", joint.element.where, "URDF wants one; read as unlimited")
         return {}
     options: dict[str, Any] = {}
     if bounded:

@@ -29,7 +29,9 @@ def _refuse(model: Model) -> None:
     if model._base is not None:
         raise FormatError(f"model {model.name!r}: its base moves; URDF cannot say so. Save as .yaml")
     if tuple(model.gravity) != STANDARD_GRAVITY:
-        raise FormatError(f"model {model.name!r}: URDF has no gravity, readers take {STANDARD_GRAVITY}, not {tuple(model.gravity)}")
+        raise FormatError(
+            f"model {model.name!r}: URDF has no gravity, readers take {STANDARD_GRAVITY}, not {tuple(model.gravity)}"
+        )
     for name in getattr(model, "forces", {}):
         raise FormatError(f"force {name!r}: URDF has no forces. Save as .yaml, or a copy of the model without it")
     for name in model.frames:
@@ -96,7 +98,13 @@ class _Writer:
         if body is not None and (body.mass or any(body.inertia)):
             names = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
             moments = " ".join(f'{n}="{x!r}"' for n, x in zip(names, map(float, body.inertia), strict=True))
-            inside += ["<inertial>", *origin(Pose(body.com)), f'<mass value="{body.mass!r}"/>', f"<inertia {moments}/>", "</inertial>"]
+            inside += [
+                "<inertial>",
+                *origin(Pose(body.com)),
+                f'<mass value="{body.mass!r}"/>',
+                f"<inertia {moments}/>",
+                "</inertial>",
+            ]
         for visual in self.visuals.get(name, []):
             inside += self._visual(visual, self._pose_of(name))
         if not inside:

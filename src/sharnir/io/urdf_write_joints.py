@@ -24,11 +24,11 @@ def joint_lines(joint: PlacedJoint, before: Pose, after: Pose, backwards: bool) 
     _refuse(joint, kind, backwards)
     inside: list[str] = []
     if kind in ("revolute", "prismatic"):
-        axis = unit_axis(joint.type.axis, f"joint {joint.name!r}")  # type: ignore[attr-defined]
-        inside.append(_axis(tuple(-x for x in axis) if backwards else axis))
+        sign = -1.0 if backwards else 1.0
+        inside.append(_axis(tuple(sign * x for x in unit_axis(joint.type.axis, joint.name))))  # type: ignore[attr-defined]
     if kind == "planar":
-        axis, before, after = _planar(before, after)
-        inside.append(_axis(axis))
+        normal, before, after = _planar(before, after)
+        inside.append(_axis(normal))
     inside += _limit(joint, kind)
     damping, friction = (_one_number(joint, what) for what in ("damping", "friction"))
     if damping or friction:
