@@ -38,6 +38,7 @@ def batch(model: sh.Model, n: int, seed: int = 0) -> Arrays:
     values["wrench"] = rng.normal(size=(n, 6 * (nb + 1)))
     values["wrench"][:, :6] = 0.0  # the base feels no force
     values["point"] = rng.normal(size=(n, 3))
+    values["R"] = rng.normal(size=(n, 6 * (nb + 1)))
     return values
 
 
@@ -73,7 +74,11 @@ def used(outputs: Arrays) -> Arrays:
 
 
 def expected(name: str, model: sh.Model, state: Arrays) -> dict[str, Any]:
-    """The outputs of a program in one state, by the dense matrices of the papers."""
+    """The outputs of a program in one state, by the dense matrices of the papers.
+
+    Where no coordinates are coupled, the programs for coupled ones give what the others give.
+    """
+    name = name.removeprefix("coupled/")
     q, v, t = state["q"][0], state["v"][0], float(state["t"][0, 0])
     wrenches = state["wrench"].reshape(-1, 6)[1:]
     X = sh.matrices(model, q, v, t, wrenches)
@@ -101,10 +106,15 @@ def _of_state(kind: str, X: sh.Matrices, state: Arrays) -> dict[str, Any]:
         return {"h": -X.Q}
     if kind == "poses":
         return {"r": r, "G": G.reshape(-1, 9)}
+    if kind == "motion":
+        return {"r": r, "G": G.reshape(-1, 9), "velocity": X.v.reshape(-1, 6)}
     if kind == "rates":
         return {"rate": X.q_rate}
     if kind == "velocities":
         return {"velocity": X.v.reshape(-1, 6)}
+    if kind == "drive-power":
+        R = state["R"].reshape(-1, 6)
+        return {"power": [R[0] @ X.base_velocity + R[1:].ravel() @ X.phi_r]}
     if kind == "momenta":
         return {"p": momentum.momenta(X)}
     mass = np.array([b.mass for b in X.model.bodies])

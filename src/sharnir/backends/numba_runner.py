@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import importlib.util
-import inspect
 import os
 import pickle
 import platform
@@ -24,8 +23,6 @@ from typing import Any
 import numpy as np
 
 from ..errors import MethodError
-from ..kernels import ops
-from ..kernels.arrays import Array
 from ..kernels.joint_stage import Joints
 from ..kernels.tree import Tree
 from ..model.storage import allocate, resolve
@@ -33,8 +30,8 @@ from ..programs import PROGRAMS
 from ..programs.program import Program
 from .cache import Cache, digest, say_unwritable
 from .compiled_forces import CompiledForces
-from .link import closure
 from .llvm.runner import LLVMRunner, pool
+from .numba_module import alias, built, flat, imports_text, kernels_text, leaves
 from .runner import Interface
 from .user_functions import USER_FUNCTIONS
 
@@ -49,7 +46,7 @@ class NumbaRunner(Interface):
         _check_memory(self.program, self.structure)
         self.driver = getattr(load_module(self._store), driver_name(self.program))
         self._model = [*self.structure.tree, *self.structure.joints]
-        self.work = [_flat(allocate(self.program.work, self.structure.sizes))]
+        self.work = [flat(allocate(self.program.work, self.structure.sizes))]
         self._constants = {name: np.asarray(x, dtype=float)[None] for name, x in self.constant.items()}
 
     def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:
@@ -62,7 +59,7 @@ class NumbaRunner(Interface):
         results = self._results(n, dict(zip(self.outputs, outputs, strict=True)))
         threads = 1 if self.program.loops_only else max(1, min(threads, n))
         while len(self.work) < threads:
-            self.work.append(_flat(allocate(self.program.work, self.structure.sizes)))
+            self.work.append(flat(allocate(self.program.work, self.structure.sizes)))
         edges = [n * k // threads for k in range(threads + 1)]
 
         def part(k: int) -> None:
@@ -202,29 +199,14 @@ def driver_name(program: Program) -> str:
 @cache
 def module_text() -> str:
     """One self-contained module: constants, every kernel that any program calls, and a loop over states for each."""
-    functions: dict[str, Any] = {}
-    for program in PROGRAMS.values():
-        for f in closure(program.function):
-            if f.__module__ == ops.__name__ and f.__name__ != "select":
-                continue  # Numba has its own: those of math
-            if functions.setdefault(f.__name__, f) is not f:
-                raise AssertionError(f"two kernels are called {f.__name__!r}: rename one")
-    constants = {}
-    for f in functions.values():
-        for name in f.__code__.co_names:
-            value = f.__globals__.get(name)
-            if isinstance(value, (int, float, tuple)):
-                constants[name] = value
     return "\n".join(
         [
             '"""The kernels of sharnir, as they stand, for Numba. Generated; do not edit."""',
-            "from math import " + ", ".join(sorted(n for n in ops.__all__ if n != "select")),
             "from numba import njit",
             "",
             f"kernel = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={FLAGS}, error_model='numpy')",
             f"driver = njit(nogil=True, cache=True, fastmath={FLAGS}, error_model='numpy')",
-            *(f"{name} = {value!r}" for name, value in sorted(constants.items())),
-            *(f"\n\n@kernel\n{inspect.getsource(f)}" for f in functions.values()),
+            kernels_text([program.function for program in PROGRAMS.values()]),
             *(_driver_text(program) for program in PROGRAMS.values()),
         ]
     )
@@ -235,52 +217,19 @@ def _driver_text(program: Program) -> str:
     a NamedTuple slowly."""
     groups = {"tree": Tree, "joints": Joints, "work": program.work}
     x, y = list(program.inputs.__annotations__), list(program.outputs.__annotations__)
-    parameters = [name for prefix, group in groups.items() for name in _leaves(group, prefix)]
+    parameters = [name for prefix, group in groups.items() for name in leaves(group, prefix)]
     rows = ", ".join(f"{k}[b if {k}.shape[0] > 1 else 0]" for k in x)
     results = ", ".join(f"y_{k}[b]" for k in y)
-    classes = sorted({c for group in (*groups.values(), program.inputs, program.outputs) for c in _classes(group)}, key=_alias)
-    imports = "\n".join(f"from {c.__module__} import {c.__name__} as {_alias(c)}" for c in classes)
     return f"""
-{imports}
+{imports_text([*groups.values(), program.inputs, program.outputs])}
 
 
 @driver
 def {driver_name(program)}(first, last, {", ".join([*parameters, *x, *(f"y_{k}" for k in y)])}):
-    tree = {_built(Tree, "tree")}
-    joints = {_built(Joints, "joints")}
-    work = {_built(program.work, "work")}
+    tree = {built(Tree, "tree")}
+    joints = {built(Joints, "joints")}
+    work = {built(program.work, "work")}
     for b in range(first, last):
-        x = {_alias(program.inputs)}({rows})
-        {program.function.__name__}(tree, joints, x, work, {_alias(program.outputs)}({results}))
+        x = {alias(program.inputs)}({rows})
+        {program.function.__name__}(tree, joints, x, work, {alias(program.outputs)}({results}))
 """
-
-
-def _alias(group: type) -> str:
-    return f"{group.__module__.rsplit('.', 1)[-1]}_{group.__name__}"
-
-
-def _classes(group: Any) -> list[type]:
-    """A group and the groups in it."""
-    return [group, *(c for part in group.__annotations__.values() if not issubclass(part, Array) for c in _classes(part))]
-
-
-def _leaves(group: Any, prefix: str) -> list[str]:
-    """Names of the arrays of a group, groups within it opened up."""
-    out: list[str] = []
-    for name, part in group.__annotations__.items():
-        out += [f"{prefix}_{name}"] if issubclass(part, Array) else _leaves(part, f"{prefix}_{name}")
-    return out
-
-
-def _built(group: Any, prefix: str) -> str:
-    """The text that puts a group together from its arrays."""
-    parts = (
-        f"{prefix}_{name}" if issubclass(part, Array) else _built(part, f"{prefix}_{name}")
-        for name, part in group.__annotations__.items()
-    )
-    return f"{_alias(group)}({', '.join(parts)})"
-
-
-def _flat(group: Any) -> list[np.ndarray]:
-    """The arrays of a group, groups within it opened up."""
-    return [x for part in group for x in ([part] if isinstance(part, np.ndarray) else _flat(part))]

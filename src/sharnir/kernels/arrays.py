@@ -15,4 +15,4 @@ class Array:
     shape: tuple = ()
 
     def __class_getitem__(cls, shape):
-        return type("Array", (Array,), {"shape": shape if isinstance(shape, tuple) else (shape,)})
+        return type("Array", (cls,), {"shape": shape if isinstance(shape, tuple) else (shape,)})

@@ -43,6 +43,7 @@ class Structure:
         self.nq = int(self.q_first[-1])
         self.coupled = self.na > self.nv
         self.tree = self._tree()
+        self.parameters: dict[str, float] = model.parameters
         self.forces = ForceTable(self, model.forces)
         self.sizes = {
             "nb1": self.nb + 1, "nq": self.nq, "na": self.na, "nv": self.nv, "nl": 6 * self.nb - self.na,

@@ -39,6 +39,13 @@ class Moved(NamedTuple):
     load: Array["nf"]
 
 
+class Reactions(NamedTuple):
+    drive: Array["nd", 3]
+    given: Array["ng"]
+    q: Array["nq"]
+    R: Array["nb1", 6]
+
+
 class Momenta(NamedTuple):
     drive: Array["nd", 3]
     given: Array["ng"]
