@@ -1,16 +1,18 @@
-"""Functions of the dialect as the text of one module for Numba: the functions as they stand, and their groups of arrays."""
+"""Functions of the dialect through Numba to machine code: their text as it stands, compiled to a function of one address."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from ..kernels import ops
-from ..kernels.arrays import Array
 from .link import closure
+from .llvm.jit import optimized
 
 
 def kernels_text(entries: Sequence[Any], without: Sequence[Any] = ()) -> str:
@@ -38,36 +40,66 @@ def kernels_text(entries: Sequence[Any], without: Sequence[Any] = ()) -> str:
     )
 
 
-def imports_text(groups: Iterable[Any]) -> str:
-    """The import of each group and of the groups in it, under a name of its own."""
-    classes = sorted({c for group in groups for c in _classes(group)}, key=alias)
-    return "\n".join(f"from {c.__module__} import {c.__name__} as {alias(c)}" for c in classes)
+def native_assembly(space: dict[str, Any], main: str, groups: Mapping[str, Any]) -> str:
+    """LLVM assembly of a function `void f(int64 *arguments)` from the text of `main(address)`.
+
+    `space` holds the functions it calls, under `@kernel`; a group named in `groups` is had by `name(address)`.
+    """
+    from numba import types
+
+    from .intrinsics import group_at
+
+    space = {**space, **{name: group_at(group) for name, group in groups.items()}}
+    exec(f"@kernel\n{main}", space)
+    with _no_optimization():
+        space["main"].compile((types.int64,))
+        (result,) = space["main"].overloads.values()
+        text = result.library.get_llvm_str()
+    name = re.escape(result.fndesc.llvm_func_name)
+    text = re.sub(rf'@"?{name}"?(?=\()', "@inner", text) + _WRAPPER
+    text = optimized(text)
+    foreign = set(re.findall(r"^declare .*?@\"?([\w.]+)", text, re.MULTILINE)) - _LIBRARY
+    foreign = {name for name in foreign if not name.startswith("llvm.")}
+    if foreign:
+        raise AssertionError(f"code leaves the dialect: it calls {', '.join(sorted(foreign))}")
+    return text
 
 
-def alias(group: type) -> str:
-    return f"{group.__module__.rsplit('.', 1)[-1]}_{group.__name__}"
+_WRAPPER = """
+define void @f(ptr %arguments) {
+  %result = alloca i64
+  %exception = alloca ptr
+  %address = ptrtoint ptr %arguments to i64
+  %status = call i32 @inner(ptr %result, ptr %exception, i64 %address)
+  ret void
+}
+"""
+"""How Numba's own functions are called: place of the result, place of an exception (there is none), the argument."""
+
+_LIBRARY = {
+    "floor", "fmod", "pow", "exp", "log", "sqrt", "hypot", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh",
+    "tanh", "memset", "memcpy", "memmove",
+}  # fmt: skip
+"""What the code may need from outside."""
 
 
-def _classes(group: Any) -> list[type]:
-    """A group and the groups in it."""
-    return [group, *(c for part in group.__annotations__.values() if not issubclass(part, Array) for c in _classes(part))]
+@contextmanager
+def _no_optimization() -> Iterator[None]:
+    """Numba optimises every function and then all it calls again; once at the end is enough, and far quicker."""
+    from numba.core import config as settings
+
+    config: Any = settings
+    kept = config.OPT
+    config.OPT = type(kept)(2)
+    try:
+        yield
+    finally:
+        config.OPT = kept
 
 
-def leaves(group: Any, prefix: str) -> list[str]:
-    """Names of the arrays of a group, groups within it opened up."""
-    out: list[str] = []
-    for name, part in group.__annotations__.items():
-        out += [f"{prefix}_{name}"] if issubclass(part, Array) else leaves(part, f"{prefix}_{name}")
-    return out
-
-
-def built(group: Any, prefix: str) -> str:
-    """The text that puts a group together from its arrays."""
-    parts = (
-        f"{prefix}_{name}" if issubclass(part, Array) else built(part, f"{prefix}_{name}")
-        for name, part in group.__annotations__.items()
-    )
-    return f"{alias(group)}({', '.join(parts)})"
+def addresses(arrays: Iterable[np.ndarray]) -> list[int]:
+    """Address and shape of each: how a group is handed to compiled code."""
+    return [k for x in arrays for k in (x.ctypes.data, *x.shape)]
 
 
 def flat(group: Any) -> list[np.ndarray]:

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import MethodError, known
 from ..model.storage import allocate
-from .stepping.dense import Hermite
+from .stepping.adams import AdamsMemory, adams
 from .stepping.dop853 import DOP853_SIZES, DOP853_TABLEAU, dop853
 from .stepping.dopri5 import DOPRI5_SIZES, DOPRI5_TABLEAU, dopri5
 from .stepping.euler import euler
 from .stepping.midpoint import MidpointMemory, midpoint
+from .stepping.radau import RadauMemory, radau
 from .stepping.rk4 import rk4
 from .stepping.runge_kutta import Stages
+
+
+class Nothing(NamedTuple):
+    """The memory of a method that has none."""
 
 
 @dataclass(frozen=True)
@@ -31,10 +36,12 @@ class Integrator:
     """When to take it."""
     entry: Callable[..., int] | None = None
     """The loop with this method, in the dialect; None where a library does the work."""
-    memory: Any = None
+    memory: Any = Nothing
     sizes: dict[str, int] = field(default_factory=dict)
     tableau: dict[str, Any] = field(default_factory=dict)
     needs_jacobian: bool = False
+    rows: int = 3
+    """Rows of the polynomial of a step."""
 
     def make_memory(self, n: int) -> Any:
         """The method's own arrays for n numbers, its coefficients in them."""
@@ -63,6 +70,7 @@ _TABLE = [
         Stages,
         DOP853_SIZES,
         DOP853_TABLEAU,
+        rows=7,
     ),
     Integrator(
         "dopri5",
@@ -76,8 +84,33 @@ _TABLE = [
         Stages,
         DOPRI5_SIZES,
         DOPRI5_TABLEAU,
+        rows=4,
     ),
-    Integrator("rk4", "the classical Runge–Kutta method", "4", False, False, "Kutta 1901", "a given step, batches", rk4, Hermite),
+    Integrator(
+        "adams",
+        "Adams–Bashforth–Moulton PECE, variable order",
+        "1–13",
+        True,
+        False,
+        "Shampine, Gordon 1975",
+        "an expensive right-hand side, smooth motion, tight tolerances",
+        adams,
+        AdamsMemory,
+        rows=15,
+    ),
+    Integrator(
+        "radau",
+        "Radau IIA, dense output of order 3",
+        "5",
+        True,
+        True,
+        "Hairer, Wanner II, IV.8",
+        "stiff problems: hard springs, strong damping, fast decays",
+        radau,
+        RadauMemory,
+        needs_jacobian=True,
+    ),
+    Integrator("rk4", "the classical Runge–Kutta method", "4", False, False, "Kutta 1901", "a given step, batches", rk4),
     Integrator(
         "euler",
         "semi-implicit Euler, symplectic",
@@ -87,7 +120,6 @@ _TABLE = [
         "Hairer, Lubich, Wanner I.1",
         "one evaluation a step: games, learning, rough looks",
         euler,
-        Hermite,
     ),
     Integrator(
         "midpoint",

@@ -17,7 +17,7 @@ from .request import Request
 from .stepping import state as s
 from .stepping.advance import Output
 from .stepping.events import Events
-from .stepping.state import Run
+from .stepping.state import NODES, Run
 from .system import System
 from .trajectory import ACTIONS, Event, Happening, Statistics, Trajectory
 
@@ -83,6 +83,8 @@ class _Pieces:
         problem = system.problem(method.needs_jacobian)
         sizes = {
             "n": system.n,
+            "nF": method.rows,
+            "nN": NODES,
             "nr": len(problem.report),
             "ng": system.n_events,
             "nf": 64 + 2 * system.n_events,

@@ -4,7 +4,7 @@ the joint forces of the model's own force elements (where there is `tau` they ar
 
 from typing import NamedTuple
 
-from ..kernels.arrays import Array
+from ..kernels.arrays import Array, IntegerArray
 
 
 class Position(NamedTuple):
@@ -58,7 +58,7 @@ class Point(NamedTuple):
     given: Array["ng"]
     q: Array["nq"]
     point: Array[3]
-    body: Array[1]  # an integer
+    body: IntegerArray[1]
 
 
 class Bias(NamedTuple):

@@ -55,7 +55,7 @@ class Watched:
     def __init__(self, structure: Structure, functions: Sequence[tuple[str, Callable[[Any], Any]]]) -> None:
         graph = Graph()
         loads = Loads(structure, graph)
-        values = []
+        values: list[Number] = []
         for label, function in functions:
             values += check_numbers([call_traced(function, [loads], label)], graph, label)
         if loads.wrenches or loads.torques:

@@ -11,12 +11,15 @@ from typing import Any
 import numpy as np
 
 from ..backends.choose import LIMIT
+from ..backends.compiled_forces import CompiledForces
 from ..backends.derivative import TracedDerivative, jacobian_along, trace_derivative
 from ..backends.link import relink
 from ..backends.llvm.emit import emit
 from ..backends.llvm.jit import compile_text, host_lanes
+from ..backends.llvm.runner import LLVMRunner
 from ..backends.run import run_program
 from ..backends.traced import TracedProgram
+from ..backends.user_functions import USER_FUNCTIONS
 from ..dynamics import Dynamics
 from ..integrate.system import Buffers, Call, System, buffers, from_python
 from ..programs import PROGRAMS
@@ -43,7 +46,12 @@ class Mechanics:
         functions = [(f"event {e.name or k + 1!r}", e.when) for k, e in enumerate(self.events)]
         self._watched = Watched(s, functions) if functions else None
         derivative = self._traced(balance)
-        self.system = self._native(derivative, jacobian) if derivative else self._python()
+        if derivative:
+            self.system = self._native(derivative, jacobian)
+        elif d._method.program and d._shelf.asked != "python":
+            self.system = self._loops()
+        else:
+            self.system = self._python()
 
     @property
     def n(self) -> int:
@@ -150,6 +158,55 @@ class Mechanics:
         arguments = np.array([*numbers, b.J.ctypes.data, check.ctypes.data], dtype=np.int64)
         self._keep += [compiled, directions, check, arguments]
         return compiled.address, arguments
+
+    # --- loops ----------------------------------------------------------------------------------------------------------
+    def _loops(self) -> System:
+        """Models too large for straight-line code, and methods that iterate: native functions one after the other."""
+        self.compiled = True
+        s, shelf, nq = self.structure, self.d._shelf, self.nq
+        method = self.d._method.program
+        forward = shelf.runner(f"forward/{method}", wrenches=True, backend="numba")
+        iterates = "report" in forward.outputs
+        b = buffers(self.n, events=len(self.events), report=2 if iterates else 0)
+        at = {
+            "q": b.X[:nq], "v": b.X[nq:], "t": b.T, "rate": b.DX[:nq], "qdd": b.DX[nq:], "report": b.report,
+            "drive": np.zeros(3 * len(s.drives)), "given": np.zeros(s.sizes["ng"]), "load": np.zeros(s.sizes["nf"]),
+            "tau": self.tau, "wrench": np.zeros(6 * (s.nb + 1)),
+            "r": np.zeros(3 * (s.nb + 1)), "G": np.zeros(9 * (s.nb + 1)), "velocity": np.zeros(6 * (s.nb + 1)),
+        }  # fmt: skip
+        calls: list[Call] = []
+        if s.drives or s.given:
+            calls.append(self._straight(LLVMRunner(USER_FUNCTIONS, s, store=shelf._store), at))
+        if s.forces:
+            if s.forces.kinematic:
+                calls.append(self._looped(shelf.runner("motion", backend="numba"), at))
+            forces = CompiledForces(s, shelf._store, tau=self.tau)
+            at["tau"] = np.zeros(s.nv)
+            calls.append(self._straight(forces, at))
+        calls.append(self._looped(forward, at))
+        rates = self._looped(shelf.runner("rates", backend="numba"), at)
+        quaternions = quaternion_places(self.d.model)
+        self._keep.append(at)
+        return System(
+            b,
+            [*calls, rates],
+            rates=[rates],
+            projection=[self._normalise(b, quaternions)] if quaternions else (),
+            events=[self._watch(b)] if self._watched else (),
+            split=nq,
+            keep=self._keep,
+        )
+
+    def _looped(self, runner: Any, at: dict[str, np.ndarray]) -> Call:
+        address, arguments, alive = runner.native(at, at)
+        self._keep += [arguments, alive]
+        return address, arguments
+
+    def _straight(self, runner: LLVMRunner, at: dict[str, np.ndarray]) -> Call:
+        check = np.zeros(1)
+        arguments = runner.arguments(0, 1, [at[k][None] for k in runner.inputs], [at[k][None] for k in runner.outputs], check)
+        self._keep += [runner, runner.single, check, arguments]
+        return runner.single.address, arguments
 
     # --- by calls from Python -------------------------------------------------------------------------------------------
     def _python(self) -> System:

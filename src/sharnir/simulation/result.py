@@ -101,9 +101,9 @@ class Result:
 
     def point(self, body: str, at: Sequence[float] = (0.0, 0.0, 0.0)) -> np.ndarray:
         """Path (T, 3) of a point of a body in the world. `at` in the body's axes."""
-        i, at = self.model.body_index(body), check_array(at, "point", 3)
+        i, place = self.model.body_index(body), check_array(at, "point", 3)
         R, r = self.poses
-        return r[:, i] + R[:, i] @ at
+        return r[:, i] + R[:, i] @ place
 
     def frame(self, name: str) -> np.ndarray:
         """Path (T, 3) of the origin of a named frame in the world."""

@@ -1,7 +1,7 @@
 """The loop of a run: step, look for events, write what was asked for; until the end, an event, or a pause.
 
-A method is three functions: `start` (at a new state: its derivative, the first step), `step` (one accepted step) and
-`dense` (the state within that step).  Everything they know is in arrays, so the loop can be left at any point between
+A method is four functions: `start` (at a new state: its derivative, the first step), `step` (one accepted step),
+`prepare` (what is needed to know the state within that step, in run.F) and `dense` (that state).  Everything they know is in arrays, so the loop can be left at any point between
 rows and steps and be taken up again with the same result to the last bit.
 """
 
@@ -11,7 +11,6 @@ from ...kernels.arrays import Array
 from .events import RECORD, STOP, begin_events, earliest, look, record, state_at, together
 from .problem import EVENTS, copy, has
 from .state import (
-    DENSE,
     DONE,
     EVENT_CHANGE,
     EVENT_STOP,
@@ -39,12 +38,11 @@ class Output(NamedTuple):
     count: Array[1]
 
 
-def advance(start, step, dense, problem, run, events, output, memory):
+def advance(start, step, prepare, dense, problem, run, events, output, memory):
     clock, tally = run.clock, run.tally
     if clock[STARTED] == 0.0:
         clock[T_OLD] = clock[T]
         clock[SCANNED] = clock[T]
-        clock[DENSE] = 0.0
         tally[WRITTEN] = -1.0
         status = start(problem, run, memory)
         if status != GOING:
@@ -54,7 +52,7 @@ def advance(start, step, dense, problem, run, events, output, memory):
         clock[STARTED] = 1.0
     enough = tally[STEPS] + run.rule[PIECE]
     while True:
-        status = deliver(dense, problem, run, events, output, memory)
+        status = deliver(dense, problem, run, events, output)
         if status != GOING:
             return status
         if clock[T] == clock[T_END]:
@@ -67,32 +65,42 @@ def advance(start, step, dense, problem, run, events, output, memory):
         for m in range(problem.report.shape[0]):
             run.total[m] += problem.report[m]
             run.peak[m] = max(run.peak[m], problem.report[m])
+        if inside_wanted(problem, run, output):
+            prepare(problem, run, memory)
 
 
-def deliver(dense, problem, run, events, output, memory):
+def inside_wanted(problem, run, output):
+    """Whether anybody will ask for a state within the last step."""
+    if has(problem, EVENTS):
+        return True
+    at = int(output.next[0])
+    return at < output.wanted.shape[0] and (output.wanted[at] - run.clock[T]) * (run.clock[T] - run.clock[T_OLD]) < 0.0
+
+
+def deliver(dense, problem, run, events, output):
     """Events and rows of the last step, in the order of time."""
     if not has(problem, EVENTS):
-        return write_rows(dense, problem, run, output, memory, run.clock[T])
+        return write_rows(dense, problem, run, output, run.clock[T])
     while True:
         k = earliest(run, events)
         if k >= 0:
-            status = happen(dense, problem, run, events, output, memory, k)
+            status = happen(dense, problem, run, events, output, k)
             if status != GOING:
                 return status
         elif run.clock[SCANNED] == run.clock[T]:
-            return write_rows(dense, problem, run, output, memory, run.clock[T])
+            return write_rows(dense, problem, run, output, run.clock[T])
         else:
-            look(dense, problem, run, events, memory)
+            look(dense, problem, run, events)
 
 
-def happen(dense, problem, run, events, output, memory, k):
+def happen(dense, problem, run, events, output, k):
     """Event k is next: rows before it, its record, its action."""
     t = events.root[k]
-    if write_rows(dense, problem, run, output, memory, t) != GOING:
+    if write_rows(dense, problem, run, output, t) != GOING:
         return PAUSED
     if events.count[0] + events.root.shape[0] > events.found.shape[0]:  # room for all that may happen at once
         return PAUSED
-    state_at(dense, problem, run, memory, t, events.y)
+    state_at(dense, problem, run, t, events.y)
     action = events.action[k]
     record(events, k, t, events.y)
     if action == RECORD:
@@ -113,7 +121,7 @@ def happen(dense, problem, run, events, output, memory, k):
     return EVENT_STOP if action == STOP else EVENT_CHANGE
 
 
-def write_rows(dense, problem, run, output, memory, until):
+def write_rows(dense, problem, run, output, until):
     """Rows due up to a time; PAUSED when there is no room left."""
     clock, tally = run.clock, run.tally
     room = output.t.shape[0]
@@ -130,7 +138,7 @@ def write_rows(dense, problem, run, output, memory, until):
         row = int(output.count[0])
         if row >= room:
             return PAUSED
-        state_at(dense, problem, run, memory, output.wanted[at], output.x[row])
+        state_at(dense, problem, run, output.wanted[at], output.x[row])
         output.t[row] = output.wanted[at]
         output.count[0] += 1.0
         at += 1

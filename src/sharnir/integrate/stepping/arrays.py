@@ -1,12 +1,8 @@
 """Storage that integrators declare besides arrays of floats; how it is done stands in kernels/arrays.py."""
 
-from ...kernels.arrays import Array
+from ...kernels.arrays import Array, IntegerArray
 
-
-class IntegerArray(Array):
-    """Addresses, and places in a list."""
-
-    dtype = "int64"
+__all__ = ["ComplexArray", "IntegerArray"]
 
 
 class ComplexArray(Array):

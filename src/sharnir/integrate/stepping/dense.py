@@ -5,18 +5,12 @@
 F0, F1, F2 alone are the cubic of Hermite; higher orders add rows.  Hairer, Norsett, Wanner I, II.6
 """
 
-from typing import NamedTuple
-
-from ...kernels.arrays import Array
-from .state import DENSE, T_OLD, T
+from .state import T_OLD, T
 
 
-class Hermite(NamedTuple):
-    F: Array[3, "n"]
-
-
-def hermite_rows(run, F):
-    """The first three rows, from states and derivatives at both ends."""
+def hermite_rows(problem, run, memory):
+    """The first three rows, from states and derivatives at both ends: all that the fixed-step methods have."""
+    F = run.F
     h = run.clock[T] - run.clock[T_OLD]
     for i in range(run.x.shape[0]):
         rise = run.x[i] - run.x_old[i]
@@ -25,7 +19,8 @@ def hermite_rows(run, F):
         F[2, i] = 2.0 * rise - h * (run.dx[i] + run.dx_old[i])
 
 
-def nested_polynomial(run, F, t, out):
+def nested_polynomial(run, t, out):
+    F = run.F
     u = (t - run.clock[T_OLD]) / (run.clock[T] - run.clock[T_OLD])
     for i in range(out.shape[0]):
         out[i] = 0.0
@@ -35,11 +30,3 @@ def nested_polynomial(run, F, t, out):
             out[i] = (out[i] + F[row, i]) * factor
     for i in range(out.shape[0]):
         out[i] += run.x_old[i]
-
-
-def hermite_dense(problem, run, memory, t, out):
-    """The dense output of the fixed-step methods."""
-    if run.clock[DENSE] == 0.0:
-        hermite_rows(run, memory.F)
-        run.clock[DENSE] = 1.0
-    nested_polynomial(run, memory.F, t, out)

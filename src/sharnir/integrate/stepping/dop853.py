@@ -4,7 +4,8 @@ Coefficients: Hairer, Norsett, Wanner I, II.5 (Dormand, Prince 1989) and II.6, a
 """
 
 from .advance import advance
-from .runge_kutta import explicit_dense, explicit_start, explicit_step
+from .dense import nested_polynomial
+from .runge_kutta import explicit_rows, explicit_start, explicit_step
 
 DOP853_SIZES = {"ns": 16, "nd": 4}
 DOP853_C = [
@@ -272,9 +273,9 @@ def dop853_step(problem, run, memory):
     return explicit_step(problem, run, memory, 12, False, 0.125, 0.0, 1.0 / 3.0, 6.0)
 
 
-def dop853_dense(problem, run, memory, t, out):
-    explicit_dense(problem, run, memory, 12, 3, t, out)
+def dop853_rows(problem, run, memory):
+    explicit_rows(problem, run, memory, 12, 3)
 
 
 def dop853(problem, run, events, output, memory):
-    return advance(dop853_start, dop853_step, dop853_dense, problem, run, events, output, memory)
+    return advance(dop853_start, dop853_step, dop853_rows, nested_polynomial, problem, run, events, output, memory)

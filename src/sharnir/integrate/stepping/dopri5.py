@@ -4,7 +4,8 @@ Coefficients: Dormand, Prince 1980; dense output: Shampine 1986, as in Hairer, N
 """
 
 from .advance import advance
-from .runge_kutta import explicit_dense, explicit_start, explicit_step
+from .dense import nested_polynomial
+from .runge_kutta import explicit_rows, explicit_start, explicit_step
 
 DOPRI5_SIZES = {"ns": 7, "nd": 1}
 DOPRI5_C = [0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1]
@@ -41,9 +42,9 @@ def dopri5_step(problem, run, memory):
     return explicit_step(problem, run, memory, 6, True, 0.17, 0.04, 0.2, 10.0)
 
 
-def dopri5_dense(problem, run, memory, t, out):
-    explicit_dense(problem, run, memory, 6, 0, t, out)
+def dopri5_rows(problem, run, memory):
+    explicit_rows(problem, run, memory, 6, 0)
 
 
 def dopri5(problem, run, events, output, memory):
-    return advance(dopri5_start, dopri5_step, dopri5_dense, problem, run, events, output, memory)
+    return advance(dopri5_start, dopri5_step, dopri5_rows, nested_polynomial, problem, run, events, output, memory)

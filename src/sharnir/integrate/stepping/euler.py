@@ -6,7 +6,7 @@ Hairer, Lubich, Wanner: Geometric Numerical Integration, I.1.2
 """
 
 from .advance import advance
-from .dense import hermite_dense
+from .dense import hermite_rows, nested_polynomial
 from .fixed import fixed_arrival, fixed_start, fixed_target
 from .problem import RATES, derive, has, perform
 from .state import SPLIT, T, keep_old
@@ -33,4 +33,4 @@ def euler_step(problem, run, memory):
 
 
 def euler(problem, run, events, output, memory):
-    return advance(fixed_start, euler_step, hermite_dense, problem, run, events, output, memory)
+    return advance(fixed_start, euler_step, hermite_rows, nested_polynomial, problem, run, events, output, memory)

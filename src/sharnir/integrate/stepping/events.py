@@ -28,12 +28,12 @@ class Events(NamedTuple):
     count: Array[1]
 
 
-def state_at(dense, problem, run, memory, t, y):
+def state_at(dense, problem, run, t, y):
     """y = the state at a time within the last step."""
     if t == run.clock[T]:
         copy(run.x, y)
     else:
-        dense(problem, run, memory, t, y)
+        dense(run, t, y)
         project(problem, t, y)
 
 
@@ -52,7 +52,7 @@ def begin_events(problem, run, events):
             events.last[k] = problem.G[k]
 
 
-def look(dense, problem, run, events, memory):
+def look(dense, problem, run, events):
     """Go one stretch on: roots in it are written to events.root."""
     clock = run.clock
     stretch = (clock[T] - clock[T_OLD]) / events.looks[0]
@@ -63,20 +63,20 @@ def look(dense, problem, run, events, memory):
     right = left + stretch
     if (clock[T] - right) * stretch <= 1e-6 * stretch * stretch:
         right = clock[T]
-    state_at(dense, problem, run, memory, right, events.y)
+    state_at(dense, problem, run, right, events.y)
     event_values(problem, right, events.y)
     copy(problem.G, events.now)
     for k in range(events.last.shape[0]):
         before, now = events.last[k], events.now[k]
         if before * now <= 0.0 and before != 0.0 and events.direction[k] * before <= 0.0:
-            events.root[k] = locate(dense, problem, run, events, memory, k, left, right)
+            events.root[k] = locate(dense, problem, run, events, k, left, right)
             events.pending[k] = 1.0
         if now == now:
             events.last[k] = now
     clock[SCANNED] = right
 
 
-def locate(dense, problem, run, events, memory, k, left, right):
+def locate(dense, problem, run, events, k, left, right):
     """The root of g_k between left and right to rounding, on the side where the sign has changed already.
 
     Inverse quadratic interpolation where it is safe, else bisection.  Chandrupatla 1997
@@ -89,7 +89,7 @@ def locate(dense, problem, run, events, memory, k, left, right):
         if fa == 0.0:
             return a
         at = a + part * (b - a)
-        state_at(dense, problem, run, memory, at, events.y)
+        state_at(dense, problem, run, at, events.y)
         event_values(problem, at, events.y)
         f = problem.G[k]
         if f * fa > 0.0:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ...kernels.arrays import Array
 from .advance import advance
-from .dense import hermite_dense
+from .dense import hermite_rows, nested_polynomial
 from .fixed import fixed_arrival, fixed_start, fixed_target, step_back
 from .problem import derive
 from .state import EPS, GOING, NO_CONVERGENCE, SINCE, T, all_finite, keep_old
@@ -18,7 +18,6 @@ MIDPOINT_ITERATIONS = 60
 
 
 class MidpointMemory(NamedTuple):
-    F: Array[3, "n"]  # dense output
     k: Array["n"]  # slope of the step
     k_last: Array["n"]  # of the one before
     lost: Array["n"]  # what rounding has taken from x so far
@@ -76,4 +75,4 @@ def midpoint_slope(problem, run, memory, t, h):
 
 
 def midpoint(problem, run, events, output, memory):
-    return advance(midpoint_start, midpoint_step, hermite_dense, problem, run, events, output, memory)
+    return advance(midpoint_start, midpoint_step, hermite_rows, nested_polynomial, problem, run, events, output, memory)

@@ -4,7 +4,7 @@ Four evaluations a step; stages are written straight into the problem's buffer, 
 """
 
 from .advance import advance
-from .dense import hermite_dense
+from .dense import hermite_rows, nested_polynomial
 from .fixed import fixed_arrival, fixed_start, fixed_target
 from .problem import derive
 from .state import T, keep_old
@@ -34,4 +34,4 @@ def rk4_stage(X, x, x_old, k, ahead, weight):
 
 
 def rk4(problem, run, events, output, memory):
-    return advance(fixed_start, rk4_step, hermite_dense, problem, run, events, output, memory)
+    return advance(fixed_start, rk4_step, hermite_rows, nested_polynomial, problem, run, events, output, memory)

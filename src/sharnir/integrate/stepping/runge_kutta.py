@@ -11,10 +11,9 @@ from typing import NamedTuple
 from ...kernels.arrays import Array
 from ...kernels.ops import sqrt
 from .control import begin, first_step, weight_of
-from .dense import hermite_rows, nested_polynomial
+from .dense import hermite_rows
 from .problem import copy, derive, evaluate, project
 from .state import (
-    DENSE,
     ERROR_OLD,
     GOING,
     MAX_STEP,
@@ -43,7 +42,6 @@ class Stages(NamedTuple):
     K: Array["ns", "n"]
     y: Array["n"]
     e: Array[2, "n"]
-    F: Array["nd+3", "n"]
 
 
 def add_stages(h, row, K, count, y):
@@ -142,19 +140,18 @@ def embedded_error(run, s, count, h):
     return abs(h) * e5 / sqrt(below * n) if below != 0.0 else 0.0
 
 
-def explicit_dense(problem, run, s, stages, extra, t, out):
+def explicit_rows(problem, run, s, stages, extra):
+    """The last step as a nested polynomial: `extra` more stages, then the rows of the tableau's D."""
     clock = run.clock
-    if clock[DENSE] == 0.0:
-        h = clock[T] - clock[T_OLD]
-        for stage in range(stages + 1, stages + 1 + extra):
-            copy(run.x_old, problem.X)
-            add_stages(h, s.A[stage], s.K, stage, problem.X)
-            derive(problem, run, clock[T_OLD] + s.C[stage] * h)
-            copy(problem.DX, s.K[stage])
-        hermite_rows(run, s.F)
-        for d in range(s.D.shape[0]):
-            for i in range(out.shape[0]):
-                s.F[3 + d, i] = 0.0
-            add_stages(h, s.D[d], s.K, stages + 1 + extra, s.F[3 + d])
-        clock[DENSE] = 1.0
-    nested_polynomial(run, s.F, t, out)
+    h = clock[T] - clock[T_OLD]
+    for stage in range(stages + 1, stages + 1 + extra):
+        copy(run.x_old, problem.X)
+        add_stages(h, s.A[stage], s.K, stage, problem.X)
+        derive(problem, run, clock[T_OLD] + s.C[stage] * h)
+        copy(problem.DX, s.K[stage])
+    hermite_rows(problem, run, s)
+    for d in range(s.D.shape[0]):
+        row = run.F[3 + d]
+        for i in range(row.shape[0]):
+            row[i] = 0.0
+        add_stages(h, s.D[d], s.K, stages + 1 + extra, row)

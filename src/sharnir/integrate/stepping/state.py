@@ -7,12 +7,13 @@ from ...kernels.arrays import Array
 GOING, DONE, PAUSED, EVENT_STOP, EVENT_CHANGE, STEP_TOO_SMALL, NOT_FINITE, NO_CONVERGENCE = range(8)
 
 # clock: times and steps
-T, T_OLD, H, T_START, T_END, SCANNED, STARTED, ERROR_OLD, DENSE = range(9)
+T, T_OLD, H, T_START, T_END, SCANNED, STARTED, ERROR_OLD = range(8)
 # tally: counts and extremes
 STEPS, REJECTED, EVALUATIONS, JACOBIANS, FACTORIZATIONS, SINCE, BAD, H_FIRST, H_LAST, H_MIN, H_MAX, WRITTEN = range(12)
 # rule: what the caller asked for
 RTOL, MAX_STEP, STEP, PIECE, SPLIT = range(5)
 
+NODES = 32  # numbers that may belong to the polynomial of a step
 EPS = 2.220446049250313e-16
 
 
@@ -22,7 +23,10 @@ class Run(NamedTuple):
     x_old: Array["n"]  # the other end of the last step
     dx_old: Array["n"]
     atol: Array["n"]
-    clock: Array[9]
+    F: Array["nF", "n"]  # the last step as a polynomial, where it was asked for (dense.py)
+    nodes: Array["nN"]  # numbers that belong to it
+    weights: Array["nN"]
+    clock: Array[8]
     tally: Array[12]
     rule: Array[5]
     total: Array["nr"]  # of problem.report over all steps
@@ -71,7 +75,6 @@ def arrive_at(run, t):
     clock, tally = run.clock, run.tally
     clock[T_OLD] = clock[T]
     clock[T] = t
-    clock[DENSE] = 0.0
     h = t - clock[T_OLD]
     if tally[STEPS] == 0.0:
         tally[H_FIRST] = h

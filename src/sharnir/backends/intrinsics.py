@@ -1,4 +1,4 @@
-"""What Numba must be told to compile the integrators: how to call an address, and what a group of arrays is.
+"""What Numba must be told to compile the dialect: what a group of arrays is, and how to call an address.
 
 To Numba a group is a `NamedTuple` of arrays, which as an argument is hundreds of numbers. Here it is one: the address of a
 list of integers, address and shape of each array in turn. A function then has a handful of arguments and compiles in a
@@ -19,15 +19,10 @@ from numba.extending import infer_getattr, intrinsic, models, register_model
 from numba.np.arrayobj import make_array, populate_array
 
 from ..kernels.arrays import Array
+from ..model.storage import words
 
 _NUMBERS = {float: types.float64, "int64": types.int64, complex: types.complex128}
 _WORD = ir.IntType(64)
-
-
-def words(group: Any) -> int:
-    """How long the list of a group is: for each array its address and its shape."""
-    parts = group.__annotations__.values()
-    return sum(1 + len(part.shape) if issubclass(part, Array) else words(part) for part in parts)
 
 
 @intrinsic
@@ -41,6 +36,16 @@ def invoke(typing_context: Any, address: Any, arguments: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64), codegen
+
+
+@intrinsic
+def word(typing_context: Any, address: Any) -> Any:
+    """The integer at an address."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load(builder.inttoptr(args[0], _WORD.as_pointer()))
+
+    return types.int64(types.int64), codegen
 
 
 class GroupType(types.Type):
@@ -65,7 +70,7 @@ def _type_of(part: Any) -> Any:
 class GroupAttribute(AttributeTemplate):
     key = GroupType
 
-    def generic_resolve(self, kind: Any, name: str) -> Any:
+    def generic_resolve(self, kind: Any, name: str) -> Any:  # type: ignore[override]
         part = kind.group.__annotations__.get(name)
         return None if part is None else _type_of(part)
 
@@ -85,7 +90,8 @@ def _lower(context: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
     array_type = _type_of(part)
     number = context.get_data_type(array_type.dtype)
     itemsize = _WORD(context.get_abi_sizeof(number))
-    strides, step = [], itemsize
+    strides: list[Any] = []
+    step = itemsize
     for size in reversed(numbers[1:]):
         strides.insert(0, step)
         step = builder.mul(step, size, flags=["nsw"])
