@@ -380,7 +380,10 @@ class Model:
             return np.asarray(values, dtype=float)
         for joint, value in values.items():
             part = out[where(joint)]
-            given = np.atleast_1d(np.asarray(value, dtype=float))
+            try:
+                given = np.atleast_1d(np.asarray(value, dtype=float))
+            except (TypeError, ValueError):
+                raise StateError(f"{what} of joint {joint!r}: expected numbers, got {value!r}") from None
             if given.shape != part.shape:
                 raise StateError(f"{what} of joint {joint!r}: expected {part.size} numbers, got {given.size}")
             part[:] = given

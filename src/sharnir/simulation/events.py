@@ -14,6 +14,8 @@ from ..model.structure import Structure
 from ..trace import Expression, Graph, Number, call_traced, check_numbers
 
 DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}
+ON_LIMIT = 1e-9
+"""So close to a limit a joint is still within: a motion may start on it, and is noticed when it leaves."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +71,8 @@ class Watched:
         return self._expression(*(motion[kind][index] for kind, index in self._inputs))
 
 
-def limit_events(model: Any) -> list[tuple[str, Event]]:
-    """For every joint of one coordinate with limits: leaving them, upward and downward, by the joint's name."""
+def limit_events(model: Any, q: np.ndarray) -> list[Event]:
+    """For every joint of one coordinate with limits: leaving them, upward and downward. A start beyond them is refused."""
     out = []
     for joint in model.joints:
         limits = joint.type.limits
@@ -78,11 +80,16 @@ def limit_events(model: Any) -> list[tuple[str, Event]]:
             continue
         low, high = limits[0] if hasattr(limits[0], "__len__") else limits
         for end, sign, what in ((low, -1.0, "lower"), (high, 1.0, "upper")):
-            if end is not None and np.isfinite(end):
-                beyond = _beyond(joint.name, float(end), sign)
-                out.append((joint.name, Event(beyond, "stop", "rising", f"{what} limit {end:g} of joint {joint.name!r}")))
+            if end is None or not np.isfinite(end):
+                continue
+            name = f"{what} limit {end:g} of joint {joint.name!r}"
+            slack = ON_LIMIT * max(1.0, abs(float(end)))
+            at = float(q[model.q_slice(joint.name)][0])
+            if sign * (at - end) > slack:
+                raise StateError(f"the motion starts at {at:g}, beyond the {name}; start within, or limits='ignore'")
+            out.append(Event(_beyond(joint.name, float(end), sign, slack), "stop", "rising", name))
     return out
 
 
-def _beyond(joint: str, end: float, sign: float) -> Callable[[Any], Any]:
-    return lambda on: sign * (on.q(joint) - end)
+def _beyond(joint: str, end: float, sign: float, slack: float) -> Callable[[Any], Any]:
+    return lambda on: sign * (on.q(joint) - end) - slack

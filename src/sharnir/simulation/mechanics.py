@@ -21,6 +21,7 @@ from ..backends.run import run_program
 from ..backends.traced import TracedProgram
 from ..backends.user_functions import USER_FUNCTIONS
 from ..dynamics import Dynamics
+from ..errors import SingularError, StateError
 from ..integrate.system import Buffers, Call, System, buffers, from_python
 from ..programs import PROGRAMS
 from ..trace import Graph, GraphTooLarge, Number
@@ -46,6 +47,9 @@ class Mechanics:
         functions = [(f"event {e.name or k + 1!r}", e.when) for k, e in enumerate(self.events)]
         self._watched = Watched(s, functions) if functions else None
         derivative = self._traced(balance)
+        quiet = not (s.drives or s.given or s.forces or self.tau.any())
+        self.accounted = quiet or (derivative is not None and balance)
+        """Whether the work of everything that feeds or takes energy is kept account of."""
         if derivative:
             self.system = self._native(derivative, jacobian)
         elif d._method.program and d._shelf.asked != "python":
@@ -211,10 +215,13 @@ class Mechanics:
 
         def derivative(t: float, x: np.ndarray) -> np.ndarray:
             q, v = x[:nq], x[nq:]
-            if self.momenta:
-                speeds = d.velocities(q, v, t)
-                return np.concatenate([d.rates(q, speeds, t), d.momentum_rates(q, v, self.tau, t)])
-            return np.concatenate([d.rates(q, v, t), d.forward(q, v, self.tau, t)])
+            try:
+                if self.momenta:
+                    speeds = d.velocities(q, v, t)
+                    return np.concatenate([d.rates(q, speeds, t), d.momentum_rates(q, v, self.tau, t)])
+                return np.concatenate([d.rates(q, v, t), d.forward(q, v, self.tau, t)])
+            except (SingularError, StateError):  # what is not finite the integrator deals with: a smaller step, or the end
+                return np.full(self.n, np.nan)
 
         def normalise(t: float, x: np.ndarray) -> np.ndarray:
             for at in places:

@@ -8,38 +8,62 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import StateError, known
+from .storage import check_writable
 
 if TYPE_CHECKING:
     from .result import Result
 
 COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#edae49", "#6a4c93", "#00798c", "#8d6a4f", "#444444")
+GREY = "#888888"
 MOST = 8
 """Lines that can still be told apart."""
 
 
-def plot(r: Result, joints: Sequence[str] = (), path: str | None = None) -> Any:
-    """Coordinates and speeds of the joints (all, or those named), and the energies, over time."""
+def plot(r: Result, joints: Sequence[str] = (), path: Any = None) -> Any:
+    """Coordinates and speeds of the joints (all, or those named), energies, and the work of what feeds them, over time."""
     import matplotlib.pyplot as plt
     from matplotlib.figure import Figure
 
     _check(r, joints)
-    figure = Figure(figsize=(9.0, 8.0), layout="constrained") if path else plt.figure(figsize=(9.0, 8.0), layout="constrained")
-    axes = figure.subplots(3, 1, sharex=True)
+    if path:
+        check_writable(path)
     names = joints or [j.name for j in r.model.joints if j.nv]
-    _lines(axes[0], r.t, _columns(r, names, r.q, "q"), "coordinates, rad or m")
-    _lines(axes[1], r.t, _columns(r, names, r.v, "v"), "speeds, 1/s")
     e = r.energy
-    parts = {"kinetic": e.kinetic, "potential": e.potential, "total": e.total}
-    parts |= {f"work of {name}": work for name, work in list(e.work.items())[: MOST - 3]}
-    _lines(axes[2], r.t, parts, "energy, J")
-    axes[2].set_xlabel("t, s")
-    axes[0].set_title(f"{r.model.name}: {r.cost.method}, {r.cost.integrator}", loc="left", fontweight="bold")
+    panels = {
+        "coordinates, rad or m": _columns(r, names, r.q, "q"),
+        "speeds, rad/s or m/s": _columns(r, names, r.v, "v"),
+        "energy, J": {"total": e.total, "kinetic": e.kinetic, "potential": e.potential},
+        "work since the start, J": _greatest(e.work),
+    }
+    panels = {label: lines for label, lines in panels.items() if lines}
+    size = (9.0, 0.6 + 2.1 * len(panels))
+    figure = Figure(figsize=size, layout="constrained") if path else plt.figure(figsize=size, layout="constrained")
+    axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    for axis, (label, lines) in zip(axes, panels.items(), strict=True):
+        _lines(axis, r.t, lines, label)
+    axes[0].margins(x=0.0)
+    axes[-1].set_xlabel("t, s")
+    title = f"{r.model.name}   " + (r.status if r.status != "done" else "")
+    axes[0].set_title(title, loc="left", fontsize=12, fontweight="bold", pad=12)
+    axes[0].set_title(f"{r.cost.method}, {r.cost.integrator}", loc="right", fontsize=9, color=GREY, pad=12)
     for event in r.events[:40]:
         for axis in axes:
-            axis.axvline(event.t, color="#999999", linewidth=0.8, linestyle=":")
+            axis.axvline(event.t, color=GREY, linewidth=0.8, linestyle=":")
+    if len(r.events) <= MOST:
+        for event in r.events:
+            axes[0].annotate(
+                event.name, (event.t, 1.0), (2, 2), xycoords=("data", "axes fraction"), textcoords="offset points",
+                fontsize=7, color=GREY,
+            )  # fmt: skip
     if path:
         figure.savefig(path, dpi=150)
     return figure
+
+
+def _greatest(work: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """As many works as can be told apart, the greatest."""
+    kept = sorted(work, key=lambda name: -float(np.abs(work[name]).max()))[:MOST]
+    return {name: work[name] for name in work if name in kept}
 
 
 def _columns(r: Result, joints: Sequence[str], values: np.ndarray, kind: str) -> dict[str, np.ndarray]:
@@ -49,16 +73,19 @@ def _columns(r: Result, joints: Sequence[str], values: np.ndarray, kind: str) ->
 
 
 def _lines(axis: Any, t: np.ndarray, parts: dict[str, np.ndarray], label: str) -> None:
-    shown = list(parts.items())
-    for k, (name, values) in enumerate(shown):
-        many = len(shown) > MOST
+    many = len(parts) > MOST
+    for k, (name, values) in enumerate(parts.items()):
         colour = COLOURS[k % len(COLOURS)]
-        axis.plot(t, values, color=colour, linewidth=0.7 if many else 1.4, alpha=0.7 if many else 1.0, label=name)
-    axis.set_ylabel(label)
-    axis.grid(True, color="#dddddd", linewidth=0.6)
+        axis.plot(t, values, color=colour, linewidth=0.7 if many else 1.5, alpha=0.7 if many else 1.0, label=name)
+    axis.axhline(0.0, color="#bbbbbb", linewidth=0.8, zorder=0)
+    axis.set_ylabel(label, fontsize=9)
+    axis.tick_params(labelsize=8, color=GREY)
+    axis.grid(True, color="#eeeeee", linewidth=0.8)
+    axis.set_axisbelow(True)
     axis.spines[["top", "right"]].set_visible(False)
-    if shown and len(shown) <= MOST:
-        axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=9)
+    axis.spines[["left", "bottom"]].set_color(GREY)
+    if parts and not many:
+        axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=8)
 
 
 def _check(r: Result, joints: Sequence[str]) -> None:

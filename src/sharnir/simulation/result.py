@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..errors import StateError, known
+from ..errors import SingularError, StateError, known
 from ..model.model import Model
 from ..model.states import check_array
 
@@ -47,6 +47,8 @@ class Energy:
     potential: np.ndarray
     work: dict[str, np.ndarray]
     """Energy fed (positive) or taken by each cause: "drives" (joints driven in time, a moving base), "tau", forces by name."""
+    accounted: bool = True
+    """False where no account of the work was kept: balance=False, or a method or backend that cannot."""
 
     @property
     def total(self) -> np.ndarray:
@@ -54,7 +56,9 @@ class Energy:
 
     @property
     def defect(self) -> np.ndarray:
-        """What the balance leaves unexplained."""
+        """What the balance leaves unexplained; nan where no account was kept."""
+        if not self.accounted:
+            return np.full(len(self.kinetic), np.nan)
         return self.total - self.total[:1] - sum(self.work.values(), np.zeros(len(self.kinetic)))
 
 
@@ -86,6 +90,8 @@ class Result:
     """(T, causes): energy fed by each cause since the start."""
     parameters: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     """(T, parameters) where the model has any: they may change at events."""
+    accounted: bool = True
+    """Whether `work_done` names all that feeds or takes energy."""
 
     # --- by name ------------------------------------------------------------------------------------------------------------
     def coordinate(self, joint: str) -> np.ndarray:
@@ -133,8 +139,8 @@ class Result:
 
     @cached_property
     def a(self) -> np.ndarray:
-        """Accelerations (T, nv)."""
-        return self._each(lambda d, part: d.forward(self.q[part], self.v[part], self.tau, self.t[part]))
+        """Accelerations (T, nv); nan where a motion ended because there are none."""
+        return self._each(lambda d, part: self._finite(d, part))
 
     @cached_property
     def poses(self) -> tuple[np.ndarray, np.ndarray]:
@@ -161,7 +167,7 @@ class Result:
         """Kinetic and potential energy, and the work of everything that feeds or takes it."""
         kinetic = np.asarray(self.dynamics.energy(self.q, self.v, self.t)[0])
         potential = self._each(lambda d, part: np.asarray(d.energy(self.q[part], self.v[part], self.t[part])[1]))
-        return Energy(kinetic, potential, {name: self.work_done[:, k] for k, name in enumerate(self.causes)})
+        return Energy(kinetic, potential, {name: self.work_done[:, k] for k, name in enumerate(self.causes)}, self.accounted)
 
     def _each(self, ask: Any) -> np.ndarray:
         """Ask with the parameters as they were: piece by piece where they changed on the way."""
@@ -171,6 +177,14 @@ class Result:
         edges = np.flatnonzero(np.diff(self.parameters, axis=0).any(axis=1)) + 1
         parts = [slice(a, b) for a, b in zip([0, *edges], [*edges, len(self.t)], strict=True)]
         return np.concatenate([ask(self._with(self.parameters[part.start]), part) for part in parts])
+
+    def _finite(self, d: Dynamics, part: slice) -> np.ndarray:
+        q, v, t = self.q[part], self.v[part], self.t[part]
+        try:
+            return d.forward(q, v, self.tau, t)
+        except SingularError:
+            end = np.full((1, self.model.nv), np.nan)
+            return np.concatenate([d.forward(q[:-1], v[:-1], self.tau, t[:-1]), end]) if len(t) > 1 else end
 
     def _with(self, parameters: Sequence[float]) -> Dynamics:
         named = dict(zip(self.model.parameters, (float(x) for x in parameters), strict=True))
@@ -187,8 +201,8 @@ class Result:
 
         return summary(self)
 
-    def plot(self, *what: str, path: str | None = None) -> Any:
-        """A Matplotlib figure of coordinates, speeds and energies over time; `what` picks joints by name."""
+    def plot(self, *what: str, path: Any = None) -> Any:
+        """A Matplotlib figure of coordinates, speeds, energies and work over time; `what` picks joints by name."""
         from .plots import plot
 
         return plot(self, what, path)
@@ -206,7 +220,7 @@ class Result:
         to_csv(self, path)
 
     def save(self, path: Any) -> None:
-        """NetCDF (HDF5): `Result.load` reads it back, and so does xarray.open_dataset."""
+        """NetCDF: `Result.load` reads it back, and so does xarray.open_dataset."""
         from .storage import save
 
         save(self, path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -109,7 +110,7 @@ def rollout(
         if callable(control):
             _stepwise(parts, plan, control, q.shape[0], threads, bar)
         else:
-            _each(parts, lambda part: part.run(steps), threads)
+            _each(parts, partial(_Part.run, until=steps), threads)
     wall = time.perf_counter() - begun
     rows = [part.rows() for part in parts]
     t = t0 + dt * every * np.arange(steps // every + 1)
@@ -139,7 +140,7 @@ def _stepwise(parts: Sequence[_Part], plan: _Plan, control: Control, n: int, thr
         for part in parts:
             part.push(tau[at : at + part.count])
             at += part.count
-        _each(parts, lambda part, k=k: part.run(k + 1), threads)
+        _each(parts, partial(_Part.run, until=k + 1), threads)
         bar.update(t)
 
 

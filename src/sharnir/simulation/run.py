@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..backends.cache import Cache
 from ..dynamics import Dynamics
-from ..errors import MethodError, SimulationError, StateError
+from ..errors import ModelError, SimulationError
 from ..integrate import run
+from ..integrate.compiled import load
 from ..integrate.methods import integrator as integrator_named
-from ..integrate.trajectory import Event as Root
-from ..integrate.trajectory import Trajectory
+from ..integrate.stepping.advance import Output
+from ..integrate.stepping.events import Events
+from ..integrate.stepping.problem import Problem
+from ..integrate.stepping.state import Run
 from ..model.model import Model
 from ..model.states import check_state, check_tau
-from .events import DIRECTIONS, Event, Moment, limit_events
+from .changes import Changes
+from .checks import check_step, choice, number, output_times, span, tolerances, watch_list, whole
+from .events import Event, limit_events
 from .mechanics import Mechanics, quaternion_places
+from .outcome import make_result, why
 from .progress import Progress
-from .result import Cost, Happened, Result
-from .storage import check_writable
-
-HALF_STEP = 1e-9
-"""Output times this close to the end, in intervals, are the end."""
+from .result import Result
+from .storage import check_writable, write
 
 
 def simulate(
@@ -57,32 +61,40 @@ def simulate(
                  force to the model (`Motor`, or a function of your own)
     method, backend   as of `Dynamics`
     integrator   a name of `sharnir.integrators()`; `rtol`, `atol` for adaptive ones, `step` for the others
-    output       interval of the times of the result, or the times themselves, or None: every step (`every`-th step)
+    output       interval of the times of the result (its end is always among them), or the times themselves, or None: every
+                 step (`every`-th step)
     events       of `sharnir.Event`
     limits       of joints: "ignore" them, "stop" the run where one is reached, or raise an "error" there
     balance      keep account of the work of drives and forces
     on_failure   "raise" SimulationError, which carries the partial result, or "return" it
     progress     show a bar (default: where a terminal is there to see it and the run takes a while)
-    save         write the result there; whether that is possible is found out before the run
+    save         write the result there, .csv as a table, else NetCDF; whether that is possible is found out before the run
     """
     begun = time.perf_counter()
-    _check_choices(duration, limits, on_failure)
+    if not isinstance(model, Model):
+        raise ModelError(f"simulate needs a sharnir.Model, got {model!r}")
+    duration = span(duration)
+    choice(limits, "limits", ("ignore", "stop", "error"))
+    choice(on_failure, "on_failure", ("raise", "return"))
+    rtol, max_step = number(rtol, "rtol"), number(max_step, "max_step")
+    step = None if step is None else number(step, "step")
+    every, events = whole(every, "every"), watch_list(events)
     q, v, t0 = check_state(model, q0, v0, t0)
     tau = check_tau(model, tau)
     d = Dynamics(model, method, backend)
     chosen = integrator_named(integrator)
-    ends = limit_events(model) if limits != "ignore" else []
-    watched = [*events, *(event for _, event in ends)]
-    mechanics = Mechanics(d, tau, watched, balance, jacobian=chosen.needs_jacobian)
-    q = _normalised(model, q)
-    x0 = np.concatenate([q, d.momenta(q, v, t0) if mechanics.momenta else v, np.zeros(len(mechanics.causes))])
-    times = _times(output, t0, t0 + duration)
+    check_step(chosen, step)
+    times = output_times(output, t0, t0 + duration)
     if save is not None:
         rows = len(times) if times is not None else 1000
         check_writable(save, rows * (model.nq + 2 * model.nv + 12 * len(model.bodies)) * 8)
-    changes = _Changes(mechanics)
-    if chosen.adaptive and step is not None:
-        raise MethodError(f"{integrator!r} chooses its own steps: give rtol and atol, or max_step, not step")
+    watched = [*events, *(limit_events(model, q) if limits != "ignore" else [])]
+    mechanics = Mechanics(d, tau, watched, balance, jacobian=chosen.needs_jacobian)
+    q = _normalised(model, q)
+    x0 = np.concatenate([q, d.momenta(q, v, t0) if mechanics.momenta else v, np.zeros(len(mechanics.causes))])
+    changes = Changes(mechanics, duration)
+    if backend != "python" and chosen.entry is not None:  # now, so that the time of the run is that of the run
+        load(chosen.entry, (Problem, Run, Events, Output, chosen.memory), Cache())
     ready = time.perf_counter()
     with Progress(progress, t0, t0 + duration, model.name) as bar:
         trajectory = run(
@@ -92,7 +104,7 @@ def simulate(
             t0 + duration,
             integrator,
             rtol=rtol,
-            atol=_tolerances(atol, mechanics),
+            atol=tolerances(atol, mechanics),
             step=step,
             max_step=max_step,
             times=times,
@@ -102,25 +114,19 @@ def simulate(
             compiled=backend != "python",
             strict=False,
         )
-    result = _result(model, d, mechanics, trajectory, changes, tau, ready - begun, time.perf_counter() - ready)
-    hit = _limit_hit(trajectory, len(events), ends) if limits == "error" else None
-    if hit is not None:
-        result.status = "limit"
+    given_times = output is not None and np.ndim(output) > 0
+    result = make_result(d, mechanics, trajectory, changes, tau, ready - begun, time.perf_counter() - ready, given_times)
+    hit = trajectory.status == "stopped" and trajectory.events[-1].index >= len(events)
+    if hit and limits == "error":
+        result.status, result.message = "limit", f"reached the {trajectory.events[-1].name} at t = {trajectory.final_t:.9g}"
+    elif not trajectory.ok:
+        result.message = why(model, mechanics, trajectory)
     if save is not None:
-        result.save(save)
-    if (hit is not None or not trajectory.ok) and trajectory.status != "interrupted" and on_failure == "raise":
-        raise SimulationError(_why(model, mechanics, trajectory, hit), result, trajectory.final_t)
+        write(result, save)
+    if result.status not in ("done", "stopped", "interrupted") and on_failure == "raise":
+        text = f"{model.name!r}: {result.message}. The motion up to there is in the error's `result`"
+        raise SimulationError(text, result, trajectory.final_t)
     return result
-
-
-# --- before ---------------------------------------------------------------------------------------------------------------
-def _check_choices(duration: float, limits: str, on_failure: str) -> None:
-    if not isinstance(duration, (int, float)) or not np.isfinite(duration) or duration == 0.0:
-        raise StateError(f"duration: expected a number of seconds, got {duration!r}")
-    if limits not in ("ignore", "stop", "error"):
-        raise MethodError(f"limits: expected 'ignore', 'stop' or 'error', got {limits!r}")
-    if on_failure not in ("raise", "return"):
-        raise MethodError(f"on_failure: expected 'raise' or 'return', got {on_failure!r}")
 
 
 def _normalised(model: Model, q: np.ndarray) -> np.ndarray:
@@ -128,112 +134,3 @@ def _normalised(model: Model, q: np.ndarray) -> np.ndarray:
     for at in quaternion_places(model):
         q[at : at + 4] /= np.linalg.norm(q[at : at + 4])
     return q
-
-
-def _times(output: Any, t0: float, t1: float) -> np.ndarray | None:
-    if output is None:
-        return None
-    if np.ndim(output) > 0:
-        return np.asarray(output, dtype=float)
-    dt = float(output)
-    if not 0.0 < dt < np.inf:
-        raise StateError(f"output: expected an interval, times, or None for every step; got {output!r}")
-    n = int(np.floor(abs(t1 - t0) / dt + HALF_STEP))
-    times = t0 + np.copysign(dt, t1 - t0) * np.arange(n + 1)
-    if abs(t1 - times[-1]) <= HALF_STEP * dt:
-        times[-1] = t1
-        return times
-    return np.append(times, t1)
-
-
-def _tolerances(atol: Any, m: Mechanics) -> np.ndarray:
-    """One for each number of the state; the work done does not steer the step."""
-    given = np.asarray(atol, dtype=float)
-    if given.shape not in ((), (m.nq + m.nv,)):
-        raise MethodError(f"atol: expected one number or {m.nq + m.nv}, one per coordinate and speed; got shape {given.shape}")
-    out = np.full(m.n, 1e300)
-    out[: m.nq + m.nv] = given
-    return out
-
-
-class _Changes:
-    """Events as the integrator knows them, and the parameters as they were at any time."""
-
-    def __init__(self, mechanics: Mechanics) -> None:
-        self.m = mechanics
-        self.history: list[tuple[float, np.ndarray]] = [(-np.inf, mechanics.parameters.copy())]
-
-    def root(self, event: Event) -> Root:
-        direction = DIRECTIONS[event.direction]
-        if not callable(event.action):
-            return Root(direction, event.action, name=event.name)
-        return Root(direction, "change", self._change(event.action), event.name)
-
-    def _change(self, action: Callable[[Moment], Any]) -> Callable[[float, np.ndarray], np.ndarray]:
-        def change(t: float, x: np.ndarray) -> np.ndarray:
-            m = self.m
-            q, v, work = (part.copy() for part in m.split(x))
-            speeds = m.d.velocities(q, v, t) if m.momenta else v
-            names = list(m.structure.parameters)
-            moment = Moment(t, q, speeds, dict(zip(names, m.parameters.tolist(), strict=True)))
-            action(moment)
-            unknown = set(moment.parameters) - set(names)
-            if unknown:
-                raise StateError(f"an event's action set the unknown parameter {sorted(unknown)[0]!r}")
-            m.parameters[:] = [moment.parameters[name] for name in names]
-            self.history.append((t, m.parameters.copy()))
-            v = m.d.momenta(moment.q, moment.v, t) if m.momenta else moment.v
-            return np.concatenate([moment.q, v, work])
-
-        return change
-
-    def over(self, t: np.ndarray) -> np.ndarray:
-        """Parameters (T, n) at the times of the result."""
-        if not self.m.parameters.size:
-            return np.zeros((0, 0))
-        starts = np.array([start for start, _ in self.history])
-        return np.array([values for _, values in self.history])[np.searchsorted(starts, t, side="right") - 1]
-
-
-# --- after ----------------------------------------------------------------------------------------------------------------
-def _result(
-    model: Model, d: Dynamics, m: Mechanics, y: Trajectory, changes: _Changes, tau: np.ndarray, ready: float, wall: float
-) -> Result:
-    q, v, work = (np.ascontiguousarray(part) for part in m.split(y.x))
-    for at in quaternion_places(model):  # dense output leaves the unit sphere a little
-        q[:, at : at + 4] /= np.linalg.norm(q[:, at : at + 4], axis=1, keepdims=True)
-    if m.momenta and len(q):
-        v = d.velocities(q, v, y.t)
-    s = y.statistics
-    report = y.report_total
-    cost = Cost(
-        d.method, d.why, m.backend, y.method, s.steps, s.rejected, s.evaluations, s.jacobians, wall, ready, s.min_step, s.max_step,
-        iterations=float(report[0] / max(s.steps, 1)) if report.size else 0.0,
-        restarts=int(report[1]) if report.size > 1 else 0,
-    )  # fmt: skip
-    happened = []
-    for event in y.events:
-        qe, ve, _ = m.split(event.x)
-        happened.append(Happened(event.name, event.t, qe, d.velocities(qe, ve, event.t) if m.momenta else ve))
-    return Result(model, y.t, q, v, tau, cost, y.status, y.message, happened, m.causes, work, changes.over(y.t))
-
-
-def _limit_hit(y: Trajectory, before: int, ends: Sequence[tuple[str, Event]]) -> str | None:
-    if y.status != "stopped" or not y.events or y.events[-1].index < before:
-        return None
-    return ends[y.events[-1].index - before][1].name
-
-
-def _why(model: Model, m: Mechanics, y: Trajectory, hit: str | None) -> str:
-    """Time, joint and cause of a failure."""
-    if hit is not None:
-        return f"{model.name!r} reached the {hit} at t = {y.final_t:.9g}; the motion up to there is in the error's `result`"
-    names: Mapping[int, str] = dict(enumerate([*model.q_names, *(f"speed of {n}" for n in model.v_names), *m.causes]))
-    with np.errstate(all="ignore"):
-        rates = np.abs(m.system.derivative(y.final_t, y.final_x)) / (1.0 + np.abs(y.final_x))
-    bad = np.flatnonzero(~np.isfinite(rates[: m.nq + m.nv]))
-    worst = int(bad[0]) if bad.size else int(np.argmax(rates[: m.nq + m.nv])) if m.nq + m.nv else 0
-    where = f"the fastest change is that of {names.get(worst)!r}"
-    if y.status == "not_finite":
-        where = f"the first number that is not finite belongs to {names.get(worst)!r}" if bad.size else where
-    return f"{model.name!r}: {y.message}; {where}. The motion up to there is in the error's `result`"

@@ -1,4 +1,7 @@
-"""Results in files: NetCDF through xarray and h5netcdf, and CSV."""
+"""Results in files: NetCDF through xarray, and CSV.
+
+NetCDF 4 (HDF5) where h5py is there, else NetCDF 3 by SciPy: the same numbers, bit for bit, and every reader knows both.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import csv
 import os
 import shutil
 from dataclasses import asdict, fields
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +39,14 @@ def check_writable(path: Any, size: int = 0) -> Path:
     if free < size + 65536:
         raise StateError(f"cannot write {path}: the result needs about {size / 1e6:.1f} MB, {free / 1e6:.1f} MB are free there")
     return path
+
+
+def write(r: Result, path: Any) -> None:
+    """As the ending says: .csv a table, anything else NetCDF."""
+    if Path(path).suffix.lower() == ".csv":
+        to_csv(r, path)
+    else:
+        save(r, path)
 
 
 def to_xarray(r: Result) -> Any:
@@ -69,6 +81,7 @@ def to_xarray(r: Result) -> Any:
     if r.parameters.size:
         coordinates["parameter"] = list(m.parameters)
     attributes = {"model": m.name, "status": r.status, "message": r.message, "tau": r.tau, "sharnir_result": VERSION}
+    attributes["accounted"] = int(r.accounted)
     attributes |= {f"cost_{key}": value for key, value in asdict(r.cost).items()}
     return xr.Dataset(data, coordinates, attributes)
 
@@ -84,9 +97,13 @@ def save(r: Result, path: Any) -> None:
     text = _model_text(r.model)
     if text:
         data.attrs["model_yaml"] = text
+    data = data.drop_vars([name for name, x in data.variables.items() if 0 in x.shape])  # NetCDF 3 has no empty arrays
     part = path.with_name(path.name + ".part")  # a run that dies while writing leaves no half file under the name
     try:
-        data.to_netcdf(part, engine="h5netcdf")
+        if find_spec("h5py") and find_spec("h5netcdf"):
+            data.to_netcdf(part, engine="h5netcdf")
+        else:
+            data.to_netcdf(part, engine="scipy", format="NETCDF3_64BIT")
         os.replace(part, path)
     except OSError as error:
         part.unlink(missing_ok=True)
@@ -102,7 +119,7 @@ def load(path: Any, model: Model | None = None) -> Result:
     if not path.is_file():
         raise StateError(f"no file {path}")
     try:
-        with xr.open_dataset(path, engine="h5netcdf") as file:
+        with xr.open_dataset(path) as file:
             data = file.load()
         attributes = data.attrs
         if "sharnir_result" not in attributes:
@@ -112,18 +129,22 @@ def load(path: Any, model: Model | None = None) -> Result:
         names = str(attributes.get("event_names", "")).split("\n")
         events = []
         for k, t in enumerate(data["event_time"].values if "event_time" in data else ()):
-            events.append(Happened(names[k], float(t), data["event_q"].values[k], data["event_v"].values[k]))
+            events.append(Happened(names[k], float(t), _row(data, "event_q", k), _row(data, "event_v", k)))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise StateError(f"{path} cannot be read as a result: {error}") from error
-    if list(data["coordinate"].values) != model.q_names:
+    if (list(data["coordinate"].values) if "coordinate" in data else []) != model.q_names:
         raise StateError(f"{path} is a motion of other coordinates than those of {model.name!r}")
-    empty = np.zeros((0, 0))
+    T = data.sizes["time"]
+
+    def values(name: str, *shape: int) -> np.ndarray:
+        return np.array(data[name].values, dtype=float) if name in data else np.zeros(shape)
+
     return Result(
-        model, data["time"].values, data["q"].values, data["v"].values, np.atleast_1d(attributes["tau"]).astype(float), cost,
+        model, values("time", 0), values("q", T, model.nq), values("v", T, model.nv),
+        np.atleast_1d(attributes["tau"]).astype(float), cost,
         str(attributes["status"]), str(attributes["message"]), events,
-        tuple(str(x) for x in data["cause"].values) if "work" in data else (),
-        data["work"].values if "work" in data else np.zeros((data.sizes["time"], 0)),
-        data["parameters"].values if "parameters" in data else empty,
+        tuple(str(x) for x in data["cause"].values) if "cause" in data else (),
+        values("work", T, 0), values("parameters", 0, 0), bool(attributes["accounted"]),
     )  # fmt: skip
 
 
@@ -158,6 +179,10 @@ def _model_from(text: str, path: Path) -> Model:
     from ..io.native import loads
 
     return loads(text)
+
+
+def _row(data: Any, name: str, k: int) -> np.ndarray:
+    return np.array(data[name].values[k], dtype=float) if name in data else np.zeros(0)
 
 
 def _plain(x: Any) -> Any:

@@ -40,6 +40,8 @@ def _energy(r: Result) -> list[str]:
     lines = [f"  energy      kinetic {e.kinetic[-1]:.6g} J, potential {e.potential[-1]:.6g} J"]
     for name, work in e.work.items():
         lines.append(f"    {'fed by' if work[-1] >= 0.0 else 'taken by'} {name}: {abs(work[-1]):.6g} J")
+    if not e.accounted:
+        return [*lines, "    the work of drives and forces was not recorded (balance=False, or a backend that cannot)"]
     size = max(float(np.ptp(e.kinetic)), float(np.ptp(e.potential)), 1e-300)
     worst = float(np.abs(e.defect).max())
     what = "left unexplained by the balance" if e.work else "change of the total"

@@ -1,0 +1,57 @@
+"""What actions of events change: the state, and the parameters, whose history is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..errors import StateError, known
+from ..integrate.trajectory import Event as Root
+from ..model.states import check_state
+from .events import DIRECTIONS, Event, Moment
+from .mechanics import Mechanics
+
+
+class Changes:
+    """Events as the integrator knows them, and the parameters as they were at any time."""
+
+    def __init__(self, mechanics: Mechanics, duration: float) -> None:
+        self.m = mechanics
+        self._sign = np.sign(duration)  # a run backward has its history in the order of falling times
+        self._history: list[tuple[float, np.ndarray]] = [(-np.inf, mechanics.parameters.copy())]
+
+    def root(self, event: Event) -> Root:
+        direction = DIRECTIONS[event.direction]
+        if not callable(event.action):
+            return Root(direction, event.action, name=event.name)
+        return Root(direction, "change", self._change(event.name, event.action), event.name)
+
+    def _change(self, name: str, action: Callable[[Moment], Any]) -> Callable[[float, np.ndarray], np.ndarray]:
+        def change(t: float, x: np.ndarray) -> np.ndarray:
+            m = self.m
+            q, v, work = (part.copy() for part in m.split(x))
+            speeds = m.d.velocities(q, v, t) if m.momenta else v
+            names = list(m.structure.parameters)
+            moment = Moment(t, q, speeds, dict(zip(names, m.parameters.tolist(), strict=True)))
+            action(moment)
+            unknown = set(moment.parameters) - set(names)
+            if unknown:
+                raise StateError(f"event {name!r}: no parameter {sorted(unknown)[0]!r}; the parameters are {known(names)}")
+            try:
+                q, v, _ = check_state(m.d.model, moment.q, moment.v, t)
+            except StateError as error:
+                raise StateError(f"event {name!r}: its action left a bad state at t = {t:g}: {error}") from None
+            m.parameters[:] = [float(moment.parameters[key]) for key in names]
+            self._history.append((self._sign * t, m.parameters.copy()))
+            return np.concatenate([q, m.d.momenta(q, v, t) if m.momenta else v, work])
+
+        return change
+
+    def over(self, t: np.ndarray) -> np.ndarray:
+        """Parameters (T, n) at the times of the result."""
+        if not self.m.parameters.size:
+            return np.zeros((0, 0))
+        starts = np.array([start for start, _ in self._history])
+        return np.array([values for _, values in self._history])[np.searchsorted(starts, self._sign * t, side="right") - 1]

@@ -1,0 +1,141 @@
+"""Events: found where they are, in the order of time, and what their actions change is changed."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import sharnir as sh
+from mechanisms import floating, floating_start, hinged
+from states import assert_close
+
+pytestmark = pytest.mark.xdist_group("integrators")
+G = 9.81
+
+
+def ball(parameter: bool = False) -> sh.Model:
+    """A ball that falls from 1 m; with a parameter: a wind that pushes it sideways."""
+    m = sh.Model("ball", gravity=(0.0, 0.0, -G))
+    m.add_body("ball", mass=2.0)
+    m.add_joint("place", sh.Translation(), "ground", "ball")
+    if parameter:
+        m.add_parameter("wind", 0.0)
+        m.add_force(lambda on: on.push("ball", (on.parameter("wind"), 0.0, 0.0)), name="wind")
+    return m
+
+
+HEIGHT = {"q0": {"place": (0.0, 0.0, 1.0)}}
+
+
+def floor(action="record", direction="falling", name="floor"):
+    return sh.Event(lambda on: on.q("place")[2], action, direction, name)
+
+
+@pytest.mark.parametrize("options", [{}, {"backend": "numba"}, {"backend": "python"}, {"method": "momentum"}], ids=str)
+def test_events_are_found_on_every_backend(options):
+    event = sh.Event(lambda on: on.point("bar", (1.0, 0.0, 0.0))[0][0] - 0.5, name="passes x = 0.5")
+    r = sh.simulate(hinged(), 1.0, events=event, **options)
+    (found,) = r.events
+    assert found.name == "passes x = 0.5" and abs(found.q[0] + math.pi / 3.0) < 1e-8
+    assert_close(found.v, [-math.sqrt(2.0 * G * math.sin(math.pi / 3.0))], 1e-7)
+
+
+def test_direction_picks_crossings():
+    counts = {}
+    for direction in ("rising", "falling", "both"):
+        r = sh.simulate(hinged(), 5.0, events=[sh.Event(lambda on: on.q("hinge") + math.pi / 2, "record", direction)])
+        counts[direction] = len(r.events)
+        speeds = [float(e.v[0]) for e in r.events]
+        assert direction == "both" or all((v > 0.0) == (direction == "rising") for v in speeds)
+    assert counts["both"] == counts["rising"] + counts["falling"] and min(counts.values()) > 1
+
+
+def test_several_events_come_in_the_order_of_time():
+    marks = [sh.Event(lambda on, h=h: on.q("place")[2] - h, name=f"{h} m") for h in (0.2, 0.8, 0.5)]
+    r = sh.simulate(ball(), 0.45, events=marks, **HEIGHT)
+    assert [e.name for e in r.events] == ["0.8 m", "0.5 m", "0.2 m"]
+    assert_close([e.t for e in r.events], [math.sqrt(2.0 * (1.0 - h) / G) for h in (0.8, 0.5, 0.2)], 1e-9)
+
+
+def test_stop_ends_the_run_at_the_event():
+    r = sh.simulate(ball(), 2.0, events=[floor("stop")], **HEIGHT)
+    assert r.status == "stopped" and abs(r.t[-1] - math.sqrt(2.0 / G)) < 1e-10
+    assert abs(r.coordinate("place")[-1, 2]) < 1e-10
+
+
+@pytest.mark.parametrize("method", ["separate", "momentum"])
+def test_a_ball_bounces(method):
+    def bounce(moment):
+        moment.v[2] = -0.8 * moment.v[2]
+
+    r = sh.simulate(ball(), 1.5, method=method, events=[floor(bounce)], **HEIGHT)
+    first = math.sqrt(2.0 / G)
+    assert_close([e.t for e in r.events], [first, first * 2.6, first * (2.6 + 1.28)][: len(r.events)], 1e-9)
+    assert len(r.events) >= 2 and r.coordinate("place")[:, 2].min() > -1e-9
+
+
+def test_an_action_may_move_the_mechanism():
+    def lift(moment):
+        moment.q[2] += 1.0
+
+    r = sh.simulate(ball(), 0.6, events=[floor(lift)], **HEIGHT)
+    assert_close(r.q[-1, 2], 1.0 + 1.0 - 0.5 * G * 0.36, 1e-9)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_an_action_may_change_parameters_and_the_result_remembers(sign):
+    def blow(moment):
+        moment.parameters["wind"] = 4.0
+
+    event = sh.Event(lambda on: on.t - sign * 0.35, blow, name="wind rises")
+    r = sh.simulate(ball(True), sign * 1.0, events=[event], **HEIGHT)
+    later = np.abs(r.t) > 0.35
+    assert_close(r.acceleration("place")[:, 0], np.where(later, 2.0, 0.0), 1e-12)
+    assert_close(r.parameters[:, 0], np.where(later, 4.0, 0.0), 1e-15)
+    assert_close(r.q[-1, 0], 0.65**2, 1e-9)
+    assert np.abs(r.energy.defect).max() < 1e-8
+    assert_close(r.force_power("wind"), np.where(later, 4.0 * r.v[:, 0], 0.0), 1e-12)
+
+
+def test_actions_see_speeds_and_points_of_any_body():
+    seen = []
+    event = sh.Event(lambda on: on.point("hand", (0.1, 0.0, 0.0))[1][2], lambda moment: seen.append(moment), name="turns")
+    r = sh.simulate(floating(), 0.5, events=[event], **floating_start())
+    assert len(seen) == len(r.events) > 0
+    assert all(np.array_equal(moment.q, e.q) for moment, e in zip(seen, r.events, strict=True))
+
+
+# --- refusals ---------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(("when", "says"), [
+    (lambda on: 1.0 if on.q("hinge") > 0.0 else -1.0, "select"), (lambda on: None, "numbers"), (lambda on: (1.0, 2.0), "numbers"),
+    (lambda on: on.q("knee"), "'hinge'"), (lambda on: on.torque("hinge", 1.0) or on.t, "does not push"),
+    (lambda on: math.sin(on.q("hinge")), "event 'bad'"),
+], ids=["branch", "nothing", "two numbers", "no such joint", "pushes", "math"])  # fmt: skip
+def test_functions_that_are_none_are_refused_by_name(when, says):
+    with pytest.raises(sh.SharnirError, match=says):
+        sh.simulate(hinged(), 1.0, events=[sh.Event(when, name="bad")])
+
+
+def test_events_that_make_no_sense_are_refused():
+    for options in ({"direction": "up"}, {"action": "explode"}):
+        with pytest.raises(sh.StateError, match="event 'x'"):
+            sh.Event(lambda on: on.t, name="x", **options)
+    with pytest.raises(sh.StateError, match="function"):
+        sh.Event(1.0)
+
+
+@pytest.mark.parametrize(("action", "says"), [
+    (lambda m: setattr(m, "q", np.zeros(3)), "bad state"), (lambda m: setattr(m, "v", np.array([np.nan])), "bad state"),
+    (lambda m: m.parameters.update(wind=1.0), "no parameter 'wind'"),
+], ids=["shape", "nan", "parameter"])  # fmt: skip
+def test_actions_that_break_the_state_are_named(action, says):
+    event = sh.Event(lambda on: on.q("hinge") + 1.0, action, name="break")
+    with pytest.raises(sh.StateError, match=f"event 'break'.*{says}"):
+        sh.simulate(hinged(), 1.0, events=[event])
+
+
+def test_an_error_in_an_action_is_the_users_own():
+    with pytest.raises(ZeroDivisionError):
+        sh.simulate(hinged(), 1.0, events=[sh.Event(lambda on: on.q("hinge") + 1.0, lambda m: 1 / 0)])
