@@ -45,7 +45,7 @@ def choice(x: Any, what: str, among: Sequence[str]) -> str:
 
 def whole(x: Any, what: str) -> int:
     if isinstance(x, bool) or not isinstance(x, (int, np.integer)) or x < 0:
-        raise MethodError(f"{what}: expected a whole number of steps, got {x!r}")
+        raise MethodError(f"{what}: expected a whole number, not negative; got {x!r}")
     return int(x)
 
 

@@ -17,13 +17,14 @@ from ..backends.llvm.jit import Compiled, compile_text, host_lanes
 from ..backends.llvm.runner import pool
 from ..backends.traced import TracedProgram
 from ..dynamics import Dynamics
-from ..errors import MethodError, StateError
+from ..errors import MethodError, ModelError, StateError
 from ..integrate.compiled import Driver
 from ..integrate.stepping.rollout import Lanes, rollout_euler, rollout_rk4
 from ..integrate.system import Call, System, buffers
 from ..model.model import Model
 from ..model.states import check_quaternions, real_array
 from ..trace import Graph
+from .checks import number, whole
 from .mechanics import normalised, quaternion_places
 from .progress import Progress
 
@@ -89,6 +90,13 @@ def rollout(
     """
     if integrator not in METHODS:
         raise MethodError(f"rollout steps with 'rk4' or 'euler', not with {integrator!r}")
+    if not isinstance(model, Model):
+        raise ModelError(f"rollout needs a sharnir.Model, got {model!r}")
+    dt, t0, steps, every = number(dt, "dt"), number(t0, "t0"), whole(steps, "steps"), whole(every, "every")
+    if not 0.0 < dt < np.inf or not np.isfinite(t0) or every < 1:
+        raise StateError(f"dt must be positive, t0 finite, every at least 1; got dt = {dt}, t0 = {t0}, every = {every}")
+    if whole(threads, "threads") < 1:
+        raise MethodError(f"threads: expected at least 1, got {threads}")
     if feedback is not None:
         model = model.copy()
         model.add_force(feedback, name="feedback")
@@ -96,8 +104,6 @@ def rollout(
     if d._method.program is None or "iterative" in d.method:
         raise MethodError(f"rollout needs a method of straight-line code; {d.method!r} is none: try 'separate' or 'composite'")
     q, v = _states(model, q0, v0)
-    if not 0.0 < dt < np.inf or steps < 0 or every < 1:
-        raise StateError(f"dt must be positive, steps not negative, every at least 1; got {dt}, {steps}, {every}")
     plan = _Plan(d, integrator, dt, steps, every, t0)
     forces = _forces(control, len(q), steps, model.nv) if not callable(control) else None
     width = CHUNK * host_lanes()
