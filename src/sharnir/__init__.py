@@ -8,6 +8,7 @@ from .errors import MethodError, ModelError, SharnirError, SingularError, StateE
 from .model import samples
 from .model.joints import (
     Ball,
+    Compound,
     ConstraintJoint,
     CustomJoint,
     Cylindrical,
@@ -73,6 +74,7 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     "Ball",
     "Box",
+    "Compound",
     "ConstraintJoint",
     "CustomJoint",
     "Cylinder",
