@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .errors import MethodError, ModelError, SharnirError, SingularError, StateError, TraceError
+from .errors import FormatError, MethodError, ModelError, SharnirError, SingularError, StateError, TraceError
 from .model import samples
 from .model.joints import (
     Ball,
@@ -49,18 +49,22 @@ if TYPE_CHECKING:
     from .backends.cache import cache_clear
     from .dynamics import Dynamics
     from .forms.matrices import Matrices, matrices
+    from .io.load import load
+    from .io.report import ImportReport
     from .method_table import methods
 
 __version__ = "0.1.0"
 
 _LATER = {
     "Dynamics": "dynamics",
+    "ImportReport": "io.report",
     "Matrices": "forms.matrices",
     "cache_clear": "backends.cache",
+    "load": "io.load",
     "matrices": "forms.matrices",
     "methods": "method_table",
 }
-"""Names whose modules need SciPy: imported when first used, so that `import sharnir` is quick."""
+"""Names whose modules need SciPy, or that not every program needs: imported when first used, so that `import sharnir` is quick."""
 
 
 def __getattr__(name: str) -> Any:
@@ -80,7 +84,9 @@ __all__ = [
     "Cylinder",
     "Cylindrical",
     "Dynamics",
+    "FormatError",
     "Free",
+    "ImportReport",
     "Joint",
     "Matrices",
     "MethodError",
@@ -109,6 +115,7 @@ __all__ = [
     "cos",
     "cosh",
     "exp",
+    "load",
     "log",
     "matrices",
     "maximum",
