@@ -74,6 +74,8 @@ class Model:
         """What to draw, in no order; it plays no part in the dynamics."""
         self.fixed_joints: dict[str, tuple[str, str]] = {}
         """Fixed joints of a file whose links were merged: name -> (parent, child), each a body or a frame."""
+        self.keyframes: dict[str, np.ndarray] = {}
+        """Positions a file names: coordinates by name."""
         self.import_report: ImportReport | None = None
         """What the reader of a file did with each part of it; None for a model that was built."""
         self._base = None if base_motion is None else pose_expression(base_motion, 0, "base_motion")
@@ -174,7 +176,8 @@ class Model:
         """An unfrozen copy that can be changed."""
         other = object.__new__(Model)
         other.__dict__.update(self.__dict__)
-        for name in ("_bodies", "_joints", "_frames", "_body_names", "_joint_names", "_joined", "visuals", "fixed_joints"):
+        copied = ("_bodies", "_joints", "_frames", "_body_names", "_joint_names", "_joined")
+        for name in (*copied, "visuals", "fixed_joints", "keyframes"):
             setattr(other, name, getattr(self, name).copy())
         other._frozen, other._tree, other._structure = False, None, None
         return other

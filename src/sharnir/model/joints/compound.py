@@ -20,15 +20,17 @@ def _of_the_parts(name: str) -> Any:
 
     def together(self: Compound) -> tuple[float, ...]:
         values: list[float] = []
-        for part, joint, _ in self._moved("compound joint"):
-            values += per_coordinate(getattr(joint, name), len(joint.v_names()), f"part {part!r}: {name}")
+        for part, joint, _ in self._moved():
+            values += per_coordinate(getattr(joint, name, 0.0), len(joint.v_names()), f"part {part!r}: {name}")
         return tuple(values)
 
-    def refuse(self: Compound, value: Any) -> None:
-        if value is not None and np.any(np.asarray(value) != 0.0):
-            raise ModelError(f"compound joint: give {name} to the part it belongs to, e.g. Revolute('x', {name}={value!r})")
+    return property(together, lambda self, value: _refuse(name, value))
 
-    return property(together, refuse)
+
+def _refuse(name: str, value: Any) -> None:
+    """Joint's constructor may set the options to nothing, nobody to something."""
+    if value is not None and np.any(np.asarray(value) != 0.0):
+        raise ModelError(f"compound joint: give {name} to the part it belongs to, e.g. Revolute('x', {name}={value!r})")
 
 
 class Compound(Joint):
@@ -42,7 +44,7 @@ class Compound(Joint):
     damping = _of_the_parts("damping")
     friction = _of_the_parts("friction")
     stiffness = _of_the_parts("stiffness")
-    rest = _of_the_parts("rest")
+    armature = _of_the_parts("armature")
 
     def __init__(self, parts: Mapping[str, Part], **options: Any) -> None:
         if not isinstance(parts, Mapping) or not parts:
@@ -56,10 +58,23 @@ class Compound(Joint):
             raise ModelError(f"compound joint: its parts have {len(self.v_names())} speeds together; no joint has more than 6")
 
     @property
+    def rest(self) -> tuple[float, ...]:
+        """One number per coordinate: where the springs of the parts are free."""
+        values: list[float] = []
+        for part, joint, _ in self._moved():
+            plain = not hasattr(joint.rest, "__len__") and float(joint.rest) == 0.0
+            values += per_coordinate(joint.neutral() if plain else joint.rest, len(joint.q_names()), f"part {part!r}: rest")
+        return tuple(values)
+
+    @rest.setter
+    def rest(self, value: Any) -> None:
+        _refuse("rest", value)
+
+    @property
     def limits(self) -> list[tuple[float, float]] | None:
         """A pair per coordinate, endless where a part has none."""
         pairs: list[tuple[float, float]] = []
-        for _, joint, _ in self._moved("compound joint"):
+        for _, joint, _ in self._moved():
             n = len(joint.q_names())
             own: Any = (-np.inf, np.inf) if joint.limits is None else joint.limits
             pairs += [(low, high) for low, high in own] if hasattr(own[0], "__len__") else [(own[0], own[1])] * n
@@ -67,8 +82,7 @@ class Compound(Joint):
 
     @limits.setter
     def limits(self, value: Any) -> None:
-        if value is not None:
-            raise ModelError(f"compound joint: give limits to the part they belong to, e.g. Revolute('x', limits={value!r})")
+        _refuse("limits", value)
 
     def motions(self, label: str) -> list[Motion]:
         out: list[Motion] = []
