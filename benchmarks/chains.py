@@ -39,9 +39,10 @@ def long_chain(n: int) -> sh.Model:
     long = copy.copy(four)
     long.tree = Tree(*(_extended(a, b, n) for a, b in zip(three.tree, four.tree, strict=True)))
     long.joints = Joints(*(_extended(a, b, n) for a, b in zip(three.joints, four.joints, strict=True)))
-    long.nb = long.nv = long.nq = n
+    long.nb = long.na = long.nv = long.nq = n
     long.carrier, long.first, long.q_first = long.tree.carrier, long.joints.first, _extended(three.q_first, four.q_first, n)
-    long.sizes = {**four.sizes, "nb1": n + 1, "nq": n, "nv": n, "nl": 5 * n}
+    long.v_first = long.first
+    long.sizes = {**four.sizes, "nb1": n + 1, "nq": n, "na": n, "nv": n, "nl": 5 * n}
     model._structure = long
     return model
 

@@ -18,7 +18,7 @@ from .forms.solution import Solution
 from .method_table import METHODS
 from .model.model import Model
 from .model.states import check_array, check_finite, check_state, check_wrenches, real_array
-from .programs import PROGRAMS
+from .programs import PROGRAMS, program_for
 
 BACKENDS = ("auto", "llvm", "numba", "python")
 
@@ -54,6 +54,11 @@ class Dynamics:
         self._method = METHODS[self.method]
         if backend != "auto" and backend not in self._method.backends and "sparse" not in self._method.backends:
             raise MethodError(f"method {self.method!r} runs on {known(self._method.backends)}, not on {backend!r}")
+        if self.structure.coupled and self.method not in ("composite", "extended"):
+            raise MethodError(
+                f"method {self.method!r} has no place for coupled coordinates "
+                f"({known(j.name for j in model.joints if j.follows)}); choose 'composite' or 'extended'"
+            )
         if self._method.needs_solid:
             self._check_solid()
         self._check_inertia()
@@ -166,9 +171,23 @@ class Dynamics:
         return self._run("jacobian", "J", integers={"body": (index,)}, q=q, point=point, t=t)
 
     def energy(self, q: Any = None, v: Any = None, t: Any = 0.0) -> tuple[np.ndarray, np.ndarray]:
-        """Kinetic and potential (gravity) energy."""
+        """Kinetic energy, and potential energy: of gravity, and what the model's forces store."""
         both = self._run("energy", "energy", q=q, v=v, t=t)
-        return both[..., 0], both[..., 1]
+        stored = self.force_energies(q, v, t).sum(axis=-1) if self.structure.forces else 0.0
+        return both[..., 0], both[..., 1] + stored
+
+    def force_energies(self, q: Any = None, v: Any = None, t: Any = 0.0) -> np.ndarray:
+        """(number of forces): energy stored in every force of the model, in the order of `force_names`."""
+        return self._run("forces", "energy", q=q, v=v, t=t)
+
+    def force_powers(self, q: Any = None, v: Any = None, t: Any = 0.0) -> np.ndarray:
+        """(number of forces): power of every force of the model, positive where it adds energy to the motion."""
+        return self._run("forces", "power", q=q, v=v, t=t)
+
+    @property
+    def force_names(self) -> list[str]:
+        """Forces that joints bring along (damping, stiffness), then those that were added."""
+        return self.structure.forces.names
 
     def total_momentum(self, q: Any = None, v: Any = None, t: Any = 0.0) -> tuple[np.ndarray, np.ndarray]:
         """Momentum (6,), linear then angular about the world's origin, and centre of mass (3,), all in the world."""
@@ -184,7 +203,7 @@ class Dynamics:
             raise MethodError(
                 f"nothing to count for {what!r} by {self.method!r}; try {known(['forward', 'inverse', 'inertia', 'energy'])}"
             )
-        program = PROGRAMS[name]
+        program = program_for(self.structure, name)
         constant = self._shelf.no_wrench if "wrench" in program.inputs.__annotations__ else {}
         if compiled:
             if program.loops_only:
@@ -321,6 +340,12 @@ class Dynamics:
         return found
 
     def _check_solid(self) -> None:
+        if len(self.structure.tree.geared):
+            joint = self.model.joints[int(self.structure.tree.owner[self.structure.tree.geared[0]]) - 1].name
+            raise MethodError(
+                f"method {self.method!r} eliminates joints before their rotors are known, but joint {joint!r} has "
+                "armature; choose another method"
+            )
         for body in self.structure.bodies:
             if not body.is_solid:
                 raise MethodError(

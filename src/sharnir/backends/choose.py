@@ -9,12 +9,13 @@ import numpy as np
 
 from ..errors import MethodError
 from ..model.structure import Structure
-from ..programs import PROGRAMS
+from ..programs import PROGRAMS, program_for
 from ..trace import GraphTooLarge
 from .cache import Cache
 from .counting import Count, count_compiled
 from .runner import PythonRunner
 from .traced import trace_program
+from .user_functions import FORCE_REPORT
 
 LIMIT = 40_000
 """Nodes of a graph beyond which straight-line code is not worth its compilation (some 5 s): loops take over."""
@@ -41,6 +42,8 @@ class RunnerShelf:
         return self._backends[name]
 
     def _decide(self, name: str) -> str:
+        if name == "forces":  # what forces report is worked out before any loop could begin
+            return "llvm" if self.structure.nb <= BODIES and self.asked != "python" else "python"
         loops_only = PROGRAMS[name].loops_only
         if self.asked != "auto":
             if self.asked == "llvm" and loops_only:
@@ -62,7 +65,7 @@ class RunnerShelf:
         integers: Mapping[str, Sequence[float]] | None = None,
         backend: str | None = None,
     ) -> Any:
-        program = PROGRAMS[name]
+        program = FORCE_REPORT if name == "forces" else program_for(self.structure, name)
         constant: dict[str, Sequence[float]] = dict(integers or {})
         if program.integers and not constant:
             constant = {key: [1] for key in program.integers}
@@ -91,6 +94,8 @@ class RunnerShelf:
 def choose_method(shelf: RunnerShelf) -> tuple[str, str]:
     """A method, and why: the one with the fewest operations once compiled, of the two that are ever the fastest."""
     s = shelf.structure
+    if s.coupled:
+        return "composite", "coordinates are coupled: 'composite' is the compiled method that has a place for them"
     if s.nv > 60:
         return "separate", f"{s.nv} freedoms: the cost of 'separate' grows with the number of bodies only"
     counts: dict[str, Count] = {}

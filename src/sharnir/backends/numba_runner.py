@@ -32,6 +32,7 @@ from ..model.storage import allocate, resolve
 from ..programs import PROGRAMS
 from ..programs.program import Program
 from .cache import Cache, digest, say_unwritable
+from .compiled_forces import CompiledForces
 from .link import closure
 from .llvm.runner import LLVMRunner, pool
 from .runner import Interface
@@ -54,7 +55,9 @@ class NumbaRunner(Interface):
     def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:
         given = dict(zip(self.inputs, inputs, strict=True))
         given.update(self._constants)
-        given.update(self._user_functions(n, given))
+        given.update(self._user_functions(given))
+        if self.structure.forces and "wrench" in given:
+            given.update(self._with_forces(given))
         arrays = [self._shaped(name, given[name]) for name in self.program.inputs.__annotations__]
         results = self._results(n, dict(zip(self.outputs, outputs, strict=True)))
         threads = 1 if self.program.loops_only else max(1, min(threads, n))
@@ -90,11 +93,12 @@ class NumbaRunner(Interface):
             out.append(wanted[name].reshape(shape) if name in wanted else np.empty(shape))
         return out
 
-    def _user_functions(self, n: int, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    def _user_functions(self, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Driven coordinates and given motions of every state, by compiled code of their own."""
         s = self.structure
+        nothing = np.zeros((1, 0))
         if not s.drives and not s.given:
-            return {"drive": np.zeros((1, 0)), "given": np.zeros((1, 0))}
+            return {"drive": nothing, "given": nothing, "load": nothing}
         if not hasattr(self, "_functions"):
             self._functions = LLVMRunner(USER_FUNCTIONS, s, store=self._store)
         v = given.get("v", np.zeros((1, s.nv)))
@@ -102,7 +106,25 @@ class NumbaRunner(Interface):
         rows = max(len(q), len(v), len(t))
         drive, values = np.empty((rows, 3 * len(s.drives))), np.empty((rows, s.sizes["ng"]))
         self._functions.run(rows, [np.ascontiguousarray(x) for x in (q, v, t)], [drive, values])
-        return {"drive": drive, "given": values}
+        return {"drive": drive, "given": values, "load": nothing}
+
+    def _with_forces(self, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Wrenches, joint forces and loads once the model's own forces have acted."""
+        s = self.structure
+        if not hasattr(self, "_forces"):
+            self._forces = CompiledForces(s, self._store)
+            self._motion = NumbaRunner(PROGRAMS["motion"], s, store=self._store) if s.forces.kinematic else None
+        motion = {name: given[name] for name in ("t", "q", "v")}
+        if self._motion is not None:
+            n = max(len(x) for x in motion.values())
+            found = {name: np.empty((n, int(np.prod(shape)))) for name, shape in self._motion.outputs.items()}
+            self._motion.run(n, [motion[name] for name in self._motion.inputs], list(found.values()))
+            motion |= found
+        found = self._forces.loads(motion)
+        out = {"wrench": given["wrench"].reshape(len(given["wrench"]), -1) + found["wrench"], "load": found["load"]}
+        if "tau" in given:
+            out["tau"] = given["tau"] + found["load"]
+        return out
 
 
 def _check_memory(program: Program, structure: Any) -> None:

@@ -9,11 +9,13 @@ import numpy as np
 
 from ..model.storage import allocate, resolve
 from ..model.structure import Structure
+from ..programs import PROGRAMS
 from ..programs.program import Program
 from ..trace import Number
+from .link import relink
 
-COMPUTED = ("drive", "given")
-"""Inputs of a program that are worked out from q, v and t by the user's own functions."""
+COMPUTED = ("drive", "given", "load", "report")
+"""Inputs of a program that are worked out from q, v and t by the user's own functions and the model's forces."""
 
 
 def input_sizes(program: Program, structure: Structure) -> dict[str, int]:
@@ -44,7 +46,12 @@ def run_program(
     q = list(values["q"])
     v = list(values["v"]) if "v" in values else [0.0] * structure.nv
     drive, given = structure.user_functions(q, v, values["t"][0])
-    parts = {**values, "drive": [x for row in drive for x in row], "given": given}
+    parts: dict[str, Any] = {**values, "drive": [x for row in drive for x in row], "given": given, "load": []}
+    if structure.forces and "wrench" in values:
+        parts.update(_with_forces(structure, parts, v, dtype, number))
+    if "report" in program.inputs.__annotations__:
+        energies, powers = structure.forces.report(_motion(structure, parts, v, dtype, number))
+        parts["report"] = [*energies, *powers]
 
     def array(name: str, shape: tuple[int, ...]) -> np.ndarray:
         kind = np.int64 if name in program.integers else dtype
@@ -64,6 +71,30 @@ def run_program(
         tree, joints = _as_numbers(tree, number), _as_numbers(joints, number)
     (function or program.function)(tree, joints, x, work, out)
     return out
+
+
+def _with_forces(structure: Structure, parts: dict[str, Any], v: Any, dtype: type, number: Any) -> dict[str, Any]:
+    """Wrenches, joint forces and loads once the model's own forces have acted."""
+    pushes, torques = structure.forces.loads(_motion(structure, parts, v, dtype, number))
+    wrench, load = list(parts["wrench"]), [0.0] * structure.nv
+    for (row, c), x in pushes.items():
+        wrench[6 * row + c] = wrench[6 * row + c] + x
+    for a, x in torques.items():
+        load[a] = x
+    out = {"wrench": wrench, "load": load}
+    if "tau" in parts:
+        out["tau"] = [x + y for x, y in zip(parts["tau"], load, strict=True)]
+    return out
+
+
+def _motion(structure: Structure, parts: dict[str, Any], v: Any, dtype: type, number: Any) -> dict[str, Any]:
+    """What forces look at: time, coordinates, speeds and, where needed, poses and velocities of bodies."""
+    motion = {"q": parts["q"], "v": v, "t": parts["t"]}
+    if structure.forces.kinematic:
+        program = PROGRAMS["motion"]
+        found = run_program(program, structure, motion, None if dtype is float else relink(program.function), dtype, None, number)
+        motion.update({name: x.ravel() for name, x in found._asdict().items()})
+    return motion
 
 
 def _as_numbers(group: Any, number: Callable[[float], Number]) -> Any:

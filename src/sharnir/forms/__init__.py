@@ -13,12 +13,20 @@ from . import extended, lagrange1, lagrange2, maggi, separate
 from .matrices import Matrices
 from .solution import Solution
 
-FORMS: dict[str, Callable[[Matrices, np.ndarray], Solution]] = {
-    "extended": extended.solve,
-    "lagrange1": lagrange1.solve,
-    "lagrange1-full": lagrange1.solve_with_accelerations,
-    "direct": lagrange2.solve_direct,
-    "composite": lagrange2.solve_composite,
-    "maggi": maggi.solve,
-    "separate": separate.solve,
+Form = Callable[[Matrices, np.ndarray], Solution]
+
+
+def _loaded(solve: Form) -> Form:
+    """The model's own forces act at the joints beside τ."""
+    return lambda m, tau: solve(m, tau + m.load)
+
+
+FORMS: dict[str, Form] = {
+    "extended": _loaded(extended.solve),
+    "lagrange1": _loaded(lagrange1.solve),
+    "lagrange1-full": _loaded(lagrange1.solve_with_accelerations),
+    "direct": _loaded(lagrange2.solve_direct),
+    "composite": _loaded(lagrange2.solve_composite),
+    "maggi": _loaded(maggi.solve),
+    "separate": _loaded(separate.solve),
 }

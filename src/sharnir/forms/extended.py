@@ -1,6 +1,6 @@
 """The extended system (3.6): Newton–Euler of every body, kinematics of every joint, ideal joints, all at once.
 
-    M v̇ − SᵀR = F;   −S v̇ + A q̈ = −w*;   AᵀR = τ
+    M v̇ − SᵀR = F;   −S v̇ + A q̈ = −w*;   AᵀR + D q̈ = τ        (D: rotors of the drives, mostly zero)
 
 Symmetric, indefinite, 12N + n unknowns. Dense and slow, and the oracle for everything else.
 """

@@ -1,4 +1,4 @@
-"""Kinetostatics: the motion is given, the forces are sought. R = Tᵀ(Mv̇ − F), τ = AᵀR."""
+"""Kinetostatics: the motion is given, the forces are sought. R = Tᵀ(Mv̇ − F), τ = AᵀR + D q̈."""
 
 from __future__ import annotations
 
@@ -17,4 +17,4 @@ def solve(m: Matrices, qdd: np.ndarray) -> tuple[np.ndarray, Solution]:
     """τ and everything else from given q̈: inverse dynamics with every joint reaction, drive forces included."""
     vdot = m.B @ qdd + m.psi
     R = reactions(m, vdot)
-    return m.A.T @ R.ravel(), Solution(qdd=qdd, vdot=vdot.reshape(-1, 6), R=R)
+    return m.A.T @ R.ravel() + m.rotors * qdd - m.load, Solution(qdd=qdd, vdot=vdot.reshape(-1, 6), R=R)

@@ -36,6 +36,9 @@ def solve_with_accelerations(m: Matrices, tau: np.ndarray) -> Solution:
 
 
 def _joint_forces(m: Matrices, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    m.needs_axes("lagrange1")
+    if m.rotors.any():
+        raise MethodError("the form 'lagrange1' eliminates joints before their rotors are known; choose another method")
     R_tau = np.zeros(6 * m.N)
     for i, A in enumerate(m.A_blocks):
         R_tau[6 * i : 6 * i + 6] = A @ np.linalg.solve(A.T @ A, tau[m.axes(i)])

@@ -26,7 +26,8 @@ def composite_inertia(m: Matrices) -> np.ndarray:
     for i in range(m.N - 1, -1, -1):
         if m.k[i] >= 0:
             star[m.k[i]] += m.C[i].T @ star[i] @ m.C[i]  # (D1)
-    out = np.zeros((m.n, m.n))
+    axes = m.structure.na
+    out = np.zeros((axes, axes))
     for i in range(m.N):
         X = star[i] @ m.A_blocks[i]  # momenta of the composite body i per unit of its speeds
         j = i
@@ -34,7 +35,7 @@ def composite_inertia(m: Matrices) -> np.ndarray:
             out[m.axes(j), m.axes(i)] = m.A_blocks[j].T @ X
             out[m.axes(i), m.axes(j)] = out[m.axes(j), m.axes(i)].T
             X, j = m.C[j].T @ X, m.k[j]
-    return out
+    return m.folded(out) + np.diag(m.rotors)
 
 
 def composite_forces(m: Matrices) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Maggi's equations in redundant quasi-velocities: both spaces at once, no multipliers.
 
-BᵀM v̇ = τ + BᵀF;   ZᵀS v̇ = Zᵀw*        (6N unknowns v̇)
+BᵀM v̇ + D q̈ = τ + BᵀF;   ZᵀS v̇ = Zᵀw*        (6N unknowns v̇; D: rotors, q̈ = A⁺(Sv̇ − w*))
 """
 
 from __future__ import annotations
@@ -15,8 +15,13 @@ from .solution import Solution
 
 
 def solve(m: Matrices, tau: np.ndarray) -> Solution:
+    m.needs_axes("maggi")
     top, bottom = m.B.T @ m.M, m.Z.T @ m.S
-    right = np.concatenate([tau + m.B.T @ m.F, m.Z.T @ m.w_star])
+    tau = tau + m.B.T @ m.F
+    if m.rotors.any():  # q̈ = A⁺(Sv̇ − w*) turns the rotors
+        D = m._diagonal([r[:, None] * np.linalg.pinv(A) for A, r in zip(m.A_blocks, m.rotor_blocks, strict=True)])
+        top, tau = top + D @ m.S, tau + D @ m.w_star
+    right = np.concatenate([tau, m.Z.T @ m.w_star])
     if m.sparse:
         vdot = splu(sp.vstack([top, bottom], format="csc")).solve(right)
     else:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse as sp
 
+from ..errors import MethodError
 from ..model.model import Model
 from ..model.states import check_state, check_wrenches
 from ..model.topology import children, path
@@ -57,9 +58,26 @@ class Matrices:
         self.wrenches = check_wrenches(model, wrenches)
         self.sparse = sparse
         self.N, self.n = s.nb, s.nv
+        self.load = np.zeros(s.nv)
+        """Joint forces of the model's own force elements."""
         self.k = model.parents
         self._joint = s.joint_values(self.q, self.v_q, self.t)
         self._at_rest = s.joint_values(self.q, np.zeros(self.n), self.t)
+        if s.forces:
+            self._add_forces()
+
+    def _add_forces(self) -> None:
+        """The model's own forces: what they do to bodies joins the wrenches, what they do to joints is the load."""
+        R, r = self.poses
+        base = self._joint
+        motion = {
+            "t": np.array([self.t]), "q": self.q, "v": self.v_q,
+            "r": np.vstack([base.rho[:1], r]),
+            "G": np.vstack([base.G[:1], R.transpose(0, 2, 1).reshape(-1, 9)]),
+            "velocity": np.vstack([base.vr[:1], self.v.reshape(-1, 6)]),
+        }  # fmt: skip
+        wrenches, self.load = self.structure.forces.dense(motion, self.N + 1, self.n)
+        self.wrenches = self.wrenches + wrenches[1:]
 
     # --- one joint --------------------------------------------------------------------------------------------------------
     @property
@@ -190,8 +208,35 @@ class Matrices:
 
     @cached_property
     def A(self) -> Any:
-        """A (6N×n): block diagonal of the tangent bases. [I] (2.19)"""
-        return self._diagonal(self.A_blocks)
+        """A (6N×n): block diagonal of the tangent bases; columns of axes that move with one speed added up. [I] (2.19)"""
+        A = self._diagonal(self.A_blocks)
+        return A @ self._fold if self.structure.coupled else A
+
+    @property
+    def _fold(self) -> Any:
+        """(axes × n): which speed moves which axis."""
+        s = self.structure
+        out = sp.csr_array((np.ones(s.na), (np.arange(s.na), s.tree.speed)), shape=(s.na, s.nv))
+        return out if self.sparse else out.toarray()
+
+    @cached_property
+    def rotors(self) -> np.ndarray:
+        """D (n): inertias of the rotors as the speeds feel them; AᵀR = τ − D q̈."""
+        return np.bincount(self.structure.tree.speed, self.structure.tree.rotor, self.n)
+
+    @property
+    def rotor_blocks(self) -> list[np.ndarray]:
+        """D_i (n_i): rotors of the axes of joint i."""
+        return [self.structure.tree.rotor[self.axes(i)] for i in range(self.N)]
+
+    def folded(self, M: np.ndarray) -> np.ndarray:
+        """A matrix of axes (na×na) as one of speeds (n×n)."""
+        return dense(self._fold.T @ M @ self._fold) if self.structure.coupled else M
+
+    def needs_axes(self, form: str) -> None:
+        """Refuse a form that works joint by joint where joints share speeds."""
+        if self.structure.coupled:
+            raise MethodError(f"the form {form!r} goes joint by joint: it has no place for coupled coordinates")
 
     @cached_property
     def Z(self) -> Any:
@@ -291,7 +336,7 @@ class Matrices:
     @cached_property
     def M_r(self) -> np.ndarray:
         """M_r (n×n) = BᵀMB: the inertia matrix in generalised coordinates. [I] (3.12)"""
-        return dense(self.B.T @ self.M @ self.B)
+        return dense(self.B.T @ self.M @ self.B) + np.diag(self.rotors)
 
     @cached_property
     def Q(self) -> np.ndarray:
@@ -300,12 +345,14 @@ class Matrices:
 
     @cached_property
     def extended(self) -> Any:
-        """The matrix of the extended system (12N+n): [M −Sᵀ 0; −S 0 A; 0 Aᵀ 0], symmetric. [I] (3.6)"""
+        """The matrix of the extended system (12N+n): [M −Sᵀ 0; −S 0 A; 0 Aᵀ D], symmetric; D: rotors. [I] (3.6)"""
         if self.sparse:
-            return sp.block_array([[self.M, -self.S.T, None], [-self.S, None, self.A], [None, self.A.T, None]], format="csc")
+            rotors = sp.diags_array(self.rotors) if self.rotors.any() else None
+            return sp.block_array([[self.M, -self.S.T, None], [-self.S, None, self.A], [None, self.A.T, rotors]], format="csc")
         z = np.zeros
         N6, n = 6 * self.N, self.n
-        return np.block([[self.M, -self.S.T, z((N6, n))], [-self.S, z((N6, N6)), self.A], [z((n, N6)), self.A.T, z((n, n))]])
+        D = np.diag(self.rotors)
+        return np.block([[self.M, -self.S.T, z((N6, n))], [-self.S, z((N6, N6)), self.A], [z((n, N6)), self.A.T, D]])
 
     # --- sets of the graph ------------------------------------------------------------------------------------------------
     def axes(self, i: int) -> slice:

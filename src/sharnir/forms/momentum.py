@@ -13,8 +13,8 @@ from .matrices import Matrices
 
 
 def momenta(m: Matrices) -> np.ndarray:
-    """p (n) = BᵀMv."""
-    return m.B.T @ (m.M @ m.v)
+    """p (n) = BᵀMv + D q̇."""
+    return m.B.T @ (m.M @ m.v) + m.rotors * m.v_q
 
 
 def velocities(m: Matrices, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -28,7 +28,8 @@ def velocities(m: Matrices, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
 def momentum_rates(m: Matrices, tau: np.ndarray, Lambda: np.ndarray) -> np.ndarray:
     """ṗ_i = τ_i + A_iᵀ(F^e*_i − v_i ×* Λ_i) + Ȧ_iᵀΛ_i, F^e* = Tᵀ(external wrenches), v ×* (f; m) = (ω×f ; ω×m + v×f)."""
     carried = (m.T.T @ m.F_external).reshape(-1, 6)
-    out = tau.copy()
+    m.needs_axes("momentum")
+    out = tau + m.load
     for i, v in enumerate(m.v.reshape(-1, 6)):
         force, moment = Lambda[i, :3], Lambda[i, 3:]
         turned = np.concatenate([np.cross(v[3:], force), np.cross(v[3:], moment) + np.cross(v[:3], force)])

@@ -13,6 +13,7 @@ from .solution import Solution
 
 
 def solve(m: Matrices, tau: np.ndarray) -> Solution:
+    m.needs_axes("separate")
     MA = [M.copy() for M in m.M_blocks]
     carried = np.array([np.trace(M) for M in MA])  # how much hangs on each joint, to judge zero by
     FA = list(m.F.reshape(-1, 6).copy())
@@ -37,9 +38,9 @@ def solve(m: Matrices, tau: np.ndarray) -> Solution:
 
 
 def joint_inertia(m: Matrices, i: int, MA: np.ndarray, scale: float) -> np.ndarray:
-    """U_i = A_iᵀM_i^A A_i, the inertia that joint i feels; refused where it feels none."""
+    """U_i = A_iᵀM_i^A A_i + D_i, the inertia that joint i feels; refused where it feels none."""
     A = m.A_blocks[i]
-    U = A.T @ MA @ A
+    U = A.T @ MA @ A + np.diag(m.rotor_blocks[i])
     felt = np.linalg.eigvalsh(U)
     if U.size and not felt[0] > 1e-13 * scale * np.abs(A).max() ** 2:
         joint = m.model.joints[i]
@@ -52,6 +53,8 @@ def joint_inertia(m: Matrices, i: int, MA: np.ndarray, scale: float) -> np.ndarr
 
 def check_inertia(m: Matrices) -> None:
     """Raise SingularError where some joint moves no mass: the inward half of the method, inertias only."""
+    if m.structure.coupled:
+        return check_coupled_inertia(m)
     MA = [M.copy() for M in m.M_blocks]
     carried = np.array([np.trace(M) for M in MA])
     for i in range(m.N - 1, -1, -1):
@@ -60,3 +63,11 @@ def check_inertia(m: Matrices) -> None:
         if k >= 0:
             MA[k] += C.T @ (MA[i] - MA[i] @ A @ np.linalg.solve(U, A.T @ MA[i])) @ C
             carried[k] += carried[i]
+
+
+def check_coupled_inertia(m: Matrices) -> None:
+    """The same where joints share speeds: the whole inertia matrix is looked at."""
+    values, vectors = np.linalg.eigh(m.M_r)
+    if not values[0] > 1e-13 * values[-1]:
+        name = m.model.v_names[int(np.argmax(np.abs(vectors[:, 0])))]
+        raise SingularError(f"{name!r} and the joints coupled to it move no mass; give their bodies mass or inertia")

@@ -16,4 +16,4 @@ class Solution:
     vdot: np.ndarray
     """v̇ (N×6): true accelerations of body origins and angular accelerations, body axes."""
     R: np.ndarray
-    """R (N×6): force and moment of joint i on body i at its origin, body axes; AᵀR = τ."""
+    """R (N×6): force and moment of joint i on body i at its origin, body axes; AᵀR = τ (less what turns the rotors)."""

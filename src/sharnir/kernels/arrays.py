@@ -3,7 +3,9 @@
     class Poses(NamedTuple):
         G: Array["nb1", 9]      # cosines, world -> body
 
-A shape is made of numbers and of the names nb1 (bodies and the base), nv, nq, nd (driven coordinates), ng (given values).
+A shape is made of numbers and of the names nb1 (bodies and the base), na (axes: columns of A), nv (speeds; as many as axes unless
+coordinates are coupled), nq, nr (axes with a rotor), nd (driven coordinates), ng (given values), nf (nv
+where the model has forces of its own, else none), ne (number of those forces).
 """
 
 

@@ -58,6 +58,14 @@ def inertia_matrix_composite(tree, j, c, M):
                 for b in range(tree.first[k], tree.first[k + 1]):
                     M[a, b] = dot(get3(j.A, b), f) + dot(get3b(j.A, b), n)
                     M[b, a] = M[a, b]
+    add_rotors(tree, M)
+
+
+def add_rotors(tree, M):
+    """A rotor turns with its axis only: it adds to the diagonal."""
+    for c in range(tree.geared.shape[0]):
+        a = tree.geared[c]
+        M[a, a] = M[a, a] + tree.rotor[a]
 
 
 def zero_matrix(tree, M):

@@ -4,11 +4,11 @@ from typing import NamedTuple
 
 from .algebra import add, cross, dot, get6, get9, get3, mv, scale, sv
 from .arrays import Array
-from .composite import zero_matrix
+from .composite import add_rotors, zero_matrix
 
 
 class DirectWork(NamedTuple):
-    B: Array["nb1", "nv", 6]        # B_ia: velocity of body i per unit of speed a, body axes; only for a on its path
+    B: Array["nb1", "na", 6]        # B_ia: velocity of body i per unit of speed a, body axes; only for a on its path
 
 
 def tangent_basis(tree, j, B):
@@ -55,6 +55,7 @@ def inertia_matrix_direct(tree, j, d, M):
                 b = tree.above[b]
             a = tree.above[a]
     mirror(tree, M)
+    add_rotors(tree, M)
 
 
 def mirror(tree, M):

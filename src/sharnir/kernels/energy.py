@@ -15,6 +15,14 @@ def energy(tree, v, p, E):
     E[1] = potential
 
 
+def rotor_energy(tree, v, E):
+    """Rotors turn with their axes: half the rotor times the square of its speed.  Reads v (nv,).  Adds to E[0]."""
+    for c in range(tree.geared.shape[0]):
+        a = tree.geared[c]
+        x = v[tree.speed[a]]
+        E[0] = E[0] + 0.5 * tree.rotor[a] * x * x
+
+
 def total_momentum(tree, v, p, P, centre):
     """Linear momentum and angular momentum about the world's origin, world axes; centre of mass.
 

@@ -4,7 +4,7 @@ from .algebra import add, cross, dot, get3, get3b, get6, get9, inc33, mtv, mv, s
 
 
 def inverse_dynamics(tree, j, d, qdd, acc, R, tau):
-    """R = T'(M v' - F), tau = A'R: accelerations outward, reactions inward.
+    """R = T'(M v' - F), tau = A'R + rotor q̈: accelerations outward, reactions inward.
 
     Reads   j: JointValues, d: Drift, qdd (nv,)
     Writes  acc (nb1, 6) accelerations less gravity, R (nb1, 6) reaction of joint i on body i at its origin, body axes;
@@ -30,3 +30,6 @@ def inverse_dynamics(tree, j, d, qdd, acc, R, tau):
         G = get9(j.G, i)
         f, m = mtv(G, f), mtv(G, m)
         inc33(R, tree.carrier[i], f, add(m, cross(get3(j.rho, i), f)))
+    for c in range(tree.geared.shape[0]):                          # the joint force turns the rotor too
+        a = tree.geared[c]
+        tau[a] = tau[a] + tree.rotor[a] * qdd[a]

@@ -13,11 +13,11 @@ from .cholesky import factor, substitute
 class InertiaMemory(NamedTuple):
     """For systems of the size of the inertia matrix."""
 
-    H: Array["nv", "nv"]        # carried from call to call: approximate inverse, or factors of the approximate matrix
-    K: Array["nv", "nv"]
-    r: Array["nv"]
-    s: Array["nv"]
-    y: Array["nv"]
+    H: Array["na", "na"]        # carried from call to call: approximate inverse, or factors of the approximate matrix
+    K: Array["na", "na"]
+    r: Array["na"]
+    s: Array["na"]
+    y: Array["na"]
 
 
 class MultiplierMemory(NamedTuple):

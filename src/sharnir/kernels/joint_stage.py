@@ -47,8 +47,8 @@ class JointValues(NamedTuple):
 
     rho: Array["nb1", 3]        # origin of body i in the carrier's axes
     G: Array["nb1", 9]          # direction cosines, carrier -> body
-    A: Array["nv", 6]           # columns of A, body axes
-    dA: Array["nv", 6]          # their rates
+    A: Array["na", 6]           # columns of A, body axes
+    dA: Array["na", 6]          # their rates
     vr: Array["nb1", 6]         # v^r, relative velocity, body axes
     psi: Array["nb1", 6]        # psi^r, relative acceleration at zero accelerations of q
     rate: Array["nq"]           # rates of the coordinates

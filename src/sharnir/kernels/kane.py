@@ -11,13 +11,13 @@ from .algebra import (
     ZERO3, add, add6, add9, congruence_sym, cross, dot, get3, get6, get9, mtv, mv, scale, set3, set6, set9, sub, sv,
 )
 from .arrays import Array
-from .composite import zero_matrix
+from .composite import add_rotors, zero_matrix
 from .direct import last_axis, mirror
 
 
 class KaneWork(NamedTuple):
-    R: Array["nv", 3]           # R_a: direction of axis a
-    T: Array["nv", 3]           # T_a: velocity of the joint's origin
+    R: Array["na", 3]           # R_a: direction of axis a
+    T: Array["na", 3]           # T_a: velocity of the joint's origin
     c: Array["nb1", 3]          # c_l
     I: Array["nb1", 6]          # I_l
     mass: Array["nb1"]          # masses, first moments and moments of everything joint j carries
@@ -150,6 +150,7 @@ def inertia_matrix_recursive(tree, j, p, k, M):
             if k.moves[below] == 1:
                 row_A(tree, k, i, below, row_sum(k, i, below), M)
     mirror(tree, M)
+    add_rotors(tree, M)
 
 
 def inertia_matrix_kosynka(tree, j, p, k, M):
@@ -171,6 +172,7 @@ def inertia_matrix_kosynka(tree, j, p, k, M):
                 b = tree.above[b]
             a = tree.above[a]
     mirror(tree, M)
+    add_rotors(tree, M)
 
 
 def partial_velocity(tree, p, k, i, a):

@@ -23,6 +23,13 @@ def carried_momenta(tree, j, v, L, p):
         inc33(L, tree.carrier[i], f, add(n, cross(get3(j.rho, i), f)))
 
 
+def rotor_momenta(tree, qd, p):
+    """What the rotors add to p.  Reads qd (na,) rates of the axes.  Adds to p (na,)."""
+    for c in range(tree.geared.shape[0]):
+        a = tree.geared[c]
+        p[a] = p[a] + tree.rotor[a] * qd[a]
+
+
 def momentum_rates(tree, j, poses, v, L, wrench, tau, F, dp):
     """ṗ_i = tau_i + A_i'(F*_i - v_i x* Lambda_i) + Ȧ_i'Lambda_i, F* = T'(gravity and external wrenches).
 

@@ -16,9 +16,9 @@ class SeparateWork(NamedTuple):
     H: Array["nb1", 9]          # linear-angular block
     J: Array["nb1", 6]          # angular-angular block, symmetric
     p: Array["nb1", 6]          # M w* - F: the force needed to hold accelerations at zero
-    U: Array["nv", 6]           # M A, one column per axis
-    D: Array["nv"]              # 1 / A'MA
-    u: Array["nv"]              # tau - A'p
+    U: Array["na", 6]           # M A, one column per axis
+    D: Array["na"]              # 1 / (A'MA + rotor)
+    u: Array["na"]              # tau - A'p
     acc: Array["nb1", 6]        # accelerations less gravity
 
 
@@ -49,7 +49,7 @@ def separate_bodies(tree, j, w, F, base, tau, s, qdd):
         for a in range(tree.first[i + 1] - 1, tree.first[i] - 1, -1):
             l, g = get3(j.A, a), get3b(j.A, a)
             ul, ug = times(M, H, J, l, g)
-            D = 1.0 / (dot(l, ul) + dot(g, ug))
+            D = 1.0 / (dot(l, ul) + dot(g, ug) + tree.rotor[a])
             u = tau[a] - dot(l, f) - dot(g, n)
             set33(s.U, a, ul, ug)
             s.D[a] = D

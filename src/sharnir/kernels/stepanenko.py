@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from .algebra import add, cross, dot, get3, get3b, get6, get9, inc33, mtv, mv, scale, set33, sv
 from .arrays import Array
-from .composite import zero_matrix
+from .composite import add_rotors, zero_matrix
 
 
 class StepanenkoWork(NamedTuple):
@@ -44,3 +44,4 @@ def inertia_matrix_stepanenko(tree, j, s, M):
                         G = get9(j.G, k)
                         f, n = mtv(G, f), mtv(G, n)
                         inc33(s.R, tree.carrier[k], f, add(n, cross(get3(j.rho, k), f)))
+    add_rotors(tree, M)

@@ -8,8 +8,11 @@ from .arrays import Array
 class Tree(NamedTuple):
     carrier: Array["nb1"]           # k_i < i
     first: Array["nb1+1"]           # axes (columns of A, speeds) of joint i: first[i] .. first[i+1]
-    above: Array["nv"]              # the axis before axis a on the way to the base, -1 where there is none
-    owner: Array["nv"]              # the joint that axis a belongs to
+    above: Array["na"]              # the axis before axis a on the way to the base, -1 where there is none
+    owner: Array["na"]              # the joint that axis a belongs to
+    speed: Array["na"]              # the speed that drives axis a: a itself unless coordinates are coupled
+    geared: Array["nr"]             # axes with a rotor
+    rotor: Array["na"]              # inertia of the rotor of axis a, as the axis feels it
     mass: Array["nb1"]
     moment: Array["nb1", 3]         # h = m r_c, body axes
     inertia: Array["nb1", 6]        # J_O about the body's origin, body axes

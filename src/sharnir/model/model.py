@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import ModelError, StateError, known
 from . import topology
 from .body import GROUND, Body, make_body
+from .forces import Force, UserForce
 from .joints import Free, Joint
 from .joints.base import Motion
 from .joints.traced import pose_expression
@@ -22,6 +23,15 @@ from .visual import Visual
 
 if TYPE_CHECKING:
     from ..io.report import ImportReport
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """x = ratio · (the leader's coordinate) + offset."""
+
+    leader: str
+    ratio: float
+    offset: float
 
 
 @dataclass(frozen=True)
@@ -36,14 +46,24 @@ class PlacedJoint:
     child_at: Pose
     cut: bool
     motions: list[Motion] = field(repr=False)
+    follows: Coupling | None = None
+
+    @property
+    def q_names(self) -> tuple[str, ...]:
+        """Names of the coordinates of its own: none where it follows another joint."""
+        return () if self.follows else self.type.q_names()
+
+    @property
+    def v_names(self) -> tuple[str, ...]:
+        return () if self.follows else self.type.v_names()
 
     @property
     def nq(self) -> int:
-        return len(self.type.q_names())
+        return len(self.q_names)
 
     @property
     def nv(self) -> int:
-        return len(self.type.v_names())
+        return len(self.v_names)
 
 
 class Model:
@@ -70,6 +90,7 @@ class Model:
         self._joint_names: set[str] = set()
         self._joined: dict[frozenset[str], PlacedJoint] = {}
         self._frames: dict[str, tuple[str, Pose]] = {}
+        self._forces: dict[str, Force] = {}
         self.visuals: list[Visual] = []
         """What to draw, in no order; it plays no part in the dynamics."""
         self.fixed_joints: dict[str, tuple[str, str]] = {}
@@ -157,6 +178,61 @@ class Model:
             self._joined[frozenset((parent, child))] = placed
         return placed
 
+    def couple(self, follower: str, leader: str, ratio: float = 1.0, offset: float = 0.0) -> None:
+        """Let one joint follow another: x_follower = ratio · x_leader + offset, both of one coordinate.
+
+        The follower has no coordinate of its own any more; forces on it are felt by the leader, `ratio` times as strong.
+        """
+        self._changing(f"couple {follower!r} to {leader!r}")
+        places = {joint.name: k for k, joint in enumerate(self._joints)}
+        label = f"coupling of {follower!r} to {leader!r}"
+        for name in (follower, leader):
+            if name not in places:
+                raise ModelError(f"{label}: no joint {name!r}; the joints are {known(places)}")
+        first, second = self._joints[places[follower]], self._joints[places[leader]]
+        for joint in (first, second):
+            if len(joint.type.coordinates) != 1 or not any(m.turn or m.slide for m in joint.motions):
+                raise ModelError(f"{label}: {joint.name!r} is a {joint.type.type_name}; only joints of one axis can be coupled")
+            if joint.cut:
+                raise ModelError(f"{label}: {joint.name!r} is cut, it has no coordinate")
+        if follower == leader or first.follows or not first.type.q_names():
+            why = "itself" if follower == leader else "another joint already" if first.follows else "a given motion already"
+            raise ModelError(f"{label}: {follower!r} follows {why}")
+        ratio, offset = float(ratio), float(offset)
+        if not (np.isfinite(ratio) and np.isfinite(offset) and ratio):
+            raise ModelError(f"{label}: ratio must be a finite number other than zero and offset finite, got {ratio}, {offset}")
+        if second.follows:  # a follower's follower: go to the one that leads both
+            ratio, offset = ratio * second.follows.ratio, ratio * second.follows.offset + offset
+            leader = second.follows.leader
+            if leader == follower:
+                raise ModelError(f"{label}: {follower!r} leads {second.name!r} already")
+        self._joints[places[follower]] = replace(first, follows=Coupling(leader, ratio, offset))
+        for k, joint in enumerate(self._joints):  # those that followed the follower
+            if joint.follows and joint.follows.leader == follower:
+                c = joint.follows
+                self._joints[k] = replace(joint, follows=Coupling(leader, c.ratio * ratio, c.ratio * offset + c.offset))
+
+    def add_force(self, force: Force | Callable[[Any], Any], name: str | None = None) -> Force:
+        """Add a force: one of `sharnir`'s (SpringDamper, Motor …), or a plain function of the state of motion.
+
+        The function is called with one argument, see `sharnir.Loads`: it reads t, q, v, poses, points and pushes.
+        """
+        self._changing(f"add the force {name!r}" if name else "add a force")
+        if not isinstance(force, Force):
+            if not callable(force):
+                raise ModelError(f"a force is a sharnir.Force or a function, got {force!r}")
+            force = UserForce(force)
+        label = name or force.name or f"{type(force).__name__} {len(self._forces) + 1}"
+        if label in self._forces:
+            raise ModelError(f"there is a force {label!r} already; names must differ")
+        for body in force.bodies():
+            self._known_body(body, f"force {label!r}")
+        for joint in force.joints():
+            if joint not in self._joint_names:
+                raise ModelError(f"force {label!r}: no joint {joint!r}; the joints are {known(sorted(self._joint_names))}")
+        self._forces[label] = force
+        return force
+
     def add_floating(self, body: str) -> PlacedJoint:
         """Let a body float: the fictitious six-axis joint to the base, named `body + " float"`."""
         return self.add_joint(f"{body} float", Free(), GROUND, body)
@@ -176,7 +252,7 @@ class Model:
         """An unfrozen copy that can be changed."""
         other = object.__new__(Model)
         other.__dict__.update(self.__dict__)
-        copied = ("_bodies", "_joints", "_frames", "_body_names", "_joint_names", "_joined")
+        copied = ("_bodies", "_joints", "_frames", "_forces", "_body_names", "_joint_names", "_joined")
         for name in (*copied, "visuals", "fixed_joints", "keyframes"):
             setattr(other, name, getattr(self, name).copy())
         other._frozen, other._tree, other._structure = False, None, None
@@ -224,6 +300,11 @@ class Model:
         return dict(self._frames)
 
     @property
+    def forces(self) -> dict[str, Force]:
+        """Forces by name."""
+        return dict(self._forces)
+
+    @property
     def nq(self) -> int:
         return self.structure.nq
 
@@ -234,11 +315,11 @@ class Model:
     @property
     def q_names(self) -> list[str]:
         """A name for every entry of q: the joint's, with the coordinate's behind a dot where it has several."""
-        return [full for j in self.joints for full in _names(j.name, j.type.q_names())]
+        return [full for j in self.joints for full in _names(j.name, j.q_names)]
 
     @property
     def v_names(self) -> list[str]:
-        return [full for j in self.joints for full in _names(j.name, j.type.v_names())]
+        return [full for j in self.joints for full in _names(j.name, j.v_names)]
 
     def body_index(self, name: str) -> int:
         if name in self.structure.body_number:
@@ -258,17 +339,17 @@ class Model:
     def v_slice(self, joint: str) -> slice:
         """Where the speeds of a joint stand in v."""
         i = self.joint_index(joint) + 1
-        return slice(int(self.structure.first[i]), int(self.structure.first[i + 1]))
+        return slice(int(self.structure.v_first[i]), int(self.structure.v_first[i + 1]))
 
     # --- states -----------------------------------------------------------------------------------------------------------
     def neutral(self) -> np.ndarray:
         """The coordinates of the reference position."""
-        return np.array([x for j in self.joints for x in j.type.neutral()], dtype=float)
+        return np.array([x for j in self.joints if not j.follows for x in j.type.neutral()], dtype=float)
 
     def random_q(self, rng: np.random.Generator | int | None = None) -> np.ndarray:
         """Coordinates in [−1, 1], quaternions anywhere on their sphere; joints given by constraints stay at their start."""
         rng = np.random.default_rng(rng)
-        return np.array([x for j in self.joints for x in j.type.random(rng)], dtype=float)
+        return np.array([x for j in self.joints if not j.follows for x in j.type.random(rng)], dtype=float)
 
     def coordinates(self, values: Mapping[str, Any] | Sequence[float] | None) -> np.ndarray:
         """q from {joint: value}, the rest neutral; arrays pass through."""

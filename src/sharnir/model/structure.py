@@ -10,8 +10,9 @@ import numpy as np
 from ..kernels.joint_stage import GIVEN, Joints, JointValues, joint_stage
 from ..kernels.tree import Tree
 from ..trace import Expression, Number
+from .forces.table import ForceTable
 from .joints.base import Motion, fixed
-from .pose import Pose
+from .pose import Pose, Rotation
 from .storage import allocate
 
 if TYPE_CHECKING:
@@ -34,21 +35,43 @@ class Structure:
         self.given: list[tuple[Expression, slice, slice, int]] = []
         self._n_given = 0
         base = [Motion(GIVEN, given=model._base)] if model._base is not None else []
-        sequences = [base, *([*fixed(j.at), *j.motions, *fixed(j.child_at.inverse())] for j in self.placed)]
-        self.joints, self.q_first = self._joints([_merged(motions) for motions in sequences], [False, *tree.reversed])
+        sequences = [base, *([*fixed(j.at), *self.motions_of(j), *fixed(j.child_at.inverse())] for j in self.placed)]
+        self.joints = self._joints([_merged(motions) for motions in sequences], [False, *tree.reversed])
         self.first: np.ndarray = self.joints.first
-        self.nv = int(self.first[-1])
+        self.na = int(self.first[-1])
+        self.nv = int(self.v_first[-1])
         self.nq = int(self.q_first[-1])
+        self.coupled = self.na > self.nv
         self.tree = self._tree()
+        self.forces = ForceTable(self, model.forces)
         self.sizes = {
-            "nb1": self.nb + 1, "nq": self.nq, "nv": self.nv, "nl": 6 * self.nb - self.nv,
-            "nd": len(self.drives), "ng": self._n_given,
+            "nb1": self.nb + 1, "nq": self.nq, "na": self.na, "nv": self.nv, "nl": 6 * self.nb - self.na,
+            "nr": len(self.tree.geared), "nd": len(self.drives), "ng": self._n_given, "nf": self.nv if self.forces else 0,
+            "ne": len(self.forces),
         }  # fmt: skip
 
-    def _joints(self, sequences: Sequence[Sequence[Motion]], backwards: Sequence[bool]) -> tuple[Joints, np.ndarray]:
-        start, first, q_first, rows = [0], [0], [0], []
-        nq = nv = 0
-        for motions in sequences:
+    def motions_of(self, joint: PlacedJoint) -> list[Motion]:
+        """The motions of a joint; where it follows another, with the leader's coordinate in place of its own."""
+        if joint.follows is None:
+            return joint.motions
+        leader = self.placed[self.joint_number[joint.follows.leader]]
+        drive = next((m.drive for m in leader.motions if m.drive is not None), None)
+        out: list[Motion] = []
+        for m in joint.motions:
+            if m.nq:
+                ratio, x = joint.follows.ratio, joint.follows.offset
+                out += fixed(Pose((0.0, 0.0, m.slide * x), Rotation.about("z", m.turn * x)))
+                out.append(Motion(m.kind, turn=m.turn * ratio, slide=m.slide * ratio, drive=drive, leader=drive is None))
+            else:
+                out.append(m)
+        return out
+
+    def _joints(self, sequences: Sequence[Sequence[Motion]], backwards: Sequence[bool]) -> Joints:
+        start, first, q_first, v_first = [0], [0], [0], [0]
+        rows: list[tuple[Any, ...]] = []
+        led: dict[int, int] = {}  # row of a follower's motion -> its joint
+        nq = nv = na = 0
+        for i, motions in enumerate(sequences):
             for m in motions:
                 data = -1
                 if m.drive is not None:
@@ -61,16 +84,21 @@ class Structure:
                 pose = m.placement or Pose()
                 cosines = [_snap(x) for x in pose.rotation.T.entries]
                 q_at = nq if m.nq or m.kind == GIVEN else -1
-                rows.append((m.kind, q_at, nv, data, m.nv, m.nq, pose.position, cosines, m.turn, m.slide))
-                nq, nv = nq + m.nq, nv + m.nv
+                axes = 1 if m.leader else m.nv
+                if m.leader:
+                    led[len(rows)] = i
+                rows.append((m.kind, q_at, nv, data, axes, m.nq, pose.position, cosines, m.turn, m.slide))
+                nq, nv, na = nq + m.nq, nv + m.nv, na + axes
             start.append(len(rows))
-            first.append(nv)
+            first.append(na)
             q_first.append(nq)
+            v_first.append(nv)
         columns = list(zip(*rows, strict=True)) or [()] * 10
 
         def integers(x: Sequence[int]) -> np.ndarray:
             return np.array(x, dtype=np.int64)
 
+        self.q_first, self.v_first = integers(q_first), integers(v_first)
         joints = Joints(
             start=integers(start), first=integers(first), reversed=integers(backwards),
             kind=integers(columns[0]), q_at=integers(columns[1]), v_at=integers(columns[2]),
@@ -78,7 +106,15 @@ class Structure:
             rho=np.array(columns[6], dtype=float).reshape(-1, 3), G=np.array(columns[7], dtype=float).reshape(-1, 9),
             turn=np.array(columns[8], dtype=float), slide=np.array(columns[9], dtype=float),
         )  # fmt: skip
-        return joints, integers(q_first)
+        for row, i in led.items():
+            leader = self._leader(i)
+            joints.q_at[row], joints.v_at[row] = q_first[leader], v_first[leader]
+        return joints
+
+    def _leader(self, i: int) -> int:
+        """The row of the joint whose coordinate moves joint i, itself where it follows none."""
+        follows = self.placed[i - 1].follows
+        return i if follows is None else self.joint_number[follows.leader] + 1
 
     def user_functions(self, q: Sequence[Number], v: Sequence[Number], t: Number) -> tuple[Any, Any]:
         """The values of everything the user wrote as functions: driven coordinates and GIVEN motions, on any numbers."""
@@ -96,14 +132,30 @@ class Structure:
         J += mass[:, None, None] * (np.sum(com**2, axis=1)[:, None, None] * np.eye(3) - com[:, :, None] * com[:, None, :])
         inertia = np.ascontiguousarray(J[:, [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]])
         owner = np.repeat(np.arange(self.nb + 1), np.diff(self.first))
-        above = np.full(self.nv, -1)
+        above = np.full(self.na, -1)
         last = np.full(self.nb + 1, -1)  # the axis nearest to body i on its path
         for i in range(1, self.nb + 1):
             last[i] = last[self.carrier[i]]
             for a in range(self.first[i], self.first[i + 1]):
                 above[a], last[i] = last[i], a
         mobility = _mobilities(mass, com, J, [b.inertia for b in self.bodies])
-        return Tree(self.carrier, self.first, above, owner, mass, mass[:, None] * com, inertia, mobility, self.gravity)
+        speed, rotor = self._speeds_and_rotors()
+        geared = np.flatnonzero(rotor)
+        return Tree(
+            self.carrier, self.first, above, owner, speed, geared, rotor,
+            mass, mass[:, None] * com, inertia, mobility, self.gravity,
+        )  # fmt: skip
+
+    def _speeds_and_rotors(self) -> tuple[np.ndarray, np.ndarray]:
+        """For every axis the speed that moves it, and the inertia of its rotor per unit of that speed."""
+        speed, rotor = np.zeros(self.na, dtype=np.int64), np.zeros(self.na)
+        for i, joint in enumerate(self.placed, start=1):
+            axes = slice(int(self.first[i]), int(self.first[i + 1]))
+            n, leader = axes.stop - axes.start, self._leader(i)
+            speed[axes] = self.v_first[leader] + np.arange(n)
+            ratio = joint.follows.ratio if joint.follows else 1.0
+            rotor[axes] = np.array(joint.type.per_speed("armature", n, f"joint {joint.name!r}")) * ratio**2
+        return speed, rotor
 
     def joint_values(self, q: np.ndarray, v: np.ndarray, t: float) -> JointValues:
         """The joint stage, interpreted on floats."""

@@ -1,8 +1,25 @@
 """Which kernels, in which order, answer which question: every program of the package by its name."""
 
-from . import forward, inertia, inverse, iterative, momentum, state
+from typing import Any
+
+from ..errors import MethodError
+from . import coupled, forward, inertia, inverse, iterative, momentum, state
 from .program import Program
 
 PROGRAMS: dict[str, Program] = {
-    program.name: program for module in (state, inverse, inertia, forward, momentum, iterative) for program in module.PROGRAMS
+    program.name: program
+    for module in (state, inverse, inertia, forward, momentum, iterative, coupled)
+    for program in module.PROGRAMS
 }
+
+_ANY = ("poses", "motion", "rates", "velocities", "energy", "total")
+"""Programs that look at coordinates and speeds only: they are the same where coordinates are coupled."""
+
+
+def program_for(structure: Any, name: str) -> Program:
+    """The program of that name, in the form a model with coupled coordinates needs where this is one."""
+    if not structure.coupled or name in _ANY:
+        return PROGRAMS[name]
+    if f"coupled/{name}" in PROGRAMS:
+        return PROGRAMS[f"coupled/{name}"]
+    raise MethodError(f"{name!r} has no place for coupled coordinates; choose the method 'composite' or 'extended'")

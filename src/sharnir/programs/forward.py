@@ -77,10 +77,10 @@ class MatrixForward(NamedTuple):
     joint: JointValues
     drift: Drift
     poses: Poses
-    M: Array["nv", "nv"]
-    y: Array["nv"]
-    zero: Array["nv"]
-    bias: Array["nv"]
+    M: Array["na", "na"]
+    y: Array["na"]
+    zero: Array["na"]
+    bias: Array["na"]
     acc: Array["nb1", 6]
     R: Array["nb1", 6]
 

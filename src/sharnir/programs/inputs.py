@@ -1,4 +1,6 @@
-"""What a program may be given. `drive` and `given` are the values of the user's own functions, worked out before."""
+"""What a program may be given. Worked out before: `drive` and `given`, the values of the user's own functions; `load`,
+the joint forces of the model's own force elements (where there is `tau` they are in it, as their wrenches are in `wrench`).
+"""
 
 from typing import NamedTuple
 
@@ -34,6 +36,7 @@ class Moved(NamedTuple):
     v: Array["nv"]
     qdd: Array["nv"]
     wrench: Array["nb1", 6]
+    load: Array["nf"]
 
 
 class Momenta(NamedTuple):
@@ -57,3 +60,4 @@ class Bias(NamedTuple):
     q: Array["nq"]
     v: Array["nv"]
     wrench: Array["nb1", 6]
+    load: Array["nf"]

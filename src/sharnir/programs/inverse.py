@@ -13,7 +13,7 @@ from .program import Program
 class Work(NamedTuple):
     joint: JointValues
     drift: Drift
-    zero: Array["nv"]
+    zero: Array["na"]
     acc: Array["nb1", 6]
     R: Array["nb1", 6]
 
@@ -27,16 +27,24 @@ class ReactionsOut(NamedTuple):
     R: Array["nb1", 6]
 
 
+def take_off(load, tau):
+    """What the model's own forces do at the joints need not be done by tau."""
+    for a in range(load.shape[0]):
+        tau[a] = tau[a] - load[a]
+
+
 def run_inverse(tree, joints, x, w, y):
     joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
     drift(tree, w.joint, x.wrench, w.drift)
     inverse_dynamics(tree, w.joint, w.drift, x.qdd, w.acc, w.R, y.tau)
+    take_off(x.load, y.tau)
 
 
 def run_kinetostatics(tree, joints, x, w, y):
     joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
     drift(tree, w.joint, x.wrench, w.drift)
     inverse_dynamics(tree, w.joint, w.drift, x.qdd, w.acc, y.R, y.tau)
+    take_off(x.load, y.tau)
 
 
 class BiasOut(NamedTuple):
@@ -48,6 +56,7 @@ def run_bias(tree, joints, x, w, y):
     drift(tree, w.joint, x.wrench, w.drift)
     zeros(w.zero)
     inverse_dynamics(tree, w.joint, w.drift, w.zero, w.acc, w.R, y.h)
+    take_off(x.load, y.h)
 
 
 PROGRAMS = [

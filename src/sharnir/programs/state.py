@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 from ..kernels.arrays import Array
-from ..kernels.energy import energy, total_momentum
+from ..kernels.energy import energy, rotor_energy, total_momentum
 from ..kernels.joint_stage import JointValues, joint_stage
 from ..kernels.kinematics import Poses, point_jacobian, poses, velocities, zeros
-from ..kernels.momentum import carried_momenta
+from ..kernels.momentum import carried_momenta, rotor_momenta
 from .inputs import Point, Position, State
 from .program import Program
 
@@ -28,6 +28,19 @@ def run_poses(tree, joints, x, w, y):
     zeros(w.v)
     joint_stage(joints, x.drive, x.given, x.q, w.v, w.joint)
     poses(tree, w.joint, y)
+
+
+class MotionOut(NamedTuple):
+    r: Array["nb1", 3]
+    G: Array["nb1", 9]
+    velocity: Array["nb1", 6]
+
+
+def run_motion(tree, joints, x, w, y):
+    """Poses and velocities of all bodies: what forces look at."""
+    joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
+    poses(tree, w.joint, y)
+    velocities(tree, w.joint, y.velocity)
 
 
 class RatesOut(NamedTuple):
@@ -58,6 +71,7 @@ def run_energy(tree, joints, x, w, y):
     poses(tree, w.joint, w.poses)
     velocities(tree, w.joint, w.velocity)
     energy(tree, w.velocity, w.poses, y.energy)
+    rotor_energy(tree, x.v, y.energy)
 
 
 class TotalOut(NamedTuple):
@@ -80,6 +94,7 @@ def run_momenta(tree, joints, x, w, y):
     joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
     velocities(tree, w.joint, w.velocity)
     carried_momenta(tree, w.joint, w.velocity, w.momentum, y.p)
+    rotor_momenta(tree, x.v, y.p)
 
 
 class JacobianOut(NamedTuple):
@@ -95,6 +110,7 @@ def run_jacobian(tree, joints, x, w, y):
 
 PROGRAMS = [
     Program("poses", run_poses, Position, Work, PosesOut),
+    Program("motion", run_motion, State, Work, MotionOut),
     Program("rates", run_rates, State, Work, RatesOut),
     Program("velocities", run_velocities, State, Work, VelocitiesOut),
     Program("energy", run_energy, State, Work, EnergyOut),

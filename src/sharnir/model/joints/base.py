@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,8 @@ class Motion:
     """(t) -> value, first and second derivative of a driven coordinate."""
     given: Expression | None = None
     """(q, v, t) -> the values of a GIVEN motion."""
+    leader: bool = False
+    """Moved by the coordinate of another joint."""
 
 
 class Joint:
@@ -35,8 +38,12 @@ class Joint:
 
     motion      drives the joint in time: a function of t for a joint of one coordinate, else a mapping from
                 coordinate names to functions. A driven coordinate is no freedom; its force is an output.
-    limits      (low, high), or one pair per coordinate     } kept for the forces and the viewer
-    damping, friction, stiffness, rest: one number or one per speed }
+    damping     force per speed  } these act by themselves; one number, or one per speed. `rest`: where the spring is free
+    stiffness   force per unit   } (for a ball joint a quaternion; its spring answers the rotation vector)
+    armature    inertia of the drive's rotor, as the joint feels it (gear ratio squared), one number or one per speed
+    limits      (low, high), or one pair per coordinate   } kept with the joint: they act where the model has a
+    friction    dry friction, one number or one per speed } `JointStop` or `JointFriction`
+    effort, velocity   what the drive can do; kept with the joint
     """
 
     coordinates: tuple[str, ...] = ()
@@ -51,6 +58,9 @@ class Joint:
         friction: Any = 0.0,
         stiffness: Any = 0.0,
         rest: Any = 0.0,
+        armature: Any = 0.0,
+        effort: Any = None,
+        velocity: Any = None,
     ) -> None:
         self._built: tuple[tuple, list[Motion]] | None = None
         self.motion = motion
@@ -59,6 +69,9 @@ class Joint:
         self.friction = friction
         self.stiffness = stiffness
         self.rest = rest
+        self.armature = armature
+        self.effort = effort
+        self.velocity = velocity
 
     # --- what a subclass provides -------------------------------------------------------------------------------------
     def motions(self, label: str) -> list[Motion]:
@@ -124,6 +137,13 @@ class Joint:
                 raise ModelError(f"{label}: motion of {name!r} must be a function of t, got {function!r}")
         return dict(self.motion)
 
+    def per_speed(self, what: str, n: int, label: str) -> Sequence[float]:
+        """An option of the joint, one number for each of its n speeds."""
+        values = per_coordinate(getattr(self, what), n, f"{label}: {what}")
+        if not all(0.0 <= x < math.inf for x in values):
+            raise ModelError(f"{label}: {what} must be finite and not negative, got {getattr(self, what)!r}")
+        return values
+
     def __repr__(self) -> str:
         return f"{self.type_name}({', '.join(self.q_names()) or 'no freedom'})"
 
@@ -167,7 +187,10 @@ def trace_drive(function: Callable[[Any], Any], what: str) -> Expression:
 
 def per_coordinate(value: Any, n: int, what: str) -> Sequence[float]:
     """One number for all, or one each."""
-    values = [float(value)] * n if not hasattr(value, "__len__") else [float(x) for x in value]
+    try:
+        values = [float(value)] * n if not hasattr(value, "__len__") else [float(x) for x in value]
+    except (TypeError, ValueError):
+        raise ModelError(f"{what}: expected one number or {n}, got {value!r}") from None
     if len(values) != n:
         raise ModelError(f"{what}: expected one number or {n}, got {len(values)}")
     return values

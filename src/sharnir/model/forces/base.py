@@ -1,0 +1,57 @@
+"""What every force has in common, and a force of the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...errors import ModelError
+from ...trace import Number, Symbol
+
+if TYPE_CHECKING:
+    from .loads import Loads
+
+
+class Force:
+    """Something that pushes. A subclass says how, on numbers of any kind: floats when interpreted, symbols when compiled."""
+
+    name: str | None = None
+
+    def act(self, on: Loads) -> Number | None:
+        """Push bodies and joints through `on`; return the energy stored, nothing where none is."""
+        raise NotImplementedError
+
+    def bodies(self) -> Sequence[str]:
+        """Names of bodies it speaks of, checked when it is added."""
+        return ()
+
+    def joints(self) -> Sequence[str]:
+        return ()
+
+
+class UserForce(Force):
+    """A plain Python function of one argument, `Loads`."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self.function = function
+        name = getattr(function, "__name__", "<lambda>")
+        self.name = None if name == "<lambda>" else name
+
+    def act(self, on: Loads) -> Number | None:
+        return self.function(on)
+
+
+def positive(x: Any, what: str, zero: bool = True) -> float:
+    """A finite number that is not negative (`zero=False`: positive)."""
+    try:
+        value = float(x)
+    except (TypeError, ValueError):
+        raise ModelError(f"{what}: expected a number, got {x!r}") from None
+    if not (0.0 <= value < float("inf")) or (value == 0.0 and not zero):
+        raise ModelError(f"{what}: expected a finite number {'not below' if zero else 'above'} zero, got {value}")
+    return value
+
+
+def value_of(x: Any, *args: Any) -> Any:
+    """A constant, or a function of the given arguments."""
+    return x(*args) if callable(x) and not isinstance(x, Symbol) else x

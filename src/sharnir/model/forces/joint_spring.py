@@ -1,0 +1,117 @@
+"""A spring and a damper in a joint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...errors import ModelError
+from ...trace import Number
+from ...trace.functions import atan2, select, sqrt
+from ..joints.base import Joint, per_coordinate
+from .base import Force
+from .loads import Loads
+
+if TYPE_CHECKING:
+    from ..structure import Structure
+
+
+class JointSpring(Force):
+    """Spring and damper on the coordinates of a joint: τ = −stiffness·(x − rest) − damping·ẋ, or by a law of your own.
+
+    stiffness, damping, rest   one number, or one per speed; for a ball joint `rest` is a quaternion and the spring
+                               answers the rotation vector from there
+    law                        function (x, speed) -> force, for a joint of one coordinate, in place of the three
+    """
+
+    def __init__(
+        self, joint: str, stiffness: Any = 0.0, damping: Any = 0.0, rest: Any = None, law: Callable[[Any, Any], Any] | None = None
+    ) -> None:
+        self.joint, self.stiffness, self.damping, self.rest, self.law = joint, stiffness, damping, rest, law
+
+    def joints(self) -> Sequence[str]:
+        return (self.joint,)
+
+    def act(self, on: Loads) -> Number:
+        placed, label = on._joint(self.joint), f"spring of joint {self.joint!r}"
+        if not on._speeds(placed)[0]:
+            raise ModelError(f"{label}: the joint has no freedom, a spring there would move nothing")
+        x, v = on._coordinates(placed, 0), on._coordinates(placed, 1)
+        if self.law is not None:
+            if len(v) != 1:
+                raise ModelError(f"{label}: a law needs a joint of one coordinate, this one has {len(v)} speeds")
+            on.torque(self.joint, self.law(x[0], v[0]))
+            return 0.0
+        stiffness = per_coordinate(self.stiffness, len(v), f"{label}: stiffness")
+        damping = per_coordinate(self.damping, len(v), f"{label}: damping")
+        tau = [-c * speed if c else 0.0 for c, speed in zip(damping, v, strict=True)]
+        stored: Number = 0.0
+        if any(stiffness):
+            for a, d in enumerate(_stretch(placed.type, x, self.rest, label)):
+                tau[a] = tau[a] - stiffness[a] * d
+                stored = stored + 0.5 * stiffness[a] * d * d
+        on.torque(self.joint, tau)
+        return stored
+
+
+def _stretch(joint: Joint, x: Sequence[Number], rest: Any, label: str) -> list[Number]:
+    """How far every coordinate is from rest; for a quaternion the rotation vector, in the moved axes."""
+    names = joint.q_names() if len(joint.q_names()) == len(x) else ("",) * len(x)
+    neutral = joint.neutral() if len(joint.q_names()) == len(x) else (0.0,) * len(x)
+    if rest is None or (not hasattr(rest, "__len__") and float(rest) == 0.0):
+        rest = neutral
+    rest = per_coordinate(rest, len(x), f"{label}: rest")
+    if {"x", "y", "z", "qw"} <= set(names):
+        raise ModelError(f"{label}: a free joint has no axes of its own for a spring; use a Bushing")
+    out: list[Number] = []
+    at = 0
+    while at < len(x):
+        if names[at].rsplit(".", 1)[-1] == "qw":
+            out += rotation_vector(_relative(rest[at : at + 4], x[at : at + 4]))
+            at += 4
+        else:
+            out.append(x[at] - rest[at])
+            at += 1
+    return out
+
+
+def _relative(p: Sequence[Number], q: Sequence[Number]) -> tuple[Number, ...]:
+    """p⁻¹q: the turn from p to q, in the axes of p (and as its axis stands still, of q)."""
+    w, x, y, z = p[0], -p[1], -p[2], -p[3]
+    return (
+        w * q[0] - x * q[1] - y * q[2] - z * q[3],
+        w * q[1] + x * q[0] + y * q[3] - z * q[2],
+        w * q[2] - x * q[3] + y * q[0] + z * q[1],
+        w * q[3] + x * q[2] - y * q[1] + z * q[0],
+    )
+
+
+def rotation_vector(q: Sequence[Number]) -> tuple[Number, Number, Number]:
+    """Axis times angle (at most π) of a quaternion of any length."""
+    sign = select(q[0] < 0.0, -1.0, 1.0)
+    square = q[1] * q[1] + q[2] * q[2] + q[3] * q[3]
+    small = square < 1e-24 * q[0] * q[0]
+    length = sqrt(select(small, 1.0, square))  # its derivative stays finite at zero
+    factor = select(small, 2.0 / select(small, sign * q[0], 1.0), 2.0 * atan2(length, sign * q[0]) / length)
+    return tuple(sign * factor * x for x in q[1:])
+
+
+def own_springs(structure: Structure) -> dict[str, Force]:
+    """Springs and dampers that joints bring along by their options `damping`, `stiffness` and `rest`."""
+    out: dict[str, Force] = {}
+    for placed in structure.placed:
+        joint = placed.type
+        if not _any(joint.damping) and not _any(joint.stiffness):
+            continue
+        leader = structure.joint_number[placed.follows.leader if placed.follows else placed.name]
+        if structure.placed[leader].nv:
+            label = f"joint {placed.name!r}"
+            n = len(joint.v_names())
+            for what in ("damping", "stiffness"):
+                joint.per_speed(what, n, label)
+            out[f"{label}: spring and damper"] = JointSpring(placed.name, joint.stiffness, joint.damping, joint.rest)
+    return out
+
+
+def _any(x: Any) -> bool:
+    return any(x) if hasattr(x, "__len__") else bool(x)

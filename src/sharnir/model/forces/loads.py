@@ -1,0 +1,149 @@
+"""What a force sees of the motion, and how it pushes: `Loads`, the one argument of every force."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...errors import ModelError, known
+from ...kernels.algebra import add, cross, dot, mtv, mv
+from ...trace import Graph, Number, Symbol
+from ..body import GROUND
+from ..pose import Pose, Rotation, vector3
+
+if TYPE_CHECKING:
+    from ..model import PlacedJoint
+    from ..structure import Structure
+
+Vector = Sequence[Number]
+ORIGIN = (0.0, 0.0, 0.0)
+
+
+class Loads:
+    """The state of motion, read by name, and the forces of all elements, added up.
+
+    Everything is in SI units and in the axes of the world unless said otherwise; "ground" is a body too.
+    """
+
+    def __init__(self, structure: Structure, graph: Graph) -> None:
+        self.structure = structure
+        self._graph = graph
+        self.inputs: dict[tuple[str, int], Symbol] = {}
+        """What was read: ("t", 0), ("q", 3), ("v", 0), ("r", 5), ("G", 9), ("velocity", 12) …, flat indices."""
+        self.wrenches: dict[tuple[int, int], Number] = {}
+        self.torques: dict[int, Number] = {}
+        self.power: Number = 0.0
+        """Of everything pushed so far."""
+
+    # --- reading ----------------------------------------------------------------------------------------------------------
+    @property
+    def t(self) -> Number:
+        """The time."""
+        return self._input("t", 0)
+
+    def q(self, joint: str) -> Any:
+        """Coordinate of a joint; a tuple where it has several."""
+        return self._one_or_all(self._coordinates(self._joint(joint), 0))
+
+    def v(self, joint: str) -> Any:
+        """Speed of a joint; a tuple where it has several."""
+        return self._one_or_all(self._coordinates(self._joint(joint), 1))
+
+    def pose(self, body: str) -> Pose:
+        """Where a body is in the world."""
+        row = self._body(body)
+        return Pose(self._inputs("r", row, 3), Rotation._made(self._inputs("G", row, 9)).T)
+
+    def point(self, body: str, at: Vector = ORIGIN) -> tuple[Vector, Vector]:
+        """Position and velocity of a point fixed in a body, both in the world. `at`: in the body's axes."""
+        row, at = self._body(body), vector3(at, "point")
+        G, u, w = self._motion(row)
+        return add(self._inputs("r", row, 3), mtv(G, at)), mtv(G, add(u, cross(w, at)))
+
+    def spin(self, body: str) -> Vector:
+        """Angular velocity of a body in the world."""
+        G, _, w = self._motion(self._body(body))
+        return mtv(G, w)
+
+    def mass(self, body: str) -> float:
+        return float(self.structure.tree.mass[self._body(body)])
+
+    # --- pushing ----------------------------------------------------------------------------------------------------------
+    def push(self, body: str, force: Vector = ORIGIN, at: Vector = ORIGIN, moment: Vector = ORIGIN) -> None:
+        """A force at a point fixed in a body, and a moment, both in the axes of the world. `at`: in the body's axes."""
+        G = self._motion(self._body(body))[0]
+        self.push_in_body(body, mv(G, vector3(force, "force")), at, mv(G, vector3(moment, "moment")))
+
+    def push_in_body(self, body: str, force: Vector = ORIGIN, at: Vector = ORIGIN, moment: Vector = ORIGIN) -> None:
+        """The same with force and moment in the body's own axes."""
+        row = self._body(body)
+        force, at = vector3(force, "force"), vector3(at, "point")
+        moment = add(vector3(moment, "moment"), cross(at, force))
+        _, u, w = self._motion(row)
+        self.power = self.power + dot(force, u) + dot(moment, w)
+        if row:  # what the ground is pushed with moves nothing
+            for c, x in enumerate((*force, *moment)):
+                self.wrenches[row, c] = self.wrenches.get((row, c), 0.0) + x
+
+    def torque(self, joint: str, values: Any) -> None:
+        """Joint forces, one per speed: along shifting axes forces, about turning ones moments."""
+        placed = self._joint(joint)
+        values = tuple(values) if isinstance(values, (tuple, list)) else (values,)
+        speeds, ratio = self._speeds(placed)
+        if len(values) != len(speeds):
+            raise ModelError(f"joint {joint!r} takes {len(speeds)} forces, got {len(values)}")
+        for a, x, speed in zip(speeds, values, self._coordinates(placed, 1), strict=True):
+            self.torques[a] = self.torques.get(a, 0.0) + ratio * x
+            self.power = self.power + x * speed
+
+    # --- inside -----------------------------------------------------------------------------------------------------------
+    def _input(self, kind: str, index: int) -> Symbol:
+        if (kind, index) not in self.inputs:
+            self.inputs[kind, index] = self._graph.input()
+        return self.inputs[kind, index]
+
+    def _inputs(self, kind: str, row: int, n: int) -> tuple[Symbol, ...]:
+        return tuple(self._input(kind, n * row + c) for c in range(n))
+
+    def _motion(self, row: int) -> tuple[Vector, Vector, Vector]:
+        velocity = self._inputs("velocity", row, 6)
+        return self._inputs("G", row, 9), velocity[:3], velocity[3:]
+
+    def _body(self, name: str) -> int:
+        if name == GROUND:
+            return 0
+        if name not in self.structure.body_number:
+            raise ModelError(f"no body {name!r}; the bodies are {known([GROUND, *self.structure.body_number])}")
+        return self.structure.body_number[name] + 1
+
+    def _joint(self, name: str) -> PlacedJoint:
+        number = self.structure.joint_number
+        if name not in number:
+            raise ModelError(f"no joint {name!r} in the tree; its joints are {known(number)}")
+        return self.structure.placed[number[name]]
+
+    def _speeds(self, joint: PlacedJoint) -> tuple[range, float]:
+        """The speeds a joint moves with, and how much faster than they it goes (followers)."""
+        s = self.structure
+        leader = s.joint_number[joint.follows.leader if joint.follows else joint.name] + 1
+        return range(int(s.v_first[leader]), int(s.v_first[leader + 1])), joint.follows.ratio if joint.follows else 1.0
+
+    def _coordinates(self, joint: PlacedJoint, rate: int) -> tuple[Number, ...]:
+        """Coordinates (rate 0) or speeds (rate 1) of a joint; of a driven axis, where the drive is."""
+        s = self.structure
+        drives = [m.drive for m in s.motions_of(joint) if m.drive is not None]
+        if drives and not joint.nv:
+            ratio, offset = (joint.follows.ratio, joint.follows.offset) if joint.follows else (1.0, 0.0)
+            return tuple(ratio * d(self.t)[rate] + (offset if rate == 0 else 0.0) for d in drives)
+        if joint.follows:
+            speeds, ratio = self._speeds(joint)
+            leader = s.joint_number[joint.follows.leader] + 1
+            if rate:
+                return tuple(ratio * self._input("v", a) for a in speeds)
+            return (ratio * self._input("q", int(s.q_first[leader])) + joint.follows.offset,)
+        i = s.joint_number[joint.name] + 1
+        first, kind = (s.v_first, "v") if rate else (s.q_first, "q")
+        return tuple(self._input(kind, a) for a in range(int(first[i]), int(first[i + 1])))
+
+    def _one_or_all(self, values: tuple[Number, ...]) -> Any:
+        return values[0] if len(values) == 1 else values

@@ -1,0 +1,80 @@
+"""The end of a joint's travel: a stop that gives a little."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...errors import ModelError
+from ...trace import Number
+from ...trace.functions import maximum, select
+from .base import Force, positive
+from .loads import Loads
+
+
+class JointStop(Force):
+    """Springs and dampers at both ends of the travel of a joint of one coordinate.
+
+    low, high    the ends (default: the joint's own `limits`; None: no stop there)
+    stiffness    of the stop once it is fully met;  damping  likewise
+    onset        depth over which it comes in smoothly: the force grows with a continuous slope, so that integrators
+                 of high order keep their step
+    """
+
+    def __init__(
+        self,
+        joint: str,
+        low: float | None = None,
+        high: float | None = None,
+        stiffness: float = 1e5,
+        damping: float = 1e2,
+        onset: float = 1e-3,
+    ) -> None:
+        self.joint, self.low, self.high = joint, low, high
+        self.stiffness = positive(stiffness, "stop: stiffness", zero=False)
+        self.damping = positive(damping, "stop: damping")
+        self.onset = positive(onset, "stop: onset", zero=False)
+
+    def joints(self) -> Sequence[str]:
+        return (self.joint,)
+
+    def act(self, on: Loads) -> Number:
+        placed = on._joint(self.joint)
+        x, v = on._coordinates(placed, 0), on._coordinates(placed, 1)
+        if len(x) != 1:
+            raise ModelError(f"stop in joint {self.joint!r}: it needs one coordinate, the joint has {len(x)}")
+        low, high = self._ends(placed.type.limits)
+        tau: Number = 0.0
+        stored: Number = 0.0
+        for end, sign in ((low, 1.0), (high, -1.0)):
+            if end is None:
+                continue
+            depth = sign * (end - x[0])  # positive beyond the end
+            push, kept = self._push(depth, -sign * v[0])
+            tau, stored = tau + sign * push, stored + kept
+        on.torque(self.joint, tau)
+        return stored
+
+    def _push(self, depth: Number, rate: Number) -> tuple[Number, Number]:
+        """Force and stored energy: cubic up to `onset`, straight beyond, twice smooth; the damper comes in with it."""
+        k, e = self.stiffness, self.onset
+        s = depth / e
+        inside = depth > 0.0
+        begun = depth < e
+        # k·e·f(s), f = s³ − s⁴/2 up to one (f = 1/2, f' = 1, f'' = 0 there), s − 1/2 beyond; f is the integral of 3s² − 2s³
+        f = select(begun, s * s * s * (1.0 - 0.5 * s), s - 0.5)
+        F = select(begun, s * s * s * s * (0.25 - 0.1 * s), 0.5 * s * s - 0.5 * s + 0.15)
+        share = select(begun, s * s * (3.0 - 2.0 * s), 1.0)
+        push = maximum(k * e * f + self.damping * share * rate, 0.0)  # a stop does not hold back
+        return select(inside, push, 0.0), select(inside, k * e * e * F, 0.0)
+
+    def _ends(self, limits: Any) -> tuple[float | None, float | None]:
+        low, high = self.low, self.high
+        if low is None and high is None and limits is not None:
+            pair = limits[0] if hasattr(limits[0], "__len__") else limits
+            low, high = (None if x is None or abs(x) == float("inf") else float(x) for x in pair)
+        if low is None and high is None:
+            raise ModelError(f"stop in joint {self.joint!r}: say where: low=…, high=…, or the joint's own option `limits`")
+        if low is not None and high is not None and not low < high:
+            raise ModelError(f"stop in joint {self.joint!r}: low must be below high, got {low}, {high}")
+        return low, high
