@@ -7,9 +7,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from ..errors import FormatError, ModelError
 from .mjcf_source import Source
 from .report import ImportReport
+from .xml import LARGEST
+
+NUMBERS = {
+    "body": ("body_mass", "body_inertia", "body_pos", "body_quat", "body_ipos", "body_iquat"),
+    "jnt": ("jnt_pos", "jnt_axis", "jnt_stiffness"),
+    "geom": ("geom_pos", "geom_quat", "geom_size"),
+    "site": ("site_pos", "site_quat"),
+}
+"""What is read, by what it belongs to."""
 
 
 def import_mujoco() -> Any:
@@ -37,7 +48,21 @@ def compile_source(source: Source, report: ImportReport) -> Any:
             raise source.error(str(error)) from None
     for message in dict.fromkeys(" ".join(words.split()) for words in said):
         report.kept("warning of MuJoCo", str(source.path), message, warning=True)
+    _check_numbers(compiled, source)
     return compiled
+
+
+def _check_numbers(compiled: Any, source: Source) -> None:
+    """MuJoCo lets nan through, and numbers whose squares overflow."""
+    for kind, fields in NUMBERS.items():
+        for field in fields:
+            rows = np.asarray(getattr(compiled, field), dtype=float)
+            bad = np.flatnonzero(~(np.abs(rows.reshape(len(rows), int(rows.size > 0) and -1)) < LARGEST).all(axis=1))
+            if bad.size:
+                name = getattr(compiled, kind)(int(bad[0])).name or int(bad[0])
+                raise FormatError(
+                    f"{source.path}: {kind} {name!r}: its {field[len(kind) + 1 :]} is not finite, or too large for SI"
+                )
 
 
 def is_disabled(compiled: Any, what: str) -> bool:

@@ -22,6 +22,8 @@ from .xml import DEEPEST, MOST_ELEMENTS, Element, read_xml
 UNSEEN = ("size", "visual", "statistic", "texture", "layer", "skin")
 """Memory, looks and textures: they can be huge or missing and change no motion."""
 MOST_COPIES = 20_000
+MOST_ATTRIBUTES = 200
+"""Of one element; MuJoCo's XML reader takes quadratic time."""
 TETRAHEDRON = "0 0 0 1 0 0 0 1 0 0 0 1"
 _LINE = re.compile(r"(?<![a-z])line (?:number=)?(\d+)", re.IGNORECASE)
 
@@ -114,6 +116,8 @@ class _Reader:
         self.count += 1
         if depth > DEEPEST or self.count > MOST_ELEMENTS:
             raise element.error(f"more than {MOST_ELEMENTS} elements, or nested more than {DEEPEST} deep")
+        if len(element.attributes) > MOST_ATTRIBUTES:
+            raise element.error(f"more than {MOST_ATTRIBUTES} attributes")
         if element.tag in UNSEEN:
             if element.tag in ("texture", "skin"):
                 self.report.ignored(element.tag, element.where, "looks only")
