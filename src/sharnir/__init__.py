@@ -5,58 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .errors import FormatError, MethodError, ModelError, SharnirError, SingularError, StateError, TraceError
-from .model import samples
-from .model.forces import (
-    Bushing,
-    Drag,
-    Force,
-    JointFriction,
-    JointSpring,
-    JointStop,
-    Loads,
-    Motor,
-    PointGravity,
-    SpringDamper,
-    Wrench,
-)
-from .model.joints import (
-    Ball,
-    Compound,
-    ConstraintJoint,
-    CustomJoint,
-    Cylindrical,
-    Free,
-    Joint,
-    Planar,
-    Prismatic,
-    Revolute,
-    Screw,
-    Translation,
-    Universal,
-    Weld,
-)
-from .model.model import Model
-from .model.pose import Pose, Rotation
-from .model.shapes import Box, Cylinder, Rod, Sphere
-from .trace.functions import (
-    acos,
-    asin,
-    atan,
-    atan2,
-    cos,
-    cosh,
-    exp,
-    log,
-    maximum,
-    minimum,
-    power,
-    select,
-    sin,
-    sinh,
-    sqrt,
-    tan,
-    tanh,
-)
 
 if TYPE_CHECKING:
     from .backends.cache import cache_clear
@@ -65,27 +13,95 @@ if TYPE_CHECKING:
     from .io.load import load
     from .io.report import ImportReport
     from .method_table import methods
+    from .model import samples
+    from .model.forces import (
+        Bushing,
+        Drag,
+        Force,
+        JointFriction,
+        JointSpring,
+        JointStop,
+        Loads,
+        Motor,
+        PointGravity,
+        SpringDamper,
+        Wrench,
+    )
+    from .model.joints import (
+        Ball,
+        Compound,
+        ConstraintJoint,
+        CustomJoint,
+        Cylindrical,
+        Free,
+        Joint,
+        Planar,
+        Prismatic,
+        Revolute,
+        Screw,
+        Translation,
+        Universal,
+        Weld,
+    )
+    from .model.model import Model
+    from .model.pose import Pose, Rotation
+    from .model.shapes import Box, Cylinder, Rod, Sphere
+    from .trace.functions import (
+        acos,
+        asin,
+        atan,
+        atan2,
+        cos,
+        cosh,
+        exp,
+        log,
+        maximum,
+        minimum,
+        power,
+        select,
+        sin,
+        sinh,
+        sqrt,
+        tan,
+        tanh,
+    )
 
 __version__ = "0.1.0"
 
-_LATER = {
-    "Dynamics": "dynamics",
-    "ImportReport": "io.report",
-    "Matrices": "forms.matrices",
-    "cache_clear": "backends.cache",
-    "load": "io.load",
-    "matrices": "forms.matrices",
-    "methods": "method_table",
+_HOMES = {
+    "backends.cache": "cache_clear",
+    "dynamics": "Dynamics",
+    "forms.matrices": "Matrices matrices",
+    "io.load": "load",
+    "io.report": "ImportReport",
+    "method_table": "methods",
+    "model.forces": "Bushing Drag Force JointFriction JointSpring JointStop Loads Motor PointGravity SpringDamper Wrench",
+    "model.joints": "Ball Compound ConstraintJoint CustomJoint Cylindrical Free Joint Planar Prismatic Revolute "
+    "Screw Translation Universal Weld",
+    "model.model": "Model",
+    "model.pose": "Pose Rotation",
+    "model.shapes": "Box Cylinder Rod Sphere",
+    "trace.functions": "acos asin atan atan2 cos cosh exp log maximum minimum power select sin sinh sqrt tan tanh",
+    "model.samples": "samples",
 }
-"""Names whose modules need SciPy, or that not every program needs: imported when first used, so that `import sharnir` is quick."""
+"""Modules and the names they give. All are imported when first used: `import sharnir` and the command line are quick."""
+
+_LATER = {name: module for module, names in _HOMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
     if name in _LATER:
         from importlib import import_module
 
-        return getattr(import_module(f".{_LATER[name]}", __name__), name)
+        module = import_module(f".{_LATER[name]}", __name__)
+        found = module if name == "samples" else getattr(module, name)
+        globals()[name] = found  # next time it is found without asking
+        return found
     raise AttributeError(f"module 'sharnir' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
 
 
 __all__ = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import groupby
 from os import PathLike
 
@@ -15,7 +15,6 @@ VERDICTS = {
     "kept": "stored with the model; does not act by itself",
     "ignored": "left out",
 }
-SHOWN_PLACES = 3
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,7 @@ class ImportReport:
             lines.append(f"{verdict} ({meaning})")
             width = min(44, max(len(what) for what, _, _ in groups))
             for what, why, places in groups:
-                tail = why if verdict == "honoured" else "; ".join(x for x in (_shown(places), why) if x)
+                tail = why if verdict == "honoured" else "  ".join(x for x in (why, f"[{_shown(places)}]") if x)
                 lines.append(f"  {len(places):5d} × {what:{width}}  {tail}".rstrip())
         return "\n".join(lines)
 
@@ -115,10 +114,8 @@ class ImportReport:
 
     def as_dict(self) -> dict[str, object]:
         """Plain data, for JSON."""
-        entries = [{"what": e.what, "where": e.where, "verdict": e.verdict, "why": e.why, "warning": e.warning} for e in self.entries]
-        return {"source": self.source, "summary": self.summary(), "entries": entries}
+        return {"source": self.source, "summary": self.summary(), "entries": [asdict(e) for e in self.entries]}
 
 
 def _shown(places: list[str]) -> str:
-    rest = len(places) - SHOWN_PLACES
-    return "; ".join(places[:SHOWN_PLACES]) + (f" and {rest} more" if rest > 0 else "")
+    return places[0] + (f" and {len(places) - 1} more" if len(places) > 1 else "")

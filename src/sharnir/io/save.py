@@ -17,7 +17,7 @@ def save(model: Model, path: str | PathLike[str]) -> None:
     if suffix == ".urdf":
         from .urdf_write import urdf_text
 
-        text = urdf_text(model)
+        text = urdf_text(model, path.parent)
     elif suffix in (".yaml", ".yml"):
         from .native import native_text
 

@@ -74,7 +74,7 @@ class _Builder:
             if body != GROUND:
                 self._add_body(body, composed(parts))
         for link, (body, at) in self.place.items():
-            if link != body:
+            if link != body or body == GROUND:
                 self.model.add_frame(link, body, at)
         if self.floating:
             self.model.add_floating(self.place[self.tree.root][0])
@@ -101,7 +101,7 @@ class _Builder:
                 self._start_body(joint.child)
             self._add_part(joint.child)
         if len(self.parts) == 1:
-            self.report.kept("robot without motion", tree.links[root].where, "all is fixed to the ground; is floating=True meant?")
+            self.report.kept("robot without motion", tree.links[root].where, "all is fixed to the ground; floating=True?")
 
     def _start_body(self, link: str) -> None:
         name = link

@@ -60,7 +60,7 @@ def _limits(joint: UrdfJoint, report: ImportReport) -> dict[str, Any]:
     bounded = joint.kind in ("revolute", "prismatic")
     if limit is None:
         if bounded:
-            report.approximated(f"{joint.kind} joint without <limit>", joint.element.where, "URDF asks for one; read as unlimited")
+            report.approximated(f"{joint.kind} joint without <limit>", joint.element.where, "URDF wants one; read as unlimited")
         return {}
     options: dict[str, Any] = {}
     if bounded:
@@ -68,7 +68,7 @@ def _limits(joint: UrdfJoint, report: ImportReport) -> dict[str, Any]:
         if low > high:
             report.kept("limits the wrong way round", limit.where, f"lower {low:g} is above upper {high:g}", warning=True)
         options["limits"] = (low, high)
-        report.kept("limits of a joint", limit.where, "they act once a force for them is added")
+        report.kept("limits of a joint", limit.where, "they act once the model has a JointStop")
     elif "lower" in limit.attributes or "upper" in limit.attributes:
         report.ignored(f"bounds of a {joint.kind} joint", limit.where, "such a joint has none in URDF")
     for name in ("effort", "velocity"):
@@ -88,18 +88,18 @@ def _passive_forces(joint: UrdfJoint, report: ImportReport, passive: bool) -> di
         if not passive:
             report.ignored(name, dynamics.where, "passive=False leaves passive forces out")
             continue
-        options[name] = value
         if value < 0.0:
-            report.kept(f"negative {name}", dynamics.where, "it feeds energy in; used unchanged", warning=True)
-        elif name == "damping":
+            raise dynamics.error(f"{name}: {value:g} would feed energy in; it must not be negative")
+        options[name] = value
+        if name == "damping":
             report.honoured(name, dynamics.where)
         else:
-            report.kept(name, dynamics.where, "it acts once a force for it is added")
+            report.kept(name, dynamics.where, "it acts once the model has a JointFriction")
     return options
 
 
 def read_couplings(joints: dict[str, UrdfJoint], report: ImportReport) -> list[Coupling]:
-    """`<mimic>` of all joints, each led by a joint that is itself free."""
+    """`<mimic>` of all joints, as they are said: a follower may lead others."""
     said: dict[str, Coupling] = {}
     for joint in joints.values():
         mimic = joint.element.first("mimic")
@@ -113,19 +113,15 @@ def read_couplings(joints: dict[str, UrdfJoint], report: ImportReport) -> list[C
             raise mimic.error("multiplier: zero holds the joint still; make it a fixed joint")
         else:
             said[joint.name] = coupling
-    free_led = []
-    for name, coupling in said.items():
-        mimic, seen = joints[name].element, {name}
-        while coupling.leader in said:
-            if coupling.leader in seen:
-                raise mimic.error(f"the joints {known(sorted(seen))} mimic each other in a circle")
-            seen.add(coupling.leader)
-            above = said[coupling.leader]
-            offset = coupling.ratio * above.offset + coupling.offset
-            coupling = Coupling(name, above.leader, coupling.ratio * above.ratio, offset)
-        report.honoured("mimic", mimic.where)
-        free_led.append(coupling)
-    return free_led
+            report.honoured("mimic", mimic.where)
+    for name in said:
+        leader, seen = name, set[str]()
+        while leader in said:
+            if leader in seen:
+                raise joints[leader].element.error(f"the joints {known(sorted(seen))} mimic each other in a circle")
+            seen.add(leader)
+            leader = said[leader].leader
+    return list(said.values())
 
 
 def _coupling_fault(follower: UrdfJoint, leader: UrdfJoint | None) -> str:

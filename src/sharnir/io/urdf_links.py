@@ -59,7 +59,10 @@ def read_mass(link: Element, report: ImportReport) -> Mass:
 def read_materials(robot: Element) -> dict[str, Colour]:
     """Colours by name, wherever they are defined."""
     found: dict[str, Colour] = {}
-    for element in (*robot.all("material"), *(m for link in robot.all("link") for v in link.all("visual") for m in v.all("material"))):
+    for element in (
+        *robot.all("material"),
+        *(m for link in robot.all("link") for v in link.all("visual") for m in v.all("material")),
+    ):
         name, colour = element.attributes.get("name", ""), _colour(element)
         if name and colour is not None:
             found.setdefault(name, colour)
@@ -98,7 +101,7 @@ def read_visuals(
         else:
             record["sizes"] = _sizes(shape)
             report.kept(f"{element.tag} {shape.tag}", element.where, "for viewing")
-        yield Visual(**record)  # type: ignore[arg-type]
+        yield Visual(**record)
 
 
 def _sizes(shape: Element) -> tuple[float, ...]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
+from xml.sax.saxutils import quoteattr
 
 from ..errors import FormatError, known
 
@@ -197,3 +198,10 @@ class _Builder:
 
     def characters(self, data: str) -> None:
         self.texts[-1].append(data)
+
+
+def attribute(text: str) -> str:
+    """Quoted and escaped; XML has no way to write most control characters."""
+    if any(ord(c) < 32 and c not in "\t\n\r" for c in text):
+        raise FormatError(f"{text!r}: a name with control characters cannot be written to XML")
+    return quoteattr(text)

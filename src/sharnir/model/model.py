@@ -91,6 +91,10 @@ class Model:
         self._joined: dict[frozenset[str], PlacedJoint] = {}
         self._frames: dict[str, tuple[str, Pose]] = {}
         self._forces: dict[str, Force] = {}
+        self._base = None if base_motion is None else pose_expression(base_motion, 0, "base_motion")
+        self._frozen = False
+        self._tree: topology.Tree | None = None
+        self._structure: Structure | None = None
         self.visuals: list[Visual] = []
         """What to draw, in no order; it plays no part in the dynamics."""
         self.fixed_joints: dict[str, tuple[str, str]] = {}
@@ -99,10 +103,6 @@ class Model:
         """Positions a file names: coordinates by name."""
         self.import_report: ImportReport | None = None
         """What the reader of a file did with each part of it; None for a model that was built."""
-        self._base = None if base_motion is None else pose_expression(base_motion, 0, "base_motion")
-        self._frozen = False
-        self._tree: topology.Tree | None = None
-        self._structure: Structure | None = None
 
     # --- building -------------------------------------------------------------------------------------------------------
     def add_body(
@@ -252,10 +252,11 @@ class Model:
         """An unfrozen copy that can be changed."""
         other = object.__new__(Model)
         other.__dict__.update(self.__dict__)
-        copied = ("_bodies", "_joints", "_frames", "_forces", "_body_names", "_joint_names", "_joined")
-        for name in (*copied, "visuals", "fixed_joints", "keyframes"):
+        for name in ("_bodies", "_joints", "_frames", "_forces", "_body_names", "_joint_names", "_joined"):
             setattr(other, name, getattr(self, name).copy())
         other._frozen, other._tree, other._structure = False, None, None
+        other.visuals, other.fixed_joints = self.visuals.copy(), self.fixed_joints.copy()
+        other.keyframes = self.keyframes.copy()
         return other
 
     # --- what follows from it ---------------------------------------------------------------------------------------------
