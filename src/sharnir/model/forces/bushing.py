@@ -12,7 +12,7 @@ from ...kernels.algebra import cross, mtv, mv, neg, sub
 from ...trace import Number
 from ..pose import Pose
 from .base import Force
-from .joint_spring import rotation_vector
+from .joint_spring import moment_of_turn, rotation_vector
 from .loads import Loads
 
 
@@ -20,7 +20,7 @@ class Bushing(Force):
     """Holds a frame of body b near a frame of body a: (force; moment) = −stiffness·(shift; turn) − damping·(its rates).
 
     stiffness, damping: 6×6, six numbers (a diagonal) or one; in the axes of the frame on a. The turn is the rotation
-    vector from a's frame to b's, so it is right for turns of any size up to a half.
+    vector from a's frame to b's; for turns that are not small the moment is the one that goes with the stored energy.
     """
 
     def __init__(
@@ -53,7 +53,8 @@ class Bushing(Force):
         wa, wb = mtv(axes, on.spin(self.a)), mtv(axes, on.spin(self.b))
         rate = (*sub(mtv(axes, sub(vb, va)), cross(wa, shift)), *sub(wb, wa))
         elastic = _times(self.stiffness, x)
-        wrench = [-(k + c) for k, c in zip(elastic, _times(self.damping, rate), strict=True)]
+        elastic_wrench = (*elastic[:3], *moment_of_turn(x[3:], elastic[3:], 1.0))
+        wrench = [-(k + c) for k, c in zip(elastic_wrench, _times(self.damping, rate), strict=True)]
         force, moment = mv(axes, wrench[:3]), mv(axes, wrench[3:])
         on.push(self.b, force, self.at_b.position, moment)
         # equal and opposite at the same place, so that no moment appears from nowhere

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...errors import ModelError
+from ...kernels.algebra import add, cross, dot, scale
 from ...trace import Number
-from ...trace.functions import atan2, select, sqrt
+from ...trace.functions import atan2, cos, select, sin, sqrt
 from ..joints.base import Joint, per_coordinate
 from .base import Force
 from .loads import Loads
@@ -47,15 +48,18 @@ class JointSpring(Force):
         tau = [-c * speed if c else 0.0 for c, speed in zip(damping, v, strict=True)]
         stored: Number = 0.0
         if any(stiffness):
-            for a, d in enumerate(_stretch(placed.type, x, self.rest, label)):
-                tau[a] = tau[a] - stiffness[a] * d
-                stored = stored + 0.5 * stiffness[a] * d * d
+            stretch, balls = _stretch(placed.type, x, self.rest, label)
+            pull = [k * d for k, d in zip(stiffness, stretch, strict=True)]
+            stored = sum((0.5 * p * d for p, d in zip(pull, stretch, strict=True)), 0.0)
+            for a in balls:
+                pull[a : a + 3] = moment_of_turn(stretch[a : a + 3], pull[a : a + 3], -1.0)
+            tau = [x - p for x, p in zip(tau, pull, strict=True)]
         on.torque(self.joint, tau)
         return stored
 
 
-def _stretch(joint: Joint, x: Sequence[Number], rest: Any, label: str) -> list[Number]:
-    """How far every coordinate is from rest; for a quaternion the rotation vector, in the moved axes."""
+def _stretch(joint: Joint, x: Sequence[Number], rest: Any, label: str) -> tuple[list[Number], list[int]]:
+    """How far every coordinate is from rest; for a quaternion the rotation vector, in the moved axes. And where those stand."""
     names = joint.q_names() if len(joint.q_names()) == len(x) else ("",) * len(x)
     neutral = joint.neutral() if len(joint.q_names()) == len(x) else (0.0,) * len(x)
     if rest is None or (not hasattr(rest, "__len__") and float(rest) == 0.0):
@@ -64,15 +68,17 @@ def _stretch(joint: Joint, x: Sequence[Number], rest: Any, label: str) -> list[N
     if {"x", "y", "z", "qw"} <= set(names):
         raise ModelError(f"{label}: a free joint has no axes of its own for a spring; use a Bushing")
     out: list[Number] = []
+    balls: list[int] = []
     at = 0
     while at < len(x):
         if names[at].rsplit(".", 1)[-1] == "qw":
+            balls.append(len(out))
             out += rotation_vector(_relative(rest[at : at + 4], x[at : at + 4]))
             at += 4
         else:
             out.append(x[at] - rest[at])
             at += 1
-    return out
+    return out, balls
 
 
 def _relative(p: Sequence[Number], q: Sequence[Number]) -> tuple[Number, ...]:
@@ -94,6 +100,20 @@ def rotation_vector(q: Sequence[Number]) -> tuple[Number, Number, Number]:
     length = sqrt(select(small, 1.0, square))  # its derivative stays finite at zero
     factor = select(small, 2.0 / select(small, sign * q[0], 1.0), 2.0 * atan2(length, sign * q[0]) / length)
     return tuple(sign * factor * x for x in q[1:])
+
+
+def moment_of_turn(turn: Sequence[Number], slope: Sequence[Number], sign: float) -> tuple[Number, Number, Number]:
+    """The moment whose work is the change of an energy with gradient `slope` in the rotation vector `turn`.
+
+    M = (E + sign·½φ̃ + c φ̃²) dU/dφ, c = (1 − (θ/2)cot(θ/2))/θ²; sign +1 in the axes turned from, −1 in the turned ones.
+    Equal to `slope` where that is along the turn, so that it matters only to springs with unlike stiffnesses.
+    """
+    square = dot(turn, turn)
+    small = square < 1e-6
+    half = 0.5 * sqrt(select(small, 1.0, square))
+    c = select(small, 1.0 / 12.0 + square / 720.0, (1.0 - half * cos(half) / sin(half)) / select(small, 1.0, square))
+    once = cross(turn, slope)
+    return add(add(slope, scale(once, 0.5 * sign)), scale(cross(turn, once), c))
 
 
 def own_springs(structure: Structure) -> dict[str, Force]:

@@ -1,0 +1,316 @@
+"""Forces: each is what its formula says, does the work its energy loses, and is the same by every method and backend."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import sharnir as sh
+from sharnir.forms import FORMS
+from states import assert_close, derivative, random_state
+
+AT, ON = (0.1, -0.2, 0.3), (0.4, 0.1, -0.2)
+HALF = sh.Pose((0.1, 0.0, 0.2), sh.Rotation.about("y", 0.3))
+STIFF = np.diag([5.0, 6.0, 7.0, 1.0, 2.0, 3.0]) + 0.3
+
+CONSERVATIVE = {
+    "spring": sh.SpringDamper("ground", "b", AT, ON, stiffness=30.0, length=0.4),
+    "spring between bodies": sh.SpringDamper("a", "c", AT, ON, stiffness=30.0),
+    "joint spring": sh.JointSpring("hinge", stiffness=5.0, rest=0.3),
+    "joint spring of a slider": sh.JointSpring("slider", stiffness=5.0),
+    "ball spring": sh.JointSpring("ball", stiffness=4.0, rest=(0.8, 0.6, 0.0, 0.0)),
+    "uneven ball spring": sh.JointSpring("ball", stiffness=(4.0, 1.0, 2.0)),
+    "bushing": sh.Bushing("a", "c", HALF, HALF, stiffness=STIFF),
+    "stop met": sh.JointStop("hinge", low=2.0, stiffness=50.0, damping=0.0, onset=0.4),
+    "stop begun": sh.JointStop("hinge", high=-1.0, stiffness=50.0, damping=0.0, onset=9.0),
+    "stop not met": sh.JointStop("hinge", -9.0, 9.0, damping=0.0),
+    "point gravity": sh.PointGravity(mu=50.0, centre=(0.0, 1.0, -6.0)),
+}
+DISSIPATIVE = {
+    "damper": sh.SpringDamper("ground", "b", AT, ON, damping=3.0),
+    "joint damper": sh.JointSpring("ball", damping=0.3),
+    "bushing damper": sh.Bushing("a", "c", HALF, HALF, damping=STIFF),
+    "friction": sh.JointFriction("slider", coulomb=2.0, static=3.0, viscous=0.1),
+    "drag": sh.Drag("c", linear=0.5, quadratic=0.7, angular=0.2, at=ON),
+}
+GIVEN = {
+    "motor": sh.Motor("hinge", torque=lambda t, x, v: sh.sin(t) - v, kp=9.0, kd=2.0, target=lambda t: 0.2 * t, limit=4.0),
+    "soft motor": sh.Motor("hinge", kp=9.0, target=1.0, limit=4.0, soft=True),
+    "wrench in time": sh.Wrench("b", force=lambda t: (sh.sin(t), 0.0, 1.0), moment=(0.1, 0.2, 0.3), at=AT),
+    "wrench of state": sh.Wrench("b", force=lambda t, on: on.pose("a").position, axes="body"),
+    "law": sh.SpringDamper("a", "b", AT, ON, law=lambda x, rate: 3.0 * x * x * x + rate),
+    "joint law": sh.JointSpring("hinge", law=lambda x, v: -3.0 * sh.sin(x) - v),
+}  # fmt: skip
+ALL = CONSERVATIVE | DISSIPATIVE | GIVEN
+
+
+def mechanism(*forces, armature=0.0, **joint_options):
+    """A branched mechanism that stands on a moving, turning base: a hinge, a slider, a ball, a driven joint."""
+
+    def base(t):
+        return sh.Pose((0.1 * sh.sin(t), 0.0, 0.2 * t), sh.Rotation.about("x", 0.3 * t))
+
+    m = sh.Model("mechanism", base_motion=base)
+    for k, name in enumerate("abcd"):
+        m.add_body(name, 1.0 + 0.2 * k, (0.1, 0.2, 0.3 * k), (0.3, 0.4, 0.5, 0.01, 0.02, 0.03))
+    m.add_joint("hinge", sh.Revolute("y", armature=armature, **joint_options), "ground", "a")
+    m.add_joint("slider", sh.Prismatic("x", friction=1.0, limits=(-1.0, 1.0)), "a", "b", at=HALF)
+    m.add_joint("ball", sh.Ball(armature=armature), "a", "c", at=sh.Pose((0.0, 0.5, 0.0)), child_at=HALF)
+    m.add_joint("driven", sh.Revolute("z", motion=lambda t: sh.sin(2.0 * t)), "c", "d", at=HALF)
+    for force in forces:
+        m.add_force(force)
+    return m
+
+
+def flow(model, s):
+    """The state a little later, moving on at the present speeds."""
+    rate = sh.Dynamics(model, backend="python").rates(*s.motion)
+    return lambda h: (s.q + h * rate, s.v, s.t + h)
+
+
+# --- energy and power -------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", CONSERVATIVE)
+def test_the_power_of_a_conservative_force_is_what_its_energy_loses(name):
+    model = mechanism(CONSERVATIVE[name])
+    d = sh.Dynamics(model, backend="python")
+    for seed in range(3):
+        s = random_state(model, seed)
+        later = flow(model, s)
+        loss = derivative(lambda h, later=later: d.force_energies(*later(h))[0], 1e-3)
+        power = float(d.force_powers(*s.motion)[0])
+        assert_close(power, -loss, 1e-7, scale=1.0)
+
+
+@pytest.mark.parametrize("name", DISSIPATIVE)
+def test_a_dissipative_force_stores_nothing_and_takes_energy(name):
+    model = mechanism(DISSIPATIVE[name])
+    d = sh.Dynamics(model, backend="python")
+    powers = [float(d.force_powers(*random_state(model, seed).motion)[0]) for seed in range(4)]
+    assert max(powers) < 0.0
+    assert not d.force_energies(*random_state(model).motion).any()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_power_of_a_force_is_its_generalised_force_times_the_speeds(name):
+    """With a base at rest and nothing driven: P = v·Q, Q the part of τ that the force spares."""
+    model, bare = at_rest(ALL[name]), at_rest()
+    s = random_state(model, 3)
+    with_force, without = (sh.Dynamics(m, backend="python").bias(*s.motion) for m in (model, bare))
+    power = float(sh.Dynamics(model, backend="python").force_powers(*s.motion)[0])
+    assert_close(power, s.v @ (without - with_force), 1e-10, scale=1.0)
+
+
+def at_rest(*forces):
+    m = sh.Model("at rest")
+    for k, name in enumerate("abc"):
+        m.add_body(name, 1.0 + 0.2 * k, (0.1, 0.2, 0.3 * k), (0.3, 0.4, 0.5))
+    m.add_joint("hinge", sh.Revolute("y"), "ground", "a")
+    m.add_joint("slider", sh.Prismatic("x"), "a", "b", at=HALF)
+    m.add_joint("ball", sh.Ball(), "a", "c", at=sh.Pose((0.0, 0.5, 0.0)))
+    for force in forces:
+        m.add_force(force)
+    return m
+
+
+def test_a_force_between_two_bodies_changes_no_momentum():
+    """Action and reaction: two free bodies, their momentum and angular momentum stay."""
+    m = sh.Model("two", gravity=(0.0, 0.0, 0.0))
+    for name in "ac":
+        m.add_body(name, 2.0, (0.1, 0.2, 0.3), (0.3, 0.4, 0.5))
+        m.add_floating(name)
+    bare = m.copy()
+    for name in ("spring between bodies", "bushing", "bushing damper"):
+        m.add_force(ALL[name])
+    s = random_state(m)
+    Q = sh.Dynamics(bare, backend="python").bias(*s.motion) - sh.Dynamics(m, backend="python").bias(*s.motion)
+    R, r = sh.Dynamics(m, backend="python").poses(s.q)
+    force = [R[i] @ Q[6 * i : 6 * i + 3] for i in range(2)]
+    moment = [R[i] @ Q[6 * i + 3 : 6 * i + 6] + np.cross(r[i], force[i]) for i in range(2)]
+    assert np.abs(force[0]).max() > 1.0
+    assert_close(force[0] + force[1], np.zeros(3), 1e-12, scale=10.0)
+    assert_close(moment[0] + moment[1], np.zeros(3), 1e-12, scale=10.0)
+
+
+# --- formulas -----------------------------------------------------------------------------------------------------------------
+def test_a_spring_is_the_wrenches_worked_out_by_hand():
+    model, bare = mechanism(sh.SpringDamper("a", "b", AT, ON, 30.0, 2.0, 0.4)), mechanism()
+    s = random_state(model)
+    d = sh.Dynamics(bare, backend="python")
+    R, r = d.poses(s.q, s.t)
+    u = d.body_velocities(*s.motion)
+    ends = []
+    for body, at in (("a", AT), ("b", ON)):
+        i = bare.body_index(body)
+        ends.append((r[i] + R[i] @ at, R[i] @ (u[i, :3] + np.cross(u[i, 3:], at)), i, at, R[i]))
+    line, rate = ends[1][0] - ends[0][0], ends[1][1] - ends[0][1]
+    length = np.linalg.norm(line)
+    pull = (30.0 * (length - 0.4) + 2.0 * rate @ line / length) * line / length
+    wrenches = s.wrenches.copy()
+    for sign, (_, _, i, at, Ri) in zip((1.0, -1.0), ends, strict=True):
+        wrenches[i] += np.concatenate([sign * Ri.T @ pull, np.cross(at, sign * Ri.T @ pull)])
+    wanted = d.forward(s.q, s.v, s.tau, s.t, wrenches)
+    assert_close(sh.Dynamics(model, backend="python").forward(s.q, s.v, s.tau, s.t, s.wrenches), wanted, 1e-12)
+
+
+def test_joint_options_act_by_themselves():
+    model, bare = mechanism(damping=0.7, stiffness=5.0, rest=0.2), mechanism()
+    s = random_state(model)
+    tau = s.tau.copy()
+    tau[bare.v_slice("hinge")] += -0.7 * s.v[bare.v_slice("hinge")] - 5.0 * (s.q[bare.q_slice("hinge")] - 0.2)
+    d, plain = sh.Dynamics(model, backend="python"), sh.Dynamics(bare, backend="python")
+    assert_close(d.forward(s.q, s.v, s.tau, s.t), plain.forward(s.q, s.v, tau, s.t), 1e-12)
+    assert d.force_names == ["joint 'hinge': spring and damper"]
+    assert_close(d.force_energies(*s.motion), [2.5 * (s.q[bare.q_slice("hinge")][0] - 0.2) ** 2], 1e-12)
+    kinetic, potential = d.energy(*s.motion)
+    assert_close([kinetic, potential - d.force_energies(*s.motion).sum()], plain.energy(*s.motion), 1e-12)
+
+
+@pytest.mark.parametrize(("depth", "force"), [(-0.1, 0.0), (0.4, 50.0 * 0.4 / 2), (1.4, 50.0 * (1.4 - 0.2))])
+def test_a_stop_comes_in_smoothly(depth, force):
+    m = sh.Model("slider", gravity=(0, 0, 0))
+    m.add_body("a", 2.0)
+    m.add_joint("x", sh.Prismatic("x", limits=(-9.0, 1.0)), "ground", "a")
+    m.add_force(sh.JointStop("x", stiffness=50.0, damping=0.0, onset=0.4))
+    assert_close(sh.Dynamics(m, backend="python").forward([1.0 + depth], [0.0]), [-force / 2.0], 1e-12, scale=1.0)
+
+
+def test_a_stop_does_not_hold_back_what_leaves_it():
+    m = sh.Model("slider", gravity=(0, 0, 0))
+    m.add_body("a", 2.0)
+    m.add_joint("x", sh.Prismatic("x"), "ground", "a")
+    m.add_force(sh.JointStop("x", high=0.0, stiffness=10.0, damping=100.0, onset=0.1))
+    assert sh.Dynamics(m, backend="python").forward([0.2], [-5.0])[0] == 0.0
+
+
+def test_a_saturated_motor_gives_its_limit():
+    m = sh.Model("motor", gravity=(0, 0, 0))
+    m.add_body("a", 1.0, inertia=(1.0, 1.0, 1.0))
+    m.add_joint("z", sh.Revolute("z", effort=3.0), "ground", "a")
+    m.add_force(sh.Motor("z", kp=100.0, target=1.0))
+    d = sh.Dynamics(m, backend="python")
+    assert d.forward([0.0], [0.0])[0] == 3.0 and d.forward([2.0], [0.0])[0] == -3.0
+    assert_close(d.forward([0.99], [0.0]), [1.0], 1e-12)
+
+
+def test_points_that_meet_pull_nowhere():
+    m = sh.Model("meet", gravity=(0, 0, 0))
+    m.add_body("a", 1.0, inertia=(1.0, 1.0, 1.0))
+    m.add_floating("a")
+    m.add_force(sh.SpringDamper("ground", "a", stiffness=10.0, damping=1.0))
+    m.add_force(sh.Drag("a", quadratic=1.0))
+    assert not sh.Dynamics(m).forward().any()
+
+
+def test_the_pull_of_the_earth_is_newtons():
+    m = sh.Model("satellite", gravity=(0, 0, 0))
+    m.add_body("a", 5.0, inertia=(1.0, 2.0, 2.5))
+    m.add_floating("a")
+    m.add_force(sh.PointGravity(gradient=False))
+    acceleration = sh.Dynamics(m).forward({"a float": (7.0e6, 0, 0, 1, 0, 0, 0)})
+    assert_close(acceleration, [-3.986004418e14 / 7.0e6**2, 0, 0, 0, 0, 0], 1e-12)
+
+
+# --- one answer by every method, form and backend -------------------------------------------------------------------------
+def everything(armature=0.0):
+    return mechanism(*ALL.values(), lambda on: on.push("d", (0.0, 0.0, on.q("hinge") * on.t)), armature=armature, damping=0.3)
+
+
+@pytest.mark.parametrize("armature", [0.0, 0.7])
+def test_every_method_and_form_feels_the_same_forces(armature):
+    model = everything(armature)
+    s = random_state(model)
+    X = sh.matrices(model, s.q, s.v, s.t, s.wrenches)
+    wanted = FORMS["extended"](X, s.tau)
+    for name, solve in FORMS.items():
+        if armature and name.startswith("lagrange1"):
+            with pytest.raises(sh.MethodError, match="rotors"):
+                solve(X, s.tau)
+            continue
+        found = solve(X, s.tau)
+        assert_close(found.qdd, wanted.qdd, 1e-10, what=name)
+        assert_close(found.R, wanted.R, 1e-10, what=name)
+    for method in sh.methods():
+        if method.name == "momentum" or (armature and method.needs_solid):
+            continue
+        d = sh.Dynamics(model, method.name, backend="python")
+        assert_close(d.forward(s.q, s.v, s.tau, s.t, s.wrenches), wanted.qdd, 1e-10, what=method.name)
+        assert_close(d.reactions(s.q, s.v, s.tau, s.t, s.wrenches), wanted.R, 1e-9, what=method.name)
+        assert_close(d.inverse(s.q, s.v, wanted.qdd, s.t, s.wrenches), s.tau, 1e-9, scale=100.0)
+    d = sh.Dynamics(model, backend="python")
+    p = d.momenta(*s.motion)
+    assert_close(d.velocities(s.q, p, s.t), s.v, 1e-10)
+    assert_close(d.mass_matrix(s.q, s.t) @ wanted.qdd + d.bias(*s.motion, s.wrenches), s.tau, 1e-9, scale=100.0)
+
+
+@pytest.mark.parametrize("backend", ["llvm", pytest.param("numba", marks=pytest.mark.xdist_group("numba"))])
+def test_compiled_forces_are_the_interpreted_ones(backend):
+    model = everything(0.4)
+    rng = np.random.default_rng(3)
+    q, v = np.array([model.random_q(rng) for _ in range(7)]), rng.normal(size=(7, model.nv))
+    d, plain = sh.Dynamics(model, "separate", backend), sh.Dynamics(model, "separate", "python")
+    for question in ("forward", "force_energies", "force_powers"):
+        arguments = (q, v, None, 0.7) if question == "forward" else (q, v, 0.7)
+        assert_close(getattr(d, question)(*arguments), getattr(plain, question)(*arguments), 1e-11)
+    assert_close(d.inverse(q, v, v, 0.7), plain.inverse(q, v, v, 0.7), 1e-11)
+    assert_close(np.array(d.energy(q, v, 0.7)), np.array(plain.energy(q, v, 0.7)), 1e-11)
+
+
+def test_a_rotor_adds_to_the_diagonal_and_to_the_energy():
+    model, bare = mechanism(armature=0.7), mechanism()
+    s = random_state(model)
+    d, plain = sh.Dynamics(model, backend="python"), sh.Dynamics(bare, backend="python")
+    rotor = np.full(model.nv, 0.7)
+    rotor[model.v_slice("slider")] = 0.0
+    for method in ("composite", "direct", "stepanenko", "recursive", "kosynka"):
+        M = sh.Dynamics(model, method, backend="python").mass_matrix(s.q, s.t)
+        assert_close(M, plain.mass_matrix(s.q, s.t) + np.diag(rotor), 1e-12)
+    assert_close(d.energy(*s.motion)[0], plain.energy(*s.motion)[0] + 0.5 * rotor @ s.v**2, 1e-12)
+
+
+# --- words about mistakes -------------------------------------------------------------------------------------------------------
+def test_what_cannot_be_traced_says_which_line_and_why():
+    def heavy(on):
+        if on.q("hinge") > 0.0:
+            on.push("b", (0.0, 0.0, 1.0))
+
+    with pytest.raises(sh.TraceError, match=r"force 'heavy' cannot be traced at .*test_forces.py:\d+: if on.q\(") as found:
+        sh.Dynamics(mechanism(heavy))
+    assert "select" in str(found.value)
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: mechanism(sh.SpringDamper("a", "nobody", stiffness=1.0)), "no body 'nobody'"),
+        (lambda: mechanism(sh.Motor("nothing")), "no joint 'nothing'"),
+        (lambda: sh.SpringDamper("a", "a"), "both ends are on 'a'"),
+        (lambda: sh.SpringDamper("a", "b", stiffness=-1.0), "stiffness: expected a finite number not below zero"),
+        (lambda: sh.SpringDamper("a", "b", damping=math.nan), "damping"),
+        (lambda: sh.Bushing("a", "b", stiffness=np.ones((3, 3))), "expected one finite number, six, or 6×6"),
+        (lambda: sh.Bushing("a", "b", stiffness=-1.0), "must be symmetric and not negative"),
+        (lambda: mechanism(7), "a force is a sharnir.Force or a function"),
+        (lambda: sh.Dynamics(mechanism(sh.JointStop("hinge"))), "say where"),
+        (lambda: sh.Dynamics(mechanism(sh.JointStop("ball", 0.0, 1.0))), "needs one coordinate"),
+        (lambda: sh.Dynamics(mechanism(sh.JointFriction("hinge"))), "say how much"),
+        (lambda: sh.Dynamics(mechanism(sh.JointSpring("driven", 1.0))), "no freedom"),
+        (lambda: sh.Dynamics(mechanism(lambda on: on.torque("ball", 1.0))), "takes 3 forces, got 1"),
+        (lambda: sh.Dynamics(mechanism(lambda on: "heavy")), "must return numbers"),
+        (lambda: sh.Dynamics(mechanism(armature=-1.0)), "armature must be finite and not negative"),
+        (lambda: sh.Dynamics(mechanism(armature=(1.0, 2.0))), "armature: expected one number or 1"),
+        (lambda: sh.Wrench("a", axes="moon"), "axes must be 'world' or 'body'"),
+    ],
+)
+def test_mistakes_are_named(make, says):
+    with pytest.raises(sh.SharnirError) as found:
+        make()
+    assert says in str(found.value)
+
+
+def test_names_of_forces_differ():
+    m = mechanism()
+    m.add_force(sh.Drag("a", 1.0), name="air")
+    with pytest.raises(sh.ModelError, match="there is a force 'air' already"):
+        m.add_force(sh.Drag("b", 1.0), name="air")
+    assert list(m.forces) == ["air"]
