@@ -23,7 +23,7 @@ WALKER = """<mujoco model="walker">
       <geom name="trunk" fromto="0 -0.07 0 0 0.07 0" size="0.07"/>
       <site name="chest" pos="0.1 0 0.05" euler="0 90 0"/>
       <body name="head" pos="0 0 0.2" euler="0 30 0">
-        <geom type="sphere" size="0.09" pos="0 0 0.03"/>
+        <geom name="skull" type="sphere" size="0.09" pos="0 0 0.03"/>
         <body name="nose" pos="0.09 0 0" euler="15 0 0"><geom type="box" size="0.01 0.02 0.01"/><camera name="eye"/></body>
       </body>
       <body name="waist" pos="-0.01 0 -0.26" quat="1 0 -0.002 0">

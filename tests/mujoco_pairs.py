@@ -94,14 +94,11 @@ class MujocoPair:
 
 
 def bare(theirs: Any) -> Any:
-    """Switch off what we leave out: contacts, constraints, actuators, fluid, gravity compensation, tendons."""
+    """Switch off what we leave out: contacts, constraints, actuators, fluid, gravity compensation."""
     for name in OFF:
         theirs.opt.disableflags |= int(mujoco.mjtDisableBit.__members__[f"mjDSBL_{name}"])
     theirs.opt.density = theirs.opt.viscosity = 0.0
     theirs.body_gravcomp[:] = 0.0
-    for field in ("tendon_stiffness", "tendon_damping", "tendon_armature"):
-        if hasattr(theirs, field):
-            getattr(theirs, field)[:] = 0.0
     return theirs
 
 
@@ -109,8 +106,8 @@ def load_pair(path: Path, **options: Any) -> MujocoPair:
     with quiet():
         theirs = bare(mujoco.MjModel.from_xml_path(str(path)))
     if options.get("passive") is False:
-        theirs.dof_damping[:] = 0.0
-        theirs.jnt_stiffness[:] = 0.0
+        for field in ("dof_damping", "jnt_stiffness", "tendon_damping", "tendon_stiffness"):
+            getattr(theirs, field)[:] = 0.0
     return MujocoPair(load_mjcf(path, **options), theirs, mujoco.MjData(theirs))
 
 

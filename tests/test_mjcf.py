@@ -179,6 +179,33 @@ def test_connect_and_weld_close_loops_at_the_same_points(equality, tmp_path):
         assert_close(np.linalg.norm(data.efc_pos[3:6]), np.sqrt((3.0 - trace) / 4.0), 1e-9, scale=1.0)
 
 
+# --- tendons ----------------------------------------------------------------------------------------------------------------
+TENDONS = """<tendon>
+  <fixed name="sum" stiffness="3" damping="0.4" springlength="0.1">
+    <joint joint="abdomen_y" coef="0.7"/><joint joint="knee" coef="-2"/>
+  </fixed>
+  <fixed name="slack" stiffness="7" springlength="-0.2 0.3"><joint joint="hip_z" coef="1"/></fixed>
+  <spatial name="cord" stiffness="30" damping="2" springlength="0.2"><site site="chest"/><site site="sole"/></spatial>
+  <spatial name="long" stiffness="11"><site site="hook"/><site site="chest"/><site site="sole"/></spatial>
+  <spatial name="wrapped" stiffness="9"><site site="chest"/><geom geom="skull"/><site site="sole"/></spatial>
+</tendon>"""
+
+
+def test_springs_of_tendons_are_forces_where_they_are_straight(tmp_path):
+    text = WALKER.replace('<light pos="0 0 4"/>', '<site name="hook" pos="0.3 0.2 0.1"/>').replace(
+        "<actuator>", TENDONS + "<actuator>"
+    )
+    text = text.replace(
+        '<geom size="0.075" type="sphere"/>', '<geom size="0.075" type="sphere"/><site name="sole" pos="0.1 0.02 -0.1"/>'
+    )
+    pair = pair_of(tmp_path, text)
+    assert list(pair.model.forces) == ["tendon 'sum'", "tendon 'slack'", "tendon 'cord'", "tendon 'long'"]
+    wrapped = [e.where for e in pair.model.import_report.of("ignored") if e.what == "tendon"]
+    assert wrapped == ["tendon 'wrapped'"]
+    pair.theirs.tendon_stiffness[4] = 0.0
+    assert_same(pair)
+
+
 # --- floating ---------------------------------------------------------------------------------------------------------------
 ARM = """<mujoco><worldbody><body name="base" pos="1 2 3" euler="10 20 30"><geom size="0.1"/>
   <body name="link" pos="0 0 0.1"><joint name="j" axis="1 0 0"/><geom size="0.1"/></body></body></worldbody></mujoco>"""

@@ -16,9 +16,10 @@ from ..model.pose import Pose
 from .mjcf_bodies import Carrier, Names, add_bodies, body_label, pose_of
 from .mjcf_compile import compile_source, import_mujoco, is_disabled
 from .mjcf_equality import Couplings, add_loops, read_couplings
-from .mjcf_joints import FREE, WIDTH_Q, JointReader, Part, add_joints, joint_names
+from .mjcf_joints import FREE, WIDTH_Q, WIDTH_V, JointReader, Part, add_joints, joint_names
 from .mjcf_rest import add_visuals, free_pose, report_options, report_others
 from .mjcf_source import read_source
+from .mjcf_tendons import Place, add_tendons
 from .report import ImportReport
 
 
@@ -50,6 +51,7 @@ def load_mjcf(
     model.import_report = report
     builder = _Builder(model, compiled, report, path)
     builder.build(_floating_body(compiled, path) if floating else -1, passive)
+    add_tendons(model, compiled, builder.carriers, builder.places(), passive, report)
     add_visuals(model, compiled, builder.carriers, source, report)
     report_options(compiled, source, report)
     report_others(compiled, source, report)
@@ -119,6 +121,18 @@ class _Builder:
         name_of = {j: name for name, ids in self.placed.items() for j in ids}
         for follower, (leader, ratio, offset) in couplings.follows.items():
             self.model.couple(name_of[follower], name_of[leader], ratio, offset)
+
+    def places(self) -> dict[int, Place]:
+        """Which coordinate of which joint of the model each hinge or slide of the file became; none where it is held."""
+        out: dict[int, Place] = {}
+        for name, ids in self.placed.items():
+            q = v = 0
+            for j in ids:
+                if j not in self.couplings.held:
+                    kind = int(self.compiled.jnt_type[j])
+                    out[j] = Place(name, q, v)
+                    q, v = q + WIDTH_Q[kind], v + WIDTH_V[kind]
+        return out
 
     def keyframes(self) -> dict[str, np.ndarray]:
         """Positions of the file in our coordinates."""

@@ -39,7 +39,8 @@ def compile_source(source: Source, report: ImportReport) -> Any:
     mujoco = import_mujoco()
     with quiet() as said:
         try:
-            spec = mujoco.MjSpec.from_string(source.text, include=source.submodels)
+            more = {"include": source.submodels} if source.submodels else {}
+            spec = mujoco.MjSpec.from_string(source.text, **more)
             _check_missing(mujoco, spec, source, report)
             compiled = spec.compile()
         except FormatError:

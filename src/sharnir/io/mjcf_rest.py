@@ -86,7 +86,6 @@ def report_others(compiled: Any, source: Source, report: ImportReport) -> None:
             report.ignored("mocap", label, "it stays where it is")
     others = (
         ("actuator", "nactuator" if hasattr(compiled, "nactuator") else "nu", "drive the joints through tau"),
-        ("tendon", "ntendon", "its spring, damper and limits do not act"),
         ("sensor", "nsensor", "ask for what you need"),
         ("light", "nlight", "looks only"),
         ("flex", "nflex", "its bodies are there, its elasticity is not"),
