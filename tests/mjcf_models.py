@@ -133,7 +133,7 @@ def random_tree(seed: int, bodies: int = 9, passive: bool = True) -> str:
 
     def body(i: int, top: bool) -> str:
         if top and rng.random() < 0.3:
-            joints = ["<freejoint/>"]
+            joints = [f'<joint type="free" damping="{passive * rng.uniform(0, 1):.6g}"/>']
         else:
             kinds = rng.choice(["hinge", "slide"], int(rng.integers(0, 4))).tolist()
             if len(kinds) < 3 and rng.random() < 0.4:  # MuJoCo has no hinge after a ball

@@ -17,7 +17,7 @@ from states import assert_close
 
 SHIPPED = Path(mujoco.__file__).parent / "testdata" / "model.xml"
 TEXTS = {"walker": WALKER, "slider": SLIDER, "copies": COPIES} | {f"tree {k}": random_tree(k) for k in range(10)}
-TOLERANCE = 1e-9
+TOLERANCE = 1e-11
 
 
 def assert_same(pair: MujocoPair, seed: int = 0, forward: bool = True) -> None:
@@ -177,6 +177,14 @@ def test_connect_and_weld_close_loops_at_the_same_points(equality, tmp_path):
     if "weld" in equality:  # sin(θ/2) of the turn between the two, times torquescale 1
         trace = (first.rotation.T @ second.rotation).matrix.trace()
         assert_close(np.linalg.norm(data.efc_pos[3:6]), np.sqrt((3.0 - trace) / 4.0), 1e-9, scale=1.0)
+
+
+def test_rotors_of_actuators_are_felt_by_their_joints(tmp_path):
+    motors = """<actuator><motor joint="knee" gear="20" armature="0.002" damping="0.01"/><motor joint="hip_z" armature="0.3"/>
+      <position joint="knee" gear="-3" armature="0.01"/><motor joint="ankle" gear="1 2 3"/></actuator>"""
+    pair = pair_of(tmp_path, WALKER.replace('<actuator><motor joint="knee" gear="20"/></actuator>', motors))
+    assert_close(pair.model.joints[3].type.armature, 0.01 + 400 * 0.002 + 9 * 0.01, 1e-15)
+    assert_same(pair)
 
 
 # --- tendons ----------------------------------------------------------------------------------------------------------------

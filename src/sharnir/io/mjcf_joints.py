@@ -36,6 +36,7 @@ class JointReader:
         self.compiled, self.held, self.report = compiled, held, report
         self.springs = passive and not is_disabled(compiled, "SPRING")
         self.dampers = passive and not is_disabled(compiled, "DAMPER")
+        self.rotors = _rotors(compiled, report)
 
     def chain(self, ids: range, names: list[str]) -> tuple[list[Part], Pose]:
         """The parts of a body's joints, and the pose of the last moved frame in the body."""
@@ -76,14 +77,15 @@ class JointReader:
             elif value:
                 report.ignored(what, where, "passive=False, or the file disables it")
 
-        take("damping", float(c.dof_damping[at]), "damping", self.dampers)
+        rotor, drag = self.rotors.get(j, (0.0, 0.0))
+        take("damping", float(c.dof_damping[at]) + drag, "damping", self.dampers)
         if kind == FREE and c.jnt_stiffness[j] and self.springs:
             report.ignored("stiffness of a free joint", where, "add a sharnir.Bushing")
         else:
             take("stiffness", float(c.jnt_stiffness[j]), "stiffness", self.springs)
         if "stiffness" in options:
             options["rest"] = c.qpos_spring[q : q + WIDTH_Q[kind]].tolist()
-        take("armature", float(c.dof_armature[at]), "armature")
+        take("armature", float(c.dof_armature[at]) + rotor, "armature")
         if kind == FREE and "armature" in options:
             note = "its linear part acts on velocities in the axes of the body, MuJoCo's in those of the world"
             report.approximated("armature of a free joint", where, note)
@@ -103,6 +105,24 @@ class JointReader:
         if j in self.held:
             options["motion"] = _standing(self.held[j])
         return options
+
+
+def _rotors(compiled: Any, report: ImportReport) -> dict[int, tuple[float, float]]:
+    """Joint -> inertia and damping of the rotors of its actuators, as the joint feels them."""
+    found: dict[int, tuple[float, float]] = {}
+    for k in range(len(getattr(compiled, "actuator_armature", ()))):  # since MuJoCo 4
+        armature, damping = float(compiled.actuator_armature[k]), float(compiled.actuator_damping[k])
+        j, where = int(compiled.actuator_trnid[k, 0]), f"actuator {compiled.actuator(k).name or k!r}"
+        if not (armature or damping):
+            continue
+        if compiled.actuator_trntype[k] not in (0, 1) or compiled.jnt_type[j] not in (SLIDE, HINGE):  # mjTRN_JOINT, …INPARENT
+            report.ignored("armature or damping of an actuator", where, "it drives no hinge and no slide")
+            continue
+        gear = float(compiled.actuator_gear[k, 0])
+        before = found.get(j, (0.0, 0.0))
+        found[j] = before[0] + armature * gear**2, before[1] + damping * gear**2
+        report.honoured("armature or damping of an actuator", where, "given to its joint")
+    return found
 
 
 def _standing(value: float) -> Callable[[Any], Any]:
