@@ -33,7 +33,7 @@ class JointReader:
     """Reads joints of a compiled model; `held` are coordinates that an equality keeps at a value."""
 
     def __init__(self, compiled: Any, held: Mapping[int, float], passive: bool, report: ImportReport) -> None:
-        self.compiled, self.held, self.report = compiled, held, report
+        self.compiled, self.held, self.passive, self.report = compiled, held, passive, report
         self.springs = passive and not is_disabled(compiled, "SPRING")
         self.dampers = passive and not is_disabled(compiled, "DAMPER")
         self.rotors = _rotors(compiled, report)
@@ -89,7 +89,9 @@ class JointReader:
         if kind == FREE and "armature" in options:
             note = "its linear part acts on velocities in the axes of the body, MuJoCo's in those of the world"
             report.approximated("armature of a free joint", where, note)
-        if c.dof_frictionloss[at]:
+        if c.dof_frictionloss[at] and not self.passive:
+            report.ignored("frictionloss", where, "passive=False leaves passive forces out")
+        elif c.dof_frictionloss[at]:
             options["friction"] = float(c.dof_frictionloss[at])
             report.kept("frictionloss", where, "acts where the model has a joint friction force")
         if c.jnt_limited[j]:
@@ -98,6 +100,9 @@ class JointReader:
                 report.kept("range", where, "acts where the model has a joint stop")
             else:
                 report.ignored("range of a ball joint", where, "no stop limits the angle of a ball")
+        if kind in (SLIDE, HINGE) and c.jnt_actfrclimited[j]:
+            options["effort"] = float(np.abs(c.jnt_actfrcrange[j]).max())
+            report.kept("actuatorfrcrange", where, "as the effort of the joint")
         for field in ("jnt_stiffnesspoly", "dof_dampingpoly", "jnt_springyield"):
             row = j if field.startswith("jnt") else at
             if np.any(getattr(c, field, np.zeros(row + 1))[row]):
