@@ -111,6 +111,16 @@ COUPLED = """<mujoco>
 </mujoco>"""
 
 
+def two_hinges(more: str = "", inside: str = "") -> str:
+    return f"""<mujoco><worldbody>
+      <body name="one" pos="0.1 0.2 0.3" euler="10 20 30"><joint name="a" axis="1 0 0"/><geom size="0.1"/>
+        <site name="s" pos="0.1 0.1 0"/>
+        <body name="fixed" pos="0 0 0.1" euler="0 0 40"><geom size="0.05"/></body>{inside}</body>
+      <body name="two" pos="0 1 0"><joint name="b" axis="0 1 0"/><geom size="0.1"/>
+        <site name="t" pos="0.1 0 0.2" euler="5 6 7"/></body>
+    </worldbody>{more}</mujoco>"""
+
+
 def random_tree(seed: int, bodies: int = 9, passive: bool = True) -> str:
     """Bodies with up to three joints of any kind, welded ones between, several on the world."""
     rng = np.random.default_rng((seed, 23))

@@ -112,6 +112,11 @@ def load_pair(path: Path, **options: Any) -> MujocoPair:
 
 
 def pair_of(folder: Path, text: str, **options: Any) -> MujocoPair:
-    path = folder / "model.xml"
-    path.write_text(text, encoding="utf-8")
-    return load_pair(path, **options)
+    return load_pair(write(folder, text), **options)
+
+
+def write(folder: Path, text: str | bytes, name: str = "model.xml") -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from mjcf_models import COPIES, COUPLED, SLIDER, WALKER, random_tree
+from mjcf_models import COPIES, COUPLED, SLIDER, WALKER, random_tree, two_hinges
+from mujoco_pairs import write
 from sharnir.io.mjcf import load_mjcf
-from test_mjcf import SHIPPED, two_hinges, write
+from test_mjcf import SHIPPED
 
 LOOPS = '<equality><weld body1="one" body2="two"/><connect site1="s" site2="t"/><joint joint1="a" joint2="b"/></equality>'
 SEEDS = [WALKER, SLIDER, COPIES, COUPLED, random_tree(4), two_hinges(LOOPS), SHIPPED.read_text(encoding="utf-8")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import mujoco
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from mjcf_models import COPIES, COUPLED, SLIDER, WALKER, random_tree
+from mjcf_models import COPIES, COUPLED, SLIDER, WALKER, random_tree, two_hinges
 from mujoco_pairs import MujocoPair, load_pair, pair_of
 from sharnir.io.mjcf import load_mjcf
 from states import assert_close
@@ -131,16 +130,6 @@ def test_other_joint_equalities_are_reported(equality, note, tmp_path):
     assert any(note in e.why for e in m.import_report.of("ignored"))
 
 
-def two_hinges(more: str = "", inside: str = "") -> str:
-    return f"""<mujoco><worldbody>
-      <body name="one" pos="0.1 0.2 0.3" euler="10 20 30"><joint name="a" axis="1 0 0"/><geom size="0.1"/>
-        <site name="s" pos="0.1 0.1 0"/>
-        <body name="fixed" pos="0 0 0.1" euler="0 0 40"><geom size="0.05"/></body>{inside}</body>
-      <body name="two" pos="0 1 0"><joint name="b" axis="0 1 0"/><geom size="0.1"/>
-        <site name="t" pos="0.1 0 0.2" euler="5 6 7"/></body>
-    </worldbody>{more}</mujoco>"""
-
-
 @pytest.mark.parametrize(
     "equality",
     [
@@ -240,66 +229,3 @@ def test_floating_needs_one_body_that_stands_still(tmp_path):
     path.write_text(SLIDER)
     with pytest.raises(sh.FormatError, match="'cart' has joints to the world already"):
         load_mjcf(path, floating=True)
-
-
-# --- what is kept and what is not -------------------------------------------------------------------------------------------
-def test_geoms_are_kept_for_viewing(tmp_path):
-    m = pair_of(tmp_path, SLIDER).model
-    (rock,) = m.visuals
-    assert (rock.body, rock.kind, rock.role, rock.link) == ("pole", "mesh", "visual", "pole")
-    assert_close(rock.at.position, (0.0, 0.0, 0.3), 1e-12)  # the mesh's own axes, not those MuJoCo turns it to
-    assert_close(rock.at.rotation.matrix, np.eye(3), 1e-12)
-    assert rock.scale == (0.1, 0.1, 0.1)
-    kinds = [(v.kind, v.sizes) for v in pair_of(tmp_path, COPIES).model.visuals]
-    assert kinds[0] == ("box", (0.1, 0.04, 0.2)) and kinds[1] == ("ellipsoid", (0.05, 0.02, 0.1))
-    walker = pair_of(tmp_path, WALKER).model.visuals
-    assert walker[0].body == "ground" and walker[0].kind == "plane" and walker[0].sizes == (20.0, 20.0)
-    assert walker[3].kind == "box" and walker[3].body == "torso" and walker[3].link == "nose"
-
-
-def test_the_report_names_what_is_left_out(tmp_path):
-    text = two_hinges(
-        """<actuator><motor name="m" joint="a"/></actuator><sensor><jointpos name="p" joint="a"/></sensor>
-        <tendon><fixed name="f"><joint joint="a" coef="1"/><joint joint="b" coef="1"/></fixed></tendon>
-        <option density="1" integrator="RK4"/><contact><exclude body1="one" body2="two"/></contact>""",
-        '<body name="ghost" gravcomp="1"><joint name="g" frictionloss="0.3" type="ball" range="0 30"/><geom size="0.1"/></body>',
-    )
-    report = pair_of(tmp_path, text).model.import_report
-    ignored = {e.what for e in report.of("ignored")}
-    assert ignored == {
-        "actuator", "sensor", "tendon", "fluid: density, viscosity, wind", "option integrator", "exclude", "gravcomp",
-        "range of a ball joint", "contacts of 4 geoms",
-    }  # fmt: skip
-    assert any(e.what == "frictionloss" for e in report.of("kept"))
-    with pytest.raises(sh.FormatError, match="strict=True refuses"):
-        load_mjcf(tmp_path / "model.xml", strict=True)
-
-
-def test_strict_accepts_what_is_honoured_whole(tmp_path):
-    assert load_mjcf(write(tmp_path, random_tree(3).replace("<geom", '<geom contype="0" conaffinity="0"')), strict=True).nq
-
-
-def write(folder: Path, text: str | bytes, name: str = "model.xml") -> Path:
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(text.encode() if isinstance(text, str) else text)
-    return path
-
-
-def test_load_knows_mjcf_by_its_root(tmp_path):
-    assert sh.load(write(tmp_path, WALKER)).nq == 17
-    assert sh.load(write(tmp_path, WALKER, "walker.mjcf")).import_report.complete is False
-
-
-def test_nothing_is_written_to_the_terminal_or_the_folder(tmp_path, capfd, monkeypatch):
-    """MuJoCo's warnings go to the report."""
-    monkeypatch.chdir(tmp_path)
-    m = load_mjcf(write(tmp_path, COPIES))
-    assert any("settotalmass" in e.why for e in m.import_report.warnings)
-    assert capfd.readouterr() == ("", "") and [p.name for p in tmp_path.iterdir()] == ["model.xml"]
-
-
-def test_without_mujoco_the_message_says_how_to_get_it(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "mujoco", None)
-    with pytest.raises(sh.ModelError, match=r"pip install sharnir\[mjcf\]"):
-        load_mjcf(tmp_path / "model.xml")

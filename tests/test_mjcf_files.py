@@ -9,10 +9,10 @@ import pytest
 
 import sharnir as sh
 from mjcf_models import WALKER
-from mujoco_pairs import load_pair
+from mujoco_pairs import load_pair, write
 from sharnir.io.mjcf import load_mjcf
 from states import assert_close
-from test_mjcf import assert_same, write
+from test_mjcf import assert_same
 
 BODY = '<body name="{0}"><joint name="j{0}"/><geom size="0.1" {1}/></body>'
 TETRAHEDRON = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=np.float32)
@@ -143,7 +143,7 @@ def test_a_missing_mesh_matters_only_where_mass_comes_from_it(compiler, inertial
             load_mjcf(path)
         return
     m = load_mjcf(path)
-    assert [e.where for e in m.import_report.of("ignored") if e.what == "mesh that is not there"] == ["mesh 'gone'"]
+    assert [e.where for e in m.import_report.of("ignored") if e.what == "file that is not there"] == ["mesh 'gone'"]
     assert m.visuals[-1].path is None and m.visuals[-1].uri == "gone.stl"
     assert_close(m.visuals[-1].at.position, (1, 2, 3), 1e-12)
 
@@ -173,6 +173,15 @@ def test_a_missing_mesh_matters_only_where_mass_comes_from_it(compiler, inertial
 def test_errors_name_the_file_and_the_line(text, message, tmp_path):
     with pytest.raises(sh.ModelError, match=message):
         load_mjcf(write(tmp_path, text)).freeze()
+
+
+def test_textures_and_height_fields_that_are_not_there_change_no_motion(tmp_path):
+    assets = """<asset><hfield name="h" file="gone.png" size="1 1 1 1"/><texture name="t" type="2d" file="../gone.png"/>
+      <material name="m" texture="t" rgba="1 0 0 1"/></asset>"""
+    body = BODY.format("a", 'material="m"')
+    m = load_mjcf(write(tmp_path, model(f'{assets}<worldbody><geom type="hfield" hfield="h"/>{body}</worldbody>')))
+    assert m.nq == 1 and m.visuals[-1].colour == (1.0, 0.0, 0.0, 1.0)
+    assert {e.what for e in m.import_report.of("ignored")} >= {"texture", "file that is not there"}
 
 
 def test_an_error_in_an_included_file_names_that_file(tmp_path):

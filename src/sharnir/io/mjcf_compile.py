@@ -16,7 +16,7 @@ from .xml import LARGEST
 
 NUMBERS = {
     "body": ("body_mass", "body_inertia", "body_pos", "body_quat", "body_ipos", "body_iquat"),
-    "jnt": ("jnt_pos", "jnt_axis", "jnt_stiffness"),
+    "joint": ("jnt_pos", "jnt_axis", "jnt_stiffness"),
     "geom": ("geom_pos", "geom_quat", "geom_size"),
     "site": ("site_pos", "site_quat"),
 }
@@ -58,12 +58,11 @@ def _check_numbers(compiled: Any, source: Source) -> None:
     for kind, fields in NUMBERS.items():
         for field in fields:
             rows = np.asarray(getattr(compiled, field), dtype=float)
-            bad = np.flatnonzero(~(np.abs(rows.reshape(len(rows), int(rows.size > 0) and -1)) < LARGEST).all(axis=1))
-            if bad.size:
-                name = getattr(compiled, kind)(int(bad[0])).name or int(bad[0])
-                raise FormatError(
-                    f"{source.path}: {kind} {name!r}: its {field[len(kind) + 1 :]} is not finite, or too large for SI"
-                )
+            fine = np.abs(rows) < LARGEST  # nan is not
+            if not fine.all():
+                k = int(np.argwhere(~fine)[0, 0])
+                name = getattr(compiled, kind)(k).name or k
+                raise FormatError(f"{source.path}: {kind} {name!r}: its {field.split('_')[1]} is not finite, or too large for SI")
 
 
 def is_disabled(compiled: Any, what: str) -> bool:
@@ -109,4 +108,4 @@ def _check_missing(mujoco: Any, spec: Any, source: Source, report: ImportReport)
                 "put it there, or give the body an <inertial>"
             )
     for name, file in source.missing.items():
-        report.ignored("mesh that is not there", f"mesh {name!r}", f"no file {file!r}; no mass comes from it")
+        report.ignored("file that is not there", f"mesh {name!r}", f"no file {file!r}; no mass comes from it")
