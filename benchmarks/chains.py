@@ -14,6 +14,7 @@ import pinocchio as pin
 import sharnir as sh
 from sharnir.kernels.joint_stage import Joints
 from sharnir.kernels.tree import Tree
+from sharnir.model.structure import last_children
 
 from .peers import same
 from .report import Measure
@@ -37,7 +38,8 @@ def long_chain(n: int) -> sh.Model:
     model = sh.samples.chain(4)
     three, four = sh.samples.chain(3).freeze(), model.freeze()
     long = copy.copy(four)
-    long.tree = Tree(*(_extended(a, b, n) for a, b in zip(three.tree, four.tree, strict=True)))
+    tree = Tree(*(_extended(a, b, n) for a, b in zip(three.tree, four.tree, strict=True)))
+    long.tree = tree._replace(last_child=last_children(tree.carrier))
     long.joints = Joints(*(_extended(a, b, n) for a, b in zip(three.joints, four.joints, strict=True)))
     long.nb = long.na = long.nv = long.nq = n
     long.carrier, long.first, long.q_first = long.tree.carrier, long.joints.first, _extended(three.q_first, four.q_first, n)

@@ -38,6 +38,7 @@ def batch(model: sh.Model, n: int, seed: int = 0) -> Arrays:
     values["wrench"] = rng.normal(size=(n, 6 * (nb + 1)))
     values["wrench"][:, :6] = 0.0  # the base feels no force
     values["point"] = rng.normal(size=(n, 3))
+    values["R"] = rng.normal(size=(n, 6 * (nb + 1)))
     return values
 
 
@@ -111,6 +112,9 @@ def _of_state(kind: str, X: sh.Matrices, state: Arrays) -> dict[str, Any]:
         return {"rate": X.q_rate}
     if kind == "velocities":
         return {"velocity": X.v.reshape(-1, 6)}
+    if kind == "drive-power":
+        R = state["R"].reshape(-1, 6)
+        return {"power": [R[0] @ X.base_velocity + R[1:].ravel() @ X.phi_r]}
     if kind == "momenta":
         return {"p": momentum.momenta(X)}
     mass = np.array([b.mass for b in X.model.bodies])

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .errors import FormatError, MethodError, ModelError, SharnirError, SingularError, StateError, TraceError
+from .errors import (
+    FormatError,
+    IntegrationError,
+    MethodError,
+    ModelError,
+    SharnirError,
+    SimulationError,
+    SingularError,
+    StateError,
+    TraceError,
+)
 
 if TYPE_CHECKING:
     from .backends.cache import cache_clear
     from .dynamics import Dynamics
     from .forms.matrices import Matrices, matrices
+    from .integrate.methods import integrators
     from .io.load import load
     from .io.report import ImportReport
     from .method_table import methods
@@ -46,6 +57,9 @@ if TYPE_CHECKING:
     from .model.model import Model
     from .model.pose import Pose, Rotation
     from .model.shapes import Box, Cylinder, Rod, Sphere
+    from .simulation.events import Event
+    from .simulation.result import Result
+    from .simulation.run import simulate
     from .trace.functions import (
         acos,
         asin,
@@ -72,6 +86,7 @@ _HOMES = {
     "backends.cache": "cache_clear",
     "dynamics": "Dynamics",
     "forms.matrices": "Matrices matrices",
+    "integrate.methods": "integrators",
     "io.load": "load",
     "io.report": "ImportReport",
     "method_table": "methods",
@@ -83,6 +98,9 @@ _HOMES = {
     "model.shapes": "Box Cylinder Rod Sphere",
     "trace.functions": "acos asin atan atan2 cos cosh exp log maximum minimum power select sin sinh sqrt tan tanh",
     "model.samples": "samples",
+    "simulation.events": "Event",
+    "simulation.result": "Result",
+    "simulation.run": "simulate",
 }
 """Modules and the names they give. All are imported when first used: `import sharnir` and the command line are quick."""
 
@@ -115,10 +133,12 @@ __all__ = [
     "Cylindrical",
     "Drag",
     "Dynamics",
+    "Event",
     "Force",
     "FormatError",
     "Free",
     "ImportReport",
+    "IntegrationError",
     "Joint",
     "JointFriction",
     "JointSpring",
@@ -133,11 +153,13 @@ __all__ = [
     "PointGravity",
     "Pose",
     "Prismatic",
+    "Result",
     "Revolute",
     "Rod",
     "Rotation",
     "Screw",
     "SharnirError",
+    "SimulationError",
     "SingularError",
     "Sphere",
     "SpringDamper",
@@ -155,6 +177,7 @@ __all__ = [
     "cos",
     "cosh",
     "exp",
+    "integrators",
     "load",
     "log",
     "matrices",
@@ -164,6 +187,7 @@ __all__ = [
     "power",
     "samples",
     "select",
+    "simulate",
     "sin",
     "sinh",
     "sqrt",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 
 class SharnirError(Exception):
@@ -31,6 +32,23 @@ class SingularError(SharnirError, ArithmeticError):
 
 class MethodError(SharnirError, ValueError):
     """An unknown method or backend, or one that does not apply to this model."""
+
+
+class IntegrationError(SharnirError, ArithmeticError):
+    """A trajectory cannot be continued; `trajectory` holds all that was computed until then."""
+
+    def __init__(self, message: str, trajectory: object = None) -> None:
+        super().__init__(message)
+        self.trajectory = trajectory
+
+
+class SimulationError(SharnirError, ArithmeticError):
+    """A simulation cannot go on, or ended where it must not: at `time`; `result` holds the motion up to there."""
+
+    def __init__(self, message: str, result: Any = None, time: float = 0.0) -> None:
+        super().__init__(message)
+        self.result = result
+        self.time = time
 
 
 def known(names: Iterable[str], limit: int = 12) -> str:

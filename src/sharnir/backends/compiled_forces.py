@@ -14,9 +14,12 @@ from .traced import TracedProgram
 
 
 class CompiledForces(LLVMRunner):
-    """Inputs t, q, v and, where bodies are looked at, r, G, velocity; outputs wrench (nb1, 6) and load (nv,)."""
+    """Inputs t, q, v and, where bodies are looked at, r, G, velocity; outputs wrench (nb1, 6) and load (nv,).
 
-    def __init__(self, structure: Structure, store: Cache | None = None) -> None:
+    With constant joint forces `tau` given: a third output tau (nv,), their sum with the load.
+    """
+
+    def __init__(self, structure: Structure, store: Cache | None = None, tau: np.ndarray | None = None) -> None:
         sizes = {"t": 1, "q": structure.nq, "v": structure.nv}
         if structure.forces.kinematic:
             sizes |= {name: (structure.nb + 1) * k for name, k in (("r", 3), ("G", 9), ("velocity", 6))}
@@ -28,8 +31,12 @@ class CompiledForces(LLVMRunner):
             wrench[6 * row + c] = x
         load: list[Number] = [torques.get(a, 0.0) for a in range(structure.nv)]
         self.inputs = sizes
-        self.outputs = {"wrench": (structure.nb + 1, 6), "load": (structure.nv,)}
-        self.traced = TracedProgram(graph, inputs, {"wrench": tuple(wrench), "load": tuple(load)})
+        self.outputs: dict[str, tuple[int, ...]] = {"wrench": (structure.nb + 1, 6), "load": (structure.nv,)}
+        outputs = {"wrench": tuple(wrench), "load": tuple(load)}
+        if tau is not None:
+            self.outputs["tau"] = (structure.nv,)
+            outputs["tau"] = tuple(float(x) + y for x, y in zip(tau, load, strict=True))
+        self.traced = TracedProgram(graph, inputs, outputs)
         self._store = store or Cache()
 
     def loads(self, motion: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

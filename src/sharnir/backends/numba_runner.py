@@ -1,45 +1,36 @@
 """A program as loops compiled by Numba: models of any size.
 
-All kernels are written, as they stand, into one module in the cache folder whose name is a digest of all of them, so
-that Numba's own cache, which looks at one file only, can be trusted. Each program has a driver there, a loop over states.
+What is kept on disk is object code under a digest of the text of all kernels, so that an edit anywhere is noticed, and a
+warm cache is loaded without Numba.
 """
 
 from __future__ import annotations
 
-import atexit
-import importlib.util
-import inspect
 import os
-import pickle
-import platform
-import shutil
 import sys
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
-from pathlib import Path
-from types import ModuleType
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
 from ..errors import MethodError
-from ..kernels import ops
-from ..kernels.arrays import Array
 from ..kernels.joint_stage import Joints
 from ..kernels.tree import Tree
-from ..model.storage import allocate, resolve
+from ..model.storage import allocate, resolve, words
 from ..programs import PROGRAMS
 from ..programs.program import Program
-from .cache import Cache, digest, say_unwritable
+from .cache import Cache
 from .compiled_forces import CompiledForces
-from .link import closure
+from .llvm.jit import Compiled, compile_kept
 from .llvm.runner import LLVMRunner, pool
+from .numba_module import addresses, flat, kernels_text, native_assembly
 from .runner import Interface
 from .user_functions import USER_FUNCTIONS
 
 FLAGS = "{'contract', 'reassoc', 'nsz', 'arcp'}"
-_modules: dict[str, ModuleType] = {}
+_loaded: dict[tuple[str, str], Compiled] = {}
 
 
 class NumbaRunner(Interface):
@@ -47,12 +38,21 @@ class NumbaRunner(Interface):
         super().__init__(*args, **options)
         self._store = store or Cache()
         _check_memory(self.program, self.structure)
-        self.driver = getattr(load_module(self._store), driver_name(self.program))
-        self._model = [*self.structure.tree, *self.structure.joints]
-        self.work = [_flat(allocate(self.program.work, self.structure.sizes))]
+        self.compiled = load(self.program, self._store)
+        self._model = addresses([*self.structure.tree, *self.structure.joints])
+        self.work: list[list[np.ndarray]] = []
+        self._lists: list[np.ndarray] = []
+        self._more_work()
         self._constants = {name: np.asarray(x, dtype=float)[None] for name, x in self.constant.items()}
 
+    def _more_work(self) -> None:
+        """Work arrays for one thread more, and the list by which compiled code finds them."""
+        self.work.append(flat(allocate(self.program.work, self.structure.sizes)))
+        self._lists.append(np.array([0, 0, 0, *self._model, *addresses(self.work[-1])], dtype=np.int64))
+
     def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:
+        if n == 0:
+            return
         given = dict(zip(self.inputs, inputs, strict=True))
         given.update(self._constants)
         given.update(self._user_functions(given))
@@ -60,26 +60,35 @@ class NumbaRunner(Interface):
             given.update(self._with_forces(given))
         arrays = [self._shaped(name, given[name]) for name in self.program.inputs.__annotations__]
         results = self._results(n, dict(zip(self.outputs, outputs, strict=True)))
+        x, y = _rows(arrays, n), _rows(results, n)
         threads = 1 if self.program.loops_only else max(1, min(threads, n))
         while len(self.work) < threads:
-            self.work.append(_flat(allocate(self.program.work, self.structure.sizes)))
+            self._more_work()
         edges = [n * k // threads for k in range(threads + 1)]
 
         def part(k: int) -> None:
-            self._call(edges[k], edges[k + 1], *self._model, *self.work[k], *arrays, *results)
+            first, last = edges[k], edges[k + 1]
+            self._lists[k][:3] = last - first, x[first:].ctypes.data, y[first:].ctypes.data
+            self.compiled.call(self._lists[k].ctypes.data)
 
         if threads == 1:
             part(0)
         else:
             list(pool(threads).map(part, range(threads)))
 
-    def _call(self, *args: Any) -> None:
-        """The driver; where what Numba kept on disk is damaged, it is thrown away and made anew."""
-        try:
-            self.driver(*args)
-        except (pickle.UnpicklingError, EOFError):
-            self.driver = getattr(load_module(self._store, afresh=True), driver_name(self.program))
-            self.driver(*args)
+    def native(self, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]) -> tuple[int, np.ndarray, Any]:
+        """Address and arguments of a native function that works on these very arrays, and what must be kept alive.
+
+        `inputs` has everything the program reads, what is computed beforehand (drive, given, load) too.
+        """
+        sizes, program = self.structure.sizes, self.program
+        x = [inputs[name].reshape(1, *resolve(a.shape, sizes)) for name, a in program.inputs.__annotations__.items()]
+        y = [outputs[name].reshape(1, *resolve(a.shape, sizes)) for name, a in program.outputs.__annotations__.items()]
+        work = flat(allocate(program.work, sizes))
+        rows = _rows(x, 1), _rows(y, 1)
+        head = [1, rows[0].ctypes.data, rows[1].ctypes.data]
+        arguments = np.array([*head, *self._model, *addresses(work)], dtype=np.int64)
+        return self.compiled.address, arguments, (self, x, y, work, rows)
 
     def _shaped(self, name: str, x: np.ndarray) -> np.ndarray:
         shape = resolve(self.program.inputs.__annotations__[name].shape, self.structure.sizes)
@@ -149,138 +158,63 @@ def _memory() -> int:
         return 0
 
 
-# --- the module of all kernels --------------------------------------------------------------------------------------------
-def load_module(store: Cache, afresh: bool = False) -> ModuleType:
-    """The module of all kernels: from memory, from the cache folder, or made now; `afresh` distrusts both."""
-    import numba
-
-    text = module_text()
-    key = digest(text, numba.__version__, sys.version, platform.machine(), np.__version__)[:32]
-    where = str(store.folder / key)
-    if afresh:
-        _modules.pop(where, None)
-        shutil.rmtree(store.folder / "numba" / key, ignore_errors=True)
-    if where not in _modules:
-        path = _place(store.folder / "numba" / key, text)
-        _modules[where] = _import(path, f"sharnir_kernels_{digest(str(path))[:16]}")
-    return _modules[where]
-
-
-def _place(folder: Path, text: str) -> Path:
-    """The module's file; in a folder that goes away with the process where the cache cannot be written."""
-    path = folder / "kernels.py"
-    try:
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            folder.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=folder, suffix=".tmp")
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.replace(name, path)
-        return path
-    except OSError as error:
-        say_unwritable(folder.parents[1], error)
-        path = Path(tempfile.mkdtemp(prefix="sharnir-")) / "kernels.py"
-        atexit.register(shutil.rmtree, path.parent, ignore_errors=True)
-        path.write_text(text, encoding="utf-8")
-        return path
-
-
-def _import(path: Path, name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def driver_name(program: Program) -> str:
-    return "drive_" + program.function.__name__
+# --- machine code ---------------------------------------------------------------------------------------------------------
+def load(program: Program, store: Cache) -> Compiled:
+    """The machine code of a program: from memory, from the cache folder, or made now."""
+    key = (program.name, str(store.folder))
+    if key not in _loaded:
+        depends_on = (program.name, module_text(), _main_text(program), version("numba"), version("numpy"), sys.version)
+        _loaded[key] = compile_kept(depends_on, lambda: _assembly(program), store)
+    return _loaded[key]
 
 
 @cache
 def module_text() -> str:
-    """One self-contained module: constants, every kernel that any program calls, and a loop over states for each."""
-    functions: dict[str, Any] = {}
-    for program in PROGRAMS.values():
-        for f in closure(program.function):
-            if f.__module__ == ops.__name__ and f.__name__ != "select":
-                continue  # Numba has its own: those of math
-            if functions.setdefault(f.__name__, f) is not f:
-                raise AssertionError(f"two kernels are called {f.__name__!r}: rename one")
-    constants = {}
-    for f in functions.values():
-        for name in f.__code__.co_names:
-            value = f.__globals__.get(name)
-            if isinstance(value, (int, float, tuple)):
-                constants[name] = value
+    """All the text a program can depend on: constants, and every kernel that any program calls."""
     return "\n".join(
         [
             '"""The kernels of sharnir, as they stand, for Numba. Generated; do not edit."""',
-            "from math import " + ", ".join(sorted(n for n in ops.__all__ if n != "select")),
             "from numba import njit",
+            "from sharnir.backends.intrinsics import word",
             "",
-            f"kernel = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={FLAGS}, error_model='numpy')",
-            f"driver = njit(nogil=True, cache=True, fastmath={FLAGS}, error_model='numpy')",
-            *(f"{name} = {value!r}" for name, value in sorted(constants.items())),
-            *(f"\n\n@kernel\n{inspect.getsource(f)}" for f in functions.values()),
-            *(_driver_text(program) for program in PROGRAMS.values()),
+            f"kernel = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={FLAGS}, error_model='numpy', _nrt=False)",
+            kernels_text([program.function for program in PROGRAMS.values()]),
         ]
     )
 
 
-def _driver_text(program: Program) -> str:
-    """The loop over states. Arrays come one by one and are put into their groups inside: Numba takes an array quickly,
-    a NamedTuple slowly."""
-    groups = {"tree": Tree, "joints": Joints, "work": program.work}
-    x, y = list(program.inputs.__annotations__), list(program.outputs.__annotations__)
-    parameters = [name for prefix, group in groups.items() for name in _leaves(group, prefix)]
-    rows = ", ".join(f"{k}[b if {k}.shape[0] > 1 else 0]" for k in x)
-    results = ", ".join(f"y_{k}[b]" for k in y)
-    classes = sorted({c for group in (*groups.values(), program.inputs, program.outputs) for c in _classes(group)}, key=_alias)
-    imports = "\n".join(f"from {c.__module__} import {c.__name__} as {_alias(c)}" for c in classes)
-    return f"""
-{imports}
-
-
-@driver
-def {driver_name(program)}(first, last, {", ".join([*parameters, *x, *(f"y_{k}" for k in y)])}):
-    tree = {_built(Tree, "tree")}
-    joints = {_built(Joints, "joints")}
-    work = {_built(program.work, "work")}
-    for b in range(first, last):
-        x = {_alias(program.inputs)}({rows})
-        {program.function.__name__}(tree, joints, x, work, {_alias(program.outputs)}({results}))
+def _main_text(program: Program) -> str:
+    """The loop over states. The list at `address`: number of states, where the lists of their inputs and outputs are, one
+    after the other, then the arrays of the model and of the work."""
+    at = [24, 24 + 8 * words(Tree), 24 + 8 * (words(Tree) + words(Joints))]
+    x, y = 8 * words(program.inputs), 8 * words(program.outputs)
+    return f"""def main(address):
+    tree, joints, work = tree_at(address + {at[0]}), joints_at(address + {at[1]}), work_at(address + {at[2]})
+    inputs, outputs = word(address + 8), word(address + 16)
+    for b in range(word(address)):
+        {program.function.__name__}(tree, joints, inputs_at(inputs + {x} * b), work, outputs_at(outputs + {y} * b))
+    return 0
 """
 
 
-def _alias(group: type) -> str:
-    return f"{group.__module__.rsplit('.', 1)[-1]}_{group.__name__}"
+@cache
+def _space() -> dict[str, Any]:
+    """The kernels, not compiled yet: what two programs share is compiled once in a process."""
+    space: dict[str, Any] = {"__name__": "sharnir_kernels"}
+    exec(compile(module_text(), "<sharnir kernels>", "exec"), space)
+    return space
 
 
-def _classes(group: Any) -> list[type]:
-    """A group and the groups in it."""
-    return [group, *(c for part in group.__annotations__.values() if not issubclass(part, Array) for c in _classes(part))]
+def _assembly(program: Program) -> str:
+    groups = {"tree": Tree, "joints": Joints, "work": program.work, "inputs": program.inputs, "outputs": program.outputs}
+    return native_assembly(_space(), _main_text(program), {f"{name}_at": group for name, group in groups.items()})
 
 
-def _leaves(group: Any, prefix: str) -> list[str]:
-    """Names of the arrays of a group, groups within it opened up."""
-    out: list[str] = []
-    for name, part in group.__annotations__.items():
-        out += [f"{prefix}_{name}"] if issubclass(part, Array) else _leaves(part, f"{prefix}_{name}")
-    return out
-
-
-def _built(group: Any, prefix: str) -> str:
-    """The text that puts a group together from its arrays."""
-    parts = (
-        f"{prefix}_{name}" if issubclass(part, Array) else _built(part, f"{prefix}_{name}")
-        for name, part in group.__annotations__.items()
-    )
-    return f"{_alias(group)}({', '.join(parts)})"
-
-
-def _flat(group: Any) -> list[np.ndarray]:
-    """The arrays of a group, groups within it opened up."""
-    return [x for part in group for x in ([part] if isinstance(part, np.ndarray) else _flat(part))]
+def _rows(arrays: Sequence[np.ndarray], n: int) -> np.ndarray:
+    """For every state the list of its rows of the arrays: address and shape of each; one row may serve all states."""
+    first, step = [], []
+    for x in arrays:
+        shape = x.shape[1:]
+        first += [x.ctypes.data, *shape]
+        step += [8 * int(np.prod(shape)) if len(x) > 1 else 0, *(0 for _ in shape)]
+    return np.array(first, dtype=np.int64) + np.arange(n)[:, None] * np.array(step, dtype=np.int64)

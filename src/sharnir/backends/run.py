@@ -89,10 +89,11 @@ def _with_forces(structure: Structure, parts: dict[str, Any], v: Any, dtype: typ
 
 def _motion(structure: Structure, parts: dict[str, Any], v: Any, dtype: type, number: Any) -> dict[str, Any]:
     """What forces look at: time, coordinates, speeds and, where needed, poses and velocities of bodies."""
-    motion = {"q": parts["q"], "v": v, "t": parts["t"]}
+    state = {"q": parts["q"], "v": v, "t": parts["t"]}
+    motion: dict[str, Any] = state | ({"parameter": parts["parameter"]} if "parameter" in parts else {})
     if structure.forces.kinematic:
         program = PROGRAMS["motion"]
-        found = run_program(program, structure, motion, None if dtype is float else relink(program.function), dtype, None, number)
+        found = run_program(program, structure, state, None if dtype is float else relink(program.function), dtype, None, number)
         motion.update({name: x.ravel() for name, x in found._asdict().items()})
     return motion
 

@@ -89,7 +89,7 @@ class _Builder:
             self._start_body(root)
         else:
             self.place[root] = (GROUND, Pose())
-            self.report.honoured("root link fixed to the ground", tree.links[root].where)
+            self.report.honoured("root link fixed to the ground", tree.links[root].where, "its mass plays no part")
         self._add_part(root)
         for joint in tree.order:
             if joint.kind == "fixed":

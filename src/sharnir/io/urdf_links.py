@@ -59,10 +59,8 @@ def read_mass(link: Element, report: ImportReport) -> Mass:
 def read_materials(robot: Element) -> dict[str, Colour]:
     """Colours by name, wherever they are defined."""
     found: dict[str, Colour] = {}
-    for element in (
-        *robot.all("material"),
-        *(m for link in robot.all("link") for v in link.all("visual") for m in v.all("material")),
-    ):
+    inside = (m for link in robot.all("link") for visual in link.all("visual") for m in visual.all("material"))
+    for element in (*robot.all("material"), *inside):
         name, colour = element.attributes.get("name", ""), _colour(element)
         if name and colour is not None:
             found.setdefault(name, colour)
@@ -85,7 +83,9 @@ def read_visuals(
         if element.tag not in ("visual", "collision"):
             continue
         geometry = element.first("geometry")
-        shape = next((g for g in geometry.children if g.tag in PRIMITIVES or g.tag == "mesh"), None) if geometry else None
+        shape = next(
+            (g for g in (geometry.children if geometry is not None else ()) if g.tag in PRIMITIVES or g.tag == "mesh"), None
+        )
         if shape is None:
             report.ignored(f"{element.tag} without a known shape", element.where)
             continue

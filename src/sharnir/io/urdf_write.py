@@ -1,4 +1,7 @@
-"""A tree of bodies as URDF. What the format cannot say is refused by name: a file that lies is worse than none."""
+"""A tree of bodies as URDF. What the format cannot say is refused by name: a file that lies is worse than none.
+
+Links that were merged when the model was read come back as links without mass; their masses stay with the carrier.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +35,14 @@ def _refuse(model: Model) -> None:
         raise FormatError(
             f"model {model.name!r}: URDF has no gravity, readers take {STANDARD_GRAVITY}, not {tuple(model.gravity)}"
         )
-    for name in getattr(model, "forces", {}):
+    for name in model.forces:
         raise FormatError(f"force {name!r}: URDF has no forces. Save as .yaml, or a copy of the model without it")
     for name in model.frames:
         if name in model._body_names:
             raise FormatError(f"frame {name!r} and a body have the same name; both would be links of URDF, whose names differ")
+    for visual in model.visuals:
+        if visual.body not in model._body_names | {GROUND}:
+            raise FormatError(f"a visual {visual.kind} is on body {visual.body!r}, which is not in the model")
 
 
 class _Writer:
@@ -133,6 +139,7 @@ class _Writer:
         name, parent = self.fixed.get(frame, ("", ""))
         if name in self.joint_names or not name or self._body_of(parent) != body:
             name, parent = self._new(f"{frame} fixed", self.joint_names), self.link_of[body]
+        self.joint_names.add(name)
         return self._joint_element(name, "fixed", parent, frame, self._pose_of(parent).inverse() @ at, [])
 
     def _joint_element(self, name: str, kind: str, parent: str, child: str, at: Pose, inside: list[str]) -> list[str]:

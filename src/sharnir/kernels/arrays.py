@@ -3,9 +3,9 @@
     class Poses(NamedTuple):
         G: Array["nb1", 9]      # cosines, world -> body
 
-A shape is made of numbers and of the names nb1 (bodies and the base), na (axes: columns of A), nv (speeds; as many as axes unless
-coordinates are coupled), nq, nr (axes with a rotor), nd (driven coordinates), ng (given values), nf (nv
-where the model has forces of its own, else none), ne (number of those forces).
+A shape is made of numbers and of names: nb1 (bodies and the base), na (axes: columns of A), nv (speeds; as many as axes
+unless coordinates are coupled), nq, nr (axes with a rotor), nd (driven coordinates), ng (given values), nf (nv where the
+model has forces of its own, else none), ne (number of those forces).
 """
 
 
@@ -15,4 +15,10 @@ class Array:
     shape: tuple = ()
 
     def __class_getitem__(cls, shape):
-        return type("Array", (Array,), {"shape": shape if isinstance(shape, tuple) else (shape,)})
+        return type("Array", (cls,), {"shape": shape if isinstance(shape, tuple) else (shape,)})
+
+
+class IntegerArray(Array):
+    """Places in a list, addresses: an array of 64-bit integers."""
+
+    dtype = "int64"

@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 INTEGER_FIELDS = {
-    "tree": {"carrier", "first", "above", "owner"},
+    "tree": {"carrier", "last_child", "first", "above", "owner", "speed", "geared"},
     "joints": {"start", "first", "reversed", "kind", "q_at", "v_at", "data_at", "axes", "coordinates"},
 }
 MARKS = {"moves"}               # work arrays that hold 0 or 1, whatever the numbers are
+ARRAYS = {"Array", "IntegerArray"}
 INTEGER_FUNCTIONS = {"last_axis"}   # answers with the number of an axis; checked where it is defined
 INTEGER_PARAMETERS = {"kind"}       # compared with the kinds of motion, never an index
 BUILTINS = {"range"}
@@ -115,7 +116,7 @@ class _File:
             if self.path.name not in NO_KERNELS:
                 _Function(self, node).check()
         elif isinstance(node, ast.ClassDef):
-            if (self.path.name, node.name) != ("arrays.py", "Array"):
+            if self.path.name != "arrays.py":
                 self.group(node)
         elif isinstance(node, ast.ImportFrom):
             self.imported(node)
@@ -155,7 +156,7 @@ def _docstring(node: ast.stmt) -> bool:
 
 
 def _array_or_group(x: ast.expr) -> bool:
-    return isinstance(x, ast.Name) or (isinstance(x, ast.Subscript) and isinstance(x.value, ast.Name) and x.value.id == "Array")
+    return isinstance(x, ast.Name) or (isinstance(x, ast.Subscript) and isinstance(x.value, ast.Name) and x.value.id in ARRAYS)
 
 
 def _constant(x: ast.expr) -> bool:

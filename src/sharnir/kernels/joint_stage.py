@@ -18,7 +18,7 @@ from .algebra import (
     IDENTITY, ZERO3, add, cosines_quaternion, cosines_z, cross, get3, get3b, get9, mm, mtv, mv, neg,
     quaternion_rate, scale, set3, set9, set33, sub, transpose,
 )
-from .arrays import Array
+from .arrays import Array, IntegerArray
 from .ops import cos, sin
 
 FIXED, SLIDE, TURN, SCREW, BALL, FREE, GIVEN = 0, 1, 2, 3, 4, 5, 6
@@ -27,19 +27,19 @@ FIXED, SLIDE, TURN, SCREW, BALL, FREE, GIVEN = 0, 1, 2, 3, 4, 5, 6
 class Joints(NamedTuple):
     """The joints of a tree as sequences of motions. Joint i moves body i; joint 0 moves the base in the world."""
 
-    start: Array["nb1+1"]       # motions of joint i: start[i] .. start[i+1]
-    first: Array["nb1+1"]       # axes (columns of A, speeds) of joint i: first[i] .. first[i+1]
-    reversed: Array["nb1"]      # 1 where the user named the joint the other way round
-    kind: Array["nm"]           # FIXED, SLIDE, …
-    q_at: Array["nm"]           # first coordinate of the motion in q, -1: none
-    v_at: Array["nm"]           # first speed of the motion in v
-    data_at: Array["nm"]        # row in `drive` of a driven coordinate;  GIVEN: first value in `given`
-    axes: Array["nm"]           # number of speeds
-    coordinates: Array["nm"]    # number of coordinates
-    rho: Array["nm", 3]         # FIXED: origin of the next frame
-    G: Array["nm", 9]           # FIXED: cosines, this frame -> next
-    turn: Array["nm"]           # TURN, SCREW: radians per unit of x
-    slide: Array["nm"]          # SLIDE, SCREW: metres per unit of x
+    start: IntegerArray["nb1+1"]    # motions of joint i: start[i] .. start[i+1]
+    first: IntegerArray["nb1+1"]    # axes (columns of A, speeds) of joint i: first[i] .. first[i+1]
+    reversed: IntegerArray["nb1"]   # 1 where the user named the joint the other way round
+    kind: IntegerArray["nm"]        # FIXED, SLIDE, …
+    q_at: IntegerArray["nm"]        # first coordinate of the motion in q, -1: none
+    v_at: IntegerArray["nm"]        # first speed of the motion in v
+    data_at: IntegerArray["nm"]     # row in `drive` of a driven coordinate;  GIVEN: first value in `given`
+    axes: IntegerArray["nm"]        # number of speeds
+    coordinates: IntegerArray["nm"] # number of coordinates
+    rho: Array["nm", 3]             # FIXED: origin of the next frame
+    G: Array["nm", 9]               # FIXED: cosines, this frame -> next
+    turn: Array["nm"]               # TURN, SCREW: radians per unit of x
+    slide: Array["nm"]              # SLIDE, SCREW: metres per unit of x
 
 
 class JointValues(NamedTuple):

@@ -36,16 +36,13 @@ def separate_bodies(tree, j, w, F, base, tau, s, qdd):
     Several axes of one joint are eliminated one after another, so that no matrix is ever inverted.
     """
     nb = tree.carrier.shape[0] - 1
-    for i in range(1, nb + 1):
-        m, h = tree.mass[i], get3(tree.moment, i)
-        set6(s.M, i, (m, m, m, 0.0, 0.0, 0.0))
-        set9(s.H, i, skew((-h[0], -h[1], -h[2])))
-        set6(s.J, i, get6(tree.inertia, i))
-        set33(s.p, i, get3(F, i), get3b(F, i))                     # holds F^A until joint i is eliminated
     for i in range(nb, 0, -1):                                     # inward: fold body i into its carrier      (D3)
-        M, H, J = get6(s.M, i), get9(s.H, i), get6(s.J, i)
+        if tree.last_child[i] == 0:
+            M, H, J, Ff, Fn = by_itself(tree, F, i)
+        else:
+            M, H, J, Ff, Fn = get6(s.M, i), get9(s.H, i), get6(s.J, i), get3(s.p, i), get3b(s.p, i)
         f, n = times(M, H, J, get3(w, i), get3b(w, i))
-        f, n = sub(f, get3(s.p, i)), sub(n, get3b(s.p, i))
+        f, n = sub(f, Ff), sub(n, Fn)
         for a in range(tree.first[i + 1] - 1, tree.first[i] - 1, -1):
             l, g = get3(j.A, a), get3b(j.A, a)
             ul, ug = times(M, H, J, l, g)
@@ -71,11 +68,15 @@ def separate_bodies(tree, j, w, F, base, tau, s, qdd):
         if k > 0:
             G, r = get9(j.G, i), get3(j.rho, i)
             f, n = mtv(G, f), mtv(G, n)
-            set33(s.p, k, sub(get3(s.p, k), f), sub(get3b(s.p, k), add(n, cross(r, f))))
             M, H, J = shifted(congruence_sym(G, M), congruence(G, H), congruence_sym(G, J), r)
-            set6(s.M, k, add6(get6(s.M, k), M))
-            set9(s.H, k, add9(get9(s.H, k), H))
-            set6(s.J, k, add6(get6(s.J, k), J))
+            if tree.last_child[k] == i:                            # the first to be folded into its carrier
+                Mk, Hk, Jk, Ff, Fn = by_itself(tree, F, k)
+            else:
+                Mk, Hk, Jk, Ff, Fn = get6(s.M, k), get9(s.H, k), get6(s.J, k), get3(s.p, k), get3b(s.p, k)
+            set33(s.p, k, sub(Ff, f), sub(Fn, add(n, cross(r, f))))  # holds F^A until joint k is eliminated
+            set6(s.M, k, add6(Mk, M))
+            set9(s.H, k, add9(Hk, H))
+            set6(s.J, k, add6(Jk, J))
     set33(s.acc, 0, get3(base, 0), get3b(base, 0))
     for i in range(1, nb + 1):                                     # outward: accelerations                    (D4)
         k, G = tree.carrier[i], get9(j.G, i)
@@ -86,6 +87,12 @@ def separate_bodies(tree, j, w, F, base, tau, s, qdd):
             qdd[c] = x
             a, e = add(a, scale(get3(j.A, c), x)), add(e, scale(get3b(j.A, c), x))
         set33(s.acc, i, add(a, get3(w, i)), add(e, get3b(w, i)))
+
+
+def by_itself(tree, F, i):
+    """Inertia and force of body i before anything is folded into it."""
+    m, h = tree.mass[i], get3(tree.moment, i)
+    return (m, m, m, 0.0, 0.0, 0.0), skew((-h[0], -h[1], -h[2])), get6(tree.inertia, i), get3(F, i), get3b(F, i)
 
 
 def shifted(M, H, J, r):

@@ -2,16 +2,17 @@
 
 from typing import NamedTuple
 
-from .arrays import Array
+from .arrays import Array, IntegerArray
 
 
 class Tree(NamedTuple):
-    carrier: Array["nb1"]           # k_i < i
-    first: Array["nb1+1"]           # axes (columns of A, speeds) of joint i: first[i] .. first[i+1]
-    above: Array["na"]              # the axis before axis a on the way to the base, -1 where there is none
-    owner: Array["na"]              # the joint that axis a belongs to
-    speed: Array["na"]              # the speed that drives axis a: a itself unless coordinates are coupled
-    geared: Array["nr"]             # axes with a rotor
+    carrier: IntegerArray["nb1"]           # k_i < i
+    last_child: IntegerArray["nb1"]        # the last of the bodies that body i carries, 0 where it carries none
+    first: IntegerArray["nb1+1"]           # axes (columns of A, speeds) of joint i: first[i] .. first[i+1]
+    above: IntegerArray["na"]              # the axis before axis a on the way to the base, -1 where there is none
+    owner: IntegerArray["na"]              # the joint that axis a belongs to
+    speed: IntegerArray["na"]              # the speed that drives axis a: a itself unless coordinates are coupled
+    geared: IntegerArray["nr"]             # axes with a rotor
     rotor: Array["na"]              # inertia of the rotor of axis a, as the axis feels it
     mass: Array["nb1"]
     moment: Array["nb1", 3]         # h = m r_c, body axes

@@ -91,6 +91,7 @@ class Model:
         self._joined: dict[frozenset[str], PlacedJoint] = {}
         self._frames: dict[str, tuple[str, Pose]] = {}
         self._forces: dict[str, Force] = {}
+        self._parameters: dict[str, float] = {}
         self._base = None if base_motion is None else pose_expression(base_motion, 0, "base_motion")
         self._frozen = False
         self._tree: topology.Tree | None = None
@@ -233,6 +234,16 @@ class Model:
         self._forces[label] = force
         return force
 
+    def add_parameter(self, name: str, value: float) -> None:
+        """A number that forces can read (`on.parameter(name)`) and that may change from run to run, or at an event."""
+        self._changing(f"add the parameter {name!r}")
+        if name in self._parameters:
+            raise ModelError(f"there is a parameter {name!r} already; names must differ")
+        try:
+            self._parameters[name] = float(value)
+        except (TypeError, ValueError):
+            raise ModelError(f"parameter {name!r}: expected a number, got {value!r}") from None
+
     def add_floating(self, body: str) -> PlacedJoint:
         """Let a body float: the fictitious six-axis joint to the base, named `body + " float"`."""
         return self.add_joint(f"{body} float", Free(), GROUND, body)
@@ -252,7 +263,7 @@ class Model:
         """An unfrozen copy that can be changed."""
         other = object.__new__(Model)
         other.__dict__.update(self.__dict__)
-        for name in ("_bodies", "_joints", "_frames", "_forces", "_body_names", "_joint_names", "_joined"):
+        for name in ("_bodies", "_joints", "_frames", "_forces", "_parameters", "_body_names", "_joint_names", "_joined"):
             setattr(other, name, getattr(self, name).copy())
         other._frozen, other._tree, other._structure = False, None, None
         other.visuals, other.fixed_joints = self.visuals.copy(), self.fixed_joints.copy()
@@ -304,6 +315,11 @@ class Model:
     def forces(self) -> dict[str, Force]:
         """Forces by name."""
         return dict(self._forces)
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """Numbers that forces read, by name."""
+        return dict(self._parameters)
 
     @property
     def nq(self) -> int:

@@ -26,5 +26,11 @@ def allocate(group: Any, sizes: Mapping[str, int], make: Callable[[tuple[int, ..
     """A group of arrays (groups within groups too), filled with nan so that what is not written shows."""
     if issubclass(group, Array):
         shape = resolve(group.shape, sizes)
-        return np.full(shape, np.nan) if make is None else make(shape)
+        return np.full(shape, np.nan, dtype=getattr(group, "dtype", float)) if make is None else make(shape)
     return group(*(allocate(part, sizes, make) for part in group.__annotations__.values()))
+
+
+def words(group: Any) -> int:
+    """How many integers say where the arrays of a group are: for each its address and its shape."""
+    parts = group.__annotations__.values()
+    return sum(1 + len(part.shape) if issubclass(part, Array) else words(part) for part in parts)

@@ -43,6 +43,7 @@ class Structure:
         self.nq = int(self.q_first[-1])
         self.coupled = self.na > self.nv
         self.tree = self._tree()
+        self.parameters: dict[str, float] = model.parameters
         self.forces = ForceTable(self, model.forces)
         self.sizes = {
             "nb1": self.nb + 1, "nq": self.nq, "na": self.na, "nv": self.nv, "nl": 6 * self.nb - self.na,
@@ -142,7 +143,7 @@ class Structure:
         speed, rotor = self._speeds_and_rotors()
         geared = np.flatnonzero(rotor)
         return Tree(
-            self.carrier, self.first, above, owner, speed, geared, rotor,
+            self.carrier, last_children(self.carrier), self.first, above, owner, speed, geared, rotor,
             mass, mass[:, None] * com, inertia, mobility, self.gravity,
         )  # fmt: skip
 
@@ -163,6 +164,13 @@ class Structure:
         out = allocate(JointValues, self.sizes)
         joint_stage(self.joints, np.array(drive).reshape(-1, 3), np.array(given), q, v, out)
         return out
+
+
+def last_children(carrier: np.ndarray) -> np.ndarray:
+    """For every body the last of those it carries, 0 where it carries none."""
+    out = np.zeros(len(carrier), dtype=np.int64)
+    out[carrier[1:]] = np.arange(1, len(carrier))  # of several, the last one stays
+    return out
 
 
 def _mobilities(mass: np.ndarray, com: np.ndarray, J: np.ndarray, about_com: Sequence[Sequence[float]]) -> np.ndarray:

@@ -12,7 +12,7 @@ PROGRAMS: dict[str, Program] = {
     for program in module.PROGRAMS
 }
 
-_ANY = ("poses", "motion", "rates", "velocities", "energy", "total")
+_ANY = ("poses", "motion", "rates", "velocities", "energy", "total", "drive-power")
 """Programs that look at coordinates and speeds only: they are the same where coordinates are coupled."""
 
 

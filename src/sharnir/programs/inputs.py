@@ -4,7 +4,7 @@ the joint forces of the model's own force elements (where there is `tau` they ar
 
 from typing import NamedTuple
 
-from ..kernels.arrays import Array
+from ..kernels.arrays import Array, IntegerArray
 
 
 class Position(NamedTuple):
@@ -39,6 +39,13 @@ class Moved(NamedTuple):
     load: Array["nf"]
 
 
+class Reactions(NamedTuple):
+    drive: Array["nd", 3]
+    given: Array["ng"]
+    q: Array["nq"]
+    R: Array["nb1", 6]
+
+
 class Momenta(NamedTuple):
     drive: Array["nd", 3]
     given: Array["ng"]
@@ -51,7 +58,7 @@ class Point(NamedTuple):
     given: Array["ng"]
     q: Array["nq"]
     point: Array[3]
-    body: Array[1]  # an integer
+    body: IntegerArray[1]
 
 
 class Bias(NamedTuple):

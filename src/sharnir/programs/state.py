@@ -7,7 +7,7 @@ from ..kernels.energy import energy, rotor_energy, total_momentum
 from ..kernels.joint_stage import JointValues, joint_stage
 from ..kernels.kinematics import Poses, point_jacobian, poses, velocities, zeros
 from ..kernels.momentum import carried_momenta, rotor_momenta
-from .inputs import Point, Position, State
+from .inputs import Point, Position, Reactions, State
 from .program import Program
 
 
@@ -86,6 +86,20 @@ def run_total(tree, joints, x, w, y):
     total_momentum(tree, w.velocity, w.poses, y.momentum, y.centre)
 
 
+class PowerOut(NamedTuple):
+    power: Array[1]
+
+
+def run_drive_power(tree, joints, x, w, y):
+    """What moves by itself in time does work: R of each joint along phi^r, and what the base bears along its motion."""
+    zeros(w.v)
+    joint_stage(joints, x.drive, x.given, x.q, w.v, w.joint)
+    y.power[0] = 0.0
+    for i in range(tree.carrier.shape[0]):
+        for c in range(6):
+            y.power[0] = y.power[0] + x.R[i, c] * w.joint.vr[i, c]
+
+
 class MomentaOut(NamedTuple):
     p: Array["nv"]
 
@@ -114,6 +128,7 @@ PROGRAMS = [
     Program("rates", run_rates, State, Work, RatesOut),
     Program("velocities", run_velocities, State, Work, VelocitiesOut),
     Program("energy", run_energy, State, Work, EnergyOut),
+    Program("drive-power", run_drive_power, Reactions, Work, PowerOut),
     Program("total", run_total, State, Work, TotalOut),
     Program("momenta", run_momenta, State, Work, MomentaOut),
     Program("jacobian", run_jacobian, Point, Work, JacobianOut, integers=("body",)),

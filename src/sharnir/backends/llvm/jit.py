@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from functools import cache as once
 from typing import Any
 
@@ -60,12 +61,27 @@ class Compiled:
 
 
 def compile_text(text: str, store: Cache) -> Compiled:
-    key = digest(_host(), text)
+    return compile_kept((text,), lambda: text, store)
+
+
+def compile_kept(depends_on: tuple[str, ...], make_text: Callable[[], str], store: Cache) -> Compiled:
+    """Code kept under all it depends on; the text is made only where the code is not there yet."""
+    key = digest(_host(), *depends_on)
     code = store.load("llvm", key)
     if code is None:
-        code = object_code(text)
+        code = object_code(make_text())
         store.save("llvm", key, code)
     return Compiled(code)
+
+
+def optimized(text: str) -> str:
+    """A module that is loops over arrays, not straight lines: everything inlined, loops vectorised."""
+    module = llvm.parse_assembly(text)
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options.loop_vectorization = options.slp_vectorization = True
+    builder = llvm.create_pass_builder(machine(), options)
+    builder.getModulePassManager().run(module, builder)
+    return str(module)
 
 
 def object_code(text: str) -> bytes:

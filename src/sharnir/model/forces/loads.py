@@ -68,6 +68,13 @@ class Loads:
     def mass(self, body: str) -> float:
         return float(self.structure.tree.mass[self._body(body)])
 
+    def parameter(self, name: str) -> Number:
+        """A parameter of the model."""
+        names = list(self.structure.parameters)
+        if name not in names:
+            raise ModelError(f"no parameter {name!r}; the parameters are {known(names)}: Model.add_parameter")
+        return self._input("parameter", names.index(name))
+
     # --- pushing ----------------------------------------------------------------------------------------------------------
     def push(self, body: str, force: Vector = ORIGIN, at: Vector = ORIGIN, moment: Vector = ORIGIN) -> None:
         """A force at a point fixed in a body, and a moment, both in the axes of the world. `at`: in the body's axes."""

@@ -22,6 +22,7 @@ class ForceTable:
     def __init__(self, structure: Structure, forces: Mapping[str, Force]) -> None:
         self.forces = {**own_springs(structure), **forces}
         self.names = list(self.forces)
+        self.parameters = list(structure.parameters.values())
         self.kinematic = False
         """Whether any force looks at bodies, not at coordinates alone."""
         if not self.forces:
@@ -51,7 +52,7 @@ class ForceTable:
     def loads(self, motion: Mapping[str, Any]) -> tuple[dict[tuple[int, int], Number], dict[int, Number]]:
         """What acts: {(row of body, component): value} in body axes at body origins, and {speed: value}.
 
-        `motion`: flat lists "t", "q", "v", "r", "G", "velocity" of any numbers.
+        `motion`: flat lists "t", "q", "v", "r", "G", "velocity" of any numbers; "parameter" where they are not the model's.
         """
         values = self._loads(*self._read(motion))
         n = len(self._wrenches)
@@ -75,4 +76,5 @@ class ForceTable:
         return W, tau
 
     def _read(self, motion: Mapping[str, Any]) -> list[Number]:
+        motion = {"parameter": self.parameters, **motion}
         return [motion[kind][index] for kind, index in self._inputs]

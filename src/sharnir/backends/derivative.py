@@ -1,0 +1,109 @@
+"""The rate of change of the state as one graph: q̇, v̇ and, where energy is fed or lost, the power of each cause."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..method_table import Method
+from ..model.structure import Structure
+from ..programs import program_for
+from ..trace import Expression, Graph, Number, Symbol, tangent
+from .link import relink
+from .run import run_program
+from .traced import TracedProgram
+
+
+@dataclass(frozen=True)
+class TracedDerivative:
+    """Inputs q, v (momenta where the method has them), tau, parameter, t; outputs rate, qdd, power (one per cause)."""
+
+    traced: TracedProgram
+    causes: tuple[str, ...]
+    """What feeds or takes energy: "drives", and forces by name; conservative ones are left out."""
+    momenta: bool
+
+
+def trace_derivative(
+    structure: Structure, method: Method, balance: bool = True, tau_works: bool = True, limit: int | None = None
+) -> TracedDerivative:
+    """Everything on the symbols of one graph, so that what the parts have in common is worked out once.
+
+    balance: with the powers; tau_works: that of the joint forces τ among them.
+    """
+    graph = Graph(limit)
+    sizes = {"q": structure.nq, "v": structure.nv, "tau": structure.nv, "parameter": len(structure.parameters), "t": 1}
+    inputs = {name: tuple(graph.inputs(size)) for name, size in sizes.items()}
+    values: dict[str, Any] = dict(inputs) | {"wrench": [0.0] * (6 * structure.nb + 6)}
+    momenta = method.name == "momentum"
+    if momenta:
+        values["p"] = inputs["v"]
+        values["v"] = _run("speeds", structure, values).v
+        speed_rate = _run("momentum-rates", structure, values).dp
+        values["qdd"] = None
+    else:
+        speed_rate = values["qdd"] = _run(f"forward/{method.program}", structure, values).qdd
+    rate = _run("rates", structure, values).rate
+    causes: tuple[str, ...] = ()
+    powers: tuple[Number, ...] = ()
+    if balance:
+        found = _powers(structure, values, inputs, rate)
+        if tau_works:
+            found["tau"] = sum((x * y for x, y in zip(inputs["tau"], values["v"], strict=True)), 0.0)
+        kept = {name: x for name, x in found.items() if isinstance(x, Symbol)}
+        causes, powers = tuple(kept), tuple(kept.values())
+    outputs = {"rate": tuple(rate), "qdd": tuple(speed_rate), "power": powers}
+    return TracedDerivative(TracedProgram(graph, inputs, outputs), causes, momenta)
+
+
+def _run(name: str, structure: Structure, values: dict[str, Any]) -> Any:
+    program = program_for(structure, name)
+    return run_program(program, structure, values, relink(program.function), dtype=object)
+
+
+def _powers(structure: Structure, values: dict[str, Any], inputs: dict[str, tuple[Symbol, ...]], rate: Any) -> dict[str, Number]:
+    """Power of the drives, and of every force beyond what its stored energy gives back."""
+    found: dict[str, Number] = {}
+    if structure.drives or structure.given:
+        if values["qdd"] is None:
+            values["qdd"] = _run("forward/separate", structure, values).qdd
+        R = _run("kinetostatics", structure, values).R.ravel()
+        found["drives"] = _run("drive-power", structure, values | {"R": R}).power[0]
+    if structure.forces:
+        from .user_functions import FORCE_REPORT
+
+        report = run_program(FORCE_REPORT, structure, values, relink(FORCE_REPORT.function), dtype=object)
+        flow = [*zip(inputs["q"], rate, strict=True), (inputs["t"][0], 1.0)]
+        returned = tangent(tuple(report.energy), flow)
+        for name, power, back in zip(structure.forces.names, report.power, returned, strict=True):
+            found[name] = power + back
+            if isinstance(found[name], Symbol) and _always_small(inputs, found[name], power, back):
+                found[name] = 0.0
+    return found
+
+
+def _always_small(inputs: dict[str, tuple[Symbol, ...]], total: Number, power: Number, back: Number) -> bool:
+    """Whether two powers cancel but for rounding: the force is conservative. Tried at a few places."""
+    symbols = [x for group in inputs.values() for x in group]
+    expression = Expression(symbols[0].graph, symbols, [total, power, back])
+    rng = np.random.default_rng(5)
+    for _ in range(3):
+        x = expression(*rng.uniform(0.1, 0.9, len(symbols)).tolist())
+        if not abs(x[0]) <= 1e-9 * (abs(x[1]) + abs(x[2])):
+            return False
+    return True
+
+
+def jacobian_along(derivative: TracedDerivative) -> TracedProgram:
+    """How the whole derivative changes along a direction (dq, dv) of the state: a row of the Jacobian for each of a batch.
+
+    Inputs those of the derivative, and dx before the time; output d, rates of rate, qdd and power in one row.
+    """
+    traced = derivative.traced
+    state = (*traced.inputs["q"], *traced.inputs["v"])
+    dx = tuple(traced.graph.inputs(len(state)))
+    flat = tangent([x for group in traced.outputs.values() for x in group], list(zip(state, dx, strict=True)))
+    inputs = {name: group for name, group in traced.inputs.items() if name != "t"}
+    return TracedProgram(traced.graph, {**inputs, "dx": dx, "t": traced.inputs["t"]}, {"d": flat})

@@ -1,0 +1,23 @@
+"""Time integration of ordinary differential equations; knows no mechanics."""
+
+from .methods import INTEGRATORS, Integrator, integrators
+from .run import run
+from .system import Buffers, System, buffers, from_python
+from .traced import from_traced
+from .trajectory import Event, Happening, Statistics, Trajectory
+
+__all__ = [
+    "INTEGRATORS",
+    "Buffers",
+    "Event",
+    "Happening",
+    "Integrator",
+    "Statistics",
+    "System",
+    "Trajectory",
+    "buffers",
+    "from_python",
+    "from_traced",
+    "integrators",
+    "run",
+]

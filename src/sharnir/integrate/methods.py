@@ -1,0 +1,160 @@
+"""Every integrator by name: what it is, where it comes from, when to use it, and the functions that carry it out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import MethodError, known
+from ..model.storage import allocate
+from .stepping.adams import AdamsMemory, adams
+from .stepping.dop853 import DOP853_SIZES, DOP853_TABLEAU, dop853
+from .stepping.dopri5 import DOPRI5_SIZES, DOPRI5_TABLEAU, dopri5
+from .stepping.euler import euler
+from .stepping.midpoint import MidpointMemory, midpoint
+from .stepping.radau import RadauMemory, radau
+from .stepping.rk4 import rk4
+from .stepping.runge_kutta import Stages
+
+
+class Nothing(NamedTuple):
+    """The memory of a method that has none."""
+
+
+@dataclass(frozen=True)
+class Integrator:
+    name: str
+    what: str
+    order: str
+    adaptive: bool
+    implicit: bool
+    source: str
+    use: str
+    """When to take it."""
+    entry: Callable[..., int] | None = None
+    """The loop with this method, in the dialect; None where a library does the work."""
+    memory: Any = Nothing
+    sizes: dict[str, int] = field(default_factory=dict)
+    tableau: dict[str, Any] = field(default_factory=dict)
+    needs_jacobian: bool = False
+    rows: int = 3
+    """Rows of the polynomial of a step."""
+
+    def make_memory(self, n: int) -> Any:
+        """The method's own arrays for n numbers, its coefficients in them."""
+        memory = allocate(self.memory, {"n": n, **self.sizes})
+        for name, rows in self.tableau.items():
+            target = getattr(memory, name)
+            target[...] = 0.0
+            if rows and isinstance(rows[0], (list, tuple)):
+                for row, numbers in enumerate(rows):
+                    target[row, : len(numbers)] = numbers
+            else:
+                target[: len(rows)] = np.array(rows, dtype=float)
+        return memory
+
+
+_TABLE = [
+    Integrator(
+        "dop853",
+        "Dormand–Prince, dense output of order 7",
+        "8(5,3)",
+        True,
+        False,
+        "Hairer, Nørsett, Wanner I, II.5",
+        "the default: smooth motion, tolerances from 1e-5 down",
+        dop853,
+        Stages,
+        DOP853_SIZES,
+        DOP853_TABLEAU,
+        rows=7,
+    ),
+    Integrator(
+        "dopri5",
+        "Dormand–Prince, dense output of order 4",
+        "5(4)",
+        True,
+        False,
+        "Dormand, Prince 1980",
+        "coarse tolerances, many events, a right-hand side with kinks",
+        dopri5,
+        Stages,
+        DOPRI5_SIZES,
+        DOPRI5_TABLEAU,
+        rows=4,
+    ),
+    Integrator(
+        "adams",
+        "Adams–Bashforth–Moulton PECE, variable order",
+        "1–13",
+        True,
+        False,
+        "Shampine, Gordon 1975",
+        "an expensive right-hand side, smooth motion, tight tolerances",
+        adams,
+        AdamsMemory,
+        rows=15,
+    ),
+    Integrator(
+        "radau",
+        "Radau IIA, dense output of order 3",
+        "5",
+        True,
+        True,
+        "Hairer, Wanner II, IV.8",
+        "stiff problems: hard springs, strong damping, fast decays",
+        radau,
+        RadauMemory,
+        needs_jacobian=True,
+    ),
+    Integrator("rk4", "the classical Runge–Kutta method", "4", False, False, "Kutta 1901", "a given step, batches", rk4),
+    Integrator(
+        "euler",
+        "semi-implicit Euler, symplectic",
+        "1",
+        False,
+        False,
+        "Hairer, Lubich, Wanner I.1",
+        "one evaluation a step: games, learning, rough looks",
+        euler,
+    ),
+    Integrator(
+        "midpoint",
+        "implicit midpoint rule, symplectic",
+        "2",
+        False,
+        True,
+        "Hairer, Lubich, Wanner VI.4",
+        "very long runs without loss: energy does not drift",
+        midpoint,
+        MidpointMemory,
+    ),
+]
+
+INTEGRATORS: dict[str, Integrator] = {method.name: method for method in _TABLE}
+
+
+def integrator(name: str) -> Integrator:
+    if name not in INTEGRATORS:
+        raise MethodError(f"unknown integrator {name!r}; there are {known(INTEGRATORS, 20)}")
+    return INTEGRATORS[name]
+
+
+class IntegratorTable(list):
+    """A list of integrators that prints as a table."""
+
+    def __str__(self) -> str:
+        rows = [("integrator", "what it is", "order", "step", "source", "when to use it")]
+        rows += [(m.name, m.what, m.order, "adaptive" if m.adaptive else "fixed", m.source, m.use) for m in self]
+        widths = [max(len(row[k]) for row in rows) for k in range(6)]
+        return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows)
+
+    __repr__ = __str__
+
+
+def integrators() -> IntegratorTable:
+    """All integrators: print it, or read .name .what .order .adaptive .implicit .source .use of each."""
+    return IntegratorTable(_TABLE)

@@ -1,0 +1,100 @@
+"""What was asked for, checked: every mistake is named before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import MethodError, StateError
+from .methods import Integrator
+from .system import System
+from .trajectory import Event
+
+
+@dataclass(frozen=True)
+class Request:
+    x0: np.ndarray
+    t0: float
+    t1: float
+    rtol: float
+    atol: np.ndarray
+    step: float
+    first_step: float | None
+    max_step: float
+    times: np.ndarray
+    every: int
+    events: list[Event]
+    looks: int
+
+    @classmethod
+    def checked(
+        cls,
+        system: System,
+        x0: Any,
+        t0: float,
+        t1: float,
+        method: Integrator,
+        rtol: float,
+        atol: Any,
+        step: float | None,
+        first_step: float | None,
+        max_step: float,
+        times: Any,
+        every: int,
+        events: Sequence[Event],
+        looks: int,
+    ) -> Request:
+        x = np.array(x0, dtype=float).ravel()
+        if x.size != system.n:
+            raise StateError(f"the state has {system.n} numbers, got {x.size}")
+        if not np.isfinite(x).all():
+            raise StateError(f"number {int(np.argmin(np.isfinite(x)))} of the initial state is not finite")
+        if not (np.isfinite(t0) and np.isfinite(t1)):
+            raise StateError(f"the run must have a beginning and an end, got t0 = {t0}, t1 = {t1}")
+        if method.adaptive:
+            if step is not None:
+                raise MethodError(f"{method.name!r} chooses its own steps: give rtol and atol, not `step`")
+            if not rtol >= 0.0 or not np.all(np.asarray(atol) >= 0.0):
+                raise MethodError("tolerances are not negative")
+            if rtol < 1e-15 and not np.all(np.asarray(atol) > 0.0):
+                raise MethodError("with rtol = 0 every atol must be positive")
+        elif step is None or not 0.0 < step < np.inf:
+            raise MethodError(f"{method.name!r} needs a positive `step`, got {step!r}")
+        if not max_step > 0.0 or (first_step is not None and not first_step > 0.0):
+            raise MethodError("max_step and first_step are positive, whichever way the run goes")
+        if every < 0 or looks < 1:
+            raise MethodError(f"`every` is at least 0 and `looks` at least 1, got {every} and {looks}")
+        events = list(events) or [Event() for _ in range(system.n_events)]
+        if len(events) != system.n_events:
+            raise StateError(f"the system has {system.n_events} event functions, got {len(events)} events")
+        return cls(
+            x,
+            float(t0),
+            float(t1),
+            float(rtol),
+            np.broadcast_to(np.asarray(atol, dtype=float), (system.n,)),
+            float(step or 0.0),
+            first_step,
+            float(max_step),
+            _checked_times(times, t0, t1),
+            every,
+            events,
+            looks,
+        )
+
+
+def _checked_times(times: Any, t0: float, t1: float) -> np.ndarray:
+    if times is None:
+        return np.zeros(0)
+    t = np.array(times, dtype=float).ravel()
+    sign = 1.0 if t1 >= t0 else -1.0
+    if not t.size:
+        raise StateError("`times` is empty; leave it out to get every step")
+    if not np.isfinite(t).all() or (np.diff(t) * sign <= 0.0).any():
+        raise StateError("`times` must run strictly from t0 to t1")
+    if (t[0] - t0) * sign < 0.0 or (t1 - t[-1]) * sign < 0.0:
+        raise StateError(f"`times` from {t[0]:g} to {t[-1]:g} leave the run from {t0:g} to {t1:g}")
+    return t

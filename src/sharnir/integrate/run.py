@@ -1,0 +1,208 @@
+"""A run from Python: arrays are made, the compiled loop goes from pause to pause, Python looks on between them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..backends.cache import Cache
+from ..errors import IntegrationError
+from ..model.storage import allocate
+from .compiled import Driver, interpreted
+from .methods import Integrator, integrator
+from .request import Request
+from .stepping import state as s
+from .stepping.advance import Output
+from .stepping.events import Events
+from .stepping.state import NODES, Run
+from .system import System
+from .trajectory import ACTIONS, Event, Happening, Statistics, Trajectory
+
+STATUS = {
+    s.DONE: "done",
+    s.EVENT_STOP: "stopped",
+    s.STEP_TOO_SMALL: "step_too_small",
+    s.NOT_FINITE: "not_finite",
+    s.NO_CONVERGENCE: "no_convergence",
+}
+PIECE = 0.05
+"""Seconds between two looks from Python: often enough to notice Ctrl-C, seldom enough to cost nothing."""
+
+
+def run(
+    system: System,
+    x0: Sequence[float] | np.ndarray,
+    t0: float,
+    t1: float,
+    method: str = "dop853",
+    *,
+    rtol: float = 1e-6,
+    atol: float | Sequence[float] | np.ndarray = 1e-9,
+    step: float | None = None,
+    first_step: float | None = None,
+    max_step: float = np.inf,
+    times: Sequence[float] | np.ndarray | None = None,
+    every: int = 1,
+    events: Sequence[Event] = (),
+    looks: int = 4,
+    max_steps: int | None = None,
+    progress: Callable[[float], None] | None = None,
+    compiled: bool = True,
+    strict: bool = True,
+    store: Cache | None = None,
+) -> Trajectory:
+    """Integrate from (t0, x0) to t1, forward or backward.
+
+    Adaptive methods take `rtol`, `atol` (one or one for each number), `first_step`, `max_step`; those of fixed step take
+    `step`, and end exactly at t1. Rows: at the given `times`, or at `every` so many steps (0: start and end alone).
+    `events`: what to do at roots of the system's event functions; each step is looked at `looks` times.
+    `progress(t)` is called some twenty times a second. With `compiled=False` the same text runs as plain Python.
+    A run that cannot go on raises IntegrationError, which carries what was computed; with strict=False it is returned.
+    """
+    chosen = integrator(method)
+    request = Request.checked(system, x0, t0, t1, chosen, rtol, atol, step, first_step, max_step, times, every, events, looks)
+    if chosen.entry is None:
+        from .cvode import run_cvode
+
+        trajectory = run_cvode(system, chosen, request, progress, max_steps)
+    else:
+        trajectory = _Pieces(system, chosen, request, compiled, store).run(progress, max_steps)
+    if strict and not (trajectory.ok or trajectory.status in ("interrupted", "max_steps")):
+        raise IntegrationError(trajectory.message, trajectory)
+    return trajectory
+
+
+class _Pieces:
+    """One run: its arrays, and what has come out of it so far."""
+
+    def __init__(self, system: System, method: Integrator, request: Request, compiled: bool, store: Cache | None) -> None:
+        self.system, self.method, self.request = system, method, request
+        problem = system.problem(method.needs_jacobian)
+        sizes = {
+            "n": system.n,
+            "nF": method.rows,
+            "nN": NODES,
+            "nr": len(problem.report),
+            "ng": system.n_events,
+            "nf": 64 + 2 * system.n_events,
+            "nw": len(request.times),
+            "rows": max(4, min(4096, 2**19 // max(system.n, 1), len(request.times) or 4096)),
+        }
+        self.state: Any = allocate(Run, sizes)
+        self.events: Any = allocate(Events, sizes)
+        self.output: Any = allocate(Output, sizes)
+        self._fill()
+        groups = (problem, self.state, self.events, self.output, method.make_memory(system.n))
+        assert method.entry is not None
+        self.drive = Driver(method.entry, groups, store) if compiled else interpreted(method.entry, groups)
+        self.rows: list[tuple[np.ndarray, np.ndarray]] = []
+        self.happened: list[Happening] = []
+
+    def _fill(self) -> None:
+        request, clock, rule = self.request, self.state.clock, self.state.rule
+        self.state.x[:] = request.x0
+        self.state.atol[:] = request.atol
+        self.state.tally[:] = 0.0
+        self.state.total[:] = 0.0
+        self.state.peak[:] = -np.inf
+        clock[s.T], clock[s.T_END], clock[s.STARTED] = request.t0, request.t1, 0.0
+        clock[s.H] = np.nan if request.first_step is None else request.first_step
+        rule[s.RTOL], rule[s.MAX_STEP], rule[s.STEP] = request.rtol, request.max_step, request.step
+        rule[s.PIECE], rule[s.SPLIT] = 16.0, self.system.split
+        events = self.events
+        events.direction[:] = [event.direction for event in request.events]
+        events.action[:] = [ACTIONS[event.action] for event in request.events]
+        events.looks[0], events.last[:], events.pending[:], events.count[0] = request.looks, 1.0, 0.0, 0.0
+        self.output.wanted[:] = request.times
+        self.output.every[0], self.output.next[0], self.output.count[0] = request.every, 0.0, 0.0
+
+    def run(self, progress: Callable[[float], None] | None, max_steps: int | None) -> Trajectory:
+        status = "interrupted"
+        try:
+            status = self._run(progress, np.inf if max_steps is None else max_steps)
+        except KeyboardInterrupt:
+            pass
+        self._collect()
+        return self._trajectory(status)
+
+    def _run(self, progress: Callable[[float], None] | None, max_steps: float) -> str:
+        rule, tally, clock = self.state.rule, self.state.tally, self.state.clock
+        while True:
+            rule[s.PIECE] = min(rule[s.PIECE], max_steps - tally[s.STEPS])
+            begun, before = time.perf_counter(), tally[s.STEPS]
+            code = self.drive()
+            self.system.raise_failure()
+            happened = self._collect()
+            if code == s.EVENT_CHANGE:
+                self._change(happened)
+            elif code != s.PAUSED:
+                return STATUS[code]
+            elif tally[s.STEPS] >= max_steps:
+                return "max_steps"
+            if progress is not None:
+                progress(float(clock[s.T]))
+            spent = max(time.perf_counter() - begun, 1e-6)
+            done = max(tally[s.STEPS] - before, 1.0)
+            rule[s.PIECE] = min(max(1.0, done * PIECE / spent), 64.0 * done)
+
+    def _collect(self) -> list[Happening]:
+        """Take rows and events out of their buffers, and make room; returns the events."""
+        count = int(self.output.count[0])
+        if count:
+            self.rows.append((self.output.t[:count].copy(), self.output.x[:count].copy()))
+            self.output.count[0] = 0.0
+        new = []
+        for row in self.events.found[: int(self.events.count[0])]:
+            index = int(row[1])
+            new.append(Happening(float(row[0]), index, row[2:].copy(), self.request.events[index].name))
+        self.events.count[0] = 0.0
+        self.happened += new
+        return new
+
+    def _change(self, happened: list[Happening]) -> None:
+        """Let the user change things where the run stands; it starts anew from there."""
+        t = float(self.state.clock[s.T])
+        for event in happened:
+            change = self.request.events[event.index].change
+            if change is not None and event.t == t:
+                new = change(t, self.state.x.copy())
+                if new is not None:
+                    self.state.x[:] = new
+        self.state.clock[s.H] = np.nan
+
+    def _trajectory(self, status: str) -> Trajectory:
+        tally, clock, n = self.state.tally, self.state.clock, self.system.n
+        t = np.concatenate([np.zeros(0), *(rows[0] for rows in self.rows)])
+        x = np.concatenate([np.zeros((0, n)), *(rows[1] for rows in self.rows)])
+        counts = [int(tally[k]) for k in (s.STEPS, s.REJECTED, s.EVALUATIONS, s.JACOBIANS, s.FACTORIZATIONS)]
+        steps = [float(tally[k]) for k in (s.H_FIRST, s.H_LAST, s.H_MIN, s.H_MAX)]
+        return Trajectory(
+            t,
+            x,
+            status,
+            _message(status, self.method, float(clock[s.T]), float(clock[s.H]), int(tally[s.BAD])),
+            self.method.name,
+            self.happened,
+            Statistics(*counts, *steps),
+            float(clock[s.T]),
+            self.state.x.copy(),
+            self.state.total.copy(),
+            self.state.peak.copy(),
+        )
+
+
+def _message(status: str, method: Integrator, t: float, h: float, bad: int) -> str:
+    texts = {
+        "done": f"reached t = {t:g}",
+        "stopped": f"an event stopped the run at t = {t:g}",
+        "interrupted": f"interrupted at t = {t:g}",
+        "max_steps": f"the greatest number of steps was reached at t = {t:g}",
+        "step_too_small": f"the step of {method.name!r} went below the rounding of the time at t = {t:g}: a singularity is near, "
+        "the tolerance is too tight, or the problem is stiff (try 'radau')",
+        "not_finite": f"number {bad} of the state or of its derivative is not finite just after t = {t:g}",
+        "no_convergence": f"the iteration of {method.name!r} does not converge at t = {t:g}: take a smaller step",
+    }
+    return texts[status]

@@ -1,0 +1,139 @@
+"""Events: roots of functions g_k(t, x) along the dense output, found in the order of time.
+
+Every accepted step is looked at in a few stretches; a function that has changed its sign over a stretch has a root there.
+What is not seen: two roots of one function within one stretch. More looks or a smaller greatest step find those.
+A function whose value is zero where a run starts, or that has just fired, waits until its sign is known again.
+"""
+
+from typing import NamedTuple
+
+from ...kernels.arrays import Array
+from .problem import EVENTS, copy, perform, project
+from .state import EPS, SCANNED, T_OLD, T
+
+RECORD, STOP, CHANGE = range(3)
+SHORT = 1e-3  # the stretch in which a waiting function shows its sign, as a part of the usual one
+
+
+class Events(NamedTuple):
+    direction: Array["ng"]  # -1 falling, +1 rising, 0 both
+    action: Array["ng"]  # RECORD, STOP or CHANGE
+    looks: Array[1]  # stretches in a step
+    last: Array["ng"]  # g at clock[SCANNED]; 0: waiting until its sign is known
+    now: Array["ng"]
+    root: Array["ng"]
+    pending: Array["ng"]  # 1: the root was found in this stretch and is not dealt with yet
+    y: Array["n"]
+    found: Array["nf", "n+2"]  # what happened: time, which, state
+    count: Array[1]
+
+
+def state_at(dense, problem, run, t, y):
+    """y = the state at a time within the last step."""
+    if t == run.clock[T]:
+        copy(run.x, y)
+    else:
+        dense(run, t, y)
+        project(problem, t, y)
+
+
+def event_values(problem, t, x):
+    """problem.G at (t, x)."""
+    copy(x, problem.X)
+    problem.T[0] = t
+    perform(problem, EVENTS)
+
+
+def begin_events(problem, run, events):
+    event_values(problem, run.clock[T], run.x)
+    for k in range(events.last.shape[0]):
+        events.pending[k] = 0.0
+        if events.last[k] != 0.0:  # it has not just fired
+            events.last[k] = problem.G[k]
+
+
+def look(dense, problem, run, events):
+    """Go one stretch on: roots in it are written to events.root."""
+    clock = run.clock
+    stretch = (clock[T] - clock[T_OLD]) / events.looks[0]
+    left = clock[SCANNED]
+    for k in range(events.last.shape[0]):
+        if events.last[k] == 0.0:
+            stretch = SHORT * (clock[T] - clock[T_OLD]) / events.looks[0]
+    right = left + stretch
+    if (clock[T] - right) * stretch <= 1e-6 * stretch * stretch:
+        right = clock[T]
+    state_at(dense, problem, run, right, events.y)
+    event_values(problem, right, events.y)
+    copy(problem.G, events.now)
+    for k in range(events.last.shape[0]):
+        before, now = events.last[k], events.now[k]
+        if before * now <= 0.0 and before != 0.0 and events.direction[k] * before <= 0.0:
+            events.root[k] = locate(dense, problem, run, events, k, left, right)
+            events.pending[k] = 1.0
+        if now == now:
+            events.last[k] = now
+    clock[SCANNED] = right
+
+
+def locate(dense, problem, run, events, k, left, right):
+    """The root of g_k between left and right to rounding, on the side where the sign has changed already.
+
+    Inverse quadratic interpolation where it is safe, else bisection.  Chandrupatla 1997
+    """
+    a, fa = right, events.now[k]  # a: newest, b: other end of the bracket, c: the one before
+    b, fb = left, events.last[k]
+    c, fc = b, fb
+    part = 0.5
+    for _ in range(200):
+        if fa == 0.0:
+            return a
+        at = a + part * (b - a)
+        state_at(dense, problem, run, at, events.y)
+        event_values(problem, at, events.y)
+        f = problem.G[k]
+        if f * fa > 0.0:
+            c, fc = a, fa
+        else:
+            c, fc = b, fb
+            b, fb = a, fa
+        a, fa = at, f
+        width = abs(b - a)
+        least = 2.0 * EPS * max(abs(a), abs(b)) + 2.0 * EPS * abs(right - left)
+        if width <= least or not f == f:
+            break
+        xi = (a - b) / (c - b) if c != b else 2.0
+        phi = (fa - fb) / (fc - fb) if fc != fb else 2.0
+        if phi * phi < xi and (1.0 - phi) * (1.0 - phi) < 1.0 - xi and fc != fa:
+            part = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
+        else:
+            part = 0.5
+        edge = 0.5 * least / width
+        part = min(max(part, edge), 1.0 - edge)
+    return a if fa * events.last[k] <= 0.0 else b
+
+
+def earliest(run, events):
+    """The function whose root comes first, or -1."""
+    best = -1
+    forward = run.clock[T] - run.clock[T_OLD]
+    for k in range(events.root.shape[0]):
+        if events.pending[k] == 1.0 and (best < 0 or (events.root[best] - events.root[k]) * forward > 0.0):
+            best = k
+    return best
+
+
+def record(events, k, t, x):
+    """Write down what happened."""
+    row = int(events.count[0])
+    events.found[row, 0] = t
+    events.found[row, 1] = k
+    for i in range(x.shape[0]):
+        events.found[row, 2 + i] = x[i]
+    events.count[0] += 1.0
+    events.pending[k] = 0.0
+
+
+def together(run, a, b):
+    """Two times that rounding alone keeps apart."""
+    return abs(a - b) <= 16.0 * EPS * (max(abs(a), abs(b)) + abs(run.clock[T] - run.clock[T_OLD]))

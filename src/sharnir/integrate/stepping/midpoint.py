@@ -1,0 +1,78 @@
+"""The implicit midpoint rule, order 2, fixed step, symplectic: x1 = x + h f(t + h/2, (x + x1)/2), solved to rounding.
+
+The slope k is found by fixed-point iteration from an extrapolation of the last two; it is done when the correction stops
+getting smaller, which is when only rounding is left.  The sum over steps is compensated (Kahan), so that over a million of
+them rounding wanders but does not drift.  Hairer, Lubich, Wanner: Geometric Numerical Integration, VI.4, VIII.5–6
+"""
+
+from typing import NamedTuple
+
+from ...kernels.arrays import Array
+from .advance import advance
+from .dense import hermite_rows, nested_polynomial
+from .fixed import fixed_arrival, fixed_start, fixed_target, step_back
+from .problem import derive
+from .state import EPS, GOING, NO_CONVERGENCE, SINCE, T, all_finite, keep_old
+
+MIDPOINT_ITERATIONS = 60
+
+
+class MidpointMemory(NamedTuple):
+    k: Array["n"]  # slope of the step
+    k_last: Array["n"]  # of the one before
+    lost: Array["n"]  # what rounding has taken from x so far
+
+
+def midpoint_start(problem, run, memory):
+    status = fixed_start(problem, run, memory)
+    for i in range(run.x.shape[0]):
+        memory.k[i] = run.dx[i]
+        memory.k_last[i] = run.dx[i]
+        memory.lost[i] = 0.0
+    return status
+
+
+def midpoint_step(problem, run, memory):
+    t_new = fixed_target(run)
+    h = t_new - run.clock[T]
+    keep_old(run)
+    for i in range(run.x.shape[0]):  # the slope goes on as it did
+        guess = 2.0 * memory.k[i] - memory.k_last[i] if run.tally[SINCE] > 1.0 else run.dx[i]
+        memory.k_last[i] = memory.k[i]
+        memory.k[i] = guess
+    status = midpoint_slope(problem, run, memory, run.clock[T] + 0.5 * h, h)
+    if status != GOING:
+        step_back(run)
+        return status
+    for i in range(run.x.shape[0]):
+        rise = h * memory.k[i] + memory.lost[i]
+        run.x[i] = run.x_old[i] + rise
+        memory.lost[i] = rise - (run.x[i] - run.x_old[i])
+    return fixed_arrival(problem, run, t_new)
+
+
+def midpoint_slope(problem, run, memory, t, h):
+    """memory.k = f(t, x + h/2 k) to rounding."""
+    before = 1e300
+    for _ in range(MIDPOINT_ITERATIONS):
+        for i in range(run.x.shape[0]):
+            problem.X[i] = run.x_old[i] + 0.5 * (h * memory.k[i] + memory.lost[i])
+        derive(problem, run, t)
+        change = 0.0
+        small = True
+        for i in range(run.x.shape[0]):
+            d = abs(problem.DX[i] - memory.k[i])
+            change = max(change, d / (abs(problem.DX[i]) + abs(run.dx_old[i]) + 1e-300))
+            if abs(h) * d > 4.0 * EPS * abs(run.x_old[i]):
+                small = False
+            memory.k[i] = problem.DX[i]
+        if not all_finite(run, memory.k):
+            return step_back(run)
+        if change == 0.0 or (small and change >= before):
+            return GOING
+        before = change
+    return GOING if small else NO_CONVERGENCE
+
+
+def midpoint(problem, run, events, output, memory):
+    return advance(midpoint_start, midpoint_step, hermite_rows, nested_polynomial, problem, run, events, output, memory)

@@ -1,0 +1,87 @@
+"""Where a run stands: what every method shares. Everything is in arrays, so that a run can be left and taken up again."""
+
+from typing import NamedTuple
+
+from ...kernels.arrays import Array
+
+GOING, DONE, PAUSED, EVENT_STOP, EVENT_CHANGE, STEP_TOO_SMALL, NOT_FINITE, NO_CONVERGENCE = range(8)
+
+# clock: times and steps
+T, T_OLD, H, T_START, T_END, SCANNED, STARTED, ERROR_OLD = range(8)
+# tally: counts and extremes
+STEPS, REJECTED, EVALUATIONS, JACOBIANS, FACTORIZATIONS, SINCE, BAD, H_FIRST, H_LAST, H_MIN, H_MAX, WRITTEN = range(12)
+# rule: what the caller asked for
+RTOL, MAX_STEP, STEP, PIECE, SPLIT = range(5)
+
+NODES = 32  # numbers that may belong to the polynomial of a step
+EPS = 2.220446049250313e-16
+
+
+class Run(NamedTuple):
+    x: Array["n"]  # state at clock[T]
+    dx: Array["n"]  # its derivative
+    x_old: Array["n"]  # the other end of the last step
+    dx_old: Array["n"]
+    atol: Array["n"]
+    F: Array["nF", "n"]  # the last step as a polynomial, where it was asked for (dense.py)
+    nodes: Array["nN"]  # numbers that belong to it
+    weights: Array["nN"]
+    clock: Array[8]
+    tally: Array[12]
+    rule: Array[5]
+    total: Array["nr"]  # of problem.report over all steps
+    peak: Array["nr"]
+
+
+def forward_sign(run):
+    return 1.0 if run.clock[T_END] >= run.clock[T] else -1.0
+
+
+def all_finite(run, x):
+    """Whether all numbers are finite; if not, tally[BAD] is the first that is not."""
+    total = 0.0
+    for i in range(x.shape[0]):
+        total = total + 0.0 * x[i]
+    if total == 0.0:
+        return True
+    for i in range(x.shape[0]):
+        if not 0.0 * x[i] == 0.0:
+            run.tally[BAD] = i
+            break
+    return False
+
+
+def smallest_step(run):
+    """Below this a step is lost in the rounding of the time."""
+    return 10.0 * EPS * max(abs(run.clock[T]), 1e-300)
+
+
+def reach(run, h):
+    """The time at the end of a step of h: the end of the run where that is about as far."""
+    t = run.clock[T]
+    if (t + 1.01 * h - run.clock[T_END]) * h >= 0.0:
+        return run.clock[T_END]
+    return t + h
+
+
+def keep_old(run):
+    for i in range(run.x.shape[0]):
+        run.x_old[i] = run.x[i]
+        run.dx_old[i] = run.dx[i]
+
+
+def arrive_at(run, t):
+    """The step to t is accepted: the time goes on, the counts too."""
+    clock, tally = run.clock, run.tally
+    clock[T_OLD] = clock[T]
+    clock[T] = t
+    h = t - clock[T_OLD]
+    if tally[STEPS] == 0.0:
+        tally[H_FIRST] = h
+        tally[H_MIN] = abs(h)
+        tally[H_MAX] = abs(h)
+    tally[H_LAST] = h
+    tally[H_MIN] = min(tally[H_MIN], abs(h))
+    tally[H_MAX] = max(tally[H_MAX], abs(h))
+    tally[STEPS] += 1.0
+    tally[SINCE] += 1.0

@@ -1,0 +1,155 @@
+"""A right-hand side made ready: buffers, and the native functions that work on them.
+
+Three ways to one: from addresses (`System` itself), from a plain Python function (`from_python`), from a function traced
+on symbols and compiled (`from_traced`, in traced.py).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import StateError
+from .stepping.problem import Problem
+
+Call = tuple[int, np.ndarray]
+"""Address of a native function `void f(int64 *arguments)`, and its arguments (int64), which must stay where they are."""
+
+_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+@dataclass
+class Buffers:
+    """What native functions read (X, T) and write (DX, G, J, report): put their addresses into the arguments."""
+
+    X: np.ndarray
+    DX: np.ndarray
+    T: np.ndarray
+    G: np.ndarray
+    J: np.ndarray
+    """By columns: J[j, i] is the derivative of DX[i] by X[j]."""
+    report: np.ndarray
+
+
+def buffers(n: int, events: int = 0, report: int = 0, jacobian: bool = False) -> Buffers:
+    """Buffers for n numbers, so many event functions and so many numbers to be summed over the steps."""
+    nj = n if jacobian else 0
+    return Buffers(np.zeros(n), np.zeros(n), np.zeros(1), np.zeros(events), np.zeros((nj, nj)), np.zeros(report))
+
+
+class System:
+    """Functions for each role, each a list of calls made one after the other.
+
+    `derivative` writes DX; `rates`, where it is cheaper, only its first `split` numbers (for 'euler'); `projection`
+    overwrites X by what it should be; `events` write G; `jacobian` writes J. `split` is where positions end and
+    speeds begin. `keep` holds whatever must live as long as this does.
+    """
+
+    def __init__(
+        self,
+        buffers: Buffers,
+        derivative: Sequence[Call],
+        *,
+        rates: Sequence[Call] = (),
+        projection: Sequence[Call] = (),
+        events: Sequence[Call] = (),
+        jacobian: Sequence[Call] = (),
+        split: int | None = None,
+        keep: Any = None,
+    ) -> None:
+        self.buffers = buffers
+        self.n = len(buffers.X)
+        self.split = self.n // 2 if split is None else split
+        self.n_events = len(buffers.G) if events else 0
+        self.failure: BaseException | None = None
+        """What a Python function raised; the run hands it on."""
+        roles = [list(calls) for calls in (derivative, rates, projection, events, jacobian)]  # in the order of the roles
+        self._keep = (keep, roles)
+        calls = [(address, arguments.ctypes.data) for role in roles for address, arguments in role]
+        self._calls = np.array(calls, dtype=np.int64).reshape(-1, 2)
+        self._first = np.cumsum([0, *(len(role) for role in roles)]).astype(np.int64)
+        self.has_jacobian = bool(roles[4])
+
+    def problem(self, jacobian: bool) -> Problem:
+        """The arrays for an integrator; `jacobian`: with room for one, whoever makes it."""
+        b = self.buffers
+        J = b.J if self.has_jacobian or not jacobian else np.zeros((self.n, self.n))
+        return Problem(b.X, b.DX, b.T, b.G if self.n_events else b.G[:0], J, b.report, self._calls, self._first)
+
+    def derivative(self, t: float, x: np.ndarray) -> np.ndarray:
+        """dx at (t, x): one evaluation, from Python."""
+        self._perform(0, t, x)
+        return self.buffers.DX.copy()
+
+    def event_values(self, t: float, x: np.ndarray) -> np.ndarray:
+        self._perform(3, t, x)
+        return self.buffers.G.copy()
+
+    def jacobian(self, t: float, x: np.ndarray) -> np.ndarray:
+        """d(dx_i)/d(x_j) as rows i and columns j, where the system has one."""
+        self._perform(4, t, x)
+        return self.buffers.J.T.copy()
+
+    def _perform(self, role: int, t: float, x: np.ndarray) -> None:
+        self.buffers.X[:] = x
+        self.buffers.T[0] = t
+        for address, arguments in self._calls[self._first[role] : self._first[role + 1]]:
+            _CALLBACK(int(address))(int(arguments))
+        self.raise_failure()
+
+    def raise_failure(self) -> None:
+        if self.failure is not None:
+            failure, self.failure = self.failure, None
+            raise failure
+
+
+def from_python(
+    f: Callable[[float, np.ndarray], Any],
+    n: int,
+    *,
+    events: Callable[[float, np.ndarray], Any] | None = None,
+    n_events: int = 0,
+    projection: Callable[[float, np.ndarray], Any] | None = None,
+    jacobian: Callable[[float, np.ndarray], Any] | None = None,
+    split: int | None = None,
+) -> System:
+    """A system whose functions are plain Python: f(t, x) -> dx, events(t, x) -> n_events numbers, projection(t, x) -> x,
+    jacobian(t, x) -> matrix (n, n). Compiled integrators call them too, at the speed of Python."""
+    b = buffers(n, events=n_events, jacobian=jacobian is not None)
+    alive: list[Any] = []
+
+    def call(function: Callable[..., Any] | None, target: np.ndarray) -> list[Call]:
+        if function is None:
+            return []
+
+        def callback(_: Any) -> None:
+            if system.failure is not None:  # nothing more is worth computing
+                target.fill(np.nan)
+                return
+            try:
+                result = np.asarray(function(float(b.T[0]), b.X.copy()), dtype=float)
+                if result.size != target.size:
+                    raise StateError(f"{function.__name__!r} must return {target.size} numbers, got {result.size}")
+                target[...] = result.reshape(target.shape).T if target.ndim == 2 else result.reshape(target.shape)
+            except BaseException as error:
+                target.fill(np.nan)
+                system.failure = error
+
+        native = _CALLBACK(callback)
+        alive.append(native)
+        return [(ctypes.cast(native, ctypes.c_void_p).value or 0, np.zeros(1, dtype=np.int64))]
+
+    system = System(
+        b,
+        call(f, b.DX),
+        projection=call(projection, b.X),
+        events=call(events, b.G),
+        jacobian=call(jacobian, b.J),
+        split=split,
+        keep=alive,
+    )
+    return system

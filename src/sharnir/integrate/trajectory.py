@@ -1,0 +1,81 @@
+"""What a run gives: times, states, what happened on the way, and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..errors import StateError
+
+ACTIONS = {"record": 0, "stop": 1, "change": 2}
+
+
+@dataclass(frozen=True)
+class Event:
+    """What to do when the system's event function of the same place crosses zero.
+
+    direction: -1 falling, +1 rising, 0 both. action: "record" it and go on; "stop" there; "change": call
+    `change(t, x)`, which may alter parameters of the system and returns the new state (or None: the same), and start
+    again from there.
+    """
+
+    direction: int = 0
+    action: str = "record"
+    change: Callable[[float, np.ndarray], np.ndarray | None] | None = None
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if self.action not in ACTIONS:
+            raise StateError(f"the action of an event is 'record', 'stop' or 'change', not {self.action!r}")
+        if self.direction not in (-1, 0, 1):
+            raise StateError(f"the direction of an event is -1 (falling), 0 (both) or 1 (rising), not {self.direction!r}")
+        if (self.action == "change") != (self.change is not None):
+            raise StateError("an event of action 'change' needs a function `change`, and no other has one")
+
+
+@dataclass(frozen=True)
+class Happening:
+    """An event that took place: when, which one, and the state just then."""
+
+    t: float
+    index: int
+    x: np.ndarray
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Statistics:
+    steps: int
+    rejected: int
+    evaluations: int
+    jacobians: int
+    factorizations: int
+    first_step: float
+    last_step: float
+    min_step: float
+    max_step: float
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """t (m,) and x (m, n): the rows asked for. `status` is "done", "stopped" (by an event), "interrupted", "max_steps",
+    or the reason why it could not go on: "step_too_small", "not_finite", "no_convergence"; `message` says it in words.
+    `final_t`, `final_x`: where it ended, asked for or not."""
+
+    t: np.ndarray
+    x: np.ndarray
+    status: str
+    message: str
+    method: str
+    events: list[Happening]
+    statistics: Statistics
+    final_t: float
+    final_x: np.ndarray
+    report_total: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    report_peak: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def ok(self) -> bool:
+        return self.status in ("done", "stopped")

@@ -1,0 +1,88 @@
+"""Events: what is looked for while a motion is simulated, and what is done about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import StateError
+from ..model.forces.loads import Loads
+from ..model.structure import Structure
+from ..trace import Expression, Graph, Number, call_traced, check_numbers
+
+DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something happens where `when` crosses zero.
+
+    when       plain Python function of one argument, `sharnir.Loads`: reads t, q, v, points … and returns a number
+    action     "record" (default), "stop", or a function of a `Moment` that may change its q, v and parameters
+    direction  "rising", "falling" or "both"
+    """
+
+    when: Callable[[Any], Any]
+    action: str | Callable[[Moment], Any] = "record"
+    direction: str = "both"
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if not callable(self.when):
+            raise StateError(f"an event needs a function of the state, got {self.when!r}")
+        if self.direction not in DIRECTIONS:
+            raise StateError(f"event {self.name!r}: direction must be 'rising', 'falling' or 'both', got {self.direction!r}")
+        if not callable(self.action) and self.action not in ("record", "stop"):
+            raise StateError(f"event {self.name!r}: action must be 'record', 'stop' or a function, got {self.action!r}")
+
+
+@dataclass
+class Moment:
+    """The state at an event, for its action to look at and to change."""
+
+    t: float
+    q: np.ndarray
+    v: np.ndarray
+    parameters: dict[str, float]
+
+
+class Watched:
+    """Functions of the state as one expression of time, coordinates, speeds, poses and velocities."""
+
+    def __init__(self, structure: Structure, functions: Sequence[tuple[str, Callable[[Any], Any]]]) -> None:
+        graph = Graph()
+        loads = Loads(structure, graph)
+        values: list[Number] = []
+        for label, function in functions:
+            values += check_numbers([call_traced(function, [loads], label)], graph, label)
+        if loads.wrenches or loads.torques:
+            raise StateError(f"{functions[0][0]}: an event looks, it does not push")
+        self._expression = Expression(graph, list(loads.inputs.values()), values)
+        self._inputs = list(loads.inputs)
+        self.looks_at_bodies = any(kind in ("r", "G", "velocity") for kind, _ in self._inputs)
+
+    def __call__(self, motion: dict[str, Any]) -> Sequence[Number]:
+        """`motion`: flat lists "t", "q", "v", "parameter" and, where bodies are looked at, "r", "G", "velocity"."""
+        return self._expression(*(motion[kind][index] for kind, index in self._inputs))
+
+
+def limit_events(model: Any) -> list[tuple[str, Event]]:
+    """For every joint of one coordinate with limits: leaving them, upward and downward, by the joint's name."""
+    out = []
+    for joint in model.joints:
+        limits = joint.type.limits
+        if limits is None or len(joint.q_names) != 1:
+            continue
+        low, high = limits[0] if hasattr(limits[0], "__len__") else limits
+        for end, sign, what in ((low, -1.0, "lower"), (high, 1.0, "upper")):
+            if end is not None and np.isfinite(end):
+                beyond = _beyond(joint.name, float(end), sign)
+                out.append((joint.name, Event(beyond, "stop", "rising", f"{what} limit {end:g} of joint {joint.name!r}")))
+    return out
+
+
+def _beyond(joint: str, end: float, sign: float) -> Callable[[Any], Any]:
+    return lambda on: sign * (on.q(joint) - end)

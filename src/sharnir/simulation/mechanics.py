@@ -1,0 +1,255 @@
+"""A model as a system of differential equations: native functions on buffers, ready for `integrate`.
+
+The state is x = (q, v, w): coordinates, speeds (or momenta), and the work done so far by whatever feeds or takes energy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..backends.choose import LIMIT
+from ..backends.compiled_forces import CompiledForces
+from ..backends.derivative import TracedDerivative, jacobian_along, trace_derivative
+from ..backends.link import relink
+from ..backends.llvm.emit import emit
+from ..backends.llvm.jit import compile_text, host_lanes
+from ..backends.llvm.runner import LLVMRunner
+from ..backends.run import run_program
+from ..backends.traced import TracedProgram
+from ..backends.user_functions import USER_FUNCTIONS
+from ..dynamics import Dynamics
+from ..integrate.system import Buffers, Call, System, buffers, from_python
+from ..programs import PROGRAMS
+from ..trace import Graph, GraphTooLarge, Number
+from ..trace.functions import sqrt
+from .events import Event, Watched
+
+
+class Mechanics:
+    """The equations of one Dynamics with given joint forces: `system` for the integrator, and what x means."""
+
+    def __init__(
+        self, d: Dynamics, tau: np.ndarray, events: Sequence[Event] = (), balance: bool = True, jacobian: bool = False
+    ) -> None:
+        self.d, self.structure, self.events = d, d.structure, list(events)
+        s = self.structure
+        self.nq, self.nv = s.nq, s.nv
+        self.tau = np.array(tau, dtype=float)
+        self.parameters = np.array(list(s.parameters.values()), dtype=float)
+        self.momenta = d.method == "momentum"
+        self.causes: tuple[str, ...] = ()
+        self.compiled = False
+        self._keep: list[Any] = []
+        functions = [(f"event {e.name or k + 1!r}", e.when) for k, e in enumerate(self.events)]
+        self._watched = Watched(s, functions) if functions else None
+        derivative = self._traced(balance)
+        if derivative:
+            self.system = self._native(derivative, jacobian)
+        elif d._method.program and d._shelf.asked != "python":
+            self.system = self._loops()
+        else:
+            self.system = self._python()
+
+    @property
+    def n(self) -> int:
+        return self.nq + self.nv + len(self.causes)
+
+    def split(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Coordinates, speeds (momenta) and work from states (…, n)."""
+        return x[..., : self.nq], x[..., self.nq : self.nq + self.nv], x[..., self.nq + self.nv :]
+
+    # --- compiled -----------------------------------------------------------------------------------------------------------
+    def _traced(self, balance: bool) -> TracedDerivative | None:
+        method = self.d._method
+        straight = method.program is not None and "iterative" not in method.name
+        if not (straight or self.momenta) or self.d._shelf.asked in ("python", "numba"):
+            return None
+        limit = LIMIT if self.d._shelf.asked == "auto" else None
+        try:
+            return trace_derivative(self.structure, method, balance, bool(self.tau.any()), limit)
+        except GraphTooLarge:
+            return None
+
+    def _native(self, derivative: TracedDerivative, jacobian: bool) -> System:
+        self.compiled = True
+        self.causes = derivative.causes
+        b = buffers(self.n, events=len(self.events), jacobian=jacobian)
+        call = self._call(derivative.traced, b, {"rate": 0, "qdd": self.nq, "power": self.nq + self.nv})
+        quaternions = quaternion_places(self.d.model)
+        return System(
+            b,
+            [call],
+            projection=[self._normalise(b, quaternions)] if quaternions else (),
+            events=[self._watch(b)] if self._watched else (),
+            jacobian=[self._jacobian(derivative, b)] if jacobian else (),
+            split=self.nq,
+            keep=self._keep,
+        )
+
+    def _inputs(self, b: Buffers) -> dict[str, int]:
+        """Where compiled code finds what it reads."""
+        x = b.X.ctypes.data
+        return {
+            "q": x, "v": x + 8 * self.nq, "t": b.T.ctypes.data,
+            "tau": self.tau.ctypes.data, "parameter": self.parameters.ctypes.data,
+        }  # fmt: skip
+
+    def _call(self, traced: TracedProgram, b: Buffers, into: dict[str, int]) -> Call:
+        """One state: outputs go into DX at the given places."""
+        compiled = compile_text(emit(traced, 1), self.d._shelf._store)
+        check, at = np.zeros(1), self._inputs(b)
+        numbers = [1]
+        for name in traced.inputs:
+            numbers += [at[name], 0]
+        numbers += [b.DX.ctypes.data + 8 * into[name] for name in traced.outputs]
+        arguments = np.array([*numbers, check.ctypes.data], dtype=np.int64)
+        self._keep += [compiled, check, arguments]
+        return compiled.address, arguments
+
+    def _normalise(self, b: Buffers, places: Sequence[int]) -> Call:
+        """Quaternions back to length one, in place."""
+        graph = Graph()
+        q = graph.inputs(self.nq)
+        out: list[Number] = list(q)
+        for at in places:
+            part = q[at : at + 4]
+            scale = 1.0 / sqrt(sum((x * x for x in part), 0.0))
+            out[at : at + 4] = [x * scale for x in part]
+        return self._function(TracedProgram(graph, {"q": tuple(q)}, {"q": tuple(out)}), b, b.X)
+
+    def _watch(self, b: Buffers) -> Call:
+        """The functions of all events, into G."""
+        assert self._watched is not None
+        graph = Graph()
+        s = self.structure
+        sizes = {"q": self.nq, "v": self.nv, "parameter": len(self.parameters), "t": 1}
+        inputs = {name: tuple(graph.inputs(size)) for name, size in sizes.items()}
+        motion: dict[str, Any] = dict(inputs)
+        if self.momenta:
+            speeds = PROGRAMS["speeds"]
+            motion["v"] = run_program(speeds, s, inputs | {"p": inputs["v"]}, relink(speeds.function), dtype=object).v
+        if self._watched.looks_at_bodies:
+            program = PROGRAMS["motion"]
+            state = {name: motion[name] for name in ("q", "v", "t")}
+            found = run_program(program, s, state, relink(program.function), dtype=object)
+            motion.update({name: x.ravel() for name, x in found._asdict().items()})
+        return self._function(TracedProgram(graph, inputs, {"g": tuple(self._watched(motion))}), b, b.G)
+
+    def _function(self, traced: TracedProgram, b: Buffers, target: np.ndarray) -> Call:
+        compiled = compile_text(emit(traced, 1), self.d._shelf._store)
+        check, at = np.zeros(1), self._inputs(b)
+        numbers = [1, *(k for name in traced.inputs for k in (at[name], 0)), target.ctypes.data, check.ctypes.data]
+        arguments = np.array(numbers, dtype=np.int64)
+        self._keep += [compiled, check, arguments]
+        return compiled.address, arguments
+
+    def _jacobian(self, derivative: TracedDerivative, b: Buffers) -> Call:
+        """Derivatives along all directions at once, as a batch over the lanes of the processor: row j of J by x_j."""
+        along = jacobian_along(derivative)
+        lanes = host_lanes() if self.n >= host_lanes() else 1
+        compiled = compile_text(emit(along, lanes), self.d._shelf._store)
+        directions, check, at = np.eye(self.n, self.nq + self.nv), np.zeros(self.n), self._inputs(b)
+        numbers = [self.n]
+        for name in along.inputs:
+            numbers += [directions.ctypes.data, self.nq + self.nv] if name == "dx" else [at[name], 0]
+        arguments = np.array([*numbers, b.J.ctypes.data, check.ctypes.data], dtype=np.int64)
+        self._keep += [compiled, directions, check, arguments]
+        return compiled.address, arguments
+
+    # --- loops ----------------------------------------------------------------------------------------------------------
+    def _loops(self) -> System:
+        """Models too large for straight-line code, and methods that iterate: native functions one after the other."""
+        self.compiled = True
+        s, shelf, nq = self.structure, self.d._shelf, self.nq
+        method = self.d._method.program
+        forward = shelf.runner(f"forward/{method}", wrenches=True, backend="numba")
+        iterates = "report" in forward.outputs
+        b = buffers(self.n, events=len(self.events), report=2 if iterates else 0)
+        at = {
+            "q": b.X[:nq], "v": b.X[nq:], "t": b.T, "rate": b.DX[:nq], "qdd": b.DX[nq:], "report": b.report,
+            "drive": np.zeros(3 * len(s.drives)), "given": np.zeros(s.sizes["ng"]), "load": np.zeros(s.sizes["nf"]),
+            "tau": self.tau, "wrench": np.zeros(6 * (s.nb + 1)),
+            "r": np.zeros(3 * (s.nb + 1)), "G": np.zeros(9 * (s.nb + 1)), "velocity": np.zeros(6 * (s.nb + 1)),
+        }  # fmt: skip
+        calls: list[Call] = []
+        if s.drives or s.given:
+            calls.append(self._straight(LLVMRunner(USER_FUNCTIONS, s, store=shelf._store), at))
+        if s.forces:
+            if s.forces.kinematic:
+                calls.append(self._looped(shelf.runner("motion", backend="numba"), at))
+            forces = CompiledForces(s, shelf._store, tau=self.tau)
+            at["tau"] = np.zeros(s.nv)
+            calls.append(self._straight(forces, at))
+        calls.append(self._looped(forward, at))
+        rates = self._looped(shelf.runner("rates", backend="numba"), at)
+        quaternions = quaternion_places(self.d.model)
+        self._keep.append(at)
+        return System(
+            b,
+            [*calls, rates],
+            rates=[rates],
+            projection=[self._normalise(b, quaternions)] if quaternions else (),
+            events=[self._watch(b)] if self._watched else (),
+            split=nq,
+            keep=self._keep,
+        )
+
+    def _looped(self, runner: Any, at: dict[str, np.ndarray]) -> Call:
+        address, arguments, alive = runner.native(at, at)
+        self._keep += [arguments, alive]
+        return address, arguments
+
+    def _straight(self, runner: LLVMRunner, at: dict[str, np.ndarray]) -> Call:
+        check = np.zeros(1)
+        arguments = runner.arguments(0, 1, [at[k][None] for k in runner.inputs], [at[k][None] for k in runner.outputs], check)
+        self._keep += [runner, runner.single, check, arguments]
+        return runner.single.address, arguments
+
+    # --- by calls from Python -------------------------------------------------------------------------------------------
+    def _python(self) -> System:
+        """Methods that are sparse solves, and the interpreter: one call of Dynamics for every evaluation."""
+        d, nq = self.d, self.nq
+
+        def derivative(t: float, x: np.ndarray) -> np.ndarray:
+            q, v = x[:nq], x[nq:]
+            if self.momenta:
+                speeds = d.velocities(q, v, t)
+                return np.concatenate([d.rates(q, speeds, t), d.momentum_rates(q, v, self.tau, t)])
+            return np.concatenate([d.rates(q, v, t), d.forward(q, v, self.tau, t)])
+
+        def normalise(t: float, x: np.ndarray) -> np.ndarray:
+            for at in places:
+                x[at : at + 4] /= np.linalg.norm(x[at : at + 4])
+            return x
+
+        def watch(t: float, x: np.ndarray) -> list[float]:
+            q, v = x[:nq], x[nq:]
+            v = d.velocities(q, v, t) if self.momenta else v
+            motion: dict[str, Any] = {"q": q.tolist(), "v": v.tolist(), "t": [t], "parameter": self.parameters.tolist()}
+            assert self._watched is not None
+            if self._watched.looks_at_bodies:
+                found = run_program(PROGRAMS["motion"], self.structure, motion)
+                motion.update({name: part.ravel().tolist() for name, part in found._asdict().items()})
+            return [float(g) for g in self._watched(motion)]
+
+        places = quaternion_places(d.model)
+        return from_python(
+            derivative,
+            self.n,
+            events=watch if self._watched else None,
+            n_events=len(self.events),
+            projection=normalise if places else None,
+            split=nq,
+        )
+
+
+def quaternion_places(model: Any) -> list[int]:
+    """Where in q quaternions begin."""
+    out = []
+    for joint in model.joints:
+        first = model.q_slice(joint.name).start
+        out += [first + k for k, name in enumerate(joint.q_names) if name.rsplit(".", 1)[-1] == "qw"]
+    return out

@@ -1,0 +1,234 @@
+"""What a simulation gives: the motion, by name, and everything that follows from it, worked out when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..dynamics import Dynamics
+from ..errors import StateError, known
+from ..model.model import Model
+from ..model.states import check_array
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a run took."""
+
+    method: str
+    why: str
+    backend: str
+    integrator: str
+    steps: int
+    rejected: int
+    evaluations: int
+    jacobians: int
+    wall: float
+    """Seconds, compilation not included."""
+    compile: float
+    """Seconds spent making the equations ready."""
+    smallest_step: float
+    largest_step: float
+    iterations: float = 0.0
+    """Of an iterative method, per evaluation on average."""
+    restarts: int = 0
+    """How often an iterative method had to factorise afresh."""
+
+
+@dataclass(frozen=True)
+class Energy:
+    """Over time. total − total[0] = the sum of `work`, but for the error of integration: `defect`."""
+
+    kinetic: np.ndarray
+    potential: np.ndarray
+    work: dict[str, np.ndarray]
+    """Energy fed (positive) or taken by each cause: "drives" (joints driven in time, a moving base), "tau", forces by name."""
+
+    @property
+    def total(self) -> np.ndarray:
+        return self.kinetic + self.potential
+
+    @property
+    def defect(self) -> np.ndarray:
+        """What the balance leaves unexplained."""
+        return self.total - self.total[:1] - sum(self.work.values(), np.zeros(len(self.kinetic)))
+
+
+@dataclass(frozen=True)
+class Happened:
+    """An event that took place."""
+
+    name: str
+    t: float
+    q: np.ndarray
+    v: np.ndarray
+
+
+@dataclass(eq=False)
+class Result:
+    """A motion: t (T,), q (T, nq), v (T, nv), and by name `coordinate`, `speed`, `point`; the rest follows."""
+
+    model: Model
+    t: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    tau: np.ndarray
+    cost: Cost
+    status: str = "done"
+    message: str = ""
+    events: list[Happened] = field(default_factory=list)
+    causes: tuple[str, ...] = ()
+    work_done: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    """(T, causes): energy fed by each cause since the start."""
+    parameters: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    """(T, parameters) where the model has any: they may change at events."""
+
+    # --- by name ------------------------------------------------------------------------------------------------------------
+    def coordinate(self, joint: str) -> np.ndarray:
+        """Coordinates of a joint over time: (T,), or (T, n) where it has several."""
+        return _squeezed(self.q[:, self.model.q_slice(joint)])
+
+    def speed(self, joint: str) -> np.ndarray:
+        """Speeds of a joint over time: (T,), or (T, n)."""
+        return _squeezed(self.v[:, self.model.v_slice(joint)])
+
+    def acceleration(self, joint: str) -> np.ndarray:
+        return _squeezed(self.a[:, self.model.v_slice(joint)])
+
+    def point(self, body: str, at: Sequence[float] = (0.0, 0.0, 0.0)) -> np.ndarray:
+        """Path (T, 3) of a point of a body in the world. `at` in the body's axes."""
+        i, place = self.model.body_index(body), check_array(at, "point", 3)
+        R, r = self.poses
+        return r[:, i] + R[:, i] @ place
+
+    def frame(self, name: str) -> np.ndarray:
+        """Path (T, 3) of the origin of a named frame in the world."""
+        frames = self.model.frames
+        if name not in frames:
+            raise StateError(f"no frame {name!r}; the frames are {known(frames)}")
+        body, pose = frames[name]
+        return self.point(body, pose.position) if body != "ground" else np.tile(pose.position, (len(self.t), 1))
+
+    def reaction(self, joint: str) -> np.ndarray:
+        """(T, 6): force and moment of a joint on the body it carries, at that body's origin, in its axes."""
+        return self.reactions[:, self.model.joint_index(joint)]
+
+    def force_power(self, name: str) -> np.ndarray:
+        """Power of a force over time."""
+        names = self.dynamics.force_names
+        if name not in names:
+            raise StateError(f"no force {name!r}; the forces are {known(names)}")
+        return self.force_powers[:, names.index(name)]
+
+    # --- what follows -------------------------------------------------------------------------------------------------------
+    @cached_property
+    def dynamics(self) -> Dynamics:
+        """For everything that follows from the motion."""
+        method = "composite" if self.model.structure.coupled else "separate"
+        return Dynamics(self.model, method, "python" if self.cost.backend == "python" else "auto")
+
+    @cached_property
+    def a(self) -> np.ndarray:
+        """Accelerations (T, nv)."""
+        return self._each(lambda d, part: d.forward(self.q[part], self.v[part], self.tau, self.t[part]))
+
+    @cached_property
+    def poses(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rotation (T, N, 3, 3), body → world, and position (T, N, 3) of every body."""
+        return self.dynamics.poses(self.q, self.t)
+
+    @cached_property
+    def reactions(self) -> np.ndarray:
+        """(T, N, 6): force and moment of joint i on body i at its origin, body axes."""
+        return self._each(lambda d, part: d.reactions(self.q[part], self.v[part], self.tau, self.t[part]))
+
+    @cached_property
+    def force_powers(self) -> np.ndarray:
+        """(T, forces): power of every force of the model."""
+        return self._each(lambda d, part: d.force_powers(self.q[part], self.v[part], self.t[part]))
+
+    @cached_property
+    def force_energies(self) -> np.ndarray:
+        """(T, forces): energy stored in every force of the model."""
+        return self._each(lambda d, part: d.force_energies(self.q[part], self.v[part], self.t[part]))
+
+    @cached_property
+    def energy(self) -> Energy:
+        """Kinetic and potential energy, and the work of everything that feeds or takes it."""
+        kinetic = np.asarray(self.dynamics.energy(self.q, self.v, self.t)[0])
+        potential = self._each(lambda d, part: np.asarray(d.energy(self.q[part], self.v[part], self.t[part])[1]))
+        return Energy(kinetic, potential, {name: self.work_done[:, k] for k, name in enumerate(self.causes)})
+
+    def _each(self, ask: Any) -> np.ndarray:
+        """Ask with the parameters as they were: piece by piece where they changed on the way."""
+        if not self.parameters.size or not np.ptp(self.parameters, axis=0).any():
+            values = self.parameters[0] if self.parameters.size else ()
+            return ask(self._with(values), slice(None))
+        edges = np.flatnonzero(np.diff(self.parameters, axis=0).any(axis=1)) + 1
+        parts = [slice(a, b) for a, b in zip([0, *edges], [*edges, len(self.t)], strict=True)]
+        return np.concatenate([ask(self._with(self.parameters[part.start]), part) for part in parts])
+
+    def _with(self, parameters: Sequence[float]) -> Dynamics:
+        named = dict(zip(self.model.parameters, (float(x) for x in parameters), strict=True))
+        if named == self.model.parameters:
+            return self.dynamics
+        model = self.model.copy()
+        model._parameters = named
+        return Dynamics(model, self.dynamics.method, self.dynamics.backend)
+
+    # --- out ------------------------------------------------------------------------------------------------------------------
+    def summary(self) -> str:
+        """The run in a few lines."""
+        from .summary import summary
+
+        return summary(self)
+
+    def plot(self, *what: str, path: str | None = None) -> Any:
+        """A Matplotlib figure of coordinates, speeds and energies over time; `what` picks joints by name."""
+        from .plots import plot
+
+        return plot(self, what, path)
+
+    def to_xarray(self) -> Any:
+        """An xarray.Dataset with named dimensions: time, coordinate, speed, body."""
+        from .storage import to_xarray
+
+        return to_xarray(self)
+
+    def to_csv(self, path: Any) -> None:
+        """Time, coordinates, speeds, accelerations and energies, a row per time."""
+        from .storage import to_csv
+
+        to_csv(self, path)
+
+    def save(self, path: Any) -> None:
+        """NetCDF (HDF5): `Result.load` reads it back, and so does xarray.open_dataset."""
+        from .storage import save
+
+        save(self, path)
+
+    @staticmethod
+    def load(path: Any, model: Model | None = None) -> Result:
+        """A saved result. The model is read from the file where it could be written there, else it must be given."""
+        from .storage import load
+
+        return load(path, model)
+
+    def state(self, k: int = -1) -> Mapping[str, np.ndarray]:
+        """q0 and v0 to go on from: simulate(model, 1.0, **result.state())."""
+        return {"q0": self.q[k], "v0": self.v[k]}
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        span = f"{self.t[0]:g} … {self.t[-1]:g} s" if len(self.t) else "empty"
+        return f"Result({self.model.name!r}, {len(self.t)} times, {span}, {self.status})"
+
+
+def _squeezed(x: np.ndarray) -> np.ndarray:
+    return x[:, 0] if x.shape[1] == 1 else x

@@ -1,0 +1,164 @@
+"""Results in files: NetCDF through xarray and h5netcdf, and CSV."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import SharnirError, StateError
+from ..model.model import Model
+
+if TYPE_CHECKING:
+    from .result import Result
+
+VERSION = 1
+
+
+def check_writable(path: Any, size: int = 0) -> Path:
+    """Find out before the run whether its result can be written: folder, permission, room for `size` bytes."""
+    path = Path(path)
+    folder = path.absolute().parent
+    if path.is_dir():
+        raise StateError(f"cannot write {path}: it is a folder; give a file name")
+    if not folder.is_dir():
+        raise StateError(f"cannot write {path}: there is no folder {folder}; make it first")
+    target = path if path.exists() else folder
+    if not os.access(target, os.W_OK):
+        raise StateError(f"cannot write {path}: no permission to write {target}")
+    free = shutil.disk_usage(folder).free
+    if free < size + 65536:
+        raise StateError(f"cannot write {path}: the result needs about {size / 1e6:.1f} MB, {free / 1e6:.1f} MB are free there")
+    return path
+
+
+def to_xarray(r: Result) -> Any:
+    import xarray as xr
+
+    m, e = r.model, r.energy
+    R, position = r.poses
+    data = {
+        "q": (("time", "coordinate"), r.q, {"long_name": "generalised coordinates"}),
+        "v": (("time", "speed"), r.v, {"long_name": "generalised speeds"}),
+        "a": (("time", "speed"), r.a, {"long_name": "rates of the speeds"}),
+        "position": (("time", "body", "axis"), position, {"units": "m", "long_name": "origins of bodies in the world"}),
+        "rotation": (("time", "body", "axis", "body_axis"), R, {"long_name": "rotation, body to world"}),
+        "kinetic": ("time", e.kinetic, {"units": "J"}),
+        "potential": ("time", e.potential, {"units": "J"}),
+    }
+    if r.causes:
+        data["work"] = (("time", "cause"), r.work_done, {"units": "J", "long_name": "energy fed since the start"})
+    if r.parameters.size:
+        data["parameters"] = (("time", "parameter"), r.parameters, {})
+    axes = ["x", "y", "z"]
+    coordinates = {
+        "time": ("time", r.t, {"units": "s"}),
+        "coordinate": m.q_names,
+        "speed": m.v_names,
+        "body": [b.name for b in m.bodies],
+        "axis": axes,
+        "body_axis": axes,
+    }
+    if r.causes:
+        coordinates["cause"] = list(r.causes)
+    if r.parameters.size:
+        coordinates["parameter"] = list(m.parameters)
+    attributes = {"model": m.name, "status": r.status, "message": r.message, "tau": r.tau, "sharnir_result": VERSION}
+    attributes |= {f"cost_{key}": value for key, value in asdict(r.cost).items()}
+    return xr.Dataset(data, coordinates, attributes)
+
+
+def save(r: Result, path: Any) -> None:
+    path = check_writable(path, 8 * (r.q.size + 2 * r.v.size + 12 * len(r.model.bodies) * len(r)))
+    data = to_xarray(r)
+    data.attrs["event_names"] = "\n".join(event.name for event in r.events)
+    if r.events:
+        data["event_time"] = ("event", np.array([event.t for event in r.events]))
+        data["event_q"] = (("event", "coordinate"), np.array([event.q for event in r.events]).reshape(len(r.events), -1))
+        data["event_v"] = (("event", "speed"), np.array([event.v for event in r.events]).reshape(len(r.events), -1))
+    text = _model_text(r.model)
+    if text:
+        data.attrs["model_yaml"] = text
+    part = path.with_name(path.name + ".part")  # a run that dies while writing leaves no half file under the name
+    try:
+        data.to_netcdf(part, engine="h5netcdf")
+        os.replace(part, path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise StateError(f"cannot write {path}: {error}") from error
+
+
+def load(path: Any, model: Model | None = None) -> Result:
+    import xarray as xr
+
+    from .result import Cost, Happened, Result
+
+    path = Path(path)
+    if not path.is_file():
+        raise StateError(f"no file {path}")
+    try:
+        with xr.open_dataset(path, engine="h5netcdf") as file:
+            data = file.load()
+        attributes = data.attrs
+        if "sharnir_result" not in attributes:
+            raise StateError(f"{path} is not a result of sharnir")
+        model = model or _model_from(str(attributes.get("model_yaml", "")), path)
+        cost = Cost(**{f.name: _plain(attributes[f"cost_{f.name}"]) for f in fields(Cost)})
+        names = str(attributes.get("event_names", "")).split("\n")
+        events = []
+        for k, t in enumerate(data["event_time"].values if "event_time" in data else ()):
+            events.append(Happened(names[k], float(t), data["event_q"].values[k], data["event_v"].values[k]))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StateError(f"{path} cannot be read as a result: {error}") from error
+    if list(data["coordinate"].values) != model.q_names:
+        raise StateError(f"{path} is a motion of other coordinates than those of {model.name!r}")
+    empty = np.zeros((0, 0))
+    return Result(
+        model, data["time"].values, data["q"].values, data["v"].values, np.atleast_1d(attributes["tau"]).astype(float), cost,
+        str(attributes["status"]), str(attributes["message"]), events,
+        tuple(str(x) for x in data["cause"].values) if "work" in data else (),
+        data["work"].values if "work" in data else np.zeros((data.sizes["time"], 0)),
+        data["parameters"].values if "parameters" in data else empty,
+    )  # fmt: skip
+
+
+def to_csv(r: Result, path: Any) -> None:
+    path = check_writable(path)
+    e = r.energy
+    head = ["t", *(f"q {n}" for n in r.model.q_names), *(f"v {n}" for n in r.model.v_names)]
+    head += [*(f"a {n}" for n in r.model.v_names), "kinetic", "potential", *(f"work of {cause}" for cause in r.causes)]
+    table = np.column_stack([r.t, r.q, r.v, r.a, e.kinetic, e.potential, r.work_done])
+    try:
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(head)
+            writer.writerows([[repr(float(x)) for x in row] for row in table])
+    except OSError as error:
+        raise StateError(f"cannot write {path}: {error}") from error
+
+
+def _model_text(model: Model) -> str:
+    """The model in the native format; nothing where it has parts that only Python can say."""
+    try:
+        from ..io.native import dumps
+
+        return dumps(model)
+    except (ImportError, SharnirError):
+        return ""
+
+
+def _model_from(text: str, path: Path) -> Model:
+    if not text:
+        raise StateError(f"{path} holds no model (it has parts that only Python can say); give it: Result.load(path, model)")
+    from ..io.native import loads
+
+    return loads(text)
+
+
+def _plain(x: Any) -> Any:
+    return x.item() if hasattr(x, "item") else x

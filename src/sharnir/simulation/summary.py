@@ -1,0 +1,51 @@
+"""A run in a few lines of text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .result import Result
+
+
+def summary(r: Result) -> str:
+    c = r.cost
+    lines = [f"{r.model.name}: {len(r.model.bodies)} bodies, {r.model.nv} freedoms; {r.status}, {r.message}"]
+    lines.append(f"  method      {c.method} on {c.backend} ({c.why})")
+    steps = f"{c.steps} steps ({c.rejected} rejected), {c.evaluations} evaluations"
+    if c.jacobians:
+        steps += f", {c.jacobians} Jacobians"
+    lines.append(f"  integrator  {c.integrator}: {steps}, steps {_short(c.smallest_step)} … {_short(c.largest_step)} s")
+    if c.iterations or c.restarts:
+        lines.append(f"  iterations  {c.iterations:.2f} an evaluation, {c.restarts} fresh factorisations")
+    speed = (r.t[-1] - r.t[0]) / c.wall if c.wall > 0.0 and len(r) else 0.0
+    lines.append(f"  time        {_short(c.wall)} s of computing ({speed:.3g} × real time), {_short(c.compile)} s to make ready")
+    for event in r.events[:8]:
+        lines.append(f"  event       {event.name or 'event'} at t = {event.t:.9g}")
+    if len(r.events) > 8:
+        lines.append(f"              and {len(r.events) - 8} more")
+    if len(r):
+        lines += _energy(r)
+        for name, x in zip(r.model.q_names[:12], r.q[-1], strict=False):
+            lines.append(f"  {name:<11} {x: .9g}")
+        if r.model.nq > 12:
+            lines.append(f"              and {r.model.nq - 12} coordinates more")
+    return "\n".join(lines)
+
+
+def _energy(r: Result) -> list[str]:
+    e = r.energy
+    lines = [f"  energy      kinetic {e.kinetic[-1]:.6g} J, potential {e.potential[-1]:.6g} J"]
+    for name, work in e.work.items():
+        lines.append(f"    {'fed by' if work[-1] >= 0.0 else 'taken by'} {name}: {abs(work[-1]):.6g} J")
+    size = max(float(np.ptp(e.kinetic)), float(np.ptp(e.potential)), 1e-300)
+    worst = float(np.abs(e.defect).max())
+    what = "left unexplained by the balance" if e.work else "change of the total"
+    lines.append(f"    {what}: at most {worst:.2g} J, {worst / size:.1g} of what was exchanged")
+    return lines
+
+
+def _short(x: float) -> str:
+    return f"{x:.3g}"
