@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from .model.shapes import Box, Cylinder, Rod, Sphere
     from .simulation.events import Event
     from .simulation.result import Result
+    from .simulation.rollout import Rollout, rollout
     from .simulation.run import simulate
     from .trace.functions import (
         acos,
@@ -100,6 +101,7 @@ _HOMES = {
     "model.samples": "samples",
     "simulation.events": "Event",
     "simulation.result": "Result",
+    "simulation.rollout": "Rollout rollout",
     "simulation.run": "simulate",
 }
 """Modules and the names they give. All are imported when first used: `import sharnir` and the command line are quick."""
@@ -156,6 +158,7 @@ __all__ = [
     "Result",
     "Revolute",
     "Rod",
+    "Rollout",
     "Rotation",
     "Screw",
     "SharnirError",
@@ -185,6 +188,7 @@ __all__ = [
     "methods",
     "minimum",
     "power",
+    "rollout",
     "samples",
     "select",
     "simulate",

@@ -191,9 +191,10 @@ def _main_text(program: Program) -> str:
     return f"""def main(address):
     tree, joints, work = tree_at(address + {at[0]}), joints_at(address + {at[1]}), work_at(address + {at[2]})
     inputs, outputs = word(address + 8), word(address + 16)
-    for b in range(word(address)):
+    n = word(address)
+    for b in range(n):
         {program.function.__name__}(tree, joints, inputs_at(inputs + {x} * b), work, outputs_at(outputs + {y} * b))
-    return 0
+    return n
 """
 
 

@@ -1,16 +1,13 @@
 """The integrators as machine code: Numba compiles the text of `stepping/`, the cache keeps the result.
 
 What is kept is object code under a digest of every file of `stepping/`, so that a warm cache is loaded in milliseconds
-without Numba. The function takes one list of integers: address and shape of every array of its groups.
+without Numba. The function takes one list of integers: its status, then address and shape of every array of its groups.
 """
 
 from __future__ import annotations
 
-import ctypes
-import re
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -19,20 +16,11 @@ from typing import Any
 import numpy as np
 
 from ..backends.cache import Cache
-from ..backends.llvm.jit import Compiled, compile_kept, optimized
-from ..backends.numba_module import flat, kernels_text
+from ..backends.llvm.jit import Compiled, compile_kept
+from ..backends.numba_module import addresses, flat, kernels_text, native_assembly
 from ..kernels import ops
-from .stepping.advance import Output
-from .stepping.events import Events
-from .stepping.problem import Problem
+from ..model.storage import words
 from .stepping.problem import invoke as invoke_interpreted
-from .stepping.state import Run
-
-_LIBRARY = {"floor", "fmod", "pow", "exp", "log", "sqrt", "hypot", "memset", "memcpy", "memmove"}
-"""What the code may need from outside."""
-
-_PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
-"""How Numba's own functions are called: place of the result, place of an exception (there is none), the argument."""
 
 
 class Driver:
@@ -40,16 +28,12 @@ class Driver:
 
     def __init__(self, entry: Any, groups: tuple[Any, ...], store: Cache | None = None) -> None:
         self._arrays = flat(groups)
-        self._compiled = load(entry, type(groups[-1]), store or Cache())
-        numbers = [k for x in self._arrays for k in (x.ctypes.data, *x.shape)]
-        self._arguments = np.array(numbers, dtype=np.int64)
-        self._result = np.zeros(2, dtype=np.int64)
-        self._function = _PROTOTYPE(self._compiled.address)
+        self._compiled = load(entry, tuple(type(group) for group in groups), store or Cache())
+        self._arguments = np.array([0, *addresses(self._arrays)], dtype=np.int64)
 
     def __call__(self) -> int:
-        at = self._result.ctypes.data
-        self._function(at, at + 8, self._arguments.ctypes.data)
-        return int(self._result[0])
+        self._compiled.call(self._arguments.ctypes.data)
+        return int(self._arguments[0])
 
 
 def interpreted(entry: Any, groups: tuple[Any, ...]) -> Callable[[], int]:
@@ -65,12 +49,12 @@ def interpreted(entry: Any, groups: tuple[Any, ...]) -> Callable[[], int]:
 _loaded: dict[tuple[str, str], Compiled] = {}
 
 
-def load(entry: Any, memory: Any, store: Cache) -> Compiled:
+def load(entry: Any, groups: tuple[Any, ...], store: Cache) -> Compiled:
     """The machine code of an integrator: from memory, from the cache folder, or made now."""
     key = (entry.__name__, str(store.folder))
     if key not in _loaded:
         depends_on = (sources(), entry.__name__, version("numba"), sys.version)
-        _loaded[key] = compile_kept(depends_on, lambda: assembly(entry, memory), store)
+        _loaded[key] = compile_kept(depends_on, lambda: assembly(entry, groups), store)
     return _loaded[key]
 
 
@@ -81,6 +65,7 @@ def sources() -> str:
     files = [
         here,
         here.parents[1] / "backends" / "intrinsics.py",
+        here.parents[1] / "backends" / "numba_module.py",
         Path(ops.__file__),
         *sorted((here.parent / "stepping").glob("*.py")),
     ]
@@ -93,7 +78,7 @@ def module_text(entries: list[Any]) -> str:
         [
             '"""Integrators of sharnir, as they stand, for Numba. Generated; do not edit."""',
             "from numba import njit",
-            "from sharnir.backends.intrinsics import group_at, invoke",
+            "from sharnir.backends.intrinsics import invoke",
             "",
             # no fast arithmetic: compiled and interpreted give the same bits, and compensated sums stay what they are
             "kernel = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model='numpy', _nrt=False)",
@@ -106,59 +91,21 @@ def module_text(entries: list[Any]) -> str:
 def _space() -> dict[str, Any]:
     """The functions of all integrators, not compiled yet: what two of them share is compiled once in a process."""
     from .methods import INTEGRATORS
+    from .stepping.rollout import rollout_euler, rollout_rk4
 
     space: dict[str, Any] = {"__name__": "sharnir_integrators"}
-    text = module_text([method.entry for method in INTEGRATORS.values() if method.entry])
+    entries = [method.entry for method in INTEGRATORS.values() if method.entry]
+    text = module_text([*entries, rollout_rk4, rollout_euler])
     exec(compile(text, "<sharnir integrators>", "exec"), space)
     return space
 
 
-def assembly(entry: Any, memory: Any) -> str:
-    """LLVM assembly of an integrator as a function f of one address."""
-    from numba import types
-
-    from ..backends.intrinsics import group_at, words
-
-    space, calls, at = dict(_space()), [], 0
-    for k, group in enumerate((Problem, Run, Events, Output, memory)):
-        space[f"group{k}"] = group_at(group)
-        calls.append(f"group{k}(address + {8 * at})")
-        at += words(group)
-    exec(f"@kernel\ndef main(address):\n    return {entry.__name__}({', '.join(calls)})", space)
-    with _assembly_only():
-        space["main"].compile((types.int64,))
-        (result,) = space["main"].overloads.values()
-        result.library.finalize()
-        text = result.library.get_llvm_str()
-    name = re.escape(result.fndesc.llvm_func_name)
-    text = optimized(re.sub(rf'@"?{name}"?(?=\()', "@f", text))
-    foreign = set(re.findall(r"^declare .*?@\"?([\w.]+)", text, re.MULTILINE)) - _LIBRARY
-    foreign = {name for name in foreign if not name.startswith("llvm.")}
-    if foreign:
-        raise AssertionError(f"{entry.__name__!r} leaves the dialect: it calls {', '.join(sorted(foreign))}")
-    return text
-
-
-@contextmanager
-def _assembly_only() -> Iterator[None]:
-    """Numba optimises every function together with all it calls, and makes machine code of each, to throw most of it away.
-    Here it only writes the assembly; that is five times quicker. Its own functions are none the wiser."""
-    from numba.core.codegen import JITCodeLibrary
-    from numba.core.compiler_lock import global_compiler_lock
-    from numba.core.cpu import CPUContext
-
-    instead: list[tuple[Any, str, Any]] = [
-        (JITCodeLibrary, "_optimize_functions", lambda *_: None),
-        (JITCodeLibrary, "_optimize_final_module", lambda *_: None),
-        (JITCodeLibrary, "_finalize_specific", lambda *_: None),
-        (CPUContext, "get_executable", lambda *_: set().add),  # a built-in function unlike any other: never called
-    ]
-    with global_compiler_lock:
-        kept = [getattr(owner, name) for owner, name, _ in instead]
-        try:
-            for owner, name, function in instead:
-                setattr(owner, name, function)
-            yield
-        finally:
-            for (owner, name, _), function in zip(instead, kept, strict=True):
-                setattr(owner, name, function)
+def assembly(entry: Any, groups: tuple[Any, ...]) -> str:
+    """LLVM assembly of an integrator as a function of the list of its arrays; the first word becomes the status."""
+    names, calls, at = {}, [], 8
+    for k, group in enumerate(groups):
+        names[f"group{k}"] = group
+        calls.append(f"group{k}(address + {at})")
+        at += 8 * words(group)
+    main = f"def main(address):\n    return {entry.__name__}({', '.join(calls)})\n"
+    return native_assembly(_space(), main, names)

@@ -41,7 +41,7 @@ class Mechanics:
         self.parameters = np.array(list(s.parameters.values()), dtype=float)
         self.momenta = d.method == "momentum"
         self.causes: tuple[str, ...] = ()
-        self.compiled = False
+        self.backend = "python"
         self._keep: list[Any] = []
         functions = [(f"event {e.name or k + 1!r}", e.when) for k, e in enumerate(self.events)]
         self._watched = Watched(s, functions) if functions else None
@@ -74,7 +74,7 @@ class Mechanics:
             return None
 
     def _native(self, derivative: TracedDerivative, jacobian: bool) -> System:
-        self.compiled = True
+        self.backend = "llvm"
         self.causes = derivative.causes
         b = buffers(self.n, events=len(self.events), jacobian=jacobian)
         call = self._call(derivative.traced, b, {"rate": 0, "qdd": self.nq, "power": self.nq + self.nv})
@@ -112,13 +112,8 @@ class Mechanics:
     def _normalise(self, b: Buffers, places: Sequence[int]) -> Call:
         """Quaternions back to length one, in place."""
         graph = Graph()
-        q = graph.inputs(self.nq)
-        out: list[Number] = list(q)
-        for at in places:
-            part = q[at : at + 4]
-            scale = 1.0 / sqrt(sum((x * x for x in part), 0.0))
-            out[at : at + 4] = [x * scale for x in part]
-        return self._function(TracedProgram(graph, {"q": tuple(q)}, {"q": tuple(out)}), b, b.X)
+        q = tuple(graph.inputs(self.nq))
+        return self._function(TracedProgram(graph, {"q": q}, {"q": tuple(normalised(q, places))}), b, b.X)
 
     def _watch(self, b: Buffers) -> Call:
         """The functions of all events, into G."""
@@ -162,7 +157,7 @@ class Mechanics:
     # --- loops ----------------------------------------------------------------------------------------------------------
     def _loops(self) -> System:
         """Models too large for straight-line code, and methods that iterate: native functions one after the other."""
-        self.compiled = True
+        self.backend = "numba"
         s, shelf, nq = self.structure, self.d._shelf, self.nq
         method = self.d._method.program
         forward = shelf.runner(f"forward/{method}", wrenches=True, backend="numba")
@@ -212,6 +207,7 @@ class Mechanics:
     def _python(self) -> System:
         """Methods that are sparse solves, and the interpreter: one call of Dynamics for every evaluation."""
         d, nq = self.d, self.nq
+        self.backend = d.backend
 
         def derivative(t: float, x: np.ndarray) -> np.ndarray:
             q, v = x[:nq], x[nq:]
@@ -252,4 +248,13 @@ def quaternion_places(model: Any) -> list[int]:
     for joint in model.joints:
         first = model.q_slice(joint.name).start
         out += [first + k for k, name in enumerate(joint.q_names) if name.rsplit(".", 1)[-1] == "qw"]
+    return out
+
+
+def normalised(q: Sequence[Number], places: Sequence[int]) -> list[Number]:
+    """Coordinates with quaternions of length one."""
+    out = list(q)
+    for at in places:
+        scale = 1.0 / sqrt(sum((x * x for x in q[at : at + 4]), 0.0))
+        out[at : at + 4] = [x * scale for x in q[at : at + 4]]
     return out

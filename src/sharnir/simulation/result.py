@@ -34,9 +34,9 @@ class Cost:
     smallest_step: float
     largest_step: float
     iterations: float = 0.0
-    """Of an iterative method, per evaluation on average."""
+    """Of an iterative method, in the last evaluation of a step, on average."""
     restarts: int = 0
-    """How often an iterative method had to factorise afresh."""
+    """In how many steps that evaluation had to factorise afresh."""
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ def simulate(
             every=every,
             events=[changes.root(event) for event in watched],
             progress=bar.update,
-            compiled=mechanics.compiled or backend != "python",
+            compiled=backend != "python",
             strict=False,
         )
     result = _result(model, d, mechanics, trajectory, changes, tau, ready - begun, time.perf_counter() - ready)
@@ -206,10 +206,9 @@ def _result(
         v = d.velocities(q, v, y.t)
     s = y.statistics
     report = y.report_total
-    backend = "llvm" if m.compiled else d.backend
     cost = Cost(
-        d.method, d.why, backend, y.method, s.steps, s.rejected, s.evaluations, s.jacobians, wall, ready, s.min_step, s.max_step,
-        iterations=float(report[0] / max(s.evaluations, 1)) if report.size else 0.0,
+        d.method, d.why, m.backend, y.method, s.steps, s.rejected, s.evaluations, s.jacobians, wall, ready, s.min_step, s.max_step,
+        iterations=float(report[0] / max(s.steps, 1)) if report.size else 0.0,
         restarts=int(report[1]) if report.size > 1 else 0,
     )  # fmt: skip
     happened = []

@@ -19,7 +19,7 @@ def summary(r: Result) -> str:
         steps += f", {c.jacobians} Jacobians"
     lines.append(f"  integrator  {c.integrator}: {steps}, steps {_short(c.smallest_step)} … {_short(c.largest_step)} s")
     if c.iterations or c.restarts:
-        lines.append(f"  iterations  {c.iterations:.2f} an evaluation, {c.restarts} fresh factorisations")
+        lines.append(f"  iterations  {c.iterations:.2f} a step, {c.restarts} fresh factorisations")
     speed = (r.t[-1] - r.t[0]) / c.wall if c.wall > 0.0 and len(r) else 0.0
     lines.append(f"  time        {_short(c.wall)} s of computing ({speed:.3g} × real time), {_short(c.compile)} s to make ready")
     for event in r.events[:8]:
