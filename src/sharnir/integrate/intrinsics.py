@@ -65,7 +65,7 @@ def _type_of(part: Any) -> Any:
 class GroupAttribute(AttributeTemplate):
     key = GroupType
 
-    def generic_resolve(self, kind: Any, name: str) -> Any:
+    def generic_resolve(self, kind: Any, name: str) -> Any:  # type: ignore[override]
         part = kind.group.__annotations__.get(name)
         return None if part is None else _type_of(part)
 
@@ -85,7 +85,8 @@ def _lower(context: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
     array_type = _type_of(part)
     number = context.get_data_type(array_type.dtype)
     itemsize = _WORD(context.get_abi_sizeof(number))
-    strides, step = [], itemsize
+    strides: list[Any] = []
+    step = itemsize
     for size in reversed(numbers[1:]):
         strides.insert(0, step)
         step = builder.mul(step, size, flags=["nsw"])

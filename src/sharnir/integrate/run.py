@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -121,10 +122,8 @@ class _Pieces:
 
     def run(self, progress: Callable[[float], None] | None, max_steps: int | None) -> Trajectory:
         status = "interrupted"
-        try:
+        with suppress(KeyboardInterrupt):
             status = self._run(progress, np.inf if max_steps is None else max_steps)
-        except KeyboardInterrupt:
-            pass
         self._collect()
         return self._trajectory(status)
 

@@ -2,7 +2,7 @@
 
 from ...kernels.ops import sqrt
 from .problem import derive, evaluate
-from .state import H, MAX_STEP, RTOL, SINCE, T, T_END, all_finite, forward_sign
+from .state import MAX_STEP, RTOL, SINCE, T_END, H, T, all_finite, forward_sign
 
 
 def begin(problem, run):

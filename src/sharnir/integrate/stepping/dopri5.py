@@ -7,7 +7,6 @@ from .advance import advance
 from .dense import nested_polynomial
 from .runge_kutta import explicit_rows, explicit_start, explicit_step
 
-
 DOPRI5_SIZES = {"ns": 7, "nd": 1}
 DOPRI5_C = [0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1]
 DOPRI5_A = [

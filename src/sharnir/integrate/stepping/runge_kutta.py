@@ -16,12 +16,12 @@ from .problem import copy, derive, evaluate, project
 from .state import (
     ERROR_OLD,
     GOING,
-    H,
     MAX_STEP,
     NOT_FINITE,
     REJECTED,
     STEP_TOO_SMALL,
     T_OLD,
+    H,
     T,
     all_finite,
     arrive_at,
@@ -78,7 +78,7 @@ def explicit_step(problem, run, s, stages, early, exponent, beta, least, most):
         if early:
             evaluate(problem, run, t_new, s.y, s.K[stages])
         error = embedded_error(run, s, stages + 1 if early else stages, h)
-        if not 0.0 * error == 0.0:  # nan or inf somewhere: the step was too bold, or the way ends here
+        if 0.0 * error != 0.0:  # nan or inf somewhere: the step was too bold, or the way ends here
             all_finite(run, s.y)
             blown += 1
             if blown == BLOWN:
