@@ -29,6 +29,9 @@ STATUS = {
     s.NOT_FINITE: "not_finite",
     s.NO_CONVERGENCE: "no_convergence",
 }
+ROWS = 4096
+"""Rows written by the loop before Python takes them away."""
+
 PIECE = 0.05
 """Seconds between two looks from Python: often enough to notice Ctrl-C, seldom enough to cost nothing."""
 
@@ -90,7 +93,7 @@ class _Pieces:
             "ng": system.n_events,
             "nf": 64 + 2 * system.n_events,
             "nw": len(request.times),
-            "rows": max(4, min(4096, 2**19 // max(system.n, 1), len(request.times) or 4096)),
+            "rows": max(4, min(ROWS, 2**19 // max(system.n, 1), len(request.times) or ROWS)),
         }
         self.state: Any = allocate(Run, sizes)
         self.events: Any = allocate(Events, sizes)
