@@ -1,7 +1,8 @@
 """`sharnir COMMAND …`: the commands and their options. What a command does is imported when it runs, so help is quick
 (and plain: rich would take as long again).
 
-Exit codes: 0 good, 1 the model or file is at fault (a line on stderr), 2 the command line is.
+Exit codes: 0 good, 1 the model, the file or the motion is at fault (a line on stderr), 2 the command line is,
+130 interrupted.
 """
 
 from __future__ import annotations
@@ -36,6 +37,51 @@ def inspect(
     from .inspect import inspect_file
 
     inspect_file(file, floating=floating, strict=strict, as_json=json, packages=packages or [])
+
+
+@app.command()
+def run(
+    file: Annotated[Path, typer.Argument(help="a model: .urdf, .xml, .mjcf, .yaml", show_default=False)],
+    duration: Annotated[float | None, typer.Option(help="Seconds; negative: backward.")] = None,
+    q0: Annotated[list[str] | None, typer.Option(help="Start: joint=value, or joint=w,x,y,z; may be repeated.")] = None,
+    v0: Annotated[list[str] | None, typer.Option(help="Speeds at the start: joint=value; may be repeated.")] = None,
+    tau: Annotated[list[str] | None, typer.Option(help="Constant joint forces: joint=value; may be repeated.")] = None,
+    t0: Annotated[float | None, typer.Option(help="Time of the start.")] = None,
+    method: Annotated[str | None, typer.Option(help="Method of forming the equations: separate, composite …")] = None,
+    backend: Annotated[str | None, typer.Option(help="auto, llvm, numba or python.")] = None,
+    integrator: Annotated[str | None, typer.Option(help="dop853, adams, radau, rk4 …")] = None,
+    rtol: Annotated[float | None, typer.Option(help="Relative tolerance of adaptive integrators.")] = None,
+    atol: Annotated[float | None, typer.Option(help="Absolute tolerance.")] = None,
+    step: Annotated[float | None, typer.Option(help="Step of the others, seconds.")] = None,
+    max_step: Annotated[float | None, typer.Option(help="Greatest step of adaptive integrators.")] = None,
+    interval: Annotated[float | None, typer.Option(help="Seconds between rows of the result.")] = None,
+    limits: Annotated[str | None, typer.Option(help="Of joints: ignore, stop or error.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the motion: .nc, or .csv.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the motion: .png, .svg, .pdf.")] = None,
+    floating: Annotated[bool, typer.Option("--floating", help="Free the root from the ground.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse a file that is not wholly honoured.")] = False,
+    packages: Annotated[
+        list[Path] | None, typer.Option("--package-path", help="A folder with ROS packages; may be repeated.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No bar, no summary.")] = False,
+) -> None:
+    """Simulate a model file: print a summary, write the motion and a picture. What the file says holds unless said here."""
+    from .run import run_file
+
+    run_file(
+        file,
+        floating=floating,
+        strict=strict,
+        packages=packages or [],
+        output=output,
+        plot=plot,
+        quiet=quiet,
+        states={"q0": q0 or [], "v0": v0 or [], "tau": tau or []},
+        options={
+            "duration": duration, "t0": t0, "method": method, "backend": backend, "integrator": integrator, "rtol": rtol,
+            "atol": atol, "step": step, "max_step": max_step, "output": interval, "limits": limits,
+        },
+    )  # fmt: skip
 
 
 def main() -> None:

@@ -21,7 +21,6 @@ MOST = 8
 
 def plot(r: Result, joints: Sequence[str] = (), path: Any = None) -> Any:
     """Coordinates and speeds of the joints (all, or those named), energies, and the work of what feeds them, over time."""
-    import matplotlib.pyplot as plt
     from matplotlib.figure import Figure
 
     _check(r, joints)
@@ -37,7 +36,12 @@ def plot(r: Result, joints: Sequence[str] = (), path: Any = None) -> Any:
     }
     panels = {label: lines for label, lines in panels.items() if lines}
     size = (9.0, 0.6 + 2.1 * len(panels))
-    figure = Figure(figsize=size, layout="constrained") if path else plt.figure(figsize=size, layout="constrained")
+    if path:
+        figure = Figure(figsize=size, layout="constrained")  # no window, whatever the screen
+    else:
+        import matplotlib.pyplot as plt
+
+        figure = plt.figure(figsize=size, layout="constrained")
     axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     for axis, (label, lines) in zip(axes, panels.items(), strict=True):
         _lines(axis, r.t, lines, label)

@@ -1,0 +1,134 @@
+"""`sharnir run`: exit codes, files, and a partial result where the motion ends early."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sharnir as sh
+from mechanisms import hinged
+from sharnir.cli.main import main
+from urdf_files import arm, write
+
+pytestmark = pytest.mark.xdist_group("integrators")
+
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    """`sharnir run …`: exit code, stdout, stderr."""
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["sharnir", "run", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        out = capsys.readouterr()
+        return int(end.value.code or 0), out.out, out.err
+
+    return call
+
+
+@pytest.fixture
+def file(tmp_path):
+    return write(tmp_path, *arm())
+
+
+@pytest.fixture
+def instead(monkeypatch):
+    """The file holds another model."""
+    return lambda model: monkeypatch.setattr("sharnir.cli.run.load", lambda *args, **options: model)
+
+
+def test_a_motion_with_summary_numbers_and_picture(run, file, tmp_path):
+    joint = sh.load(file).joints[0].name
+    code, out, err = run(
+        file, "--duration", 0.5, "--q0", f"{joint}=0.3", "--v0", f"{joint}=1", "--tau", f"{joint}=0.1",
+        "--rtol", 1e-9, "--interval", 0.1, "-o", tmp_path / "a.nc", "--plot", tmp_path / "a.png",
+    )  # fmt: skip
+    assert (code, err) == (0, "") and "done, reached t = 0.5" in out and "written:" in out
+    r = sh.Result.load(tmp_path / "a.nc", sh.load(file))
+    assert len(r) == 6 and r.q[0, 0] == 0.3 and r.v[0, 0] == 1.0 and r.tau[0] == 0.1
+    assert (tmp_path / "a.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_options_of_method_and_integrator(run, file, tmp_path):
+    code, out, _ = run(
+        file, "--duration", -0.1, "--method", "composite", "--integrator", "rk4", "--step", 0.01, "-q", "-o", tmp_path / "a.csv"
+    )
+    assert (code, out) == (0, "") and len((tmp_path / "a.csv").read_text().splitlines()) == 12
+
+
+@pytest.mark.parametrize(("arguments", "says"), [
+    ([], "--duration"), (["--duration", "soon"], "--duration"), (["--duration", 1, "--q0", "0.3"], "joint=number"),
+    (["--duration", 1, "--q0", "nothere=1"], "no joint 'nothere'"),
+    (["--duration", 1, "--integrator", "rk5"], "unknown integrator"),
+    (["--duration", 1, "-o", "/no/folder/a.nc"], "no folder"), (["--duration", 1, "--plot", "/"], "folder"), (["--fly"], "--fly"),
+], ids=str)  # fmt: skip
+def test_a_fault_of_the_command_line_is_2(run, file, arguments, says):
+    code, out, err = run(file, *arguments)
+    assert code == 2 and says in err and not out
+
+
+def test_a_fault_of_the_file_is_1(run, tmp_path):
+    for name, says in (("none.urdf", "none.urdf"), ("a.txt", "suffix")):
+        code, _, err = run(tmp_path / name, "--duration", 1)
+        assert code == 1 and err.startswith("sharnir: ") and says in err and "Traceback" not in err
+
+
+def test_a_motion_that_fails_is_1_and_its_beginning_is_written(run, instead, file, tmp_path):
+    model = hinged(lambda on: on.torque("hinge", sh.sqrt(1.0 + on.q("hinge"))))
+    instead(model)
+    code, out, err = run(file, "--duration", 2, "-o", tmp_path / "a.nc", "--plot", tmp_path / "a.png")
+    assert code == 1 and "not finite just after t = 0.48" in err and "not_finite" in out
+    assert 0.48 < sh.Result.load(tmp_path / "a.nc", model).t[-1] < 0.49 and (tmp_path / "a.png").exists()
+
+
+def test_limits_are_an_error_where_asked_for(run, instead, file):
+    instead(hinged(limits=(-1.0, 1.0)))
+    assert run(file, "--duration", 2, "--limits", "error")[0] == 1
+    assert run(file, "--duration", 2, "--limits", "stop")[0] == 0
+
+
+class Settings:
+    """As models of the native format carry them."""
+
+    def __init__(self, **said):
+        self.said = said
+
+    def arguments(self):
+        return dict(self.said)
+
+
+def test_what_the_file_says_holds_unless_the_command_line_says_otherwise(run, instead, file, tmp_path):
+    model = hinged()
+    model.simulation = Settings(duration=0.2, q0={"hinge": 0.5}, integrator="rk4", step=0.01, output=0.1)
+    instead(model)
+    for extra, times, start, integrator in (
+        ([], 3, 0.5, "rk4"), (["--duration", 0.3, "--q0", "hinge=0.1"], 4, 0.1, "rk4"),
+        (["--integrator", "dop853"], 3, 0.5, "dop853"),
+    ):  # fmt: skip
+        assert run(file, *extra, "-o", tmp_path / "a.nc")[0] == 0
+        r = sh.Result.load(tmp_path / "a.nc", model)
+        assert (len(r), r.q[0, 0], r.cost.integrator) == (times, start, integrator)
+
+
+def test_ctrl_c_is_130_and_what_was_computed_is_written(file, tmp_path):
+    out = tmp_path / "a.nc"
+    command = [sys.executable, "-m", "sharnir.cli.main", "run", file, "--duration", "1e9", "--interval", "1e4", "-o", out]
+    source = str(Path(sh.__file__).parents[1])
+    process = subprocess.Popen(
+        [*map(str, command)], env={**os.environ, "PYTHONPATH": source}, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.communicate(timeout=5.0)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30.0)
+    assert process.returncode == 130 and "interrupted" in err
+    if "before the run" not in err:
+        r = sh.Result.load(out, sh.load(file))
+        assert r.status == "interrupted" and np.isfinite(r.q).all()
