@@ -1,29 +1,15 @@
-"""A first look: build a mechanism, see its tree and its matrices, and watch every form of its equations agree.
+"""A first look: build a mechanism, see its tree and its matrices, watch every form of its equations agree, and let it move.
 
-python examples/tour.py            # what `make demo` runs; writes results/structure.png
+python examples/tour.py            # what `make demo` runs; writes structure.png, crane.png and crane_motion.png to results/
 """
 
 from pathlib import Path
 
+import crane
 import numpy as np
+from picture import figure
 
 import sharnir as sh
-
-
-def build() -> sh.Model:
-    """A crane on a turntable: a driven slewing joint, a boom, a trolley on it, a load on a ball joint, a counterweight."""
-    m = sh.Model("crane", gravity=(0, 0, -9.81))
-    m.add_body("tower", mass=800, shape=sh.Cylinder(0.4, 6, at=sh.Pose((0, 0, 3))))
-    m.add_body("boom", mass=300, shape=sh.Rod((0, 0, 0), (9, 0, 0), radius=0.2))
-    m.add_body("counterweight", mass=900, shape=sh.Box((1, 1, 0.6), at=sh.Pose((-2, 0, 0))))
-    m.add_body("trolley", mass=60, shape=sh.Box((0.5, 0.4, 0.3)))
-    m.add_body("load", mass=500, shape=sh.Box((1, 1, 1), at=sh.Pose((0, 0, -4))))
-    m.add_joint("slew", sh.Revolute("z", motion=lambda t: 0.3 * sh.sin(0.5 * t)), "ground", "tower")
-    m.add_joint("luff", sh.Revolute("-y"), "tower", "boom", at=sh.Pose((0, 0, 6)))
-    m.add_joint("balance", sh.Weld(), "tower", "counterweight", at=sh.Pose((0, 0, 6)))
-    m.add_joint("travel", sh.Prismatic("x"), "boom", "trolley", at=sh.Pose((2, 0, -0.3)))
-    m.add_joint("hook", sh.Ball(), "trolley", "load")
-    return m
 
 
 def show_tree(m: sh.Model) -> None:
@@ -63,39 +49,46 @@ def show_answers(m: sh.Model, q: np.ndarray, v: np.ndarray, t: float) -> None:
 
 def draw(m: sh.Model, q: np.ndarray, v: np.ndarray, t: float, path: Path) -> None:
     """The structure of the papers' matrices for this mechanism."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
     x = sh.matrices(m, q, v, t)
     pictures = {
         "S  kinematic structure": x.S, "T = S⁻¹": x.T, "B = TA  tangent basis": x.B,
         "L  multipliers": x.L, "Mᵣ  inertia matrix": x.M_r, "extended system": x.extended,
     }  # fmt: skip
-    figure, axes = plt.subplots(2, 3, figsize=(10, 6.6), layout="constrained")
+    fig, axes = figure(2, 3, width=10, height=6.6)
     for axis, (name, matrix) in zip(axes.flat, pictures.items(), strict=True):
         size = np.log10(np.abs(matrix) + 1e-300)
         axis.imshow(np.where(size > -12, size, np.nan), cmap="viridis", interpolation="nearest", vmin=-2, vmax=4)
         axis.set_title(f"{name}   {matrix.shape[0]}×{matrix.shape[1]}", fontsize=10)
+        axis.grid(False)
         axis.set_xticks([])
         axis.set_yticks([])
         for side in axis.spines.values():
             side.set_color("#bbbbbb")
-    figure.suptitle("One crane, six matrices: the extended system and what it is projected to (colour: order of magnitude)")
+    fig.suptitle("One crane, six matrices: the extended system and what it is projected to (colour: order of magnitude)")
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=130)
+    fig.savefig(path)
     print(f"\nwritten: {path}")
 
 
+def show_motion(folder: Path) -> None:
+    """Motors hold the boom and run the trolley out while the tower slews."""
+    print("\nNow with motors, for twenty seconds:\n")
+    crane.main(folder / "crane.png")
+    path = folder / "crane_motion.png"
+    crane.simulate().plot(path=path)
+    print(f"written: {path}")
+
+
 def main() -> None:
-    m = build()
+    m, folder = crane.build(), Path("results")
     q = m.coordinates({"luff": 0.4, "travel": 3.0, "hook": (0.98, 0.1, -0.15, 0.0)})
     v = m.speeds({"luff": 0.05, "travel": -0.3, "hook": (0.1, 0.2, 0.0)})
+    folder.mkdir(exist_ok=True)
     show_tree(m)
     show_agreement(m, q, v, t=1.0)
     show_answers(m, q, v, t=1.0)
-    draw(m, q, v, 1.0, Path("results/structure.png"))
+    draw(m, q, v, 1.0, folder / "structure.png")
+    show_motion(folder)
 
 
 if __name__ == "__main__":

@@ -251,11 +251,8 @@ class Mechanics:
 
 def quaternion_places(model: Any) -> list[int]:
     """Where in q quaternions begin."""
-    out = []
-    for joint in model.joints:
-        first = model.q_slice(joint.name).start
-        out += [first + k for k, name in enumerate(joint.q_names) if name.rsplit(".", 1)[-1] == "qw"]
-    return out
+    moving = [joint for joint in model.joints if joint.q_names]
+    return [model.q_slice(joint.name).start + at for joint in moving for at in joint.type.quaternions()]
 
 
 def normalised(q: Sequence[Number], places: Sequence[int]) -> list[Number]:

@@ -31,7 +31,8 @@ def plot(r: Result, joints: Sequence[str] = (), path: Any = None) -> Any:
     panels = {
         "coordinates, rad or m": _columns(r, names, r.q, "q"),
         "speeds, rad/s or m/s": _columns(r, names, r.v, "v"),
-        "energy, J": {"total": e.total, "kinetic": e.kinetic, "potential": e.potential},
+        # potential energy has no zero of its own: from where it was at the start, changes can be seen
+        "energy, J": {"total": e.total - e.potential[0], "kinetic": e.kinetic, "potential": e.potential - e.potential[0]},
         "work since the start, J": _greatest(e.work),
     }
     panels = {label: lines for label, lines in panels.items() if lines}

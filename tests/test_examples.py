@@ -1,0 +1,78 @@
+"""The numbers the examples print, and the pictures they draw."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+pytestmark = pytest.mark.xdist_group("integrators")
+
+
+@pytest.fixture
+def example(monkeypatch, tmp_path, capsys):
+    """Run an example by name: its numbers. Its picture is a picture."""
+    monkeypatch.setattr(sys, "path", [str(EXAMPLES), *sys.path])
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+
+    def run(name: str) -> dict[str, float]:
+        with mpl.rc_context():
+            numbers = import_module(name).main(tmp_path / "picture.png")
+        assert (tmp_path / "picture.png").stat().st_size > 10000
+        assert len(capsys.readouterr().out.splitlines()) > 1
+        return numbers
+
+    return run
+
+
+def test_planar_chain(example):
+    x = example("planar_chain")
+    assert x["drift"] < 1e-11
+    assert abs(x["x"] + 0.483094086) < 1e-8 and abs(x["y"] + 0.874473457) < 1e-8
+    assert x["worst"] < 5e-3  # the tolerance is 1e-3
+
+
+def test_double_pendulum(example):
+    x = example("double_pendulum")
+    assert 1.0 < x["rate"] < 2.5 and x["failed"] == 0.0
+    assert 0.58 < x["share"] < 0.59 and x["symmetric"] > 0.98  # the mechanism is its own mirror image
+
+
+def test_manipulator(example):
+    x = example("manipulator_pd")
+    assert x["miss"] < 0.03 and 500.0 < x["peak"] <= 1000.0 * (1.0 + 1e-9)
+    assert x["defect"] < 1e-6
+
+
+def test_spinning_top(example):
+    x = example("spinning_top")
+    assert abs(x["slow"]) < 1e-9 and abs(x["fast"]) < 1e-9
+    assert x["slow nutation"] < 1e-8 and x["fast nutation"] < 1e-8 and abs(x["swing"] - 34.64) < 0.01 and x["defect"] < 1e-8
+
+
+def test_satellite(example):
+    x = example("satellite")
+    assert x["momentum"] < 1e-7 and x["centre"] < 1e-9 and abs(x["fed"]) < 1e-7
+    assert abs(x["z"] + 167.186) < 1e-2
+
+
+def test_cam(example):
+    x = example("cam")
+    assert x["error"] < 1e-6
+    assert abs(x["limit"] / x["formula"] - 1.0) < 1e-4
+
+
+def test_crane(example):
+    x = example("crane")
+    assert 5.0 < x["swing"] < 15.0 and 4905.0 < x["hook"] < 6000.0 and x["defect"] < 1e-5
+
+
+def test_all_examples_are_tested():
+    there = {path.stem for path in EXAMPLES.glob("*.py")} - {"picture", "tour"}
+    here = Path(__file__).read_text(encoding="utf-8")
+    assert all(f'example("{name}")' in here for name in there)
+    assert all(len(path.read_text(encoding="utf-8").splitlines()) <= 100 for path in EXAMPLES.glob("*.py"))
