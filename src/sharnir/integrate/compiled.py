@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +69,7 @@ def load(entry: Any, memory: Any, store: Cache) -> Compiled:
     """The machine code of an integrator: from memory, from the cache folder, or made now."""
     key = (entry.__name__, str(store.folder))
     if key not in _loaded:
-        depends_on = (sources(), entry.__name__, version("numba"), sys.version)
+        depends_on = (sources(), entry.__name__, _numba(), sys.version)
         _loaded[key] = compile_kept(depends_on, lambda: assembly(entry, memory), store)
     return _loaded[key]
 
@@ -80,6 +80,13 @@ def sources() -> str:
     here = Path(__file__)
     files = [here, here.with_name("intrinsics.py"), Path(ops.__file__), *sorted((here.parent / "stepping").glob("*.py"))]
     return "\n".join(path.read_text(encoding="utf-8") for path in files)
+
+
+def _numba() -> str:
+    """Which Numba there is, without importing it."""
+    spec = find_spec("numba")
+    assert spec is not None
+    return (Path(spec.origin or "").parent / "_version.py").read_text(encoding="utf-8")
 
 
 def module_text(entries: list[Any]) -> str:
