@@ -40,6 +40,9 @@ def test_halving_the_step_divides_the_error_by_two_to_the_order(method):
     assert np.allclose(orders, ORDERS[method], atol=0.15)
 
 
+pytestmark = pytest.mark.xdist_group("integrators")  # on one worker: each is compiled once
+
+
 @pytest.mark.parametrize("method", DENSE)
 def test_the_dense_output_has_its_order(method):
     """One step of h from the exact state: the error within it falls as h^(order + 1), capped by the method itself."""

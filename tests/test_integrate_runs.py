@@ -29,6 +29,8 @@ from sharnir.integrate.stepping.state import Run
 
 PARAMETERS = np.array([9.81, 0.8])
 
+pytestmark = pytest.mark.xdist_group("integrators")  # on one worker: each is compiled once
+
 
 def ball(t, x, p):
     return [x[1], -p[0]]
