@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from mechanisms import A01, GOVERNOR, GOVERNOR_SPEED, GOVERNOR_START, RODS, floating, floating_start, governor, powered
+from mechanisms import A01, GOVERNOR, GOVERNOR_SPEED, GOVERNOR_START, RODS, floating, floating_start, governor, hinged, powered
 from states import assert_close
 
 pytestmark = pytest.mark.xdist_group("integrators")
@@ -75,7 +75,7 @@ def test_every_backend_gives_the_same_motion(backend, reference):
 
 
 @pytest.mark.parametrize(("integrator", "options"), [
-    ("dopri5", {"rtol": 1e-9, "atol": 1e-11}), ("radau", {"rtol": 1e-8, "atol": 1e-10}),
+    ("radau", {"rtol": 1e-8, "atol": 1e-10}),
     ("rk4", {"step": 1e-3}), ("midpoint", {"step": 2e-4}), ("euler", {"step": 1e-5}),
 ])  # fmt: skip
 def test_every_integrator_gives_the_same_motion(integrator, options, reference):
@@ -109,7 +109,7 @@ def test_energy_balance_with_everything_that_feeds_or_takes_energy(method):
 
 def test_energy_balance_when_nearly_all_joints_are_driven():
     m = sh.samples.all_joints(seed=4)
-    r = sh.simulate(m, 0.2, q0=m.random_q(2), output=0.05, rtol=1e-10, atol=1e-12)
+    r = sh.simulate(m, 0.2, q0=m.random_q(2), method="separate", output=0.05, rtol=1e-10, atol=1e-12)
     assert np.abs(r.energy.defect).max() < 1e-7 * max(np.abs(r.energy.work["drives"]).max(), np.ptp(r.energy.kinetic))
 
 
@@ -121,6 +121,12 @@ def test_energy_balance_of_a_spring_on_a_moving_base():
     m.add_force(sh.SpringDamper("ground", "mass", (-1.0, 0.0, 0.0), stiffness=20.0, length=1.0))
     r = sh.simulate(m, 1.0)
     assert np.abs(r.energy.defect).max() < 1e-7
+
+
+@pytest.mark.xfail(strict=True, reason="a force that is zero at the few states tried is taken for conservative")
+def test_energy_balance_of_a_force_that_acts_only_later():
+    r = sh.simulate(hinged(lambda on: on.torque("hinge", sh.select(on.t > 1.0, 2.0, 0.0))), 2.0, max_step=0.01)
+    assert np.abs(r.energy.defect).max() < 1e-2
 
 
 def test_a_balance_that_was_not_kept_is_not_claimed():
