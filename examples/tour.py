@@ -58,12 +58,12 @@ def draw(m: sh.Model, q: np.ndarray, v: np.ndarray, t: float, path: Path) -> Non
     for axis, (name, matrix) in zip(axes.flat, pictures.items(), strict=True):
         size = np.log10(np.abs(matrix) + 1e-300)
         axis.imshow(np.where(size > -12, size, np.nan), cmap="viridis", interpolation="nearest", vmin=-2, vmax=4)
-        axis.set_title(f"{name}   {matrix.shape[0]}×{matrix.shape[1]}", fontsize=10)
+        axis.set_title(f"{name}   {matrix.shape[0]}×{matrix.shape[1]}", fontsize=10, fontweight="normal", loc="center")
         axis.grid(False)
         axis.set_xticks([])
         axis.set_yticks([])
         for side in axis.spines.values():
-            side.set_color("#bbbbbb")
+            side.set(color="#bbbbbb", visible=True)
     fig.suptitle("One crane, six matrices: the extended system and what it is projected to (colour: order of magnitude)")
     path.parent.mkdir(parents=True, exist_ok=True)
     fig.savefig(path)

@@ -167,3 +167,12 @@ def test_a_million_steps_in_little_memory_and_time(integrator):
     assert took < 10.0 and peak < 8e6
     drift = np.abs(r.energy.defect).max()
     assert drift < (1e-5 if integrator == "midpoint" else 1e-4)
+
+
+def test_only_quaternions_are_kept_at_length_one():
+    """A coordinate may be called qw and be none."""
+    m = sh.Model("named")
+    m.add_body("b", mass=1.0)
+    m.add_joint("slide", sh.CustomJoint(1, lambda q, t: sh.Pose((q[0], 0.0, 0.0)), names=("qw",)), "ground", "b")
+    r = sh.simulate(m, 1.0, q0={"slide": 3.0}, v0={"slide": 0.5})
+    assert_close(r.coordinate("slide")[-1], 3.5, 1e-12)
