@@ -42,20 +42,25 @@ class Equations:
         return self._codes[what, lanes]
 
 
-_choices: WeakKeyDictionary[Structure, tuple[str, str]] = WeakKeyDictionary()
+class KnownDynamics(Dynamics):
+    """Of a model that had one before: what was checked then holds."""
+
+    def _check_inertia(self) -> None: ...
+
+
+_choices: WeakKeyDictionary[Structure, dict[str, tuple[str, str]]] = WeakKeyDictionary()
 _equations: WeakKeyDictionary[Structure, dict[tuple[object, ...], Equations]] = WeakKeyDictionary()
 
 
 def dynamics(model: Model, method: str, backend: str) -> Dynamics:
-    """A Dynamics of its own for every run; which method is the best is found out once."""
-    choice = _choices.get(model.structure) if method == "auto" else None
-    if choice is None:
-        d = Dynamics(model, method, backend)
-        if method == "auto":
-            _choices[d.structure] = d.method, d.why
+    """A Dynamics of its own for every run; which method is the best, and whether every joint moves a mass, is found out once."""
+    known = _choices.setdefault(model.structure, {})
+    if method in known:
+        d: Dynamics = KnownDynamics(model, known[method][0], backend)
+        d.why = known[method][1]
     else:
-        d = Dynamics(model, choice[0], backend)
-        d.why = choice[1]
+        d = Dynamics(model, method, backend)
+        known[method] = d.method, d.why
     return d
 
 
