@@ -118,7 +118,7 @@ def measure(quick: bool = False) -> Iterator[Measure | str]:
         theirs += [found] if found else []
         if found is None:
             yield f"governor: Exudyn's {name} does not get there with the settings tried"
-    hopeful = [x for x in theirs if x.seconds < 1.5 * min(y.seconds for y in theirs)]
+    hopeful = [x for x in theirs if x.seconds < 3.0 * min(y.seconds for y in theirs)]
     times = {x.label: x.seconds for x in theirs} | race({x.label: x.call for x in (*mine, *hopeful)}, rounds=3)
     for x in (*mine, *theirs):
         yield f"governor: {x.label}: {1e3 * times[x.label]:.1f} ms, error {x.error:.1e} m"

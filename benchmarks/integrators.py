@@ -21,6 +21,8 @@ from sharnir.simulation.prepared import dynamics, equations
 from .report import Measure
 from .timing import once
 
+OWN = {name: method for name, method in INTEGRATORS.items() if method.entry is not None}
+"""Not those of other libraries."""
 SHORT, LONG, STEP, RTOL = 1.0, 6.0, 1e-3, 1e-8
 STATES, ROUNDS = 1024, 15
 
@@ -48,8 +50,7 @@ def options(method: Integrator) -> dict[str, float]:
 
 def measure(model: sh.Model, quick: bool = False) -> Iterator[Measure | str]:
     yield from steps(model)
-    own = [method for method in INTEGRATORS.values() if method.entry is not None]
-    for method in [m for m in own if m.name == "rk4"] if quick else own:
+    for method in [OWN["rk4"]] if quick else OWN.values():
         with tempfile.TemporaryDirectory() as folder:
             cold, warm = (loading(method, Path(folder)) for _ in range(2))
         yield Measure("simulate", method.name, "machine code of an integrator, cold cache", cold, " s")
@@ -66,7 +67,7 @@ def steps(model: sh.Model) -> Iterator[Measure | str]:
     start = {"q0": model.random_q(rng), "v0": rng.normal(size=model.nv), "balance": False}
     evaluation, best = math.inf, {}
     for _ in range(ROUNDS):
-        for name, method in INTEGRATORS.items():
+        for name, method in OWN.items():
             evaluation = min(evaluation, once(alone, 10) / STATES)
             for seconds in (SHORT, LONG):
                 r = sh.simulate(model, seconds, **start, output=[0.0, seconds], integrator=name, **options(method))
@@ -74,7 +75,7 @@ def steps(model: sh.Model) -> Iterator[Measure | str]:
     del kept
     yield Measure("simulate", model.name, "one evaluation of the derivative", 1e9 * evaluation, " ns")
     begin = {}
-    for name in INTEGRATORS:
+    for name in OWN:
         short, long = best[name, SHORT], best[name, LONG]
         n = long.steps - short.steps
         each, several = (long.wall - short.wall) / n, (long.evaluations - short.evaluations) / n
