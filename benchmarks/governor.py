@@ -18,7 +18,7 @@ from scipy.interpolate import CubicSpline
 import sharnir as sh
 
 from .report import Measure
-from .timing import race
+from .timing import once, race
 
 DENSITY, ROD, BALL, SIDE, EDGE = 3000.0, 1.0, 5.0, 0.05, 0.1
 """kg/m³; length of shaft and rods, mass at their ends, distance of hinges from the shaft's axis, edge of the slider."""
@@ -123,6 +123,10 @@ def measure(quick: bool = False) -> Iterator[Measure | str]:
     for x in (*mine, *theirs):
         yield f"governor: {x.label}: {1e3 * times[x.label]:.1f} ms, error {x.error:.1e} m"
     best, peer = (min(side, key=lambda x: times[x.label]) for side in (mine, theirs))
+    fresh = min(once(partial(ours, model.copy(), *best.call.args[1:])) for _ in range(5))  # type: ignore[attr-defined]
     details = {x.label: 1e6 * times[x.label] for x in (best, peer)}
     ratio = times[peer.label] / times[best.label]
-    yield Measure("simulate", "governor", "10 s, error ≤ 1e-6 m, over Exudyn", ratio, "×", 3.0, details=details)
+    what = "10 s, error ≤ 1e-6 m, over Exudyn"
+    yield Measure("simulate", "governor", what, ratio, "×", 3.0, details=details)
+    details = {"ours": 1e6 * fresh, peer.label: 1e6 * times[peer.label]}
+    yield Measure("simulate", "governor", f"{what}, first run of a new model", times[peer.label] / fresh, "×", details=details)

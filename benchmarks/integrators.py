@@ -24,7 +24,7 @@ from .timing import once
 OWN = {name: method for name, method in INTEGRATORS.items() if method.entry is not None}
 """Not those of other libraries."""
 SHORT, LONG, STEP, RTOL = 1.0, 6.0, 1e-3, 1e-8
-STATES, ROUNDS = 1024, 15
+STATES, ROUNDS = 1024, 40
 
 CHILD = """
 import json, sys
@@ -74,7 +74,6 @@ def steps(model: sh.Model) -> Iterator[Measure | str]:
                 best[name, seconds] = min(best.get((name, seconds), r.cost), r.cost, key=lambda c: c.wall)
     del kept
     yield Measure("simulate", model.name, "one evaluation of the derivative", 1e9 * evaluation, " ns")
-    begin = {}
     for name in OWN:
         short, long = best[name, SHORT], best[name, LONG]
         n = long.steps - short.steps
@@ -82,10 +81,8 @@ def steps(model: sh.Model) -> Iterator[Measure | str]:
         what = f"step of {name}: {several:.1f} evaluations"
         if long.jacobians:
             what += f", {(long.jacobians - short.jacobians) / n:.2f} Jacobians"
-        begin[name] = short.wall - short.steps * each
         beside = 1e6 * (each - several * evaluation)
         yield Measure("simulate", model.name, what, 1e9 * each, " ns", details={"beside evaluations": beside})
-    yield Measure("simulate", model.name, "to begin and to end a run of rk4", 1e3 * begin["rk4"], " ms")
 
 
 def evaluations(model: sh.Model) -> tuple[Callable[[], None], list[Any]]:

@@ -63,9 +63,9 @@ class Arm:
         return cls(name, model, peer.model, peer.data, q, CALM * rng.normal(size=(MANY, model.nv)))
 
     # --- one trajectory -------------------------------------------------------------------------------------------------
-    def simulate(self, steps: int = STEPS) -> sh.Result:
+    def simulate(self, steps: int = STEPS, model: sh.Model | None = None) -> sh.Result:
         options = {"integrator": "rk4", "step": STEP, "output": None, "every": 1000, "balance": False}
-        return sh.simulate(self.model, steps * STEP, q0=self.q[0], v0=self.v[0], **options)
+        return sh.simulate(model or self.model, steps * STEP, q0=self.q[0], v0=self.v[0], **options)
 
     def start(self, k: int = 0) -> None:
         mujoco.mj_resetData(self.mj, self.data)
@@ -134,8 +134,8 @@ def one(arm: Arm) -> Iterator[Measure | str]:
         raise AssertionError(f"{arm.name}: after 1000 steps we differ from MuJoCo by {after[1000]:.1e}")
     yield f"{arm.name}: we differ from MuJoCo by {after[1000]:.0e} rad after 1000 steps, {after[STEPS]:.0e} after {STEPS}"
     calls = {"ours": arm.simulate, "nstep": arm.step_in_one_call, "loop": arm.step_in_python}
-    seconds = {key: x / (STEPS if key == "ours" else THEIR_STEPS) for key, x in race(calls, rounds=20).items()}
-    cost = min((arm.simulate().cost for _ in range(20)), key=lambda c: c.wall)
+    seconds = {key: x / (STEPS if key == "ours" else THEIR_STEPS) for key, x in race(calls, rounds=90).items()}
+    cost = min((arm.simulate().cost for _ in range(30)), key=lambda c: c.wall)
     bare = cost.wall / STEPS
     what = f"RK4, {STEPS} steps, over mj_step"
 
@@ -147,6 +147,8 @@ def one(arm: Arm) -> Iterator[Measure | str]:
     yield ratio(f"{what} in a loop", "loop", seconds["ours"], ONE)
     yield ratio(f"{what}(nstep), the run alone", "nstep", bare)
     yield Measure("simulate", arm.name, "making a run ready", 1e3 * cost.compile, " ms")
+    fresh = min(arm.simulate(10, arm.model.copy()).cost.compile for _ in range(5))
+    yield Measure("simulate", arm.name, "making the first run of a new model ready, warm cache", 1e3 * fresh, " ms")
 
 
 def many(arm: Arm) -> Iterator[Measure | str]:
@@ -157,7 +159,7 @@ def many(arm: Arm) -> Iterator[Measure | str]:
     if not apart < 1e-9:
         raise AssertionError(f"{arm.name}: rollouts differ from MuJoCo's by {apart:.1e}")
     calls = {"one": arm.rollout, "two": partial(arm.rollout, 2), "mj_step": arm.step_some, "mujoco.rollout": module}
-    seconds = race(calls, rounds=10)
+    seconds = race(calls, rounds=20)
     mine = {key: seconds[key] / (MANY * STEPS_OF_MANY) for key in ("one", "two")}
     theirs = {key: seconds[key] / (THEIRS * STEPS_OF_MANY) for key in ("mj_step", "mujoco.rollout")}
 
