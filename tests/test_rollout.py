@@ -149,6 +149,23 @@ def test_one_that_fails_does_not_touch_the_others(n):
 
 
 # --- refusals ---------------------------------------------------------------------------------------------------------------
+def three_forces(t, q, v):
+    return np.zeros(3)
+
+
+def words(t, q, v):
+    return "push"
+
+
+def push_knee(on):
+    on.torque("knee", 1.0)
+
+
+def shown(value):
+    """A name that is the same in every process."""
+    return str({key: getattr(x, "__name__", x) for key, x in value.items()}) if isinstance(value, dict) else str(value)
+
+
 @pytest.mark.parametrize(("options", "says"), [
     ({"q0": np.zeros(2)}, "row for each"), ({"q0": np.zeros((0, 2))}, "row for each"), ({"q0": np.zeros((3, 1))}, "q0"),
     ({"q0": np.full((3, 2), np.nan)}, "row 0"), ({"v0": np.zeros((2, 2))}, "v0"), ({"v0": np.full(2, np.inf)}, "not finite"),
@@ -157,9 +174,9 @@ def test_one_that_fails_does_not_touch_the_others(n):
     ({"method": "extended"}, "straight-line"), ({"method": "inverse-iterative"}, "llvm"),
     ({"method": "momentum"}, "straight"),
     ({"control": np.zeros(3)}, "control"), ({"control": np.full(2, np.nan)}, "finite"),
-    ({"control": lambda t, q, v: np.zeros(3)}, "control"), ({"control": lambda t, q, v: "push"}, "control"),
-    ({"feedback": lambda on: on.torque("knee", 1.0)}, "'hinge1'"), ({"model": "x"}, "Model"),
-], ids=str)  # fmt: skip
+    ({"control": three_forces}, "control"), ({"control": words}, "control"),
+    ({"feedback": push_knee}, "'hinge1'"), ({"model": "x"}, "Model"),
+], ids=shown)  # fmt: skip
 def test_bad_arguments_are_named(options, says):
     usual = {"model": sh.samples.double_pendulum(), "q0": np.zeros((3, 2)), "dt": DT, "steps": 2}
     with pytest.raises(sh.SharnirError, match=says):

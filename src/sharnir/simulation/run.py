@@ -26,6 +26,7 @@ from .checks import check_step, choice, number, output_times, span, tolerances, 
 from .events import Event, limit_events
 from .mechanics import Mechanics, quaternion_places
 from .outcome import make_result, why
+from .prepared import dynamics
 from .progress import Progress
 from .result import Result
 from .storage import check_writable, write
@@ -81,7 +82,7 @@ def simulate(
     every, events = whole(every, "every"), watch_list(events)
     q, v, t0 = check_state(model, q0, v0, t0)
     tau = check_tau(model, tau)
-    d = Dynamics(model, method, backend)
+    d = dynamics(model, method, backend)
     chosen = integrator_named(integrator)
     check_step(chosen, step)
     times = output_times(output, t0, t0 + duration)
