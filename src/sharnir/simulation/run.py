@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ..backends.cache import Cache
-from ..dynamics import Dynamics
 from ..errors import ModelError, SimulationError
 from ..integrate import run
 from ..integrate.compiled import load
