@@ -49,8 +49,9 @@ class Dynamics:
                 f"the joints {known(j.name for j in model.closing_joints)} close loops; their equations are not there yet. "
                 "sharnir.matrices gives the structure of such a model"
             )
-        self._check_inertia()
         self._shelf = RunnerShelf(self.structure, backend)
+        if method == "auto":
+            self._check_inertia()  # before a method is tried on it
         self.method, self.why = choose_method(self._shelf) if method == "auto" else (method, f"{method!r} was asked for")
         self._method = METHODS[self.method]
         if backend != "auto" and backend not in self._method.backends and "sparse" not in self._method.backends:
@@ -62,6 +63,7 @@ class Dynamics:
             )
         if self._method.needs_solid:
             self._check_solid()
+        self._check_inertia()
         self._quick: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {}
 
     @property
