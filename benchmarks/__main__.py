@@ -1,4 +1,4 @@
-"""All measurements: `python -m benchmarks [robots] [chains] [compile] [kane] [--quick] [--out results]`."""
+"""All measurements: `python -m benchmarks [robots] [chains] [compile] [kane] [urdf] [--quick] [--out results]`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from . import report, timing  # noqa: E402
 PARTS = {"robots": "peers", "chains": "chains", "compile": "compile"}
 """Parts that measure time, and their modules."""
 
-NAMES = [*PARTS, "kane"]
+NAMES = [*PARTS, "kane", "urdf"]
 
 TITLES = {
     "robots": "Robots, times faster than the peers called from Python; one thread, minimum of rounds taken in turn",
@@ -66,6 +66,10 @@ def main() -> None:
         from .kane_table import main as kane
 
         kane(["--out", "docs/results"])
+    if "urdf" in chosen:
+        from .urdf import main as urdf
+
+        urdf()
 
 
 if __name__ == "__main__":

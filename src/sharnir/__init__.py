@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .errors import (
+    FormatError,
     IntegrationError,
     MethodError,
     ModelError,
@@ -14,90 +15,110 @@ from .errors import (
     StateError,
     TraceError,
 )
-from .model import samples
-from .model.forces import (
-    Bushing,
-    Drag,
-    Force,
-    JointFriction,
-    JointSpring,
-    JointStop,
-    Loads,
-    Motor,
-    PointGravity,
-    SpringDamper,
-    Wrench,
-)
-from .model.joints import (
-    Ball,
-    ConstraintJoint,
-    CustomJoint,
-    Cylindrical,
-    Free,
-    Joint,
-    Planar,
-    Prismatic,
-    Revolute,
-    Screw,
-    Translation,
-    Universal,
-    Weld,
-)
-from .model.model import Model
-from .model.pose import Pose, Rotation
-from .model.shapes import Box, Cylinder, Rod, Sphere
-from .trace.functions import (
-    acos,
-    asin,
-    atan,
-    atan2,
-    cos,
-    cosh,
-    exp,
-    log,
-    maximum,
-    minimum,
-    power,
-    select,
-    sin,
-    sinh,
-    sqrt,
-    tan,
-    tanh,
-)
 
 if TYPE_CHECKING:
     from .backends.cache import cache_clear
     from .dynamics import Dynamics
     from .forms.matrices import Matrices, matrices
     from .integrate.methods import integrators
+    from .io.load import load
+    from .io.report import ImportReport
     from .method_table import methods
+    from .model import samples
+    from .model.forces import (
+        Bushing,
+        Drag,
+        Force,
+        JointFriction,
+        JointSpring,
+        JointStop,
+        Loads,
+        Motor,
+        PointGravity,
+        SpringDamper,
+        Wrench,
+    )
+    from .model.joints import (
+        Ball,
+        ConstraintJoint,
+        CustomJoint,
+        Cylindrical,
+        Free,
+        Joint,
+        Planar,
+        Prismatic,
+        Revolute,
+        Screw,
+        Translation,
+        Universal,
+        Weld,
+    )
+    from .model.model import Model
+    from .model.pose import Pose, Rotation
+    from .model.shapes import Box, Cylinder, Rod, Sphere
     from .simulation.events import Event
     from .simulation.result import Result
     from .simulation.run import simulate
+    from .trace.functions import (
+        acos,
+        asin,
+        atan,
+        atan2,
+        cos,
+        cosh,
+        exp,
+        log,
+        maximum,
+        minimum,
+        power,
+        select,
+        sin,
+        sinh,
+        sqrt,
+        tan,
+        tanh,
+    )
 
 __version__ = "0.1.0"
 
-_LATER = {
-    "Dynamics": "dynamics",
-    "Event": "simulation.events",
-    "Matrices": "forms.matrices",
-    "cache_clear": "backends.cache",
-    "matrices": "forms.matrices",
-    "integrators": "integrate.methods",
-    "methods": "method_table",
-    "Result": "simulation.result",
-    "simulate": "simulation.run",
+_HOMES = {
+    "backends.cache": "cache_clear",
+    "dynamics": "Dynamics",
+    "forms.matrices": "Matrices matrices",
+    "integrate.methods": "integrators",
+    "io.load": "load",
+    "io.report": "ImportReport",
+    "method_table": "methods",
+    "model.forces": "Bushing Drag Force JointFriction JointSpring JointStop Loads Motor PointGravity SpringDamper Wrench",
+    "model.joints": "Ball ConstraintJoint CustomJoint Cylindrical Free Joint Planar Prismatic Revolute "
+    "Screw Translation Universal Weld",
+    "model.model": "Model",
+    "model.pose": "Pose Rotation",
+    "model.shapes": "Box Cylinder Rod Sphere",
+    "trace.functions": "acos asin atan atan2 cos cosh exp log maximum minimum power select sin sinh sqrt tan tanh",
+    "model.samples": "samples",
+    "simulation.events": "Event",
+    "simulation.result": "Result",
+    "simulation.run": "simulate",
 }
-"""Names whose modules need SciPy: imported when first used, so that `import sharnir` is quick."""
+"""Modules and the names they give. All are imported when first used: `import sharnir` and the command line are quick."""
+
+_LATER = {name: module for module, names in _HOMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
     if name in _LATER:
         from importlib import import_module
 
-        return getattr(import_module(f".{_LATER[name]}", __name__), name)
+        module = import_module(f".{_LATER[name]}", __name__)
+        found = module if name == "samples" else getattr(module, name)
+        globals()[name] = found  # next time it is found without asking
+        return found
     raise AttributeError(f"module 'sharnir' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
 
 
 __all__ = [
@@ -112,7 +133,9 @@ __all__ = [
     "Dynamics",
     "Event",
     "Force",
+    "FormatError",
     "Free",
+    "ImportReport",
     "IntegrationError",
     "Joint",
     "JointFriction",
@@ -153,6 +176,7 @@ __all__ = [
     "cosh",
     "exp",
     "integrators",
+    "load",
     "log",
     "matrices",
     "maximum",

@@ -14,6 +14,10 @@ class ModelError(SharnirError, ValueError):
     """The mechanism, as described, makes no sense: a body, a joint or their graph is at fault."""
 
 
+class FormatError(ModelError):
+    """A file that describes a mechanism is malformed or says what cannot be; the message begins with file and line."""
+
+
 class StateError(SharnirError, ValueError):
     """A state, a force or a time handed to a computation has the wrong shape or value."""
 

@@ -48,7 +48,15 @@ class Body:
         return self.mass > 0.0 and bool(moments[0] > 1e-14 * moments[2])
 
 
-def make_body(name: str, mass: float | None, com: Any, inertia: Any, shape: Shape | None, density: float | None) -> Body:
+def make_body(
+    name: str,
+    mass: float | None,
+    com: Any,
+    inertia: Any,
+    shape: Shape | None,
+    density: float | None,
+    check_inertia: bool = True,
+) -> Body:
     label = f"body {name!r}"
     if not isinstance(name, str) or not name:
         raise ModelError(f"a body needs a name, got {name!r}")
@@ -62,7 +70,9 @@ def make_body(name: str, mass: float | None, com: Any, inertia: Any, shape: Shap
     centre = vector3((0.0, 0.0, 0.0) if com is None else com, f"{label}: com")
     moments = _moments((0.0, 0.0, 0.0) if inertia is None else inertia, label)
     body = Body(name, mass, centre, moments, shape)
-    _check_inertia(body, label)
+    fault = inertia_fault(body) if check_inertia else None
+    if fault:
+        raise ModelError(f"{label}: its inertia {fault}")
     return body
 
 
@@ -95,15 +105,17 @@ def _moments(inertia: Any, label: str) -> tuple[float, ...]:
     raise ModelError(f"{label}: inertia must be 3 numbers, 6 (xx yy zz xy xz yz) or 3×3, got shape {a.shape}")
 
 
-def _check_inertia(body: Body, label: str) -> None:
-    """Principal moments are sums of squares of distances: none negative, none larger than the other two together."""
+def inertia_fault(body: Body) -> str | None:
+    """Principal moments are sums of squares of distances: none negative, none larger than the other two together.
+    What is wrong with those of a body, as the end of a sentence about its inertia."""
     low, middle, high = np.linalg.eigvalsh(body.inertia_matrix())
     slack = 1e-6 * high
     shown = f"principal moments {low:.6g}, {middle:.6g}, {high:.6g} kg m²"
     if low < -slack:
-        raise ModelError(f"{label}: its inertia is not that of any body, a moment is negative ({shown})")
+        return f"is not that of any body, a moment is negative ({shown})"
     if low + middle < high - slack:
-        raise ModelError(
-            f"{label}: its inertia breaks the triangle inequality ({shown}); no distribution of mass does that. "
+        return (
+            f"breaks the triangle inequality ({shown}); no distribution of mass does that. "
             "Is it about the centre of mass, are the units kg m², are products of inertia of the right sign?"
         )
+    return None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from os import PathLike
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +19,10 @@ from .joints.traced import pose_expression
 from .pose import Pose, vector3
 from .shapes import Shape
 from .structure import Structure
+from .visual import Visual
+
+if TYPE_CHECKING:
+    from ..io.report import ImportReport
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,12 @@ class Model:
         self._frozen = False
         self._tree: topology.Tree | None = None
         self._structure: Structure | None = None
+        self.visuals: list[Visual] = []
+        """What to draw, in no order; it plays no part in the dynamics."""
+        self.fixed_joints: dict[str, tuple[str, str]] = {}
+        """Fixed joints of a file whose links were merged: name -> (parent, child), each a body or a frame."""
+        self.import_report: ImportReport | None = None
+        """What the reader of a file did with each part of it; None for a model that was built."""
 
     # --- building -------------------------------------------------------------------------------------------------------
     def add_body(
@@ -102,11 +113,13 @@ class Model:
         *,
         shape: Shape | None = None,
         density: float | None = None,
+        check_inertia: bool = True,
     ) -> Body:
         """A rigid body. `inertia` is about the centre of mass: 3 numbers, 6 (xx yy zz xy xz yz) or 3×3; or a solid
-        `shape` with its mass or density says it all."""
+        `shape` with its mass or density says it all. `check_inertia=False` takes an inertia that no body can have as it
+        stands: files are full of them."""
         self._changing(f"add the body {name!r}")
-        body = make_body(name, mass, com, inertia, shape, density)
+        body = make_body(name, mass, com, inertia, shape, density, check_inertia)
         if name == GROUND:
             raise ModelError(f"{GROUND!r} is the base of every model; give the body another name")
         if name in self._body_names:
@@ -238,6 +251,12 @@ class Model:
         self._frozen = True
         return self.structure
 
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model to a file; its suffix (.urdf …) says the format. What the format cannot say is refused."""
+        from ..io.save import save
+
+        save(self, path)
+
     def copy(self) -> Model:
         """An unfrozen copy that can be changed."""
         other = object.__new__(Model)
@@ -245,6 +264,7 @@ class Model:
         for name in ("_bodies", "_joints", "_frames", "_forces", "_parameters", "_body_names", "_joint_names", "_joined"):
             setattr(other, name, getattr(self, name).copy())
         other._frozen, other._tree, other._structure = False, None, None
+        other.visuals, other.fixed_joints = self.visuals.copy(), self.fixed_joints.copy()
         return other
 
     # --- what follows from it ---------------------------------------------------------------------------------------------

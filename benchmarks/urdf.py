@@ -1,0 +1,177 @@
+"""Every URDF of example-robot-data read by us and by Pinocchio: the same robot, the same answers.
+
+`python -m benchmarks urdf` writes docs/results/urdf_robots.md; tests/test_urdf_robots.py asserts what it shows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+import sharnir as sh
+
+from . import tables
+
+TOLERANCE = 1e-9
+NOT_LOADED = ("ur3.urdf",)
+"""An empty <robot>: Pinocchio refuses it, and so do we."""
+
+
+def robot_files() -> dict[str, Path]:
+    """The URDFs by their short names."""
+    places = sorted(Path(str(f.locate())) for f in files("example-robot-data") or [] if str(f).endswith(".urdf"))
+    return {f"{p.parents[1].name.removesuffix('_description')}/{p.stem}": p for p in places if p.name not in NOT_LOADED}
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A robot read by both, and the way from our coordinates to Pinocchio's."""
+
+    ours: sh.Model
+    pin: pin.Model
+
+    @cached_property
+    def joints(self) -> list[tuple[Any, int]]:
+        """Our joints that move, and the indices of theirs."""
+        moving = [j for j in self.ours.joints if j.type.coordinates] if self.pin.nv else []
+        return [(j, self.pin.getJointId("root_joint" if j.name.endswith(" float") else j.name)) for j in moving]
+
+    @property
+    def is_coupled(self) -> bool:
+        return any(j.follows for j, _ in self.joints)
+
+    @cached_property
+    def G(self) -> np.ndarray:
+        """Pinocchio's speeds per unit of ours: another order, and followers where it lets them be free."""
+        G = np.zeros((self.pin.nv, self.ours.nv))
+        for joint, k in self.joints:
+            leader, ratio = (joint.follows.leader, joint.follows.ratio) if joint.follows else (joint.name, 1.0)
+            columns = self.ours.v_slice(leader)
+            rows = slice(self.pin.idx_vs[k], self.pin.idx_vs[k] + self.pin.nvs[k])
+            if self.pin.nvs[k]:
+                G[rows, columns] = ratio * np.eye(self.pin.nvs[k])
+        return G
+
+    def q(self, q: np.ndarray) -> np.ndarray:
+        """Our coordinates as Pinocchio's: quaternions are (x y z w) there, endless turns cosine and sine."""
+        out = np.zeros(self.pin.nq)
+        for joint, k in self.joints:
+            if joint.follows:
+                part = joint.follows.ratio * q[self.ours.q_slice(joint.follows.leader)] + joint.follows.offset
+            else:
+                part = q[self.ours.q_slice(joint.name)]
+            if self.pin.nqs[k] == 7:
+                part = part[[0, 1, 2, 4, 5, 6, 3]]
+            elif self.pin.nqs[k] == 2:
+                part = np.array([np.cos(part[0]), np.sin(part[0])])
+            if self.pin.nqs[k]:
+                out[self.pin.idx_qs[k] : self.pin.idx_qs[k] + self.pin.nqs[k]] = part
+        return out
+
+
+def read_pair(path: Path, floating: bool, mimic: bool = False) -> Pair:
+    """Without passive forces, which Pinocchio leaves out. Its own mimic joints fail where a follower comes before its
+    leader, and `aba` knows none; so it lets followers be free, and G ties them."""
+    ours = sh.load(path, floating=floating, passive=False)
+    root = [pin.JointModelFreeFlyer()] if floating else []
+    return Pair(ours, pin.buildModelFromUrdf(str(path), *root, mimic=mimic))
+
+
+def worst_errors(pair: Pair, seed: int = 0) -> dict[str, float]:
+    """The largest difference of each answer at a random state, relative to its largest entry; nan where neither has one."""
+    m, data = pair.ours, pair.pin.createData()
+    if not pair.pin.nv:  # all is fixed to the ground
+        return {"poses": _pose_error(pair, data, np.zeros(0))}
+    rng = np.random.default_rng(seed)
+    q = m.random_q(rng)
+    v, a, tau = rng.normal(size=(3, m.nv))
+    return {"poses": _pose_error(pair, data, q), **_dynamics_errors(pair, data, q, v, a, tau)}
+
+
+def _dynamics_errors(
+    pair: Pair, data: pin.Data, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray
+) -> dict[str, float]:
+    m, p, G, pq = pair.ours, pair.pin, pair.G, pair.q(q)
+    M = pin.crba(p, data, pq)
+    M = G.T @ (np.triu(M) + np.triu(M, 1).T) @ G
+    inverse, gravity, bias = (G.T @ pin.rnea(p, data, pq, G @ x, G @ y) for x, y in ((v, a), (0 * v, 0 * a), (v, 0 * a)))
+    try:
+        d = sh.Dynamics(m, "composite" if pair.is_coupled else "separate", backend="python")
+    except sh.SingularError:  # joints that move no mass: forces follow from motion, motion does not from forces
+        x, rest = sh.matrices(m, q, v), sh.matrices(m, q)
+        found = {"inertia": x.M_r, "gravity": -rest.Q, "inverse": x.M_r @ a - x.Q}
+        forward = float("nan")
+    else:
+        found = {"inertia": d.mass_matrix(q), "gravity": d.bias(q), "inverse": d.inverse(q, v, a)}
+        wanted = np.linalg.solve(M, tau - bias) if pair.is_coupled else G.T @ pin.aba(p, data, pq, G @ v, G @ tau)
+        forward = error(d.forward(q, v, tau), wanted)
+    theirs = {"inertia": M, "gravity": gravity, "inverse": inverse}
+    return {**{name: error(x, theirs[name]) for name, x in found.items()}, "forward": forward}
+
+
+def _pose_error(pair: Pair, data: pin.Data, q: np.ndarray) -> float:
+    """Of all links, merged or not."""
+    m = pair.ours
+    pin.framesForwardKinematics(pair.pin, data, pair.q(q))
+    bodies = {"ground": pin.SE3.Identity()}
+    if pair.pin.nv:
+        rotation, position = sh.matrices(m, q).poses
+        bodies |= {b.name: pin.SE3(rotation[i], position[i]) for i, b in enumerate(m.bodies)}
+    worst, count = 0.0, 0
+    for frame, there in zip(pair.pin.frames, data.oMf, strict=True):
+        if frame.type != pin.FrameType.BODY:
+            continue
+        body, at = m.frames.get(frame.name, (frame.name, sh.Pose()))
+        here = bodies[body] * pin.SE3(at.rotation.matrix, np.array(at.position))
+        worst = max(worst, error(here.homogeneous, there.homogeneous))
+        count += 1
+    assert count == len(m.frames) + len(bodies) - 1, "a link of one is missing in the other"
+    return worst
+
+
+def error(actual: object, expected: object) -> float:
+    x, y = np.asarray(actual, dtype=float), np.asarray(expected, dtype=float)
+    size = np.abs(y).max() if y.size else 0.0
+    return float(np.abs(x - y).max() / (size or 1.0)) if y.size else 0.0
+
+
+def measure(path: Path, floating: bool) -> tuple[Pair, dict[str, float]]:
+    """Worst of three random states."""
+    pair = read_pair(path, floating)
+    found = [worst_errors(pair, seed) for seed in range(3)]
+    return pair, {name: max(f[name] for f in found) for name in found[0]}
+
+
+def main(out: Path = Path("docs/results")) -> None:
+    """docs/results/urdf_robots.md: every robot with its worst errors."""
+    rows = [["robot", "base", "bodies", "freedoms", "coupled", "frames", "poses", "inertia", "gravity", "inverse", "forward"]]
+    worst: dict[str, float] = {}
+    for name, path in robot_files().items():
+        for floating in (False, True):
+            pair, errors = measure(path, floating)
+            m, moves = pair.ours, bool(pair.pin.nv)
+            sizes = [len(m.bodies), m.nv, sum(bool(j.follows) for j in m.joints)] if moves else [0, 0, 0]
+            shown = [_shown(errors.get(column)) for column in rows[0][6:]]
+            rows.append([name, "floating" if floating else "fixed", *map(str, sizes), str(len(m.frames)), *shown])
+            for column, e in errors.items():
+                worst[column] = max(worst.get(column, 0.0), 0.0 if np.isnan(e) else e)
+    (out / "urdf_robots.md").write_text(
+        "# Every URDF of example-robot-data against Pinocchio\n"
+        "Written by `python -m benchmarks urdf`, asserted by `tests/test_urdf_robots.py`. Largest difference over three random\n"
+        "states, relative to the largest entry. `frames`: links merged over fixed joints. `—`: nothing moves, or some joint\n"
+        "moves no mass and forward dynamics has no answer in either program (Pinocchio's is nan, ours a SingularError).\n"
+        "Coupled joints: Pinocchio's free model, tied by x = ratio · leader + offset.\n\n"
+        f"Worst of all: {', '.join(f'{column} {e:.1e}' for column, e in worst.items())}.\n\n" + tables.markdown(rows) + "\n",
+        encoding="utf-8",
+    )
+    print(f"{len(rows) - 1} comparisons; worst: {worst}")
+
+
+def _shown(e: float | None) -> str:
+    return "—" if e is None or np.isnan(e) else f"{e:.0e}"

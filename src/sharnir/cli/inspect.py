@@ -1,0 +1,125 @@
+"""`sharnir inspect`: a model on one screen, or as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.tree import Tree
+
+from ..io.load import load
+from ..model.body import GROUND
+from ..model.model import Model, PlacedJoint
+
+PIPE_WIDTH = 240
+"""Lines are not broken where no terminal says how long they may be."""
+
+
+def inspect_file(file: Path, *, floating: bool, strict: bool, as_json: bool, packages: Sequence[Path]) -> None:
+    model = load(file, floating=floating, strict=strict, package_paths=packages)
+    if as_json:
+        print(json.dumps(as_data(model), indent=2, allow_nan=False))
+    else:
+        show(model)
+
+
+# --- as data ----------------------------------------------------------------------------------------------------------------
+def as_data(model: Model) -> dict[str, Any]:
+    """Everything `show` shows, and the frames' places, as plain data."""
+    moving = bool(model._bodies)
+    report = model.import_report
+    return {
+        "name": model.name,
+        "nq": model.nq if moving else 0,
+        "nv": model.nv if moving else 0,
+        "mass": sum((b.mass for b in model._bodies), 0.0),
+        "bodies": [
+            {"name": b.name, "mass": b.mass, "com": list(b.com), "inertia": list(b.inertia), "joint": j.name}
+            for b, j in (zip(model.bodies, model.joints, strict=True) if moving else ())
+        ],
+        "joints": [_joint_data(j) for j in model.joints] if moving else [],
+        "loops": [j.name for j in model.closing_joints] if moving else [],
+        "frames": {name: {"body": body, "position": list(at.position)} for name, (body, at) in model.frames.items()},
+        "fixed_joints": {name: {"parent": p, "child": c} for name, (p, c) in model.fixed_joints.items()},
+        "visuals": len(model.visuals),
+        "report": None if report is None else report.as_dict(),
+    }
+
+
+def _joint_data(joint: PlacedJoint) -> dict[str, Any]:
+    j = joint.type
+    data: dict[str, Any] = {"name": joint.name, "type": j.type_name, "parent": joint.parent, "child": joint.child, "nv": joint.nv}
+    for option in ("limits", "effort", "velocity", "damping", "friction"):
+        value = getattr(j, option)
+        if value is not None:
+            data[option] = [_plain(x) for x in value] if hasattr(value, "__len__") else _plain(value)
+    if joint.follows:
+        data["follows"] = {"joint": joint.follows.leader, "ratio": joint.follows.ratio, "offset": joint.follows.offset}
+    return data
+
+
+def _plain(x: Any) -> Any:
+    """JSON has no infinity."""
+    return x if abs(x) < float("inf") else str(x)
+
+
+# --- for the eye ------------------------------------------------------------------------------------------------------------
+def show(model: Model) -> None:
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
+    console.print(_tree(model))
+    console.print(_summary(model))
+    report = model.import_report
+    if report is not None:
+        for entry in report.warnings:
+            console.print(f"[yellow]warning[/]: {escape(entry.what)}: {escape(entry.where)}: {escape(entry.why)}")
+        console.print()
+        console.print(escape(str(report)))
+
+
+def _tree(model: Model) -> Tree:
+    tree = Tree(f"[bold]{escape(model.name)}[/]: {GROUND}")
+    branches = {GROUND: tree}
+    if model._bodies:
+        for joint, body, carrier in zip(model.joints, model.bodies, model.parents, strict=True):
+            above = branches[GROUND if carrier < 0 else model.bodies[carrier].name]
+            weight = f" {body.mass:.4g} kg" if body.mass or any(body.inertia) else " [yellow]no mass[/]"
+            branches[body.name] = above.add(f"[bold]{escape(body.name)}[/]{weight}  [dim]{escape(_joint_words(joint))}[/]")
+    by_body: dict[str, list[str]] = {}
+    for name, (body_name, _) in model.frames.items():
+        by_body.setdefault(body_name, []).append(name)
+    for body_name, names in by_body.items():
+        branches[body_name].add(f"[cyan]frames: {escape(', '.join(names))}[/]")
+    return tree
+
+
+def _joint_words(joint: PlacedJoint) -> str:
+    words = f"{joint.name}: {joint.type.type_name.lower()}"
+    axis = getattr(joint.type, "axis", None)
+    if axis is not None:
+        words += f" {axis}" if isinstance(axis, str) else " (" + " ".join(f"{x:.3g}" for x in axis) + ")"
+    if joint.follows:
+        c = joint.follows
+        words += f", follows {c.leader}: {c.ratio:g} × it" + (f" + {c.offset:g}" if c.offset else "")
+    limits = joint.type.limits
+    if limits is not None and len(limits) == 2 and not hasattr(limits[0], "__len__"):
+        words += f" in [{limits[0]:.4g}, {limits[1]:.4g}]"
+    return words
+
+
+def _summary(model: Model) -> str:
+    if not model._bodies:
+        return "nothing moves: every link is fixed to the ground (try --floating)"
+    followers = sum(1 for j in model.joints if j.follows)
+    parts = [
+        f"{len(model.bodies)} bodies", f"{model.nv} freedoms ({model.nq} coordinates)",
+        f"{sum(b.mass for b in model.bodies):.6g} kg", f"{len(model.frames)} frames",
+        *([f"couplings: {followers}"] if followers else []),
+        *([f"loops: {len(model.closing_joints)}"] if model.closing_joints else []),
+        f"{len(model.visuals)} shapes",
+    ]  # fmt: skip
+    return ", ".join(parts)

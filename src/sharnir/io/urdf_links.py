@@ -1,0 +1,125 @@
+"""What a URDF says inside a link: mass properties, and shapes to look at."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..model.body import Body, inertia_fault
+from ..model.pose import Pose, Rotation
+from ..model.visual import Visual
+from .masses import Mass
+from .meshes import MeshFinder
+from .report import ImportReport
+from .xml import Element
+
+PRIMITIVES = {"box": ("size",), "cylinder": ("radius", "length"), "capsule": ("radius", "length"), "sphere": ("radius",)}
+
+Colour = tuple[float, float, float, float]
+
+
+def read_origin(owner: Element) -> Pose:
+    """`<origin xyz rpy>` of an element; URDF 1.2 may give a quaternion (x y z w) instead."""
+    origin = owner.first("origin")
+    if origin is None:
+        return Pose()
+    position = origin.numbers("xyz", 3, (0.0, 0.0, 0.0))
+    if "quat_xyzw" in origin.attributes:
+        x, y, z, w = origin.numbers("quat_xyzw", 4)
+        if math.hypot(x, y, z, w) < 1e-9:
+            raise origin.error("quat_xyzw: a quaternion of length zero is no rotation; none at all is '0 0 0 1'")
+        return Pose(position, Rotation.quaternion(w, x, y, z))
+    angles = origin.numbers("rpy", 3, (0.0, 0.0, 0.0))
+    return Pose(position, Rotation.rpy(*angles) if any(angles) else None)
+
+
+def read_mass(link: Element, report: ImportReport) -> Mass:
+    """`<inertial>` in the axes of the link; nothing, where the link has none."""
+    inertial = link.first("inertial")
+    if inertial is None:
+        return Mass()
+    mass, inertia = inertial.first("mass"), inertial.first("inertia")
+    if mass is None or inertia is None:
+        raise inertial.error(f"there is no <{'mass' if mass is None else 'inertia'}> in it; leave out <inertial> for no mass")
+    kilograms = mass.number("value")
+    if kilograms < 0.0:
+        raise mass.error(f"value: a mass is zero or positive, got {kilograms:g} kg")
+    xx, xy, xz, yy, yz, zz = (inertia.number(name) for name in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
+    own = Mass(kilograms, np.zeros(3), np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+    fault = inertia_fault(Body("", kilograms, (0.0, 0.0, 0.0), (xx, yy, zz, xy, xz, yz)))
+    if fault is None:
+        report.honoured("inertial", link.where)
+    else:
+        report.kept("inertia that no body has", inertia.where, f"it {fault.partition(' (')[0]}; used unchanged", warning=True)
+    return own.moved(read_origin(inertial))
+
+
+def read_materials(robot: Element) -> dict[str, Colour]:
+    """Colours by name, wherever they are defined."""
+    found: dict[str, Colour] = {}
+    inside = (m for link in robot.all("link") for visual in link.all("visual") for m in visual.all("material"))
+    for element in (*robot.all("material"), *inside):
+        name, colour = element.attributes.get("name", ""), _colour(element)
+        if name and colour is not None:
+            found.setdefault(name, colour)
+    return found
+
+
+def _colour(material: Element) -> Colour | None:
+    colour = material.first("color")
+    if colour is None or "rgba" not in colour.attributes:
+        return None
+    r, g, b, a = colour.numbers("rgba", 4)
+    return r, g, b, a
+
+
+def read_visuals(
+    link: Element, body: str, at: Pose, materials: dict[str, Colour], meshes: MeshFinder, report: ImportReport
+) -> Iterator[Visual]:
+    """The shapes of a link that stands `at` on a body."""
+    for element in link.children:
+        if element.tag not in ("visual", "collision"):
+            continue
+        geometry = element.first("geometry")
+        shape = next(
+            (g for g in (geometry.children if geometry is not None else ()) if g.tag in PRIMITIVES or g.tag == "mesh"), None
+        )
+        if shape is None:
+            report.ignored(f"{element.tag} without a known shape", element.where)
+            continue
+        record = {
+            "body": body, "kind": shape.tag, "at": at @ read_origin(element), "role": element.tag,
+            "name": element.attributes.get("name", ""), "link": link.string("name"),
+        }  # fmt: skip
+        material = element.first("material")
+        if material is not None:
+            record["colour"] = _colour(material) or materials.get(material.attributes.get("name", ""))
+        if shape.tag == "mesh":
+            record |= _mesh(shape, element, meshes, report)
+        else:
+            record["sizes"] = _sizes(shape)
+            report.kept(f"{element.tag} {shape.tag}", element.where, "for viewing")
+        yield Visual(**record)
+
+
+def _sizes(shape: Element) -> tuple[float, ...]:
+    sizes = shape.numbers("size", 3) if shape.tag == "box" else tuple(shape.number(a) for a in PRIMITIVES[shape.tag])
+    if min(sizes) < 0.0:
+        raise shape.error(f"sizes must not be negative, got {sizes}")
+    return sizes
+
+
+def _mesh(shape: Element, element: Element, meshes: MeshFinder, report: ImportReport) -> dict[str, object]:
+    uri = shape.string("filename")
+    path, why = meshes.find(uri)
+    if path is None:
+        report.ignored(f"{element.tag} mesh", element.where, f"{uri}: {why}")
+    else:
+        report.kept(f"{element.tag} mesh", element.where, "for viewing")
+    scale = shape.attributes.get("scale", "1 1 1").split()
+    if len(scale) == 1:  # one factor for all three is common, if not in the standard
+        s = shape.number("scale")
+        return {"uri": uri, "path": path, "scale": (s, s, s)}
+    return {"uri": uri, "path": path, "scale": shape.numbers("scale", 3, (1.0, 1.0, 1.0))}

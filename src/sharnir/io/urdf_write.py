@@ -1,0 +1,182 @@
+"""A tree of bodies as URDF. What the format cannot say is refused by name: a file that lies is worse than none.
+
+Links that were merged when the model was read come back as links without mass; their masses stay with the carrier.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ..errors import FormatError
+from ..model.body import GROUND, Body
+from ..model.model import Model, PlacedJoint
+from ..model.pose import Pose
+from ..model.visual import Visual
+from .rpy import roll_pitch_yaw
+from .urdf_write_joints import joint_lines
+from .xml import attribute
+
+STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+
+
+def urdf_text(model: Model, folder: Path) -> str:
+    """The file to be written into `folder`."""
+    _refuse(model)
+    return _Writer(model, folder).text()
+
+
+def _refuse(model: Model) -> None:
+    if model._bodies and model.closing_joints:
+        raise FormatError(f"joint {model.closing_joints[0].name!r} closes a loop; URDF knows trees only. Save as .yaml")
+    if model._base is not None:
+        raise FormatError(f"model {model.name!r}: its base moves; URDF cannot say so. Save as .yaml")
+    if tuple(model.gravity) != STANDARD_GRAVITY:
+        raise FormatError(
+            f"model {model.name!r}: URDF has no gravity, readers take {STANDARD_GRAVITY}, not {tuple(model.gravity)}"
+        )
+    for name in model.forces:
+        raise FormatError(f"force {name!r}: URDF has no forces. Save as .yaml, or a copy of the model without it")
+    for name in model.frames:
+        if name in model._body_names:
+            raise FormatError(f"frame {name!r} and a body have the same name; both would be links of URDF, whose names differ")
+    for visual in model.visuals:
+        if visual.body not in model._body_names | {GROUND}:
+            raise FormatError(f"a visual {visual.kind} is on body {visual.body!r}, which is not in the model")
+
+
+class _Writer:
+    def __init__(self, model: Model, folder: Path) -> None:
+        self.model, self.folder = model, folder
+        self.frames = model.frames
+        self.tree = list(zip(model.joints, model.bodies, model.parents, strict=True)) if model._bodies else []
+        """Empty where all is fixed to the ground."""
+        bodies = [body.name for _, body, _ in self.tree]
+        self.links = {*self.frames, *bodies}
+        self.joint_names = {joint.name for joint, _, _ in self.tree}
+        self.root = self._root()
+        self.links.add(self.root)
+        self.link_of = {GROUND: self.root, **{b: b for b in bodies}}
+        """The link whose frame is that of a body."""
+        self.fixed = {child: (name, parent) for name, (parent, child) in model.fixed_joints.items() if child in self.frames}
+        self.visuals: dict[str, list[Visual]] = {}
+        for visual in model.visuals:
+            owner = visual.link if self._body_of(visual.link) == visual.body else self.link_of[visual.body]
+            self.visuals.setdefault(owner, []).append(visual)
+
+    def text(self) -> str:
+        lines = ['<?xml version="1.0" encoding="utf-8"?>', f"<robot name={attribute(self.model.name)}>"]
+        lines += self._link(self.root, None)
+        for joint, body, carrier in self.tree:
+            lines += self._link(body.name, body)
+            lines += self._joint(joint, body.name, self.tree[carrier][1].name if carrier >= 0 else GROUND)
+        for name, (body_name, at) in self.frames.items():
+            if name != self.root:
+                lines += self._link(name, None) + self._frame_joint(name, body_name, at)
+        return "\n".join([*lines, "</robot>", ""])
+
+    def _root(self) -> str:
+        """The frame on the ground that no fixed joint carries: the root of the file the model came from; or a new one."""
+        carried = {child for _, child in self.model.fixed_joints.values()}
+        for name, (body, at) in self.frames.items():
+            if body == GROUND and at.is_identity and name not in carried:
+                return name
+        return self._new("world", self.links)
+
+    def _new(self, wish: str, taken: set[str]) -> str:
+        name = wish
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        return name
+
+    def _body_of(self, link: str) -> str | None:
+        if link in self.frames:
+            return self.frames[link][0]
+        return next((body for body, name in self.link_of.items() if name == link), None)
+
+    def _pose_of(self, link: str) -> Pose:
+        return self.frames[link][1] if link in self.frames else Pose()
+
+    # --- elements -------------------------------------------------------------------------------------------------------
+    def _link(self, name: str, body: Body | None) -> list[str]:
+        inside: list[str] = []
+        if body is not None and (body.mass or any(body.inertia)):
+            names = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+            moments = " ".join(f'{n}="{x!r}"' for n, x in zip(names, map(float, body.inertia), strict=True))
+            inside += [
+                "<inertial>",
+                *origin(Pose(body.com)),
+                f'<mass value="{body.mass!r}"/>',
+                f"<inertia {moments}/>",
+                "</inertial>",
+            ]
+        for visual in self.visuals.get(name, []):
+            inside += self._visual(visual, self._pose_of(name))
+        if not inside:
+            return [f"  <link name={attribute(name)}/>"]
+        return [f"  <link name={attribute(name)}>", *(f"    {line}" for line in inside), "  </link>"]
+
+    def _joint(self, joint: PlacedJoint, body: str, carrier: str) -> list[str]:
+        """A moving joint; where the body's frame is not the joint's, a link without mass stands between."""
+        backwards = joint.child != body
+        before, after = (joint.child_at, joint.at) if backwards else (joint.at, joint.child_at)
+        kind, before, after, inside = joint_lines(joint, before, after, backwards)
+        if kind == "fixed":
+            before, after = before @ after.inverse(), Pose()
+        if after.is_identity:
+            return self._joint_element(joint.name, kind, self.link_of[carrier], body, before, inside)
+        between = self._new(f"{body} joint", self.links)
+        name = self._new(f"{body} mount", self.joint_names)
+        return [
+            *self._link(between, None),
+            *self._joint_element(joint.name, kind, self.link_of[carrier], between, before, inside),
+            *self._joint_element(name, "fixed", between, body, after.inverse(), []),
+        ]
+
+    def _frame_joint(self, frame: str, body: str, at: Pose) -> list[str]:
+        """The fixed joint that the file had, or a new one from the body."""
+        name, parent = self.fixed.get(frame, ("", ""))
+        if name in self.joint_names or not name or self._body_of(parent) != body:
+            name, parent = self._new(f"{frame} fixed", self.joint_names), self.link_of[body]
+        self.joint_names.add(name)
+        return self._joint_element(name, "fixed", parent, frame, self._pose_of(parent).inverse() @ at, [])
+
+    def _joint_element(self, name: str, kind: str, parent: str, child: str, at: Pose, inside: list[str]) -> list[str]:
+        ends = [f"<parent link={attribute(parent)}/>", f"<child link={attribute(child)}/>"]
+        lines = [*origin(at), *ends, *inside]
+        return [f'  <joint name={attribute(name)} type="{kind}">', *(f"    {line}" for line in lines), "  </joint>"]
+
+    def _visual(self, visual: Visual, link_at: Pose) -> list[str]:
+        sizes = " ".join(repr(float(x)) for x in visual.sizes)
+        names = {"box": ("size",), "sphere": ("radius",)}.get(visual.kind, ("radius", "length"))
+        if visual.kind == "mesh":
+            scale = " ".join(repr(float(x)) for x in visual.scale)
+            shape = f'<mesh filename={attribute(self._uri(visual))} scale="{scale}"/>'
+        elif visual.kind == "box":
+            shape = f'<box size="{sizes}"/>'
+        elif visual.kind in ("sphere", "cylinder", "capsule"):
+            pairs = " ".join(f'{n}="{float(x)!r}"' for n, x in zip(names, visual.sizes, strict=True))
+            shape = f"<{visual.kind} {pairs}/>"
+        else:
+            return []  # a shape of another format; nothing that moves depends on it
+        lines = [*origin(link_at.inverse() @ visual.at), f"<geometry>{shape}</geometry>"]
+        if visual.colour is not None:
+            rgba = " ".join(repr(float(x)) for x in visual.colour)
+            lines.append(f'<material name="rgba {rgba}"><color rgba="{rgba}"/></material>')
+        named = f" name={attribute(visual.name)}" if visual.name else ""
+        return [f"<{visual.role}{named}>", *(f"  {line}" for line in lines), f"</{visual.role}>"]
+
+    def _uri(self, visual: Visual) -> str:
+        """As the file named it; a relative name is made relative to the new folder."""
+        if "://" in visual.uri or visual.path is None:
+            return visual.uri
+        return Path(os.path.relpath(visual.path, self.folder.resolve())).as_posix()
+
+
+def origin(at: Pose) -> list[str]:
+    if at.is_identity:
+        return []
+    xyz = " ".join(repr(float(x)) for x in at.position)
+    rpy = " ".join(repr(x) for x in roll_pitch_yaw(at.rotation))
+    return [f'<origin xyz="{xyz}" rpy="{rpy}"/>']

@@ -1,0 +1,207 @@
+"""A small safe reader of XML on expat: every element knows its file and line; declarations of entities are refused.
+
+(yourdfpy would bring lxml with its entities and eager meshes, and no line numbers.)
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from xml.parsers import expat
+from xml.sax.saxutils import quoteattr
+
+from ..errors import FormatError, known
+
+MOST_BYTES = 64 * 1024 * 1024
+DEEPEST = 200
+MOST_ELEMENTS = 1_000_000
+LARGEST = 1e30
+"""Beyond this no length, mass or angle means anything, and its square overflows."""
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)
+_INFINITE = re.compile(r"[+-]?inf(inity)?\Z", re.ASCII | re.IGNORECASE)
+
+
+@dataclass
+class Element:
+    """A tag with its attributes and children, and where it stands in its file."""
+
+    tag: str
+    attributes: dict[str, str]
+    file: str
+    line: int
+    parent: Element | None = field(default=None, repr=False)
+    children: list[Element] = field(default_factory=list, repr=False)
+    text: str = ""
+
+    # --- finding --------------------------------------------------------------------------------------------------------
+    def first(self, tag: str) -> Element | None:
+        return next((child for child in self.children if child.tag == tag), None)
+
+    def all(self, tag: str) -> list[Element]:
+        return [child for child in self.children if child.tag == tag]
+
+    def walk(self) -> Iterator[Element]:
+        """This element and all inside it, in the order of the file."""
+        stack = [self]
+        while stack:
+            element = stack.pop()
+            yield element
+            stack += reversed(element.children)
+
+    # --- speaking -------------------------------------------------------------------------------------------------------
+    @property
+    def label(self) -> str:
+        """`joint 'a'`, or `origin of joint 'a'` for an element without a name: the nearest name above it."""
+        named: Element | None = self
+        while named is not None and "name" not in named.attributes:
+            named = named.parent
+        if named is None:
+            return self.tag
+        full = f"{named.tag} {named.attributes['name']!r}"
+        return full if named is self else f"{self.tag} of {full}"
+
+    @property
+    def where(self) -> str:
+        return f"{self.label}, line {self.line}"
+
+    def error(self, message: str) -> FormatError:
+        return FormatError(f"{self.file}:{self.line}: {self.label}: {message}")
+
+    # --- attributes -----------------------------------------------------------------------------------------------------
+    def string(self, attribute: str) -> str:
+        """An attribute that must be there and say something."""
+        value = self.attributes.get(attribute, "").strip()
+        if not value:
+            raise self.error(f"the attribute {attribute!r} is missing or empty; it has {known(self.attributes)}")
+        return value
+
+    def number(self, attribute: str, default: float | None = None, *, unbounded: bool = False) -> float:
+        """One finite number; without a default it must be there. `unbounded` lets limits be infinite."""
+        if default is not None and attribute not in self.attributes:
+            return default
+        values = self._parsed(attribute, unbounded)
+        if len(values) != 1:
+            raise self.error(f"{attribute}: expected one number, got {self.attributes[attribute]!r}")
+        return values[0]
+
+    def numbers(self, attribute: str, count: int, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
+        """`count` finite numbers separated by blanks."""
+        if default is not None and attribute not in self.attributes:
+            return default
+        values = self._parsed(attribute, False)
+        if len(values) != count:
+            raise self.error(f"{attribute}: expected {count} numbers, got {len(values)} in {self.attributes[attribute]!r}")
+        return values
+
+    def _parsed(self, attribute: str, unbounded: bool) -> tuple[float, ...]:
+        values = []
+        for word in self.string(attribute).split():
+            if _NUMBER.match(word):
+                value = float(word)
+            elif _INFINITE.match(word) and unbounded:
+                value = -math.inf if word.startswith("-") else math.inf
+            else:
+                raise self.error(f"{attribute}: {word!r} is not a {'' if unbounded else 'finite '}number")
+            if abs(value) > LARGEST and not unbounded:
+                raise self.error(f"{attribute}: {word} is beyond any length, mass or angle; are the units SI?")
+            values.append(value)
+        return tuple(values)
+
+
+def read_xml(path: Path | str) -> Element:
+    """The root element of a file; encodings as declared, UTF-8 if not."""
+    return parse_xml(read_bytes(path), str(path))
+
+
+def read_bytes(path: Path | str) -> bytes:
+    """A whole file of sensible size, or a word about why not."""
+    path = Path(path)
+    try:
+        if not path.is_file():
+            raise FormatError(f"{path}: {'this is a folder, not a file' if path.is_dir() else 'there is no such file'}")
+        if path.stat().st_size > MOST_BYTES:
+            raise FormatError(f"{path}: {path.stat().st_size} bytes are more than the {MOST_BYTES} that are read")
+        return path.read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: a null character in the name; FormatError is one too
+        if isinstance(error, FormatError):
+            raise
+        raise FormatError(f"{path}: cannot be read ({error})") from None
+
+
+def parse_xml(data: bytes, file: str) -> Element:
+    """`data` as a tree of elements; `file` is the name for messages."""
+    if len(data) > MOST_BYTES:
+        raise FormatError(f"{file}: {len(data)} bytes are more than the {MOST_BYTES} that are read")
+    parser = expat.ParserCreate()
+    builder = _Builder(parser, file)
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        what = expat.ErrorString(error.code)
+        raise FormatError(f"{file}:{error.lineno}: malformed XML at column {error.offset + 1}: {what}") from None
+    except (LookupError, UnicodeError, ValueError) as error:  # an encoding that Python does not know
+        if isinstance(error, FormatError):
+            raise
+        raise FormatError(f"{file}:{parser.CurrentLineNumber}: its encoding cannot be read ({error})") from None
+    assert builder.root is not None  # expat insists on one root element
+    return builder.root
+
+
+class _Builder:
+    """Builds the tree while expat reads, and stops it where a file is an attack."""
+
+    def __init__(self, parser: Any, file: str) -> None:
+        self.parser, self.file = parser, file
+        self.root: Element | None = None
+        self.open: list[Element] = []
+        self.texts: list[list[str]] = []
+        self.count = 0
+        parser.buffer_text = True
+        parser.StartElementHandler = self.start
+        parser.EndElementHandler = self.end
+        parser.CharacterDataHandler = self.characters
+        parser.StartDoctypeDeclHandler = self.refusing("a DOCTYPE declaration")
+        parser.EntityDeclHandler = self.refusing("an entity declaration")
+        parser.ExternalEntityRefHandler = self.refusing("an external entity")
+
+    def refusing(self, what: str) -> Callable[..., None]:
+        def refuse(*_: Any) -> None:
+            self.stop(f"{what} is refused: it can name other files or grow without bound; remove it")
+
+        return refuse
+
+    def stop(self, message: str) -> None:
+        raise FormatError(f"{self.file}:{self.parser.CurrentLineNumber}: {message}")
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        self.count += 1
+        if len(self.open) >= DEEPEST:
+            self.stop(f"elements are nested more than {DEEPEST} deep")
+        if self.count > MOST_ELEMENTS:
+            self.stop(f"more than {MOST_ELEMENTS} elements")
+        parent = self.open[-1] if self.open else None
+        element = Element(tag, attributes, self.file, self.parser.CurrentLineNumber, parent)
+        if parent is None:
+            self.root = element
+        else:
+            parent.children.append(element)
+        self.open.append(element)
+        self.texts.append([])
+
+    def end(self, tag: str) -> None:
+        self.open.pop().text = "".join(self.texts.pop()).strip()
+
+    def characters(self, data: str) -> None:
+        self.texts[-1].append(data)
+
+
+def attribute(text: str) -> str:
+    """Quoted and escaped; XML has no way to write most control characters."""
+    if any(ord(c) < 32 and c not in "\t\n\r" for c in text):
+        raise FormatError(f"{text!r}: a name with control characters cannot be written to XML")
+    return quoteattr(text)
