@@ -124,6 +124,7 @@ def signal(on: Loads, path: tuple[str, ...]) -> Any:
     root, name, *rest = path
     if root == "parameter" and not rest:
         return on.parameter(name)
+    names: tuple[str, ...]
     if root in ("position", "velocity"):
         values, names = on.point(name)[root == "velocity"], ("x", "y", "z")
     else:
