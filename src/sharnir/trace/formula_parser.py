@@ -122,17 +122,16 @@ class _Walk:
         if name in self.roots:
             raise self.error(f"{name} of what? write e.g. {name}.elbow or {name}['left elbow']")
         choice = [*self.names, *(f"{r}.…" for r in self.roots), *CONSTANTS]
-        near = get_close_matches(name, [*self.names, *CONSTANTS], 1)
-        raise self.error(f"unknown name {name!r}{f', did you mean {near[0]!r}?' if near else ''}; it may use {known(choice)}")
+        near = get_close_matches(name, self.names, 1)
+        hint = f"did you mean {near[0]!r}? It" if near else "it"
+        raise self.error(f"unknown name {name!r}; {hint} may use {known(choice, 20)}")
 
     def call(self, node: ast.Call, depth: int) -> Tree:
         name = node.func.id if isinstance(node.func, ast.Name) else None
         if name not in FUNCTIONS:
             near = get_close_matches(name or "", FUNCTIONS, 1)
-            raise self.error(
-                f"unknown function {name or 'of a call'!r}{f', did you mean {near[0]!r}?' if near else ''}; "
-                f"the functions are {known(FUNCTIONS, 99)}"
-            )
+            hint = f"did you mean {near[0]!r}? The" if near else "the"
+            raise self.error(f"unknown function {name or 'here'!r}; {hint} functions are {known(FUNCTIONS, 99)}")
         arity = FUNCTIONS[name][0]
         if node.keywords or len(node.args) != arity:
             raise self.error(f"{name} takes {arity} argument{'s' * (arity > 1)}, got {len(node.args) + len(node.keywords)}")

@@ -13,7 +13,7 @@ from ...model.shapes import Box, Cylinder, Rod, Shape, Sphere
 from ...model.visual import Visual
 from . import checks
 from .checks import NUMBER, array, either, leaf
-from .fields import Fields, Flag, Four, Many, MaybeNumber, MaybeText, Name, Number, Place, Text, Vector, Vectors, at, place_of
+from .fields import Fields, Flag, Four, Many, Name, Number, Place, Text, Vector, at, place_of
 
 INERTIA = either(array(NUMBER, 3), array(NUMBER, 6), array(array(NUMBER, 3), 3))
 
@@ -80,15 +80,15 @@ SHAPES: dict[type[Shape], type[OfShape]] = {cls.makes: cls for cls in (BoxFields
 class BodyFields(Fields):
     """A rigid body: mass, com and inertia, or a shape with its mass or density."""
 
-    mass: MaybeNumber = None
+    mass: Number | None = None
     """kg"""
-    com: Vectors = None
+    com: Vector | None = None
     """Centre of mass in the body's frame, m."""
     inertia: Annotated[Any, *leaf(checks.matrix((3,), (6,), (3, 3)), INERTIA)] = None
     """About the centre of mass, kg m²: three numbers, six (xx yy zz xy xz yz) or 3×3."""
     shape: ShapeField | None = None
     """A solid that gives centre of mass and inertia."""
-    density: MaybeNumber = None
+    density: Number | None = None
     """kg/m³; goes with a shape."""
     check_inertia: Flag = True
     """false takes an inertia that no body can have as it stands."""
@@ -125,10 +125,10 @@ class VisualFields(Fields):
     """Edges of a box; radius and length; radius. m"""
     uri: Text = ""
     """A mesh, as its file named it."""
-    path: MaybeText = None
+    path: Text | None = None
     """Where the mesh is; kept, not opened."""
     scale: Vector = (1.0, 1.0, 1.0)
-    colour: Four = None
+    colour: Four | None = None
     """Red, green, blue, opacity, 0 to 1."""
     role: Annotated[str, *leaf(checks.one_of("visual", "collision"), {"enum": ["visual", "collision"]})] = "visual"
     name: Text = ""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 from typing import Any
 
 from pydantic import PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from ...errors import ModelError
+from ...errors import ModelError, known
 from ...trace.formula import constant
 
 LONGEST_SHOWN = 60
@@ -35,6 +36,13 @@ def shown(value: Any) -> str:
 
 def expected(what: str, value: Any, *path: Any) -> PydanticCustomError:
     return fault(f"expected {what}, got {shown(value)}", *path)
+
+
+def unknown(what: str, word: str, choices: Iterable[str], plural: str) -> str:
+    """`unknown field; did you mean 'axis'? The fields here are …`"""
+    choices = list(choices)
+    near = get_close_matches(word, choices, 1)
+    return f"unknown {what}; " + (f"did you mean {near[0]!r}? The" if near else "the") + f" {plural} are {known(choices, 99)}"
 
 
 def number(value: Any, what: str = "a number", *path: Any, endless: bool = False) -> float:

@@ -11,7 +11,7 @@ import yaml
 from .document import scalar
 
 WIDTH = 120
-_PLAIN = re.compile(r"[A-Za-z0-9_(]([\w .+*/()-]*[\w.)])?", re.ASCII)
+_PLAIN = re.compile(r"-?[A-Za-z0-9_(]([\w .+*/()-]*[\w.)])?", re.ASCII)
 _RESOLVER = yaml.resolver.Resolver()
 _LONGEST_KEY = 200
 """YAML wants longer keys marked by `?`."""

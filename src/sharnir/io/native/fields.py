@@ -4,37 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from typing import Annotated, Any
 
+from numpy.linalg import LinAlgError
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+from typing_extensions import TypeAliasType
 
 from ...errors import ModelError, SharnirError, known
 from ...model.pose import Pose, Rotation
 from . import checks
-from .checks import NUMBER, array, either, fault, leaf, shown
+from .checks import NUMBER, array, either, fault, leaf, shown, unknown
 
 STRING = {"type": "string"}
+END = either(NUMBER, {"type": "null"})
 AXIS = either({"enum": list(checks.AXES)}, array(NUMBER, 3))
 
-Number = Annotated[float, *leaf(checks.number, NUMBER)]
-MaybeNumber = Annotated[float | None, *leaf(checks.number, NUMBER)]
-EndlessNumber = Annotated[float | None, *leaf(checks.endless_number, NUMBER)]
-Vector = Annotated[tuple[float, ...], *leaf(checks.numbers(3), array(NUMBER, 3))]
-Vectors = Annotated[tuple[float, ...] | None, *leaf(checks.numbers(3), array(NUMBER, 3))]
-Four = Annotated[tuple[float, ...] | None, *leaf(checks.numbers(4), array(NUMBER, 4))]
-Many = Annotated[tuple[float, ...], *leaf(checks.numbers(), array(NUMBER))]
-OneOrMany = Annotated[Any, *leaf(checks.number_or_numbers, either(NUMBER, array(NUMBER)))]
-Limits = Annotated[Any, *leaf(checks.limits, array(either(NUMBER, {"type": "null"}, array(either(NUMBER, {"type": "null"}), 2))))]
+# named, so that the schema for editors says each of them once
+Number = TypeAliasType("Number", Annotated[float, *leaf(checks.number, NUMBER)])
+EndlessNumber = TypeAliasType("EndlessNumber", Annotated[float, *leaf(checks.endless_number, NUMBER)])
+Vector = TypeAliasType("Vector", Annotated[tuple[float, ...], *leaf(checks.numbers(3), array(NUMBER, 3))])
+Four = TypeAliasType("Four", Annotated[tuple[float, ...], *leaf(checks.numbers(4), array(NUMBER, 4))])
+Many = TypeAliasType("Many", Annotated[tuple[float, ...], *leaf(checks.numbers(), array(NUMBER))])
+OneOrMany = TypeAliasType("OneOrMany", Annotated[Any, *leaf(checks.number_or_numbers, either(NUMBER, array(NUMBER)))])
+Limits = TypeAliasType("Limits", Annotated[Any, *leaf(checks.limits, array(either(END, array(END, 2))))])
+Axis = TypeAliasType("Axis", Annotated[Any, *leaf(checks.axis, AXIS)])
 Whole = Annotated[int, *leaf(checks.whole_number, {"type": "integer"})]
 Flag = Annotated[bool, *leaf(checks.boolean, {"type": "boolean"})]
-MaybeFlag = Annotated[bool | None, *leaf(checks.boolean, {"type": "boolean"})]
 Text = Annotated[str, *leaf(checks.text, STRING)]
-MaybeText = Annotated[str | None, *leaf(checks.text, STRING)]
 Name = Annotated[str, *leaf(checks.name, {"type": "string", "minLength": 1})]
-Names = Annotated[tuple[str, ...] | None, *leaf(checks.names, array(STRING))]
-Axis = Annotated[Any, *leaf(checks.axis, AXIS)]
-MaybeAxis = Axis
+Names = Annotated[tuple[str, ...], *leaf(checks.names, array(STRING))]
 
 
 class Faulty(Exception):
@@ -52,7 +50,7 @@ def at(*path: Any) -> Iterator[None]:
         yield
     except Faulty as inner:
         raise Faulty((*path, *inner.path), inner.what) from None
-    except (SharnirError, RecursionError, OverflowError) as error:
+    except (SharnirError, ArithmeticError, LinAlgError, RecursionError) as error:  # numbers no mechanism has
         raise Faulty(path, str(error)) from None
 
 
@@ -69,14 +67,16 @@ class Fields(BaseModel):
         fields = _field_names(cls)
         for key in data:
             if key not in fields:
-                near = get_close_matches(key, fields, 1)
-                hint = f", did you mean {near[0]!r}?" if near else ""
-                raise fault(f"unknown field{hint}; the fields here are {known(fields, 99)}", key)
+                raise fault(unknown("field", key, fields, "fields here"), key)
+            if data[key] is None:
+                raise fault("a value is missing; give one or leave the field out", key)
         return data
 
 
 def _field_names(cls: type[BaseModel]) -> list[str]:
-    return [info.alias or name for name, info in cls.model_fields.items()]
+    """`type` and what belongs to it alone come first, as they do in files."""
+    names = list(cls.model_fields)
+    return names[names.index("type") :] + names[: names.index("type")] if "type" in names else names
 
 
 class PoseFields(Fields):
@@ -84,13 +84,13 @@ class PoseFields(Fields):
 
     position: Vector = (0.0, 0.0, 0.0)
     """Origin, m."""
-    quaternion: Four = None
+    quaternion: Four | None = None
     """w x y z, of any length but zero."""
-    rpy: Vectors = None
+    rpy: Vector | None = None
     """Roll about x, then pitch about y, then yaw about z, fixed axes, rad."""
-    axis: MaybeAxis = None
+    axis: Axis | None = None
     """Turn by `angle` about this axis."""
-    angle: MaybeNumber = None
+    angle: Number | None = None
     """rad; goes with `axis`."""
     matrix: Annotated[Any, *leaf(checks.matrix((3, 3), (9,)), array(either(NUMBER, array(NUMBER, 3))))] = None
     """Direction cosines, 3×3 or nine numbers row by row."""
@@ -130,16 +130,22 @@ def _or_word(kind: Any, word: str) -> Discriminator:
     )
 
 
-Place = Annotated[
-    Annotated[PoseFields, Tag("pose")] | Annotated[Vector, Tag("position")],
-    _or_word(_kind_of_place, "a pose {position: …, rpy: …} or a position [x, y, z]"),
-    Field(description="a pose, or a position alone"),
-]
-NamedPlace = Annotated[
-    Annotated[Name, Tag("frame")] | Annotated[Vector, Tag("position")] | Annotated[PoseFields, Tag("pose")],
-    _or_word(_kind_of_named_place, "a pose {position: …, rpy: …}, a position [x, y, z] or the name of a frame"),
-    Field(description="a pose, a position alone, or the name of a frame"),
-]
+Place = TypeAliasType(
+    "Place",
+    Annotated[
+        Annotated[PoseFields, Tag("pose")] | Annotated[Vector, Tag("position")],
+        _or_word(_kind_of_place, "a pose {position: …, rpy: …} or a position [x, y, z]"),
+        Field(description="a pose, or a position alone"),
+    ],
+)
+NamedPlace = TypeAliasType(
+    "NamedPlace",
+    Annotated[
+        Annotated[Name, Tag("frame")] | Annotated[Vector, Tag("position")] | Annotated[PoseFields, Tag("pose")],
+        _or_word(_kind_of_named_place, "a pose {position: …, rpy: …}, a position [x, y, z] or the name of a frame"),
+        Field(description="a pose, a position alone, or the name of a frame"),
+    ],
+)
 
 
 def place_of(value: Any) -> Any:

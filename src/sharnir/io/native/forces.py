@@ -11,11 +11,10 @@ from ...model.forces.gravity import EARTH
 from ...model.formulas import VectorFormula
 from . import checks
 from .checks import NUMBER, array, either, leaf
-from .fields import EndlessNumber, Fields, Flag, MaybeNumber, Name, Number, OneOrMany, Place, Vector, Whole, at, place_of
+from .fields import EndlessNumber, Fields, Flag, Name, Number, OneOrMany, Place, Vector, Whole, at, place_of
 from .formulas import FormulaField, LongVector, VectorField, formula_of, number_or_formula
 
 Stiffness = Annotated[Any, *leaf(checks.matrix((), (6,), (6, 6)), either(NUMBER, array(NUMBER, 6), array(array(NUMBER, 6), 6)))]
-Rest = Annotated[Any, *OneOrMany.__metadata__]
 
 
 class OfForce(Fields):
@@ -89,7 +88,7 @@ class JointSpringFields(OfForce):
     joint: Name
     stiffness: OneOrMany = 0.0
     damping: OneOrMany = 0.0
-    rest: Rest = None
+    rest: OneOrMany | None = None
     """Where the spring is free; of a ball joint a quaternion."""
     law: FormulaField | None = None
     """Force as a formula of `x` and `v`, for a joint of one coordinate."""
@@ -101,9 +100,9 @@ class JointStopFields(OfForce):
     makes: ClassVar[type[types.Force]] = types.JointStop
     type: Literal["joint-stop"]
     joint: Name
-    low: EndlessNumber = None
+    low: EndlessNumber | None = None
     """The ends; those of the joint's limits where nothing is said."""
-    high: EndlessNumber = None
+    high: EndlessNumber | None = None
     stiffness: Number = 1e5
     damping: Number = 1e2
     onset: Number = 1e-3
@@ -116,9 +115,9 @@ class JointFrictionFields(OfForce):
     makes: ClassVar[type[types.Force]] = types.JointFriction
     type: Literal["joint-friction"]
     joint: Name
-    coulomb: MaybeNumber = None
+    coulomb: Number | None = None
     """Force when sliding; the joint's own friction where nothing is said."""
-    static: MaybeNumber = None
+    static: Number | None = None
     stribeck: Number = 0.1
     viscous: Number = 0.0
     slip: Number = 1e-3
@@ -138,7 +137,7 @@ class MotorFields(OfForce):
     target: FormulaField = 0.0
     """A number or a formula of t."""
     target_speed: FormulaField = 0.0
-    limit: MaybeNumber = None
+    limit: Number | None = None
     """Largest force; the joint's own effort where nothing is said."""
     soft: Flag = False
 

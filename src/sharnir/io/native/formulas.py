@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from pydantic import Discriminator, Field, Tag
+from typing_extensions import TypeAliasType
 
 from ...errors import ModelError
 from ...model.formulas import PoseFormula
@@ -37,20 +38,20 @@ def where(value: Any) -> dict[str, str | float]:
     return {name: item(x, name) for name, x in value.items()}
 
 
-Item = Annotated[Any, *leaf(item, FORMULA)]
+Item = TypeAliasType("Item", Annotated[Any, *leaf(item, FORMULA)])
 Items = Annotated[tuple[str | float, ...], *leaf(items(), array(FORMULA))]
 Three = Annotated[tuple[str | float, ...], *leaf(items(3), array(FORMULA, 3))]
-FourItems = Annotated[tuple[str | float, ...] | None, *leaf(items(4), array(FORMULA, 4))]
-Where = Annotated[dict[str, Any] | None, *leaf(where, {"type": "object", "additionalProperties": FORMULA})]
+FourItems = Annotated[tuple[str | float, ...], *leaf(items(4), array(FORMULA, 4))]
+Where = TypeAliasType("Where", Annotated[dict[str, Any], *leaf(where, {"type": "object", "additionalProperties": FORMULA})])
 
 
 class LongFormula(Fields):
     """A formula with variables called otherwise than usual here, or with named parts."""
 
     formula: Item
-    of: Names = None
+    of: Names | None = None
     """Names of the variables, in place of the usual ones."""
-    where: Where = None
+    where: Where | None = None
     """Named parts, each may use the variables and the parts before it."""
 
     def build(self, variables: Sequence[str]) -> Formula:
@@ -73,11 +74,11 @@ class PoseByFormulas(Fields):
     """Three formulas, m."""
     turns: list[Turn] = Field(default_factory=list)
     """Turns one after another, each in the axes turned by those before it."""
-    quaternion: FourItems = None
+    quaternion: FourItems | None = None
     """Four formulas w x y z instead of turns; of any length but zero."""
-    of: Names = None
+    of: Names | None = None
     """Names of the variables, in place of the usual ones (the coordinates, t)."""
-    where: Where = None
+    where: Where | None = None
     """Named parts, each may use the variables and the parts before it."""
 
     def build(self, variables: Sequence[str]) -> PoseFormula:
@@ -130,35 +131,47 @@ def _or(kind: Any, words: str) -> Discriminator:
     return Discriminator(kind, custom_error_type="fault", custom_error_message=f"expected {words}")
 
 
-FormulaField = Annotated[
-    Annotated[Item, Tag("formula")] | Annotated[LongFormula, Tag("long formula")],
-    _or(_kind_of_formula, "a formula such as 0.3*sin(2*t), a number, or {formula: …, where: {…}}"),
-]
-OneMotion = Annotated[
-    Annotated[Item, Tag("formula")] | Annotated[LongFormula, Tag("long formula")] | Annotated[PoseByFormulas, Tag("pose")],
-    _or(_kind_of_one_motion, "a formula of t, or a pose by formulas {turns: …}"),
-]
-Motion = Annotated[
-    Annotated[Item, Tag("formula")]
-    | Annotated[LongFormula, Tag("long formula")]
-    | Annotated[PoseByFormulas, Tag("pose")]
-    | Annotated[dict[Name, OneMotion], Tag("coordinates")],
-    _or(_kind_of_motion, "a formula of t, formulas by coordinate {y: …}, or a pose by formulas {turns: …}"),
-]
+FormulaField = TypeAliasType(
+    "FormulaField",
+    Annotated[
+        Annotated[Item, Tag("formula")] | Annotated[LongFormula, Tag("long formula")],
+        _or(_kind_of_formula, "a formula such as 0.3*sin(2*t), a number, or {formula: …, where: {…}}"),
+    ],
+)
+OneMotion = TypeAliasType(
+    "OneMotion",
+    Annotated[
+        Annotated[Item, Tag("formula")] | Annotated[LongFormula, Tag("long formula")] | Annotated[PoseByFormulas, Tag("pose")],
+        _or(_kind_of_one_motion, "a formula of t, or a pose by formulas {turns: …}"),
+    ],
+)
+Motion = TypeAliasType(
+    "Motion",
+    Annotated[
+        Annotated[Item, Tag("formula")]
+        | Annotated[LongFormula, Tag("long formula")]
+        | Annotated[PoseByFormulas, Tag("pose")]
+        | Annotated[dict[Name, OneMotion], Tag("coordinates")],
+        _or(_kind_of_motion, "a formula of t, formulas by coordinate {y: …}, or a pose by formulas {turns: …}"),
+    ],
+)
 
 
 class LongVector(Fields):
     """Three formulas with named parts."""
 
     vector: Three
-    where: Where = None
+    where: Where | None = None
     """Named parts, each may use t, signals, and the parts before it."""
 
 
-VectorField = Annotated[
-    Annotated[Three, Tag("list")] | Annotated[LongVector, Tag("vector")],
-    _or(_kind_of_vector, "three formulas or numbers, or {vector: …, where: {…}}"),
-]
+VectorField = TypeAliasType(
+    "VectorField",
+    Annotated[
+        Annotated[Three, Tag("list")] | Annotated[LongVector, Tag("vector")],
+        _or(_kind_of_vector, "three formulas or numbers, or {vector: …, where: {…}}"),
+    ],
+)
 
 
 def formula_of(value: Any, variables: Sequence[str]) -> Formula:

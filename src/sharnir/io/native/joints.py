@@ -1,4 +1,4 @@
-"""Joints of every type."""
+"""Joints of every type, alone and as parts of a compound."""
 
 from __future__ import annotations
 
@@ -11,63 +11,9 @@ from ...model import joints as types
 from ...model.formulas import ConstraintFormula
 from ...model.model import Model
 from ...trace.formula import Formula
-from .fields import (
-    Axis,
-    EndlessNumber,
-    Fields,
-    Flag,
-    Limits,
-    Name,
-    NamedPlace,
-    Names,
-    Number,
-    OneOrMany,
-    Place,
-    Whole,
-    at,
-    place_of,
-)
-from .formulas import Items, Motion, PoseByFormulas, Where, motion_of
-
-OPTIONS = ("motion", "limits", "damping", "friction", "stiffness", "rest", "armature", "effort", "velocity")
-
-
-class OfJoint(Fields):
-    """What joints have in common: drives, springs, limits."""
-
-    makes: ClassVar[type[types.Joint]]
-    motion: Motion | None = None
-    """Drives the joint: a formula of t, formulas by coordinate, or (ball, free) a pose by formulas."""
-    limits: Limits = None
-    """[low, high] or one such pair per coordinate; rad or m. They act where there is a joint stop."""
-    damping: OneOrMany = 0.0
-    """Force per speed; one number or one per speed."""
-    friction: OneOrMany = 0.0
-    """Dry friction; acts where there is a joint friction."""
-    stiffness: OneOrMany = 0.0
-    """Force per unit of the coordinate."""
-    rest: OneOrMany = 0.0
-    """Where the spring is free; of a ball joint a quaternion."""
-    armature: OneOrMany = 0.0
-    """Inertia of the drive's rotor as the joint feels it."""
-    effort: Annotated[Any, *EndlessNumber.__metadata__] = None
-    """Largest force of the drive."""
-    velocity: Annotated[Any, *EndlessNumber.__metadata__] = None
-    """Largest speed of the drive."""
-
-    def build(self) -> types.Joint:
-        options = {name: getattr(self, name) for name in OPTIONS if name in self.model_fields_set and name != "motion"}
-        with at("motion"):
-            motion = motion_of(self.motion)
-        return self.make({**options, **({} if motion is None else {"motion": motion})})
-
-    def make(self, options: dict[str, Any]) -> types.Joint:
-        return self.makes(**{n: getattr(self, n) for n in self.own() if n in self.model_fields_set}, **options)
-
-    @classmethod
-    def own(cls) -> tuple[str, ...]:
-        """Fields of this type alone."""
-        return tuple(n for n in cls.model_fields if n not in (*OPTIONS, "type", *Placement.model_fields))
+from .fields import Axis, Fields, Name, Names, Number, Place, Whole, at, place_of
+from .formulas import Items, PoseByFormulas, Where
+from .joint_fields import OfJoint, PartPlacement, Placement
 
 
 class WeldFields(OfJoint):
@@ -155,7 +101,7 @@ class CustomFields(OfJoint):
     type: Literal["custom"]
     dof: Whole
     """Number of coordinates."""
-    names: Names = None
+    names: Names | None = None
     """Names of the coordinates; q, or q1, q2 … where nothing is said."""
     pose: PoseByFormulas
 
@@ -177,7 +123,7 @@ class ConstraintFields(OfJoint):
     """One to six formulas."""
     start: Place = (0.0, 0.0, 0.0)
     """A pose that meets them at t = 0."""
-    where: Where = None
+    where: Where | None = None
     """Named parts of the formulas."""
 
     def make(self, options: dict[str, Any]) -> types.Joint:
@@ -203,26 +149,6 @@ class CompoundFields(OfJoint):
             with at("parts", name):
                 parts[name] = part.build(), place_of(part.at)
         return types.Compound(parts, **options)
-
-
-class Placement(Fields):
-    """Between which bodies a joint is, and where."""
-
-    parent: Name
-    child: Name
-    at: NamedPlace = (0.0, 0.0, 0.0)
-    """The joint's frame in the parent."""
-    child_at: NamedPlace = (0.0, 0.0, 0.0)
-    """The joint's frame in the child."""
-    cut: Flag = False
-    """Where a loop is to be cut."""
-
-
-class PartPlacement(Fields):
-    """Where the part of a compound is."""
-
-    at: Place = (0.0, 0.0, 0.0)
-    """The part's frame in the frame that the part before it moves."""
 
 
 TYPES: tuple[type[OfJoint], ...] = (
@@ -262,9 +188,14 @@ rebuild()
 
 
 def add_joint(model: Model, name: str, fields: Any) -> None:
+    label = f"joint {name!r}"
+    for end in ("parent", "child"):
+        with at(end):
+            model._known_body(getattr(fields, end), label)
     joint = fields.build()
     places = {}
-    for end in ("at", "child_at"):
+    for end, body in (("at", fields.parent), ("child_at", fields.child)):
         with at(end):
             places[end] = place_of(getattr(fields, end))
+            model._place(places[end], body, label)
     model.add_joint(name, joint, fields.parent, fields.child, cut=fields.cut, **places)

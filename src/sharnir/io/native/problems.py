@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import Any
 
 from pydantic import ValidationError
 
 from ...errors import FormatError, known
 from . import bodies, forces, joints
-from .checks import shown
+from .checks import shown, unknown
 from .document import Document
 
 MOST_SHOWN = 10
@@ -42,9 +41,7 @@ def _described(problem: Any, document: Document) -> tuple[int, str]:
         elif kind == "union_tag_not_found":
             missing, what = "type", f"this field is missing; the types are {known(types, 99)}"
         else:
-            near = get_close_matches(str(context["tag"]), types, 1)
-            hint = f", did you mean {near[0]!r}?" if near else ""
-            what = f"unknown type {shown(value['type'])}{hint}; the types are {known(types, 99)}"
+            what = unknown(f"type {shown(value['type'])}", str(context["tag"]), types, "types")
             path.append("type")
     elif kind in ("dict_type", "list_type"):
         what = f"expected {'entries by name' if kind == 'dict_type' else 'a list'}, got {shown(value)}"

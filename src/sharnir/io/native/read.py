@@ -50,7 +50,8 @@ def loads(text: str, source: str = "<text>", *, strict: bool = False, passive: b
         raise FormatError(f"{source}:1: too deep") from None
     report = ImportReport(source, strict)
     try:
-        model = _built(fields, passive)
+        with np.errstate(all="ignore"):
+            model = _built(fields, passive)
     except Faulty as error:
         raise FormatError(document.error(error.path, _without_label(error))) from None
     for kind in ("bodies", "frames", "joints", "forces", "visuals"):
@@ -105,6 +106,9 @@ def _built(fields: ModelFields, passive: bool) -> Model:
 def _add_forces(model: Model, fields: ModelFields) -> None:
     for name, entry in fields.forces.items():
         with at("forces", name):
+            for field in sorted({"a", "b", "body"} & entry.model_fields_set):
+                with at(field):
+                    model._known_body(getattr(entry, field), f"force {name!r}")
             force = entry.build()
             for what in ("force", "moment"):
                 function = getattr(force, what, None)

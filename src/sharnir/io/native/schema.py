@@ -1,4 +1,4 @@
-"""The whole file as one type, and its JSON schema for editors: `python -m sharnir.io.native.schema`."""
+"""The whole file as one type, and its JSON schema for editors: `sharnir schema`."""
 
 from __future__ import annotations
 
@@ -72,13 +72,32 @@ class ModelFields(Fields):
 
 def json_schema() -> dict[str, Any]:
     """The format for editors (docs/native_format.md)."""
-    schema = ModelFields.model_json_schema()
+    schema = _without_nulls(ModelFields.model_json_schema())
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "sharnir model"}
 
 
+def _without_nulls(schema: Any) -> Any:
+    """A field that may be left out must not be null: `x | None` is how Python says it, not the file."""
+    if isinstance(schema, list):
+        return [_without_nulls(x) for x in schema]
+    if not isinstance(schema, dict):
+        return schema
+    out = {key: _without_nulls(x) for key, x in schema.items() if key != "title"}
+    if out.get("default", 0) is None:
+        del out["default"]
+        choices = [x for x in out.pop("anyOf", []) if x != {"type": "null"}]
+        out = {**out, **choices[0]} if len(choices) == 1 else {**out, "anyOf": choices} if choices else out
+    return out
+
+
 def schema_text() -> str:
-    return json.dumps(json_schema(), indent=1, ensure_ascii=False) + "\n"
+    """Each definition on its own lines."""
+    schema = json_schema()
+    definitions = schema.pop("$defs")
+    lines = [f"  {_compact(name)}: {_compact(x)}" for name, x in definitions.items()]
+    head = [f" {_compact(key)}: {_compact(x)}" for key, x in schema.items()]
+    return "{\n" + ",\n".join(head) + ',\n "$defs": {\n' + ",\n".join(lines) + "\n }\n}\n"
 
 
-if __name__ == "__main__":
-    print(schema_text(), end="")
+def _compact(x: Any) -> str:
+    return json.dumps(x, ensure_ascii=False)

@@ -10,7 +10,7 @@ from ...model.model import Model
 from ...model.settings import STEPS, SimulationSettings
 from . import checks
 from .checks import NUMBER, array, either, expected, leaf
-from .fields import EndlessNumber, Fields, MaybeFlag, MaybeNumber, MaybeText, OneOrMany, Text, at
+from .fields import EndlessNumber, Fields, Flag, Number, OneOrMany, Text, at
 from .formulas import Item, Where
 
 STATE = either({"type": "object", "additionalProperties": either(NUMBER, array(NUMBER))}, array(NUMBER))
@@ -30,7 +30,7 @@ def state(value: Any) -> Any:
     }
 
 
-def output(value: Any) -> Any:
+def times(value: Any) -> Any:
     if value == STEPS:
         return STEPS
     return checks.numbers()(value) if isinstance(value, list) else checks.number(value, "an interval, a list of times or 'steps'")
@@ -42,7 +42,7 @@ def positive_whole(value: Any) -> int:
     return value
 
 
-def duration(value: Any) -> float:
+def seconds(value: Any) -> float:
     if (found := checks.number(value, "a number of seconds")) == 0.0:
         raise expected("a number of seconds other than zero", value)
     return found
@@ -60,7 +60,7 @@ class EventFields(Fields):
 
     when: Item
     """e.g. position.ball.z - 0.05"""
-    where: Where = None
+    where: Where | None = None
     action: Annotated[str, *leaf(checks.one_of("record", "stop"), {"enum": ["record", "stop"]})] = "record"
     direction: Annotated[str, *leaf(checks.one_of("rising", "falling", "both"), {"enum": ["rising", "falling", "both"]})] = "both"
     name: Text = ""
@@ -76,31 +76,31 @@ class EventFields(Fields):
 class SimulationFields(Fields):
     """Arguments of sharnir.simulate; what is not said has its default there."""
 
-    duration: Annotated[float | None, *leaf(duration, NUMBER)] = None
+    duration: Annotated[float | None, *leaf(seconds, NUMBER)] = None
     """s"""
     q0: State = None
     """Initial coordinates by joint, the rest neutral; or all of them."""
     v0: State = None
     """Initial speeds by joint, the rest zero; or all of them."""
-    t0: MaybeNumber = None
+    t0: Number | None = None
     """Initial time, s."""
     tau: State = None
     """Constant joint forces by joint, the rest zero; or all of them."""
-    method: MaybeText = None
+    method: Text | None = None
     """A name of sharnir.methods()."""
     backend: choice("auto", "llvm", "numba", "python") = None  # type: ignore[valid-type]
-    integrator: MaybeText = None
+    integrator: Text | None = None
     """A name of sharnir.integrators()."""
-    rtol: MaybeNumber = None
-    atol: OneOrMany = None
-    step: MaybeNumber = None
+    rtol: Number | None = None
+    atol: OneOrMany | None = None
+    step: Number | None = None
     """Of integrators with a fixed step, s."""
-    max_step: EndlessNumber = None
-    output: Annotated[Any, *leaf(output, either(NUMBER, array(NUMBER), {"enum": [STEPS]}))] = None
+    max_step: EndlessNumber | None = None
+    output: Annotated[Any, *leaf(times, either(NUMBER, array(NUMBER), {"enum": [STEPS]}))] = None
     """Interval between the times of the result, or those times, or steps: every step."""
     every: Annotated[int | None, *leaf(positive_whole, {"type": "integer", "minimum": 1})] = None
     limits: choice("ignore", "stop", "error") = None  # type: ignore[valid-type]
-    balance: MaybeFlag = None
+    balance: Flag | None = None
     events: list[EventFields] | None = None
 
     def build(self, model: Model) -> SimulationSettings:

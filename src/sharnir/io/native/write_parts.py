@@ -12,6 +12,7 @@ from ...model.formulas import ConstraintFormula, VectorFormula
 from ...model.joints import Compound, ConstraintJoint, CustomJoint, Joint
 from ...model.pose import Pose
 from . import forces, joints
+from .joint_fields import OPTIONS
 from .plain import REMEDY, items, motion, number_or_formula, place, plain, pose_formula, same, where
 
 
@@ -32,7 +33,7 @@ def joint_data(joint: Joint, label: str) -> tuple[dict[str, Any], dict[str, Any]
         own["parts"] = {name: _part(part, at, f"{label}, part {name!r}") for name, part, at in joint.parts}
     else:
         own |= {name: plain(getattr(joint, name), label) for name in cls.own()}
-    names = ("effort", "velocity") if isinstance(joint, Compound) else joints.OPTIONS[1:]
+    names = ("effort", "velocity") if isinstance(joint, Compound) else OPTIONS[1:]
     options = _differing({name: plain(getattr(joint, name), f"{label}: {name}") for name in names}, cls)
     if joint.motion is not None:
         options = {"motion": motion(joint.motion, f"{label}: motion"), **options}
