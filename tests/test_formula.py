@@ -45,7 +45,9 @@ def test_a_formula_is_what_python_makes_of_its_text(text, x, y):
     assert found == pytest.approx(wanted, rel=1e-12, abs=1e-12, nan_ok=True)
 
 
-@pytest.mark.parametrize("text", ["0.3*sin(2*t)", "t**3 - 2*t", "exp(-t)*cos(pi*t)", "select(t < 1, t, 1)", "power(t + 2, 2.5)", "3"])
+@pytest.mark.parametrize(
+    "text", ["0.3*sin(2*t)", "t**3 - 2*t", "exp(-t)*cos(pi*t)", "select(t < 1, t, 1)", "power(t + 2, 2.5)", "3"]
+)
 def test_it_is_traced_and_differentiated_like_a_python_function(text):
     by_text, by_python = (trace_drive(f, "f") for f in (sh.formula(text, "t"), eval(f"lambda t: {text}", dict(WORDS))))
     for t in (0.3, 0.7, 1.9):
@@ -186,5 +188,5 @@ def test_a_signal_that_is_not_one_number_is_refused(path):
     m.add_joint("cross", sh.Universal(), "ground", "b")
     m.add_parameter("k", 1.0)
     m.add_force(sh.Wrench("b", force=sh.VectorFormula(path, 0, 0)))
-    with pytest.raises(sh.SharnirError, match="name one of|no joint"):
+    with pytest.raises(sh.SharnirError, match=r"name one of|no parameter"):
         sh.Dynamics(m, backend="python")

@@ -122,8 +122,8 @@ class SignalFormula:
 def signal(on: Loads, path: tuple[str, ...]) -> Any:
     """The number that a signal such as ("q", "elbow") or ("position", "hand", "z") means."""
     root, name, *rest = path
-    if root == "parameter" and not rest:
-        return on.parameter(name)
+    if root == "parameter":
+        return on.parameter(".".join(path[1:]))
     names: tuple[str, ...]
     if root in ("position", "velocity"):
         values, names = on.point(name)[root == "velocity"], ("x", "y", "z")

@@ -34,7 +34,7 @@ def _described(problem: Any, document: Document) -> tuple[int, str]:
     elif kind == "missing":
         missing, what = path.pop(), "this field is missing"
         what += _example(missing)
-    elif kind in ("union_tag_invalid", "union_tag_not_found"):
+    elif kind in ("union_tag_invalid", "union_tag_not_found", "model_attributes_type"):
         types = _types(path)
         if not isinstance(value, dict):
             what = f"expected fields beginning with type: {known(types, 99)}; got {shown(value)}"
