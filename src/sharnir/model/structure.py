@@ -185,7 +185,12 @@ def _mobilities(mass: np.ndarray, com: np.ndarray, J: np.ndarray, about_com: Seq
     for row, column, k, sign in ((0, 4, 2, 1), (0, 5, 1, -1), (1, 3, 2, -1), (1, 5, 0, 1), (2, 3, 1, 1), (2, 4, 0, -1)):
         M[:, row, column] = M[:, column, row] = sign * h[:, k]  # −m r̃_c and its transpose
     M[:, 3:, 3:] = J[solid]
-    out[solid] = np.linalg.inv(M)
+    try:
+        out[solid] = np.linalg.inv(M)
+    except np.linalg.LinAlgError:  # masses and distances so far apart that a matrix is singular in floating point
+        for row, matrix in zip(solid, M, strict=True):
+            if np.linalg.matrix_rank(matrix) == 6:
+                out[row] = np.linalg.inv(matrix)
     return out
 
 

@@ -118,8 +118,8 @@ class VisualFields(Fields):
     """Something to draw; it plays no part in the dynamics."""
 
     body: Name
-    kind: Annotated[str, *leaf(checks.one_of("box", "cylinder", "capsule", "sphere", "mesh"),
-                               {"enum": ["box", "cylinder", "capsule", "sphere", "mesh"]})]  # fmt: skip
+    kind: Name
+    """box, cylinder, capsule, sphere, mesh; imported files have others."""
     at: Place = (0.0, 0.0, 0.0)
     sizes: Many = ()
     """Edges of a box; radius and length; radius. m"""

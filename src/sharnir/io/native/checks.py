@@ -50,6 +50,7 @@ def number(value: Any, what: str = "a number", *path: Any, endless: bool = False
     try:
         if isinstance(value, str):
             found = constant(value)
+            endless = False  # what overflows is a mistake, .inf is meant
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
             found = float(value)
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import yaml
@@ -43,7 +44,7 @@ def scalar(text: str) -> Any:
         return _WORDS[text]
     if _INTEGER.fullmatch(text):
         return int(text)
-    return float(text) if _FLOAT.fullmatch(text) else text
+    return float(text) if _FLOAT.fullmatch(text) and abs(float(text)) != inf else text
 
 
 class Document:

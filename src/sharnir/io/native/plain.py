@@ -95,10 +95,11 @@ def pose_formula(function: Any, variables: Sequence[str], label: str) -> dict[st
     return {**(out or {"position": [0.0, 0.0, 0.0]}), **_rest(function.formulas, variables)}
 
 
-def motion(value: Any, label: str) -> Any:
+def motion(value: Any, label: str, whole: bool = False) -> Any:
+    """The drive of a joint; `whole`: one that is driven by a pose."""
     if isinstance(value, Mapping):
-        return {name: motion(one, f"{label}: motion of {name!r}") for name, one in value.items()}
-    if isinstance(value, PoseFormula):
+        return {name: motion(one, f"{label} of {name!r}") for name, one in value.items()}
+    if whole or isinstance(value, PoseFormula):
         return pose_formula(value, ("t",), label)
     return formula(value, ("t",), label)
 

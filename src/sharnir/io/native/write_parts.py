@@ -9,7 +9,7 @@ import numpy as np
 from ...errors import FormatError
 from ...model.forces import Bushing, Force, UserForce, Wrench
 from ...model.formulas import ConstraintFormula, VectorFormula
-from ...model.joints import Compound, ConstraintJoint, CustomJoint, Joint
+from ...model.joints import Ball, Compound, ConstraintJoint, CustomJoint, Free, Joint
 from ...model.pose import Pose
 from . import forces, joints
 from .joint_fields import OPTIONS
@@ -36,7 +36,8 @@ def joint_data(joint: Joint, label: str) -> tuple[dict[str, Any], dict[str, Any]
     names = ("effort", "velocity") if isinstance(joint, Compound) else OPTIONS[1:]
     options = _differing({name: plain(getattr(joint, name), f"{label}: {name}") for name in names}, cls)
     if joint.motion is not None:
-        options = {"motion": motion(joint.motion, f"{label}: motion"), **options}
+        whole = isinstance(joint, (Ball, Free))
+        options = {"motion": motion(joint.motion, f"{label}: motion", whole), **options}
     return own, options
 
 
