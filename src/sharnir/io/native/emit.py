@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import yaml
 
+from ...errors import FormatError
 from .document import scalar
 
 WIDTH = 120
@@ -33,12 +35,13 @@ def _block(data: Mapping[str, Any], depth: int) -> list[str]:
     margin, lines = "  " * depth, list[str]()
     for key, value in data.items():
         head = margin + text(key) + ":"
-        flow = " " + _flow(value)
+        section = depth == 0 and isinstance(value, Mapping) and bool(value)
+        flow = "" if section else " " + _flow(value)
         if len(text(key)) > _LONGEST_KEY:
             lines.append(f"{margin}? {text(key)}")
             head = f"{margin}:"
-        short = (depth > 0 or isinstance(value, list)) and len(head) + len(flow) <= WIDTH
-        if short or not isinstance(value, (Mapping, list)) or not value:
+        short = len(head) + len(flow) <= WIDTH or not isinstance(value, (Mapping, list)) or not value
+        if short and not section:
             lines.append(head + flow)
         elif isinstance(value, Mapping):
             lines += [head, *_block(value, depth + 1)]
@@ -95,6 +98,7 @@ def number(x: float) -> str:
     return shown if not e or "." in digits else f"{digits}.0e{power}"
 
 
+@lru_cache(4096)
 def text(value: str) -> str:
     """Plain where no reader of YAML could take it for anything else."""
     word = _RESOLVER.resolve(yaml.ScalarNode, value, (True, False)) == "tag:yaml.org,2002:str"
@@ -106,6 +110,8 @@ def text(value: str) -> str:
 def _escaped(c: str) -> str:
     if c in '"\\':
         return "\\" + c
+    if 0xD800 <= ord(c) <= 0xDFFF:
+        raise FormatError(f"the name with {c!r} is no Unicode text (half a surrogate pair) and cannot be written")
     if c.isprintable() and c not in "\ufeff":
         return c
     return f"\\x{ord(c):02x}" if ord(c) < 256 else f"\\u{ord(c):04x}" if ord(c) < 65536 else f"\\U{ord(c):08x}"

@@ -151,7 +151,7 @@ Motion = TypeAliasType(
         Annotated[Item, Tag("formula")]
         | Annotated[LongFormula, Tag("long formula")]
         | Annotated[PoseByFormulas, Tag("pose")]
-        | Annotated[dict[Name, OneMotion], Tag("coordinates")],
+        | Annotated[dict[Name, OneMotion], Tag("coordinates"), Field(json_schema_extra={"not": {"required": ["formula"]}})],
         _or(_kind_of_motion, "a formula of t, formulas by coordinate {y: …}, or a pose by formulas {turns: …}"),
     ],
 )

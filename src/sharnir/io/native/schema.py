@@ -72,17 +72,20 @@ class ModelFields(Fields):
 
 def json_schema() -> dict[str, Any]:
     """The format for editors (docs/native_format.md)."""
-    schema = _without_nulls(ModelFields.model_json_schema())
+    schema = _for_editors(ModelFields.model_json_schema())
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "sharnir model"}
 
 
-def _without_nulls(schema: Any) -> Any:
-    """A field that may be left out must not be null: `x | None` is how Python says it, not the file."""
+def _for_editors(schema: Any) -> Any:
+    """A field that may be left out must not be null (`x | None` is how Python says it), and a value that fits two
+    alternatives is no mistake, unless `type` tells them apart."""
     if isinstance(schema, list):
-        return [_without_nulls(x) for x in schema]
+        return [_for_editors(x) for x in schema]
     if not isinstance(schema, dict):
         return schema
-    out = {key: _without_nulls(x) for key, x in schema.items() if key != "title"}
+    out = {key: _for_editors(x) for key, x in schema.items() if key != "title"}
+    if "oneOf" in out and "discriminator" not in out:
+        out["anyOf"] = out.pop("oneOf")
     if out.get("default", 0) is None:
         del out["default"]
         choices = [x for x in out.pop("anyOf", []) if x != {"type": "null"}]

@@ -34,7 +34,8 @@ def dumps(model: Model) -> str:
     data["frames"] = {
         name: {"body": body, **placed("at", pose, f"frame {name!r}")} for name, (body, pose) in model.frames.items()
     }
-    data["joints"] = {joint.name: _joint(model, joint) for joint in model._joints}
+    frames = {(body, id(pose)): name for name, (body, pose) in model._frames.items()}
+    data["joints"] = {joint.name: _joint(joint, frames) for joint in model._joints}
     data["couplings"] = {joint.name: _coupling(joint.follows) for joint in model._joints if joint.follows is not None}
     data["forces"] = {name: force_data(force, f"force {name!r}") for name, force in model.forces.items()}
     data["visuals"] = [_visual(visual) for visual in model.visuals]
@@ -42,12 +43,7 @@ def dumps(model: Model) -> str:
     data["keyframes"] = {name: plain(q, f"keyframe {name!r}") for name, q in model.keyframes.items()}
     if model.simulation is not None:
         data["simulation"] = _simulation(model.simulation)
-    text = emit({name: value for name, value in data.items() if value not in ({}, [])})
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise FormatError(f"a name cannot be written as UTF-8: {text[max(0, error.start - 20) : error.end]!r}") from None
-    return text
+    return emit({name: value for name, value in data.items() if value not in ({}, [])})
 
 
 def _body(body: Body) -> dict[str, Any]:
@@ -78,12 +74,13 @@ def _shape(shape: Shape, label: str) -> dict[str, Any]:
     return out
 
 
-def _joint(model: Model, joint: PlacedJoint) -> dict[str, Any]:
+def _joint(joint: PlacedJoint, frames: Mapping[tuple[str, int], str]) -> dict[str, Any]:
+    """`frames`: names by body and identity of the pose, for joints that were placed by a frame's name."""
     label = f"joint {joint.name!r}"
     own, options = joint_data(joint.type, label)
     out = {**own, "parent": joint.parent, "child": joint.child}
     for field, body, pose in (("at", joint.parent, joint.at), ("child_at", joint.child, joint.child_at)):
-        frame = next((name for name, (on, at) in model._frames.items() if at is pose and on == body), None)
+        frame = frames.get((body, id(pose)))
         out |= placed(field, pose, label) if frame is None else {field: frame}
     return {**out, **({"cut": True} if joint.cut else {}), **options}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -123,10 +124,14 @@ def _shortest_matrix(x: np.ndarray) -> Any:
 
 def _differing(data: dict[str, Any], cls: Any) -> dict[str, Any]:
     """Without the fields whose value is the default."""
-    default = {
-        name: plain(f.default, name) for name, f in cls.model_fields.items() if not f.is_required() and f.default_factory is None
-    }
+    default = _defaults(cls)
     return {name: x for name, x in data.items() if x is not None and not (name in default and same(x, default[name]))}
+
+
+@cache
+def _defaults(cls: Any) -> dict[str, Any]:
+    said = {name: field for name, field in cls.model_fields.items() if not field.is_required()}
+    return {name: plain(field.default, name) for name, field in said.items() if field.default_factory is None}
 
 
 def _tag(cls: Any) -> str:
