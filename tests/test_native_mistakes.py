@@ -89,6 +89,7 @@ MISTAKES = [
     (AT, "at: {quaternion: [0, 0, 0, 0]}", "17: joints.elbow.at.quaternion: rotation: a quaternion of length zero"),
     ("q.shoulder]", "q.shouldr]", "20: forces.push.force: signal 'q.shouldr': no 'shouldr'; there are 'elbow', 'shoulder'"),
     ("q.shoulder]", "r.shoulder]", "20: forces.push.force: formula '2*r.shoulder': unknown signal 'r'"),
+    ("sin(t), 0,", "atan2(t, 1), 0,", "20: forces.push.force: expected 3 formulas or numbers, got ['atan2(t', '1)', 0"),
     ("body: fore, force", "body: for, force", "20: forces.push.body: no body 'for'"),
     ("type: wrench", "type: wrnch", "20: forces.push.type: unknown type 'wrnch'; did you mean 'wrench'?"),
     ("3*length", "3*lenght", "21: forces.spring.law: formula '3*lenght + rate': unknown name 'lenght'; did you mean 'length'?"),
@@ -129,6 +130,11 @@ def test_a_mistake_is_told_with_its_line_and_field(old, new, says):
     with pytest.raises(sh.FormatError) as found:
         sh.loads(GOOD.replace(old, new, 1), "arm.yaml")
     assert f"arm.yaml:{says}" in str(found.value)
+
+
+def test_a_formula_cut_at_its_comma_is_recognised():
+    with pytest.raises(sh.FormatError, match="put a formula that contains a comma in quotes"):
+        sh.loads(GOOD.replace("sin(t), 0,", "atan2(t, 1), 0,"))
 
 
 def test_all_mistakes_are_told_in_the_order_of_the_file():

@@ -188,9 +188,9 @@ def _mobilities(mass: np.ndarray, com: np.ndarray, J: np.ndarray, about_com: Seq
     try:
         out[solid] = np.linalg.inv(M)
     except np.linalg.LinAlgError:  # masses and distances so far apart that a matrix is singular in floating point
-        for row, matrix in zip(solid, M, strict=True):
+        for i, matrix in zip(solid, M, strict=True):
             if np.linalg.matrix_rank(matrix) == 6:
-                out[row] = np.linalg.inv(matrix)
+                out[i] = np.linalg.inv(matrix)
     return out
 
 

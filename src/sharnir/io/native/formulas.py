@@ -12,7 +12,7 @@ from ...errors import ModelError
 from ...model.formulas import PoseFormula
 from ...trace.formula import Formula
 from . import checks
-from .checks import array, either, expected, leaf
+from .checks import array, either, expected, fault, leaf, shown
 from .fields import Axis, Fields, Name, Names, at
 
 FORMULA = either({"type": "string", "description": "a formula such as 0.3*sin(2*t)"}, {"type": "number"})
@@ -26,7 +26,9 @@ def item(value: Any, *path: Any) -> str | float:
 def items(n: int | None = None) -> Any:
     def check(value: Any) -> tuple[str | float, ...]:
         if not isinstance(value, list) or (n is not None and len(value) != n):
-            raise expected(f"{n or 'a list of'} formulas or numbers", value)
+            cut = isinstance(value, list) and any(isinstance(x, str) and x.count("(") != x.count(")") for x in value)
+            hint = "; put a formula that contains a comma in quotes" if cut else ""
+            raise fault(f"expected {n or 'a list of'} formulas or numbers, got {shown(value)}{hint}")
         return tuple(item(x, k) for k, x in enumerate(value))
 
     return check
