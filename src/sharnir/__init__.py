@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from .model.shapes import Box, Cylinder, Rod, Sphere
     from .simulation.events import Event
     from .simulation.result import Result
+    from .simulation.rollout import Rollout, rollout
     from .simulation.run import simulate
     from .trace.formula import Formula, formula
     from .trace.functions import (
@@ -108,6 +109,7 @@ _HOMES = {
     "model.samples": "samples",
     "simulation.events": "Event",
     "simulation.result": "Result",
+    "simulation.rollout": "Rollout rollout",
     "simulation.run": "simulate",
 }
 """Modules and the names they give. All are imported when first used: `import sharnir` and the command line are quick."""
@@ -167,6 +169,7 @@ __all__ = [
     "Result",
     "Revolute",
     "Rod",
+    "Rollout",
     "Rotation",
     "Screw",
     "SharnirError",
@@ -202,6 +205,7 @@ __all__ = [
     "methods",
     "minimum",
     "power",
+    "rollout",
     "samples",
     "select",
     "simulate",

@@ -155,7 +155,7 @@ def _memory() -> int:
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
-        return n
+        return 0
 
 
 # --- machine code ---------------------------------------------------------------------------------------------------------

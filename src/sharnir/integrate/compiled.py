@@ -91,9 +91,11 @@ def module_text(entries: list[Any]) -> str:
 def _space() -> dict[str, Any]:
     """The functions of all integrators, not compiled yet: what two of them share is compiled once in a process."""
     from .methods import INTEGRATORS
+    from .stepping.rollout import rollout_euler, rollout_rk4
 
     space: dict[str, Any] = {"__name__": "sharnir_integrators"}
-    text = module_text([method.entry for method in INTEGRATORS.values() if method.entry])
+    entries = [method.entry for method in INTEGRATORS.values() if method.entry]
+    text = module_text([*entries, rollout_rk4, rollout_euler])
     exec(compile(text, "<sharnir integrators>", "exec"), space)
     return space
 

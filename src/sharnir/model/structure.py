@@ -187,9 +187,9 @@ def _mobilities(mass: np.ndarray, com: np.ndarray, J: np.ndarray, about_com: Seq
     M[:, 3:, 3:] = J[solid]
     try:
         out[solid] = np.linalg.inv(M)
-    except np.linalg.LinAlgError:  # masses and distances so far apart that a matrix is singular in floating point
+    except np.linalg.LinAlgError:  # a centre of mass so far away that its body has no inertia but for rounding
         for i, matrix in zip(solid, M, strict=True):
-            if np.linalg.matrix_rank(matrix) == 6:
+            if np.linalg.cond(matrix) < 1e15:
                 out[i] = np.linalg.inv(matrix)
     return out
 

@@ -112,13 +112,8 @@ class Mechanics:
     def _normalise(self, b: Buffers, places: Sequence[int]) -> Call:
         """Quaternions back to length one, in place."""
         graph = Graph()
-        q = graph.inputs(self.nq)
-        out: list[Number] = list(q)
-        for at in places:
-            part = q[at : at + 4]
-            scale = 1.0 / sqrt(sum((x * x for x in part), 0.0))
-            out[at : at + 4] = [x * scale for x in part]
-        return self._function(TracedProgram(graph, {"q": tuple(q)}, {"q": tuple(out)}), b, b.X)
+        q = tuple(graph.inputs(self.nq))
+        return self._function(TracedProgram(graph, {"q": q}, {"q": tuple(normalised(q, places))}), b, b.X)
 
     def _watch(self, b: Buffers) -> Call:
         """The functions of all events, into G."""
@@ -253,4 +248,13 @@ def quaternion_places(model: Any) -> list[int]:
     for joint in model.joints:
         first = model.q_slice(joint.name).start
         out += [first + k for k, name in enumerate(joint.q_names) if name.rsplit(".", 1)[-1] == "qw"]
+    return out
+
+
+def normalised(q: Sequence[Number], places: Sequence[int]) -> list[Number]:
+    """Coordinates with quaternions of length one."""
+    out = list(q)
+    for at in places:
+        scale = 1.0 / sqrt(sum((x * x for x in q[at : at + 4]), 0.0))
+        out[at : at + 4] = [x * scale for x in q[at : at + 4]]
     return out

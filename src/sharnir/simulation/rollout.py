@@ -1,0 +1,262 @@
+"""`rollout`: many motions of one model at once, on the lanes of the processor and on its threads."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..backends.derivative import trace_derivative
+from ..backends.llvm.emit import emit
+from ..backends.llvm.jit import Compiled, compile_text, host_lanes
+from ..backends.llvm.runner import pool
+from ..backends.traced import TracedProgram
+from ..dynamics import Dynamics
+from ..errors import MethodError, StateError
+from ..integrate.compiled import Driver
+from ..integrate.stepping.rollout import Lanes, rollout_euler, rollout_rk4
+from ..integrate.system import Call, System, buffers
+from ..model.model import Model
+from ..model.states import check_quaternions, real_array
+from ..trace import Graph
+from .mechanics import normalised, quaternion_places
+from .progress import Progress
+
+METHODS = {"rk4": rollout_rk4, "euler": rollout_euler}
+CHUNK = 16
+"""Vectors of lanes that go through all steps together: their states stay in the nearest cache."""
+
+Control = Callable[[float, np.ndarray, np.ndarray], Any]
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """t (T,), q (B, T, nq), v (B, T, nv). A trajectory that failed stays where it was; `failed` (B,) is when, inf: never."""
+
+    model: Model
+    t: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    failed: np.ndarray
+    wall: float
+
+    @property
+    def ok(self) -> np.ndarray:
+        """(B,): which trajectories reached the end."""
+        return ~np.isfinite(self.failed)
+
+    def coordinate(self, joint: str) -> np.ndarray:
+        """(B, T), or (B, T, n) where the joint has several coordinates."""
+        part = self.q[..., self.model.q_slice(joint)]
+        return part[..., 0] if part.shape[-1] == 1 else part
+
+    def __repr__(self) -> str:
+        bad = int((~self.ok).sum())
+        return (
+            f"Rollout({self.model.name!r}, {len(self.q)} trajectories of {len(self.t)} times{f', {bad} failed' if bad else ''})"
+        )
+
+
+def rollout(
+    model: Model,
+    q0: Any,
+    v0: Any = None,
+    *,
+    dt: float,
+    steps: int,
+    integrator: str = "rk4",
+    control: np.ndarray | Control | None = None,
+    feedback: Callable[[Any], Any] | None = None,
+    method: str = "auto",
+    every: int = 1,
+    t0: float = 0.0,
+    threads: int = 1,
+    progress: bool | None = None,
+) -> Rollout:
+    """Many trajectories, one for each row of q0 (B, nq) and v0 (B, nv), by `steps` steps of `dt`.
+
+    control   joint forces held over each step: an array (nv,), (steps, nv) or (B, steps, nv), or a Python function
+              (t, q (B, nq), v (B, nv)) -> (B, nv) called before every step
+    feedback  a traced law, as a force of the model's own: a function of `Loads` that pushes, compiled with the equations
+              and evaluated at every stage
+    every     keep every so many steps;  integrator  "rk4" or "euler" (semi-implicit)
+    A trajectory that fails does not stop the others.
+    """
+    if integrator not in METHODS:
+        raise MethodError(f"rollout steps with 'rk4' or 'euler', not with {integrator!r}")
+    if feedback is not None:
+        model = model.copy()
+        model.add_force(feedback, name="feedback")
+    d = Dynamics(model, method, "llvm")
+    if d._method.program is None or "iterative" in d.method:
+        raise MethodError(f"rollout needs a method of straight-line code; {d.method!r} is none: try 'separate' or 'composite'")
+    q, v = _states(model, q0, v0)
+    if not 0.0 < dt < np.inf or steps < 0 or every < 1:
+        raise StateError(f"dt must be positive, steps not negative, every at least 1; got {dt}, {steps}, {every}")
+    plan = _Plan(d, integrator, dt, steps, every, t0)
+    forces = _forces(control, len(q), steps, model.nv) if not callable(control) else None
+    width = CHUNK * host_lanes()
+    threads = max(1, min(threads, -(-len(q) // host_lanes())))
+    width = min(width, max(host_lanes(), -(-len(q) // threads)))
+    edges = [*range(0, len(q), width), len(q)]
+    parts = [_Part(plan, q[a:b], v[a:b], None if forces is None else forces[a:b]) for a, b in pairwise(edges)]
+    begun = time.perf_counter()
+    with Progress(progress, t0, t0 + dt * steps, f"{len(q)} × {model.name}") as bar:
+        if callable(control):
+            _stepwise(parts, plan, control, q.shape[0], threads, bar)
+        else:
+            _each(parts, lambda part: part.run(steps), threads)
+    wall = time.perf_counter() - begun
+    rows = [part.rows() for part in parts]
+    t = t0 + dt * every * np.arange(steps // every + 1)
+    failed = np.concatenate([part.lanes.failed[: part.count] for part in parts]) if parts else np.zeros(0)
+    return Rollout(model, t, np.concatenate([x for x, _ in rows]), np.concatenate([y for _, y in rows]), failed, wall)
+
+
+def _each(parts: Sequence[_Part], work: Callable[[_Part], None], threads: int) -> None:
+    if threads == 1 or len(parts) == 1:
+        for part in parts:
+            work(part)
+    else:
+        list(pool(threads).map(work, parts))
+
+
+def _stepwise(parts: Sequence[_Part], plan: _Plan, control: Control, n: int, threads: int, bar: Progress) -> None:
+    """A Python function before every step, on the states of all trajectories."""
+    nv = plan.nv
+    for k in range(plan.steps):
+        t = plan.t0 + plan.dt * k
+        states = [part.state() for part in parts]
+        q, v = (np.concatenate([x[i] for x in states]) for i in range(2))
+        tau = real_array(control(t, q, v), "control")
+        if tau.shape not in ((n, nv), (nv,)):
+            raise StateError(f"control must return ({n}, {nv}) joint forces, got {tau.shape}")
+        tau, at = np.broadcast_to(tau, (n, nv)), 0
+        for part in parts:
+            part.push(tau[at : at + part.count])
+            at += part.count
+        _each(parts, lambda part, k=k: part.run(k + 1), threads)
+        bar.update(t)
+
+
+# --- one plan, many parts -------------------------------------------------------------------------------------------------
+class _Plan:
+    """What all parts share: the equations for a batch, as machine code."""
+
+    def __init__(self, d: Dynamics, integrator: str, dt: float, steps: int, every: int, t0: float) -> None:
+        self.d, self.dt, self.steps, self.every, self.t0 = d, dt, steps, every, t0
+        self.entry = METHODS[integrator]
+        s = d.structure
+        self.nq, self.nv = s.nq, s.nv
+        self.parameters = np.array(list(s.parameters.values()), dtype=float)
+        self.traced = trace_derivative(s, d._method, balance=False).traced
+        self.compiled = compile_text(emit(self.traced, host_lanes()), d._shelf._store)
+        self.places = quaternion_places(d.model)
+        if self.places:
+            graph = Graph()
+            q = tuple(graph.inputs(self.nq))
+            self.normalise = TracedProgram(graph, {"q": q}, {"q": tuple(normalised(q, self.places))})
+            self.normalising = compile_text(emit(self.normalise, host_lanes()), d._shelf._store)
+
+
+class _Part:
+    """Some trajectories that go through all steps together; filled up to a whole number of vectors by repeating the last."""
+
+    def __init__(self, plan: _Plan, q: np.ndarray, v: np.ndarray, forces: np.ndarray | None) -> None:
+        self.plan, self.count = plan, len(q)
+        lanes = host_lanes()
+        fill = -len(q) % lanes if len(q) > lanes else lanes - len(q)
+        q, v = (np.concatenate([x, np.repeat(x[-1:], fill, axis=0)]) for x in (q, v))
+        self.n = n = len(q)
+        self.split = n * plan.nq
+        size = n * (plan.nq + plan.nv)
+        self.buffers = b = buffers(size)
+        self.tau = np.zeros((n, plan.nv))
+        held = np.zeros((0, n * plan.nv))
+        if forces is not None and forces.shape[1] == 1:
+            self.tau[: self.count] = forces[:, 0]
+        elif forces is not None:
+            filled = np.concatenate([forces, np.repeat(forces[-1:], fill, axis=0)])
+            held = np.ascontiguousarray(filled.transpose(1, 0, 2)).reshape(plan.steps, -1)
+        kept = plan.steps // plan.every
+        x = np.concatenate([q.ravel(), v.ravel()])
+        self.start = x.copy()
+        self.lanes: Any = Lanes(
+            x, x.copy(), self.tau.reshape(-1), held, np.zeros((kept, size)), np.full(n, np.inf),
+            np.array([plan.nq, plan.nv], dtype=np.int64), np.array([plan.t0, plan.dt, float(self.split)]),
+            np.array([0, 0, 0, plan.every], dtype=np.int64),
+        )  # fmt: skip
+        self._keep: list[Any] = []
+        at = {"q": (b.X.ctypes.data, plan.nq), "v": (b.X.ctypes.data + 8 * self.split, plan.nv)}
+        at |= {"tau": (self.tau.ctypes.data, plan.nv), "parameter": (plan.parameters.ctypes.data, 0), "t": (b.T.ctypes.data, 0)}
+        into = {"rate": b.DX.ctypes.data, "qdd": b.DX.ctypes.data + 8 * self.split, "power": 0}
+        derivative = self._call(plan.compiled, [at[name] for name in plan.traced.inputs], [into[k] for k in plan.traced.outputs])
+        projection = [self._call(plan.normalising, [at["q"]], [at["q"][0]])] if plan.places else ()
+        self.system = System(b, [derivative], projection=projection, split=self.split, keep=self._keep)
+        self.drive = Driver(plan.entry, (self.system.problem(False), self.lanes))
+
+    def _call(self, compiled: Compiled, inputs: Sequence[tuple[int, int]], outputs: Sequence[int]) -> Call:
+        arguments = np.array([self.n, *(k for pair in inputs for k in pair), *outputs, 0], dtype=np.int64)
+        self._keep += [compiled, arguments]
+        return compiled.address, arguments
+
+    def run(self, until: int) -> None:
+        self.lanes.count[1] = until
+        self.drive()
+
+    def push(self, tau: np.ndarray) -> None:
+        self.tau[: self.count] = tau
+
+    def state(self) -> tuple[np.ndarray, np.ndarray]:
+        return self._split(self.lanes.x)
+
+    def rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """(count, T, nq), (count, T, nv): the start and what was kept."""
+        q, v = self._split(np.concatenate([self.start[None], self.lanes.rows]))
+        return q.transpose(1, 0, 2), v.transpose(1, 0, 2)
+
+    def _split(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        shape = x.shape[:-1]
+        q = x[..., : self.split].reshape(*shape, self.n, self.plan.nq)
+        v = x[..., self.split :].reshape(*shape, self.n, self.plan.nv)
+        return q[..., : self.count, :], v[..., : self.count, :]
+
+
+# --- what comes in --------------------------------------------------------------------------------------------------------
+def _states(model: Model, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray]:
+    q = real_array(q0, "q0")
+    v = np.zeros((len(q) if q.ndim == 2 else 1, model.nv)) if v0 is None else real_array(v0, "v0")
+    if q.ndim != 2 or q.shape[1] != model.nq or not len(q):
+        raise StateError(f"q0: expected (B, {model.nq}), a row for each trajectory; got {q.shape}")
+    if v.shape == (model.nv,):
+        v = np.tile(v, (len(q), 1))
+    if v.shape != (len(q), model.nv):
+        raise StateError(f"v0: expected ({len(q)}, {model.nv}) or ({model.nv},), got {v.shape}")
+    for what, x in (("q0", q), ("v0", v)):
+        bad = np.flatnonzero(~np.isfinite(x).all(axis=1))
+        if bad.size:
+            raise StateError(f"{what}: row {bad[0]} is not finite")
+    q = q.copy()
+    for row in q:
+        check_quaternions(model, row)
+    for at in quaternion_places(model):
+        q[:, at : at + 4] /= np.linalg.norm(q[:, at : at + 4], axis=1, keepdims=True)
+    return q, np.ascontiguousarray(v)
+
+
+def _forces(control: Any, n: int, steps: int, nv: int) -> np.ndarray | None:
+    """(B, steps, nv), or (B, 1, nv) where they stay the same."""
+    if control is None:
+        return None
+    tau = real_array(control, "control")
+    shapes = {(nv,): tau[None, None], (steps, nv): tau[None], (n, steps, nv): tau}
+    if tau.shape not in shapes:
+        raise StateError(f"control: expected ({nv},), ({steps}, {nv}) or ({n}, {steps}, {nv}) joint forces, got {tau.shape}")
+    if not np.isfinite(tau).all():
+        raise StateError("control: the joint forces are not all finite")
+    full = shapes[tau.shape]
+    return np.broadcast_to(full, (n, *full.shape[1:]))
