@@ -233,7 +233,9 @@ class Model:
         for body in force.bodies():
             self._known_body(body, f"force {label!r}")
         for joint in force.joints():
-            if joint not in self._joint_names:
+            if joint not in self._joint_names and not any(
+                joint == f"{j.name}.{c}" for j in self._joints for c in j.type.v_names()
+            ):
                 raise ModelError(f"force {label!r}: no joint {joint!r}; the joints are {known(sorted(self._joint_names))}")
         self._forces[label] = force
         return force

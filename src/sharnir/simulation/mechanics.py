@@ -12,7 +12,6 @@ import numpy as np
 
 from ..backends.choose import LIMIT
 from ..backends.compiled_forces import CompiledForces
-from ..backends.derivative import TracedDerivative, jacobian_along, trace_derivative
 from ..backends.link import relink
 from ..backends.llvm.emit import emit
 from ..backends.llvm.jit import compile_text, host_lanes
@@ -26,6 +25,7 @@ from ..programs import PROGRAMS
 from ..trace import Graph, GraphTooLarge, Number
 from ..trace.functions import sqrt
 from .events import Event, Watched
+from .prepared import Equations, equations
 
 
 class Mechanics:
@@ -45,9 +45,9 @@ class Mechanics:
         self._keep: list[Any] = []
         functions = [(f"event {e.name or k + 1!r}", e.when) for k, e in enumerate(self.events)]
         self._watched = Watched(s, functions) if functions else None
-        derivative = self._traced(balance)
-        if derivative:
-            self.system = self._native(derivative, jacobian)
+        straight = self._traced(balance)
+        if straight:
+            self.system = self._native(straight, jacobian)
         elif d._method.program and d._shelf.asked != "python":
             self.system = self._loops()
         else:
@@ -62,29 +62,29 @@ class Mechanics:
         return x[..., : self.nq], x[..., self.nq : self.nq + self.nv], x[..., self.nq + self.nv :]
 
     # --- compiled -----------------------------------------------------------------------------------------------------------
-    def _traced(self, balance: bool) -> TracedDerivative | None:
+    def _traced(self, balance: bool) -> Equations | None:
         method = self.d._method
         straight = method.program is not None and "iterative" not in method.name
         if not (straight or self.momenta) or self.d._shelf.asked in ("python", "numba"):
             return None
         limit = LIMIT if self.d._shelf.asked == "auto" else None
         try:
-            return trace_derivative(self.structure, method, balance, bool(self.tau.any()), limit)
+            return equations(self.d, balance, bool(self.tau.any()), limit)
         except GraphTooLarge:
             return None
 
-    def _native(self, derivative: TracedDerivative, jacobian: bool) -> System:
+    def _native(self, equations: Equations, jacobian: bool) -> System:
         self.backend = "llvm"
-        self.causes = derivative.causes
+        self.causes = equations.derivative.causes
         b = buffers(self.n, events=len(self.events), jacobian=jacobian)
-        call = self._call(derivative.traced, b, {"rate": 0, "qdd": self.nq, "power": self.nq + self.nv})
+        call = self._call(equations, b, {"rate": 0, "qdd": self.nq, "power": self.nq + self.nv})
         quaternions = quaternion_places(self.d.model)
         return System(
             b,
             [call],
             projection=[self._normalise(b, quaternions)] if quaternions else (),
             events=[self._watch(b)] if self._watched else (),
-            jacobian=[self._jacobian(derivative, b)] if jacobian else (),
+            jacobian=[self._jacobian(equations, b)] if jacobian else (),
             split=self.nq,
             keep=self._keep,
         )
@@ -97,9 +97,9 @@ class Mechanics:
             "tau": self.tau.ctypes.data, "parameter": self.parameters.ctypes.data,
         }  # fmt: skip
 
-    def _call(self, traced: TracedProgram, b: Buffers, into: dict[str, int]) -> Call:
+    def _call(self, equations: Equations, b: Buffers, into: dict[str, int]) -> Call:
         """One state: outputs go into DX at the given places."""
-        compiled = compile_text(emit(traced, 1), self.d._shelf._store)
+        traced, compiled = equations.traced, equations.code(1)
         check, at = np.zeros(1), self._inputs(b)
         numbers = [1]
         for name in traced.inputs:
@@ -141,11 +141,10 @@ class Mechanics:
         self._keep += [compiled, check, arguments]
         return compiled.address, arguments
 
-    def _jacobian(self, derivative: TracedDerivative, b: Buffers) -> Call:
+    def _jacobian(self, equations: Equations, b: Buffers) -> Call:
         """Derivatives along all directions at once, as a batch over the lanes of the processor: row j of J by x_j."""
-        along = jacobian_along(derivative)
         lanes = host_lanes() if self.n >= host_lanes() else 1
-        compiled = compile_text(emit(along, lanes), self.d._shelf._store)
+        along, compiled = equations.along, equations.jacobian_code(lanes)
         directions, check, at = np.eye(self.n, self.nq + self.nv), np.zeros(self.n), self._inputs(b)
         numbers = [self.n]
         for name in along.inputs:

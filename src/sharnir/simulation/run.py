@@ -19,6 +19,7 @@ from ..model.model import Model
 from ..model.states import check_state, check_tau
 from .events import DIRECTIONS, Event, Moment, limit_events
 from .mechanics import Mechanics, quaternion_places
+from .prepared import dynamics
 from .progress import Progress
 from .result import Cost, Happened, Result
 from .storage import check_writable
@@ -69,7 +70,7 @@ def simulate(
     _check_choices(duration, limits, on_failure)
     q, v, t0 = check_state(model, q0, v0, t0)
     tau = check_tau(model, tau)
-    d = Dynamics(model, method, backend)
+    d = dynamics(model, method, backend)
     chosen = integrator_named(integrator)
     ends = limit_events(model) if limits != "ignore" else []
     watched = [*events, *(event for _, event in ends)]
