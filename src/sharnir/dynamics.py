@@ -49,6 +49,7 @@ class Dynamics:
                 f"the joints {known(j.name for j in model.closing_joints)} close loops; their equations are not there yet. "
                 "sharnir.matrices gives the structure of such a model"
             )
+        self._check_inertia()
         self._shelf = RunnerShelf(self.structure, backend)
         self.method, self.why = choose_method(self._shelf) if method == "auto" else (method, f"{method!r} was asked for")
         self._method = METHODS[self.method]
@@ -61,7 +62,6 @@ class Dynamics:
             )
         if self._method.needs_solid:
             self._check_solid()
-        self._check_inertia()
         self._quick: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {}
 
     @property
