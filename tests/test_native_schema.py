@@ -61,6 +61,13 @@ def test_the_schema_in_the_documents_is_that_of_the_code():
     assert json.loads(stored) == json.loads(json.dumps(SCHEMA))
 
 
+def test_the_command_line_prints_it(capsys):
+    from sharnir.cli.main import schema
+
+    schema()
+    assert capsys.readouterr().out == schema_text()
+
+
 def texts() -> dict[str, str]:
     out = {"good": GOOD, "example": EXAMPLE, "all joints": sh.dumps(sh.samples.all_joints(0))}
     out |= {name: sh.dumps(alone(joint)) for name, joint in WRITABLE_JOINTS.items()}
