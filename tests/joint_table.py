@@ -62,6 +62,20 @@ def polar_arm(q: Any, t: Any) -> sh.Pose:
     return sh.Pose(rotation=turn(W, q[0])) @ sh.Pose(shift(U, q[1])) @ sh.Pose(shift(U, PITCH * q[2]), turn(U, q[2]))
 
 
+SHOULDER = sh.Pose((0.1, -0.2, 0.3), sh.Rotation.about(U, 0.7))
+"""Where the later parts of a compound sit."""
+
+
+def compound(q: Any, t: Any) -> sh.Pose:
+    return (
+        sh.Pose(rotation=turn(U, q[0]))
+        @ SHOULDER
+        @ sh.Pose(shift(W, q[1]))
+        @ sh.Pose((0.0, 0.2, 0.0))
+        @ sh.Pose(shift(U, q[2]), turn(U, q[3]))
+    )
+
+
 RESTATED = {
     "revolute": (sh.Revolute(U), 1, lambda q, t: sh.Pose(rotation=turn(U, q[0]))),
     "revolute x": (sh.Revolute("x"), 1, lambda q, t: sh.Pose(rotation=turn((1, 0, 0), q[0]))),
@@ -73,6 +87,17 @@ RESTATED = {
     "planar": (sh.Planar(), 3, lambda q, t: sh.Pose((q[0], q[1], 0.0), turn((0, 0, 1), q[2]))),
     "translation": (sh.Translation(), 3, lambda q, t: sh.Pose((q[0], q[1], q[2]))),
     "polar arm": (PolarArm(), 3, polar_arm),
+    "compound": (
+        sh.Compound(
+            {
+                "turn": sh.Revolute(U),
+                "shift": (sh.Prismatic(W), SHOULDER),
+                "rod": (sh.Cylindrical(U), sh.Pose((0.0, 0.2, 0.0))),
+            }
+        ),
+        4,
+        compound,
+    ),
     "weld": (sh.Weld(), 0, lambda q, t: sh.Pose()),
 }
 """name: a joint, its freedoms, and its pose written out."""
@@ -82,11 +107,19 @@ JOINTS = {name: joint for name, (joint, _, _) in RESTATED.items()} | {
     "free": sh.Free(),
     "custom": sh.CustomJoint(2, moving),
     "constraint": sh.ConstraintJoint(on_a_breathing_circle, sh.Pose((1.0, 0.0, 0.0), sh.Rotation.about("x", np.pi / 2))),
+    "compound with a ball": sh.Compound(
+        {"slide": sh.Prismatic(U), "ball": (sh.Ball(), SHOULDER), "hinge": (sh.Revolute(W), SHOULDER)}
+    ),
+    "compound of the user's own": sh.Compound({"own": sh.CustomJoint(2, moving), "hinge": (sh.Revolute(U), SHOULDER)}),
     "driven revolute": sh.Revolute(U, motion=wave(1)[0]),
     "driven screw": sh.Screw(U, pitch=PITCH, motion=wave(1)[0]),
     "half driven planar": sh.Planar(motion={"y": wave(2)[0]}),
     "half driven universal": sh.Universal(W, U, motion={"first": wave(3)[0]}),
     "half driven custom": sh.CustomJoint(2, moving, motion={"q2": wave(1)[0]}),
+    "half driven compound": sh.Compound(
+        {"slide": sh.Prismatic(U), "ball": (sh.Ball(), SHOULDER), "arm": (sh.Universal(W, U), SHOULDER)},
+        motion={"ball": euler, "arm.first": wave(2)[0]},
+    ),
     "driven ball": sh.Ball(motion=euler),
     "driven free": sh.Free(motion=lambda t: sh.Pose((wave(4)[0](t), t, 0.1), euler(t))),
 }

@@ -6,6 +6,7 @@ are frames there, so positions, velocities and forces come out at the same point
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,7 +17,7 @@ from states import random_axis, random_mass, random_pose
 
 KINDS = (
     "revolute", "prismatic", "screw", "cylindrical", "universal", "skew universal",
-    "ball", "planar", "translation", "free", "weld",
+    "ball", "planar", "translation", "free", "compound", "weld",
 )  # fmt: skip
 
 
@@ -38,8 +39,8 @@ class Pair:
         for joint in self.model.joints:
             if joint.nv:
                 part = q[self.model.q_slice(joint.name)].copy()
-                if isinstance(joint.type, (sh.Ball, sh.Free)):
-                    part[-4:] = np.roll(part[-4:], -1)
+                for k in joint.type.quaternions():
+                    part[k : k + 4] = np.roll(part[k : k + 4], -1)
                 j = self.pin.getJointId(joint.name)
                 out[self.pin.idx_qs[j] : self.pin.idx_qs[j] + self.pin.nqs[j]] = part
         return out
@@ -91,16 +92,24 @@ def random_joint(kind: str, rng: np.random.Generator) -> tuple[sh.Joint, pin.Joi
         "planar": lambda: (sh.Planar(), chain(pin.JointModelPX(), pin.JointModelPY(), pin.JointModelRZ())),
         "translation": lambda: (sh.Translation(), pin.JointModelTranslation()),
         "free": lambda: (sh.Free(), pin.JointModelFreeFlyer()),
+        "compound": lambda: compound(u, w, random_pose(rng)),
         "weld": lambda: (sh.Weld(), None),
     }[kind]()
 
 
-def chain(*joints: pin.JointModel) -> pin.JointModelComposite:
+def chain(*joints: pin.JointModel, places: Mapping[int, sh.Pose] | None = None) -> pin.JointModelComposite:
     """Several joints in one, so that q̇ = v as in ours."""
     out = pin.JointModelComposite()
-    for joint in joints:
-        out.addJoint(joint)
+    for k, joint in enumerate(joints):
+        out.addJoint(joint, se3((places or {}).get(k, sh.Pose())))
     return out
+
+
+def compound(u: tuple[float, ...], w: tuple[float, ...], where: sh.Pose) -> tuple[sh.Joint, pin.JointModel]:
+    """A ball between a shift and a turn, apart from each other."""
+    ours = sh.Compound({"shift": sh.Prismatic(u), "ball": (sh.Ball(), where), "turn": (sh.Revolute(w), where)})
+    parts = pin.JointModelPrismaticUnaligned(np.array(u)), pin.JointModelSpherical(), pin.JointModelRevoluteUnaligned(np.array(w))
+    return ours, chain(*parts, places={1: where, 2: where})
 
 
 def random_pair(seed: int, kinds: tuple[str, ...] = KINDS, extra: int = 4) -> Pair:

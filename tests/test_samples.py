@@ -72,9 +72,9 @@ def test_the_four_bar_has_one_loop():
 def test_all_joints_are_all(seed):
     every = set(joints.__all__) - {"Joint"}
     m = sh.samples.all_joints(seed)
-    assert {j.type.type_name for j in m.joints} == every and len(m.bodies) == 20
+    assert {j.type.type_name for j in m.joints} == every and len(m.bodies) == 21
     plain = sh.samples.all_joints(seed, driven=False, moving_base=False)
-    assert {j.type.type_name for j in plain.joints} == every and len(plain.bodies) == 13
+    assert {j.type.type_name for j in plain.joints} == every and len(plain.bodies) == 14
     assert all(j.type.motion is None for j in plain.joints)
     assert not sh.matrices(plain, t=0.5).base_velocity.any() and sh.matrices(m, t=0.5).base_velocity.any()
 

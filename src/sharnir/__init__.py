@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     )
     from .model.joints import (
         Ball,
+        Compound,
         ConstraintJoint,
         CustomJoint,
         Cylindrical,
@@ -91,7 +92,7 @@ _HOMES = {
     "io.report": "ImportReport",
     "method_table": "methods",
     "model.forces": "Bushing Drag Force JointFriction JointSpring JointStop Loads Motor PointGravity SpringDamper Wrench",
-    "model.joints": "Ball ConstraintJoint CustomJoint Cylindrical Free Joint Planar Prismatic Revolute "
+    "model.joints": "Ball Compound ConstraintJoint CustomJoint Cylindrical Free Joint Planar Prismatic Revolute "
     "Screw Translation Universal Weld",
     "model.model": "Model",
     "model.pose": "Pose Rotation",
@@ -127,6 +128,7 @@ __all__ = [
     "Ball",
     "Box",
     "Bushing",
+    "Compound",
     "ConstraintJoint",
     "CustomJoint",
     "Cylinder",

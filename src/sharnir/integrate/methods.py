@@ -132,6 +132,24 @@ _TABLE = [
         midpoint,
         MidpointMemory,
     ),
+    Integrator(
+        "cvode-adams",
+        "CVODE's Adams–Moulton, by scikit-sundae",
+        "1–12",
+        True,
+        False,
+        "SUNDIALS",
+        "an independent witness; needs sharnir[sundials]",
+    ),
+    Integrator(
+        "cvode-bdf",
+        "CVODE's backward differences, by scikit-sundae",
+        "1–5",
+        True,
+        True,
+        "SUNDIALS",
+        "an independent witness for stiff problems; needs sharnir[sundials]",
+    ),
 ]
 
 INTEGRATORS: dict[str, Integrator] = {method.name: method for method in _TABLE}

@@ -94,6 +94,11 @@ class System:
         self._perform(4, t, x)
         return self.buffers.J.T.copy()
 
+    def projected(self, t: float, x: np.ndarray) -> np.ndarray:
+        """x onto what it must satisfy; x itself where there is no such thing."""
+        self._perform(2, t, x)
+        return self.buffers.X.copy()
+
     def _perform(self, role: int, t: float, x: np.ndarray) -> None:
         self.buffers.X[:] = x
         self.buffers.T[0] = t

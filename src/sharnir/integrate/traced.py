@@ -74,13 +74,8 @@ def _name(function: Any) -> str:
 def _call(compiled: Compiled, alive: list[Any], states: int, inputs: list[tuple[np.ndarray, int]], target: np.ndarray) -> Call:
     """The argument list of an emitted function (see emit.py)."""
     check = np.zeros(states)
-    numbers = [
-        states,
-        *(k for array, stride in inputs for k in (array.ctypes.data, stride)),
-        target.ctypes.data,
-        check.ctypes.data,
-    ]
-    arguments = np.array(numbers, dtype=np.int64)
+    places = [k for array, stride in inputs for k in (array.ctypes.data, stride)]
+    arguments = np.array([states, *places, target.ctypes.data, check.ctypes.data], dtype=np.int64)
     alive += [compiled, check, arguments, target, *(array for array, _ in inputs)]
     return compiled.address, arguments
 

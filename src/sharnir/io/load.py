@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from ..errors import FormatError
 from ..model.model import Model
@@ -28,7 +29,7 @@ def load(
     """
     path = Path(path)
     suffix = path.suffix.lower()
-    options = {"floating": floating, "strict": strict, "package_paths": package_paths, "passive": passive}
+    options: dict[str, Any] = {"floating": floating, "strict": strict, "package_paths": package_paths, "passive": passive}
     if suffix == ".urdf":
         from .urdf import load_urdf
 

@@ -103,6 +103,8 @@ class Model:
         """What to draw, in no order; it plays no part in the dynamics."""
         self.fixed_joints: dict[str, tuple[str, str]] = {}
         """Fixed joints of a file whose links were merged: name -> (parent, child), each a body or a frame."""
+        self.keyframes: dict[str, np.ndarray] = {}
+        """Positions a file names: coordinates by name."""
         self.import_report: ImportReport | None = None
         """What the reader of a file did with each part of it; None for a model that was built."""
 
@@ -311,6 +313,7 @@ class Model:
             setattr(other, name, getattr(self, name).copy())
         other._frozen, other._tree, other._structure = False, None, None
         other.visuals, other.fixed_joints = self.visuals.copy(), self.fixed_joints.copy()
+        other.keyframes = self.keyframes.copy()
         return other
 
     # --- what follows from it ---------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from ..errors import ModelError
 from ..trace.functions import cos, sin
 from .joints import (
     Ball,
+    Compound,
     ConstraintJoint,
     CustomJoint,
     Cylindrical,
@@ -102,7 +103,7 @@ def all_joints(seed: int = 0, driven: bool = True, moving_base: bool = True) -> 
     """A random tree with every joint type at least once, some joints named the other way round, in random order;
     with driven joints and a base that moves in time unless they are turned off."""
     rng = np.random.default_rng(seed)
-    joints = [*_random_joints(rng), _random_custom(rng), _random_constraint()]
+    joints = [*_random_joints(rng), _random_custom(rng), _random_constraint(), _random_compound(rng)]
     if driven:
         joints += _random_driven(rng)
     joints = [joints[k] for k in rng.permutation(len(joints))]
@@ -193,6 +194,11 @@ def _random_constraint() -> Joint:
         return (x * x + y * y - (1.0 + 0.3 * sin(t)) * (1.0 + 0.3 * sin(t)), z - 0.2 * x * t, pose.rotation.entries[8])
 
     return ConstraintJoint(constraints, start=Pose((1.0, 0.0, 0.0), Rotation.about("x", math.pi / 2)))
+
+
+def _random_compound(rng: np.random.Generator) -> Joint:
+    ball, hinge = (Ball(), _random_pose(rng)), (Revolute(_unit(rng)), _random_pose(rng))
+    return Compound({"slide": Prismatic(_unit(rng)), "ball": ball, "hinge": hinge})
 
 
 def _random_drive(rng: np.random.Generator) -> Callable[[Any], Any]:

@@ -86,8 +86,7 @@ def check_finite(x: np.ndarray, names: list[str], what: str) -> None:
 
 def check_quaternions(model: Model, q: np.ndarray) -> None:
     for joint in model.joints:
-        names = joint.q_names
-        if "qw" in names:
-            part = q[model.q_slice(joint.name)][names.index("qw") :]
-            if not part.any():
+        part = q[model.q_slice(joint.name)]
+        for k in joint.type.quaternions():
+            if not part[k : k + 4].any():
                 raise StateError(f"q: the quaternion of joint {joint.name!r} is zero; the neutral one is (1, 0, 0, 0)")

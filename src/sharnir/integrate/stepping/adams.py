@@ -93,9 +93,9 @@ def adams_step(problem, run, memory):
                 break
             copy(run.x_old, run.x)
             copy(run.dx_old, run.dx)
-        elif not error == error:
+        elif error != error:
             all_finite(run, memory.yp)
-        blown = good or not error == error
+        blown = good or error != error
         failures += 1
         run.tally[REJECTED] += 1.0
         adams_restore(memory, h, k)
@@ -104,7 +104,7 @@ def adams_step(problem, run, memory):
         estimate = abs(h) * now[ERK] * memory.sig[k + 1] * GSTR[k]
         if blown:
             shorter = 0.25
-        elif failures > 3 and 0.5 < 0.25 * estimate:
+        elif failures > 3 and 0.25 * estimate > 0.5:
             shorter = sqrt(0.5 / estimate)
         now[K] = 1.0 if failures >= 3 or blown else k_new
         h *= shorter
@@ -242,9 +242,9 @@ def adams_next(run, m, h, k, k_new):
         elif above < (erk if k > 1 else 0.5 * erk) and k < MOST:
             order, error = k + 1, above
     now[K] = order
-    if now[PHASE] == 1.0 or 0.5 >= error * 2.0 ** (order + 1.0):
+    if now[PHASE] == 1.0 or error * 2.0 ** (order + 1.0) <= 0.5:
         h_new = 2.0 * h
-    elif 0.5 >= error:
+    elif error <= 0.5:
         h_new = h
     else:
         h_new = h * max(0.5, min(0.9, (0.5 / error) ** (1.0 / (order + 1.0))))

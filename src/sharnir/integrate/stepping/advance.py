@@ -1,8 +1,9 @@
 """The loop of a run: step, look for events, write what was asked for; until the end, an event, or a pause.
 
 A method is four functions: `start` (at a new state: its derivative, the first step), `step` (one accepted step),
-`prepare` (what is needed to know the state within that step, in run.F) and `dense` (that state).  Everything they know is in arrays, so the loop can be left at any point between
-rows and steps and be taken up again with the same result to the last bit.
+`prepare` (what is needed to know the state within that step, in run.F) and `dense` (that state).  Everything they know is
+in arrays, so the loop can be left at any point between rows and steps and taken up again with the same result to the last
+bit.
 """
 
 from typing import NamedTuple

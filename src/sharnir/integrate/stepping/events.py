@@ -100,7 +100,7 @@ def locate(dense, problem, run, events, k, left, right):
         a, fa = at, f
         width = abs(b - a)
         least = 2.0 * EPS * max(abs(a), abs(b)) + 2.0 * EPS * abs(right - left)
-        if width <= least or not f == f:
+        if width <= least or f != f:
             break
         xi = (a - b) / (c - b) if c != b else 2.0
         phi = (fa - fb) / (fc - fb) if fc != fb else 2.0

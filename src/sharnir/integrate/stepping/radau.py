@@ -212,7 +212,7 @@ def radau_newton(problem, run, memory, h):
             d0, d1, d2 = memory.b1[i] / w, memory.b2[i].real / w, memory.b2[i].imag / w
             size += d0 * d0 + d1 * d1 + d2 * d2
         size = sqrt(size / (3.0 * n))
-        if not 0.0 * size == 0.0:
+        if 0.0 * size != 0.0:
             return -1
         if count > 1:
             rate = size / before if before > 0.0 else 0.0

@@ -78,7 +78,7 @@ def explicit_step(problem, run, s, stages, early, exponent, beta, least, most):
         if early:
             evaluate(problem, run, t_new, s.y, s.K[stages])
         error = embedded_error(run, s, stages + 1 if early else stages, h)
-        if not 0.0 * error == 0.0:  # nan or inf somewhere: the step was too bold, or the way ends here
+        if 0.0 * error != 0.0:  # nan or inf somewhere: the step was too bold, or the way ends here
             all_finite(run, s.y)
             blown += 1
             if blown == BLOWN:

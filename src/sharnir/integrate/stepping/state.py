@@ -15,6 +15,7 @@ RTOL, MAX_STEP, STEP, PIECE, SPLIT = range(5)
 
 NODES = 32  # numbers that may belong to the polynomial of a step
 EPS = 2.220446049250313e-16
+LARGEST = 1.7976931348623157e308
 
 
 class Run(NamedTuple):
@@ -39,13 +40,13 @@ def forward_sign(run):
 
 def all_finite(run, x):
     """Whether all numbers are finite; if not, tally[BAD] is the first that is not."""
-    total = 0.0
+    bad = 0
     for i in range(x.shape[0]):
-        total = total + 0.0 * x[i]
-    if total == 0.0:
+        bad += 0 if abs(x[i]) <= LARGEST else 1
+    if bad == 0:
         return True
     for i in range(x.shape[0]):
-        if not 0.0 * x[i] == 0.0:
+        if not abs(x[i]) <= LARGEST:
             run.tally[BAD] = i
             break
     return False

@@ -2,6 +2,7 @@
 
 from .ball import Ball
 from .base import Joint
+from .compound import Compound
 from .constraint import ConstraintJoint
 from .custom import CustomJoint
 from .cylindrical import Cylindrical
@@ -16,6 +17,7 @@ from .weld import Weld
 
 __all__ = [
     "Ball",
+    "Compound",
     "ConstraintJoint",
     "CustomJoint",
     "Cylindrical",

@@ -26,6 +26,9 @@ class Ball(Joint):
     def v_names(self) -> tuple[str, ...]:
         return self._speeds if self.motion is None else ()
 
+    def quaternions(self) -> tuple[int, ...]:
+        return (0,) if self.motion is None else ()
+
     def neutral(self) -> tuple[float, ...]:
         return (1.0, 0.0, 0.0, 0.0) if self.motion is None else ()
 

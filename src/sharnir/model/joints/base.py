@@ -105,12 +105,15 @@ class Joint:
 
     def random(self, rng: np.random.Generator) -> list[float]:
         """Coordinates in [−1, 1]; a quaternion anywhere on its sphere."""
-        names = self.q_names()
-        q = rng.uniform(-1.0, 1.0, len(names))
-        if "qw" in names:
+        q = rng.uniform(-1.0, 1.0, len(self.q_names()))
+        for k in self.quaternions():
             quaternion = rng.normal(size=4)
-            q[names.index("qw") :] = quaternion / np.linalg.norm(quaternion)
+            q[k : k + 4] = quaternion / np.linalg.norm(quaternion)
         return q.tolist()
+
+    def quaternions(self) -> tuple[int, ...]:
+        """Where quaternions begin among the free coordinates."""
+        return ()
 
     def drives(self, label: str) -> dict[str, Callable[[Any], Any]]:
         """Driven coordinates and their functions of time."""

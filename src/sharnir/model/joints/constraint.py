@@ -46,6 +46,9 @@ class ConstraintJoint(Joint):
     def v_names(self) -> tuple[str, ...]:
         return tuple(self._twist[k] for k in self.independent)
 
+    def quaternions(self) -> tuple[int, ...]:
+        return (3,)
+
     def neutral(self) -> tuple[float, ...]:
         return (*self.start.position, *quaternion_of(self.start.rotation))
 

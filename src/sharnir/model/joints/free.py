@@ -26,5 +26,8 @@ class Free(Joint):
     def v_names(self) -> tuple[str, ...]:
         return self._speeds if self.motion is None else ()
 
+    def quaternions(self) -> tuple[int, ...]:
+        return (3,) if self.motion is None else ()
+
     def neutral(self) -> tuple[float, ...]:
         return (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0) if self.motion is None else ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,9 @@ STATUS = {
     s.NOT_FINITE: "not_finite",
     s.NO_CONVERGENCE: "no_convergence",
 }
+ROWS = 4096
+"""Rows written by the loop before Python takes them away."""
+
 PIECE = 0.05
 """Seconds between two looks from Python: often enough to notice Ctrl-C, seldom enough to cost nothing."""
 
@@ -89,7 +93,7 @@ class _Pieces:
             "ng": system.n_events,
             "nf": 64 + 2 * system.n_events,
             "nw": len(request.times),
-            "rows": max(4, min(4096, 2**19 // max(system.n, 1), len(request.times) or 4096)),
+            "rows": max(4, min(ROWS, 2**19 // max(system.n, 1), len(request.times) or ROWS)),
         }
         self.state: Any = allocate(Run, sizes)
         self.events: Any = allocate(Events, sizes)
@@ -121,10 +125,8 @@ class _Pieces:
 
     def run(self, progress: Callable[[float], None] | None, max_steps: int | None) -> Trajectory:
         status = "interrupted"
-        try:
+        with suppress(KeyboardInterrupt):
             status = self._run(progress, np.inf if max_steps is None else max_steps)
-        except KeyboardInterrupt:
-            pass
         self._collect()
         return self._trajectory(status)
 

@@ -1,0 +1,144 @@
+"""CVODE of SUNDIALS, by scikit-sundae: an independent witness, step by step from Python. Optional.
+
+Events are found by CVODE itself. A projection is applied to what is written out, not to the state inside CVODE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..errors import MethodError
+from .methods import Integrator
+from .request import Request
+from .system import System
+from .trajectory import Happening, Statistics, Trajectory
+
+EVENT = 2
+_STATUS = {-1: "max_steps", -3: "step_too_small", -4: "no_convergence"}
+
+
+def run_cvode(
+    system: System, method: Integrator, request: Request, progress: Callable[[float], None] | None, max_steps: int | None
+) -> Trajectory:
+    try:
+        from sksundae.cvode import CVODE
+    except ImportError:
+        raise MethodError(f"{method.name!r} needs SUNDIALS: pip install sharnir[sundials]") from None
+    return _Run(system, method, request, CVODE).run(progress, np.inf if max_steps is None else max_steps)
+
+
+class _Run:
+    def __init__(self, system: System, method: Integrator, request: Request, solver: Any) -> None:
+        self.system, self.method, self.request = system, method, request
+        options: dict[str, Any] = {
+            "method": "Adams" if method.name == "cvode-adams" else "BDF",
+            "rtol": request.rtol,
+            "atol": np.array(request.atol),
+            "max_step": 0.0 if request.max_step == np.inf else request.max_step,
+            "first_step": request.first_step or 0.0,
+            "max_num_steps": 100_000,
+        }
+        if system.n_events:
+
+            def events(t: float, y: np.ndarray, g: np.ndarray) -> None:
+                g[:] = system.event_values(t, y)
+
+            events.direction = [event.direction for event in request.events]  # type: ignore[attr-defined]
+            events.terminal = [True] * system.n_events  # type: ignore[attr-defined]
+            options |= {"eventsfn": events, "num_events": system.n_events}
+        if system.has_jacobian:
+
+            def jacobian(t: float, y: np.ndarray, yp: np.ndarray, J: np.ndarray) -> None:
+                self.jacobians += 1
+                J[:] = system.jacobian(t, y)
+
+            options["jacfn"] = jacobian
+        self.solver = solver(self._derivative, **options)
+        self.t, self.x = request.t0, request.x0.copy()
+        self.rows: list[tuple[float, np.ndarray]] = []
+        self.happened: list[Happening] = []
+        self.steps: list[float] = []
+        self.evaluations = self.jacobians = 0
+        self.detail = ""
+
+    def _derivative(self, t: float, y: np.ndarray, yp: np.ndarray) -> None:
+        self.evaluations += 1
+        yp[:] = self.system.derivative(t, y)
+
+    def run(self, progress: Callable[[float], None] | None, max_steps: float) -> Trajectory:
+        try:
+            status = self._run(progress, max_steps)
+        except KeyboardInterrupt:
+            status = "interrupted"
+        return self._trajectory(status)
+
+    def _run(self, progress: Callable[[float], None] | None, max_steps: float) -> str:
+        request = self.request
+        wanted = list(request.times)
+        self._start()
+        if not wanted or wanted[0] == request.t0:
+            self._row(self.t, self.x)
+            wanted = wanted[1:]
+        while self.t != request.t1:
+            goal = wanted[0] if wanted else request.t1
+            mode = "normal" if request.times.size else "onestep"
+            result = self.solver.step(goal, method=mode, tstop=request.t1)
+            if result.status < 0:
+                self.detail = str(result.message)
+                return _STATUS.get(result.status, "not_finite")
+            self.steps.append(float(result.t) - self.t)
+            self.t, self.x = float(result.t), np.array(result.y)
+            fired = [int(k) for k in np.nonzero(np.ravel(result.i_events[-1]))[0]] if result.status == EVENT else []
+            if self._happen(fired):
+                return "stopped"
+            if wanted and self.t == wanted[0]:
+                self._row(self.t, self.x)
+                wanted.pop(0)
+            elif not request.times.size and (self.t == request.t1 or (request.every and len(self.steps) % request.every == 0)):
+                self._row(self.t, self.x)
+            if progress is not None:
+                progress(self.t)
+            if len(self.steps) >= max_steps and self.t != request.t1:
+                return "max_steps"
+        return "done"
+
+    def _start(self) -> None:
+        self.solver.init_step(self.t, self.x)
+
+    def _row(self, t: float, x: np.ndarray) -> None:
+        self.rows.append((t, self.system.projected(t, x)))
+
+    def _happen(self, fired: list[int]) -> bool:
+        """Write down what CVODE found, and let the user change things; whether to stop."""
+        changed = stopped = False
+        for k in fired:
+            event = self.request.events[k]
+            self.happened.append(Happening(self.t, k, self.system.projected(self.t, self.x), event.name))
+            stopped |= event.action == "stop"
+            if event.change is not None:
+                changed = True
+                new = event.change(self.t, self.x.copy())
+                self.x = self.x if new is None else np.array(new, dtype=float)
+        if changed:
+            self._start()
+        if stopped and not self.request.times.size:
+            self._row(self.t, self.x)
+        return stopped
+
+    def _trajectory(self, status: str) -> Trajectory:
+        n, h = self.system.n, np.array(self.steps or [0.0])
+        sizes = (float(h[0]), float(h[-1]), float(np.abs(h).min()), float(np.abs(h).max()))
+        return Trajectory(
+            np.array([t for t, _ in self.rows]),
+            np.array([x for _, x in self.rows]).reshape(-1, n),
+            status,
+            f"{self.method.name!r} at t = {self.t:g}: {self.detail or status}",
+            self.method.name,
+            self.happened,
+            Statistics(len(self.steps), 0, self.evaluations, self.jacobians, 0, *sizes),
+            self.t,
+            self.x.copy(),
+        )

@@ -1,0 +1,157 @@
+"""MJCF, the format of MuJoCo, read through MuJoCo's own compiler."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import FormatError, known
+from ..model.joints import Free
+from ..model.model import Model
+from ..model.pose import Pose
+from .mjcf_bodies import Carrier, Names, add_bodies, body_label, pose_of
+from .mjcf_compile import compile_source, import_mujoco, is_disabled
+from .mjcf_equality import Couplings, add_loops, read_couplings
+from .mjcf_joints import FREE, WIDTH_Q, WIDTH_V, JointReader, Part, add_joints, joint_names
+from .mjcf_rest import add_visuals, free_pose, report_options, report_others
+from .mjcf_source import read_source
+from .mjcf_tendons import Place, add_tendons
+from .report import ImportReport
+
+
+def load_mjcf(
+    path: str | os.PathLike[str],
+    *,
+    floating: bool = False,
+    strict: bool = False,
+    package_paths: Iterable[str | os.PathLike[str]] = (),
+    passive: bool = True,
+) -> Model:
+    """A model from an MJCF file; `model.import_report` says what became of each part of it.
+
+    Coordinates are MuJoCo's qpos in the same order, speeds its qvel, but for the velocity of a free body: ours is in the
+    body's axes. `model.keyframes` has the keyframes of the file, and "qpos0", its initial position.
+
+    floating       put a free joint under the one body of the world that has none
+    strict         refuse a file of which anything would be approximated or ignored
+    package_paths  folders besides the file's own from which includes and meshes may come
+    passive        False leaves damping and stiffness out
+    """
+    path = Path(path)
+    import_mujoco()
+    report = ImportReport(path, strict)
+    source = read_source(path, package_paths, report)
+    compiled = compile_source(source, report)
+    gravity = (0.0, 0.0, 0.0) if is_disabled(compiled, "GRAVITY") else compiled.opt.gravity.tolist()
+    model = Model(_name(compiled) or path.stem, gravity)
+    model.import_report = report
+    builder = _Builder(model, compiled, report, path)
+    builder.build(_floating_body(compiled, path) if floating else -1, passive)
+    add_tendons(model, compiled, builder.carriers, builder.places(), passive, report)
+    add_visuals(model, compiled, builder.carriers, source, report)
+    report_options(compiled, source, report)
+    report_others(compiled, source, report)
+    model.keyframes = builder.keyframes()
+    return model
+
+
+def _name(compiled: Any) -> str:
+    """The model's name: the first of all names."""
+    name = compiled.names.split(b"\0", 1)[0].decode(errors="replace")
+    return "" if name == "MuJoCo Model" else name
+
+
+def _floating_body(compiled: Any, path: Path) -> int:
+    """The body that floating=True frees; −1 where one floats already."""
+    if FREE in compiled.jnt_type:
+        return -1
+    tops = [i for i in range(1, compiled.nbody) if compiled.body_parentid[i] == 0]
+    names = known(body_label(compiled, i) for i in tops)
+    if len(tops) != 1:
+        raise FormatError(f"{path}: floating=True needs a single body in the world; this one has {names}")
+    if compiled.body_jntnum[tops[0]]:
+        raise FormatError(f"{path}: floating=True: the body {names} has joints to the world already")
+    return tops[0]
+
+
+class _Builder:
+    """Bodies, joints and equalities of a compiled model, one after another into ours."""
+
+    def __init__(self, model: Model, compiled: Any, report: ImportReport, path: Path) -> None:
+        self.model, self.compiled, self.report, self.path = model, compiled, report, path
+        self.carriers: list[Carrier] = []
+        self.placed: dict[str, list[int]] = {}
+        """Joint of the model -> joints of the file; none for the one that floating=True added."""
+
+    def build(self, floated: int, passive: bool) -> None:
+        compiled, self.floated = self.compiled, floated
+        moving = [i == floated or compiled.body_jntnum[i] > 0 for i in range(compiled.nbody)]
+        if not any(moving):
+            raise FormatError(f"{self.path}: nothing moves: no body has a joint; floating=True lets a single one float")
+        self.couplings = read_couplings(compiled, self.report)
+        self.carriers = add_bodies(self.model, compiled, moving.__getitem__, self.report)
+        reader, names = JointReader(compiled, self.couplings.held, passive, self.report), Names()
+        for i in range(1, compiled.nbody):
+            if moving[i]:
+                self._joints(i, reader, names)
+        self._couple(self.couplings)
+        add_loops(self.model, compiled, self.carriers, names, self.report)
+
+    def _joints(self, i: int, reader: JointReader, names: Names) -> None:
+        compiled, child = self.compiled, self.carriers[i].body
+        above = self.carriers[compiled.body_parentid[i]]
+        ids = range(compiled.body_jntadr[i], compiled.body_jntadr[i] + compiled.body_jntnum[i])
+        if i == self.floated:
+            parts, child_at, at = [Part(f"{child} float", Free(), Pose())], Pose(), Pose()
+            self.report.honoured("free joint", f"body {child!r}", "put there by floating=True")
+        else:
+            parts, child_at = reader.chain(ids, joint_names(compiled, ids, child))
+            at = above.at @ pose_of(compiled.body_pos[i], compiled.body_quat[i])
+            if compiled.jnt_type[ids[0]] == FREE:
+                at = Pose()  # its coordinates say where it is in the world
+        apart = not self.couplings.told_apart.isdisjoint(ids)
+        made = add_joints(self.model, names, parts, above.body, child, at, child_at, apart)
+        self.placed |= {name: [ids[k] for k in own if len(ids)] for name, own in made.items()}
+
+    def _couple(self, couplings: Couplings) -> None:
+        name_of = {j: name for name, ids in self.placed.items() for j in ids}
+        for follower, (leader, ratio, offset) in couplings.follows.items():
+            self.model.couple(name_of[follower], name_of[leader], ratio, offset)
+
+    def places(self) -> dict[int, Place]:
+        """Which coordinate of which joint of the model each hinge or slide of the file became; none where it is held."""
+        out: dict[int, Place] = {}
+        for name, ids in self.placed.items():
+            q = v = 0
+            for j in ids:
+                if j not in self.couplings.held:
+                    kind = int(self.compiled.jnt_type[j])
+                    out[j] = Place(name, q, v)
+                    q, v = q + WIDTH_Q[kind], v + WIDTH_V[kind]
+        return out
+
+    def keyframes(self) -> dict[str, np.ndarray]:
+        """Positions of the file in our coordinates."""
+        c = self.compiled
+        out = {"qpos0": self._coordinates(c.qpos0)}
+        for k in range(c.nkey):
+            label = c.key(k).name or f"key{k}"
+            out[label] = self._coordinates(c.key_qpos[k])
+            self.report.kept("keyframe", f"key {label!r}", "in model.keyframes; its speeds and controls are not")
+        return out
+
+    def _coordinates(self, qpos: np.ndarray) -> np.ndarray:
+        c, q = self.compiled, list[float]()
+        bound = {*self.couplings.follows, *self.couplings.held}
+        for joint in self.model.joints:
+            ids = self.placed[joint.name]
+            if not ids:
+                q += free_pose(c, self.floated)
+            for j in ids:
+                at = int(c.jnt_qposadr[j])
+                q += [] if j in bound else [float(x) for x in qpos[at : at + WIDTH_Q[int(c.jnt_type[j])]]]
+        return np.array(q)

@@ -1,0 +1,113 @@
+"""Equalities of a compiled MJCF model: couplings of joints, and joints that close loops. Ours are exact, not soft."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..model.joints import Ball, Weld
+from ..model.model import Model
+from ..model.pose import Pose
+from .mjcf_bodies import Carrier, Names, pose_of
+from .mjcf_compile import import_mujoco, is_disabled
+from .mjcf_joints import HINGE, SLIDE
+from .report import ImportReport
+
+
+@dataclass
+class Couplings:
+    """What equalities say about single joints of the file, by number."""
+
+    follows: dict[int, tuple[int, float, float]] = field(default_factory=dict)
+    """follower -> leader, ratio, offset."""
+    held: dict[int, float] = field(default_factory=dict)
+
+    @property
+    def told_apart(self) -> set[int]:
+        """Joints that must be joints of their own in the model, since only those can be coupled."""
+        return {*self.follows, *(leader for leader, _, _ in self.follows.values())}
+
+    def leads(self, j: int, of: int) -> bool:
+        """Whether joint `of` follows j, at first or second hand."""
+        while of in self.follows:
+            of = self.follows[of][0]
+            if of == j:
+                return True
+        return False
+
+
+def _active(compiled: Any, report: ImportReport, kinds: tuple[str, ...]) -> list[tuple[int, str, str]]:
+    """(number, kind, label) of equalities of the given kinds that act."""
+    types = {int(v): k.removeprefix("mjEQ_").lower() for k, v in import_mujoco().mjtEq.__members__.items()}
+    off = is_disabled(compiled, "EQUALITY") or is_disabled(compiled, "CONSTRAINT")
+    out = []
+    for e in range(compiled.neq):
+        kind = types.get(int(compiled.eq_type[e]), "unknown")
+        label = f"equality {compiled.equality(e).name or e!r}"
+        if kind not in kinds:
+            continue
+        if off or not compiled.eq_active0[e]:
+            report.ignored(f"{kind} equality", label, "it is switched off in the file")
+        else:
+            out.append((e, kind, label))
+    return out
+
+
+def read_couplings(compiled: Any, report: ImportReport) -> Couplings:
+    """Joint equalities: y − y₀ = a₀ + a₁(x − x₀) + … with a₂ = a₃ = a₄ = 0."""
+    found = Couplings()
+    for e, _, label in _active(compiled, report, ("joint",)):
+        y, x = int(compiled.eq_obj1id[e]), int(compiled.eq_obj2id[e])
+        a = [float(c) for c in compiled.eq_data[e, :5]]
+        if any(compiled.jnt_type[j] not in (SLIDE, HINGE) for j in (x, y) if j >= 0):
+            report.ignored("joint equality", label, "only hinges and slides can be coupled")
+            continue
+        if x >= 0 and any(a[2:]):
+            report.ignored("joint equality", label, "its polynomial is not linear")
+            continue
+        y0 = float(compiled.qpos0[compiled.jnt_qposadr[y]])
+        if y in found.follows or y in found.held or (x >= 0 and (x == y or found.leads(y, x))):
+            report.ignored("joint equality", label, "its first joint is bound by another equality already")
+        elif x < 0 or a[1] == 0.0:
+            found.held[y] = y0 + a[0]
+            report.honoured("joint equality", label, "the joint stands still, exactly")
+        else:
+            found.follows[y] = (x, a[1], y0 + a[0] - a[1] * float(compiled.qpos0[compiled.jnt_qposadr[x]]))
+            report.honoured("joint equality", label, "a coupling: the follower has no coordinate of its own")
+    return found
+
+
+def add_loops(model: Model, compiled: Any, carriers: list[Carrier], names: Names, report: ImportReport) -> None:
+    """Connect and weld: cut joints. What else MuJoCo knows is left out."""
+    for e, kind, label in _active(compiled, report, ("connect", "weld")):
+        first, second = _ends(compiled, e, kind, carriers)
+        if first.body == second.body:
+            report.ignored(f"{kind} equality", label, f"both ends are on {first.body!r}")
+            continue
+        name = names.unique(compiled.equality(e).name or f"{kind} {first.body} {second.body}", "equality")
+        joint = Weld() if kind == "weld" else Ball()
+        model.add_joint(name, joint, first.body, second.body, at=first.at, child_at=second.at, cut=True)
+        report.honoured(f"{kind} equality", label, f"the joint {name!r} closes a loop; its method must know loops")
+    for _, kind, label in _active(compiled, report, ("tendon", "flex", "flexvert", "flexstrain", "distance", "unknown")):
+        report.ignored(f"{kind} equality", label)
+
+
+def _ends(compiled: Any, e: int, kind: str, carriers: list[Carrier]) -> tuple[Carrier, Carrier]:
+    """The two frames (for connect: points) that an equality makes one."""
+    one, two, data = int(compiled.eq_obj1id[e]), int(compiled.eq_obj2id[e]), compiled.eq_data[e]
+    mujoco = import_mujoco()
+    objtype = getattr(compiled, "eq_objtype", np.full(compiled.neq, int(mujoco.mjtObj.mjOBJ_BODY)))[e]
+    if objtype == int(mujoco.mjtObj.mjOBJ_SITE):
+        ends = []
+        for site in (one, two):
+            on = carriers[compiled.site_bodyid[site]]
+            ends.append(Carrier(on.body, on.at @ pose_of(compiled.site_pos[site], compiled.site_quat[site])))
+        return ends[0], ends[1]
+    here, there = carriers[one], carriers[two]
+    if kind == "connect":
+        points = Pose(data[0:3].tolist()), Pose(data[3:6].tolist())
+    else:
+        points = pose_of(data[3:6], data[6:10]), Pose(data[0:3].tolist())
+    return Carrier(here.body, here.at @ points[0]), Carrier(there.body, there.at @ points[1])

@@ -1,0 +1,167 @@
+"""Joints of a compiled MJCF model: all joints of a body, one after another, as one joint of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..model.joints import Ball, Compound, Free, Joint, Prismatic, Revolute
+from ..model.model import Model
+from ..model.pose import Pose, Rotation
+from .mjcf_bodies import Names
+from .mjcf_compile import is_disabled
+from .report import ImportReport
+
+FREE, BALL, SLIDE, HINGE = range(4)
+"""mjtJoint."""
+WIDTH_Q, WIDTH_V = (7, 4, 1, 1), (6, 3, 1, 1)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One joint of the file: ours, and where it stands in the frame that the one before it moves."""
+
+    name: str
+    joint: Joint
+    where: Pose
+
+
+class JointReader:
+    """Reads joints of a compiled model; `held` are coordinates that an equality keeps at a value."""
+
+    def __init__(self, compiled: Any, held: Mapping[int, float], passive: bool, report: ImportReport) -> None:
+        self.compiled, self.held, self.passive, self.report = compiled, held, passive, report
+        self.springs = passive and not is_disabled(compiled, "SPRING")
+        self.dampers = passive and not is_disabled(compiled, "DAMPER")
+        self.rotors = _rotors(compiled, report)
+
+    def chain(self, ids: range, names: list[str]) -> tuple[list[Part], Pose]:
+        """The parts of a body's joints, and the pose of the last moved frame in the body."""
+        c, parts = self.compiled, list[Part]()
+        anchor, behind = np.zeros(3), Pose()  # behind: from the last moved frame to the anchor's axes at the initial position
+        for j, name in zip(ids, names, strict=True):
+            kind, axis = int(c.jnt_type[j]), c.jnt_axis[j]
+            if kind in (BALL, HINGE):  # a shift has no anchor
+                behind = behind @ Pose((c.jnt_pos[j] - anchor).tolist())
+                anchor = c.jnt_pos[j]
+            parts.append(Part(name, self.joint(j, name), behind))
+            start = 0.0 if kind in (BALL, FREE) else float(c.qpos0[c.jnt_qposadr[j]])  # `ref`: the coordinate there
+            if kind == HINGE and start:
+                behind = Pose(rotation=Rotation.about(axis.tolist(), -start))
+            else:
+                behind = Pose((-start * axis).tolist()) if kind == SLIDE else Pose()
+        return parts, (behind @ Pose((-anchor).tolist())).inverse()
+
+    def joint(self, j: int, name: str) -> Joint:
+        kind, axis = int(self.compiled.jnt_type[j]), self.compiled.jnt_axis[j].tolist()
+        options = self.options(j, kind, f"joint {name!r}")
+        self.report.honoured(f"{('free', 'ball', 'slide', 'hinge')[kind]} joint", f"joint {name!r}")
+        if kind == HINGE:
+            return Revolute(axis, **options)
+        if kind == SLIDE:
+            return Prismatic(axis, **options)
+        return Ball(**options) if kind == BALL else Free(**options)
+
+    def options(self, j: int, kind: int, where: str) -> dict[str, Any]:
+        c, report = self.compiled, self.report
+        at, q = int(c.jnt_dofadr[j]), int(c.jnt_qposadr[j])
+        options: dict[str, Any] = {}
+
+        def take(name: str, value: float, what: str, wanted: bool = True) -> None:
+            if value and wanted:
+                options[name] = value
+                report.honoured(what, where)
+            elif value:
+                report.ignored(what, where, "passive=False, or the file disables it")
+
+        rotor, drag = self.rotors.get(j, (0.0, 0.0))
+        take("damping", float(c.dof_damping[at]) + drag, "damping", self.dampers)
+        if kind == FREE and c.jnt_stiffness[j] and self.springs:
+            report.ignored("stiffness of a free joint", where, "add a sharnir.Bushing")
+        else:
+            take("stiffness", float(c.jnt_stiffness[j]), "stiffness", self.springs)
+        if "stiffness" in options:
+            options["rest"] = c.qpos_spring[q : q + WIDTH_Q[kind]].tolist()
+        take("armature", float(c.dof_armature[at]) + rotor, "armature")
+        if kind == FREE and "armature" in options:
+            note = "its linear part acts on velocities in the axes of the body, MuJoCo's in those of the world"
+            report.approximated("armature of a free joint", where, note)
+        if c.dof_frictionloss[at] and not self.passive:
+            report.ignored("frictionloss", where, "passive=False leaves passive forces out")
+        elif c.dof_frictionloss[at]:
+            options["friction"] = float(c.dof_frictionloss[at])
+            report.kept("frictionloss", where, "acts where the model has a joint friction force")
+        if c.jnt_limited[j]:
+            if kind in (SLIDE, HINGE):
+                options["limits"] = tuple(c.jnt_range[j].tolist())
+                report.kept("range", where, "acts where the model has a joint stop")
+            else:
+                report.ignored("range of a ball joint", where, "no stop limits the angle of a ball")
+        if kind in (SLIDE, HINGE) and c.jnt_actfrclimited[j]:
+            options["effort"] = float(np.abs(c.jnt_actfrcrange[j]).max())
+            report.kept("actuatorfrcrange", where, "as the effort of the joint")
+        for field in ("jnt_stiffnesspoly", "dof_dampingpoly", "jnt_springyield"):
+            row = j if field.startswith("jnt") else at
+            if np.any(getattr(c, field, np.zeros(row + 1))[row]):
+                report.ignored(f"nonlinear {field[4:]}", where, "the linear part acts alone")
+        if j in self.held:
+            options["motion"] = _standing(self.held[j])
+        return options
+
+
+def _rotors(compiled: Any, report: ImportReport) -> dict[int, tuple[float, float]]:
+    """Joint -> inertia and damping of the rotors of its actuators, as the joint feels them."""
+    found: dict[int, tuple[float, float]] = {}
+    for k in range(len(getattr(compiled, "actuator_armature", ()))):  # since MuJoCo 4
+        armature, damping = float(compiled.actuator_armature[k]), float(compiled.actuator_damping[k])
+        j, where = int(compiled.actuator_trnid[k, 0]), f"actuator {compiled.actuator(k).name or k!r}"
+        if not (armature or damping):
+            continue
+        if compiled.actuator_trntype[k] not in (0, 1) or compiled.jnt_type[j] not in (SLIDE, HINGE):  # mjTRN_JOINT, …INPARENT
+            report.ignored("armature or damping of an actuator", where, "it drives no hinge and no slide")
+            continue
+        gear = float(compiled.actuator_gear[k, 0])
+        before = found.get(j, (0.0, 0.0))
+        found[j] = before[0] + armature * gear**2, before[1] + damping * gear**2
+        report.honoured("armature or damping of an actuator", where, "given to its joint")
+    return found
+
+
+def _standing(value: float) -> Callable[[Any], Any]:
+    return lambda t: value + 0.0 * t
+
+
+def joint_names(compiled: Any, ids: range, body: str) -> list[str]:
+    """The joints of one body by name, those without any by their place."""
+    names = Names()
+    plain = f"{body} float" if len(ids) == 1 and compiled.jnt_type[ids[0]] == FREE else f"{body} joint"
+    return [names.unique(compiled.joint(j).name or plain, "joint") for j in ids]
+
+
+def add_joints(
+    model: Model, names: Names, parts: list[Part], parent: str, child: str, at: Pose, child_at: Pose, apart: bool
+) -> dict[str, list[int]]:
+    """Join two bodies by a chain of parts: as one joint, or with massless bodies between where parts must be told `apart`.
+
+    Returns which parts went into which joint of the model.
+    """
+    if len(parts) == 1:
+        name = names.unique(parts[0].name, "joint")
+        model.add_joint(name, parts[0].joint, parent, child, at=at @ parts[0].where, child_at=child_at)
+        return {name: [0]}
+    if not apart:
+        name = names.unique(child, "joint")
+        model.add_joint(name, Compound({p.name: (p.joint, p.where) for p in parts}), parent, child, at=at, child_at=child_at)
+        return {name: list(range(len(parts)))}
+    made: dict[str, list[int]] = {}
+    for k, part in enumerate(parts):
+        last = k == len(parts) - 1
+        name = names.unique(part.name, "joint")
+        moved = child if last else model.add_body(f"{child}/{part.name}").name
+        here = at @ part.where if k == 0 else part.where
+        model.add_joint(name, part.joint, parent, moved, at=here, child_at=child_at if last else None)
+        made[name], parent = [k], moved
+    return made

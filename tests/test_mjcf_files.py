@@ -1,0 +1,202 @@
+"""The files behind an MJCF model: includes and meshes inside its folder are read, anything outside is not touched."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+import pytest
+
+import sharnir as sh
+from mjcf_models import WALKER
+from mujoco_pairs import load_pair, write
+from sharnir.io.mjcf import load_mjcf
+from states import assert_close
+from test_mjcf import assert_same
+
+BODY = '<body name="{0}"><joint name="j{0}"/><geom size="0.1" {1}/></body>'
+TETRAHEDRON = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=np.float32)
+
+
+def model(inner: str) -> str:
+    return f"<mujoco>{inner}</mujoco>"
+
+
+def world(inner: str) -> str:
+    return model(f"<worldbody>{inner}</worldbody>")
+
+
+def stl() -> bytes:
+    faces = TETRAHEDRON[[[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]]
+    body = b"".join(struct.pack("<12fH", 0, 0, 0, *face.ravel(), 0) for face in faces)
+    return bytes(80) + struct.pack("<I", len(faces)) + body
+
+
+def test_nested_includes_are_found_from_the_model_and_from_the_including_file(tmp_path):
+    write(tmp_path, '<mujocoinclude><default><joint armature="0.3"/></default></mujocoinclude>', "defaults.xml")
+    write(tmp_path, model('<include file="defaults.xml"/><worldbody><include file="leaf.xml"/></worldbody>'), "parts/arm.xml")
+    write(tmp_path, model(BODY.format("leaf", "")), "parts/leaf.xml")
+    main = write(tmp_path, model('<include file="parts/arm.xml"/>' + f"<worldbody>{BODY.format('own', '')}</worldbody>"))
+    pair = load_pair(main)
+    assert [b.name for b in pair.model.bodies] == ["leaf", "own"] and pair.model.joints[1].type.armature == 0.3
+    assert_same(pair)
+
+
+@pytest.mark.parametrize("name", ["model.xml", "./model.xml", "loop.xml"])
+def test_a_file_that_includes_itself_is_refused(name, tmp_path):
+    write(tmp_path, model('<include file="model.xml"/>'), "loop.xml")
+    with pytest.raises(sh.FormatError, match="a second time, or includes itself"):
+        load_mjcf(write(tmp_path, model(f'<include file="{name}"/>')))
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        '<include file="../secret.xml"/>',
+        '<include file="{outside}/secret.xml"/>',
+        '<include file="link.xml"/>',
+        '<asset><mesh name="m" file="../secret.stl"/></asset>',
+        '<asset><mesh name="m" file="{outside}/secret.stl"/></asset>',
+        '<asset><mesh name="m" file="sub/../../secret.stl"/></asset>',
+        '<compiler meshdir=".."/><asset><mesh name="m" file="secret.stl"/></asset>',
+        '<compiler assetdir="{outside}"/><asset><mesh name="m" file="secret.stl"/></asset>',
+        '<compiler meshdir="x"/><compiler meshdir="../"/><asset><mesh name="m" file="secret.stl"/></asset>',
+        '<asset><hfield name="h" file="../secret.stl" size="1 1 1 1"/></asset>',
+        '<asset><model name="m" file="../secret.xml"/></asset>',
+        '<worldbody><flexcomp name="f" type="mesh" file="../secret.stl"/></worldbody>',
+        '<asset><mesh name="m" file="link.stl"/></asset>',
+    ],
+)
+def test_paths_that_leave_the_folder_are_refused_with_file_and_line(inner, tmp_path):
+    write(tmp_path, world(BODY.format("secret", "")), "secret.xml")
+    write(tmp_path, stl(), "secret.stl")
+    folder = tmp_path / "model"
+    path = write(folder, model("\n" + inner.format(outside=tmp_path)))
+    for suffix in ("xml", "stl"):
+        (folder / f"link.{suffix}").symlink_to(tmp_path / f"secret.{suffix}")
+    with pytest.raises(sh.FormatError, match=r"model\.xml:2: .* leads out of the model's folder"):
+        load_mjcf(path)
+
+
+def test_declared_folders_may_be_read(tmp_path):
+    write(tmp_path, stl(), "assets/rock.stl")
+    write(tmp_path, model(BODY.format("shared", "")), "shared/body.xml")
+    inner = '<compiler meshdir="../assets"/><asset><mesh file="rock.stl" scale="0.1 0.2 0.3"/></asset>'
+    geom = BODY.format("a", 'type="mesh" mesh="rock"') + '<include file="../shared/body.xml"/>'
+    path = write(tmp_path / "robot", model(f"{inner}<worldbody>{geom}</worldbody>"))
+    with pytest.raises(sh.FormatError, match="declare its folder in package_paths"):
+        load_mjcf(path, package_paths=[tmp_path / "assets"])
+    m = load_mjcf(path, package_paths=[tmp_path / "assets", tmp_path / "shared"])
+    (rock, _) = m.visuals
+    assert rock.path == (tmp_path / "assets" / "rock.stl").resolve() and rock.uri == "rock.stl" and rock.scale == (0.1, 0.2, 0.3)
+    assert_same(load_pair(path, package_paths=[tmp_path]))
+
+
+def test_strippath_and_the_last_meshdir_count(tmp_path):
+    write(tmp_path, stl(), "b/rock.stl")
+    compiler = '<compiler meshdir="a" strippath="true"/><compiler meshdir="b"/>'
+    body = BODY.format("a", 'type="mesh" mesh="m"')
+    asset = '<asset><mesh name="m" file="far/off/rock.stl"/></asset>'
+    path = write(tmp_path, model(f"{compiler}{asset}<worldbody>{body}</worldbody>"))
+    assert_same(load_pair(path))
+
+
+def test_a_model_inside_a_model_is_read_by_the_same_rules(tmp_path):
+    write(tmp_path, stl(), "sub/rock.stl")
+    asset = '<asset><mesh name="rock" file="rock.stl"/></asset>'
+    body = BODY.format("arm", 'type="mesh" mesh="rock"')
+    write(tmp_path, model(f"{asset}<worldbody>{body}</worldbody>"), "sub/arm.xml")
+    attach = '<frame pos="1 0 0"><attach model="arm" body="arm" prefix="left_"/></frame>'
+    path = write(tmp_path, model(f'<asset><model name="arm" file="sub/arm.xml"/></asset><worldbody>{attach}</worldbody>'))
+    pair = load_pair(path)
+    assert [b.name for b in pair.model.bodies] == ["left_arm"]
+    assert_same(pair)
+    write(tmp_path, model('<asset><mesh name="m" file="../../x.stl"/></asset>'), "sub/arm.xml")
+    with pytest.raises(sh.FormatError, match=r"arm\.xml:1: .* leads out of the model's folder"):
+        load_mjcf(path)
+
+
+# --- files that are not there -------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("compiler", "inertial", "geom", "fine"),
+    [
+        ("", True, "", True),
+        ("", False, 'mass="0"', True),
+        ("", False, 'density="0"', True),
+        ('inertiagrouprange="0 1"', False, 'group="2"', True),
+        ('inertiafromgeom="false"', True, "", True),
+        ("", False, "", False),
+        ("", False, 'mass="2"', False),
+        ('inertiafromgeom="true"', True, "", False),
+    ],
+)
+def test_a_missing_mesh_matters_only_where_mass_comes_from_it(compiler, inertial, geom, fine, tmp_path):
+    own = '<inertial pos="0 0 0.1" mass="1" diaginertia="1 1 1"/>' if inertial else ""
+    text = f"""<mujoco><compiler {compiler}/><asset><mesh file="gone.stl" scale="2 2 2"/></asset>
+      <worldbody><geom type="mesh" mesh="gone"/><body name="b"><joint/>{own}<geom size="0.1"/>
+      <geom type="mesh" mesh="gone" pos="1 2 3" {geom}/></body></worldbody></mujoco>"""
+    path = write(tmp_path, text)
+    if not fine:
+        with pytest.raises(
+            sh.FormatError, match=r"body 'b' takes its mass from the mesh 'gone', but there is no file 'gone\.stl'"
+        ):
+            load_mjcf(path)
+        return
+    m = load_mjcf(path)
+    assert [e.where for e in m.import_report.of("ignored") if e.what == "file that is not there"] == ["mesh 'gone'"]
+    assert m.visuals[-1].path is None and m.visuals[-1].uri == "gone.stl"
+    assert_close(m.visuals[-1].at.position, (1, 2, 3), 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('<mujoco>\n<include file="gone.xml"/></mujoco>', r"model\.xml:2: include: there is no file 'gone\.xml'"),
+        ('<mujoco>\n<include/></mujoco>', r"model\.xml:2: .*'file' is missing"),
+        ("<mujoco>\n<worldbody><nonsense/></worldbody></mujoco>", r"model\.xml:2: MuJoCo refuses .*nonsense.* line 2"),
+        ('<mujoco><worldbody>\n<body><joint axis="0 0 0"/></body></worldbody></mujoco>', r"model\.xml:2: MuJoCo refuses"),
+        ("<mujoco/>", "nothing moves"),
+        ("<robot name='r'/>", "the root of an MJCF file is <mujoco>, not <robot>"),
+        ("<mujoco", r"model\.xml:1: malformed XML"),
+        ("", r"model\.xml:1: malformed XML"),
+        ('<!DOCTYPE m [<!ENTITY a "b">]><mujoco>&a;</mujoco>', "a DOCTYPE declaration is refused"),
+        ('<!DOCTYPE m SYSTEM "file:///etc/passwd"><mujoco/>', "a DOCTYPE declaration is refused"),
+        ('<mujoco><worldbody><replicate count="1000000"><body/></replicate></worldbody></mujoco>', "copies are more than"),
+        ('<mujoco><asset><hfield name="h" nrow="100000" ncol="100000" size="1 1 1 1"/></asset></mujoco>', "copies are more than"),
+        ('<mujoco><asset><mesh name="m" file="a&#10;b.stl\x7f"/></asset></mujoco>', "nothing moves"),
+        (f'<mujoco><asset><mesh name="m" file="{"x" * 5000}"/></asset></mujoco>', "no usable path"),
+        (f"<mujoco>{'<worldbody>' * 300}{'</worldbody>' * 300}</mujoco>", "nested more than 200 deep"),
+        (WALKER.replace('pos="0 0 1.4"', 'pos="nan 0 0"'), "finite"),
+        (WALKER.replace('armature="0.01"', 'armature="-1"'), "armature must be finite and not negative"),
+    ],
+)  # fmt: skip
+def test_errors_name_the_file_and_the_line(text, message, tmp_path):
+    with pytest.raises(sh.ModelError, match=message):
+        load_mjcf(write(tmp_path, text)).freeze()
+
+
+def test_textures_and_height_fields_that_are_not_there_change_no_motion(tmp_path):
+    assets = """<asset><hfield name="h" file="gone.png" size="1 1 1 1"/><texture name="t" type="2d" file="../gone.png"/>
+      <material name="m" texture="t" rgba="1 0 0 1"/></asset>"""
+    body = BODY.format("a", 'material="m"')
+    m = load_mjcf(write(tmp_path, model(f'{assets}<worldbody><geom type="hfield" hfield="h"/>{body}</worldbody>')))
+    assert m.nq == 1 and m.visuals[-1].colour == (1.0, 0.0, 0.0, 1.0)
+    assert {e.what for e in m.import_report.of("ignored")} >= {"texture", "file that is not there"}
+
+
+def test_an_error_in_an_included_file_names_that_file(tmp_path):
+    write(tmp_path, "<mujoco>\n\n<body><nonsense/></body></mujoco>", "part.xml")
+    with pytest.raises(sh.FormatError, match=r"part\.xml:3: MuJoCo refuses"):
+        load_mjcf(write(tmp_path, world('<include file="part.xml"/>')))
+
+
+def test_encodings_are_those_the_file_declares(tmp_path):
+    """MuJoCo reads UTF-8 alone; what it gets is written anew."""
+    text = '<?xml version="1.0" encoding="UTF-16"?>' + world(BODY.format("тело", ""))
+    assert [b.name for b in load_mjcf(write(tmp_path, text.encode("utf-16"))).bodies] == ["тело"]
+
+
+def test_a_folder_or_nothing_is_no_model(tmp_path):
+    for path in (tmp_path, tmp_path / "gone.xml"):
+        with pytest.raises(sh.FormatError, match=r"folder, not a file|no such file"):
+            load_mjcf(path)
