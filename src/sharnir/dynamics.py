@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from .method_table import METHODS
 from .model.model import Model
 from .model.states import check_array, check_finite, check_state, check_wrenches, real_array
 from .programs import PROGRAMS, program_for
+
+if TYPE_CHECKING:
+    from .closed.equations import ClosedEquations
 
 BACKENDS = ("auto", "llvm", "numba", "python")
 
@@ -44,14 +47,15 @@ class Dynamics:
         self.model = model
         self.structure = model.freeze()
         self.threads = threads
-        if model.closing_joints:
-            raise MethodError(
-                f"the joints {known(j.name for j in model.closing_joints)} close loops; their equations are not there yet. "
-                "sharnir.matrices gives the structure of such a model"
-            )
         self._shelf = RunnerShelf(self.structure, backend)
         self.method, self.why = choose_method(self._shelf) if method == "auto" else (method, f"{method!r} was asked for")
         self._method = METHODS[self.method]
+        self.closed: ClosedEquations | None = None
+        """The equations with constraints, where the model has any."""
+        if model.constraints:
+            from .closed.equations import ClosedEquations
+
+            self.closed = ClosedEquations(model, self._method, backend, self._shelf._store)
         if backend != "auto" and backend not in self._method.backends and "sparse" not in self._method.backends:
             raise MethodError(f"method {self.method!r} runs on {known(self._method.backends)}, not on {backend!r}")
         if self.structure.coupled and self.method not in ("composite", "extended"):
@@ -76,6 +80,8 @@ class Dynamics:
         self, q: Any = None, v: Any = None, tau: Any = None, t: Any = 0.0, wrenches: Any = None, out: np.ndarray | None = None
     ) -> np.ndarray:
         """q̈ (nv,) from joint forces τ and wrenches (N, 6) on the bodies (at their origins, body axes)."""
+        if self.closed:
+            return self._by_constraints(q, v, tau, t, wrenches, lambda c: c.qdd, (self.structure.nv,), out)
         if wrenches is None and q is not None:
             done = self._at_once("forward", out, q, v, tau, t)
             if done is not None:
@@ -319,12 +325,7 @@ class Dynamics:
         if self.method == "momentum":
             raise MethodError("the form in momenta has no accelerations; use velocities and momentum_rates, or another method")
         s = self.structure
-        given = {"q": (q, s.nq), "v": (v, s.nv), "tau": (tau, s.nv), "t": (t, 1)}
-        arrays = {key: self._input(key, x, size) for key, (x, size) in given.items()}
-        if wrenches is not None:
-            arrays["wrench"] = self._wrenches(wrenches)
-        n, single = _batch_size(arrays)
-        rows = {key: x for key, (x, _) in arrays.items()}
+        rows, n, single = self._states(q, v, tau, t, wrenches)
         results = []
         for b in range(n):
             row = {key: x[b if len(x) > 1 else 0] for key, x in rows.items()}
@@ -338,6 +339,35 @@ class Dynamics:
             _check_out(out, found.shape)[...] = found
             return out
         return found
+
+    def _by_constraints(
+        self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, take: Callable[[Any], np.ndarray], shape: tuple[int, ...], out: Any
+    ) -> np.ndarray:
+        """With constraints, state by state."""
+        assert self.closed is not None
+        rows, n, single = self._states(q, v, tau, t, wrenches)
+        results = np.empty((n, *shape))
+        for b in range(n):
+            row = {key: x[b if len(x) > 1 else 0] for key, x in rows.items()}
+            c = self.closed.solve(row["q"], row["v"], row["tau"], float(row["t"][0]), row.get("wrench"))
+            results[b] = take(c)
+            if single and not np.isfinite(results[b]).all():
+                self._diagnose({"q": q, "v": v, "tau": tau, "t": t})
+        found = results[0] if single else results
+        if out is not None:
+            _check_out(out, found.shape)[...] = found
+            return out
+        return found
+
+    def _states(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any) -> tuple[dict[str, np.ndarray], int, bool]:
+        """Inputs as rows, how many states they are, and whether it is one."""
+        s = self.structure
+        given = {"q": (q, s.nq), "v": (v, s.nv), "tau": (tau, s.nv), "t": (t, 1)}
+        arrays = {key: self._input(key, x, size) for key, (x, size) in given.items()}
+        if wrenches is not None:
+            arrays["wrench"] = self._wrenches(wrenches)
+        n, single = _batch_size(arrays)
+        return {key: x for key, (x, _) in arrays.items()}, n, single
 
     def _check_solid(self) -> None:
         if len(self.structure.tree.geared):

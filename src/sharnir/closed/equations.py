@@ -1,19 +1,20 @@
-"""The equations of a tree with constraints: M v̇ = right + Jᵀλ, J v̇ + γ = 0, in one state at a time, compiled.
+"""The equations of a tree with constraints: M v̇ = right + Jᵀλ, J v̇ + γ = 0.
 
-What the state gives (M, right, J, γ …) is straight-line code; the solution, which must find the rank of J, is a loop
-(kernels/constrained.py).
+Up to some size they are one graph with the solution in it, straight-line code for one state or a batch. Beyond, only what
+the state gives is straight-line code, and the solution a loop.
 """
 
 from __future__ import annotations
 
 import sys
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
 from ..backends.cache import Cache
+from ..backends.choose import LIMIT
 from ..backends.constraint_table import ConstraintTable
 from ..backends.link import relink
 from ..backends.llvm.emit import emit
@@ -27,15 +28,9 @@ from ..method_table import Method
 from ..model.model import Model
 from ..model.storage import allocate, words
 from ..programs import program_for
-from ..trace import Graph
-from .solution import (
-    Closed,
-    Correction,
-    correct_with_matrix,
-    correct_with_weights,
-    solve_with_matrix,
-    solve_with_weights,
-)
+from ..trace import Graph, GraphTooLarge, Number
+from . import solution
+from .solution import Closed, Correction
 
 MATRIX = ("composite", "direct", "recursive", "kosynka", "stepanenko")
 """Methods that make an inertia matrix; 'separate' makes W = JM⁻¹ by sweeps instead."""
@@ -48,108 +43,156 @@ class ClosedEquations:
         self.model, self.structure, self.method = model, model.freeze(), method
         if method.name not in (*MATRIX, "separate"):
             raise MethodError(
-                f"method {method.name!r} has no place for closed loops and constraints yet; choose 'composite', 'separate', "
+                f"method {method.name!r} has no place for closed loops and constraints; choose 'composite', 'separate', "
                 "'direct', 'recursive', 'stepanenko' or 'kosynka'"
             )
         self.backend = "python" if backend == "python" else "llvm"
         self.table = ConstraintTable(self.structure, model.constraints)
-        self._store = store or Cache()
+        self.store = store or Cache()
         s = self.structure
         self.sizes = {"n": s.nv, "nq": s.nq, "m": len(self.table), "mh": self.table.n_holonomic}
-        self.solver = solve_with_weights if method.name == "separate" else solve_with_matrix
-        self.arrays: Any = self.allocate()
-        self._functions: dict[bool, Any] = {}
+        self._functions: dict[bool, tuple[TracedProgram, Compiled]] = {}
+
+    def entry(self, name: str) -> Any:
+        """A function of solution.py, in the form this method needs."""
+        return getattr(solution, f"{name}_with_{'weights' if self.method.name == 'separate' else 'matrix'}")
 
     def allocate(self) -> Any:
         return allocate(Closed, self.sizes)
 
     # --- what the state gives ---------------------------------------------------------------------------------------------
-    def trace(self, wrenches: bool = False) -> TracedProgram:
-        """Inputs q, v, tau, (wrench,) parameter, t; outputs as named in `Closed`."""
+    def state(self, values: dict[str, Any], dtype: type) -> Any:
+        """Everything in `Closed` that follows from q, v, tau, wrench, parameter and t, on numbers of any kind."""
         s = self.structure
-        graph = Graph()
-        sizes = {"q": s.nq, "v": s.nv, "tau": s.nv, "parameter": len(s.parameters), "t": 1}
-        if wrenches:
-            sizes["wrench"] = 6 * (s.nb + 1)
-        inputs = {name: tuple(graph.inputs(size)) for name, size in sizes.items()}
-        return TracedProgram(graph, inputs, self._outputs(dict(inputs), object))
-
-    def _outputs(self, values: dict[str, Any], dtype: type) -> dict[str, Any]:
-        s = self.structure
-        values.setdefault("wrench", [0.0] * (6 * (s.nb + 1)))
+        values = {"wrench": [0.0] * (6 * (s.nb + 1)), "tau": [0.0] * s.nv, **values}
 
         def run(name: str, more: dict[str, Any] | None = None) -> Any:
             program = program_for(s, name)
             function = None if dtype is float else relink(program.function)
             return run_program(program, s, values | (more or {}), function, dtype=dtype)
 
-        rows = self.table.trace(values)
-        out: dict[str, Any] = {}
-        if self.method.name == "separate":
-            out["free"] = tuple(run("forward/separate").qdd)
-            still = run("speeds", {"p": [0.0] * s.nv}).v
-            weights = [run("speeds", {"p": row}).v - still for row in rows.J]
-            out["W"] = tuple(x for row in weights for x in row)
-        else:
-            out["M"] = tuple(run(f"inertia/{self.method.inertia}").M.ravel())
-            out["right"] = tuple(x - h for x, h in zip(values["tau"], run("bias").h, strict=True))
-        out["J"] = tuple(x for row in rows.J for x in row)
-        out["gamma"], out["g"], out["rate"] = rows.gamma, rows.g, rows.rate
-        out["qrate"] = tuple(run("rates").rate)
-        return out
+        def put(target: np.ndarray, numbers: Any) -> None:
+            target.reshape(-1)[:] = list(numbers)
 
-    def function(self, wrenches: bool = False) -> tuple[TracedProgram, Compiled]:
-        if wrenches not in self._functions:
-            traced = self.trace(wrenches)
-            self._functions[wrenches] = traced, compile_text(emit(traced, 1), self._store)
-        return self._functions[wrenches]
+        c: Any = allocate(Closed, self.sizes, lambda shape: np.full(shape, np.nan, dtype=dtype))
+        rows = self.table.trace(values)
+        if self.method.name == "separate":
+            put(c.free, run("forward/separate").qdd)
+            still = run("speeds", {"p": [0.0] * s.nv}).v
+            for k, row in enumerate(rows.J):
+                put(c.W[k], run("speeds", {"p": row}).v - still)
+        else:
+            put(c.M, run(f"inertia/{self.method.inertia}").M.ravel())
+            put(c.right, (x - h for x, h in zip(values["tau"], run("bias").h, strict=True)))
+        put(c.J, (x for row in rows.J for x in row))
+        put(c.gamma, rows.gamma)
+        put(c.g, rows.g)
+        put(c.rate, rows.rate)
+        put(c.qrate, run("rates").rate)
+        return c
+
+    def inputs(self, graph: Graph, wrenches: bool = False) -> dict[str, Any]:
+        s = self.structure
+        sizes = {"q": s.nq, "v": s.nv, "tau": s.nv, "parameter": len(s.parameters), "t": 1}
+        if wrenches:
+            sizes["wrench"] = 6 * (s.nb + 1)
+        return {name: tuple(graph.inputs(size)) for name, size in sizes.items()}
+
+    # --- as one graph -----------------------------------------------------------------------------------------------------
+    def accelerations(self, values: dict[str, Any], dtype: type = object) -> Any:
+        """`Closed` with qdd and lam, on numbers of any kind."""
+        c = self.state(values, dtype)
+        self.entry("solve")(c)
+        return c
+
+    def moved(self, values: dict[str, Any]) -> list[Number]:
+        """Coordinates after one step of Newton's method towards the constraints, on symbols."""
+        c = self.state(values, object)
+        self.entry("close_gap")(c)
+        s, program = self.structure, program_for(self.structure, "rates")
+        state = {name: values[name] for name in ("q", "t")}
+        function = relink(program.function)
+        rates = [run_program(program, s, state | {"v": v}, function, dtype=object).rate for v in (c.delta, [0.0] * s.nv)]
+        return [x + a - b for x, a, b in zip(values["q"], *rates, strict=True)]
+
+    def stopped(self, values: dict[str, Any]) -> list[Number]:
+        """Speeds without what breaks the constraints, on symbols."""
+        c = self.state(values, object)
+        self.entry("stop_slip")(c)
+        return [x + d for x, d in zip(values["v"], c.delta, strict=True)]
+
+    @cached_property
+    def is_small(self) -> bool:
+        """Whether everything fits one graph."""
+        m, n = self.sizes["m"], self.sizes["n"]
+        if n**3 / 6 + n * n * m + n * m * m + m**3 / 6 > LIMIT:
+            return False
+        try:
+            graph = Graph(LIMIT)
+            self.accelerations(self.inputs(graph))
+        except GraphTooLarge:
+            return False
+        return True
 
     # --- one state --------------------------------------------------------------------------------------------------------
-    def evaluate(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float, wrench: np.ndarray | None = None) -> Any:
-        """Fill the arrays for one state; returns them. λ and v̇ are not solved for yet."""
-        s, c = self.structure, self.arrays
-        parameters = np.array(list(s.parameters.values()), dtype=float)
-        given = {"q": q, "v": v, "tau": tau, "parameter": parameters, "t": np.array([t])}
+    def solve(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float, wrench: np.ndarray | None = None) -> Any:
+        """Everything in `Closed` of one state, as arrays."""
+        s = self.structure
+        given = {"q": q, "v": v, "tau": tau, "parameter": np.array(list(s.parameters.values()), dtype=float), "t": np.array([t])}
         if wrench is not None:
             given["wrench"] = np.ascontiguousarray(wrench).ravel()
         if self.backend == "python":
-            values: dict[str, Any] = {name: x.tolist() for name, x in given.items()}
-            for name, numbers in self._outputs(values, float).items():
-                getattr(c, name)[...] = np.array(numbers, dtype=float).reshape(getattr(c, name).shape)
-            return c
+            with np.errstate(all="ignore"):
+                return self.accelerations({name: x.tolist() for name, x in given.items()}, float)
+        c = self.allocate()
         traced, compiled = self.function(wrench is not None)
         kept = {name: np.ascontiguousarray(x, dtype=float) for name, x in given.items()}
-        check = np.zeros(1)
-        numbers = [1, *(k for name in traced.inputs for k in (kept[name].ctypes.data, 0))]
-        numbers += [*(getattr(c, name).ctypes.data for name in traced.outputs), check.ctypes.data]
-        arguments = np.array(numbers, dtype=np.int64)
+        at = {name: x.ctypes.data for name, x in kept.items()}
+        arguments, check = state_arguments(traced, at, c)
         compiled.call(arguments.ctypes.data)
+        if not self.is_small:
+            listed = np.array([0, *addresses(c)], dtype=np.int64)
+            native(self.entry("solve"), self.store).call(listed.ctypes.data)
+        del check
         return c
 
-    def solve(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float, wrench: np.ndarray | None = None) -> Any:
-        """The same with accelerations `qdd`, multipliers `lam` and the `rank` of J."""
-        c = self.evaluate(q, v, tau, t, wrench)
-        with np.errstate(all="ignore"):
-            if self.backend == "python":
-                self.solver(c)
-            else:
-                arguments = np.array([0, *addresses(c)], dtype=np.int64)
-                native_solver(self.solver, self._store).call(arguments.ctypes.data)
-        return c
+    def function(self, wrenches: bool = False) -> tuple[TracedProgram, Compiled]:
+        """Straight-line code that fills a `Closed` from q, v, tau, parameter, t: all of it, or what the state gives."""
+        if wrenches not in self._functions:
+            graph = Graph()
+            inputs = self.inputs(graph, wrenches)
+            c = self.accelerations(inputs) if self.is_small else self.state(inputs, object)
+            unset = ("y", "S", "L", "z", "d", "e", "delta", *(() if self.is_small else ("lam", "qdd")))
+            unset += ("M", "right") if self.method.name == "separate" or self.is_small else ()
+            unset += ("W", "free") if self.method.name != "separate" and not self.is_small else ()
+            outputs = {name: tuple(x.ravel()) for name, x in c._asdict().items() if name not in unset}
+            traced = TracedProgram(graph, inputs, outputs)
+            self._functions[wrenches] = traced, compile_text(emit(traced, 1), self.store)
+        return self._functions[wrenches]
 
 
-def native_solver(entry: Any, store: Cache) -> Compiled:
+def state_arguments(traced: TracedProgram, at: dict[str, int], c: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Arguments for one state: inputs at the given addresses, outputs into a `Closed`; and the check, to be kept alive."""
+    check = np.zeros(1)
+    numbers = [1, *(k for name in traced.inputs for k in (at[name], 0))]
+    numbers += [*(getattr(c, name).ctypes.data for name in traced.outputs), check.ctypes.data]
+    return np.array(numbers, dtype=np.int64), check
+
+
+# --- loops ------------------------------------------------------------------------------------------------------------------
+def native(entry: Any, store: Cache) -> Compiled:
     """A function of solution.py as machine code: void f(int64 *list), the list being a status and the arrays of its groups."""
     key = (entry.__name__, str(store.folder))
     if key not in _loaded:
         groups = {"correction": Correction, "closed": Closed} if entry.__name__.startswith("correct") else {"closed": Closed}
         calls, at = [], 8
         for name, group in groups.items():
-            calls.append(f"{name}(address + {at})")
+            calls.append(f"{name}_at(address + {at})")
             at += 8 * words(group)
         main = f"def main(address):\n    return {entry.__name__}({', '.join(calls)})\n"
         depends_on = (_text(), main, version("numba"), sys.version)
-        _loaded[key] = compile_kept(depends_on, lambda: native_assembly(_space(), main, groups), store)
+        named = {f"{name}_at": group for name, group in groups.items()}
+        _loaded[key] = compile_kept(depends_on, lambda: native_assembly(_space(), main, named), store)
     return _loaded[key]
 
 
@@ -158,7 +201,7 @@ _loaded: dict[tuple[str, str], Compiled] = {}
 
 @cache
 def _text() -> str:
-    entries = [solve_with_matrix, solve_with_weights, correct_with_matrix, correct_with_weights]
+    entries = [getattr(solution, f"{what}_with_{how}") for what in ("solve", "correct") for how in ("matrix", "weights")]
     return "\n".join(
         [
             "from numba import njit",

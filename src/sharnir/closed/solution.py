@@ -1,47 +1,47 @@
-"""Solving the equations of a tree with constraints, and bringing a state back onto them: in the dialect of the kernels.
+"""One state of a mechanism with constraints, in the dialect of the kernels: its accelerations, and the way back onto them.
 
-What the state gives is written by straight-line code; here it is solved, with the rank found on the way.
+Small models run these functions on symbols, and they become straight-line code with all the rest; for large ones Numba
+compiles them as loops over arrays that straight-line code has filled.
 """
 
 from typing import NamedTuple
 
 from ..integrate.stepping.problem import invoke
 from ..kernels.arrays import Array, IntegerArray
-from ..kernels.constrained import constrained_accelerations, constraint_forces, constraint_weights, pushed
+from ..kernels.constrained import constrained_accelerations, constraint_weights, correction
 
-MOST = 8  # iterations of a correction of position
+TURNS = 2  # steps of Newton's method for a correction of position: a step of the integrator leaves little to do
 
 
 class Closed(NamedTuple):
-    """One state: what the straight-line code writes, and what the solution adds."""
+    """What the state gives (either M and right, or W and free), and what the solution adds."""
 
     M: Array["n", "n"]
     right: Array["n"]
-    W: Array["m", "n"]
-    free: Array["n"]
+    W: Array["m", "n"]  # J M^-1
+    free: Array["n"]  # accelerations without the constraints
     J: Array["m", "n"]
-    gamma: Array["m"]
-    g: Array["mh"]
-    rate: Array["m"]
+    gamma: Array["m"]  # J v̇ + gamma = 0
+    g: Array["mh"]  # kept at zero: rows of position, the first mh
+    rate: Array["m"]  # kept at zero: rates of those, and rows of speeds
     qrate: Array["nq"]
     y: Array["n"]
     S: Array["m", "m"]
-    size: Array["m"]
+    L: Array["m", "m"]
+    z: Array["m"]
     d: Array["m"]
+    e: Array["m"]
     lam: Array["m"]
     qdd: Array["n"]
-    order: IntegerArray["m"]
-    rank: IntegerArray[1]
+    delta: Array["n"]
 
 
 class Correction(NamedTuple):
-    """A state and the functions that look at it."""
+    """A state and the functions that look at it, for loops."""
 
     X: Array["nx"]  # coordinates, speeds, and whatever follows
-    delta: Array["n"]  # a small motion, as speeds
-    dq: Array["nq"]  # what it does to the coordinates
-    calls: IntegerArray["nc", 2]  # the equations at X; rates of the coordinates at delta; and, where there are any, quaternions
-    tolerance: Array[2]  # of position; the largest violation that was met
+    dq: Array["nq"]  # what `delta` does to the coordinates
+    calls: IntegerArray["nc", 2]  # the equations at X; the rates of the coordinates at delta; where there are any, quaternions
 
 
 def solve_with_matrix(c):
@@ -50,57 +50,63 @@ def solve_with_matrix(c):
 
 
 def solve_with_weights(c):
-    c.rank[0] = constrained_accelerations(c.J, c.W, c.free, c.gamma, c.S, c.size, c.order, c.d, c.lam, c.qdd)
+    constrained_accelerations(c.J, c.W, c.free, c.gamma, c.S, c.L, c.z, c.d, c.e, c.lam, c.qdd)
+    return 0
+
+
+def close_gap_with_matrix(c):
+    """c.delta: a small motion that closes the gaps of position."""
+    constraint_weights(c.M, c.J, c.right, c.y, c.W, c.free)
+    return close_gap_with_weights(c)
+
+
+def close_gap_with_weights(c):
+    correction(c.J, c.W, c.g, c.S, c.L, c.z, c.d, c.e, c.lam, c.delta)
+    return 0
+
+
+def stop_slip_with_matrix(c):
+    """c.delta: the change of the speeds that stops what breaks the constraints."""
+    constraint_weights(c.M, c.J, c.right, c.y, c.W, c.free)
+    return stop_slip_with_weights(c)
+
+
+def stop_slip_with_weights(c):
+    correction(c.J, c.W, c.rate, c.S, c.L, c.z, c.d, c.e, c.lam, c.delta)
     return 0
 
 
 def correct_with_matrix(p, c):
-    for turn in range(MOST):
+    for turn in range(TURNS):
         invoke(p.calls[0, 0], p.calls[0, 1])
-        constraint_weights(c.M, c.J, c.right, c.y, c.W, c.free)
-        if not correct_position(p, c, turn):
-            break
-    return correct_speeds(p, c)
+        close_gap_with_matrix(c)
+        move(p)
+    invoke(p.calls[0, 0], p.calls[0, 1])
+    stop_slip_with_matrix(c)
+    return change_speeds(p, c)
 
 
 def correct_with_weights(p, c):
-    for turn in range(MOST):
+    for turn in range(TURNS):
         invoke(p.calls[0, 0], p.calls[0, 1])
-        if not correct_position(p, c, turn):
-            break
-    return correct_speeds(p, c)
+        close_gap_with_weights(c)
+        move(p)
+    invoke(p.calls[0, 0], p.calls[0, 1])
+    stop_slip_with_weights(c)
+    return change_speeds(p, c)
 
 
-def correct_position(p, c, turn):
-    """One step of Newton's method, shortest in the metric of the masses; returns whether it was needed."""
-    worst = 0.0
-    for k in range(c.g.shape[0]):
-        worst = max(worst, abs(c.g[k]))
-    if turn == 0:
-        p.tolerance[1] = max(p.tolerance[1], worst)
-    if not worst > p.tolerance[0]:
-        return False
-    for k in range(c.d.shape[0]):
-        c.d[k] = c.g[k] if k < c.g.shape[0] else 0.0
-    constraint_forces(c.J, c.W, c.d, c.S, c.size, c.order, c.lam)
-    for a in range(p.delta.shape[0]):
-        p.delta[a] = 0.0
-    pushed(c.W, c.lam, p.delta, -1.0)
+def move(p):
+    """The coordinates by delta."""
     invoke(p.calls[1, 0], p.calls[1, 1])
     for a in range(p.dq.shape[0]):
         p.X[a] = p.X[a] + p.dq[a]
     if p.calls.shape[0] > 2:
         invoke(p.calls[2, 0], p.calls[2, 1])
-    return True
 
 
-def correct_speeds(p, c):
-    """Speeds that break the constraints are taken away, least in the metric of the masses."""
-    for k in range(c.d.shape[0]):
-        c.d[k] = c.rate[k]
-    constraint_forces(c.J, c.W, c.d, c.S, c.size, c.order, c.lam)
+def change_speeds(p, c):
     nq = p.dq.shape[0]
-    for k in range(c.W.shape[0]):
-        for a in range(c.W.shape[1]):
-            p.X[nq + a] = p.X[nq + a] - c.lam[k] * c.W[k, a]
+    for a in range(c.delta.shape[0]):
+        p.X[nq + a] = p.X[nq + a] + c.delta[a]
     return 0

@@ -1,11 +1,16 @@
-"""Constraint forces on top of any method: S lam = d with S = J M^-1 J', rows that depend on others left out.
+"""Constraint forces on top of any method: S lam = d with S = J M^-1 J'.
 
-The rank is found by pivoting, so this looks at numbers; it is never traced.
+S loses rank where rows depend on each other, always (over-constrained mechanisms) or in passing (singular positions). A
+little is added to its diagonal and the solution refined once: a mode of S of size s is answered by the share
+1 - (e/(s + e))², so that what is regular is answered to rounding, what is dependent not at all, and between them nothing
+jumps. Multipliers that are not determined come out least in the metric of the diagonal. docs/theory/loops.md
 """
 
 from .cholesky import factor, substitute
 
-PIVOT = 1e-10                                                  # of a pivot, relative to the row's own diagonal of S
+ON_FORCES = 1e-10                                                  # e for accelerations
+ON_MOTION = 1e-6                                                   # e for corrections of position and speed
+FLOOR = 1e-6                                                       # part of the mean that every diagonal is taken to have
 
 
 def constraint_weights(M, J, right, y, W, free):
@@ -24,13 +29,10 @@ def constraint_weights(M, J, right, y, W, free):
         substitute(M, W[k], n)
 
 
-def constraint_forces(J, W, d, S, size, order, lam):
-    """lam with S lam = d on a largest set of independent rows, zero on the others; returns how many they are.
-
-    Reads J, W (m, n), d (m,).  Writes S (m, m) its factors, size (m,) its diagonal, order (m,) rows as they were taken,
-    lam (m,).  Elimination with diagonal pivots: S is symmetric and not negative.
-    """
+def constraint_matrix(J, W, share, S, L, z):
+    """S = J W' and the factors L of S with `share` of its diagonal added.  Reads J, W (m, n).  Writes S, L (m, m), z (m,)."""
     m = J.shape[0]
+    trace = 0.0
     for i in range(m):
         for k in range(i + 1):
             s = 0.0
@@ -38,57 +40,58 @@ def constraint_forces(J, W, d, S, size, order, lam):
                 s = s + J[i, a] * W[k, a]
             S[i, k] = s
             S[k, i] = s
-        size[i] = S[i, i]
-        order[i] = i
-        lam[i] = d[i]
-    rank = 0
+            L[i, k] = s
+        trace = trace + S[i, i]
+    for i in range(m):
+        L[i, i] = S[i, i] + share * (S[i, i] + trace * (FLOOR / m))
+    factor(L, z, m)
+
+
+def constraint_forces(S, L, d, e, lam):
+    """lam with S lam = d, refined once.  Reads S, L after constraint_matrix, d (m,).  Work e (m,).  Writes lam (m,)."""
+    m = S.shape[0]
     for k in range(m):
-        best, at = PIVOT, -1
-        for i in range(k, m):
-            row = order[i]
-            if S[row, row] > best * size[row]:
-                best, at = S[row, row] / size[row], i
-        if at < 0:
-            break
-        p = order[at]
-        order[at] = order[k]
-        order[k] = p
-        rank = rank + 1
-        for i in range(k + 1, m):
-            row = order[i]
-            f = S[row, p] / S[p, p]
-            lam[row] = lam[row] - f * lam[p]
-            for j in range(k + 1, m):
-                S[row, order[j]] = S[row, order[j]] - f * S[p, order[j]]
-            S[row, p] = f
-    for k in range(m - 1, -1, -1):
-        p = order[k]
-        if k >= rank:
-            lam[p] = 0.0
-        else:
-            s = lam[p] / S[p, p]
-            for i in range(k + 1, rank):
-                s = s - S[order[i], p] * lam[order[i]]
-            lam[p] = s
-    return rank
+        lam[k] = d[k]
+    substitute(L, lam, m)
+    for k in range(m):
+        s = d[k]
+        for i in range(m):
+            s = s - S[k, i] * lam[i]
+        e[k] = s
+    substitute(L, e, m)
+    for k in range(m):
+        lam[k] = lam[k] + e[k]
 
 
-def pushed(W, lam, x, sign):
-    """x + sign W'lam: what the constraint forces add.  In place."""
+def pushed(W, lam, sign, x):
+    """x + sign W'lam, in place: what constraint forces lam add.  Reads W (m, n), lam (m,).  Changes x (n,)."""
     for k in range(W.shape[0]):
         for a in range(W.shape[1]):
             x[a] = x[a] + sign * lam[k] * W[k, a]
 
 
-def constrained_accelerations(J, W, free, gamma, S, size, order, d, lam, qdd):
-    """qdd = free + W'lam with J qdd + gamma = 0.  Reads J, W, free, gamma.  Writes the rest; returns the rank."""
+def constrained_accelerations(J, W, free, gamma, S, L, z, d, e, lam, qdd):
+    """qdd = free + W'lam with J qdd + gamma = 0.  Reads J, W (m, n), free (n,), gamma (m,).  Writes the rest."""
+    constraint_matrix(J, W, ON_FORCES, S, L, z)
     for k in range(J.shape[0]):
         s = -gamma[k]
         for a in range(J.shape[1]):
             s = s - J[k, a] * free[a]
         d[k] = s
-    rank = constraint_forces(J, W, d, S, size, order, lam)
+    constraint_forces(S, L, d, e, lam)
     for a in range(J.shape[1]):
         qdd[a] = free[a]
-    pushed(W, lam, qdd, 1.0)
-    return rank
+    pushed(W, lam, 1.0, qdd)
+
+
+def correction(J, W, gap, S, L, z, d, e, lam, delta):
+    """delta: the motion, least in the metric of the masses, that closes `gap`.  Reads J, W (m, n), gap (k <= m,)."""
+    constraint_matrix(J, W, ON_MOTION, S, L, z)
+    for k in range(J.shape[0]):
+        d[k] = 0.0
+    for k in range(gap.shape[0]):
+        d[k] = gap[k]
+    constraint_forces(S, L, d, e, lam)
+    for a in range(J.shape[1]):
+        delta[a] = 0.0
+    pushed(W, lam, -1.0, delta)

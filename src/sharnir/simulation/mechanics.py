@@ -20,6 +20,9 @@ from ..backends.llvm.runner import LLVMRunner
 from ..backends.run import run_program
 from ..backends.traced import TracedProgram
 from ..backends.user_functions import USER_FUNCTIONS
+from ..backends.numba_module import addresses
+from ..closed.equations import ClosedEquations, native, state_arguments
+from ..closed.solution import TURNS, Correction
 from ..dynamics import Dynamics
 from ..integrate.system import Buffers, Call, System, buffers, from_python
 from ..programs import PROGRAMS
@@ -48,6 +51,8 @@ class Mechanics:
         derivative = self._traced(balance)
         if derivative:
             self.system = self._native(derivative, jacobian)
+        elif d.closed and d.closed.backend != "python":
+            self.system = self._closed_loops(d.closed)
         elif d._method.program and d._shelf.asked != "python":
             self.system = self._loops()
         else:
@@ -67,9 +72,11 @@ class Mechanics:
         straight = method.program is not None and "iterative" not in method.name
         if not (straight or self.momenta) or self.d._shelf.asked in ("python", "numba"):
             return None
+        if self.d.closed and not self.d.closed.is_small:
+            return None
         limit = LIMIT if self.d._shelf.asked == "auto" else None
         try:
-            return trace_derivative(self.structure, method, balance, bool(self.tau.any()), limit)
+            return trace_derivative(self.structure, method, balance, bool(self.tau.any()), limit, self.d.closed)
         except GraphTooLarge:
             return None
 
@@ -79,10 +86,13 @@ class Mechanics:
         b = buffers(self.n, events=len(self.events), jacobian=jacobian)
         call = self._call(derivative.traced, b, {"rate": 0, "qdd": self.nq, "power": self.nq + self.nv})
         quaternions = quaternion_places(self.d.model)
+        projection = [self._normalise(b, quaternions)] if quaternions else []
+        if self.d.closed:
+            projection = self._back_onto(self.d.closed, b)
         return System(
             b,
             [call],
-            projection=[self._normalise(b, quaternions)] if quaternions else (),
+            projection=projection,
             events=[self._watch(b)] if self._watched else (),
             jacobian=[self._jacobian(derivative, b)] if jacobian else (),
             split=self.nq,
@@ -133,9 +143,9 @@ class Mechanics:
             motion.update({name: x.ravel() for name, x in found._asdict().items()})
         return self._function(TracedProgram(graph, inputs, {"g": tuple(self._watched(motion))}), b, b.G)
 
-    def _function(self, traced: TracedProgram, b: Buffers, target: np.ndarray) -> Call:
+    def _function(self, traced: TracedProgram, b: Buffers, target: np.ndarray, at: dict[str, int] | None = None) -> Call:
         compiled = compile_text(emit(traced, 1), self.d._shelf._store)
-        check, at = np.zeros(1), self._inputs(b)
+        check, at = np.zeros(1), at or self._inputs(b)
         numbers = [1, *(k for name in traced.inputs for k in (at[name], 0)), target.ctypes.data, check.ctypes.data]
         arguments = np.array(numbers, dtype=np.int64)
         self._keep += [compiled, check, arguments]
@@ -153,6 +163,62 @@ class Mechanics:
         arguments = np.array([*numbers, b.J.ctypes.data, check.ctypes.data], dtype=np.int64)
         self._keep += [compiled, directions, check, arguments]
         return compiled.address, arguments
+
+    # --- constraints ------------------------------------------------------------------------------------------------------
+    def _back_onto(self, equations: ClosedEquations, b: Buffers) -> list[Call]:
+        """Positions by Newton's method, then speeds, in place: straight-line code."""
+        places = quaternion_places(self.d.model)
+        calls = []
+        for kind, target in (("moved", b.X), ("stopped", b.X[self.nq :])):
+            graph = Graph()
+            inputs = equations.inputs(graph)
+            numbers = normalised(equations.moved(inputs), places) if kind == "moved" else equations.stopped(inputs)
+            calls.append(self._function(TracedProgram(graph, inputs, {"x": tuple(numbers)}), b, target))
+        return [*[calls[0]] * TURNS, calls[1]]
+
+    def _closed_loops(self, equations: ClosedEquations) -> System:
+        """Models too large for one graph: straight-line code for what the state gives, loops for the rest."""
+        self.backend = "numba"
+        nq, nv = self.nq, self.nv
+        b = buffers(self.n, events=len(self.events))
+        c = equations.allocate()._replace(qdd=b.DX[nq : nq + nv], qrate=b.DX[:nq])
+        solver, corrector = (native(equations.entry(what), equations.store) for what in ("solve", "correct"))
+        listed = np.array([0, *addresses(c)], dtype=np.int64)
+        own = equations.allocate()  # the projection looks at the same state with arrays of its own: DX is the derivative's
+        dq = np.zeros(nq)
+        calls = [self._closed_state(equations, own, b), self._rates_along(b, own.delta, dq)]
+        places = quaternion_places(self.d.model)
+        if places:
+            calls.append(self._normalise(b, places))
+        numbers = np.array([(address, arguments.ctypes.data) for address, arguments in calls], dtype=np.int64)
+        correction = Correction(b.X, dq, numbers)
+        group = np.array([0, *addresses(correction), *addresses(own)], dtype=np.int64)
+        self._keep += [c, own, solver, corrector, listed, group, correction, calls]
+        return System(
+            b,
+            [self._closed_state(equations, c, b), (solver.address, listed)],
+            projection=[(corrector.address, group)],
+            events=[self._watch(b)] if self._watched else (),
+            split=nq,
+            keep=self._keep,
+        )
+
+    def _closed_state(self, equations: ClosedEquations, c: Any, b: Buffers) -> Call:
+        traced, compiled = equations.function()
+        arguments, check = state_arguments(traced, self._inputs(b), c)
+        self._keep += [compiled, check, arguments]
+        return compiled.address, arguments
+
+    def _rates_along(self, b: Buffers, delta: np.ndarray, dq: np.ndarray) -> Call:
+        """What a small motion does to the coordinates: rates at speeds `delta`, less what time alone does."""
+        s, program = self.structure, PROGRAMS["rates"]
+        graph = Graph()
+        inputs = {"q": tuple(graph.inputs(self.nq)), "v": tuple(graph.inputs(self.nv)), "t": tuple(graph.inputs(1))}
+        zero = inputs | {"v": tuple([0.0] * self.nv)}
+        moving, still = (run_program(program, s, x, relink(program.function), dtype=object).rate for x in (inputs, zero))
+        traced = TracedProgram(graph, inputs, {"dq": tuple(x - y for x, y in zip(moving, still, strict=True))})
+        at = self._inputs(b) | {"v": delta.ctypes.data}
+        return self._function(traced, b, dq, at)
 
     # --- loops ----------------------------------------------------------------------------------------------------------
     def _loops(self) -> System:
