@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .errors import (
+    AssemblyError,
     FormatError,
     IntegrationError,
     MethodError,
@@ -25,6 +26,15 @@ if TYPE_CHECKING:
     from .io.report import ImportReport
     from .method_table import methods
     from .model import samples
+    from .model.constraints import (
+        Constraint,
+        Distance,
+        Gear,
+        PointOnCurve,
+        PointOnSurface,
+        Rolling,
+        SpeedConstraint,
+    )
     from .model.forces import (
         Bushing,
         Drag,
@@ -91,6 +101,7 @@ _HOMES = {
     "io.load": "load",
     "io.report": "ImportReport",
     "method_table": "methods",
+    "model.constraints": "Constraint Distance Gear PointOnCurve PointOnSurface Rolling SpeedConstraint",
     "model.forces": "Bushing Drag Force JointFriction JointSpring JointStop Loads Motor PointGravity SpringDamper Wrench",
     "model.joints": "Ball Compound ConstraintJoint CustomJoint Cylindrical Free Joint Planar Prismatic Revolute "
     "Screw Translation Universal Weld",
@@ -125,20 +136,24 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "AssemblyError",
     "Ball",
     "Box",
     "Bushing",
     "Compound",
+    "Constraint",
     "ConstraintJoint",
     "CustomJoint",
     "Cylinder",
     "Cylindrical",
+    "Distance",
     "Drag",
     "Dynamics",
     "Event",
     "Force",
     "FormatError",
     "Free",
+    "Gear",
     "ImportReport",
     "IntegrationError",
     "Joint",
@@ -153,17 +168,21 @@ __all__ = [
     "Motor",
     "Planar",
     "PointGravity",
+    "PointOnCurve",
+    "PointOnSurface",
     "Pose",
     "Prismatic",
     "Result",
     "Revolute",
     "Rod",
+    "Rolling",
     "Rollout",
     "Rotation",
     "Screw",
     "SharnirError",
     "SimulationError",
     "SingularError",
+    "SpeedConstraint",
     "Sphere",
     "SpringDamper",
     "StateError",

@@ -13,6 +13,7 @@ from .backends.run import input_sizes
 from .backends.traced import trace_program
 from .errors import MethodError, SingularError, StateError, known
 from .forms import FORMS, separate
+from .forms.kinetostatics import reactions as reactions_from
 from .forms.matrices import Matrices
 from .forms.solution import Solution
 from .method_table import METHODS
@@ -91,7 +92,12 @@ class Dynamics:
         return self._run(f"forward/{self._method.program}", "qdd", out, q=q, v=v, tau=tau, wrench=wrenches, t=t)
 
     def reactions(self, q: Any = None, v: Any = None, tau: Any = None, t: Any = 0.0, wrenches: Any = None) -> np.ndarray:
-        """R (N, 6): force and moment of joint i on body i at its origin, body axes. AᵀR = τ; drive forces included."""
+        """R (N, 6): force and moment of joint i on body i at its origin, body axes. AᵀR = τ; drive forces included.
+
+        With closed loops: of the joints of the tree; those of the cut joints are given by `closing_reactions`.
+        """
+        if self.closed:
+            return self._closed_solution(q, v, tau, t, wrenches).R
         if self._method.program is None:
             return self._by_form(q, v, tau, t, wrenches, "R")
         if "iterative" in self.method:
@@ -101,12 +107,33 @@ class Dynamics:
 
     def solve(self, q: Any = None, v: Any = None, tau: Any = None, t: Any = 0.0, wrenches: Any = None) -> Solution:
         """Accelerations of coordinates (qdd) and of bodies (vdot), and reactions (R)."""
+        if self.closed:
+            return self._closed_solution(q, v, tau, t, wrenches)
         if self._method.program is None:
             names = ("qdd", "vdot", "R")
             return Solution(*(self._by_form(q, v, tau, t, wrenches, name) for name in names))
         program = "separate" if "iterative" in self.method else self._method.program
         found = self._run_all(f"solve/{program}", q=q, v=v, tau=tau, wrench=wrenches, t=t)
         return Solution(found["qdd"], self._bodies(found["vdot"]), self._bodies(found["R"]))
+
+    def multipliers(self, q: Any = None, v: Any = None, tau: Any = None, t: Any = 0.0, wrenches: Any = None) -> np.ndarray:
+        """λ of every row of the constraints (`constraint_rows` names them): M v̇ + h = τ + Jᵀλ. Least where not determined."""
+        closed = self._need_constraints()
+        return self._by_constraints(q, v, tau, t, wrenches, lambda c: c.lam, (len(closed.table),), None)
+
+    def closing_reactions(
+        self, q: Any = None, v: Any = None, tau: Any = None, t: float = 0.0, wrenches: Any = None
+    ) -> dict[str, dict[str, np.ndarray]]:
+        """What each constraint does to its bodies in one state: {constraint: {body: force and moment at its origin, its axes}}."""
+        closed = self._need_constraints()
+        lam = self.multipliers(q, v, tau, t, wrenches)
+        q, v, t = check_state(self.model, q, v, t)
+        return closed.table.wrenches(q, v, t, lam)
+
+    @property
+    def constraint_rows(self) -> list[str]:
+        """What every row of the constraints forbids."""
+        return [str(row) for row in self._need_constraints().table.rows]
 
     def iterations(self, q: Any, v: Any, tau: Any = None, t: Any = 0.0, wrenches: Any = None) -> np.ndarray:
         """Forward dynamics by an iterative method, reported: (…, 2) iterations, and 1 where it had to factorise afresh."""
@@ -118,7 +145,12 @@ class Dynamics:
 
     # --- forces from motion -------------------------------------------------------------------------------------------------
     def inverse(self, q: Any, v: Any, a: Any, t: Any = 0.0, wrenches: Any = None, out: np.ndarray | None = None) -> np.ndarray:
-        """τ (nv,) that makes the mechanism move with accelerations a."""
+        """τ (nv,) that makes the mechanism move with accelerations a.
+
+        With closed loops many τ do; this is the least of them (in its sum of squares).
+        """
+        if self.closed:
+            return self._least_forces(q, v, a, t, wrenches, out)
         if wrenches is None:
             done = self._at_once("inverse", out, q, v, a, t)
             if done is not None:
@@ -335,6 +367,45 @@ class Dynamics:
             results.append(getattr(FORMS[self.method](m, row["tau"]), what))
         shape = (s.nv,) if what == "qdd" else (s.nb, 6)
         found = results[0] if single else np.array(results).reshape(n, *shape)
+        if out is not None:
+            _check_out(out, found.shape)[...] = found
+            return out
+        return found
+
+    def _need_constraints(self) -> ClosedEquations:
+        if self.closed is None:
+            raise MethodError(f"model {self.model.name!r} is a tree: it has no constraints beyond its joints")
+        return self.closed
+
+    def _closed_solution(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any) -> Solution:
+        """Accelerations by the constraints, then kinetostatics with what the constraints do to the bodies."""
+        closed = self._need_constraints()
+        rows, n, single = self._states(q, v, tau, t, wrenches)
+        N = self.structure.nb
+        found = []
+        for b in range(n):
+            row = {key: x[b if len(x) > 1 else 0] for key, x in rows.items()}
+            time = float(row["t"][0])
+            c = closed.solve(row["q"], row["v"], row["tau"], time, row.get("wrench"))
+            loads = row["wrench"].reshape(-1, 6)[1:].copy() if "wrench" in row else np.zeros((N, 6))
+            for bodies in closed.table.wrenches(row["q"], row["v"], time, c.lam).values():
+                for body, wrench in bodies.items():
+                    loads[self.model.body_index(body)] += wrench
+            m = Matrices(self.model, row["q"], row["v"], time, loads, sparse=True)
+            vdot = (m.B @ c.qdd + m.psi).reshape(-1, 6)
+            found.append((c.qdd.copy(), vdot, reactions_from(m, vdot)))
+        parts = [np.array([x[k] for x in found]) for k in range(3)]
+        return Solution(*(x[0] if single else x for x in parts))
+
+    def _least_forces(self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, out: Any) -> np.ndarray:
+        closed = self._need_constraints()
+        rows, n, single = self._states(q, v, a, t, wrenches)
+        tree = self._run("inverse", "tau", q=q, v=v, qdd=a, wrench=wrenches, t=t).reshape(n, -1).copy()
+        for b in range(n):
+            row = {key: x[b if len(x) > 1 else 0] for key, x in rows.items()}
+            J = closed.table.evaluate(row["q"], row["v"], float(row["t"][0]))["J"]
+            tree[b] -= J.T @ np.linalg.lstsq(J.T, tree[b], rcond=1e-10)[0]
+        found = tree[0] if single else tree
         if out is not None:
             _check_out(out, found.shape)[...] = found
             return out

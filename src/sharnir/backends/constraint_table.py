@@ -81,9 +81,14 @@ class ConstraintTable:
             "J": np.array(found.J, dtype=float).reshape(len(self), self.structure.nv), "gamma": np.array(found.gamma, dtype=float),
         }  # fmt: skip
 
-    def wrenches(self, name: str, q: np.ndarray, v: np.ndarray, t: float, force: np.ndarray) -> dict[str, np.ndarray]:
-        """What a constraint does to its bodies at unit multipliers times `force`: {body: wrench (6,) at its origin, its axes}."""
-        return self._local[name].wrenches(self.structure, q, v, t, force)
+    def wrenches(self, q: np.ndarray, v: np.ndarray, t: float, lam: np.ndarray) -> dict[str, dict[str, np.ndarray]]:
+        """What multipliers do to the bodies: {constraint: {body: force and moment at its origin, its axes}}."""
+        of_row = dict(zip(self.rows, lam, strict=True))
+        motion: dict[str, Any] = {"q": q.tolist(), "v": v.tolist(), "t": [t]}
+        found = run_program(PROGRAMS["motion"], self.structure, motion)
+        motion |= {name: x.ravel().tolist() for name, x in found._asdict().items()}
+        motion["parameter"] = list(self.structure.parameters.values())
+        return {name: local.wrenches(self.structure, motion, of_row) for name, local in self._local.items()}
 
     # --- inside -----------------------------------------------------------------------------------------------------------
     def _values(self, inputs: dict[str, Any]) -> tuple[list[tuple[ConstraintRow, Number]], list[tuple[ConstraintRow, Number]]]:
@@ -125,7 +130,9 @@ class _Local:
             raise StateError(f"{label}: a constraint looks, it does not push")
         values = check_numbers([x for _, x in (*first, *second)], graph, label)
         if first and self._depends_on_speed(on, values[: len(first)]):
-            raise ModelError(f"{label}: what a constraint of position keeps at zero must not depend on speeds; use SpeedConstraint")
+            raise ModelError(
+                f"{label}: what a constraint of position keeps at zero must not depend on speeds; use SpeedConstraint"
+            )
         self.first = [ConstraintRow(label, what) for what, _ in first]
         self.second = [ConstraintRow(label, what) for what, _ in second]
         self._keys = list(on.inputs)
@@ -141,35 +148,33 @@ class _Local:
         n = len(self.first)
         return list(zip(self.first, values[:n], strict=True)), list(zip(self.second, values[n:], strict=True))
 
-    def wrenches(self, s: Structure, q: np.ndarray, v: np.ndarray, t: float, force: np.ndarray) -> dict[str, np.ndarray]:
-        motion = {"q": q.tolist(), "v": v.tolist(), "t": [t], "parameter": list(s.parameters.values())}
-        found = run_program(PROGRAMS["motion"], s, motion)
-        motion.update({name: x.ravel().tolist() for name, x in found._asdict().items()})
-        rows = sorted({index // 9 for kind, index in self._keys if kind == "G"})
+    def wrenches(self, s: Structure, motion: dict[str, Any], lam: dict[ConstraintRow, float]) -> dict[str, np.ndarray]:
+        """λ times the derivatives of the rows by the velocities of the bodies."""
+        force = np.array([lam.get(row, 0.0) for row in (*self.first, *self.second)])
+        here = [motion[kind][index] for kind, index in self._keys]
         out = {}
-        for row in rows:
-            if row == 0:
-                continue
+        for row in sorted({index // 9 for kind, index in self._keys if kind == "G"} - {0}):
             wrench = np.zeros(6)
-            G = np.array(motion["G"][9 * row : 9 * row + 9]).reshape(3, 3)
+            G = np.array(motion["G"][9 * row : 9 * row + 9], dtype=float).reshape(3, 3)
             for c in range(6):
-                twist = np.zeros(6)
-                twist[c] = 1.0
-                seeds = self._moved(row, G, twist)
-                rates = Expression(self._graph, list(self._inputs.values()), tangent(self._expression.outputs, seeds))
-                wrench[c] = force @ np.array(rates(*(motion[kind][index] for kind, index in self._keys)), dtype=float)
+                rates = []
+                for k, values in enumerate(
+                    (self._expression.outputs[: len(self.first)], self._expression.outputs[len(self.first) :])
+                ):
+                    rates += tangent(values, self._moved(row, G, c, by_velocity=k == 1))
+                numbers = Expression(self._graph, list(self._inputs.values()), rates)(*here)
+                wrench[c] = force @ np.array(numbers, dtype=float)
             out[s.bodies[row - 1].name] = wrench
         return out
 
-    def _moved(self, row: int, G: np.ndarray, twist: np.ndarray) -> list[tuple[Symbol, Number]]:
-        """How r and G of a body change when it moves by a twist in its own axes; for rows of speeds, its velocity itself."""
-        u, w = twist[:3], twist[3:]
-        dr = G.T @ u
-        W = np.array([[0, -w[2], w[1]], [w[2], 0, -w[0]], [-w[1], w[0], 0]])
-        dG = (-W @ G).ravel()
-        changes = [*(("r", 3 * row + k, dr[k]) for k in range(3)), *(("G", 9 * row + k, dG[k]) for k in range(9))]
-        if self.second:
-            changes = [("velocity", 6 * row + k, twist[k]) for k in range(6)]
+    def _moved(self, row: int, G: np.ndarray, c: int, by_velocity: bool) -> list[tuple[Symbol, Number]]:
+        """How r and G of a body change when it moves at unit speed along or about one of its axes; or that velocity itself."""
+        if by_velocity:
+            changes = [("velocity", 6 * row + c, 1.0)]
+        else:
+            u, w = np.eye(6)[c, :3], np.eye(6)[c, 3:]
+            dr, dG = G.T @ u, -np.cross(w, G, axisb=0, axisc=0).ravel()
+            changes = [*(("r", 3 * row + k, dr[k]) for k in range(3)), *(("G", 9 * row + k, dG[k]) for k in range(9))]
         return [(self._inputs[kind, k], float(x)) for kind, k, x in changes if (kind, k) in self._inputs]
 
 

@@ -12,9 +12,9 @@ import numpy as np
 from ..errors import ModelError, StateError, known
 from . import topology
 from .body import GROUND, Body, make_body
-from .forces import Force, UserForce
 from .constraints import ClosingJoint, Constraint, UserConstraint
 from .constraints.closing import can_be_cut
+from .forces import Force, UserForce
 from .joints import Free, Joint, Weld
 from .joints.base import Motion
 from .joints.traced import pose_expression
@@ -24,6 +24,7 @@ from .structure import Structure
 from .visual import Visual
 
 if TYPE_CHECKING:
+    from ..closed.mobility import Mobility
     from ..io.report import ImportReport
 
 
@@ -309,7 +310,17 @@ class Model:
         """An unfrozen copy that can be changed."""
         other = object.__new__(Model)
         other.__dict__.update(self.__dict__)
-        for name in ("_bodies", "_joints", "_frames", "_forces", "_parameters", "_constraints", "_body_names", "_joint_names", "_joined"):
+        for name in (
+            "_bodies",
+            "_joints",
+            "_frames",
+            "_forces",
+            "_parameters",
+            "_constraints",
+            "_body_names",
+            "_joint_names",
+            "_joined",
+        ):
             setattr(other, name, getattr(self, name).copy())
         other._frozen, other._tree, other._structure = False, None, None
         other.visuals, other.fixed_joints = self.visuals.copy(), self.fixed_joints.copy()
@@ -440,6 +451,21 @@ class Model:
                 raise StateError(f"{what} of joint {joint!r}: expected {part.size} numbers, got {given.size}")
             part[:] = given
         return out
+
+    def assemble(
+        self, q0: Any = None, v0: Any = None, t: float = 0.0, fixed: Sequence[str] = ()
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Coordinates and speeds that meet all constraints, nearest to the given ones; joints in `fixed` keep theirs."""
+        from ..closed.assembly import assemble, check_fixed
+
+        check_fixed(self, fixed)
+        return assemble(self, q0, v0, t, fixed)
+
+    def mobility(self, q: Any = None, t: float = 0.0) -> Mobility:
+        """True freedoms at a position, Grübler's count beside them, and which constraints say nothing new."""
+        from ..closed.mobility import mobility
+
+        return mobility(self, q, t)
 
     # --- inside -----------------------------------------------------------------------------------------------------------
     def _changing(self, what: str) -> None:

@@ -17,10 +17,10 @@ from ..backends.link import relink
 from ..backends.llvm.emit import emit
 from ..backends.llvm.jit import compile_text, host_lanes
 from ..backends.llvm.runner import LLVMRunner
+from ..backends.numba_module import addresses
 from ..backends.run import run_program
 from ..backends.traced import TracedProgram
 from ..backends.user_functions import USER_FUNCTIONS
-from ..backends.numba_module import addresses
 from ..closed.equations import ClosedEquations, native, state_arguments
 from ..closed.solution import TURNS, Correction
 from ..dynamics import Dynamics
