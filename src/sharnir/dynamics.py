@@ -59,7 +59,7 @@ class Dynamics:
             self.closed = ClosedEquations(model, self._method, backend, self._shelf._store)
         if backend != "auto" and backend not in self._method.backends and "sparse" not in self._method.backends:
             raise MethodError(f"method {self.method!r} runs on {known(self._method.backends)}, not on {backend!r}")
-        if self.structure.coupled and self.method not in ("composite", "extended"):
+        if self.structure.coupled and self.method not in ("composite", "extended") and not self.closed:
             raise MethodError(
                 f"method {self.method!r} has no place for coupled coordinates "
                 f"({known(j.name for j in model.joints if j.follows)}); choose 'composite' or 'extended'"
@@ -119,7 +119,7 @@ class Dynamics:
     def multipliers(self, q: Any = None, v: Any = None, tau: Any = None, t: Any = 0.0, wrenches: Any = None) -> np.ndarray:
         """λ of every row of the constraints (`constraint_rows` names them): M v̇ + h = τ + Jᵀλ. Least where not determined."""
         closed = self._need_constraints()
-        return self._by_constraints(q, v, tau, t, wrenches, lambda c: c.lam, (len(closed.table),), None)
+        return self._by_constraints(q, v, tau, t, wrenches, _least_multipliers, (len(closed.table),), None)
 
     def closing_reactions(
         self, q: Any = None, v: Any = None, tau: Any = None, t: float = 0.0, wrenches: Any = None
@@ -388,7 +388,7 @@ class Dynamics:
             time = float(row["t"][0])
             c = closed.solve(row["q"], row["v"], row["tau"], time, row.get("wrench"))
             loads = row["wrench"].reshape(-1, 6)[1:].copy() if "wrench" in row else np.zeros((N, 6))
-            for bodies in closed.table.wrenches(row["q"], row["v"], time, c.lam).values():
+            for bodies in closed.table.wrenches(row["q"], row["v"], time, _least_multipliers(c)).values():
                 for body, wrench in bodies.items():
                     loads[self.model.body_index(body)] += wrench
             m = Matrices(self.model, row["q"], row["v"], time, loads, sparse=True)
@@ -473,6 +473,11 @@ class Dynamics:
 
     def __repr__(self) -> str:
         return f"Dynamics({self.model.name!r}, method={self.method!r}, backend={self.backend!r})"
+
+
+def _least_multipliers(c: Any) -> np.ndarray:
+    """λ of least length among those that do the same."""
+    return np.linalg.lstsq(c.J.T, c.J.T @ c.lam, rcond=1e-10)[0] if np.isfinite(c.lam).all() else c.lam
 
 
 def _not_quick(*values: Any) -> None:

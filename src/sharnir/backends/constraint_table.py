@@ -75,7 +75,7 @@ class ConstraintTable:
         """g, rate, J, gamma in one state, as arrays."""
         parameters = parameters if len(parameters) else list(self.structure.parameters.values())
         floats = {"q": q.tolist(), "v": v.tolist(), "parameter": list(parameters), "t": [float(t)]}
-        found = self.trace(floats)  # type: ignore[arg-type]
+        found = self.trace(floats)
         return {
             "g": np.array(found.g, dtype=float), "rate": np.array(found.rate, dtype=float),
             "J": np.array(found.J, dtype=float).reshape(len(self), self.structure.nv), "gamma": np.array(found.gamma, dtype=float),
@@ -157,7 +157,7 @@ class _Local:
             wrench = np.zeros(6)
             G = np.array(motion["G"][9 * row : 9 * row + 9], dtype=float).reshape(3, 3)
             for c in range(6):
-                rates = []
+                rates: list[Number] = []
                 for k, values in enumerate(
                     (self._expression.outputs[: len(self.first)], self._expression.outputs[len(self.first) :])
                 ):

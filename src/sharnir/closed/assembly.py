@@ -73,7 +73,7 @@ def _positions(model: Model, table: ConstraintTable, q: np.ndarray, t: float, fr
         share = min(1.0, 0.5 / max(float(np.abs(step).max(initial=0.0)), 1e-300))
         trial, after = q, now
         for _ in range(20):
-            trial = _moved(model, q, v * share, t)
+            trial = moved(model, q, v * share, t)
             after = table.evaluate(trial, still, t)
             if np.linalg.norm(after["g"]) < (1.0 - 1e-4 * share) * np.linalg.norm(g):
                 break
@@ -88,7 +88,7 @@ def _positions(model: Model, table: ConstraintTable, q: np.ndarray, t: float, fr
     return q
 
 
-def _moved(model: Model, q: np.ndarray, v: np.ndarray, t: float) -> np.ndarray:
+def moved(model: Model, q: np.ndarray, v: np.ndarray, t: float) -> np.ndarray:
     """Coordinates after the small motion v."""
     s = model.structure
     rates = [

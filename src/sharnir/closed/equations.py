@@ -22,14 +22,17 @@ from ..backends.llvm.jit import Compiled, compile_kept, compile_text
 from ..backends.numba_module import addresses, kernels_text, native_assembly
 from ..backends.run import run_program
 from ..backends.traced import TracedProgram
-from ..errors import MethodError
+from ..errors import MethodError, known
+from ..forms.closed import CLOSED_FORMS
+from ..forms.matrices import Matrices
 from ..integrate.stepping.problem import invoke
-from ..method_table import Method
+from ..method_table import METHODS, Method
 from ..model.model import Model
 from ..model.storage import allocate, words
 from ..programs import program_for
 from ..trace import Graph, GraphTooLarge, Number
 from . import solution
+from .assembly import moved
 from .solution import Closed, Correction
 
 MATRIX = ("composite", "direct", "recursive", "kosynka", "stepanenko")
@@ -40,12 +43,15 @@ class ClosedEquations:
     """Of one model by one method. `table` names the rows."""
 
     def __init__(self, model: Model, method: Method, backend: str = "auto", store: Cache | None = None) -> None:
-        self.model, self.structure, self.method = model, model.freeze(), method
-        if method.name not in (*MATRIX, "separate"):
+        self.model, self.structure = model, model.freeze()
+        self.form = CLOSED_FORMS.get(method.name)
+        """Where the method stays a dense form: state by state."""
+        if self.form is None and method.name not in (*MATRIX, "separate"):
             raise MethodError(
-                f"method {method.name!r} has no place for closed loops and constraints; choose 'composite', 'separate', "
-                "'direct', 'recursive', 'stepanenko' or 'kosynka'"
+                f"method {method.name!r} has no place for closed loops and constraints; choose "
+                f"{known([*MATRIX, 'separate', 'extended', 'lagrange1', 'maggi'])}"
             )
+        self.method = METHODS["composite"] if self.form else method
         self.backend = "python" if backend == "python" else "llvm"
         self.table = ConstraintTable(self.structure, model.constraints)
         self.store = store or Cache()
@@ -138,6 +144,8 @@ class ClosedEquations:
     def solve(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float, wrench: np.ndarray | None = None) -> Any:
         """Everything in `Closed` of one state, as arrays."""
         s = self.structure
+        if self.form:
+            return self._by_form(q, v, tau, t, wrench)
         given = {"q": q, "v": v, "tau": tau, "parameter": np.array(list(s.parameters.values()), dtype=float), "t": np.array([t])}
         if wrench is not None:
             given["wrench"] = np.ascontiguousarray(wrench).ravel()
@@ -155,6 +163,25 @@ class ClosedEquations:
             native(self.entry("solve"), self.store).call(listed.ctypes.data)
         del check
         return c
+
+    def _by_form(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float, wrench: np.ndarray | None) -> Any:
+        assert self.form is not None
+        rows = self.table.evaluate(q, v, t)
+        loads = None if wrench is None else np.asarray(wrench).reshape(-1, 6)[1:]
+        m = Matrices(self.model, q, v, t, loads, sparse=False)
+        qdd, lam = self.form(m, tau + m.load, (rows["J"], rows["gamma"]))
+        return self.allocate()._replace(**rows, qrate=m.q_rate, qdd=qdd, lam=lam)
+
+    def project(self, q: np.ndarray, v: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
+        """The state brought back onto the constraints, interpreted."""
+        values: dict[str, Any] = {"parameter": list(self.structure.parameters.values()), "t": [t]}
+        for _ in range(solution.TURNS):
+            c = self.state(values | {"q": q.tolist(), "v": v.tolist()}, float)
+            self.entry("close_gap")(c)
+            q = moved(self.model, q, c.delta, t)
+        c = self.state(values | {"q": q.tolist(), "v": v.tolist()}, float)
+        self.entry("stop_slip")(c)
+        return q, v + c.delta
 
     def function(self, wrenches: bool = False) -> tuple[TracedProgram, Compiled]:
         """Straight-line code that fills a `Closed` from q, v, tau, parameter, t: all of it, or what the state gives."""

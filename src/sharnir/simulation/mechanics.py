@@ -51,9 +51,9 @@ class Mechanics:
         derivative = self._traced(balance)
         if derivative:
             self.system = self._native(derivative, jacobian)
-        elif d.closed and d.closed.backend != "python":
+        elif d.closed and d.closed.backend != "python" and not d.closed.form:
             self.system = self._closed_loops(d.closed)
-        elif d._method.program and d._shelf.asked != "python":
+        elif d._method.program and d._shelf.asked != "python" and not d.closed:
             self.system = self._loops()
         else:
             self.system = self._python()
@@ -70,6 +70,8 @@ class Mechanics:
     def _traced(self, balance: bool) -> TracedDerivative | None:
         method = self.d._method
         straight = method.program is not None and "iterative" not in method.name
+        if self.d.closed and self.d.closed.form:
+            return None
         if not (straight or self.momenta) or self.d._shelf.asked in ("python", "numba"):
             return None
         if self.d.closed and not self.d.closed.is_small:
@@ -283,6 +285,9 @@ class Mechanics:
             return np.concatenate([d.rates(q, v, t), d.forward(q, v, self.tau, t)])
 
         def normalise(t: float, x: np.ndarray) -> np.ndarray:
+            if d.closed:
+                q, v = d.closed.project(x[:nq], x[nq:], t)
+                return np.concatenate([q, v])
             for at in places:
                 x[at : at + 4] /= np.linalg.norm(x[at : at + 4])
             return x
@@ -303,7 +308,7 @@ class Mechanics:
             self.n,
             events=watch if self._watched else None,
             n_events=len(self.events),
-            projection=normalise if places else None,
+            projection=normalise if places or d.closed else None,
             split=nq,
         )
 

@@ -25,7 +25,8 @@ class PointOnSurface(Constraint):
         of: str = "ground",
         name: str | None = None,
     ) -> None:
-        self.body, self.surfaces, self.of, self.name = body, (surface,), of, name
+        self.body, self.of, self.name = body, of, name
+        self.surfaces: tuple[Callable[[Any, Any, Any, Any], Any], ...] = (surface,)
         self.at = vector3(at, "point on a surface: at")
 
     def bodies(self) -> Sequence[str]:
