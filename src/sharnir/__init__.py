@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .errors import (
+    AssemblyError,
     FormatError,
     IntegrationError,
     MethodError,
@@ -26,6 +27,15 @@ if TYPE_CHECKING:
     from .io.report import ImportReport
     from .method_table import methods
     from .model import samples
+    from .model.constraints import (
+        Constraint,
+        Distance,
+        Gear,
+        PointOnCurve,
+        PointOnSurface,
+        Rolling,
+        SpeedConstraint,
+    )
     from .model.forces import (
         Bushing,
         Drag,
@@ -96,6 +106,7 @@ _HOMES = {
     "io.native": "dumps loads",
     "io.report": "ImportReport",
     "method_table": "methods",
+    "model.constraints": "Constraint Distance Gear PointOnCurve PointOnSurface Rolling SpeedConstraint",
     "model.forces": "Bushing Drag Force JointFriction JointSpring JointStop Loads Motor PointGravity SpringDamper Wrench",
     "model.formulas": "ConstraintFormula PoseFormula SignalFormula VectorFormula",
     "model.joints": "Ball Compound ConstraintJoint CustomJoint Cylindrical Free Joint Planar Prismatic Revolute "
@@ -133,15 +144,18 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "AssemblyError",
     "Ball",
     "Box",
     "Bushing",
     "Compound",
+    "Constraint",
     "ConstraintFormula",
     "ConstraintJoint",
     "CustomJoint",
     "Cylinder",
     "Cylindrical",
+    "Distance",
     "Drag",
     "Dynamics",
     "Event",
@@ -149,6 +163,7 @@ __all__ = [
     "FormatError",
     "Formula",
     "Free",
+    "Gear",
     "ImportReport",
     "IntegrationError",
     "Joint",
@@ -163,12 +178,15 @@ __all__ = [
     "Motor",
     "Planar",
     "PointGravity",
+    "PointOnCurve",
+    "PointOnSurface",
     "Pose",
     "PoseFormula",
     "Prismatic",
     "Result",
     "Revolute",
     "Rod",
+    "Rolling",
     "Rollout",
     "Rotation",
     "Screw",
@@ -177,6 +195,7 @@ __all__ = [
     "SimulationError",
     "SimulationSettings",
     "SingularError",
+    "SpeedConstraint",
     "Sphere",
     "SpringDamper",
     "StateError",

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..closed.assembly import assemble_start
 from ..dynamics import Dynamics
 from ..errors import MethodError, SimulationError, StateError
 from ..integrate import run
@@ -71,6 +72,8 @@ def simulate(
     q, v, t0 = check_state(model, q0, v0, t0)
     tau = check_tau(model, tau)
     d = dynamics(model, method, backend)
+    if d.closed:
+        q, v = assemble_start(model, q0, v0, t0, d.closed.table)
     chosen = integrator_named(integrator)
     ends = limit_events(model) if limits != "ignore" else []
     watched = [*events, *(event for _, event in ends)]
