@@ -21,12 +21,12 @@ from ..backends.run import run_program
 from ..backends.traced import TracedProgram
 from ..backends.user_functions import USER_FUNCTIONS
 from ..closed.equations import ClosedEquations, native, state_arguments
+from ..closed.quaternions import normalised, quaternion_places
 from ..closed.solution import TURNS, Correction
 from ..dynamics import Dynamics
 from ..integrate.system import Buffers, Call, System, buffers, from_python
 from ..programs import PROGRAMS
-from ..trace import Graph, GraphTooLarge, Number
-from ..trace.functions import sqrt
+from ..trace import Graph, GraphTooLarge
 from .events import Event, Watched
 from .prepared import Equations, equations
 
@@ -168,13 +168,14 @@ class Mechanics:
     # --- constraints ------------------------------------------------------------------------------------------------------
     def _back_onto(self, equations: ClosedEquations, b: Buffers) -> list[Call]:
         """Positions by Newton's method, then speeds, in place: straight-line code."""
-        places = quaternion_places(self.d.model)
+        at = self._inputs(b)
         calls = []
-        for kind, target in (("moved", b.X), ("stopped", b.X[self.nq :])):
-            graph = Graph()
-            inputs = equations.inputs(graph)
-            numbers = normalised(equations.moved(inputs), places) if kind == "moved" else equations.stopped(inputs)
-            calls.append(self._function(TracedProgram(graph, inputs, {"x": tuple(numbers)}), b, target))
+        for (traced, compiled), target in zip(equations.corrections, (b.X, b.X[self.nq :]), strict=True):
+            check = np.zeros(1)
+            numbers = [1, *(k for name in traced.inputs for k in (at[name], 0)), target.ctypes.data, check.ctypes.data]
+            arguments = np.array(numbers, dtype=np.int64)
+            self._keep += [compiled, check, arguments]
+            calls.append((compiled.address, arguments))
         return [*[calls[0]] * TURNS, calls[1]]
 
     def _closed_loops(self, equations: ClosedEquations) -> System:
@@ -310,21 +311,3 @@ class Mechanics:
             projection=normalise if places or d.closed else None,
             split=nq,
         )
-
-
-def quaternion_places(model: Any) -> list[int]:
-    """Where in q quaternions begin."""
-    out = []
-    for joint in model.joints:
-        first = model.q_slice(joint.name).start
-        out += [first + k for k, name in enumerate(joint.q_names) if name.rsplit(".", 1)[-1] == "qw"]
-    return out
-
-
-def normalised(q: Sequence[Number], places: Sequence[int]) -> list[Number]:
-    """Coordinates with quaternions of length one."""
-    out = list(q)
-    for at in places:
-        scale = 1.0 / sqrt(sum((x * x for x in q[at : at + 4]), 0.0))
-        out[at : at + 4] = [x * scale for x in q[at : at + 4]]
-    return out

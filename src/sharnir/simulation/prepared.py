@@ -49,7 +49,7 @@ class KnownDynamics(Dynamics):
     def _check_inertia(self) -> None: ...
 
     def _constrained(self, backend: str) -> ClosedEquations | None:
-        kept = _closed.setdefault(self.structure, {})
+        kept = self.structure.kept  # they know the structure: kept with it, they go with it
         key = (self.method, backend, str(self._shelf._store.folder))
         if key not in kept:
             kept[key] = super()._constrained(backend)
@@ -57,7 +57,6 @@ class KnownDynamics(Dynamics):
 
 
 _choices: WeakKeyDictionary[Structure, dict[str, tuple[str, str]]] = WeakKeyDictionary()
-_closed: WeakKeyDictionary[Structure, dict[tuple[object, ...], ClosedEquations | None]] = WeakKeyDictionary()
 _equations: WeakKeyDictionary[Structure, dict[tuple[object, ...], Equations]] = WeakKeyDictionary()
 
 

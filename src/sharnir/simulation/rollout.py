@@ -14,6 +14,7 @@ from ..backends.llvm.emit import emit
 from ..backends.llvm.jit import Compiled, compile_text, host_lanes
 from ..backends.llvm.runner import pool
 from ..backends.traced import TracedProgram
+from ..closed.quaternions import normalised, quaternion_places
 from ..dynamics import Dynamics
 from ..errors import MethodError, StateError
 from ..integrate.compiled import Driver
@@ -22,7 +23,6 @@ from ..integrate.system import Call, System, buffers
 from ..model.model import Model
 from ..model.states import check_quaternions, real_array
 from ..trace import Graph
-from .mechanics import normalised, quaternion_places
 from .prepared import dynamics, equations
 from .progress import Progress
 
