@@ -117,6 +117,31 @@ def test_what_the_file_says_holds_unless_the_command_line_says_otherwise(run, in
         assert (len(r), r.q[0, 0], r.cost.integrator) == (times, start, integrator)
 
 
+NATIVE = """
+sharnir: 1
+name: door
+bodies:
+  leaf: {mass: 20, com: [0.45, 0, 0], inertia: [0.1, 1.4, 1.4]}
+joints:
+  hinge: {type: revolute, axis: z, parent: ground, child: leaf, damping: 5}
+forces:
+  closer: {type: motor, joint: hinge, torque: "-8*x"}
+simulation:
+  duration: 0.5
+  q0: {hinge: 1.2}
+  output: 0.1
+"""
+
+
+def test_a_native_file_says_how_it_is_simulated_and_its_result_holds_the_model(run, tmp_path):
+    (tmp_path / "door.yaml").write_text(NATIVE)
+    code, out, err = run(tmp_path / "door.yaml", "-o", tmp_path / "a.nc")
+    assert (code, err) == (0, "") and "taken by closer" in out
+    r = sh.Result.load(tmp_path / "a.nc")
+    assert len(r) == 6 and r.q[0, 0] == 1.2 and r.model.name == "door"
+    assert np.isfinite(r.energy.defect).all()
+
+
 def test_ctrl_c_is_130_and_what_was_computed_is_written(file, tmp_path):
     out = tmp_path / "a.nc"
     command = [sys.executable, "-m", "sharnir.cli.main", "run", file, "--duration", "1e9", "--interval", "1e4", "-o", out]

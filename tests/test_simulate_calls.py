@@ -90,8 +90,6 @@ def test_bad_arguments_are_named(options, says):
 def test_only_models_are_simulated():
     with pytest.raises(sh.ModelError, match="Model"):
         sh.simulate("pendulum", 1.0)
-    with pytest.raises(sh.MethodError, match="close loops"):
-        sh.simulate(sh.samples.four_bar(), 1.0)
 
 
 # --- failures ---------------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,12 +13,16 @@ from .backends.run import input_sizes
 from .backends.traced import trace_program
 from .errors import MethodError, SingularError, StateError, known
 from .forms import FORMS, separate
+from .forms.kinetostatics import reactions as reactions_from
 from .forms.matrices import Matrices
 from .forms.solution import Solution
 from .method_table import METHODS
 from .model.model import Model
 from .model.states import check_array, check_finite, check_state, check_wrenches, real_array
 from .programs import PROGRAMS, program_for
+
+if TYPE_CHECKING:
+    from .closed.equations import ClosedEquations
 
 BACKENDS = ("auto", "llvm", "numba", "python")
 
@@ -44,24 +48,23 @@ class Dynamics:
         self.model = model
         self.structure = model.freeze()
         self.threads = threads
-        if model.closing_joints:
-            raise MethodError(
-                f"the joints {known(j.name for j in model.closing_joints)} close loops; their equations are not there yet. "
-                "sharnir.matrices gives the structure of such a model"
-            )
-        self._check_inertia()
         self._shelf = RunnerShelf(self.structure, backend)
+        if method == "auto":
+            self._check_inertia()  # before a method is tried on it
         self.method, self.why = choose_method(self._shelf) if method == "auto" else (method, f"{method!r} was asked for")
         self._method = METHODS[self.method]
+        self.closed = self._constrained(backend)
+        """The equations with constraints, where the model has any."""
         if backend != "auto" and backend not in self._method.backends and "sparse" not in self._method.backends:
             raise MethodError(f"method {self.method!r} runs on {known(self._method.backends)}, not on {backend!r}")
-        if self.structure.coupled and self.method not in ("composite", "extended"):
+        if self.structure.coupled and self.method not in ("composite", "extended") and not self.closed:
             raise MethodError(
                 f"method {self.method!r} has no place for coupled coordinates "
                 f"({known(j.name for j in model.joints if j.follows)}); choose 'composite' or 'extended'"
             )
         if self._method.needs_solid:
             self._check_solid()
+        self._check_inertia()
         self._quick: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {}
 
     @property
@@ -76,6 +79,8 @@ class Dynamics:
         self, q: Any = None, v: Any = None, tau: Any = None, t: Any = 0.0, wrenches: Any = None, out: np.ndarray | None = None
     ) -> np.ndarray:
         """q̈ (nv,) from joint forces τ and wrenches (N, 6) on the bodies (at their origins, body axes)."""
+        if self.closed:
+            return self._by_constraints(q, v, tau, t, wrenches, lambda c: c.qdd, (self.structure.nv,), out)
         if wrenches is None and q is not None:
             done = self._at_once("forward", out, q, v, tau, t)
             if done is not None:
@@ -85,7 +90,12 @@ class Dynamics:
         return self._run(f"forward/{self._method.program}", "qdd", out, q=q, v=v, tau=tau, wrench=wrenches, t=t)
 
     def reactions(self, q: Any = None, v: Any = None, tau: Any = None, t: Any = 0.0, wrenches: Any = None) -> np.ndarray:
-        """R (N, 6): force and moment of joint i on body i at its origin, body axes. AᵀR = τ; drive forces included."""
+        """R (N, 6): force and moment of joint i on body i at its origin, body axes. AᵀR = τ; drive forces included.
+
+        With closed loops: of the joints of the tree; those of the cut joints are given by `closing_reactions`.
+        """
+        if self.closed:
+            return self._closed_solution(q, v, tau, t, wrenches).R
         if self._method.program is None:
             return self._by_form(q, v, tau, t, wrenches, "R")
         if "iterative" in self.method:
@@ -95,12 +105,33 @@ class Dynamics:
 
     def solve(self, q: Any = None, v: Any = None, tau: Any = None, t: Any = 0.0, wrenches: Any = None) -> Solution:
         """Accelerations of coordinates (qdd) and of bodies (vdot), and reactions (R)."""
+        if self.closed:
+            return self._closed_solution(q, v, tau, t, wrenches)
         if self._method.program is None:
             names = ("qdd", "vdot", "R")
             return Solution(*(self._by_form(q, v, tau, t, wrenches, name) for name in names))
         program = "separate" if "iterative" in self.method else self._method.program
         found = self._run_all(f"solve/{program}", q=q, v=v, tau=tau, wrench=wrenches, t=t)
         return Solution(found["qdd"], self._bodies(found["vdot"]), self._bodies(found["R"]))
+
+    def multipliers(self, q: Any = None, v: Any = None, tau: Any = None, t: Any = 0.0, wrenches: Any = None) -> np.ndarray:
+        """λ of every row of the constraints (`constraint_rows` names them): M v̇ + h = τ + Jᵀλ. Least where not determined."""
+        closed = self._need_constraints()
+        return self._by_constraints(q, v, tau, t, wrenches, _least_multipliers, (len(closed.table),), None)
+
+    def closing_reactions(
+        self, q: Any = None, v: Any = None, tau: Any = None, t: float = 0.0, wrenches: Any = None
+    ) -> dict[str, dict[str, np.ndarray]]:
+        """What each constraint does to its bodies in one state: {constraint: {body: force and moment at its origin, its axes}}."""
+        closed = self._need_constraints()
+        lam = self.multipliers(q, v, tau, t, wrenches)
+        q, v, t = check_state(self.model, q, v, t)
+        return closed.table.wrenches(q, v, t, lam)
+
+    @property
+    def constraint_rows(self) -> list[str]:
+        """What every row of the constraints forbids."""
+        return [str(row) for row in self._need_constraints().table.rows]
 
     def iterations(self, q: Any, v: Any, tau: Any = None, t: Any = 0.0, wrenches: Any = None) -> np.ndarray:
         """Forward dynamics by an iterative method, reported: (…, 2) iterations, and 1 where it had to factorise afresh."""
@@ -112,7 +143,12 @@ class Dynamics:
 
     # --- forces from motion -------------------------------------------------------------------------------------------------
     def inverse(self, q: Any, v: Any, a: Any, t: Any = 0.0, wrenches: Any = None, out: np.ndarray | None = None) -> np.ndarray:
-        """τ (nv,) that makes the mechanism move with accelerations a."""
+        """τ (nv,) that makes the mechanism move with accelerations a.
+
+        With closed loops many τ do; this is the least of them (in its sum of squares).
+        """
+        if self.closed:
+            return self._least_forces(q, v, a, t, wrenches, out)
         if wrenches is None:
             done = self._at_once("inverse", out, q, v, a, t)
             if done is not None:
@@ -319,12 +355,7 @@ class Dynamics:
         if self.method == "momentum":
             raise MethodError("the form in momenta has no accelerations; use velocities and momentum_rates, or another method")
         s = self.structure
-        given = {"q": (q, s.nq), "v": (v, s.nv), "tau": (tau, s.nv), "t": (t, 1)}
-        arrays = {key: self._input(key, x, size) for key, (x, size) in given.items()}
-        if wrenches is not None:
-            arrays["wrench"] = self._wrenches(wrenches)
-        n, single = _batch_size(arrays)
-        rows = {key: x for key, (x, _) in arrays.items()}
+        rows, n, single = self._states(q, v, tau, t, wrenches)
         results = []
         for b in range(n):
             row = {key: x[b if len(x) > 1 else 0] for key, x in rows.items()}
@@ -338,6 +369,81 @@ class Dynamics:
             _check_out(out, found.shape)[...] = found
             return out
         return found
+
+    def _constrained(self, backend: str) -> ClosedEquations | None:
+        if not self.model.constraints:
+            return None
+        from .closed.equations import ClosedEquations
+
+        return ClosedEquations(self.model, self._method, backend, self._shelf._store)
+
+    def _need_constraints(self) -> ClosedEquations:
+        if self.closed is None:
+            raise MethodError(f"model {self.model.name!r} is a tree: it has no constraints beyond its joints")
+        return self.closed
+
+    def _closed_solution(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any) -> Solution:
+        """Accelerations by the constraints, then kinetostatics with what the constraints do to the bodies."""
+        closed = self._need_constraints()
+        rows, n, single = self._states(q, v, tau, t, wrenches)
+        N = self.structure.nb
+        found = []
+        for b in range(n):
+            row = {key: x[b if len(x) > 1 else 0] for key, x in rows.items()}
+            time = float(row["t"][0])
+            c = closed.solve(row["q"], row["v"], row["tau"], time, row.get("wrench"))
+            loads = row["wrench"].reshape(-1, 6)[1:].copy() if "wrench" in row else np.zeros((N, 6))
+            for bodies in closed.table.wrenches(row["q"], row["v"], time, _least_multipliers(c)).values():
+                for body, wrench in bodies.items():
+                    loads[self.model.body_index(body)] += wrench
+            m = Matrices(self.model, row["q"], row["v"], time, loads, sparse=True)
+            vdot = (m.B @ c.qdd + m.psi).reshape(-1, 6)
+            found.append((c.qdd.copy(), vdot, reactions_from(m, vdot)))
+        parts = [np.array([x[k] for x in found]) for k in range(3)]
+        return Solution(*(x[0] if single else x for x in parts))
+
+    def _least_forces(self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, out: Any) -> np.ndarray:
+        closed = self._need_constraints()
+        rows, n, single = self._states(q, v, a, t, wrenches)
+        tree = self._run("inverse", "tau", q=q, v=v, qdd=a, wrench=wrenches, t=t).reshape(n, -1).copy()
+        for b in range(n):
+            row = {key: x[b if len(x) > 1 else 0] for key, x in rows.items()}
+            J = closed.table.evaluate(row["q"], row["v"], float(row["t"][0]))["J"]
+            tree[b] -= J.T @ np.linalg.lstsq(J.T, tree[b], rcond=1e-10)[0]
+        found = tree[0] if single else tree
+        if out is not None:
+            _check_out(out, found.shape)[...] = found
+            return out
+        return found
+
+    def _by_constraints(
+        self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, take: Callable[[Any], np.ndarray], shape: tuple[int, ...], out: Any
+    ) -> np.ndarray:
+        """With constraints, state by state."""
+        assert self.closed is not None
+        rows, n, single = self._states(q, v, tau, t, wrenches)
+        results = np.empty((n, *shape))
+        for b in range(n):
+            row = {key: x[b if len(x) > 1 else 0] for key, x in rows.items()}
+            c = self.closed.solve(row["q"], row["v"], row["tau"], float(row["t"][0]), row.get("wrench"))
+            results[b] = take(c)
+            if single and not np.isfinite(results[b]).all():
+                self._diagnose({"q": q, "v": v, "tau": tau, "t": t})
+        found = results[0] if single else results
+        if out is not None:
+            _check_out(out, found.shape)[...] = found
+            return out
+        return found
+
+    def _states(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any) -> tuple[dict[str, np.ndarray], int, bool]:
+        """Inputs as rows, how many states they are, and whether it is one."""
+        s = self.structure
+        given = {"q": (q, s.nq), "v": (v, s.nv), "tau": (tau, s.nv), "t": (t, 1)}
+        arrays = {key: self._input(key, x, size) for key, (x, size) in given.items()}
+        if wrenches is not None:
+            arrays["wrench"] = self._wrenches(wrenches)
+        n, single = _batch_size(arrays)
+        return {key: x for key, (x, _) in arrays.items()}, n, single
 
     def _check_solid(self) -> None:
         if len(self.structure.tree.geared):
@@ -372,6 +478,11 @@ class Dynamics:
 
     def __repr__(self) -> str:
         return f"Dynamics({self.model.name!r}, method={self.method!r}, backend={self.backend!r})"
+
+
+def _least_multipliers(c: Any) -> np.ndarray:
+    """λ of least length among those that do the same."""
+    return np.linalg.lstsq(c.J.T, c.J.T @ c.lam, rcond=1e-10)[0] if np.isfinite(c.lam).all() else c.lam
 
 
 def _not_quick(*values: Any) -> None:

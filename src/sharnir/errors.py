@@ -18,6 +18,10 @@ class FormatError(ModelError):
     """A file that describes a mechanism is malformed or says what cannot be; the message begins with file and line."""
 
 
+class AssemblyError(ModelError):
+    """The constraints of a mechanism cannot be met from here: the message names the closure and the gap."""
+
+
 class StateError(SharnirError, ValueError):
     """A state, a force or a time handed to a computation has the wrong shape or value."""
 

@@ -27,11 +27,17 @@ class TracedDerivative:
 
 
 def trace_derivative(
-    structure: Structure, method: Method, balance: bool = True, tau_works: bool = True, limit: int | None = None
+    structure: Structure,
+    method: Method,
+    balance: bool = True,
+    tau_works: bool = True,
+    limit: int | None = None,
+    closed: Any = None,
 ) -> TracedDerivative:
     """Everything on the symbols of one graph, so that what the parts have in common is worked out once.
 
-    balance: with the powers; tau_works: that of the joint forces τ among them.
+    balance: with the powers; tau_works: that of the joint forces τ among them; closed: the equations with constraints,
+    where the model has any.
     """
     graph = Graph(limit)
     sizes = {"q": structure.nq, "v": structure.nv, "tau": structure.nv, "parameter": len(structure.parameters), "t": 1}
@@ -43,6 +49,8 @@ def trace_derivative(
         values["v"] = _run("speeds", structure, values).v
         speed_rate = _run("momentum-rates", structure, values).dp
         values["qdd"] = None
+    elif closed:
+        speed_rate = values["qdd"] = closed.accelerations(dict(inputs)).qdd
     else:
         speed_rate = values["qdd"] = _run(f"forward/{method.program}", structure, values).qdd
     rate = _run("rates", structure, values).rate
@@ -50,6 +58,13 @@ def trace_derivative(
     powers: tuple[Number, ...] = ()
     if balance:
         found = _powers(structure, values, inputs, rate)
+        if "drives" in found and closed:  # reactions of closing joints are not among those: what is left of the energy
+            energy = _run("energy", structure, values).energy
+            flow = [*zip(inputs["q"], rate, strict=True), *zip(inputs["v"], speed_rate, strict=True), (inputs["t"][0], 1.0)]
+            change = tangent((energy[0] + energy[1],), flow)[0]
+            others = sum(values["force powers"], 0.0) if structure.forces else 0.0
+            pushed = sum((x * y for x, y in zip(inputs["tau"], values["v"], strict=True)), 0.0)
+            found["drives"] = change - others - pushed
         if tau_works:
             found["tau"] = sum((x * y for x, y in zip(inputs["tau"], values["v"], strict=True)), 0.0)
         kept = {name: x for name, x in found.items() if isinstance(x, Symbol)}
@@ -77,6 +92,7 @@ def _powers(structure: Structure, values: dict[str, Any], inputs: dict[str, tupl
         report = run_program(FORCE_REPORT, structure, values, relink(FORCE_REPORT.function), dtype=object)
         flow = [*zip(inputs["q"], rate, strict=True), (inputs["t"][0], 1.0)]
         returned = tangent(tuple(report.energy), flow)
+        values["force powers"] = tuple(report.power)
         for name, power, back in zip(structure.forces.names, report.power, returned, strict=True):
             found[name] = power + back
             if isinstance(found[name], Symbol) and _always_small(inputs, found[name], power, back):

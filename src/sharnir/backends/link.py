@@ -10,7 +10,7 @@ from ..kernels import ops
 from ..trace import functions as traced
 
 PACKAGE = __name__.rsplit(".", 2)[0]
-KERNEL_MODULES = (f"{PACKAGE}.kernels", f"{PACKAGE}.programs", f"{PACKAGE}.integrate")
+KERNEL_MODULES = (f"{PACKAGE}.kernels", f"{PACKAGE}.programs", f"{PACKAGE}.integrate", f"{PACKAGE}.closed")
 
 ANY_NUMBER: dict[str, Callable[..., Any]] = {name: getattr(traced, name) for name in ops.__all__}
 """Elementary functions that work on symbols and counting numbers as well as on floats."""

@@ -84,6 +84,14 @@ def run(
     )  # fmt: skip
 
 
+@app.command()
+def schema() -> None:
+    """Print the JSON schema of the native format, for editors (docs/native_format.md)."""
+    from ..io.native.schema import schema_text
+
+    print(schema_text(), end="")
+
+
 def main() -> None:
     try:
         app()

@@ -12,16 +12,20 @@ import numpy as np
 from ..errors import ModelError, StateError, known
 from . import topology
 from .body import GROUND, Body, make_body
+from .constraints import ClosingJoint, Constraint, UserConstraint
+from .constraints.closing import can_be_cut
 from .forces import Force, UserForce
-from .joints import Free, Joint
+from .joints import Free, Joint, Weld
 from .joints.base import Motion
 from .joints.traced import pose_expression
 from .pose import Pose, vector3
+from .settings import SimulationSettings
 from .shapes import Shape
 from .structure import Structure
 from .visual import Visual
 
 if TYPE_CHECKING:
+    from ..closed.mobility import Mobility
     from ..io.report import ImportReport
 
 
@@ -92,6 +96,8 @@ class Model:
         self._frames: dict[str, tuple[str, Pose]] = {}
         self._forces: dict[str, Force] = {}
         self._parameters: dict[str, float] = {}
+        self.base_motion = base_motion
+        self._constraints: dict[str, Constraint] = {}
         self._base = None if base_motion is None else pose_expression(base_motion, 0, "base_motion")
         self._frozen = False
         self._tree: topology.Tree | None = None
@@ -102,6 +108,8 @@ class Model:
         """Fixed joints of a file whose links were merged: name -> (parent, child), each a body or a frame."""
         self.keyframes: dict[str, np.ndarray] = {}
         """Positions a file names: coordinates by name."""
+        self.simulation: SimulationSettings | None = None
+        """How a file says the model is to be simulated: `simulate(model, **model.simulation.arguments())`."""
         self.import_report: ImportReport | None = None
         """What the reader of a file did with each part of it; None for a model that was built."""
 
@@ -236,6 +244,49 @@ class Model:
         self._forces[label] = force
         return force
 
+    def add_constraint(self, constraint: Constraint | Callable[[Any], Any], name: str | None = None) -> Constraint:
+        """Tie the motion down: one of `sharnir`'s constraints (Distance, Gear, Rolling …), or a plain function of `Loads`
+        that reads positions and returns what is kept at zero."""
+        self._changing(f"add the constraint {name!r}" if name else "add a constraint")
+        if not isinstance(constraint, Constraint):
+            if not callable(constraint):
+                raise ModelError(f"a constraint is a sharnir.Constraint or a function, got {constraint!r}")
+            constraint = UserConstraint(constraint)
+        label = name or constraint.name or f"{type(constraint).__name__} {len(self._constraints) + 1}"
+        if label in self._constraints:
+            raise ModelError(f"there is a constraint {label!r} already; names must differ")
+        for body in constraint.bodies():
+            self._known_body(body, f"constraint {label!r}")
+        for joint in constraint.joints():
+            if joint not in self._joint_names:
+                raise ModelError(f"constraint {label!r}: no joint {joint!r}; the joints are {known(sorted(self._joint_names))}")
+        if constraint.name is None:
+            constraint.name = f"constraint {label!r}"
+        self._constraints[label] = constraint
+        return constraint
+
+    def split(self, joint: str) -> None:
+        """Close a loop by splitting a body instead of cutting the joint: the child becomes two halves of half the mass, the
+        joint carries the second, and a weld ties them. The joint keeps its coordinates. [I] §3.1"""
+        self._changing(f"split at {joint!r}")
+        places = {j.name: k for k, j in enumerate(self._joints)}
+        if joint not in places:
+            raise ModelError(f"no joint {joint!r}; the joints are {known(places)}")
+        placed = self._joints[places[joint]]
+        body = next((k for k, b in enumerate(self._bodies) if b.name == placed.child), None)
+        if body is None:
+            raise ModelError(f"cannot split at {joint!r}: its child is the ground; name the joint the other way round")
+        whole = self._bodies[body]
+        half = replace(whole, mass=0.5 * whole.mass, inertia=tuple(0.5 * x for x in whole.inertia))
+        other = f"{whole.name} (half of {joint})"
+        self._bodies[body] = half
+        self._bodies.append(replace(half, name=other))
+        self._body_names.add(other)
+        self._joints[places[joint]] = replace(placed, child=other, cut=False)
+        self._joined.pop(frozenset((placed.parent, placed.child)), None)
+        self._joined[frozenset((placed.parent, other))] = self._joints[places[joint]]
+        self.add_joint(f"{joint} tie", Weld(), whole.name, other, cut=True)
+
     def add_parameter(self, name: str, value: float) -> None:
         """A number that forces can read (`on.parameter(name)`) and that may change from run to run, or at an event."""
         self._changing(f"add the parameter {name!r}")
@@ -256,7 +307,7 @@ class Model:
         return self.structure
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the model to a file; its suffix (.urdf …) says the format. What the format cannot say is refused."""
+        """Write the model to a file; its suffix (.yaml, .urdf) says the format. What the format cannot say is refused."""
         from ..io.save import save
 
         save(self, path)
@@ -265,7 +316,17 @@ class Model:
         """An unfrozen copy that can be changed."""
         other = object.__new__(Model)
         other.__dict__.update(self.__dict__)
-        for name in ("_bodies", "_joints", "_frames", "_forces", "_parameters", "_body_names", "_joint_names", "_joined"):
+        for name in (
+            "_bodies",
+            "_joints",
+            "_frames",
+            "_forces",
+            "_parameters",
+            "_constraints",
+            "_body_names",
+            "_joint_names",
+            "_joined",
+        ):
             setattr(other, name, getattr(self, name).copy())
         other._frozen, other._tree, other._structure = False, None, None
         other.visuals, other.fixed_joints = self.visuals.copy(), self.fixed_joints.copy()
@@ -278,7 +339,7 @@ class Model:
         if self._tree is None:
             if not self._bodies:
                 raise ModelError(f"model {self.name!r} has no bodies yet; add one with add_body")
-            edges = [topology.Edge(j.name, j.parent, j.child, j.cut) for j in self._joints]
+            edges = [topology.Edge(j.name, j.parent, j.child, j.cut, _rank_as_cut(j)) for j in self._joints]
             self._tree = topology.spanning_tree([b.name for b in self._bodies], GROUND, edges, self.numbering)
         return self._tree
 
@@ -317,6 +378,12 @@ class Model:
     def forces(self) -> dict[str, Force]:
         """Forces by name."""
         return dict(self._forces)
+
+    @property
+    def constraints(self) -> dict[str, Constraint]:
+        """Everything that ties the motion down beyond the joints of the tree: closing joints, then what was added."""
+        closing: dict[str, Constraint] = {j.name: ClosingJoint(j) for j in self.closing_joints}
+        return {**closing, **self._constraints}
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -394,6 +461,21 @@ class Model:
             part[:] = given
         return out
 
+    def assemble(
+        self, q0: Any = None, v0: Any = None, t: float = 0.0, fixed: Sequence[str] = ()
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Coordinates and speeds that meet all constraints, nearest to the given ones; joints in `fixed` keep theirs."""
+        from ..closed.assembly import assemble, check_fixed
+
+        check_fixed(self, fixed)
+        return assemble(self, q0, v0, t, fixed)
+
+    def mobility(self, q: Any = None, t: float = 0.0) -> Mobility:
+        """True freedoms at a position, Grübler's count beside them, and which constraints say nothing new."""
+        from ..closed.mobility import mobility
+
+        return mobility(self, q, t)
+
     # --- inside -----------------------------------------------------------------------------------------------------------
     def _changing(self, what: str) -> None:
         if self._frozen:
@@ -416,6 +498,11 @@ class Model:
 
     def __repr__(self) -> str:
         return f"Model({self.name!r}, {len(self._bodies)} bodies, {len(self._joints)} joints)"
+
+
+def _rank_as_cut(joint: PlacedJoint) -> int:
+    """Of several joints in a loop the one of highest rank is cut: the fewer rows the better; some cannot be cut at all."""
+    return joint.nv if can_be_cut(joint.type) else -1
 
 
 def _pose(at: Any, label: str) -> Pose:

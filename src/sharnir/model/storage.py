@@ -26,7 +26,10 @@ def allocate(group: Any, sizes: Mapping[str, int], make: Callable[[tuple[int, ..
     """A group of arrays (groups within groups too), filled with nan so that what is not written shows."""
     if issubclass(group, Array):
         shape = resolve(group.shape, sizes)
-        return np.full(shape, np.nan, dtype=getattr(group, "dtype", float)) if make is None else make(shape)
+        if make is not None:
+            return make(shape)
+        dtype = getattr(group, "dtype", float)
+        return np.zeros(shape, dtype=dtype) if dtype == "int64" else np.full(shape, np.nan, dtype=dtype)
     return group(*(allocate(part, sizes, make) for part in group.__annotations__.values()))
 
 

@@ -18,6 +18,8 @@ class Edge:
     parent: str
     child: str
     cut: bool = False
+    rank: int = 0
+    """Of several joints in a loop the one of highest rank is cut."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,9 @@ class Tree:
 
 
 def spanning_tree(bodies: Sequence[str], ground: str, edges: Sequence[Edge], numbering: str = "depth-first") -> Tree:
-    """Orient the graph away from the base. The last joint that closes a loop is cut, unless others are marked."""
-    order = [k for k, e in enumerate(edges) if not e.cut] + [k for k, e in enumerate(edges) if e.cut]
+    """Orient the graph away from the base. In a loop the joint that is marked is cut, else the one of highest rank, of
+    equals the last."""
+    order = sorted(range(len(edges)), key=lambda k: (edges[k].cut, edges[k].rank, k))
     group = {name: name for name in (ground, *bodies)}
 
     def root(name: str) -> str:
@@ -48,7 +51,7 @@ def spanning_tree(bodies: Sequence[str], ground: str, edges: Sequence[Edge], num
 
     tree: list[int] = []
     closing: list[int] = []
-    for k in order:  # Kruskal, in the order the joints were added
+    for k in order:  # Kruskal
         a, b = root(edges[k].parent), root(edges[k].child)
         if a == b:
             closing.append(k)

@@ -16,15 +16,18 @@ from ..backends.link import relink
 from ..backends.llvm.emit import emit
 from ..backends.llvm.jit import compile_text, host_lanes
 from ..backends.llvm.runner import LLVMRunner
+from ..backends.numba_module import addresses
 from ..backends.run import run_program
 from ..backends.traced import TracedProgram
 from ..backends.user_functions import USER_FUNCTIONS
+from ..closed.equations import ClosedEquations, native, state_arguments
+from ..closed.quaternions import normalised, quaternion_places
+from ..closed.solution import TURNS, Correction
 from ..dynamics import Dynamics
 from ..errors import SingularError, StateError
 from ..integrate.system import Buffers, Call, System, buffers, from_python
 from ..programs import PROGRAMS
-from ..trace import Graph, GraphTooLarge, Number
-from ..trace.functions import sqrt
+from ..trace import Graph, GraphTooLarge
 from .events import Event, Watched
 from .prepared import Equations, equations
 
@@ -52,7 +55,9 @@ class Mechanics:
         """Whether the work of everything that feeds or takes energy is kept account of."""
         if straight:
             self.system = self._native(straight, jacobian)
-        elif d._method.program and d._shelf.asked != "python":
+        elif d.closed and d.closed.backend != "python" and not d.closed.form:
+            self.system = self._closed_loops(d.closed)
+        elif d._method.program and d._shelf.asked != "python" and not d.closed:
             self.system = self._loops()
         else:
             self.system = self._python()
@@ -69,7 +74,11 @@ class Mechanics:
     def _traced(self, balance: bool) -> Equations | None:
         method = self.d._method
         straight = method.program is not None and "iterative" not in method.name
+        if self.d.closed and self.d.closed.form:
+            return None
         if not (straight or self.momenta) or self.d._shelf.asked in ("python", "numba"):
+            return None
+        if self.d.closed and not self.d.closed.is_small:
             return None
         limit = LIMIT if self.d._shelf.asked == "auto" else None
         try:
@@ -83,10 +92,13 @@ class Mechanics:
         b = buffers(self.n, events=len(self.events), jacobian=jacobian)
         call = self._call(equations, b, {"rate": 0, "qdd": self.nq, "power": self.nq + self.nv})
         quaternions = quaternion_places(self.d.model)
+        projection = [self._normalise(b, quaternions)] if quaternions else []
+        if self.d.closed:
+            projection = self._back_onto(self.d.closed, b)
         return System(
             b,
             [call],
-            projection=[self._normalise(b, quaternions)] if quaternions else (),
+            projection=projection,
             events=[self._watch(b)] if self._watched else (),
             jacobian=[self._jacobian(equations, b)] if jacobian else (),
             split=self.nq,
@@ -137,9 +149,9 @@ class Mechanics:
             motion.update({name: x.ravel() for name, x in found._asdict().items()})
         return self._function(TracedProgram(graph, inputs, {"g": tuple(self._watched(motion))}), b, b.G)
 
-    def _function(self, traced: TracedProgram, b: Buffers, target: np.ndarray) -> Call:
+    def _function(self, traced: TracedProgram, b: Buffers, target: np.ndarray, at: dict[str, int] | None = None) -> Call:
         compiled = compile_text(emit(traced, 1), self.d._shelf._store)
-        check, at = np.zeros(1), self._inputs(b)
+        check, at = np.zeros(1), at or self._inputs(b)
         numbers = [1, *(k for name in traced.inputs for k in (at[name], 0)), target.ctypes.data, check.ctypes.data]
         arguments = np.array(numbers, dtype=np.int64)
         self._keep += [compiled, check, arguments]
@@ -156,6 +168,63 @@ class Mechanics:
         arguments = np.array([*numbers, b.J.ctypes.data, check.ctypes.data], dtype=np.int64)
         self._keep += [compiled, directions, check, arguments]
         return compiled.address, arguments
+
+    # --- constraints ------------------------------------------------------------------------------------------------------
+    def _back_onto(self, equations: ClosedEquations, b: Buffers) -> list[Call]:
+        """Positions by Newton's method, then speeds, in place: straight-line code."""
+        at = self._inputs(b)
+        calls = []
+        for (traced, compiled), target in zip(equations.corrections, (b.X, b.X[self.nq :]), strict=True):
+            check = np.zeros(1)
+            numbers = [1, *(k for name in traced.inputs for k in (at[name], 0)), target.ctypes.data, check.ctypes.data]
+            arguments = np.array(numbers, dtype=np.int64)
+            self._keep += [compiled, check, arguments]
+            calls.append((compiled.address, arguments))
+        return [*[calls[0]] * TURNS, calls[1]]
+
+    def _closed_loops(self, equations: ClosedEquations) -> System:
+        """Models too large for one graph: straight-line code for what the state gives, loops for the rest."""
+        self.backend = "numba"
+        nq, nv = self.nq, self.nv
+        b = buffers(self.n, events=len(self.events))
+        c = equations.allocate()._replace(qdd=b.DX[nq : nq + nv], qrate=b.DX[:nq])
+        solver, corrector = (native(equations.entry(what), equations.store) for what in ("solve", "correct"))
+        listed = np.array([0, *addresses(c)], dtype=np.int64)
+        own = equations.allocate()  # the projection looks at the same state with arrays of its own: DX is the derivative's
+        dq = np.zeros(nq)
+        calls = [self._closed_state(equations, own, b), self._rates_along(b, own.delta, dq)]
+        places = quaternion_places(self.d.model)
+        if places:
+            calls.append(self._normalise(b, places))
+        numbers = np.array([(address, arguments.ctypes.data) for address, arguments in calls], dtype=np.int64)
+        correction = Correction(b.X, dq, numbers)
+        group = np.array([0, *addresses(correction), *addresses(own)], dtype=np.int64)
+        self._keep += [c, own, solver, corrector, listed, group, correction, calls]
+        return System(
+            b,
+            [self._closed_state(equations, c, b), (solver.address, listed)],
+            projection=[(corrector.address, group)],
+            events=[self._watch(b)] if self._watched else (),
+            split=nq,
+            keep=self._keep,
+        )
+
+    def _closed_state(self, equations: ClosedEquations, c: Any, b: Buffers) -> Call:
+        traced, compiled = equations.function()
+        arguments, check = state_arguments(traced, self._inputs(b), c)
+        self._keep += [compiled, check, arguments]
+        return compiled.address, arguments
+
+    def _rates_along(self, b: Buffers, delta: np.ndarray, dq: np.ndarray) -> Call:
+        """What a small motion does to the coordinates: rates at speeds `delta`, less what time alone does."""
+        s, program = self.structure, PROGRAMS["rates"]
+        graph = Graph()
+        inputs = {"q": tuple(graph.inputs(self.nq)), "v": tuple(graph.inputs(self.nv)), "t": tuple(graph.inputs(1))}
+        zero = inputs | {"v": tuple([0.0] * self.nv)}
+        moving, still = (run_program(program, s, x, relink(program.function), dtype=object).rate for x in (inputs, zero))
+        traced = TracedProgram(graph, inputs, {"dq": tuple(x - y for x, y in zip(moving, still, strict=True))})
+        at = self._inputs(b) | {"v": delta.ctypes.data}
+        return self._function(traced, b, dq, at)
 
     # --- loops ----------------------------------------------------------------------------------------------------------
     def _loops(self) -> System:
@@ -223,6 +292,9 @@ class Mechanics:
                 return np.full(self.n, np.nan)
 
         def normalise(t: float, x: np.ndarray) -> np.ndarray:
+            if d.closed:
+                q, v = d.closed.project(x[:nq], x[nq:], t)
+                return np.concatenate([q, v])
             for at in places:
                 x[at : at + 4] /= np.linalg.norm(x[at : at + 4])
             return x
@@ -243,21 +315,6 @@ class Mechanics:
             self.n,
             events=watch if self._watched else None,
             n_events=len(self.events),
-            projection=normalise if places else None,
+            projection=normalise if places or d.closed else None,
             split=nq,
         )
-
-
-def quaternion_places(model: Any) -> list[int]:
-    """Where in q quaternions begin."""
-    moving = [joint for joint in model.joints if joint.q_names]
-    return [model.q_slice(joint.name).start + at for joint in moving for at in joint.type.quaternions()]
-
-
-def normalised(q: Sequence[Number], places: Sequence[int]) -> list[Number]:
-    """Coordinates with quaternions of length one."""
-    out = list(q)
-    for at in places:
-        scale = 1.0 / sqrt(sum((x * x for x in q[at : at + 4]), 0.0))
-        out[at : at + 4] = [x * scale for x in q[at : at + 4]]
-    return out

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..closed.quaternions import quaternion_places
 from ..dynamics import Dynamics
 from ..integrate.trajectory import Trajectory
 from ..model.model import Model
 from .changes import Changes
-from .mechanics import Mechanics, quaternion_places
+from .mechanics import Mechanics
 from .result import Cost, Happened, Result
 
 

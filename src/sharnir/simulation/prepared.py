@@ -13,6 +13,7 @@ from ..backends.derivative import TracedDerivative, jacobian_along, trace_deriva
 from ..backends.llvm.emit import emit
 from ..backends.llvm.jit import Compiled, compile_text
 from ..backends.traced import TracedProgram
+from ..closed.equations import ClosedEquations
 from ..dynamics import Dynamics
 from ..model.model import Model
 from ..model.structure import Structure
@@ -43,9 +44,16 @@ class Equations:
 
 
 class KnownDynamics(Dynamics):
-    """Of a model that had one before: what was checked then holds."""
+    """Of a model that had one before: what was checked then holds, and so do the equations of its constraints."""
 
     def _check_inertia(self) -> None: ...
+
+    def _constrained(self, backend: str) -> ClosedEquations | None:
+        kept = self.structure.kept  # they know the structure: kept with it, they go with it
+        key = (self.method, backend, str(self._shelf._store.folder))
+        if key not in kept:
+            kept[key] = super()._constrained(backend)
+        return kept[key]
 
 
 _choices: WeakKeyDictionary[Structure, dict[str, tuple[str, str]]] = WeakKeyDictionary()
@@ -69,5 +77,6 @@ def equations(d: Dynamics, balance: bool = True, tau_works: bool = True, limit: 
     kept = _equations.setdefault(d.structure, {})
     key = (d.method, balance, tau_works, limit, str(d._shelf._store.folder))
     if key not in kept:
-        kept[key] = Equations(trace_derivative(d.structure, d._method, balance, tau_works, limit), d._shelf._store)
+        traced = trace_derivative(d.structure, d._method, balance, tau_works, limit, d.closed)
+        kept[key] = Equations(traced, d._shelf._store)
     return kept[key]

@@ -15,6 +15,7 @@ from ..backends.llvm.emit import emit
 from ..backends.llvm.jit import Compiled, compile_text, host_lanes
 from ..backends.llvm.runner import pool
 from ..backends.traced import TracedProgram
+from ..closed.quaternions import normalised, quaternion_places
 from ..dynamics import Dynamics
 from ..errors import MethodError, ModelError, StateError
 from ..integrate.compiled import Driver
@@ -24,7 +25,6 @@ from ..model.model import Model
 from ..model.states import check_quaternions, real_array
 from ..trace import Graph
 from .checks import number, whole
-from .mechanics import normalised, quaternion_places
 from .prepared import dynamics, equations
 from .progress import Progress
 

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..backends.cache import Cache
+from ..closed.assembly import assemble_start
+from ..closed.quaternions import quaternion_places
 from ..errors import ModelError, SimulationError
 from ..integrate import run
 from ..integrate.compiled import load
@@ -23,7 +25,7 @@ from ..model.states import check_state, check_tau
 from .changes import Changes
 from .checks import check_step, choice, number, output_times, span, tolerances, watch_list, whole
 from .events import Event, limit_events
-from .mechanics import Mechanics, quaternion_places
+from .mechanics import Mechanics
 from .outcome import make_result, why
 from .prepared import dynamics
 from .progress import Progress
@@ -82,6 +84,8 @@ def simulate(
     q, v, t0 = check_state(model, q0, v0, t0)
     tau = check_tau(model, tau)
     d = dynamics(model, method, backend)
+    if d.closed:
+        q, v = assemble_start(model, q0, v0, t0, d.closed.table)
     chosen = integrator_named(integrator)
     check_step(chosen, step)
     times = output_times(output, t0, t0 + duration)

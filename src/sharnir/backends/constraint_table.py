@@ -1,0 +1,191 @@
+"""All constraints of a model as one graph: what they keep at zero, its rate, the Jacobian and γ, by differentiation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelError, StateError
+from ..model.constraints.base import Constraint
+from ..model.forces.loads import Loads
+from ..model.structure import Structure
+from ..programs import PROGRAMS
+from ..trace import Expression, Graph, Number, Symbol, call_traced, check_numbers, tangent
+from .link import relink
+from .run import run_program
+
+
+@dataclass(frozen=True)
+class ConstraintRow:
+    """Where a row comes from, and what it forbids."""
+
+    owner: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.owner}: {self.what}" if self.what else self.owner
+
+
+@dataclass(frozen=True)
+class TracedConstraints:
+    """On the symbols of one graph: g (holonomic rows first), rate = Jv + …, J (rows × nv), gamma: J v̇ + gamma = 0."""
+
+    g: tuple[Number, ...]
+    rate: tuple[Number, ...]
+    J: tuple[tuple[Number, ...], ...]
+    gamma: tuple[Number, ...]
+
+
+class ConstraintTable:
+    """The rows of a model's constraints. Rows that hold whatever the motion are listed in `idle` and left out."""
+
+    def __init__(self, structure: Structure, constraints: dict[str, Constraint]) -> None:
+        self.structure = structure
+        self._local = {name: _Local(structure, name, constraint) for name, constraint in constraints.items()}
+        graph = Graph()
+        sizes = {"q": structure.nq, "v": structure.nv, "parameter": len(structure.parameters), "t": 1}
+        inputs = {name: tuple(graph.inputs(size)) for name, size in sizes.items()}
+        holonomic, others = self._values(inputs)
+        rows, idle = _sorted(holonomic)
+        self.n_holonomic = len(rows)
+        more, idle_too = _sorted(others)
+        self.rows = [row for row, _ in rows + more]
+        self.idle = idle + idle_too
+        self._kept = [row for row, _ in rows], [row for row, _ in more]
+        self.traced_inputs = inputs
+        self.traced = self._differentiated(inputs, [x for _, x in rows], [x for _, x in more])
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def trace(self, inputs: dict[str, tuple[Symbol, ...]]) -> TracedConstraints:
+        """The same on the symbols of another graph."""
+        symbols = [x for group in self.traced_inputs.values() for x in group]
+        t = self.traced
+        flat = [*t.g, *t.rate, *(x for row in t.J for x in row), *t.gamma]
+        values = Expression(symbols[0].graph, symbols, flat)(*(x for name in self.traced_inputs for x in inputs[name]))
+        m, n, at = len(self), self.structure.nv, len(t.g)
+        J = [values[at + m + k * n : at + m + (k + 1) * n] for k in range(m)]
+        return TracedConstraints(values[:at], values[at : at + m], tuple(J), values[at + m + m * n :])
+
+    def evaluate(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Sequence[float] = ()) -> dict[str, np.ndarray]:
+        """g, rate, J, gamma in one state, as arrays."""
+        parameters = parameters if len(parameters) else list(self.structure.parameters.values())
+        floats = {"q": q.tolist(), "v": v.tolist(), "parameter": list(parameters), "t": [float(t)]}
+        found = self.trace(floats)
+        return {
+            "g": np.array(found.g, dtype=float), "rate": np.array(found.rate, dtype=float),
+            "J": np.array(found.J, dtype=float).reshape(len(self), self.structure.nv), "gamma": np.array(found.gamma, dtype=float),
+        }  # fmt: skip
+
+    def wrenches(self, q: np.ndarray, v: np.ndarray, t: float, lam: np.ndarray) -> dict[str, dict[str, np.ndarray]]:
+        """What multipliers do to the bodies: {constraint: {body: force and moment at its origin, its axes}}."""
+        of_row = dict(zip(self.rows, lam, strict=True))
+        motion: dict[str, Any] = {"q": q.tolist(), "v": v.tolist(), "t": [t]}
+        found = run_program(PROGRAMS["motion"], self.structure, motion)
+        motion |= {name: x.ravel().tolist() for name, x in found._asdict().items()}
+        motion["parameter"] = list(self.structure.parameters.values())
+        return {name: local.wrenches(self.structure, motion, of_row) for name, local in self._local.items()}
+
+    # --- inside -----------------------------------------------------------------------------------------------------------
+    def _values(self, inputs: dict[str, Any]) -> tuple[list[tuple[ConstraintRow, Number]], list[tuple[ConstraintRow, Number]]]:
+        motion = dict(inputs)
+        program = PROGRAMS["motion"]
+        state = {name: inputs[name] for name in ("q", "v", "t")}
+        found = run_program(program, self.structure, state, relink(program.function), dtype=object)
+        motion.update({name: x.ravel() for name, x in found._asdict().items()})
+        holonomic, others = [], []
+        for local in self._local.values():
+            first, second = local(motion)
+            holonomic += first
+            others += second
+        return holonomic, others
+
+    def _differentiated(self, inputs: dict[str, Any], g: list[Number], speeds: list[Number]) -> TracedConstraints:
+        program = PROGRAMS["rates"]
+        state = {name: inputs[name] for name in ("q", "v", "t")}
+        rates = run_program(program, self.structure, state, relink(program.function), dtype=object).rate
+        flow = [*zip(inputs["q"], rates, strict=True), (inputs["t"][0], 1.0)]
+        rate = (*tangent(g, flow), *speeds)
+        columns = [tangent(rate, [(x, 1.0)]) for x in inputs["v"]]
+        J = tuple(tuple(column[k] for column in columns) for k in range(len(rate)))
+        return TracedConstraints(tuple(g), rate, J, tangent(rate, flow))
+
+
+class _Local:
+    """One constraint by itself, as an expression of the motion of its bodies and joints."""
+
+    def __init__(self, structure: Structure, name: str, constraint: Constraint) -> None:
+        self.name = name
+        graph = Graph()
+        on = Loads(structure, graph)
+        label = constraint.name or f"constraint {name!r}"
+        first = list(call_traced(constraint.positions, [on], label))
+        self._of_speed = {key for key in on.inputs if key[0] in ("v", "velocity")}
+        second = list(call_traced(constraint.speeds, [on], label))
+        if on.wrenches or on.torques:
+            raise StateError(f"{label}: a constraint looks, it does not push")
+        values = check_numbers([x for _, x in (*first, *second)], graph, label)
+        if first and self._depends_on_speed(on, values[: len(first)]):
+            raise ModelError(
+                f"{label}: what a constraint of position keeps at zero must not depend on speeds; use SpeedConstraint"
+            )
+        self.first = [ConstraintRow(label, what) for what, _ in first]
+        self.second = [ConstraintRow(label, what) for what, _ in second]
+        self._keys = list(on.inputs)
+        self._graph, self._inputs = graph, dict(on.inputs)
+        self._expression = Expression(graph, list(on.inputs.values()), values)
+
+    def _depends_on_speed(self, on: Loads, values: Sequence[Number]) -> bool:
+        speeds = [(on.inputs[key], 1.0) for key in self._of_speed]
+        return bool(speeds) and any(isinstance(x, Symbol) or x != 0.0 for x in tangent(values, speeds))
+
+    def __call__(self, motion: dict[str, Any]) -> tuple[list[tuple[ConstraintRow, Number]], list[tuple[ConstraintRow, Number]]]:
+        values = self._expression(*(motion[kind][index] for kind, index in self._keys))
+        n = len(self.first)
+        return list(zip(self.first, values[:n], strict=True)), list(zip(self.second, values[n:], strict=True))
+
+    def wrenches(self, s: Structure, motion: dict[str, Any], lam: dict[ConstraintRow, float]) -> dict[str, np.ndarray]:
+        """λ times the derivatives of the rows by the velocities of the bodies."""
+        force = np.array([lam.get(row, 0.0) for row in (*self.first, *self.second)])
+        here = [motion[kind][index] for kind, index in self._keys]
+        out = {}
+        for row in sorted({index // 9 for kind, index in self._keys if kind == "G"} - {0}):
+            wrench = np.zeros(6)
+            G = np.array(motion["G"][9 * row : 9 * row + 9], dtype=float).reshape(3, 3)
+            for c in range(6):
+                rates: list[Number] = []
+                for k, values in enumerate(
+                    (self._expression.outputs[: len(self.first)], self._expression.outputs[len(self.first) :])
+                ):
+                    rates += tangent(values, self._moved(row, G, c, by_velocity=k == 1))
+                numbers = Expression(self._graph, list(self._inputs.values()), rates)(*here)
+                wrench[c] = force @ np.array(numbers, dtype=float)
+            out[s.bodies[row - 1].name] = wrench
+        return out
+
+    def _moved(self, row: int, G: np.ndarray, c: int, by_velocity: bool) -> list[tuple[Symbol, Number]]:
+        """How r and G of a body change when it moves at unit speed along or about one of its axes; or that velocity itself."""
+        if by_velocity:
+            changes = [("velocity", 6 * row + c, 1.0)]
+        else:
+            u, w = np.eye(6)[c, :3], np.eye(6)[c, 3:]
+            dr, dG = G.T @ u, -np.cross(w, G, axisb=0, axisc=0).ravel()
+            changes = [*(("r", 3 * row + k, dr[k]) for k in range(3)), *(("G", 9 * row + k, dG[k]) for k in range(9))]
+        return [(self._inputs[kind, k], float(x)) for kind, k, x in changes if (kind, k) in self._inputs]
+
+
+def _sorted(rows: list[tuple[ConstraintRow, Number]]) -> tuple[list[tuple[ConstraintRow, Number]], list[ConstraintRow]]:
+    """Rows with something to say, and those that hold whatever the motion."""
+    kept, idle = [], []
+    for row, value in rows:
+        if isinstance(value, Symbol):
+            kept.append((row, value))
+        elif abs(value) < 1e-9:
+            idle.append(row)
+        else:
+            raise ModelError(f"{row} can never be met: it stays at {value:.6g} whatever the motion")
+    return kept, idle

@@ -1,0 +1,1 @@
+"""Closed loops and other constraints on top of the equations of a tree."""

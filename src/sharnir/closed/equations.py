@@ -1,0 +1,261 @@
+"""The equations of a tree with constraints: M v̇ = right + Jᵀλ, J v̇ + γ = 0.
+
+Up to some size they are one graph with the solution in it, straight-line code for one state or a batch. Beyond, only what
+the state gives is straight-line code, and the solution a loop.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import cache, cached_property
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from ..backends.cache import Cache
+from ..backends.choose import LIMIT
+from ..backends.constraint_table import ConstraintTable
+from ..backends.link import relink
+from ..backends.llvm.emit import emit
+from ..backends.llvm.jit import Compiled, compile_kept, compile_text
+from ..backends.numba_module import addresses, kernels_text, native_assembly
+from ..backends.run import run_program
+from ..backends.traced import TracedProgram
+from ..errors import MethodError, known
+from ..forms.closed import CLOSED_FORMS
+from ..forms.matrices import Matrices
+from ..integrate.stepping.problem import invoke
+from ..method_table import METHODS, Method
+from ..model.model import Model
+from ..model.storage import allocate, words
+from ..programs import program_for
+from ..trace import Graph, GraphTooLarge, Number
+from . import solution
+from .assembly import moved
+from .quaternions import normalised, quaternion_places
+from .solution import Closed, Correction
+
+MATRIX = ("composite", "direct", "recursive", "kosynka", "stepanenko")
+"""Methods that make an inertia matrix; 'separate' makes W = JM⁻¹ by sweeps instead."""
+
+
+class ClosedEquations:
+    """Of one model by one method. `table` names the rows."""
+
+    def __init__(self, model: Model, method: Method, backend: str = "auto", store: Cache | None = None) -> None:
+        self.model, self.structure = model, model.freeze()
+        self.form = CLOSED_FORMS.get(method.name)
+        """Where the method stays a dense form: state by state."""
+        if self.form is None and method.name not in (*MATRIX, "separate"):
+            raise MethodError(
+                f"method {method.name!r} has no place for closed loops and constraints; choose "
+                f"{known([*MATRIX, 'separate', 'extended', 'lagrange1', 'maggi'])}"
+            )
+        self.method = METHODS["composite"] if self.form else method
+        self.backend = "python" if backend == "python" else "llvm"
+        self.table = ConstraintTable(self.structure, model.constraints)
+        self.store = store or Cache()
+        s = self.structure
+        self.sizes = {"n": s.nv, "nq": s.nq, "m": len(self.table), "mh": self.table.n_holonomic}
+        self._functions: dict[bool, tuple[TracedProgram, Compiled]] = {}
+
+    def entry(self, name: str) -> Any:
+        """A function of solution.py, in the form this method needs."""
+        return getattr(solution, f"{name}_with_{'weights' if self.method.name == 'separate' else 'matrix'}")
+
+    def allocate(self) -> Any:
+        return allocate(Closed, self.sizes)
+
+    # --- what the state gives ---------------------------------------------------------------------------------------------
+    def state(self, values: dict[str, Any], dtype: type) -> Any:
+        """Everything in `Closed` that follows from q, v, tau, wrench, parameter and t, on numbers of any kind."""
+        s = self.structure
+        values = {"wrench": [0.0] * (6 * (s.nb + 1)), "tau": [0.0] * s.nv, **values}
+
+        def run(name: str, more: dict[str, Any] | None = None) -> Any:
+            program = program_for(s, name)
+            function = None if dtype is float else relink(program.function)
+            return run_program(program, s, values | (more or {}), function, dtype=dtype)
+
+        def put(target: np.ndarray, numbers: Any) -> None:
+            target.reshape(-1)[:] = list(numbers)
+
+        c: Any = allocate(Closed, self.sizes, lambda shape: np.full(shape, np.nan, dtype=dtype))
+        rows = self.table.trace(values)
+        if self.method.name == "separate":
+            put(c.free, run("forward/separate").qdd)
+            still = run("speeds", {"p": [0.0] * s.nv}).v
+            for k, row in enumerate(rows.J):
+                put(c.W[k], run("speeds", {"p": row}).v - still)
+        else:
+            put(c.M, run(f"inertia/{self.method.inertia}").M.ravel())
+            put(c.right, (x - h for x, h in zip(values["tau"], run("bias").h, strict=True)))
+        put(c.J, (x for row in rows.J for x in row))
+        put(c.gamma, rows.gamma)
+        put(c.g, rows.g)
+        put(c.rate, rows.rate)
+        put(c.qrate, run("rates").rate)
+        return c
+
+    def inputs(self, graph: Graph, wrenches: bool = False) -> dict[str, Any]:
+        s = self.structure
+        sizes = {"q": s.nq, "v": s.nv, "tau": s.nv, "parameter": len(s.parameters), "t": 1}
+        if wrenches:
+            sizes["wrench"] = 6 * (s.nb + 1)
+        return {name: tuple(graph.inputs(size)) for name, size in sizes.items()}
+
+    # --- as one graph -----------------------------------------------------------------------------------------------------
+    def accelerations(self, values: dict[str, Any], dtype: type = object) -> Any:
+        """`Closed` with qdd and lam, on numbers of any kind."""
+        c = self.state(values, dtype)
+        self.entry("solve")(c)
+        return c
+
+    def moved(self, values: dict[str, Any]) -> list[Number]:
+        """Coordinates after one step of Newton's method towards the constraints, on symbols."""
+        c = self.state(values, object)
+        self.entry("close_gap")(c)
+        s, program = self.structure, program_for(self.structure, "rates")
+        state = {name: values[name] for name in ("q", "t")}
+        function = relink(program.function)
+        rates = [run_program(program, s, state | {"v": v}, function, dtype=object).rate for v in (c.delta, [0.0] * s.nv)]
+        return [x + a - b for x, a, b in zip(values["q"], *rates, strict=True)]
+
+    def stopped(self, values: dict[str, Any]) -> list[Number]:
+        """Speeds without what breaks the constraints, on symbols."""
+        c = self.state(values, object)
+        self.entry("stop_slip")(c)
+        return [x + d for x, d in zip(values["v"], c.delta, strict=True)]
+
+    @cached_property
+    def corrections(self) -> list[tuple[TracedProgram, Compiled]]:
+        """Straight-line code for one step of positions, quaternions made right, and for the speeds: of q, v, t … in place."""
+        places = quaternion_places(self.model)
+        out = []
+        for kind in ("moved", "stopped"):
+            graph = Graph()
+            inputs = self.inputs(graph)
+            numbers = normalised(self.moved(inputs), places) if kind == "moved" else self.stopped(inputs)
+            traced = TracedProgram(graph, inputs, {"x": tuple(numbers)})
+            out.append((traced, compile_text(emit(traced, 1), self.store)))
+        return out
+
+    @cached_property
+    def is_small(self) -> bool:
+        """Whether everything fits one graph."""
+        m, n = self.sizes["m"], self.sizes["n"]
+        if n**3 / 6 + n * n * m + n * m * m + m**3 / 6 > LIMIT:
+            return False
+        try:
+            graph = Graph(LIMIT)
+            self.accelerations(self.inputs(graph))
+        except GraphTooLarge:
+            return False
+        return True
+
+    # --- one state --------------------------------------------------------------------------------------------------------
+    def solve(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float, wrench: np.ndarray | None = None) -> Any:
+        """Everything in `Closed` of one state, as arrays."""
+        s = self.structure
+        if self.form:
+            return self._by_form(q, v, tau, t, wrench)
+        given = {"q": q, "v": v, "tau": tau, "parameter": np.array(list(s.parameters.values()), dtype=float), "t": np.array([t])}
+        if wrench is not None:
+            given["wrench"] = np.ascontiguousarray(wrench).ravel()
+        if self.backend == "python":
+            with np.errstate(all="ignore"):
+                return self.accelerations({name: x.tolist() for name, x in given.items()}, float)
+        c = self.allocate()
+        traced, compiled = self.function(wrench is not None)
+        kept = {name: np.ascontiguousarray(x, dtype=float) for name, x in given.items()}
+        at = {name: x.ctypes.data for name, x in kept.items()}
+        arguments, check = state_arguments(traced, at, c)
+        compiled.call(arguments.ctypes.data)
+        if not self.is_small:
+            listed = np.array([0, *addresses(c)], dtype=np.int64)
+            native(self.entry("solve"), self.store).call(listed.ctypes.data)
+        del check
+        return c
+
+    def _by_form(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float, wrench: np.ndarray | None) -> Any:
+        assert self.form is not None
+        rows = self.table.evaluate(q, v, t)
+        loads = None if wrench is None else np.asarray(wrench).reshape(-1, 6)[1:]
+        m = Matrices(self.model, q, v, t, loads, sparse=False)
+        qdd, lam = self.form(m, tau + m.load, (rows["J"], rows["gamma"]))
+        return self.allocate()._replace(**rows, qrate=m.q_rate, qdd=qdd, lam=lam)
+
+    def project(self, q: np.ndarray, v: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
+        """The state brought back onto the constraints, interpreted."""
+        values: dict[str, Any] = {"parameter": list(self.structure.parameters.values()), "t": [t]}
+        for _ in range(solution.TURNS):
+            c = self.state(values | {"q": q.tolist(), "v": v.tolist()}, float)
+            self.entry("close_gap")(c)
+            q = moved(self.model, q, c.delta, t)
+        c = self.state(values | {"q": q.tolist(), "v": v.tolist()}, float)
+        self.entry("stop_slip")(c)
+        return q, v + c.delta
+
+    def function(self, wrenches: bool = False) -> tuple[TracedProgram, Compiled]:
+        """Straight-line code that fills a `Closed` from q, v, tau, parameter, t: all of it, or what the state gives."""
+        if wrenches not in self._functions:
+            graph = Graph()
+            inputs = self.inputs(graph, wrenches)
+            c = self.accelerations(inputs) if self.is_small else self.state(inputs, object)
+            unset = ("y", "S", "L", "z", "d", "e", "delta", *(() if self.is_small else ("lam", "qdd")))
+            unset += ("M", "right") if self.method.name == "separate" or self.is_small else ()
+            unset += ("W", "free") if self.method.name != "separate" and not self.is_small else ()
+            outputs = {name: tuple(x.ravel()) for name, x in c._asdict().items() if name not in unset}
+            traced = TracedProgram(graph, inputs, outputs)
+            self._functions[wrenches] = traced, compile_text(emit(traced, 1), self.store)
+        return self._functions[wrenches]
+
+
+def state_arguments(traced: TracedProgram, at: dict[str, int], c: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Arguments for one state: inputs at the given addresses, outputs into a `Closed`; and the check, to be kept alive."""
+    check = np.zeros(1)
+    numbers = [1, *(k for name in traced.inputs for k in (at[name], 0))]
+    numbers += [*(getattr(c, name).ctypes.data for name in traced.outputs), check.ctypes.data]
+    return np.array(numbers, dtype=np.int64), check
+
+
+# --- loops ------------------------------------------------------------------------------------------------------------------
+def native(entry: Any, store: Cache) -> Compiled:
+    """A function of solution.py as machine code: void f(int64 *list), the list being a status and the arrays of its groups."""
+    key = (entry.__name__, str(store.folder))
+    if key not in _loaded:
+        groups = {"correction": Correction, "closed": Closed} if entry.__name__.startswith("correct") else {"closed": Closed}
+        calls, at = [], 8
+        for name, group in groups.items():
+            calls.append(f"{name}_at(address + {at})")
+            at += 8 * words(group)
+        main = f"def main(address):\n    return {entry.__name__}({', '.join(calls)})\n"
+        depends_on = (_text(), main, version("numba"), sys.version)
+        named = {f"{name}_at": group for name, group in groups.items()}
+        _loaded[key] = compile_kept(depends_on, lambda: native_assembly(_space(), main, named), store)
+    return _loaded[key]
+
+
+_loaded: dict[tuple[str, str], Compiled] = {}
+
+
+@cache
+def _text() -> str:
+    entries = [getattr(solution, f"{what}_with_{how}") for what in ("solve", "correct") for how in ("matrix", "weights")]
+    return "\n".join(
+        [
+            "from numba import njit",
+            "from sharnir.backends.intrinsics import invoke",
+            "kernel = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model='numpy', _nrt=False)",
+            kernels_text(entries, without=[invoke]),
+        ]
+    )
+
+
+@cache
+def _space() -> dict[str, Any]:
+    """The functions, not compiled yet: what they share is compiled once in a process."""
+    space: dict[str, Any] = {"__name__": "sharnir_closed"}
+    exec(compile(_text(), "<sharnir closed>", "exec"), space)
+    return space

@@ -1,0 +1,70 @@
+"""How many freedoms a mechanism really has, and which of its constraints say nothing new."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import qr
+
+from ..backends.constraint_table import ConstraintTable
+from ..model.model import Model
+from ..model.states import check_state
+
+ZERO = 1e-8
+"""Of a row, relative to its own length: what is left of it when others are taken off."""
+
+
+@dataclass(frozen=True)
+class Mobility:
+    """At one position. `freedoms` is the truth, `gruebler` the count 6·bodies − Σ(6 − freedoms of each joint) − other rows."""
+
+    freedoms: int
+    gruebler: int
+    rank: int
+    rows: tuple[str, ...]
+    redundant: tuple[str, ...]
+    """Rows that say nothing new, and by what they are fixed already."""
+
+    def __str__(self) -> str:
+        lines = [f"{self.freedoms} freedom{'s' * (self.freedoms != 1)} (Grübler's count: {self.gruebler}); {len(self.rows)} rows, rank {self.rank}"]  # fmt: skip
+        return "\n".join([*lines, *(f"  {line}" for line in self.redundant)])
+
+
+def mobility(model: Model, q: Any = None, t: float = 0.0) -> Mobility:
+    """The freedoms of a model at a position (assembled by the caller), the rank of its constraints, the redundant ones."""
+    table = ConstraintTable(model.freeze(), model.constraints)
+    q, _, t = check_state(model, q, None, t)
+    J = table.evaluate(q, np.zeros(model.nv), t)["J"]
+    rank, redundant = _dependent(table, J)
+    redundant = [f"{row} is already fixed by the joints of the tree" for row in table.idle] + redundant
+    rows = tuple(str(row) for row in table.rows)
+    return Mobility(model.nv - rank, gruebler(model, table), rank, rows, tuple(redundant))
+
+
+def gruebler(model: Model, table: ConstraintTable) -> int:
+    """6·bodies less what every joint and constraint forbids, dependent or not."""
+    joints = sum(6 - (j.nv if not j.follows else 0) for j in model.joints)
+    return 6 * len(model.bodies) - joints - len(table.rows) - len(table.idle)
+
+
+def _dependent(table: ConstraintTable, J: np.ndarray) -> tuple[int, list[str]]:
+    """The rank of J, and a sentence for every row that depends on others."""
+    if not J.size:
+        return 0, []
+    length = np.linalg.norm(J, axis=1)
+    unit = J / np.where(length > 0.0, length, 1.0)[:, None]
+    _, R, order = qr(unit.T, mode="economic", pivoting=True)
+    sizes = np.abs(np.diag(R))
+    rank = int((sizes > ZERO).sum())
+    independent = sorted(order[:rank].tolist())
+    out = []
+    for k in sorted(order[rank:].tolist()):
+        if length[k] <= ZERO * max(length.max(), 1e-300):
+            out.append(f"{table.rows[k]} is already fixed by the joints of the tree at this position")
+            continue
+        share = np.linalg.lstsq(unit[independent].T, unit[k], rcond=None)[0]
+        owners = dict.fromkeys(str(table.rows[i]) for i, x in zip(independent, share, strict=True) if abs(x) > 1e-6)
+        out.append(f"{table.rows[k]} is already fixed by {', '.join(owners)}")
+    return rank, out

@@ -1,0 +1,112 @@
+"""One state of a mechanism with constraints, in the dialect of the kernels: its accelerations, and the way back onto them.
+
+Small models run these functions on symbols, and they become straight-line code with all the rest; for large ones Numba
+compiles them as loops over arrays that straight-line code has filled.
+"""
+
+from typing import NamedTuple
+
+from ..integrate.stepping.problem import invoke
+from ..kernels.arrays import Array, IntegerArray
+from ..kernels.constrained import constrained_accelerations, constraint_weights, correction
+
+TURNS = 2  # steps of Newton's method for a correction of position: a step of the integrator leaves little to do
+
+
+class Closed(NamedTuple):
+    """What the state gives (either M and right, or W and free), and what the solution adds."""
+
+    M: Array["n", "n"]
+    right: Array["n"]
+    W: Array["m", "n"]  # J M^-1
+    free: Array["n"]  # accelerations without the constraints
+    J: Array["m", "n"]
+    gamma: Array["m"]  # J v̇ + gamma = 0
+    g: Array["mh"]  # kept at zero: rows of position, the first mh
+    rate: Array["m"]  # kept at zero: rates of those, and rows of speeds
+    qrate: Array["nq"]
+    y: Array["n"]
+    S: Array["m", "m"]
+    L: Array["m", "m"]
+    z: Array["m"]
+    d: Array["m"]
+    e: Array["m"]
+    lam: Array["m"]
+    qdd: Array["n"]
+    delta: Array["n"]
+
+
+class Correction(NamedTuple):
+    """A state and the functions that look at it, for loops."""
+
+    X: Array["nx"]  # coordinates, speeds, and whatever follows
+    dq: Array["nq"]  # what `delta` does to the coordinates
+    calls: IntegerArray["nc", 2]  # the equations at X; the rates of the coordinates at delta; where there are any, quaternions
+
+
+def solve_with_matrix(c):
+    constraint_weights(c.M, c.J, c.right, c.y, c.W, c.free)
+    return solve_with_weights(c)
+
+
+def solve_with_weights(c):
+    constrained_accelerations(c.J, c.W, c.free, c.gamma, c.S, c.L, c.z, c.d, c.e, c.lam, c.qdd)
+    return 0
+
+
+def close_gap_with_matrix(c):
+    """c.delta: a small motion that closes the gaps of position."""
+    constraint_weights(c.M, c.J, c.right, c.y, c.W, c.free)
+    return close_gap_with_weights(c)
+
+
+def close_gap_with_weights(c):
+    correction(c.J, c.W, c.g, c.S, c.L, c.z, c.d, c.e, c.lam, c.delta)
+    return 0
+
+
+def stop_slip_with_matrix(c):
+    """c.delta: the change of the speeds that stops what breaks the constraints."""
+    constraint_weights(c.M, c.J, c.right, c.y, c.W, c.free)
+    return stop_slip_with_weights(c)
+
+
+def stop_slip_with_weights(c):
+    correction(c.J, c.W, c.rate, c.S, c.L, c.z, c.d, c.e, c.lam, c.delta)
+    return 0
+
+
+def correct_with_matrix(p, c):
+    for turn in range(TURNS):
+        invoke(p.calls[0, 0], p.calls[0, 1])
+        close_gap_with_matrix(c)
+        move(p)
+    invoke(p.calls[0, 0], p.calls[0, 1])
+    stop_slip_with_matrix(c)
+    return change_speeds(p, c)
+
+
+def correct_with_weights(p, c):
+    for turn in range(TURNS):
+        invoke(p.calls[0, 0], p.calls[0, 1])
+        close_gap_with_weights(c)
+        move(p)
+    invoke(p.calls[0, 0], p.calls[0, 1])
+    stop_slip_with_weights(c)
+    return change_speeds(p, c)
+
+
+def move(p):
+    """The coordinates by delta."""
+    invoke(p.calls[1, 0], p.calls[1, 1])
+    for a in range(p.dq.shape[0]):
+        p.X[a] = p.X[a] + p.dq[a]
+    if p.calls.shape[0] > 2:
+        invoke(p.calls[2, 0], p.calls[2, 1])
+
+
+def change_speeds(p, c):
+    nq = p.dq.shape[0]
+    for a in range(c.delta.shape[0]):
+        p.X[nq + a] = p.X[nq + a] + c.delta[a]
+    return 0

@@ -1,0 +1,93 @@
+"""The forms of the equations with rows for closed loops: J q̈ + γ = 0 beside the equations of the tree. The oracle.
+
+Rows may depend on one another: multipliers are then those of least length, and accelerations are unique all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .matrices import Matrices, dense
+
+Rows = tuple[np.ndarray, np.ndarray]
+"""J (m×n) and γ (m)."""
+
+
+def lagrange2(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """Lagrange's first kind in generalised coordinates: M_r q̈ − Jᵀλ = τ + Q, J q̈ = −γ. Returns q̈ and λ."""
+    J, gamma = rows
+    M = m.M_r
+    free, W = np.linalg.solve(M, tau + m.Q), np.linalg.solve(M, J.T)
+    lam = np.linalg.pinv(J @ W, rcond=1e-12, hermitian=True) @ (-gamma - J @ free)
+    return free + W @ lam, lam
+
+
+def extended(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """The extended system with rows below: AᵀR + Dq̈ − Jᵀλ = τ; J q̈ = −γ."""
+    J, gamma = rows
+    N6, k = 12 * m.N, len(gamma)
+    right = np.concatenate([m.F, -m.w_star, tau, gamma])
+    matrix = np.zeros((len(right), len(right)))
+    matrix[: -k or None, : -k or None] = dense(m.extended)
+    if k:
+        matrix[N6:-k, -k:] = -J.T
+        matrix[-k:, N6:-k] = -J
+    x = np.linalg.lstsq(matrix, right, rcond=1e-13)[0]
+    return x[N6 : N6 + m.n], x[N6 + m.n :]
+
+
+def lagrange1(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """In absolute coordinates: multipliers of the joints' own rows Zᵀ(Sv̇ − w*) = 0 and of K v̇ = −γ + JA⁺w*, K = JA⁺S."""
+    J, gamma = rows
+    m.needs_axes("lagrange1")
+    lift = np.linalg.pinv(dense(m.A))
+    S, Z, w = dense(m.S), dense(m.Z), m.w_star
+    K = np.vstack([Z.T @ S, J @ lift @ S])
+    known = np.concatenate([Z.T @ w, -gamma + J @ lift @ w])
+    force = m.F + S.T @ (lift.T @ tau)
+    inverse = dense(m.M_inverse)
+    L = K @ inverse @ K.T
+    lam = np.linalg.pinv(L, rcond=1e-13, hermitian=True) @ (known - K @ inverse @ force)
+    vdot = inverse @ (force + K.T @ lam)
+    return lift @ (S @ vdot - w), lam[Z.shape[1] :]
+
+
+def maggi(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """Maggi's equations: independent speeds by partition of the coordinates, no multipliers; λ afterwards."""
+    J, gamma = rows
+    independent, dependent, kept = partition(J)
+    N = np.zeros((m.n, len(independent)))
+    N[independent] = np.eye(len(independent))
+    N[dependent] = -np.linalg.solve(J[np.ix_(kept, dependent)], J[np.ix_(kept, independent)])
+    c = np.zeros(m.n)
+    c[dependent] = np.linalg.solve(J[np.ix_(kept, dependent)], -gamma[kept])
+    M, right = m.M_r, tau + m.Q
+    u = np.linalg.solve(N.T @ M @ N, N.T @ (right - M @ c)) if len(independent) else np.zeros(0)
+    qdd = N @ u + c
+    return qdd, np.linalg.lstsq(J.T, M @ qdd - right, rcond=1e-10)[0]
+
+
+def partition(J: np.ndarray) -> tuple[list[int], list[int], list[int]]:
+    """Independent coordinates, dependent ones, and the rows that determine them: Gauss with full pivoting."""
+    left, rows, columns = J.copy(), list[int](), list[int]()
+    size = np.abs(J).max(initial=0.0)
+    while left.size:
+        i, j = np.unravel_index(np.abs(left).argmax(), left.shape)
+        if not abs(left[i, j]) > 1e-9 * size:
+            break
+        rows.append(int(i))
+        columns.append(int(j))
+        left = left - np.outer(left[:, j] / left[i, j], left[i])
+        left[:, columns] = 0.0
+        left[rows] = 0.0
+    return [k for k in range(J.shape[1]) if k not in columns], columns, rows
+
+
+CLOSED_FORMS: dict[str, Callable[[Matrices, np.ndarray, Rows], tuple[np.ndarray, np.ndarray]]] = {
+    "lagrange2": lagrange2,
+    "extended": extended,
+    "lagrange1": lagrange1,
+    "maggi": maggi,
+}

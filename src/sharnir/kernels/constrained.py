@@ -1,0 +1,97 @@
+"""Constraint forces on top of any method: S lam = d with S = J M^-1 J'.
+
+S loses rank where rows depend on each other, always (over-constrained mechanisms) or in passing (singular positions). A
+little is added to its diagonal and the solution refined once: a mode of S of size s is answered by the share
+1 - (e/(s + e))², so that what is regular is answered to rounding, what is dependent not at all, and between them nothing
+jumps. Multipliers that are not determined come out least in the metric of the diagonal. docs/theory/loops.md
+"""
+
+from .cholesky import factor, substitute
+
+ON_FORCES = 1e-10                                                  # e for accelerations
+ON_MOTION = 1e-6                                                   # e for corrections of position and speed
+FLOOR = 1e-6                                                       # part of the mean that every diagonal is taken to have
+
+
+def constraint_weights(M, J, right, y, W, free):
+    """W = J M^-1 (a row per constraint) and free = M^-1 right, by the dense factors of M.
+
+    Reads J (m, n), right (n,).  M (n, n) becomes its factors.  Work y (n,).  Writes W (m, n), free (n,).
+    """
+    n = M.shape[0]
+    factor(M, y, n)
+    for a in range(n):
+        free[a] = right[a]
+    substitute(M, free, n)
+    for k in range(J.shape[0]):
+        for a in range(n):
+            W[k, a] = J[k, a]
+        substitute(M, W[k], n)
+
+
+def constraint_matrix(J, W, share, S, L, z):
+    """S = J W' and the factors L of S with `share` of its diagonal added.  Reads J, W (m, n).  Writes S, L (m, m), z (m,)."""
+    m = J.shape[0]
+    trace = 0.0
+    for i in range(m):
+        for k in range(i + 1):
+            s = 0.0
+            for a in range(J.shape[1]):
+                s = s + J[i, a] * W[k, a]
+            S[i, k] = s
+            S[k, i] = s
+            L[i, k] = s
+        trace = trace + S[i, i]
+    for i in range(m):
+        L[i, i] = S[i, i] + share * (S[i, i] + trace * (FLOOR / m))
+    factor(L, z, m)
+
+
+def constraint_forces(S, L, d, e, lam):
+    """lam with S lam = d, refined once.  Reads S, L after constraint_matrix, d (m,).  Work e (m,).  Writes lam (m,)."""
+    m = S.shape[0]
+    for k in range(m):
+        lam[k] = d[k]
+    substitute(L, lam, m)
+    for k in range(m):
+        s = d[k]
+        for i in range(m):
+            s = s - S[k, i] * lam[i]
+        e[k] = s
+    substitute(L, e, m)
+    for k in range(m):
+        lam[k] = lam[k] + e[k]
+
+
+def pushed(W, lam, sign, x):
+    """x + sign W'lam, in place: what constraint forces lam add.  Reads W (m, n), lam (m,).  Changes x (n,)."""
+    for k in range(W.shape[0]):
+        for a in range(W.shape[1]):
+            x[a] = x[a] + sign * lam[k] * W[k, a]
+
+
+def constrained_accelerations(J, W, free, gamma, S, L, z, d, e, lam, qdd):
+    """qdd = free + W'lam with J qdd + gamma = 0.  Reads J, W (m, n), free (n,), gamma (m,).  Writes the rest."""
+    constraint_matrix(J, W, ON_FORCES, S, L, z)
+    for k in range(J.shape[0]):
+        s = -gamma[k]
+        for a in range(J.shape[1]):
+            s = s - J[k, a] * free[a]
+        d[k] = s
+    constraint_forces(S, L, d, e, lam)
+    for a in range(J.shape[1]):
+        qdd[a] = free[a]
+    pushed(W, lam, 1.0, qdd)
+
+
+def correction(J, W, gap, S, L, z, d, e, lam, delta):
+    """delta: the motion, least in the metric of the masses, that closes `gap`.  Reads J, W (m, n), gap (k <= m,)."""
+    constraint_matrix(J, W, ON_MOTION, S, L, z)
+    for k in range(J.shape[0]):
+        d[k] = 0.0
+    for k in range(gap.shape[0]):
+        d[k] = gap[k]
+    constraint_forces(S, L, d, e, lam)
+    for a in range(J.shape[1]):
+        delta[a] = 0.0
+    pushed(W, lam, -1.0, delta)

@@ -1,0 +1,20 @@
+"""Constraints that are not joints of the tree: closing joints, and whatever else ties a motion down. One per file."""
+
+from .base import Constraint, SpeedConstraint, UserConstraint
+from .closing import ClosingJoint
+from .distance import Distance
+from .gear import Gear
+from .rolling import Rolling
+from .surface import PointOnCurve, PointOnSurface
+
+__all__ = [
+    "ClosingJoint",
+    "Constraint",
+    "Distance",
+    "Gear",
+    "PointOnCurve",
+    "PointOnSurface",
+    "Rolling",
+    "SpeedConstraint",
+    "UserConstraint",
+]
