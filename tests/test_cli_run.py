@@ -94,19 +94,9 @@ def test_limits_are_an_error_where_asked_for(run, instead, file):
     assert run(file, "--duration", 2, "--limits", "stop")[0] == 0
 
 
-class Settings:
-    """As models of the native format carry them."""
-
-    def __init__(self, **said):
-        self.said = said
-
-    def arguments(self):
-        return dict(self.said)
-
-
 def test_what_the_file_says_holds_unless_the_command_line_says_otherwise(run, instead, file, tmp_path):
     model = hinged()
-    model.simulation = Settings(duration=0.2, q0={"hinge": 0.5}, integrator="rk4", step=0.01, output=0.1)
+    model.simulation = sh.SimulationSettings(duration=0.2, q0={"hinge": 0.5}, integrator="rk4", step=0.01, output=0.1)
     instead(model)
     for extra, times, start, integrator in (
         ([], 3, 0.5, "rk4"), (["--duration", 0.3, "--q0", "hinge=0.1"], 4, 0.1, "rk4"),
@@ -136,7 +126,7 @@ simulation:
 def test_a_native_file_says_how_it_is_simulated_and_its_result_holds_the_model(run, tmp_path):
     (tmp_path / "door.yaml").write_text(NATIVE)
     code, out, err = run(tmp_path / "door.yaml", "-o", tmp_path / "a.nc")
-    assert (code, err) == (0, "") and "taken by closer" in out
+    assert (code, err) == (0, "") and "fed by closer" in out
     r = sh.Result.load(tmp_path / "a.nc")
     assert len(r) == 6 and r.q[0, 0] == 1.2 and r.model.name == "door"
     assert np.isfinite(r.energy.defect).all()

@@ -58,8 +58,7 @@ def _arguments(model: Model, states: Mapping[str, Sequence[str]], options: Mappi
     said = {name: x for name, x in options.items() if x is not None}
     if "integrator" in said:
         _usage("--integrator", integrator_named, said["integrator"])
-    settings = getattr(model, "simulation", None)
-    arguments = settings.arguments() if settings is not None else {}
+    arguments = model.simulation.arguments() if model.simulation is not None else {}
     if "integrator" in said:  # a step of the file's integrator is not one of ours
         arguments.pop("step", None)
     arguments |= said
