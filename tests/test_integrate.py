@@ -176,7 +176,6 @@ def test_semi_implicit_euler_keeps_the_energy_near():
 
 @pytest.mark.parametrize("method", ["cvode-adams", "cvode-bdf"])
 def test_cvode_agrees(method):
-    pytest.importorskip("sksundae")
     t = np.linspace(0, 10, 21)
     result = run(system("oscillator"), [1, 0], 0, 10, method, rtol=1e-9, atol=1e-9, times=t)
     assert result.status == "done" and np.abs(result.x - exact(t)).max() < 1e-5

@@ -113,7 +113,6 @@ def test_energy_balance_when_nearly_all_joints_are_driven():
     assert np.abs(r.energy.defect).max() < 1e-7 * max(np.abs(r.energy.work["drives"]).max(), np.ptp(r.energy.kinetic))
 
 
-@pytest.mark.xfail(strict=True, reason="the power that a moving base needs against forces on the ground is not among the drives")
 def test_energy_balance_of_a_spring_on_a_moving_base():
     m = sh.Model("shaken", base_motion=lambda t: sh.Pose((0.1 * sh.sin(3.0 * t), 0.0, 0.0)))
     m.add_body("mass", mass=1.0)
@@ -123,7 +122,6 @@ def test_energy_balance_of_a_spring_on_a_moving_base():
     assert np.abs(r.energy.defect).max() < 1e-7
 
 
-@pytest.mark.xfail(strict=True, reason="a force that is zero at the few states tried is taken for conservative")
 def test_energy_balance_of_a_force_that_acts_only_later():
     r = sh.simulate(hinged(lambda on: on.torque("hinge", sh.select(on.t > 1.0, 2.0, 0.0))), 2.0, max_step=0.01)
     assert np.abs(r.energy.defect).max() < 1e-2

@@ -76,10 +76,8 @@ class ConstraintTable:
         parameters = parameters if len(parameters) else list(self.structure.parameters.values())
         floats = {"q": q.tolist(), "v": v.tolist(), "parameter": list(parameters), "t": [float(t)]}
         found = self.trace(floats)
-        return {
-            "g": np.array(found.g, dtype=float), "rate": np.array(found.rate, dtype=float),
-            "J": np.array(found.J, dtype=float).reshape(len(self), self.structure.nv), "gamma": np.array(found.gamma, dtype=float),
-        }  # fmt: skip
+        out = {name: np.array(getattr(found, name), dtype=float) for name in ("g", "rate", "J", "gamma")}
+        return out | {"J": out["J"].reshape(len(self), self.structure.nv)}
 
     def wrenches(self, q: np.ndarray, v: np.ndarray, t: float, lam: np.ndarray) -> dict[str, dict[str, np.ndarray]]:
         """What multipliers do to the bodies: {constraint: {body: force and moment at its origin, its axes}}."""

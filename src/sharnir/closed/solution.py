@@ -77,7 +77,7 @@ def stop_slip_with_weights(c):
 
 
 def correct_with_matrix(p, c):
-    for turn in range(TURNS):
+    for _ in range(TURNS):
         invoke(p.calls[0, 0], p.calls[0, 1])
         close_gap_with_matrix(c)
         move(p)
@@ -87,7 +87,7 @@ def correct_with_matrix(p, c):
 
 
 def correct_with_weights(p, c):
-    for turn in range(TURNS):
+    for _ in range(TURNS):
         invoke(p.calls[0, 0], p.calls[0, 1])
         close_gap_with_weights(c)
         move(p)

@@ -1,6 +1,6 @@
 """Results in files: NetCDF through xarray, and CSV.
 
-NetCDF 4 (HDF5) where h5py is there, else NetCDF 3 by SciPy: the same numbers, bit for bit, and every reader knows both.
+Numbers come back bit for bit.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import csv
 import os
 import shutil
 from dataclasses import asdict, fields
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,13 +96,10 @@ def save(r: Result, path: Any) -> None:
     text = _model_text(r.model)
     if text:
         data.attrs["model_yaml"] = text
-    data = data.drop_vars([name for name, x in data.variables.items() if 0 in x.shape])  # NetCDF 3 has no empty arrays
+    data = data.drop_vars([name for name, x in data.variables.items() if 0 in x.shape])  # they would come back as something else
     part = path.with_name(path.name + ".part")  # a run that dies while writing leaves no half file under the name
     try:
-        if find_spec("h5py") and find_spec("h5netcdf"):
-            data.to_netcdf(part, engine="h5netcdf")
-        else:
-            data.to_netcdf(part, engine="scipy", format="NETCDF3_64BIT")
+        data.to_netcdf(part, engine="h5netcdf")
         os.replace(part, path)
     except OSError as error:
         part.unlink(missing_ok=True)
@@ -119,7 +115,7 @@ def load(path: Any, model: Model | None = None) -> Result:
     if not path.is_file():
         raise StateError(f"no file {path}")
     try:
-        with xr.open_dataset(path) as file:
+        with xr.open_dataset(path, engine="h5netcdf") as file:
             data = file.load()
         attributes = data.attrs
         if "sharnir_result" not in attributes:

@@ -99,7 +99,8 @@ def _point(place: Sequence[Number], directions: Sequence[Sequence[float]]) -> li
 def _no_turn(turned: Rotation) -> list[Row]:
     """The vector part of the rotation: zero for none (and for a half turn, which is far away)."""
     R = turned.entries
-    return [("rotation about x", 0.5 * (R[7] - R[5])), ("rotation about y", 0.5 * (R[2] - R[6])), ("rotation about z", 0.5 * (R[3] - R[1]))]  # fmt: skip
+    vector = (R[7] - R[5], R[2] - R[6], R[3] - R[1])
+    return [(f"rotation about {axis}", 0.5 * x) for axis, x in zip("xyz", vector, strict=True)]
 
 
 def _axis_kept(turned: Rotation, axis: Sequence[float]) -> list[Row]:

@@ -61,6 +61,8 @@ class Loads:
         self.torques: dict[int, Number] = {}
         self.power: Number = 0.0
         """Of everything pushed so far."""
+        self.ground_power: Number = 0.0
+        """The part of it that goes into the ground, which moves as it is told."""
 
     # --- reading ----------------------------------------------------------------------------------------------------------
     @property
@@ -114,8 +116,11 @@ class Loads:
         force, at = vector3(force, "force"), vector3(at, "point")
         moment = add(vector3(moment, "moment"), cross(at, force))
         _, u, w = self._motion(row)
-        self.power = self.power + dot(force, u) + dot(moment, w)
-        if row:  # what the ground is pushed with moves nothing
+        power = dot(force, u) + dot(moment, w)
+        self.power = self.power + power
+        if not row:
+            self.ground_power = self.ground_power + power
+        else:  # what the ground is pushed with moves nothing
             for c, x in enumerate((*force, *moment)):
                 self.wrenches[row, c] = self.wrenches.get((row, c), 0.0) + x
 

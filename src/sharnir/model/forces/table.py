@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...trace import Expression, Graph, Number, call_traced, check_numbers
+from ...trace import Expression, Graph, Number, Symbol, call_traced, check_numbers
 from .base import Force
 from .joint_spring import own_springs
 from .loads import Loads
@@ -41,6 +41,9 @@ class ForceTable:
         pushes = [*loads.wrenches.values(), *loads.torques.values()]
         symbols = list(loads.inputs.values())
         self._loads = Expression(graph, symbols, check_numbers(pushes, graph, "a force"))
+        self.on_ground = isinstance(loads.ground_power, Symbol)
+        """Whether any force pushes the ground."""
+        self._ground = Expression(graph, symbols, [loads.ground_power])
         self._report = Expression(graph, symbols, check_numbers([*energies, *powers], graph, "energy and power of a force"))
 
     def __bool__(self) -> bool:
@@ -64,6 +67,10 @@ class ForceTable:
             return (), ()
         values = self._report(*self._read(motion))
         return values[: len(self)], values[len(self) :]
+
+    def ground_power(self, motion: Mapping[str, Any]) -> Number:
+        """Power of all forces on the ground: not zero where the base moves."""
+        return self._ground(*self._read(motion))[0]
 
     def dense(self, motion: Mapping[str, np.ndarray], nb1: int, nv: int) -> tuple[np.ndarray, np.ndarray]:
         """`loads` as arrays of floats: wrenches (nb1, 6), joint forces (nv,)."""
