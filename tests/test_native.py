@@ -17,6 +17,7 @@ from joint_table import JOINTS, alone
 from mjcf_models import COPIES, COUPLED, SLIDER, WALKER
 from mujoco_pairs import write
 from native_models import FORCES, WRITABLE_JOINTS, assert_same, assert_same_numbers, on_base
+from sharnir.backends.constraint_table import ConstraintTable
 from test_forces import GIVEN, mechanism
 
 ROBOTS = robot_files()
@@ -228,3 +229,41 @@ def test_yaml_means_what_version_1_2_says(text, data):
     from sharnir.io.native.document import Document
 
     assert Document(text, "f").data == data
+
+
+def test_constraints_come_back():
+    m = sh.Model("tied")
+    for body in "abc":
+        m.add_body(body, 1.0, (0.1, 0.2, 0.3), (0.3, 0.4, 0.5))
+    m.add_joint("ja", sh.Revolute("z"), "ground", "a")
+    m.add_joint("jb", sh.Revolute("x"), "a", "b", at=sh.Pose((1.0, 0.0, 0.0)))
+    m.add_floating("c")
+    surface = [sh.formula(text, "x", "y", "z", "t") for text in ("x*x + y*y + z - 3*t", "x - 1", "y")]
+    m.add_constraint(sh.Distance("b", "c", (0.1, 0.0, 0.0), (0.0, 0.2, 0.0), 1.5))
+    m.add_constraint(sh.Gear({"ja": 1.0, "jb": -2.0}, 0.1))
+    m.add_constraint(sh.PointOnSurface("c", surface[0]), name="bowl")
+    m.add_constraint(sh.PointOnCurve("c", *surface[1:], of="a"))
+    m.add_constraint(sh.Rolling("c", 0.3, axis="x", normal=(0.0, 0.6, 0.8)))
+    m.add_constraint(sh.SignalFormula("q.ja - 0.1*sin(t)"), name="led")
+    m.add_constraint(sh.SpeedConstraint(sh.SignalFormula("v.ja - 2*v.jb")))
+    back = sh.loads(sh.dumps(m))
+    assert sh.dumps(back) == sh.dumps(m) and list(back.constraints) == list(m.constraints)
+    q, v = m.random_q(1), np.linspace(0.1, 0.8, m.nv)
+    ours, theirs = (ConstraintTable(x.freeze(), x.constraints).evaluate(q, v, 0.3) for x in (m, back))
+    assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{type: distance, a: a, b: nobody}", "constraints.tie.b: "),
+        ("{type: gears, ratios: {ja: 1}}", "did you mean 'gear'?"),
+        ("{type: gear, ratios: {ja: 1}}", "at least two joints"),
+        ("{type: position, zero: q.nothing}", "nothing"),
+    ],
+)
+def test_mistakes_in_constraints_are_told_by_line_and_field(text, says):
+    head = "bodies:\n  a: {mass: 1}\njoints:\n  ja: {type: revolute, axis: z, parent: ground, child: a}\n"
+    with pytest.raises(sh.FormatError) as found:
+        sh.loads(f"{head}constraints:\n  tie: {text}\n")
+    assert says in str(found.value) and str(found.value).startswith("<text>:6: constraints.tie")

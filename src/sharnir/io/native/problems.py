@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ...errors import FormatError, known
-from . import bodies, forces, joints
+from . import bodies, constraints, forces, joints
 from .checks import shown, unknown
 from .document import Document
 
@@ -54,6 +54,8 @@ def _types(path: list[Any]) -> list[str]:
         return ["box", "cylinder", "sphere", "rod"]
     if path and path[0] == "forces":
         return [_tag(cls) for cls in (*forces.TYPES, forces.TendonFields)]
+    if path and path[0] == "constraints":
+        return [_tag(cls) for cls in constraints.TYPES]
     return [_tag(cls) for cls in joints.TYPES] if path and path[0] == "joints" else [_tag(c) for c in bodies.SHAPES.values()]
 
 

@@ -54,7 +54,7 @@ def loads(text: str, source: str = "<text>", *, strict: bool = False, passive: b
             model = _built(fields, passive)
     except Faulty as error:
         raise FormatError(document.error(error.path, _without_label(error))) from None
-    for kind in ("bodies", "frames", "joints", "forces", "visuals"):
+    for kind in ("bodies", "frames", "joints", "forces", "constraints", "visuals"):
         for k, name in enumerate(getattr(fields, kind)):
             place = (kind, k if kind == "visuals" else name)
             verdict = report.kept if kind == "visuals" else report.honoured
@@ -89,6 +89,9 @@ def _built(fields: ModelFields, passive: bool) -> Model:
         with at("parameters", name):
             model.add_parameter(name, value)
     _add_forces(model, fields)
+    for name, entry in fields.constraints.items():
+        with at("constraints", name):
+            model.add_constraint(_constraint(model, entry), name)
     for k, visual in enumerate(fields.visuals):
         with at("visuals", k):
             visual.add(model)
@@ -116,6 +119,18 @@ def _add_forces(model: Model, fields: ModelFields) -> None:
                     with at(what):
                         check_signals(model, function.formulas.signals)
             model.add_force(force, name)
+
+
+def _constraint(model: Model, entry: Any) -> Any:
+    for field in sorted({"a", "b", "body", "of"} & entry.model_fields_set):
+        with at(field):
+            model._known_body(getattr(entry, field), "constraint")
+    constraint = entry.build()
+    function = getattr(constraint, "function", None)
+    if function is not None:
+        with at("zero"):
+            check_signals(model, function.formulas.signals)
+    return constraint
 
 
 def _without_resistance(joint: Any) -> Any:

@@ -11,6 +11,7 @@ from ...model.topology import NUMBERINGS
 from . import checks
 from .bodies import BodyFields, FixedJointFields, FrameFields, VisualFields
 from .checks import NUMBER, expected, leaf
+from .constraints import ConstraintField
 from .fields import Fields, Many, Name, Names, Number, Text, Vector
 from .forces import ForceField
 from .formulas import PoseByFormulas
@@ -60,6 +61,8 @@ class ModelFields(Fields):
     """Joints that follow others, by the name of the follower."""
     forces: dict[Name, ForceField] = Field(default_factory=dict)
     """Forces by name."""
+    constraints: dict[Name, ConstraintField] = Field(default_factory=dict)
+    """What ties the motion down beyond joints, by name."""
     visuals: list[VisualFields] = Field(default_factory=list)
     """What to draw."""
     fixed_joints: dict[Name, FixedJointFields] = Field(default_factory=dict)

@@ -17,7 +17,7 @@ from .bodies import SHAPES
 from .emit import emit
 from .plain import REMEDY, plain, pose_formula, same, where
 from .schema import VERSION, ModelFields
-from .write_parts import force_data, joint_data, placed
+from .write_parts import constraint_data, force_data, joint_data, placed
 
 
 def dumps(model: Model) -> str:
@@ -38,6 +38,7 @@ def dumps(model: Model) -> str:
     data["joints"] = {joint.name: _joint(joint, frames) for joint in model._joints}
     data["couplings"] = {joint.name: _coupling(joint.follows) for joint in model._joints if joint.follows is not None}
     data["forces"] = {name: force_data(force, f"force {name!r}") for name, force in model.forces.items()}
+    data["constraints"] = {name: constraint_data(x, f"constraint {name!r}") for name, x in model._constraints.items()}
     data["visuals"] = [_visual(visual) for visual in model.visuals]
     data["fixed_joints"] = {name: {"parent": parent, "child": child} for name, (parent, child) in model.fixed_joints.items()}
     data["keyframes"] = {name: plain(q, f"keyframe {name!r}") for name, q in model.keyframes.items()}

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from ...errors import FormatError
+from ...model.constraints import Constraint, SpeedConstraint
 from ...model.forces import Bushing, Force, UserForce, Wrench
-from ...model.formulas import ConstraintFormula, VectorFormula
+from ...model.formulas import ConstraintFormula, SignalFormula, VectorFormula
 from ...model.joints import Ball, Compound, ConstraintJoint, CustomJoint, Free, Joint
 from ...model.pose import Pose
-from . import forces, joints
+from . import constraints, forces, joints
 from .joint_fields import OPTIONS
 from .plain import REMEDY, items, motion, number_or_formula, place, plain, pose_formula, same, where
 
@@ -90,6 +91,26 @@ def force_data(force: Force, label: str) -> dict[str, Any]:
         else:
             out[name] = plain(value, what)
     return _differing(out, cls)
+
+
+def constraint_data(constraint: Constraint, label: str) -> dict[str, Any]:
+    cls = constraints.BY_TYPE.get(type(constraint))
+    if cls is not None:
+        out: dict[str, Any] = {"type": _tag(cls)}
+        surfaces = dict(zip(cls.formulas, getattr(constraint, "surfaces", ()), strict=False))
+        for name in cls.model_fields:
+            if name in cls.formulas:
+                out[name] = number_or_formula(surfaces[name], cls.formulas[name], f"{label}: {name}")
+            elif name == "ratios":
+                out[name] = {joint: float(x) for joint, x in getattr(constraint, name).items()}
+            elif name != "type":
+                out[name] = plain(getattr(constraint, name), f"{label}: {name}")
+        return _differing(out, cls)
+    function = getattr(constraint, "function", None)
+    if not isinstance(function, SignalFormula):
+        raise FormatError(f"{label}: {REMEDY}sharnir.SignalFormula('position.hand.z - 0.05')")
+    kind = "speed" if isinstance(constraint, SpeedConstraint) else "position"
+    return {"type": kind, "zero": function.formulas.items[0], **where(function.formulas)}
 
 
 def _vector(function: Any, label: str) -> Any:
