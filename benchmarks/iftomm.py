@@ -8,7 +8,7 @@ that reaches the error at the end; the reference is our tightest run, checked ag
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter, process_time
@@ -88,6 +88,16 @@ class Ours:
             self.call(self.setting)
             self.cpu, self.wall = min(self.cpu, process_time() - cpu), min(self.wall, perf_counter() - wall)
 
+    def setup(self) -> float:
+        """CPU time of a run that goes nowhere: arrays are made, one step is taken."""
+        p, kept = self.problem, (self.cpu, self.wall)
+        whole, self.problem, self.cpu = self.setting, replace(p, duration=1e-9 * p.duration), np.inf
+        if self.integrator == "rk4":
+            self.setting = self.problem.duration
+        self.clock(30)
+        found, self.problem, self.setting, (self.cpu, self.wall) = self.cpu, p, whole, kept
+        return found
+
     @property
     def shown(self) -> str:
         if self.integrator == "rk4":
@@ -117,7 +127,7 @@ def reference(p: Problem) -> tuple[np.ndarray, str]:
 
 
 def measure(quick: bool = False) -> Iterator[Measure | str]:
-    rows = [["problem", "error ≤", "solver", "settings", "error", "drift, J", "CPU", "wall", "times Exudyn's"]]
+    rows = [["problem", "error ≤", "solver", "settings", "error", "drift, J", "CPU", "wall", "over Exudyn's best"]]
     notes = []
     measures = []
     try:
@@ -134,7 +144,8 @@ def measure(quick: bool = False) -> Iterator[Measure | str]:
             notes += more
         ours = [Ours(p, form, name) for form in FORMS for name in (INTEGRATORS[:3] if quick else INTEGRATORS)]
         for target in TARGETS[: 1 if quick else 2]:
-            peer = exudyn.best(wanted, target, models, implicit, 3.0 if quick else 15.0) if exudyn else None
+            peers = exudyn.best(wanted, target, models, implicit, 3.0 if quick else 15.0) if exudyn else []
+            peer = peers[0] if peers else None
             reached = [o for o in ours if o.find(wanted, target)]
             lost = [f"{o.form} with {o.integrator}" for o in ours if o not in reached]
             if lost:
@@ -168,25 +179,26 @@ def measure(quick: bool = False) -> Iterator[Measure | str]:
                     measures.append(
                         Measure("iftomm", p.name, f"{o.form}, {o.shown}, to {target:.0e}", 1e3 * o.cpu, " ms", details=details)
                     )
-            if peer:
-                verdict = "" if peer.error <= target else " (not reached)"
+            for f in [peer, *peers[1:]] if peer else []:
+                far = f"{f.error:.1e}{'' if f.error <= target else ', not reached'}"
+                ratio = "1" if f is peer else f"{figure(peer.cpu / f.cpu)}×"
                 rows.append(
-                    [
-                        p.name,
-                        f"{target:.0e}",
-                        f"Exudyn, {peer.built.name}",
-                        str(peer.settings),
-                        f"{peer.error:.1e}{verdict}",
-                        "",
-                        ms(peer.cpu),
-                        ms(peer.wall),
-                        "1",
-                    ]
+                    [p.name, f"{target:.0e}", f"Exudyn, {f.built.name}", str(f.settings), far, "", ms(f.cpu), ms(f.wall), ratio]
                 )
-                details = {"ours": 1e6 * best.cpu, "Exudyn": 1e6 * peer.cpu, "compile": 1e6 * best.compile}
+            if peer:
+                ready = best.setup()
+                details = {
+                    "ours": 1e6 * best.cpu,
+                    "of it set-up": 1e6 * ready,
+                    "Exudyn": 1e6 * peer.cpu,
+                    "compile": 1e6 * best.compile,
+                }
                 what = f"to {target:.0e}: {best.form}, {best.shown}"
                 wish = FASTER if target == TARGETS[0] else None
                 measures.append(Measure("iftomm", p.name, what, peer.cpu / best.cpu, "×", wish, details=details))
+                notes.append(
+                    f"{p.name}, {target:.0e}: {ms(ready)} of our {ms(best.cpu)} make the run ready in Python, the rest is the motion"
+                )
         seconds = [o.compile for o in ours]
         notes.append(f"{p.name}: equations made ready in {min(seconds):.2f} to {max(seconds):.2f} s, not in the times")
     yield from notes

@@ -337,13 +337,14 @@ def candidates(p: Problem, reference: np.ndarray, models: Sequence[Built]) -> tu
     return top, notes
 
 
-def best(reference: np.ndarray, target: float, models: Sequence[Built], implicit: Found | None, longest: float) -> Found | None:
-    """The cheapest run that reaches the target, or the most exact within `longest` seconds."""
+def best(reference: np.ndarray, target: float, models: Sequence[Built], implicit: Found | None, longest: float) -> list[Found]:
+    """The cheapest run that reaches the target, or the most exact within `longest` seconds; after it, where an explicit
+    solver won, the cheapest implicit one."""
     found = [f for built in models if built.explicit for f in explicit(built, reference, target) if f]
     if implicit:
         found.append(refined(implicit, reference, target, longest))
-    reached = [f for f in found if f.error <= target]
-    return min(reached, key=lambda f: f.cpu) if reached else min(found, key=lambda f: f.error, default=None)
+    reached = sorted((f for f in found if f.error <= target), key=lambda f: f.cpu) or sorted(found, key=lambda f: f.error)
+    return [*reached[:1], *(f for f in reached[1:] if f.settings.solver in IMPLICIT)]
 
 
 def tried(built: Built, settings: Settings, reference: np.ndarray, repeats: int = 1) -> Found | None:

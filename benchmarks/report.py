@@ -8,12 +8,12 @@ import platform
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from .tables import plain
 
-PACKAGES = ("sharnir", "numpy", "scipy", "llvmlite", "numba", "pin", "mujoco")
+PACKAGES = ("sharnir", "numpy", "scipy", "llvmlite", "numba", "pin", "mujoco", "exudyn")
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,16 @@ def machine() -> dict[str, str]:
         "cores": str(os.cpu_count()),
         "system": platform.platform(),
         "python": platform.python_version(),
-        **{name: version(name) for name in PACKAGES},
+        **{name: found for name in PACKAGES if (found := installed(name))},
     }
+
+
+def installed(name: str) -> str:
+    """Its version; nothing where it is not there: the tests do without Exudyn."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
 
 
 def processor() -> str:

@@ -19,7 +19,8 @@ SIZES = [1, 2, 3, 4, 5, 7, 9, 64, 1000]
 numba = pytest.mark.xdist_group("numba")
 
 ON_LLVM = [pytest.param(name, SMALL, "llvm", id=f"llvm-{name}") for name in STRAIGHT]
-ON_LLVM_EVERYTHING = [pytest.param(name, EVERYTHING, "llvm", id=f"llvm-everything-{name}") for name in HEAVY]
+together = pytest.mark.xdist_group("everything")  # on one worker: each program is compiled once
+ON_LLVM_EVERYTHING = [pytest.param(name, EVERYTHING, "llvm", id=f"llvm-everything-{name}", marks=together) for name in HEAVY]
 ON_NUMBA = [pytest.param(name, EVERYTHING, "numba", id=f"numba-{name}", marks=numba) for name in PROGRAMS]
 ON_NUMBA_STRAIGHT = [pytest.param(name, EVERYTHING, "numba", id=f"numba-{name}", marks=numba) for name in STRAIGHT]
 STATELESS = [*ON_LLVM, *ON_NUMBA_STRAIGHT]

@@ -269,6 +269,27 @@ def test_a_rotor_adds_to_the_diagonal_and_to_the_energy():
     assert_close(d.energy(*s.motion)[0], plain.energy(*s.motion)[0] + 0.5 * rotor @ s.v**2, 1e-12)
 
 
+def test_one_coordinate_of_several_is_called_by_its_name():
+    def arm(*forces):
+        m = sh.Model("arm")
+        m.add_body("a", 1.0, (0.1, 0.2, 0.3), (0.3, 0.4, 0.5))
+        parts = {"swing": sh.Revolute("x", limits=(-1.0, 0.1), friction=2.0), "lift": sh.Prismatic("z")}
+        m.add_joint("hip", sh.Compound(parts), "ground", "a")
+        for force in forces:
+            m.add_force(force)
+        return sh.Dynamics(m, backend="python")
+
+    forces = [
+        sh.Motor("hip.lift", kp=3.0, target=1.0), sh.JointStop("hip.swing", stiffness=10.0, damping=0.0, onset=1e-6),
+        sh.JointFriction("hip.swing", slip=1e-6), sh.JointSpring("hip.lift", damping=0.5),
+    ]  # fmt: skip
+    q, v = np.array([0.3, 0.2]), np.array([0.4, 0.5])
+    load = arm().bias(q, v) - arm(*forces).bias(q, v)
+    assert_close(load, [-10.0 * (0.2 - 0.5e-6) - 2.0, 3.0 * 0.8 - 0.5 * 0.5], 1e-12)
+    with pytest.raises(sh.ModelError, match=r"no joint 'hip.nose'"):
+        arm(sh.Motor("hip.nose"))
+
+
 # --- words about mistakes -------------------------------------------------------------------------------------------------------
 def test_what_cannot_be_traced_says_which_line_and_why():
     def heavy(on):

@@ -18,12 +18,18 @@ from sharnir.backends.cache import Cache
 from sharnir.errors import IntegrationError
 from sharnir.integrate import Event, System, buffers, from_python, from_traced, run
 from sharnir.integrate import run as run_function
-from sharnir.integrate.compiled import load
+from sharnir.integrate.compiled import assembly, load
 from sharnir.integrate.methods import INTEGRATORS
 from sharnir.integrate.running import _Pieces
 from sharnir.integrate.stepping import state as s
+from sharnir.integrate.stepping.advance import Output
+from sharnir.integrate.stepping.events import Events
+from sharnir.integrate.stepping.problem import Problem
+from sharnir.integrate.stepping.state import Run
 
 PARAMETERS = np.array([9.81, 0.8])
+
+pytestmark = pytest.mark.xdist_group("integrators")  # on one worker: each is compiled once
 
 
 def ball(t, x, p):
@@ -164,8 +170,8 @@ def test_a_million_steps_need_no_more_memory_than_their_rows():
 def _request(**changes):
     from sharnir.integrate.request import Request
 
-    values = dict(x0=[1, 0], t0=0, t1=1000, rtol=1e-6, atol=1e-9, step=1e-3, first_step=None, max_step=np.inf)
-    values |= dict(times=None, every=1, events=(), looks=4) | changes
+    values = {"x0": [1, 0], "t0": 0, "t1": 1000, "rtol": 1e-6, "atol": 1e-9, "step": 1e-3, "first_step": None, "max_step": np.inf}
+    values |= {"times": None, "every": 1, "events": (), "looks": 4} | changes
     return Request.checked(system("oscillator"), method=INTEGRATORS["rk4"], **values)
 
 
@@ -307,30 +313,38 @@ def test_a_system_of_raw_addresses_with_a_report():
     assert cheap.statistics.evaluations == cheap.statistics.steps + 1  # positions by their rates alone
 
 
-@pytest.mark.parametrize("n", [2, 5, 40])
+@pytest.mark.parametrize("n", [2, 5, 16])
 def test_the_jacobian_is_exact_in_one_graph_or_along_directions(n):
-    """A chain of springs is sparse and goes into one graph; a sum over all is dense and goes direction by direction."""
+    """A chain of springs is sparse: one graph. A long formula of all numbers is not: a batch of directions."""
 
     def chain(t, x):
         return [sh.sin(x[i - 1]) * x[i] if i else -(x[0] ** 2) for i in range(n)]
 
-    def dense(t, x):
-        total = sum(sh.sin((i + 1) * v) for i, v in enumerate(x))
+    def mixing(t, x):
+        total = sum(x)
+        for k in range(40):
+            total = sh.sin(total) + total * x[k % n] / (k + 1)
         return [total * v for v in x]
 
     x = np.linspace(0.1, 1, n)
-    for f in (chain, dense):
-        J = from_traced(f, n).jacobian(0.0, x)
+    for f in (chain, mixing):
+        compiled = from_traced(f, n)
         h = 1e-6
         columns = [(np.array(f(0, x + h * e)) - np.array(f(0, x - h * e))) / (2 * h) for e in np.eye(n)]
-        assert np.allclose(J, np.array(columns, dtype=float).T, atol=1e-7)
+        assert np.allclose(compiled.jacobian(0.0, x), np.array(columns, dtype=float).T, rtol=1e-6, atol=1e-6)
+    if n == 16:  # the first of the arguments is the number of states
+        assert ctypes.c_int64.from_address(int(compiled.problem(True).calls[-1, 1])).value == n
+
+
+def groups_of(method):
+    return Problem, Run, Events, Output, method.memory
 
 
 # --- the compiled code ---------------------------------------------------------------------------------------------------------
 def test_a_warm_cache_needs_no_numba_and_a_damaged_one_is_made_anew(tmp_path):
     store = Cache(tmp_path)
     method = INTEGRATORS["rk4"]
-    load(method.entry, method.memory, store)
+    load(method.entry, groups_of(method), store)
     (path,) = (tmp_path / "llvm").iterdir()
     script = (
         "import sys, sharnir.integrate as i; s = i.from_traced(lambda t, x: [x[0]], 1, jacobian=False);"
@@ -344,6 +358,16 @@ def test_a_warm_cache_needs_no_numba_and_a_damaged_one_is_made_anew(tmp_path):
     warm = answer()
     path.write_bytes(path.read_bytes()[:100])
     assert warm[1] == "False" and answer() == [warm[0], "True"]
+
+
+def test_numba_works_on_after_an_integrator_was_compiled():
+    """What both need of Numba's own library was translated for the integrator without machine code."""
+    import numba
+
+    method = INTEGRATORS["euler"]
+    assembly(method.entry, groups_of(method))
+    ordinary = numba.njit(lambda x: x % 3.0 + max(x, 1.0) + abs(1.0 / complex(x, 1.0)) + int(x))
+    assert ordinary(7.5) == pytest.approx(7.5 % 3.0 + 7.5 + abs(1.0 / complex(7.5, 1.0)) + 7)
 
 
 def test_runs_of_several_threads_do_not_disturb_each_other():

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .forms.matrices import Matrices, matrices
     from .integrate.methods import integrators
     from .io.load import load
+    from .io.native import dumps, loads
     from .io.report import ImportReport
     from .method_table import methods
     from .model import samples
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
         SpringDamper,
         Wrench,
     )
+    from .model.formulas import ConstraintFormula, PoseFormula, SignalFormula, VectorFormula
     from .model.joints import (
         Ball,
         Compound,
@@ -66,11 +68,13 @@ if TYPE_CHECKING:
     )
     from .model.model import Model
     from .model.pose import Pose, Rotation
+    from .model.settings import SimulationSettings
     from .model.shapes import Box, Cylinder, Rod, Sphere
     from .simulation.events import Event
     from .simulation.result import Result
     from .simulation.rollout import Rollout, rollout
     from .simulation.run import simulate
+    from .trace.formula import Formula, formula
     from .trace.functions import (
         acos,
         asin,
@@ -99,15 +103,19 @@ _HOMES = {
     "forms.matrices": "Matrices matrices",
     "integrate.methods": "integrators",
     "io.load": "load",
+    "io.native": "dumps loads",
     "io.report": "ImportReport",
     "method_table": "methods",
     "model.constraints": "Constraint Distance Gear PointOnCurve PointOnSurface Rolling SpeedConstraint",
     "model.forces": "Bushing Drag Force JointFriction JointSpring JointStop Loads Motor PointGravity SpringDamper Wrench",
+    "model.formulas": "ConstraintFormula PoseFormula SignalFormula VectorFormula",
     "model.joints": "Ball Compound ConstraintJoint CustomJoint Cylindrical Free Joint Planar Prismatic Revolute "
     "Screw Translation Universal Weld",
     "model.model": "Model",
     "model.pose": "Pose Rotation",
+    "model.settings": "SimulationSettings",
     "model.shapes": "Box Cylinder Rod Sphere",
+    "trace.formula": "Formula formula",
     "trace.functions": "acos asin atan atan2 cos cosh exp log maximum minimum power select sin sinh sqrt tan tanh",
     "model.samples": "samples",
     "simulation.events": "Event",
@@ -142,6 +150,7 @@ __all__ = [
     "Bushing",
     "Compound",
     "Constraint",
+    "ConstraintFormula",
     "ConstraintJoint",
     "CustomJoint",
     "Cylinder",
@@ -152,6 +161,7 @@ __all__ = [
     "Event",
     "Force",
     "FormatError",
+    "Formula",
     "Free",
     "Gear",
     "ImportReport",
@@ -171,6 +181,7 @@ __all__ = [
     "PointOnCurve",
     "PointOnSurface",
     "Pose",
+    "PoseFormula",
     "Prismatic",
     "Result",
     "Revolute",
@@ -180,7 +191,9 @@ __all__ = [
     "Rotation",
     "Screw",
     "SharnirError",
+    "SignalFormula",
     "SimulationError",
+    "SimulationSettings",
     "SingularError",
     "SpeedConstraint",
     "Sphere",
@@ -189,6 +202,7 @@ __all__ = [
     "TraceError",
     "Translation",
     "Universal",
+    "VectorFormula",
     "Weld",
     "Wrench",
     "acos",
@@ -198,9 +212,12 @@ __all__ = [
     "cache_clear",
     "cos",
     "cosh",
+    "dumps",
     "exp",
+    "formula",
     "integrators",
     "load",
+    "loads",
     "log",
     "matrices",
     "maximum",

@@ -49,14 +49,12 @@ class Dynamics:
         self.structure = model.freeze()
         self.threads = threads
         self._shelf = RunnerShelf(self.structure, backend)
+        if method == "auto":
+            self._check_inertia()  # before a method is tried on it
         self.method, self.why = choose_method(self._shelf) if method == "auto" else (method, f"{method!r} was asked for")
         self._method = METHODS[self.method]
-        self.closed: ClosedEquations | None = None
+        self.closed = self._constrained(backend)
         """The equations with constraints, where the model has any."""
-        if model.constraints:
-            from .closed.equations import ClosedEquations
-
-            self.closed = ClosedEquations(model, self._method, backend, self._shelf._store)
         if backend != "auto" and backend not in self._method.backends and "sparse" not in self._method.backends:
             raise MethodError(f"method {self.method!r} runs on {known(self._method.backends)}, not on {backend!r}")
         if self.structure.coupled and self.method not in ("composite", "extended") and not self.closed:
@@ -371,6 +369,13 @@ class Dynamics:
             _check_out(out, found.shape)[...] = found
             return out
         return found
+
+    def _constrained(self, backend: str) -> ClosedEquations | None:
+        if not self.model.constraints:
+            return None
+        from .closed.equations import ClosedEquations
+
+        return ClosedEquations(self.model, self._method, backend, self._shelf._store)
 
     def _need_constraints(self) -> ClosedEquations:
         if self.closed is None:

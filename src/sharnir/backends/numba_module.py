@@ -98,7 +98,7 @@ def _assembly_only() -> Iterator[None]:
     instead: list[tuple[Any, str, Any]] = [
         (JITCodeLibrary, "_optimize_functions", lambda *_: None),
         (JITCodeLibrary, "_optimize_final_module", lambda *_: None),
-        (JITCodeLibrary, "_finalize_specific", lambda *_: None),
+        (JITCodeLibrary, "_finalize_final_module", lambda library: setattr(library, "_finalized", True)),
         (CPUContext, "get_executable", lambda *_: set().add),  # a built-in function unlike any other: never called
     ]
     with global_compiler_lock:

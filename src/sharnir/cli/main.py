@@ -38,6 +38,14 @@ def inspect(
     inspect_file(file, floating=floating, strict=strict, as_json=json, packages=packages or [])
 
 
+@app.command()
+def schema() -> None:
+    """Print the JSON schema of the native format, for editors (docs/native_format.md)."""
+    from ..io.native.schema import schema_text
+
+    print(schema_text(), end="")
+
+
 def main() -> None:
     try:
         app()

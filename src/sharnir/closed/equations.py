@@ -33,6 +33,7 @@ from ..programs import program_for
 from ..trace import Graph, GraphTooLarge, Number
 from . import solution
 from .assembly import moved
+from .quaternions import normalised, quaternion_places
 from .solution import Closed, Correction
 
 MATRIX = ("composite", "direct", "recursive", "kosynka", "stepanenko")
@@ -126,6 +127,19 @@ class ClosedEquations:
         c = self.state(values, object)
         self.entry("stop_slip")(c)
         return [x + d for x, d in zip(values["v"], c.delta, strict=True)]
+
+    @cached_property
+    def corrections(self) -> list[tuple[TracedProgram, Compiled]]:
+        """Straight-line code for one step of positions, quaternions made right, and for the speeds: of q, v, t … in place."""
+        places = quaternion_places(self.model)
+        out = []
+        for kind in ("moved", "stopped"):
+            graph = Graph()
+            inputs = self.inputs(graph)
+            numbers = normalised(self.moved(inputs), places) if kind == "moved" else self.stopped(inputs)
+            traced = TracedProgram(graph, inputs, {"x": tuple(numbers)})
+            out.append((traced, compile_text(emit(traced, 1), self.store)))
+        return out
 
     @cached_property
     def is_small(self) -> bool:

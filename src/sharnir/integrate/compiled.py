@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import cache
-from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,7 @@ def load(entry: Any, groups: tuple[Any, ...], store: Cache) -> Compiled:
     """The machine code of an integrator: from memory, from the cache folder, or made now."""
     key = (entry.__name__, str(store.folder))
     if key not in _loaded:
-        depends_on = (sources(), entry.__name__, version("numba"), sys.version)
+        depends_on = (sources(), entry.__name__, _numba(), sys.version)
         _loaded[key] = compile_kept(depends_on, lambda: assembly(entry, groups), store)
     return _loaded[key]
 
@@ -70,6 +70,13 @@ def sources() -> str:
         *sorted((here.parent / "stepping").glob("*.py")),
     ]
     return "\n".join(path.read_text(encoding="utf-8") for path in files)
+
+
+def _numba() -> str:
+    """Which Numba there is, without importing it."""
+    spec = find_spec("numba")
+    assert spec is not None
+    return (Path(spec.origin or "").parent / "_version.py").read_text(encoding="utf-8")
 
 
 def module_text(entries: list[Any]) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from ..model.joints import Ball, Compound, Free, Joint, Prismatic, Revolute
 from ..model.model import Model
 from ..model.pose import Pose, Rotation
+from ..trace.formula import formula
 from .mjcf_bodies import Names
 from .mjcf_compile import is_disabled
 from .report import ImportReport
@@ -131,7 +132,7 @@ def _rotors(compiled: Any, report: ImportReport) -> dict[int, tuple[float, float
 
 
 def _standing(value: float) -> Callable[[Any], Any]:
-    return lambda t: value + 0.0 * t
+    return formula(value, "t")
 
 
 def joint_names(compiled: Any, ids: range, body: str) -> list[str]:

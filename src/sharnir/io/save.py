@@ -19,9 +19,9 @@ def save(model: Model, path: str | PathLike[str]) -> None:
 
         text = urdf_text(model, path.parent)
     elif suffix in (".yaml", ".yml"):
-        from .native import native_text
+        from .native import dumps
 
-        text = native_text(model)
+        text = dumps(model)
     else:
         raise FormatError(f"{path}: cannot tell the format from the suffix {suffix!r}; what can be written: {WRITABLE}")
     try:

@@ -19,6 +19,7 @@ from .joints import Free, Joint, Weld
 from .joints.base import Motion
 from .joints.traced import pose_expression
 from .pose import Pose, vector3
+from .settings import SimulationSettings
 from .shapes import Shape
 from .structure import Structure
 from .visual import Visual
@@ -95,6 +96,7 @@ class Model:
         self._frames: dict[str, tuple[str, Pose]] = {}
         self._forces: dict[str, Force] = {}
         self._parameters: dict[str, float] = {}
+        self.base_motion = base_motion
         self._constraints: dict[str, Constraint] = {}
         self._base = None if base_motion is None else pose_expression(base_motion, 0, "base_motion")
         self._frozen = False
@@ -106,6 +108,8 @@ class Model:
         """Fixed joints of a file whose links were merged: name -> (parent, child), each a body or a frame."""
         self.keyframes: dict[str, np.ndarray] = {}
         """Positions a file names: coordinates by name."""
+        self.simulation: SimulationSettings | None = None
+        """How a file says the model is to be simulated: `simulate(model, **model.simulation.arguments())`."""
         self.import_report: ImportReport | None = None
         """What the reader of a file did with each part of it; None for a model that was built."""
 
@@ -233,7 +237,9 @@ class Model:
         for body in force.bodies():
             self._known_body(body, f"force {label!r}")
         for joint in force.joints():
-            if joint not in self._joint_names:
+            if joint not in self._joint_names and not any(
+                joint == f"{j.name}.{c}" for j in self._joints for c in j.type.v_names()
+            ):
                 raise ModelError(f"force {label!r}: no joint {joint!r}; the joints are {known(sorted(self._joint_names))}")
         self._forces[label] = force
         return force
@@ -301,7 +307,7 @@ class Model:
         return self.structure
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the model to a file; its suffix (.urdf …) says the format. What the format cannot say is refused."""
+        """Write the model to a file; its suffix (.yaml, .urdf) says the format. What the format cannot say is refused."""
         from ..io.save import save
 
         save(self, path)

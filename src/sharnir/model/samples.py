@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from ..errors import ModelError
-from ..trace.functions import cos, sin
+from ..trace.formula import Formula, formula
+from .formulas import ConstraintFormula, PoseFormula
 from .joints import (
     Ball,
     Compound,
@@ -178,21 +177,14 @@ def _random_joints(rng: np.random.Generator, dof: int | None = None) -> list[Joi
 
 def _random_custom(rng: np.random.Generator) -> Joint:
     a, b, c = rng.uniform(0.2, 0.8, 3).tolist()
-
-    def pose(q, t):
-        turn = Rotation.about("z", q[0] + b * q[1] * q[1]) @ Rotation.about("y", a * sin(q[1]) + 0.3 * sin(2.0 * t))
-        return Pose((a * cos(q[0]), b * q[1] + 0.1 * t * t, c * sin(q[0] * q[1])), turn)
-
-    return CustomJoint(2, pose)
+    position = (f"{a}*cos(q1)", f"{b}*q2 + 0.1*t*t", f"{c}*sin(q1*q2)")
+    turns = (("z", f"q1 + {b}*q2*q2"), ("y", f"{a}*sin(q2) + 0.3*sin(2.0*t)"))
+    return CustomJoint(2, PoseFormula(position, turns, variables=("q1", "q2", "t")))
 
 
 def _random_constraint() -> Joint:
     """A point of the moved body stays on a circle that breathes in time, and an axis stays level."""
-
-    def constraints(pose, t):
-        x, y, z = pose.position
-        return (x * x + y * y - (1.0 + 0.3 * sin(t)) * (1.0 + 0.3 * sin(t)), z - 0.2 * x * t, pose.rotation.entries[8])
-
+    constraints = ConstraintFormula("x*x + y*y - radius*radius", "z - 0.2*x*t", "rzz", where={"radius": "1.0 + 0.3*sin(t)"})
     return ConstraintJoint(constraints, start=Pose((1.0, 0.0, 0.0), Rotation.about("x", math.pi / 2)))
 
 
@@ -201,24 +193,29 @@ def _random_compound(rng: np.random.Generator) -> Joint:
     return Compound({"slide": Prismatic(_unit(rng)), "ball": ball, "hinge": hinge})
 
 
-def _random_drive(rng: np.random.Generator) -> Callable[[Any], Any]:
+def _random_drive(rng: np.random.Generator) -> Formula:
+    return formula(_drive_text(rng), "t")
+
+
+def _drive_text(rng: np.random.Generator) -> str:
     a, b, c = rng.uniform(0.3, 1.2, 3).tolist()
-    return lambda t: a * sin(b * t + c) + 0.2 * t
+    return f"{a}*sin({b}*t + {c}) + 0.2*t"
 
 
-def _random_drive_pose(rng: np.random.Generator) -> Callable[[Any], Pose]:
-    x, y, z, a, b = (_random_drive(rng) for _ in range(5))
-    return lambda t: Pose((x(t), y(t), z(t)), Rotation.about("z", a(t)) @ Rotation.about("x", b(t)))
+def _random_drive_pose(rng: np.random.Generator, turns_only: bool = False) -> PoseFormula:
+    x, y, z, a, b = (_drive_text(rng) for _ in range(5))
+    return PoseFormula((0.0, 0.0, 0.0) if turns_only else (x, y, z), (("z", a), ("x", b)))
 
 
 def _random_driven(rng: np.random.Generator) -> list[Joint]:
-    turning = _random_drive_pose(rng)
+    turning = _random_drive_pose(rng, turns_only=True)
+    curve = PoseFormula(("a", "b*a", "0.1*b"), variables=("a", "b", "t"))
     return [
         Revolute(_unit(rng), motion=_random_drive(rng)),
         Planar(motion={"y": _random_drive(rng)}),
         Cylindrical(_unit(rng), motion={"distance": _random_drive(rng)}),
         Universal(_unit(rng), _unit(rng), motion={"first": _random_drive(rng)}),
-        Ball(motion=lambda t: turning(t).rotation),
+        Ball(motion=turning),
         Free(motion=_random_drive_pose(rng)),
-        CustomJoint(2, lambda q, t: Pose((q[0], q[1] * q[0], 0.1 * q[1])), names=("a", "b"), motion={"b": _random_drive(rng)}),
+        CustomJoint(2, curve, names=("a", "b"), motion={"b": _random_drive(rng)}),
     ]

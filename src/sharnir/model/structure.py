@@ -31,6 +31,8 @@ class Structure:
         self.joint_number = {joint.name: i for i, joint in enumerate(self.placed)}
         self.carrier = np.array([0, *(k + 1 for k in tree.carriers)], dtype=np.int64)
         self.gravity = np.array(model.gravity, dtype=float)
+        self.kept: dict[Any, Any] = {}
+        """What others have worked out about this structure, for as long as it lives."""
         self.drives: list[Expression] = []
         self.given: list[tuple[Expression, slice, slice, int]] = []
         self._n_given = 0

@@ -12,7 +12,6 @@ import numpy as np
 
 from ..backends.choose import LIMIT
 from ..backends.compiled_forces import CompiledForces
-from ..backends.derivative import TracedDerivative, jacobian_along, trace_derivative
 from ..backends.link import relink
 from ..backends.llvm.emit import emit
 from ..backends.llvm.jit import compile_text, host_lanes
@@ -22,13 +21,14 @@ from ..backends.run import run_program
 from ..backends.traced import TracedProgram
 from ..backends.user_functions import USER_FUNCTIONS
 from ..closed.equations import ClosedEquations, native, state_arguments
+from ..closed.quaternions import normalised, quaternion_places
 from ..closed.solution import TURNS, Correction
 from ..dynamics import Dynamics
 from ..integrate.system import Buffers, Call, System, buffers, from_python
 from ..programs import PROGRAMS
-from ..trace import Graph, GraphTooLarge, Number
-from ..trace.functions import sqrt
+from ..trace import Graph, GraphTooLarge
 from .events import Event, Watched
+from .prepared import Equations, equations
 
 
 class Mechanics:
@@ -48,9 +48,9 @@ class Mechanics:
         self._keep: list[Any] = []
         functions = [(f"event {e.name or k + 1!r}", e.when) for k, e in enumerate(self.events)]
         self._watched = Watched(s, functions) if functions else None
-        derivative = self._traced(balance)
-        if derivative:
-            self.system = self._native(derivative, jacobian)
+        straight = self._traced(balance)
+        if straight:
+            self.system = self._native(straight, jacobian)
         elif d.closed and d.closed.backend != "python" and not d.closed.form:
             self.system = self._closed_loops(d.closed)
         elif d._method.program and d._shelf.asked != "python" and not d.closed:
@@ -67,7 +67,7 @@ class Mechanics:
         return x[..., : self.nq], x[..., self.nq : self.nq + self.nv], x[..., self.nq + self.nv :]
 
     # --- compiled -----------------------------------------------------------------------------------------------------------
-    def _traced(self, balance: bool) -> TracedDerivative | None:
+    def _traced(self, balance: bool) -> Equations | None:
         method = self.d._method
         straight = method.program is not None and "iterative" not in method.name
         if self.d.closed and self.d.closed.form:
@@ -78,15 +78,15 @@ class Mechanics:
             return None
         limit = LIMIT if self.d._shelf.asked == "auto" else None
         try:
-            return trace_derivative(self.structure, method, balance, bool(self.tau.any()), limit, self.d.closed)
+            return equations(self.d, balance, bool(self.tau.any()), limit)
         except GraphTooLarge:
             return None
 
-    def _native(self, derivative: TracedDerivative, jacobian: bool) -> System:
+    def _native(self, equations: Equations, jacobian: bool) -> System:
         self.backend = "llvm"
-        self.causes = derivative.causes
+        self.causes = equations.derivative.causes
         b = buffers(self.n, events=len(self.events), jacobian=jacobian)
-        call = self._call(derivative.traced, b, {"rate": 0, "qdd": self.nq, "power": self.nq + self.nv})
+        call = self._call(equations, b, {"rate": 0, "qdd": self.nq, "power": self.nq + self.nv})
         quaternions = quaternion_places(self.d.model)
         projection = [self._normalise(b, quaternions)] if quaternions else []
         if self.d.closed:
@@ -96,7 +96,7 @@ class Mechanics:
             [call],
             projection=projection,
             events=[self._watch(b)] if self._watched else (),
-            jacobian=[self._jacobian(derivative, b)] if jacobian else (),
+            jacobian=[self._jacobian(equations, b)] if jacobian else (),
             split=self.nq,
             keep=self._keep,
         )
@@ -109,9 +109,9 @@ class Mechanics:
             "tau": self.tau.ctypes.data, "parameter": self.parameters.ctypes.data,
         }  # fmt: skip
 
-    def _call(self, traced: TracedProgram, b: Buffers, into: dict[str, int]) -> Call:
+    def _call(self, equations: Equations, b: Buffers, into: dict[str, int]) -> Call:
         """One state: outputs go into DX at the given places."""
-        compiled = compile_text(emit(traced, 1), self.d._shelf._store)
+        traced, compiled = equations.traced, equations.code(1)
         check, at = np.zeros(1), self._inputs(b)
         numbers = [1]
         for name in traced.inputs:
@@ -153,11 +153,10 @@ class Mechanics:
         self._keep += [compiled, check, arguments]
         return compiled.address, arguments
 
-    def _jacobian(self, derivative: TracedDerivative, b: Buffers) -> Call:
+    def _jacobian(self, equations: Equations, b: Buffers) -> Call:
         """Derivatives along all directions at once, as a batch over the lanes of the processor: row j of J by x_j."""
-        along = jacobian_along(derivative)
         lanes = host_lanes() if self.n >= host_lanes() else 1
-        compiled = compile_text(emit(along, lanes), self.d._shelf._store)
+        along, compiled = equations.along, equations.jacobian_code(lanes)
         directions, check, at = np.eye(self.n, self.nq + self.nv), np.zeros(self.n), self._inputs(b)
         numbers = [self.n]
         for name in along.inputs:
@@ -169,13 +168,14 @@ class Mechanics:
     # --- constraints ------------------------------------------------------------------------------------------------------
     def _back_onto(self, equations: ClosedEquations, b: Buffers) -> list[Call]:
         """Positions by Newton's method, then speeds, in place: straight-line code."""
-        places = quaternion_places(self.d.model)
+        at = self._inputs(b)
         calls = []
-        for kind, target in (("moved", b.X), ("stopped", b.X[self.nq :])):
-            graph = Graph()
-            inputs = equations.inputs(graph)
-            numbers = normalised(equations.moved(inputs), places) if kind == "moved" else equations.stopped(inputs)
-            calls.append(self._function(TracedProgram(graph, inputs, {"x": tuple(numbers)}), b, target))
+        for (traced, compiled), target in zip(equations.corrections, (b.X, b.X[self.nq :]), strict=True):
+            check = np.zeros(1)
+            numbers = [1, *(k for name in traced.inputs for k in (at[name], 0)), target.ctypes.data, check.ctypes.data]
+            arguments = np.array(numbers, dtype=np.int64)
+            self._keep += [compiled, check, arguments]
+            calls.append((compiled.address, arguments))
         return [*[calls[0]] * TURNS, calls[1]]
 
     def _closed_loops(self, equations: ClosedEquations) -> System:
@@ -311,21 +311,3 @@ class Mechanics:
             projection=normalise if places or d.closed else None,
             split=nq,
         )
-
-
-def quaternion_places(model: Any) -> list[int]:
-    """Where in q quaternions begin."""
-    out = []
-    for joint in model.joints:
-        first = model.q_slice(joint.name).start
-        out += [first + k for k, name in enumerate(joint.q_names) if name.rsplit(".", 1)[-1] == "qw"]
-    return out
-
-
-def normalised(q: Sequence[Number], places: Sequence[int]) -> list[Number]:
-    """Coordinates with quaternions of length one."""
-    out = list(q)
-    for at in places:
-        scale = 1.0 / sqrt(sum((x * x for x in q[at : at + 4]), 0.0))
-        out[at : at + 4] = [x * scale for x in q[at : at + 4]]
-    return out

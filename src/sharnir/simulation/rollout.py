@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.derivative import trace_derivative
 from ..backends.llvm.emit import emit
 from ..backends.llvm.jit import Compiled, compile_text, host_lanes
 from ..backends.llvm.runner import pool
 from ..backends.traced import TracedProgram
+from ..closed.quaternions import normalised, quaternion_places
 from ..dynamics import Dynamics
 from ..errors import MethodError, StateError
 from ..integrate.compiled import Driver
@@ -23,7 +23,7 @@ from ..integrate.system import Call, System, buffers
 from ..model.model import Model
 from ..model.states import check_quaternions, real_array
 from ..trace import Graph
-from .mechanics import normalised, quaternion_places
+from .prepared import dynamics, equations
 from .progress import Progress
 
 METHODS = {"rk4": rollout_rk4, "euler": rollout_euler}
@@ -91,7 +91,7 @@ def rollout(
     if feedback is not None:
         model = model.copy()
         model.add_force(feedback, name="feedback")
-    d = Dynamics(model, method, "llvm")
+    d = dynamics(model, method, "llvm")
     if d._method.program is None or "iterative" in d.method:
         raise MethodError(f"rollout needs a method of straight-line code; {d.method!r} is none: try 'separate' or 'composite'")
     q, v = _states(model, q0, v0)
@@ -153,8 +153,8 @@ class _Plan:
         s = d.structure
         self.nq, self.nv = s.nq, s.nv
         self.parameters = np.array(list(s.parameters.values()), dtype=float)
-        self.traced = trace_derivative(s, d._method, balance=False).traced
-        self.compiled = compile_text(emit(self.traced, host_lanes()), d._shelf._store)
+        shared = equations(d, balance=False)
+        self.traced, self.compiled = shared.traced, shared.code(host_lanes())
         self.places = quaternion_places(d.model)
         if self.places:
             graph = Graph()
@@ -241,9 +241,9 @@ def _states(model: Model, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray]:
         if bad.size:
             raise StateError(f"{what}: row {bad[0]} is not finite")
     q = q.copy()
-    for row in q:
-        check_quaternions(model, row)
     for at in quaternion_places(model):
+        for row in q[~q[:, at : at + 4].any(axis=1)]:
+            check_quaternions(model, row)
         q[:, at : at + 4] /= np.linalg.norm(q[:, at : at + 4], axis=1, keepdims=True)
     return q, np.ascontiguousarray(v)
 

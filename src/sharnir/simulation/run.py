@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..closed.assembly import assemble_start
+from ..closed.quaternions import quaternion_places
 from ..dynamics import Dynamics
 from ..errors import MethodError, SimulationError, StateError
 from ..integrate import run
@@ -19,7 +20,8 @@ from ..integrate.trajectory import Trajectory
 from ..model.model import Model
 from ..model.states import check_state, check_tau
 from .events import DIRECTIONS, Event, Moment, limit_events
-from .mechanics import Mechanics, quaternion_places
+from .mechanics import Mechanics
+from .prepared import dynamics
 from .progress import Progress
 from .result import Cost, Happened, Result
 from .storage import check_writable
@@ -70,7 +72,7 @@ def simulate(
     _check_choices(duration, limits, on_failure)
     q, v, t0 = check_state(model, q0, v0, t0)
     tau = check_tau(model, tau)
-    d = Dynamics(model, method, backend)
+    d = dynamics(model, method, backend)
     if d.closed:
         q, v = assemble_start(model, q0, v0, t0, d.closed.table)
     chosen = integrator_named(integrator)

@@ -188,7 +188,7 @@ def adams_errors(run, m, h, k):
         if k > 1:
             e1 += ((m.phi[k, l] + d) / w) * ((m.phi[k, l] + d) / w)
         e0 += (d / w) * (d / w)
-    e2, e1, e0 = sqrt(e2 / n), sqrt(e1 / n), sqrt(e0 / n)
+    e2, e1, e0 = sqrt(e2 / max(n, 1)), sqrt(e1 / max(n, 1)), sqrt(e0 / max(n, 1))
     m.now[ERKM2] = abs(h) * m.sig[k - 1] * GSTR[k - 2] * e2 if k > 2 else 0.0
     m.now[ERKM1] = abs(h) * m.sig[k] * GSTR[k - 1] * e1 if k > 1 else 0.0
     m.now[ERK] = e0
@@ -236,7 +236,7 @@ def adams_next(run, m, h, k, k_new):
         for l in range(n):
             d = m.phi[k + 2, l] / weight_of(run, l, run.x[l])
             total += d * d
-        above = abs(h) * GSTR[k + 1] * sqrt(total / n)
+        above = abs(h) * GSTR[k + 1] * sqrt(total / max(n, 1))
         if k > 1 and now[ERKM1] <= min(erk, above):
             order, error = k - 1, now[ERKM1]
         elif above < (erk if k > 1 else 0.5 * erk) and k < MOST:

@@ -12,7 +12,7 @@ from .advance import advance
 from .dense import hermite_rows, nested_polynomial
 from .fixed import fixed_arrival, fixed_start, fixed_target, step_back
 from .problem import derive
-from .state import EPS, GOING, NO_CONVERGENCE, SINCE, T, all_finite, keep_old
+from .state import GOING, LARGEST, NO_CONVERGENCE, NOT_FINITE, SINCE, T, all_finite, keep_old
 
 MIDPOINT_ITERATIONS = 60
 
@@ -53,25 +53,26 @@ def midpoint_step(problem, run, memory):
 
 def midpoint_slope(problem, run, memory, t, h):
     """memory.k = f(t, x + h/2 k) to rounding."""
-    before = 1e300
-    for _ in range(MIDPOINT_ITERATIONS):
+    before, first = LARGEST, 0.0
+    for count in range(MIDPOINT_ITERATIONS):
         for i in range(run.x.shape[0]):
             problem.X[i] = run.x_old[i] + 0.5 * (h * memory.k[i] + memory.lost[i])
         derive(problem, run, t)
-        change = 0.0
-        small = True
+        change, size = 0.0, 0.0
         for i in range(run.x.shape[0]):
-            d = abs(problem.DX[i] - memory.k[i])
-            change = max(change, d / (abs(problem.DX[i]) + abs(run.dx_old[i]) + 1e-300))
-            if abs(h) * d > 4.0 * EPS * abs(run.x_old[i]):
-                small = False
+            change = max(change, abs(problem.DX[i] - memory.k[i]))
+            size = max(size, abs(problem.DX[i]))
             memory.k[i] = problem.DX[i]
         if not all_finite(run, memory.k):
-            return step_back(run)
-        if change == 0.0 or (small and change >= before):
+            return NOT_FINITE
+        if change == 0.0 or (change >= before and change <= 1e-10 * size):
             return GOING
+        if count == 0:
+            first = change
+        if change > 1e6 * first:
+            return NO_CONVERGENCE
         before = change
-    return GOING if small else NO_CONVERGENCE
+    return NO_CONVERGENCE
 
 
 def midpoint(problem, run, events, output, memory):

@@ -211,7 +211,7 @@ def radau_newton(problem, run, memory, h):
             w = run.atol[i] + run.rule[RTOL] * abs(run.x_old[i])
             d0, d1, d2 = memory.b1[i] / w, memory.b2[i].real / w, memory.b2[i].imag / w
             size += d0 * d0 + d1 * d1 + d2 * d2
-        size = sqrt(size / (3.0 * n))
+        size = sqrt(size / (3.0 * max(n, 1)))
         if 0.0 * size != 0.0:
             return -1
         if count > 1:
@@ -257,7 +257,7 @@ def radau_norm(run, y, e):
     for i in range(e.shape[0]):
         d = e[i] / weight_of(run, i, y[i])
         total += d * d
-    return sqrt(total / e.shape[0])
+    return sqrt(total / max(e.shape[0], 1))
 
 
 def radau_factor(clock, now, h, error):

@@ -19,6 +19,33 @@ Vector = Sequence[Number]
 ORIGIN = (0.0, 0.0, 0.0)
 
 
+class OneCoordinate:
+    """One coordinate of a joint of several, called "joint.coordinate": seen by forces as a joint of its own."""
+
+    follows = None
+    nv = 1
+
+    def __init__(self, joint: PlacedJoint, coordinate: str) -> None:
+        self.name, self.joint, self.type = f"{joint.name}.{coordinate}", joint, self
+        self.k, self.a = joint.q_names.index(coordinate), joint.v_names.index(coordinate)
+        self.coordinate = coordinate
+        self.effort = None
+
+    @property
+    def limits(self) -> Any:
+        pairs = self.joint.type.limits
+        return None if pairs is None else pairs[self.k] if hasattr(pairs[0], "__len__") else pairs
+
+    def per_speed(self, what: str, n: int, label: str) -> Sequence[float]:
+        return [self.joint.type.per_speed(what, self.joint.nv, label)[self.a]]
+
+    def q_names(self) -> tuple[str, ...]:
+        return (self.coordinate,)
+
+    def neutral(self) -> tuple[float, ...]:
+        return (self.joint.type.neutral()[self.k],)
+
+
 class Loads:
     """The state of motion, read by name, and the forces of all elements, added up.
 
@@ -123,21 +150,31 @@ class Loads:
             raise ModelError(f"no body {name!r}; the bodies are {known([GROUND, *self.structure.body_number])}")
         return self.structure.body_number[name] + 1
 
-    def _joint(self, name: str) -> PlacedJoint:
+    def _joint(self, name: str) -> Any:
+        """A joint, or one coordinate of it by the name "joint.coordinate"."""
         number = self.structure.joint_number
-        if name not in number:
-            raise ModelError(f"no joint {name!r} in the tree; its joints are {known(number)}")
-        return self.structure.placed[number[name]]
+        if name in number:
+            return self.structure.placed[number[name]]
+        for joint in self.structure.placed:
+            coordinate = name.removeprefix(f"{joint.name}.")
+            if coordinate != name and coordinate in joint.q_names and coordinate in joint.v_names:
+                return OneCoordinate(joint, coordinate)
+        raise ModelError(f"no joint {name!r} in the tree; its joints are {known(number)}")
 
-    def _speeds(self, joint: PlacedJoint) -> tuple[range, float]:
+    def _speeds(self, joint: Any) -> tuple[range, float]:
         """The speeds a joint moves with, and how much faster than they it goes (followers)."""
         s = self.structure
+        if isinstance(joint, OneCoordinate):
+            first = int(s.v_first[s.joint_number[joint.joint.name] + 1]) + joint.a
+            return range(first, first + 1), 1.0
         leader = s.joint_number[joint.follows.leader if joint.follows else joint.name] + 1
         return range(int(s.v_first[leader]), int(s.v_first[leader + 1])), joint.follows.ratio if joint.follows else 1.0
 
-    def _coordinates(self, joint: PlacedJoint, rate: int) -> tuple[Number, ...]:
+    def _coordinates(self, joint: Any, rate: int) -> tuple[Number, ...]:
         """Coordinates (rate 0) or speeds (rate 1) of a joint; of a driven axis, where the drive is."""
         s = self.structure
+        if isinstance(joint, OneCoordinate):
+            return (self._coordinates(joint.joint, rate)[joint.a if rate else joint.k],)
         drives = [m.drive for m in s.motions_of(joint) if m.drive is not None]
         if drives and not joint.nv:
             ratio, offset = (joint.follows.ratio, joint.follows.offset) if joint.follows else (1.0, 0.0)

@@ -48,5 +48,7 @@ def _arguments(function: Any, on: Loads) -> tuple[Any, ...]:
     """(t) or (t, on), as many as the function takes."""
     if not callable(function):
         return ()
+    if hasattr(function, "reads_state"):  # a VectorFormula knows
+        return (on.t, on) if function.reads_state else (on.t,)
     code = getattr(function, "__code__", None)
     return (on.t, on) if code is not None and code.co_argcount - len(function.__defaults__ or ()) >= 2 else (on.t,)

@@ -1,0 +1,118 @@
+"""What a step of every integrator costs beside its evaluations, and how long its machine code takes to be there."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import sharnir as sh
+from sharnir.integrate.methods import INTEGRATORS, Integrator
+from sharnir.simulation.prepared import dynamics, equations
+
+from .report import Measure
+from .timing import once
+
+OWN = {name: method for name, method in INTEGRATORS.items() if method.entry is not None}
+"""Not those of other libraries."""
+SHORT, LONG, STEP, RTOL = 1.0, 6.0, 1e-3, 1e-8
+STATES, ROUNDS = 1024, 40
+
+CHILD = """
+import json, sys
+from time import perf_counter
+import sharnir as sh
+from sharnir.integrate import compiled
+from sharnir.simulation.run import simulate
+spent, load = [], compiled.load
+def timed(*arguments):
+    begun = perf_counter()
+    found = load(*arguments)
+    spent.append(perf_counter() - begun)
+    return found
+compiled.load = timed
+simulate(sh.samples.chain(1), 0.01, integrator={name!r}, **{options!r})
+print(json.dumps(sum(spent)))
+"""
+
+
+def options(method: Integrator) -> dict[str, float]:
+    return {"rtol": RTOL, "atol": RTOL / 100} if method.adaptive else {"step": STEP}
+
+
+def measure(model: sh.Model, quick: bool = False) -> Iterator[Measure | str]:
+    yield from steps(model)
+    for method in [OWN["rk4"]] if quick else OWN.values():
+        with tempfile.TemporaryDirectory() as folder:
+            cold, warm = (loading(method, Path(folder)) for _ in range(2))
+        yield Measure("simulate", method.name, "machine code of an integrator, cold cache", cold, " s")
+        yield Measure("simulate", method.name, "machine code of an integrator, warm cache", 1e3 * warm, " ms")
+
+
+def steps(model: sh.Model) -> Iterator[Measure | str]:
+    """An evaluation by itself, state after state in a compiled loop; a step of each integrator less its evaluations.
+
+    A long run less a short one: what it takes to begin and to end a run is not in a step.
+    """
+    alone, kept = evaluations(model)
+    rng = np.random.default_rng(1)
+    start = {"q0": model.random_q(rng), "v0": rng.normal(size=model.nv), "balance": False}
+    evaluation, best = math.inf, {}
+    for _ in range(ROUNDS):
+        for name, method in OWN.items():
+            evaluation = min(evaluation, once(alone, 10) / STATES)
+            for seconds in (SHORT, LONG):
+                r = sh.simulate(model, seconds, **start, output=[0.0, seconds], integrator=name, **options(method))
+                best[name, seconds] = min(best.get((name, seconds), r.cost), r.cost, key=lambda c: c.wall)
+    del kept
+    yield Measure("simulate", model.name, "one evaluation of the derivative", 1e9 * evaluation, " ns")
+    for name in OWN:
+        short, long = best[name, SHORT], best[name, LONG]
+        n = long.steps - short.steps
+        each, several = (long.wall - short.wall) / n, (long.evaluations - short.evaluations) / n
+        what = f"step of {name}: {several:.1f} evaluations"
+        if long.jacobians:
+            what += f", {(long.jacobians - short.jacobians) / n:.2f} Jacobians"
+        beside = 1e6 * (each - several * evaluation)
+        yield Measure("simulate", model.name, what, 1e9 * each, " ns", details={"beside evaluations": beside})
+
+
+def evaluations(model: sh.Model) -> tuple[Callable[[], None], list[Any]]:
+    """The code for one state on STATES states, one after the other; and what has to be kept alive."""
+    shared = equations(dynamics(model, "auto", "auto"), balance=False)
+    rng = np.random.default_rng(2)
+    q = np.array([model.random_q(rng) for _ in range(STATES)])
+    inputs = {
+        "q": q,
+        "v": rng.normal(size=(STATES, model.nv)),
+        "tau": np.zeros(model.nv),
+        "parameter": np.zeros(1),
+        "t": np.zeros(1),
+    }
+    outputs = [np.empty((STATES, max(1, len(group)))) for group in shared.traced.outputs.values()]
+    words = [STATES]
+    for key in shared.traced.inputs:
+        words += [inputs[key].ctypes.data, inputs[key].shape[1] if inputs[key].ndim == 2 else 0]
+    check = np.empty(STATES)
+    arguments = np.array([*words, *(x.ctypes.data for x in outputs), check.ctypes.data], dtype=np.int64)
+    code = shared.code(1)
+    return lambda: code.call(arguments.ctypes.data), [inputs, outputs, check]
+
+
+def loading(method: Integrator, cache: Path) -> float:
+    """Seconds until the machine code is there, in a fresh process; where it is made, Numba's own import is in it."""
+    given = {"step": STEP} if not method.adaptive else {}
+    environment = {**os.environ, "SHARNIR_CACHE": str(cache)}
+    command = [sys.executable, "-c", CHILD.format(name=method.name, options=given)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"the process for {method.name!r} failed:\n{done.stderr}")
+    return float(json.loads(done.stdout.splitlines()[-1]))

@@ -1,0 +1,82 @@
+"""What the runs of one model have in common, made once: the choice of a method, the equations as a graph, their machine code.
+
+All of it follows from the model's `Structure`, which never changes (parameters are inputs), and is forgotten with it.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from weakref import WeakKeyDictionary
+
+from ..backends.cache import Cache
+from ..backends.derivative import TracedDerivative, jacobian_along, trace_derivative
+from ..backends.llvm.emit import emit
+from ..backends.llvm.jit import Compiled, compile_text
+from ..backends.traced import TracedProgram
+from ..closed.equations import ClosedEquations
+from ..dynamics import Dynamics
+from ..model.model import Model
+from ..model.structure import Structure
+
+
+class Equations:
+    """The derivative of the state as a graph, and as machine code for one state or for lanes of states."""
+
+    def __init__(self, derivative: TracedDerivative, store: Cache) -> None:
+        self.derivative, self.traced, self._store = derivative, derivative.traced, store
+        self._codes: dict[tuple[str, int], Compiled] = {}
+
+    @cached_property
+    def along(self) -> TracedProgram:
+        """Its change along a direction: `jacobian_along`."""
+        return jacobian_along(self.derivative)
+
+    def code(self, lanes: int) -> Compiled:
+        return self._code("derivative", self.traced, lanes)
+
+    def jacobian_code(self, lanes: int) -> Compiled:
+        return self._code("jacobian", self.along, lanes)
+
+    def _code(self, what: str, traced: TracedProgram, lanes: int) -> Compiled:
+        if (what, lanes) not in self._codes:
+            self._codes[what, lanes] = compile_text(emit(traced, lanes), self._store)
+        return self._codes[what, lanes]
+
+
+class KnownDynamics(Dynamics):
+    """Of a model that had one before: what was checked then holds, and so do the equations of its constraints."""
+
+    def _check_inertia(self) -> None: ...
+
+    def _constrained(self, backend: str) -> ClosedEquations | None:
+        kept = self.structure.kept  # they know the structure: kept with it, they go with it
+        key = (self.method, backend, str(self._shelf._store.folder))
+        if key not in kept:
+            kept[key] = super()._constrained(backend)
+        return kept[key]
+
+
+_choices: WeakKeyDictionary[Structure, dict[str, tuple[str, str]]] = WeakKeyDictionary()
+_equations: WeakKeyDictionary[Structure, dict[tuple[object, ...], Equations]] = WeakKeyDictionary()
+
+
+def dynamics(model: Model, method: str, backend: str) -> Dynamics:
+    """A Dynamics of its own for every run; which method is the best, and whether every joint moves a mass, is found out once."""
+    known = _choices.setdefault(model.structure, {})
+    if method in known:
+        d: Dynamics = KnownDynamics(model, known[method][0], backend)
+        d.why = known[method][1]
+    else:
+        d = Dynamics(model, method, backend)
+        known[method] = d.method, d.why
+    return d
+
+
+def equations(d: Dynamics, balance: bool = True, tau_works: bool = True, limit: int | None = None) -> Equations:
+    """`trace_derivative` with the method of `d`; what follows from it is kept with it."""
+    kept = _equations.setdefault(d.structure, {})
+    key = (d.method, balance, tau_works, limit, str(d._shelf._store.folder))
+    if key not in kept:
+        traced = trace_derivative(d.structure, d._method, balance, tau_works, limit, d.closed)
+        kept[key] = Equations(traced, d._shelf._store)
+    return kept[key]

@@ -1,0 +1,122 @@
+"""Functions given by text: they work on floats and symbols like any Python function, and remember what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..errors import ModelError
+from .formula_parser import evaluate, parse, signals
+
+MOST_PARTS = 1000
+
+
+class Formulas:
+    """Several formulas (or plain numbers) of the same variables, with named parts that stand for longer ones."""
+
+    def __init__(
+        self,
+        items: Sequence[str | float],
+        variables: Sequence[str] = (),
+        where: Mapping[str, str | float] | None = None,
+        roots: Sequence[str] = (),
+    ) -> None:
+        """`where`: named parts, each may use the variables and the parts before it. `roots`: see `parse`."""
+        self.items = tuple(x if isinstance(x, str) else _number(x) for x in items)
+        self.variables = tuple(variables)
+        self.where = {name: x if isinstance(x, str) else _number(x) for name, x in dict(where or {}).items()}
+        _check_names([*self.variables, *self.where])
+        names = list(self.variables)
+        self._parts = []
+        for name, text in self.where.items():
+            self._parts.append((name, _parsed(text, names, roots)))
+            names.append(name)
+        self._trees = [_parsed(x, names, roots) for x in self.items]
+
+    def __call__(self, values: Sequence[Any], read: Callable[[tuple[str, ...]], Any] | None = None) -> tuple[Any, ...]:
+        if len(values) != len(self.variables):
+            raise TypeError(f"a formula of {len(self.variables)} variables {self.variables} was called with {len(values)} values")
+        known = dict(zip(self.variables, values, strict=True))
+        for name, tree in self._parts:
+            known[name] = evaluate(tree, known, read)
+        return tuple(evaluate(tree, known, read) for tree in self._trees)
+
+    @property
+    def signals(self) -> set[tuple[str, ...]]:
+        """What is read beside the variables, e.g. ("q", "elbow")."""
+        return set().union(*(signals(tree) for tree in [*self._trees, *(tree for _, tree in self._parts)]))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Formulas):
+            return NotImplemented
+        return (self.items, self.variables, self.where) == (other.items, other.variables, other.where)
+
+    def __hash__(self) -> int:
+        return hash((self.items, self.variables, tuple(self.where)))
+
+
+class Formula:
+    """One function by its text, e.g. `formula("a*sin(2*t)", "t", where={"a": "0.1*t"})`."""
+
+    def __init__(self, text: str | float, variables: Sequence[str] = (), where: Mapping[str, str | float] | None = None) -> None:
+        self.formulas = Formulas((text,), variables, where)
+
+    @property
+    def text(self) -> str:
+        return str(self.formulas.items[0])
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return self.formulas.variables
+
+    @property
+    def where(self) -> Mapping[str, str | float]:
+        return self.formulas.where
+
+    def __call__(self, *values: Any) -> Any:
+        return self.formulas(values)[0]
+
+    def __eq__(self, other: object) -> bool:
+        return self.formulas == other.formulas if isinstance(other, Formula) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.formulas)
+
+    def __repr__(self) -> str:
+        rest = "".join(f", {name!r}" for name in self.variables) + (f", where={self.where!r}" if self.where else "")
+        return f"formula({self.formulas.items[0]!r}{rest})"
+
+
+def formula(text: str | float, *variables: str, where: Mapping[str, str | float] | None = None) -> Formula:
+    """A function of the named variables: numbers, + − * / **, pi, e and the functions of sharnir (sin … select).
+
+    Use it where a Python function would do, and the model can be written to a file: motion=formula("0.3*sin(2*t)", "t").
+    """
+    return Formula(text, variables, where)
+
+
+def constant(text: str) -> float:
+    """The value of a formula without variables: `pi/2`."""
+    return float(Formulas((text,))(())[0])
+
+
+def _parsed(item: str | float, names: Sequence[str], roots: Sequence[str]) -> Any:
+    return parse(item, names, roots) if isinstance(item, str) else ("number", item)
+
+
+def _number(x: Any) -> float:
+    try:
+        return float(x)
+    except (TypeError, ValueError, OverflowError):
+        raise ModelError(f"expected a formula or a number, got {x!r}") from None
+
+
+def _check_names(names: Sequence[str]) -> None:
+    if len(names) > MOST_PARTS:
+        raise ModelError(f"a formula of more than {MOST_PARTS} names")
+    for name in names:
+        if not isinstance(name, str) or not name.isidentifier():
+            raise ModelError(f"formula: a name in it must be a word of letters, digits and _, got {name!r}")
+    twice = [name for k, name in enumerate(names) if name in names[:k]]
+    if twice:
+        raise ModelError(f"formula: the name {twice[0]!r} is given twice")

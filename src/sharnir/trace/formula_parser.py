@@ -1,0 +1,167 @@
+"""Formulas as text: read by Python's own parser, walked by an allow-list, never executed."""
+
+from __future__ import annotations
+
+import ast
+import math
+import warnings
+from collections.abc import Collection
+from difflib import get_close_matches
+from typing import Any
+
+from ..errors import ModelError, known
+from . import functions
+
+LONGEST, DEEPEST = 4000, 100
+"""Characters of a formula, and operations inside one another."""
+
+CONSTANTS = {"pi": math.pi, "e": math.e}
+_ONE = ("sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "sqrt", "sinh", "cosh", "tanh")
+FUNCTIONS: dict[str, tuple[int, Any]] = {
+    **{name: (1, getattr(functions, name)) for name in _ONE},
+    "abs": (1, abs),
+    **{name: (2, getattr(functions, name)) for name in ("atan2", "power", "minimum", "maximum")},
+    "select": (3, functions.select),
+}
+"""Name: how many arguments, and the function."""
+
+_BINARY = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow"}
+_COMPARE = {ast.Lt: ("less", False), ast.LtE: ("less_equal", False), ast.Gt: ("less", True), ast.GtE: ("less_equal", True)}
+
+Tree = tuple[Any, ...]
+"""("number", x), ("name", n), ("signal", (root, part, …)), ("apply", operation, trees) or ("call", function, trees)."""
+
+
+def parse(text: Any, names: Collection[str], roots: Collection[str] = ()) -> Tree:
+    """A formula of `names`, and of signals such as `q.elbow` whose first word is one of `roots`."""
+    if not isinstance(text, str) or not text.strip():
+        raise ModelError(f"expected a formula such as '0.3*sin(2*t)', got {text!r}")
+    if len(text) > LONGEST:
+        raise ModelError(f"the formula is longer than {LONGEST} characters ({len(text)}); name its parts under `where`")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what Python finds odd, the walk refuses
+            tree = ast.parse(text.strip().replace("\n", " "), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        why = f" at character {error.offset}" if isinstance(error, SyntaxError) and error.offset else ""
+        raise ModelError(f"formula {shortened(text)}: cannot be read{why}; write e.g. '0.3*sin(2*t)'") from None
+    if "#" in text and "'" not in text and '"' not in text:
+        raise ModelError(f"formula {shortened(text)}: '#' begins a comment in Python and means nothing here")
+    return _Walk(text, names, roots).tree(tree.body, 1)
+
+
+def evaluate(tree: Tree, values: dict[str, Any], read: Any = None) -> Any:
+    """The value of a formula on numbers of any kind; `read` gives the value of a signal."""
+    kind = tree[0]
+    if kind == "number":
+        return tree[1]
+    if kind == "name":
+        return values[tree[1]]
+    if kind == "signal":
+        return read(tree[1])
+    arguments = [evaluate(x, values, read) for x in tree[2]]
+    return functions.apply(tree[1], *arguments) if kind == "apply" else FUNCTIONS[tree[1]][1](*arguments)
+
+
+def signals(tree: Tree) -> set[tuple[str, ...]]:
+    """The signals a formula reads."""
+    if tree[0] == "signal":
+        return {tree[1]}
+    return set().union(*(signals(x) for x in tree[2])) if tree[0] in ("apply", "call") else set()
+
+
+def shortened(text: str, most: int = 60) -> str:
+    return repr(text if len(text) <= most else text[: most - 1] + "…")
+
+
+class _Walk:
+    """Turns Python's tree into ours; whatever is not on the list is refused."""
+
+    def __init__(self, text: str, names: Collection[str], roots: Collection[str]) -> None:
+        self.text, self.names, self.roots = text, names, roots
+
+    def tree(self, node: ast.AST, depth: int) -> Tree:
+        if depth > DEEPEST:
+            raise self.error(f"more than {DEEPEST} operations inside one another")
+        deeper = depth + 1
+        match node:
+            case ast.Constant(value=bool() | complex() | str() | bytes() | None):
+                raise self.error(f"{node.value!r} is no number")
+            case ast.Constant(value=int() | float() as value):
+                return ("number", self.number(value))
+            case ast.Name(id=name):
+                return self.name(name)
+            case ast.Attribute() | ast.Subscript():
+                return ("signal", self.path(node))
+            case ast.UnaryOp(op=ast.UAdd(), operand=x):
+                return self.tree(x, deeper)
+            case ast.UnaryOp(op=ast.USub(), operand=x):
+                inner = self.tree(x, deeper)
+                return ("number", -inner[1]) if inner[0] == "number" else ("apply", "neg", (inner,))
+            case ast.BinOp(op=op, left=a, right=b) if type(op) in _BINARY:
+                return ("apply", _BINARY[type(op)], (self.tree(a, deeper), self.tree(b, deeper)))
+            case ast.Call():
+                return self.call(node, deeper)
+            case ast.Compare():
+                raise self.error("a comparison stands only in select(condition, a, b)")
+        raise self.error(f"{type(node).__name__} is not allowed; use numbers, names, + - * / ** and {known(FUNCTIONS, 99)}")
+
+    def number(self, value: float) -> float:
+        try:
+            return float(value)
+        except OverflowError:
+            raise self.error("a number is too large") from None
+
+    def name(self, name: str) -> Tree:
+        if name in self.names:
+            return ("name", name)
+        if name in CONSTANTS:
+            return ("number", CONSTANTS[name])
+        if name in FUNCTIONS:
+            raise self.error(f"{name} is a function: write {name}(…)")
+        if name in self.roots:
+            raise self.error(f"{name} of what? write e.g. {name}.elbow or {name}['left elbow']")
+        choice = [*self.names, *(f"{r}.…" for r in self.roots), *CONSTANTS]
+        near = get_close_matches(name, self.names, 1)
+        hint = f"did you mean {near[0]!r}? It" if near else "it"
+        raise self.error(f"unknown name {name!r}; {hint} may use {known(choice, 20)}")
+
+    def call(self, node: ast.Call, depth: int) -> Tree:
+        name = node.func.id if isinstance(node.func, ast.Name) else None
+        if name not in FUNCTIONS:
+            near = get_close_matches(name or "", FUNCTIONS, 1)
+            hint = f"did you mean {near[0]!r}? The" if near else "the"
+            raise self.error(f"unknown function {name or 'here'!r}; {hint} functions are {known(FUNCTIONS, 99)}")
+        arity = FUNCTIONS[name][0]
+        if node.keywords or len(node.args) != arity:
+            raise self.error(f"{name} takes {arity} argument{'s' * (arity > 1)}, got {len(node.args) + len(node.keywords)}")
+        if name != "select":
+            return ("call", name, tuple(self.tree(x, depth) for x in node.args))
+        condition, *others = node.args
+        return ("call", name, (self.condition(condition, depth), *(self.tree(x, depth) for x in others)))
+
+    def condition(self, node: ast.AST, depth: int) -> Tree:
+        if not (isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _COMPARE):
+            raise self.error("select needs one comparison by <, <=, > or >= as its first argument")
+        operation, swapped = _COMPARE[type(node.ops[0])]
+        sides = (self.tree(node.left, depth + 1), self.tree(node.comparators[0], depth + 1))
+        return ("apply", operation, sides[::-1] if swapped else sides)
+
+    def path(self, node: ast.AST) -> tuple[str, ...]:
+        """q.elbow, q['left elbow'].angle …"""
+        parts: list[str] = []
+        while not isinstance(node, ast.Name):
+            match node:
+                case ast.Attribute(value=inner, attr=part) | ast.Subscript(value=inner, slice=ast.Constant(value=str() as part)):
+                    parts.append(part)
+                    node = inner
+                case _:
+                    raise self.error("a dot or a bracket belongs to a signal such as q.elbow or q['left elbow']")
+            if len(parts) > 3:
+                raise self.error("a signal has at most three words, such as q.shoulder.first")
+        if node.id not in self.roots:
+            raise self.error(f"unknown signal {node.id!r}; " + (f"known are {known(self.roots)}" if self.roots else "none here"))
+        return (node.id, *reversed(parts))
+
+    def error(self, what: str) -> ModelError:
+        return ModelError(f"formula {shortened(self.text)}: {what}")
