@@ -1,4 +1,4 @@
-"""All measurements: `python -m benchmarks [robots] [chains] [compile] [simulate] [iftomm] [kane] [urdf] [--quick] [--out results]`."""
+"""All measurements: `python -m benchmarks [robots] [chains] [compile] [simulate] [iftomm] [kane] [urdf] …`."""
 
 from __future__ import annotations
 

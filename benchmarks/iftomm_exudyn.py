@@ -308,12 +308,8 @@ class Found:
         return f"{self.built.name}; {self.settings}"
 
 
-def candidates(p: Problem, reference: np.ndarray, models: Sequence[Built]) -> tuple[Found | None, list[str]]:
-    """Cheapest of the implicit solvers: all are tried with few steps; their error falls with the square of the number."""
-
-    def score(f: Found) -> float:
-        return f.cpu * f.error**0.5
-
+def candidates(p: Problem, reference: np.ndarray, models: Sequence[Built]) -> tuple[list[Found], list[str]]:
+    """The cheapest of the implicit solvers: all are tried with few steps; their error falls with the square of the number."""
     tries = [
         (built, Settings(solver, PROBE[p.code], linear=linear, modified=modified))
         for built in models
@@ -327,24 +323,33 @@ def candidates(p: Problem, reference: np.ndarray, models: Sequence[Built]) -> tu
         lost = sum(f is None or f.error >= 0.05 for f in mine)
         if lost:
             notes.append(f"{p.name}: Exudyn's {solver} failed in {lost} of {len(mine)} trials with {PROBE[p.code]} steps")
-    if not fine:
-        return None, notes
-    top = min(fine, key=score)
+    return [tuned(f, reference) for f in sorted(fine, key=score)[:4]], notes
+
+
+def score(f: Found) -> float:
+    """What a run of second order would cost at a given error."""
+    return f.cpu * f.error**0.5
+
+
+def tuned(top: Found, reference: np.ndarray) -> Found:
+    """With the best of a few damping parameters and tolerances of Newton's method, one after the other."""
     for change in [*({"rho": x} for x in (0.6, 0.8, 0.9, 0.99)), *({"newton": x} for x in (1e-10, 1e-6, 1e-5))]:
         if top.settings.solver == "GeneralizedAlpha" or "newton" in change:
             one = tried(top.built, replace(top.settings, **change), reference, 2)
             top = one if one and one.error < 0.05 and score(one) < score(top) else top
-    return top, notes
+    return top
 
 
-def best(reference: np.ndarray, target: float, models: Sequence[Built], implicit: Found | None, longest: float) -> list[Found]:
+def best(reference: np.ndarray, target: float, models: Sequence[Built], implicit: Sequence[Found], longest: float) -> list[Found]:
     """The cheapest run that reaches the target, or the most exact within `longest` seconds; after it, where an explicit
     solver won, the cheapest implicit one."""
     found = [f for built in models if built.explicit for f in explicit(built, reference, target) if f]
-    if implicit:
-        found.append(refined(implicit, reference, target, longest))
+    found += [refined(f, reference, target, longest) for f in implicit]
     reached = sorted((f for f in found if f.error <= target), key=lambda f: f.cpu) or sorted(found, key=lambda f: f.error)
-    return [*reached[:1], *(f for f in reached[1:] if f.settings.solver in IMPLICIT)]
+    return [
+        *reached[:1],
+        *[f for f in reached[1:] if f.settings.solver in IMPLICIT and reached[0].settings.solver not in IMPLICIT][:1],
+    ]
 
 
 def tried(built: Built, settings: Settings, reference: np.ndarray, repeats: int = 1) -> Found | None:
@@ -374,16 +379,20 @@ PROBE = {"A01": 4000, "A02": 3000, "A03": 2000, "A04": 1500}
 
 
 def refined(f: Found, reference: np.ndarray, target: float, longest: float) -> Found:
-    """As many steps as the target needs, or as fit into `longest` seconds of CPU."""
-    most, last = longest / f.cpu * f.settings.steps, f
-    for _ in range(5):
-        steps = int(min(most, last.settings.steps * (last.error / (0.97 * target)) ** 0.5)) + 1
-        one = tried(f.built, replace(f.settings, steps=steps), reference)
-        if one is None:
-            one = tried(f.built, replace(f.settings, steps=steps, modified=False, newton=1e-8), reference)
-        if one is None:
-            break
-        last = one
-        if one.error <= target or steps >= most:
-            break
-    return last
+    """As many steps as the target needs, with Newton's method as tight as it must be; or the most exact of what was tried."""
+    found = [f]
+    for newton in (x for x in (f.settings.newton, 1e-8, 1e-10, 1e-12) if x <= f.settings.newton):
+        last = tried(f.built, replace(f.settings, newton=newton), reference)
+        while last is not None:
+            found.append(last)
+            if last.error <= target:
+                return last
+            steps = int(last.settings.steps * (last.error / (0.97 * target)) ** 0.5) + 1
+            if last.cpu * steps / last.settings.steps > longest:
+                break
+            one = tried(f.built, replace(last.settings, steps=steps), reference)
+            stuck = one is None or (one.error > target and one.error > 3.0 * target)
+            last = None if stuck else one
+            if one is not None and stuck:
+                found.append(one)
+    return min(found, key=lambda f: f.error)
