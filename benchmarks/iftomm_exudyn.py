@@ -383,16 +383,17 @@ def refined(f: Found, reference: np.ndarray, target: float, longest: float) -> F
     found = [f]
     for newton in (x for x in (f.settings.newton, 1e-8, 1e-10, 1e-12) if x <= f.settings.newton):
         last = tried(f.built, replace(f.settings, newton=newton), reference)
-        while last is not None:
-            found.append(last)
-            if last.error <= target:
-                return last
+        for _ in range(4):
+            if last is None:
+                break
             steps = int(last.settings.steps * (last.error / (0.97 * target)) ** 0.5) + 1
             if last.cpu * steps / last.settings.steps > longest:
                 break
-            one = tried(f.built, replace(last.settings, steps=steps), reference)
-            stuck = one is None or (one.error > target and one.error > 3.0 * target)
-            last = None if stuck else one
-            if one is not None and stuck:
-                found.append(one)
-    return min(found, key=lambda f: f.error)
+            last = tried(f.built, replace(last.settings, steps=steps), reference)
+            found += [last] if last else []
+            if last and (last.error <= target or last.error > 3.0 * target):  # there, or stuck
+                break
+        if any(x.error <= target for x in found[1:]):
+            break
+    reached = [x for x in found if x.error <= target]
+    return min(reached, key=lambda x: x.cpu) if reached else min(found, key=lambda x: x.error)
