@@ -1,4 +1,4 @@
-"""All measurements: `python -m benchmarks [robots] [chains] [compile] [simulate] [kane] [urdf] [--quick] [--out results]`."""
+"""All measurements: `python -m benchmarks [robots] [chains] [compile] [simulate] [iftomm] [kane] [urdf] …`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 from . import report, timing  # noqa: E402
 
-PARTS = {"robots": "peers", "chains": "chains", "compile": "compile", "simulate": "simulate"}
+PARTS = {"robots": "peers", "chains": "chains", "compile": "compile", "simulate": "simulate", "iftomm": "iftomm"}
 """Parts that measure time, and their modules."""
 
 NAMES = [*PARTS, "kane", "urdf"]
@@ -23,6 +23,7 @@ TITLES = {
     "chains": "Chains of revolute joints, Numba loops",
     "compile": "The first answer of a fresh process",
     "simulate": "Simulation, times faster than the peers; one thread unless said, minimum of rounds taken in turn",
+    "iftomm": "IFToMM problems, CPU time at a stated error beside Exudyn",
 }
 
 

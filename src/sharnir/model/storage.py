@@ -12,12 +12,14 @@ from ..kernels.arrays import Array
 
 def resolve(shape: Any, sizes: Mapping[str, int]) -> tuple[int, ...]:
     """("nb1", 3) -> (8, 3)."""
-    return tuple(_size(part, sizes) for part in shape)
+    return tuple([_size(part, sizes) for part in shape])
 
 
 def _size(part: Any, sizes: Mapping[str, int]) -> int:
     if isinstance(part, int):
         return part
+    if part in sizes:
+        return sizes[part]
     name, _, more = part.partition("+")
     return sizes[name] + (int(more) if more else 0)
 
@@ -29,8 +31,10 @@ def allocate(group: Any, sizes: Mapping[str, int], make: Callable[[tuple[int, ..
         if make is not None:
             return make(shape)
         dtype = getattr(group, "dtype", float)
-        return np.zeros(shape, dtype=dtype) if dtype == "int64" else np.full(shape, np.nan, dtype=dtype)
-    return group(*(allocate(part, sizes, make) for part in group.__annotations__.values()))
+        out = np.empty(shape, dtype=dtype)
+        out.fill(0 if dtype == "int64" else np.nan)
+        return out
+    return group(*[allocate(part, sizes, make) for part in group.__annotations__.values()])
 
 
 def words(group: Any) -> int:
