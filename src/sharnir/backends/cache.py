@@ -11,6 +11,7 @@ import os
 import shutil
 import tempfile
 import warnings
+from functools import cache as once
 from pathlib import Path
 
 _MAGIC = b"sharnir1"
@@ -26,11 +27,14 @@ def digest(*parts: str) -> str:
 
 def default_folder() -> Path:
     """$SHARNIR_CACHE, or `sharnir` in the user's cache folder."""
-    named = os.environ.get("SHARNIR_CACHE")
+    return _folder(*(os.environ.get(name) for name in ("SHARNIR_CACHE", "XDG_CACHE_HOME", "HOME")))
+
+
+@once
+def _folder(named: str | None, cache: str | None, home: str | None) -> Path:
     if named:
         return Path(named)
-    home = os.environ.get("XDG_CACHE_HOME")
-    return (Path(home) if home else Path.home() / ".cache") / "sharnir"
+    return (Path(cache) if cache else Path.home() / ".cache") / "sharnir"
 
 
 class Cache:
