@@ -164,8 +164,8 @@ def test_a_million_steps_need_no_more_memory_than_their_rows():
 def _request(**changes):
     from sharnir.integrate.request import Request
 
-    values = dict(x0=[1, 0], t0=0, t1=1000, rtol=1e-6, atol=1e-9, step=1e-3, first_step=None, max_step=np.inf)
-    values |= dict(times=None, every=1, events=(), looks=4) | changes
+    values = {"x0": [1, 0], "t0": 0, "t1": 1000, "rtol": 1e-6, "atol": 1e-9, "step": 1e-3, "first_step": None}
+    values |= {"max_step": np.inf, "times": None, "every": 1, "events": (), "looks": 4} | changes
     return Request.checked(system("oscillator"), method=INTEGRATORS["rk4"], **values)
 
 

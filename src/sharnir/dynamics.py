@@ -124,7 +124,7 @@ class Dynamics:
     def closing_reactions(
         self, q: Any = None, v: Any = None, tau: Any = None, t: float = 0.0, wrenches: Any = None
     ) -> dict[str, dict[str, np.ndarray]]:
-        """What each constraint does to its bodies in one state: {constraint: {body: force and moment at its origin, its axes}}."""
+        """What each constraint does to its bodies in one state: {constraint: {body: force, moment at its origin, its axes}}."""
         closed = self._need_constraints()
         lam = self.multipliers(q, v, tau, t, wrenches)
         q, v, t = check_state(self.model, q, v, t)

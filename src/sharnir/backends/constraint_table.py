@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ModelError, StateError
-from ..model.constraints.base import Constraint
+from ..errors import ModelError, StateError, TraceError
+from ..model.constraints.base import Constraint, Row
+from ..model.constraints.closing import ClosingJoint
 from ..model.forces.loads import Loads
 from ..model.structure import Structure
 from ..programs import PROGRAMS
@@ -54,9 +55,10 @@ class ConstraintTable:
         more, idle_too = _sorted(others)
         self.rows = [row for row, _ in rows + more]
         self.idle = idle + idle_too
-        self._kept = [row for row, _ in rows], [row for row, _ in more]
         self.traced_inputs = inputs
         self.traced = self._differentiated(inputs, [x for _, x in rows], [x for _, x in more])
+        self.moves_by_itself = self._depends_on_time()
+        """Whether any row asks for motion at zero speeds, so that its forces do work."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -76,10 +78,18 @@ class ConstraintTable:
         parameters = parameters if len(parameters) else list(self.structure.parameters.values())
         floats = {"q": q.tolist(), "v": v.tolist(), "parameter": list(parameters), "t": [float(t)]}
         found = self.trace(floats)
-        return {
-            "g": np.array(found.g, dtype=float), "rate": np.array(found.rate, dtype=float),
-            "J": np.array(found.J, dtype=float).reshape(len(self), self.structure.nv), "gamma": np.array(found.gamma, dtype=float),
-        }  # fmt: skip
+        arrays = {name: np.array(getattr(found, name), dtype=float) for name in ("g", "rate", "J", "gamma")}
+        return arrays | {"J": arrays["J"].reshape(len(self), self.structure.nv)}
+
+    def violation(self, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray) -> np.ndarray:
+        """(T,): the largest of what is kept at zero, over states (T, nq), (T, nv), (T,), (T, parameters): rows of position,
+        and the rates of those that are rows of speeds alone."""
+        if not len(t) or not self.rows:
+            return np.zeros(len(t))
+        symbols = [x for group in self.traced_inputs.values() for x in group]
+        kept = [*self.traced.g, *self.traced.rate[self.n_holonomic :]]
+        found = Expression(symbols[0].graph, symbols, kept)(*q.T, *v.T, *parameters.T, t)
+        return np.abs(np.array([np.broadcast_to(x, len(t)) for x in found], dtype=float)).max(axis=0)
 
     def wrenches(self, q: np.ndarray, v: np.ndarray, t: float, lam: np.ndarray) -> dict[str, dict[str, np.ndarray]]:
         """What multipliers do to the bodies: {constraint: {body: force and moment at its origin, its axes}}."""
@@ -111,8 +121,27 @@ class ConstraintTable:
         flow = [*zip(inputs["q"], rates, strict=True), (inputs["t"][0], 1.0)]
         rate = (*tangent(g, flow), *speeds)
         columns = [tangent(rate, [(x, 1.0)]) for x in inputs["v"]]
+        self._check_linear(columns, inputs)
         J = tuple(tuple(column[k] for column in columns) for k in range(len(rate)))
         return TracedConstraints(tuple(g), rate, J, tangent(rate, flow))
+
+    def _check_linear(self, columns: list[tuple[Number, ...]], inputs: dict[str, Any]) -> None:
+        """Rows of speeds must not have factors that depend on speeds."""
+        speeds = [(x, 1.0 + 0.1 * k) for k, x in enumerate(inputs["v"])]
+        for column in columns:
+            for row, x in zip(self.rows[self.n_holonomic :], tangent(column[self.n_holonomic :], speeds), strict=True):
+                if isinstance(x, Symbol) or x != 0.0:
+                    raise ModelError(f"{row}: a constraint of speeds must be linear in them")
+
+    def _depends_on_time(self) -> bool:
+        """Tried at a few places, at rest."""
+        symbols = [x for group in self.traced_inputs.values() for x in group]
+        rng = np.random.default_rng(3)
+        for _ in range(3):
+            values = [x for name, group in self.traced_inputs.items() for x in rng.uniform(0.1, 0.9, len(group)) * (name != "v")]
+            if any(abs(x) > 1e-12 for x in Expression(symbols[0].graph, symbols, self.traced.rate)(*values)):
+                return True
+        return False
 
 
 class _Local:
@@ -122,10 +151,10 @@ class _Local:
         self.name = name
         graph = Graph()
         on = Loads(structure, graph)
-        label = constraint.name or f"constraint {name!r}"
-        first = list(call_traced(constraint.positions, [on], label))
+        label = f"joint {name!r}" if isinstance(constraint, ClosingJoint) else f"constraint {name!r}"
+        first = _asked(constraint.positions, on, label)
         self._of_speed = {key for key in on.inputs if key[0] in ("v", "velocity")}
-        second = list(call_traced(constraint.speeds, [on], label))
+        second = _asked(constraint.speeds, on, label)
         if on.wrenches or on.torques:
             raise StateError(f"{label}: a constraint looks, it does not push")
         values = check_numbers([x for _, x in (*first, *second)], graph, label)
@@ -176,6 +205,16 @@ class _Local:
             dr, dG = G.T @ u, -np.cross(w, G, axisb=0, axisc=0).ravel()
             changes = [*(("r", 3 * row + k, dr[k]) for k in range(3)), *(("G", 9 * row + k, dG[k]) for k in range(9))]
         return [(self._inputs[kind, k], float(x)) for kind, k, x in changes if (kind, k) in self._inputs]
+
+
+def _asked(function: Any, on: Loads, label: str) -> list[Row]:
+    """The rows of a constraint; what sharnir itself refuses is said without a traceback."""
+    try:
+        return list(call_traced(function, [on], label))
+    except TraceError as error:
+        if isinstance(error.__cause__, ModelError):
+            raise ModelError(f"{label}: {error.__cause__}") from None
+        raise
 
 
 def _sorted(rows: list[tuple[ConstraintRow, Number]]) -> tuple[list[tuple[ConstraintRow, Number]], list[ConstraintRow]]:

@@ -28,8 +28,8 @@ class Mobility:
     """Rows that say nothing new, and by what they are fixed already."""
 
     def __str__(self) -> str:
-        lines = [f"{self.freedoms} freedom{'s' * (self.freedoms != 1)} (Grübler's count: {self.gruebler}); {len(self.rows)} rows, rank {self.rank}"]  # fmt: skip
-        return "\n".join([*lines, *(f"  {line}" for line in self.redundant)])
+        freedoms = f"{self.freedoms} freedom{'s' * (self.freedoms != 1)} (Grübler's count: {self.gruebler})"
+        return "\n".join([f"{freedoms}; {len(self.rows)} rows, rank {self.rank}", *(f"  {line}" for line in self.redundant)])
 
 
 def mobility(model: Model, q: Any = None, t: float = 0.0) -> Mobility:

@@ -169,14 +169,8 @@ class Mechanics:
     # --- constraints ------------------------------------------------------------------------------------------------------
     def _back_onto(self, equations: ClosedEquations, b: Buffers) -> list[Call]:
         """Positions by Newton's method, then speeds, in place: straight-line code."""
-        places = quaternion_places(self.d.model)
-        calls = []
-        for kind, target in (("moved", b.X), ("stopped", b.X[self.nq :])):
-            graph = Graph()
-            inputs = equations.inputs(graph)
-            numbers = normalised(equations.moved(inputs), places) if kind == "moved" else equations.stopped(inputs)
-            calls.append(self._function(TracedProgram(graph, inputs, {"x": tuple(numbers)}), b, target))
-        return [*[calls[0]] * TURNS, calls[1]]
+        moved, stopped = back_onto(equations, quaternion_places(self.d.model))
+        return [*[self._function(moved, b, b.X)] * TURNS, self._function(stopped, b, b.X[self.nq :])]
 
     def _closed_loops(self, equations: ClosedEquations) -> System:
         """Models too large for one graph: straight-line code for what the state gives, loops for the rest."""
@@ -311,6 +305,17 @@ class Mechanics:
             projection=normalise if places or d.closed else None,
             split=nq,
         )
+
+
+def back_onto(equations: ClosedEquations, places: Sequence[int]) -> tuple[TracedProgram, TracedProgram]:
+    """Coordinates after a step of Newton's method towards the constraints; speeds without what breaks them."""
+    out = []
+    for kind in ("moved", "stopped"):
+        graph = Graph()
+        inputs = equations.inputs(graph)
+        numbers = normalised(equations.moved(inputs), places) if kind == "moved" else equations.stopped(inputs)
+        out.append(TracedProgram(graph, inputs, {"x": tuple(numbers)}))
+    return out[0], out[1]
 
 
 def quaternion_places(model: Any) -> list[int]:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from ..backends.llvm.emit import emit
 from ..backends.llvm.jit import Compiled, compile_text, host_lanes
 from ..backends.llvm.runner import pool
 from ..backends.traced import TracedProgram
+from ..closed.assembly import assemble_start
+from ..closed.solution import TURNS
 from ..dynamics import Dynamics
 from ..errors import MethodError, StateError
 from ..integrate.compiled import Driver
@@ -23,7 +26,7 @@ from ..integrate.system import Call, System, buffers
 from ..model.model import Model
 from ..model.states import check_quaternions, real_array
 from ..trace import Graph
-from .mechanics import normalised, quaternion_places
+from .mechanics import back_onto, normalised, quaternion_places
 from .progress import Progress
 
 METHODS = {"rk4": rollout_rk4, "euler": rollout_euler}
@@ -84,7 +87,7 @@ def rollout(
     feedback  a traced law, as a force of the model's own: a function of `Loads` that pushes, compiled with the equations
               and evaluated at every stage
     every     keep every so many steps;  integrator  "rk4" or "euler" (semi-implicit)
-    A trajectory that fails does not stop the others.
+    A trajectory that fails does not stop the others. Where the model has closed loops, the states are assembled first.
     """
     if integrator not in METHODS:
         raise MethodError(f"rollout steps with 'rk4' or 'euler', not with {integrator!r}")
@@ -94,7 +97,15 @@ def rollout(
     d = Dynamics(model, method, "llvm")
     if d._method.program is None or "iterative" in d.method:
         raise MethodError(f"rollout needs a method of straight-line code; {d.method!r} is none: try 'separate' or 'composite'")
+    if d.closed and (d.closed.form or not d.closed.is_small):
+        raise MethodError(
+            f"rollout needs straight-line code; model {model.name!r} with its {len(d.closed.table)} rows of constraints is too "
+            "large for that: simulate its motions one by one"
+        )
     q, v = _states(model, q0, v0)
+    if d.closed:
+        for k in range(len(q)):
+            q[k], v[k] = assemble_start(model, q[k], v[k], t0, d.closed.table)
     if not 0.0 < dt < np.inf or steps < 0 or every < 1:
         raise StateError(f"dt must be positive, steps not negative, every at least 1; got {dt}, {steps}, {every}")
     plan = _Plan(d, integrator, dt, steps, every, t0)
@@ -139,7 +150,7 @@ def _stepwise(parts: Sequence[_Part], plan: _Plan, control: Control, n: int, thr
         for part in parts:
             part.push(tau[at : at + part.count])
             at += part.count
-        _each(parts, lambda part, k=k: part.run(k + 1), threads)
+        _each(parts, methodcaller("run", k + 1), threads)
         bar.update(t)
 
 
@@ -153,14 +164,23 @@ class _Plan:
         s = d.structure
         self.nq, self.nv = s.nq, s.nv
         self.parameters = np.array(list(s.parameters.values()), dtype=float)
-        self.traced = trace_derivative(s, d._method, balance=False).traced
+        self.traced = trace_derivative(s, d._method, balance=False, closed=d.closed).traced
         self.compiled = compile_text(emit(self.traced, host_lanes()), d._shelf._store)
         self.places = quaternion_places(d.model)
-        if self.places:
+        self.projection: list[tuple[Compiled, tuple[str, ...], str]] = []
+        """What brings a state back to where it must be: machine code, what it reads, what it overwrites."""
+        if d.closed:
+            moved, stopped = (self._compiled(traced) for traced in back_onto(d.closed, self.places))
+            names = tuple(moved[1])
+            self.projection = [*[(moved[0], names, "q")] * TURNS, (stopped[0], names, "v")]
+        elif self.places:
             graph = Graph()
             q = tuple(graph.inputs(self.nq))
-            self.normalise = TracedProgram(graph, {"q": q}, {"q": tuple(normalised(q, self.places))})
-            self.normalising = compile_text(emit(self.normalise, host_lanes()), d._shelf._store)
+            traced = TracedProgram(graph, {"q": q}, {"q": tuple(normalised(q, self.places))})
+            self.projection = [(self._compiled(traced)[0], ("q",), "q")]
+
+    def _compiled(self, traced: TracedProgram) -> tuple[Compiled, tuple[str, ...]]:
+        return compile_text(emit(traced, host_lanes()), self.d._shelf._store), tuple(traced.inputs)
 
 
 class _Part:
@@ -195,7 +215,7 @@ class _Part:
         at |= {"tau": (self.tau.ctypes.data, plan.nv), "parameter": (plan.parameters.ctypes.data, 0), "t": (b.T.ctypes.data, 0)}
         into = {"rate": b.DX.ctypes.data, "qdd": b.DX.ctypes.data + 8 * self.split, "power": 0}
         derivative = self._call(plan.compiled, [at[name] for name in plan.traced.inputs], [into[k] for k in plan.traced.outputs])
-        projection = [self._call(plan.normalising, [at["q"]], [at["q"][0]])] if plan.places else ()
+        projection = [self._call(code, [at[name] for name in read], [at[write][0]]) for code, read, write in plan.projection]
         self.system = System(b, [derivative], projection=projection, split=self.split, keep=self._keep)
         self.drive = Driver(plan.entry, (self.system.problem(False), self.lanes))
 

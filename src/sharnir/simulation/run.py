@@ -26,6 +26,8 @@ from .storage import check_writable
 
 HALF_STEP = 1e-9
 """Output times this close to the end, in intervals, are the end."""
+TORN = 1e-6
+"""A constraint that is off by more (metres or radians) at the end of a run is lost."""
 
 
 def simulate(
@@ -111,6 +113,13 @@ def simulate(
         result.status = "limit"
     if save is not None:
         result.save(save)
+    lost = _lost_constraint(d, result) if d.closed and trajectory.ok else ""
+    if lost:
+        result.status, result.message = "lost", lost
+        if on_failure == "raise":
+            raise SimulationError(
+                f"{model.name!r}: {lost}. The motion up to there is in the error's `result`", result, result.t[-1]
+            )
     if (hit is not None or not trajectory.ok) and trajectory.status != "interrupted" and on_failure == "raise":
         raise SimulationError(_why(model, mechanics, trajectory, hit), result, trajectory.final_t)
     return result
@@ -202,7 +211,10 @@ class _Changes:
 def _result(
     model: Model, d: Dynamics, m: Mechanics, y: Trajectory, changes: _Changes, tau: np.ndarray, ready: float, wall: float
 ) -> Result:
-    q, v, work = (np.ascontiguousarray(part) for part in m.split(y.x))
+    x = y.x
+    if d.closed and len(x):  # between steps the dense output is not on the constraints
+        x = np.array([m.system.projected(t, row) for t, row in zip(y.t, x, strict=True)])
+    q, v, work = (np.ascontiguousarray(part) for part in m.split(x))
     for at in quaternion_places(model):  # dense output leaves the unit sphere a little
         q[:, at : at + 4] /= np.linalg.norm(q[:, at : at + 4], axis=1, keepdims=True)
     if m.momenta and len(q):
@@ -210,7 +222,8 @@ def _result(
     s = y.statistics
     report = y.report_total
     cost = Cost(
-        d.method, d.why, m.backend, y.method, s.steps, s.rejected, s.evaluations, s.jacobians, wall, ready, s.min_step, s.max_step,
+        d.method, d.why, m.backend, y.method, s.steps, s.rejected, s.evaluations, s.jacobians, wall, ready,
+        s.min_step, s.max_step,
         iterations=float(report[0] / max(s.steps, 1)) if report.size else 0.0,
         restarts=int(report[1]) if report.size > 1 else 0,
     )  # fmt: skip
@@ -219,6 +232,19 @@ def _result(
         qe, ve, _ = m.split(event.x)
         happened.append(Happened(event.name, event.t, qe, d.velocities(qe, ve, event.t) if m.momenta else ve))
     return Result(model, y.t, q, v, tau, cost, y.status, y.message, happened, m.causes, work, changes.over(y.t))
+
+
+def _lost_constraint(d: Dynamics, r: Result) -> str:
+    """What a drive or an event has torn apart, when and by how much; nothing where all constraints are met at the end."""
+    assert d.closed is not None
+    table, parameters = d.closed.table, r.parameters[-1] if r.parameters.size else ()
+    if not len(r):
+        return ""
+    g = np.abs(table.evaluate(r.q[-1], r.v[-1], float(r.t[-1]), parameters)["g"])
+    if not g.size or g.max() <= TORN:
+        return ""
+    since = float(r.t[int(np.argmax(r.violation > TORN))])
+    return f"{table.rows[int(np.argmax(g))]} could not be met from t = {since:.6g} on, at the end it is off by {g.max():.3g}"
 
 
 def _limit_hit(y: Trajectory, before: int, ends: Sequence[tuple[str, Event]]) -> str | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import ModelError
 from ...kernels.algebra import dot
-from ...trace import Number, Symbol
+from ...trace import Number
 from ..joints import (
     Ball,
     ConstraintJoint,
@@ -99,7 +99,8 @@ def _point(place: Sequence[Number], directions: Sequence[Sequence[float]]) -> li
 def _no_turn(turned: Rotation) -> list[Row]:
     """The vector part of the rotation: zero for none (and for a half turn, which is far away)."""
     R = turned.entries
-    return [("rotation about x", 0.5 * (R[7] - R[5])), ("rotation about y", 0.5 * (R[2] - R[6])), ("rotation about z", 0.5 * (R[3] - R[1]))]  # fmt: skip
+    turn = {"x": R[7] - R[5], "y": R[2] - R[6], "z": R[3] - R[1]}
+    return [(f"rotation about {axis}", 0.5 * x) for axis, x in turn.items()]
 
 
 def _axis_kept(turned: Rotation, axis: Sequence[float]) -> list[Row]:
@@ -136,7 +137,3 @@ def _driven_pose(placed: PlacedJoint) -> Any:
     if isinstance(joint, Revolute):
         return lambda t: Pose(rotation=Rotation.about(axis, drive(t)))
     return lambda t: Pose(tuple(a * drive(t) for a in axis))
-
-
-def is_constant(x: Number) -> bool:
-    return not isinstance(x, Symbol)

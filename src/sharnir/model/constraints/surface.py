@@ -34,7 +34,8 @@ class PointOnSurface(Constraint):
 
     def positions(self, on: Loads) -> Sequence[Row]:
         x, y, z = on.pose(self.of).inverse() @ (on.pose(self.body) @ self.at)
-        return [("surface" if len(self.surfaces) == 1 else f"surface {k + 1}", f(x, y, z, on.t)) for k, f in enumerate(self.surfaces)]  # fmt: skip
+        names = ("surface",) if len(self.surfaces) == 1 else ("first surface", "second surface")
+        return [(name, f(x, y, z, on.t)) for name, f in zip(names, self.surfaces, strict=True)]
 
 
 class PointOnCurve(PointOnSurface):

@@ -126,7 +126,7 @@ class Loads:
     def _joint(self, name: str) -> PlacedJoint:
         number = self.structure.joint_number
         if name not in number:
-            raise ModelError(f"no joint {name!r} in the tree; its joints are {known(number)}")
+            raise ModelError(f"no joint {name!r} in the tree; {self.structure.where_is(name)}")
         return self.structure.placed[number[name]]
 
     def _speeds(self, joint: PlacedJoint) -> tuple[range, float]:
