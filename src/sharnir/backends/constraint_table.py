@@ -18,6 +18,9 @@ from ..trace import Expression, Graph, Number, Symbol, call_traced, check_number
 from .link import relink
 from .run import run_program
 
+NOTHING = 1e-13
+"""What rounding leaves of a row that does not move, relative to rows that do."""
+
 
 @dataclass(frozen=True)
 class ConstraintRow:
@@ -28,6 +31,9 @@ class ConstraintRow:
 
     def __str__(self) -> str:
         return f"{self.owner}: {self.what}" if self.what else self.owner
+
+
+_Named = tuple[ConstraintRow, Number]
 
 
 @dataclass(frozen=True)
@@ -51,12 +57,14 @@ class ConstraintTable:
         inputs = {name: tuple(graph.inputs(size)) for name, size in sizes.items()}
         holonomic, others = self._values(inputs)
         rows, idle = _sorted(holonomic)
-        self.n_holonomic = len(rows)
         more, idle_too = _sorted(others)
+        rows, more, never = self._without_rounding(inputs, rows, more)
+        self.n_holonomic = len(rows)
         self.rows = [row for row, _ in rows + more]
-        self.idle = idle + idle_too
+        self.idle = idle + idle_too + never
         self.traced_inputs = inputs
         self.traced = self._differentiated(inputs, [x for _, x in rows], [x for _, x in more])
+        self._check_linear()
         self.moves_by_itself = self._depends_on_time()
         """Whether any row asks for motion at zero speeds, so that its forces do work."""
 
@@ -101,7 +109,7 @@ class ConstraintTable:
         return {name: local.wrenches(self.structure, motion, of_row) for name, local in self._local.items()}
 
     # --- inside -----------------------------------------------------------------------------------------------------------
-    def _values(self, inputs: dict[str, Any]) -> tuple[list[tuple[ConstraintRow, Number]], list[tuple[ConstraintRow, Number]]]:
+    def _values(self, inputs: dict[str, Any]) -> tuple[list[_Named], list[_Named]]:
         motion = dict(inputs)
         program = PROGRAMS["motion"]
         state = {name: inputs[name] for name in ("q", "v", "t")}
@@ -121,17 +129,44 @@ class ConstraintTable:
         flow = [*zip(inputs["q"], rates, strict=True), (inputs["t"][0], 1.0)]
         rate = (*tangent(g, flow), *speeds)
         columns = [tangent(rate, [(x, 1.0)]) for x in inputs["v"]]
-        self._check_linear(columns, inputs)
         J = tuple(tuple(column[k] for column in columns) for k in range(len(rate)))
         return TracedConstraints(tuple(g), rate, J, tangent(rate, flow))
 
-    def _check_linear(self, columns: list[tuple[Number, ...]], inputs: dict[str, Any]) -> None:
+    def _without_rounding(
+        self, inputs: dict[str, Any], rows: list[_Named], more: list[_Named]
+    ) -> tuple[list[_Named], list[_Named], list[ConstraintRow]]:
+        """Rows without those that nothing moves but rounding: tried at a few places. A row of rounding errors, divided by its
+        own size, would be taken seriously."""
+        if not rows and not more:
+            return rows, more, []
+        traced = self._differentiated(inputs, [x for _, x in rows], [x for _, x in more])
+        symbols = [x for group in inputs.values() for x in group]
+        n, m = self.structure.nv, len(rows) + len(more)
+        flat = Expression(symbols[0].graph, symbols, [*traced.g, *traced.rate, *(x for row in traced.J for x in row)])
+        rng = np.random.default_rng(11)
+        largest, gaps = np.zeros(m), []
+        for _ in range(3):
+            values = np.array(flat(*rng.uniform(-1.0, 1.0, len(symbols)).tolist()), dtype=float)
+            if not np.isfinite(values).all():
+                return rows, more, []
+            g, rate, J = np.split(values, [len(rows), len(rows) + m])
+            gaps.append(g)
+            largest = np.maximum(largest, np.maximum(np.abs(rate), np.abs(J.reshape(m, n)).max(axis=1, initial=0.0)))
+        moved = largest > NOTHING * max(1.0, float(largest.max()))
+        for (row, _), moves, gap in zip(rows, moved, np.transpose(gaps), strict=False):
+            if not moves and np.ptp(gap) < 1e-9 < abs(gap[0]):
+                raise ModelError(f"{row} can never be met: it stays at {gap[0]:.6g} whatever the motion")
+        never = [row for (row, _), moves in zip(rows + more, moved, strict=True) if not moves]
+        kept = [x for x, moves in zip(rows + more, moved, strict=True) if moves]
+        first = int(moved[: len(rows)].sum())
+        return kept[:first], kept[first:], never
+
+    def _check_linear(self) -> None:
         """Rows of speeds must not have factors that depend on speeds."""
-        speeds = [(x, 1.0 + 0.1 * k) for k, x in enumerate(inputs["v"])]
-        for column in columns:
-            for row, x in zip(self.rows[self.n_holonomic :], tangent(column[self.n_holonomic :], speeds), strict=True):
-                if isinstance(x, Symbol) or x != 0.0:
-                    raise ModelError(f"{row}: a constraint of speeds must be linear in them")
+        speeds = [(x, 1.0 + 0.1 * k) for k, x in enumerate(self.traced_inputs["v"])]
+        for row, factors in zip(self.rows[self.n_holonomic :], self.traced.J[self.n_holonomic :], strict=True):
+            if any(isinstance(x, Symbol) or x != 0.0 for x in tangent(factors, speeds)):
+                raise ModelError(f"{row}: a constraint of speeds must be linear in them")
 
     def _depends_on_time(self) -> bool:
         """Tried at a few places, at rest."""
@@ -172,7 +207,7 @@ class _Local:
         speeds = [(on.inputs[key], 1.0) for key in self._of_speed]
         return bool(speeds) and any(isinstance(x, Symbol) or x != 0.0 for x in tangent(values, speeds))
 
-    def __call__(self, motion: dict[str, Any]) -> tuple[list[tuple[ConstraintRow, Number]], list[tuple[ConstraintRow, Number]]]:
+    def __call__(self, motion: dict[str, Any]) -> tuple[list[_Named], list[_Named]]:
         values = self._expression(*(motion[kind][index] for kind, index in self._keys))
         n = len(self.first)
         return list(zip(self.first, values[:n], strict=True)), list(zip(self.second, values[n:], strict=True))
@@ -217,7 +252,7 @@ def _asked(function: Any, on: Loads, label: str) -> list[Row]:
         raise
 
 
-def _sorted(rows: list[tuple[ConstraintRow, Number]]) -> tuple[list[tuple[ConstraintRow, Number]], list[ConstraintRow]]:
+def _sorted(rows: list[_Named]) -> tuple[list[_Named], list[ConstraintRow]]:
     """Rows with something to say, and those that hold whatever the motion."""
     kept, idle = [], []
     for row, value in rows:

@@ -65,13 +65,16 @@ def _positions(model: Model, table: ConstraintTable, q: np.ndarray, t: float, fr
     for _ in range(TURNS):
         g = now["g"]
         gap = float(np.abs(g).max(initial=0.0))
-        if gap <= TOLERANCE * size:
+        if gap == 0.0:
             return q
         J = now["J"][: len(g), free]
         A = J @ J.T
         step = -J.T @ np.linalg.lstsq(A + damping * np.trace(A) / max(len(A), 1) * np.eye(len(A)), g, rcond=1e-12)[0]
         v = np.zeros(model.nv)
         v[free] = step
+        if gap <= TOLERANCE * size:  # there; one step more takes it to rounding
+            closer = moved(model, q, v, t)
+            return closer if np.abs(table.evaluate(closer, still, t)["g"]).max() < gap else q
         share = min(1.0, 0.5 / max(float(np.abs(step).max(initial=0.0)), 1e-300))
         trial, after = q, now
         for _ in range(20):

@@ -339,6 +339,7 @@ class Model:
     @property
     def structure(self) -> Structure:
         if self._structure is None:
+            self._check_cuts()
             self._structure = Structure(self)
         return self._structure
 
@@ -375,23 +376,7 @@ class Model:
     @property
     def constraints(self) -> dict[str, Constraint]:
         """Everything that ties the motion down beyond the joints of the tree: closing joints, then what was added."""
-        closing: dict[str, Constraint] = {}
-        needed = self._needed_coordinates() if self.closing_joints else {}
-        for j in self.closing_joints:
-            if not can_be_cut(j.type):
-                kind = f"{j.type.type_name} joint{' driven like this' if j.type.motion is not None else ''}"
-                raise ModelError(
-                    f"joint {j.name!r} closes a loop, and a {kind} cannot be cut: what it forbids cannot be said without its "
-                    f"coordinates; split a body instead: model.split({j.name!r})"
-                )
-            if needed.get(j.name):
-                raise ModelError(
-                    f"joint {j.name!r} closes a loop and would be cut, but {needed[j.name]} needs its coordinate; "
-                    f"mark another joint of the loop with cut=True, or split a body: model.split({j.name!r})"
-                )
-            if j.name in self._constraints:
-                raise ModelError(f"there is a joint and a constraint {j.name!r}; names of what ties the motion down must differ")
-            closing[j.name] = ClosingJoint(j)
+        closing: dict[str, Constraint] = {j.name: ClosingJoint(j) for j in self.closing_joints}
         return {**closing, **self._constraints}
 
     @property
@@ -483,6 +468,24 @@ class Model:
         return mobility(self, q, t)
 
     # --- inside -----------------------------------------------------------------------------------------------------------
+    def _check_cuts(self) -> None:
+        """Joints that close loops can be cut, and nobody needs their coordinates."""
+        needed = self._needed_coordinates() if self.closing_joints else {}
+        for j in self.closing_joints:
+            if not can_be_cut(j.type):
+                kind = f"{j.type.type_name} joint{' driven like this' if j.type.motion is not None else ''}"
+                raise ModelError(
+                    f"joint {j.name!r} closes a loop, and a {kind} cannot be cut: what it forbids cannot be said without its "
+                    f"coordinates; split a body instead: model.split({j.name!r})"
+                )
+            if needed.get(j.name):
+                raise ModelError(
+                    f"joint {j.name!r} closes a loop and would be cut, but {needed[j.name]} needs its coordinate; "
+                    f"mark another joint of the loop with cut=True, or split a body: model.split({j.name!r})"
+                )
+            if j.name in self._constraints:
+                raise ModelError(f"there is a joint and a constraint {j.name!r}; names of what ties the motion down must differ")
+
     def _needed_coordinates(self) -> dict[str, str]:
         """Joints that something acts on or reads by their coordinates, and what; "" where it is only kept with the joint."""
         out: dict[str, str] = {}
