@@ -1,4 +1,4 @@
-"""All measurements: `python -m benchmarks [robots] [chains] [compile] [kane] [urdf] [--quick] [--out results]`."""
+"""All measurements: `python -m benchmarks [robots] [chains] [compile] [kane] [urdf] [loops] [--quick] [--out results]`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from . import report, timing  # noqa: E402
 PARTS = {"robots": "peers", "chains": "chains", "compile": "compile"}
 """Parts that measure time, and their modules."""
 
-NAMES = [*PARTS, "kane", "urdf"]
+NAMES = [*PARTS, "kane", "urdf", "loops"]
 
 TITLES = {
     "robots": "Robots, times faster than the peers called from Python; one thread, minimum of rounds taken in turn",
@@ -70,6 +70,11 @@ def main() -> None:
         from .urdf import main as urdf
 
         urdf()
+    if "loops" in chosen:
+        from .loops import main as loops
+
+        print()
+        loops(options.quick)
 
 
 if __name__ == "__main__":
