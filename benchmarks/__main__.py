@@ -1,4 +1,4 @@
-"""All measurements: `python -m benchmarks [robots] [chains] [compile] [simulate] [iftomm] [kane] [urdf] …`."""
+"""All measurements: `python -m benchmarks [robots] [chains] [compile] [simulate] [iftomm] [kane] [urdf] [loops] …`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from . import report, timing  # noqa: E402
 PARTS = {"robots": "peers", "chains": "chains", "compile": "compile", "simulate": "simulate", "iftomm": "iftomm"}
 """Parts that measure time, and their modules."""
 
-NAMES = [*PARTS, "kane", "urdf"]
+NAMES = [*PARTS, "kane", "urdf", "loops"]
 
 TITLES = {
     "robots": "Robots, times faster than the peers called from Python; one thread, minimum of rounds taken in turn",
@@ -72,6 +72,11 @@ def main() -> None:
         from .urdf import main as urdf
 
         urdf()
+    if "loops" in chosen:
+        from .loops import main as loops
+
+        print()
+        loops(options.quick)
 
 
 if __name__ == "__main__":

@@ -127,9 +127,10 @@ def test_an_unknown_method_or_backend_lists_the_known_ones():
         sh.Dynamics("pendulum")
 
 
-def test_a_model_with_loops_names_the_joints_that_close_them():
-    with pytest.raises(sh.MethodError, match="the joints 'D' close loops"):
-        sh.Dynamics(sh.samples.four_bar())
+@pytest.mark.parametrize("method", ["momentum", "inverse-iterative", "direct-iterative-multipliers"])
+def test_a_method_without_a_place_for_loops_names_those_that_have_one(method):
+    with pytest.raises(sh.MethodError, match=f"method '{method}' has no place for closed loops .*'composite'.*'separate'"):
+        sh.Dynamics(sh.samples.four_bar(), method)
 
 
 @pytest.mark.parametrize("joint", [sh.Revolute("x"), sh.Ball(), sh.Universal("y", "x")])

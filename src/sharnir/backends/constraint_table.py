@@ -8,14 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ModelError, StateError
-from ..model.constraints.base import Constraint
+from ..errors import ModelError, StateError, TraceError
+from ..model.constraints.base import Constraint, Row
+from ..model.constraints.closing import ClosingJoint
 from ..model.forces.loads import Loads
 from ..model.structure import Structure
 from ..programs import PROGRAMS
 from ..trace import Expression, Graph, Number, Symbol, call_traced, check_numbers, tangent
 from .link import relink
 from .run import run_program
+
+NOTHING = 1e-13
+"""What rounding leaves of a row that does not move, relative to rows that do."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,9 @@ class ConstraintRow:
 
     def __str__(self) -> str:
         return f"{self.owner}: {self.what}" if self.what else self.owner
+
+
+_Named = tuple[ConstraintRow, Number]
 
 
 @dataclass(frozen=True)
@@ -50,13 +57,16 @@ class ConstraintTable:
         inputs = {name: tuple(graph.inputs(size)) for name, size in sizes.items()}
         holonomic, others = self._values(inputs)
         rows, idle = _sorted(holonomic)
-        self.n_holonomic = len(rows)
         more, idle_too = _sorted(others)
+        rows, more, never = self._without_rounding(inputs, rows, more)
+        self.n_holonomic = len(rows)
         self.rows = [row for row, _ in rows + more]
-        self.idle = idle + idle_too
-        self._kept = [row for row, _ in rows], [row for row, _ in more]
+        self.idle = idle + idle_too + never
         self.traced_inputs = inputs
         self.traced = self._differentiated(inputs, [x for _, x in rows], [x for _, x in more])
+        self._check_linear()
+        self.moves_by_itself = self._depends_on_time()
+        """Whether any row asks for motion at zero speeds, so that its forces do work."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -76,8 +86,18 @@ class ConstraintTable:
         parameters = parameters if len(parameters) else list(self.structure.parameters.values())
         floats = {"q": q.tolist(), "v": v.tolist(), "parameter": list(parameters), "t": [float(t)]}
         found = self.trace(floats)
-        out = {name: np.array(getattr(found, name), dtype=float) for name in ("g", "rate", "J", "gamma")}
-        return out | {"J": out["J"].reshape(len(self), self.structure.nv)}
+        arrays = {name: np.array(getattr(found, name), dtype=float) for name in ("g", "rate", "J", "gamma")}
+        return arrays | {"J": arrays["J"].reshape(len(self), self.structure.nv)}
+
+    def violation(self, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray) -> np.ndarray:
+        """(T,): the largest of what is kept at zero, over states (T, nq), (T, nv), (T,), (T, parameters): rows of position,
+        and the rates of those that are rows of speeds alone."""
+        if not len(t) or not self.rows:
+            return np.zeros(len(t))
+        symbols = [x for group in self.traced_inputs.values() for x in group]
+        kept = [*self.traced.g, *self.traced.rate[self.n_holonomic :]]
+        found = Expression(symbols[0].graph, symbols, kept)(*q.T, *v.T, *parameters.T, t)
+        return np.abs(np.array([np.broadcast_to(x, len(t)) for x in found], dtype=float)).max(axis=0)
 
     def wrenches(self, q: np.ndarray, v: np.ndarray, t: float, lam: np.ndarray) -> dict[str, dict[str, np.ndarray]]:
         """What multipliers do to the bodies: {constraint: {body: force and moment at its origin, its axes}}."""
@@ -89,7 +109,7 @@ class ConstraintTable:
         return {name: local.wrenches(self.structure, motion, of_row) for name, local in self._local.items()}
 
     # --- inside -----------------------------------------------------------------------------------------------------------
-    def _values(self, inputs: dict[str, Any]) -> tuple[list[tuple[ConstraintRow, Number]], list[tuple[ConstraintRow, Number]]]:
+    def _values(self, inputs: dict[str, Any]) -> tuple[list[_Named], list[_Named]]:
         motion = dict(inputs)
         program = PROGRAMS["motion"]
         state = {name: inputs[name] for name in ("q", "v", "t")}
@@ -112,6 +132,52 @@ class ConstraintTable:
         J = tuple(tuple(column[k] for column in columns) for k in range(len(rate)))
         return TracedConstraints(tuple(g), rate, J, tangent(rate, flow))
 
+    def _without_rounding(
+        self, inputs: dict[str, Any], rows: list[_Named], more: list[_Named]
+    ) -> tuple[list[_Named], list[_Named], list[ConstraintRow]]:
+        """Rows without those that nothing moves but rounding: tried at a few places. A row of rounding errors, divided by its
+        own size, would be taken seriously."""
+        if not rows and not more:
+            return rows, more, []
+        traced = self._differentiated(inputs, [x for _, x in rows], [x for _, x in more])
+        symbols = [x for group in inputs.values() for x in group]
+        n, m = self.structure.nv, len(rows) + len(more)
+        flat = Expression(symbols[0].graph, symbols, [*traced.g, *traced.rate, *(x for row in traced.J for x in row)])
+        rng = np.random.default_rng(11)
+        largest, gaps = np.zeros(m), []
+        for _ in range(3):
+            values = np.array(flat(*rng.uniform(-1.0, 1.0, len(symbols)).tolist()), dtype=float)
+            if not np.isfinite(values).all():
+                return rows, more, []
+            g, rate, J = np.split(values, [len(rows), len(rows) + m])
+            gaps.append(g)
+            largest = np.maximum(largest, np.maximum(np.abs(rate), np.abs(J.reshape(m, n)).max(axis=1, initial=0.0)))
+        moved = largest > NOTHING * max(1.0, float(largest.max()))
+        for (row, _), moves, gap in zip(rows, moved, np.transpose(gaps), strict=False):
+            if not moves and np.ptp(gap) < 1e-9 < abs(gap[0]):
+                raise ModelError(f"{row} can never be met: it stays at {gap[0]:.6g} whatever the motion")
+        never = [row for (row, _), moves in zip(rows + more, moved, strict=True) if not moves]
+        kept = [x for x, moves in zip(rows + more, moved, strict=True) if moves]
+        first = int(moved[: len(rows)].sum())
+        return kept[:first], kept[first:], never
+
+    def _check_linear(self) -> None:
+        """Rows of speeds must not have factors that depend on speeds."""
+        speeds = [(x, 1.0 + 0.1 * k) for k, x in enumerate(self.traced_inputs["v"])]
+        for row, factors in zip(self.rows[self.n_holonomic :], self.traced.J[self.n_holonomic :], strict=True):
+            if any(isinstance(x, Symbol) or x != 0.0 for x in tangent(factors, speeds)):
+                raise ModelError(f"{row}: a constraint of speeds must be linear in them")
+
+    def _depends_on_time(self) -> bool:
+        """Tried at a few places, at rest."""
+        symbols = [x for group in self.traced_inputs.values() for x in group]
+        rng = np.random.default_rng(3)
+        for _ in range(3):
+            values = [x for name, group in self.traced_inputs.items() for x in rng.uniform(0.1, 0.9, len(group)) * (name != "v")]
+            if any(abs(x) > 1e-12 for x in Expression(symbols[0].graph, symbols, self.traced.rate)(*values)):
+                return True
+        return False
+
 
 class _Local:
     """One constraint by itself, as an expression of the motion of its bodies and joints."""
@@ -120,10 +186,10 @@ class _Local:
         self.name = name
         graph = Graph()
         on = Loads(structure, graph)
-        label = constraint.name or f"constraint {name!r}"
-        first = list(call_traced(constraint.positions, [on], label))
+        label = f"joint {name!r}" if isinstance(constraint, ClosingJoint) else f"constraint {name!r}"
+        first = _asked(constraint.positions, on, label)
         self._of_speed = {key for key in on.inputs if key[0] in ("v", "velocity")}
-        second = list(call_traced(constraint.speeds, [on], label))
+        second = _asked(constraint.speeds, on, label)
         if on.wrenches or on.torques:
             raise StateError(f"{label}: a constraint looks, it does not push")
         values = check_numbers([x for _, x in (*first, *second)], graph, label)
@@ -141,7 +207,7 @@ class _Local:
         speeds = [(on.inputs[key], 1.0) for key in self._of_speed]
         return bool(speeds) and any(isinstance(x, Symbol) or x != 0.0 for x in tangent(values, speeds))
 
-    def __call__(self, motion: dict[str, Any]) -> tuple[list[tuple[ConstraintRow, Number]], list[tuple[ConstraintRow, Number]]]:
+    def __call__(self, motion: dict[str, Any]) -> tuple[list[_Named], list[_Named]]:
         values = self._expression(*(motion[kind][index] for kind, index in self._keys))
         n = len(self.first)
         return list(zip(self.first, values[:n], strict=True)), list(zip(self.second, values[n:], strict=True))
@@ -176,7 +242,17 @@ class _Local:
         return [(self._inputs[kind, k], float(x)) for kind, k, x in changes if (kind, k) in self._inputs]
 
 
-def _sorted(rows: list[tuple[ConstraintRow, Number]]) -> tuple[list[tuple[ConstraintRow, Number]], list[ConstraintRow]]:
+def _asked(function: Any, on: Loads, label: str) -> list[Row]:
+    """The rows of a constraint; what sharnir itself refuses is said without a traceback."""
+    try:
+        return list(call_traced(function, [on], label))
+    except TraceError as error:
+        if isinstance(error.__cause__, ModelError):
+            raise ModelError(f"{label}: {error.__cause__}") from None
+        raise
+
+
+def _sorted(rows: list[_Named]) -> tuple[list[_Named], list[ConstraintRow]]:
     """Rows with something to say, and those that hold whatever the motion."""
     kept, idle = [], []
     for row, value in rows:

@@ -58,7 +58,7 @@ def trace_derivative(
     powers: tuple[Number, ...] = ()
     if balance:
         found = _powers(structure, values, inputs, rate)
-        if "drives" in found and closed:  # reactions of closing joints are not among those: what is left of the energy
+        if closed and ("drives" in found or closed.table.moves_by_itself):  # reactions of closing joints, left of the energy
             energy = _run("energy", structure, values).energy
             flow = [*zip(inputs["q"], rate, strict=True), *zip(inputs["v"], speed_rate, strict=True), (inputs["t"][0], 1.0)]
             change = tangent((energy[0] + energy[1],), flow)[0]

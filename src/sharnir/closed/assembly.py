@@ -25,11 +25,11 @@ def assemble(
     """Coordinates and speeds that meet all constraints, nearest to (q0, v0); the joints named in `fixed` keep theirs."""
     q, v, t = check_state(model, q0, v0, t)
     table = table or ConstraintTable(model.freeze(), model.constraints)
-    free = np.ones(model.nv, dtype=bool)
-    for joint in fixed:
-        free[model.v_slice(joint)] = False
+    free = _free(model, fixed)
     q = _positions(model, table, q, t, free)
-    return q, _speeds(model, table, q, v, t, free)
+    v = _speeds(model, table, q, v, t, free)
+    _check_accelerations(table, q, v, t)
+    return q, v
 
 
 def assemble_start(model: Model, q0: Any, v0: Any, t: float, table: ConstraintTable) -> tuple[np.ndarray, np.ndarray]:
@@ -43,9 +43,11 @@ def assemble_start(model: Model, q0: Any, v0: Any, t: float, table: ConstraintTa
     except AssemblyError:
         q = _positions(model, table, q, t, _free(model, []))
     try:
-        return q, _speeds(model, table, q, v, t, _free(model, named_v))
+        v = _speeds(model, table, q, v, t, _free(model, named_v))
     except AssemblyError:
-        return q, _speeds(model, table, q, v, t, _free(model, []))
+        v = _speeds(model, table, q, v, t, _free(model, []))
+    _check_accelerations(table, q, v, t)
+    return q, v
 
 
 def _free(model: Model, fixed: Sequence[str]) -> np.ndarray:
@@ -63,13 +65,16 @@ def _positions(model: Model, table: ConstraintTable, q: np.ndarray, t: float, fr
     for _ in range(TURNS):
         g = now["g"]
         gap = float(np.abs(g).max(initial=0.0))
-        if gap <= TOLERANCE * size:
+        if gap == 0.0:
             return q
         J = now["J"][: len(g), free]
         A = J @ J.T
         step = -J.T @ np.linalg.lstsq(A + damping * np.trace(A) / max(len(A), 1) * np.eye(len(A)), g, rcond=1e-12)[0]
         v = np.zeros(model.nv)
         v[free] = step
+        if gap <= TOLERANCE * size:  # there; one step more takes it to rounding
+            closer = moved(model, q, v, t)
+            return closer if np.abs(table.evaluate(closer, still, t)["g"]).max() < gap else q
         share = min(1.0, 0.5 / max(float(np.abs(step).max(initial=0.0)), 1e-300))
         trial, after = q, now
         for _ in range(20):
@@ -117,9 +122,29 @@ def _speeds(model: Model, table: ConstraintTable, q: np.ndarray, v: np.ndarray, 
     return v
 
 
+def _check_accelerations(table: ConstraintTable, q: np.ndarray, v: np.ndarray, t: float) -> None:
+    """Drives may agree in position and speed and part the next moment; in a singular position not every speed leads on."""
+    now = table.evaluate(q, v, t)
+    J, gamma = now["J"], now["gamma"]
+    if not len(gamma):
+        return
+    a = np.linalg.lstsq(J, -gamma, rcond=1e-10)[0]
+    left = J @ a + gamma
+    if np.abs(left).max() > 1e-6 * max(1.0, float(np.abs(gamma).max())):
+        _refuse(table, left, "acceleration")
+
+
+UNITS = {"position": "", "speed": " per second", "acceleration": " per second, each second"}
+
+
 def _refuse(table: ConstraintTable, left: np.ndarray, what: str) -> None:
     worst = int(np.argmax(np.abs(left)))
-    unit = "" if what == "position" else " per second"
+    unit = UNITS[what]
+    if what == "acceleration":
+        raise AssemblyError(
+            f"the mechanism cannot move on: {table.rows[worst]} cannot be met, no accelerations keep it, it would be off by "
+            f"{abs(left[worst]):.3g}{unit}; check that drives agree with one another, and speeds in singular positions"
+        )
     raise AssemblyError(
         f"the mechanism cannot be assembled: {table.rows[worst]} cannot be met, it stays off by {abs(left[worst]):.3g}{unit}; "
         "check lengths and places of joints, give coordinates nearer to a closed position, or leave more joints free"

@@ -59,6 +59,7 @@ class ClosedEquations:
         s = self.structure
         self.sizes = {"n": s.nv, "nq": s.nq, "m": len(self.table), "mh": self.table.n_holonomic}
         self._functions: dict[bool, tuple[TracedProgram, Compiled]] = {}
+        self._codes: dict[tuple[int, int], Compiled] = {}
 
     def entry(self, name: str) -> Any:
         """A function of solution.py, in the form this method needs."""
@@ -129,17 +130,23 @@ class ClosedEquations:
         return [x + d for x, d in zip(values["v"], c.delta, strict=True)]
 
     @cached_property
-    def corrections(self) -> list[tuple[TracedProgram, Compiled]]:
-        """Straight-line code for one step of positions, quaternions made right, and for the speeds: of q, v, t … in place."""
-        places = quaternion_places(self.model)
+    def corrections(self) -> tuple[TracedProgram, TracedProgram]:
+        """One step of positions towards the constraints, quaternions made right; and the speeds without what breaks them."""
         out = []
         for kind in ("moved", "stopped"):
             graph = Graph()
             inputs = self.inputs(graph)
-            numbers = normalised(self.moved(inputs), places) if kind == "moved" else self.stopped(inputs)
-            traced = TracedProgram(graph, inputs, {"x": tuple(numbers)})
-            out.append((traced, compile_text(emit(traced, 1), self.store)))
-        return out
+            numbers = self.stopped(inputs)
+            if kind == "moved":
+                numbers = normalised(self.moved(inputs), quaternion_places(self.model))
+            out.append(TracedProgram(graph, inputs, {"x": tuple(numbers)}))
+        return out[0], out[1]
+
+    def correction(self, k: int, lanes: int) -> tuple[TracedProgram, Compiled]:
+        """`corrections[k]`, and its machine code for so many states at once."""
+        if (k, lanes) not in self._codes:
+            self._codes[k, lanes] = compile_text(emit(self.corrections[k], lanes), self.store)
+        return self.corrections[k], self._codes[k, lanes]
 
     @cached_property
     def is_small(self) -> bool:

@@ -1,15 +1,16 @@
 """Constraint forces on top of any method: S lam = d with S = J M^-1 J'.
 
 S loses rank where rows depend on each other, always (over-constrained mechanisms) or in passing (singular positions). A
-little is added to its diagonal and the solution refined once: a mode of S of size s is answered by the share
-1 - (e/(s + e))², so that what is regular is answered to rounding, what is dependent not at all, and between them nothing
-jumps. Multipliers that are not determined come out least in the metric of the diagonal. docs/theory/loops.md
+little, e, is added to its diagonal and the solution refined: a mode of S of size s is answered by the share
+1 - (e/(s + e))^6, so that what is regular is answered to rounding, what is dependent not at all, and between them nothing
+jumps. Why e is no smaller, and multipliers that are not determined: docs/theory/loops.md (L7)
 """
 
 from .cholesky import factor, substitute
 
-ON_FORCES = 1e-10                                                  # e for accelerations
-ON_MOTION = 1e-6                                                   # e for corrections of position and speed
+ON_FORCES = 1e-5                                                   # e for accelerations
+ON_MOTION = 1e-4                                                   # e for corrections of position and speed
+REFINED = 5                                                        # times
 FLOOR = 1e-6                                                       # part of the mean that every diagonal is taken to have
 
 
@@ -48,19 +49,20 @@ def constraint_matrix(J, W, share, S, L, z):
 
 
 def constraint_forces(S, L, d, e, lam):
-    """lam with S lam = d, refined once.  Reads S, L after constraint_matrix, d (m,).  Work e (m,).  Writes lam (m,)."""
+    """lam with S lam = d, refined.  Reads S, L after constraint_matrix, d (m,).  Work e (m,).  Writes lam (m,)."""
     m = S.shape[0]
     for k in range(m):
         lam[k] = d[k]
     substitute(L, lam, m)
-    for k in range(m):
-        s = d[k]
-        for i in range(m):
-            s = s - S[k, i] * lam[i]
-        e[k] = s
-    substitute(L, e, m)
-    for k in range(m):
-        lam[k] = lam[k] + e[k]
+    for turn in range(REFINED):
+        for k in range(m):
+            s = d[k]
+            for i in range(m):
+                s = s - S[k, i] * lam[i]
+            e[k] = s
+        substitute(L, e, m)
+        for k in range(m):
+            lam[k] = lam[k] + e[k]
 
 
 def pushed(W, lam, sign, x):

@@ -260,8 +260,6 @@ class Model:
         for joint in constraint.joints():
             if joint not in self._joint_names:
                 raise ModelError(f"constraint {label!r}: no joint {joint!r}; the joints are {known(sorted(self._joint_names))}")
-        if constraint.name is None:
-            constraint.name = f"constraint {label!r}"
         self._constraints[label] = constraint
         return constraint
 
@@ -339,13 +337,15 @@ class Model:
         if self._tree is None:
             if not self._bodies:
                 raise ModelError(f"model {self.name!r} has no bodies yet; add one with add_body")
-            edges = [topology.Edge(j.name, j.parent, j.child, j.cut, _rank_as_cut(j)) for j in self._joints]
+            needed = self._needed_coordinates()
+            edges = [topology.Edge(j.name, j.parent, j.child, j.cut, _rank_as_cut(j, j.name in needed)) for j in self._joints]
             self._tree = topology.spanning_tree([b.name for b in self._bodies], GROUND, edges, self.numbering)
         return self._tree
 
     @property
     def structure(self) -> Structure:
         if self._structure is None:
+            self._check_cuts()
             self._structure = Structure(self)
         return self._structure
 
@@ -415,7 +415,7 @@ class Model:
     def joint_index(self, name: str) -> int:
         if name in self.structure.joint_number:
             return self.structure.joint_number[name]
-        raise ModelError(f"no joint {name!r} in the tree; its joints are {known(j.name for j in self.joints)}")
+        raise ModelError(f"no joint {name!r} in the tree; {self.structure.where_is(name)}")
 
     def q_slice(self, joint: str) -> slice:
         """Where the coordinates of a joint stand in q."""
@@ -477,6 +477,40 @@ class Model:
         return mobility(self, q, t)
 
     # --- inside -----------------------------------------------------------------------------------------------------------
+    def _check_cuts(self) -> None:
+        """Joints that close loops can be cut, and nobody needs their coordinates."""
+        needed = self._needed_coordinates() if self.closing_joints else {}
+        for j in self.closing_joints:
+            if not can_be_cut(j.type):
+                kind = f"{j.type.type_name} joint{' driven like this' if j.type.motion is not None else ''}"
+                raise ModelError(
+                    f"joint {j.name!r} closes a loop, and a {kind} cannot be cut: what it forbids cannot be said without its "
+                    f"coordinates; split a body instead: model.split({j.name!r})"
+                )
+            if needed.get(j.name):
+                raise ModelError(
+                    f"joint {j.name!r} closes a loop and would be cut, but {needed[j.name]} needs its coordinate; "
+                    f"mark another joint of the loop with cut=True, or split a body: model.split({j.name!r})"
+                )
+            if j.name in self._constraints:
+                raise ModelError(f"there is a joint and a constraint {j.name!r}; names of what ties the motion down must differ")
+
+    def _needed_coordinates(self) -> dict[str, str]:
+        """Joints that something acts on or reads by their coordinates, and what; "" where it is only kept with the joint."""
+        out: dict[str, str] = {}
+        for j in self._joints:
+            if any(np.any(x) for x in (j.type.damping, j.type.stiffness, j.type.armature)):
+                out[j.name] = "its own damping, stiffness or armature"
+            elif j.type.limits is not None or np.any(j.type.friction):
+                out.setdefault(j.name, "")
+            if j.follows:
+                out[j.name] = out[j.follows.leader] = f"the coupling of {j.name!r} to {j.follows.leader!r}"
+        for name, force in self._forces.items():
+            out |= dict.fromkeys(force.joints(), f"force {name!r}")
+        for name, constraint in self._constraints.items():
+            out |= dict.fromkeys(constraint.joints(), f"constraint {name!r}")
+        return out
+
     def _changing(self, what: str) -> None:
         if self._frozen:
             raise ModelError(f"cannot {what}: the model is in use and frozen; change a copy: model.copy()")
@@ -500,9 +534,10 @@ class Model:
         return f"Model({self.name!r}, {len(self._bodies)} bodies, {len(self._joints)} joints)"
 
 
-def _rank_as_cut(joint: PlacedJoint) -> int:
-    """Of several joints in a loop the one of highest rank is cut: the fewer rows the better; some cannot be cut at all."""
-    return joint.nv if can_be_cut(joint.type) else -1
+def _rank_as_cut(joint: PlacedJoint, needed: bool) -> int:
+    """Of several joints in a loop the one of highest rank is cut: the fewer rows the better; last those whose coordinates
+    are needed, and those that cannot be cut at all."""
+    return joint.nv if can_be_cut(joint.type) and not needed else -1
 
 
 def _pose(at: Any, label: str) -> Pose:

@@ -27,6 +27,7 @@ from .joints import (
 )
 from .model import Model
 from .pose import Pose, Rotation
+from .samples_loops import *  # noqa: F403 - one place to find them all
 from .shapes import Rod
 
 ANGULAR = {1: lambda: Revolute("z"), 2: lambda: Universal("z", "x"), 3: lambda: Ball()}
@@ -134,18 +135,6 @@ def manipulator() -> Model:
         m.add_body(f"link{i}", mass=mass, shape=Rod((0.0, 0.0, 0.0), (length, 0.0, 0.0), radius=0.18))
         m.add_joint(f"joint{i}", Revolute(axis), carrier, f"link{i}", at=at)
         carrier, at = f"link{i}", Pose((length, 0.0, 0.0))
-    return m
-
-
-def four_bar(crank: float = 1.0, coupler: float = 1.0, rocker: float = 1.0, base: float = 1.0) -> Model:
-    """A closed loop in the xy plane: crank and rocker on the ground, a coupler between their tips (joint "D" closes it)."""
-    m = Model("four-bar", gravity=(0.0, -9.81, 0.0))
-    for name, length in (("crank", crank), ("coupler", coupler), ("rocker", rocker)):
-        m.add_body(name, mass=1.0, shape=Rod((0.0, 0.0, 0.0), (length, 0.0, 0.0)))
-    m.add_joint("A", Revolute("z"), "ground", "crank")
-    m.add_joint("B", Revolute("z"), "crank", "coupler", at=Pose((crank, 0.0, 0.0)))
-    m.add_joint("C", Revolute("z"), "ground", "rocker", at=Pose((base, 0.0, 0.0)))
-    m.add_joint("D", Revolute("z"), "coupler", "rocker", at=Pose((coupler, 0.0, 0.0)), child_at=Pose((rocker, 0.0, 0.0)))
     return m
 
 

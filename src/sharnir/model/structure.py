@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import known
 from ..kernels.joint_stage import GIVEN, Joints, JointValues, joint_stage
 from ..kernels.tree import Tree
 from ..trace import Expression, Number
@@ -29,6 +30,7 @@ class Structure:
         self.nb = len(self.bodies)
         self.body_number = {body.name: i for i, body in enumerate(self.bodies)}
         self.joint_number = {joint.name: i for i, joint in enumerate(self.placed)}
+        self._cut = {model._joints[k].name for k in tree.closing}
         self.carrier = np.array([0, *(k + 1 for k in tree.carriers)], dtype=np.int64)
         self.gravity = np.array(model.gravity, dtype=float)
         self.kept: dict[Any, Any] = {}
@@ -52,6 +54,12 @@ class Structure:
             "nr": len(self.tree.geared), "nd": len(self.drives), "ng": self._n_given, "nf": self.nv if self.forces else 0,
             "ne": len(self.forces),
         }  # fmt: skip
+
+    def where_is(self, joint: str) -> str:
+        """Why a joint has no coordinates in the tree: the end of a sentence."""
+        if joint in self._cut:
+            return f"it closes a loop and is cut; to give it coordinates cut another joint, or split: model.split({joint!r})"
+        return f"its joints are {known(self.joint_number)}"
 
     def motions_of(self, joint: PlacedJoint) -> list[Motion]:
         """The motions of a joint; where it follows another, with the leader's coordinate in place of its own."""

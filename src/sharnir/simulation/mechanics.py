@@ -174,7 +174,8 @@ class Mechanics:
         """Positions by Newton's method, then speeds, in place: straight-line code."""
         at = self._inputs(b)
         calls = []
-        for (traced, compiled), target in zip(equations.corrections, (b.X, b.X[self.nq :]), strict=True):
+        for k, target in enumerate((b.X, b.X[self.nq :])):
+            traced, compiled = equations.correction(k, 1)
             check = np.zeros(1)
             numbers = [1, *(k for name in traced.inputs for k in (at[name], 0)), target.ctypes.data, check.ctypes.data]
             arguments = np.array(numbers, dtype=np.int64)

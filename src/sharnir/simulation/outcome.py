@@ -12,6 +12,9 @@ from .changes import Changes
 from .mechanics import Mechanics
 from .result import Cost, Happened, Result
 
+TORN = 1e-6
+"""A constraint that is off by more (metres or radians) at the end of a run is lost."""
+
 
 def make_result(
     d: Dynamics, m: Mechanics, y: Trajectory, changes: Changes, tau: np.ndarray, ready: float, wall: float, given_times: bool
@@ -37,6 +40,19 @@ def make_result(
         qe, ve, _ = m.split(event.x)
         happened.append(Happened(event.name, event.t, qe, d.velocities(qe, ve, event.t) if m.momenta else ve))
     return Result(d.model, t, q, v, tau, cost, y.status, y.message, happened, m.causes, work, changes.over(t), m.accounted)
+
+
+def lost_constraint(d: Dynamics, r: Result) -> str:
+    """What a drive or an event has torn apart, when and by how much; nothing where all constraints are met at the end."""
+    assert d.closed is not None
+    table, parameters = d.closed.table, r.parameters[-1] if r.parameters.size else ()
+    if not len(r):
+        return ""
+    g = np.abs(table.evaluate(r.q[-1], r.v[-1], float(r.t[-1]), parameters)["g"])
+    if not g.size or g.max() <= TORN:
+        return ""
+    since = float(r.t[int(np.argmax(r.violation > TORN))])
+    return f"{table.rows[int(np.argmax(g))]} could not be met from t = {since:.6g} on, at the end it is off by {g.max():.3g}"
 
 
 def why(model: Model, m: Mechanics, y: Trajectory) -> str:

@@ -169,6 +169,16 @@ class Result:
         potential = self._each(lambda d, part: np.asarray(d.energy(self.q[part], self.v[part], self.t[part])[1]))
         return Energy(kinetic, potential, {name: self.work_done[:, k] for k, name in enumerate(self.causes)}, self.accounted)
 
+    @cached_property
+    def violation(self) -> np.ndarray:
+        """(T,): how far the constraints are from being met: the largest of what they keep at zero, in SI units."""
+        closed = self.dynamics.closed
+        if closed is None:
+            return np.zeros(len(self.t))
+        own = np.array(list(self.model.parameters.values()), dtype=float)
+        parameters = self.parameters if self.parameters.size else np.tile(own, (len(self.t), 1))
+        return closed.table.violation(self.q, self.v, self.t, parameters)
+
     def _each(self, ask: Any) -> np.ndarray:
         """Ask with the parameters as they were: piece by piece where they changed on the way."""
         if not self.parameters.size or not np.ptp(self.parameters, axis=0).any():

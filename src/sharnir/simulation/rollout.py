@@ -15,7 +15,9 @@ from ..backends.llvm.emit import emit
 from ..backends.llvm.jit import Compiled, compile_text, host_lanes
 from ..backends.llvm.runner import pool
 from ..backends.traced import TracedProgram
+from ..closed.assembly import assemble_start
 from ..closed.quaternions import normalised, quaternion_places
+from ..closed.solution import TURNS
 from ..dynamics import Dynamics
 from ..errors import MethodError, ModelError, StateError
 from ..integrate.compiled import Driver
@@ -86,7 +88,7 @@ def rollout(
     feedback  a traced law, as a force of the model's own: a function of `Loads` that pushes, compiled with the equations
               and evaluated at every stage
     every     keep every so many steps;  integrator  "rk4" or "euler" (semi-implicit)
-    A trajectory that fails does not stop the others.
+    A trajectory that fails does not stop the others. Where the model has closed loops, the states are assembled first.
     """
     if integrator not in METHODS:
         raise MethodError(f"rollout steps with 'rk4' or 'euler', not with {integrator!r}")
@@ -103,7 +105,15 @@ def rollout(
     d = dynamics(model, method, "llvm")
     if d._method.program is None or "iterative" in d.method:
         raise MethodError(f"rollout needs a method of straight-line code; {d.method!r} is none: try 'separate' or 'composite'")
+    if d.closed and (d.closed.form or not d.closed.is_small):
+        raise MethodError(
+            f"rollout needs straight-line code; model {model.name!r} with its {len(d.closed.table)} rows of constraints is too "
+            "large for that: simulate its motions one by one"
+        )
     q, v = _states(model, q0, v0)
+    if d.closed:
+        for k in range(len(q)):
+            q[k], v[k] = assemble_start(model, q[k], v[k], t0, d.closed.table)
     plan = _Plan(d, integrator, dt, steps, every, t0)
     forces = _forces(control, len(q), steps, model.nv) if not callable(control) else None
     width = CHUNK * host_lanes()
@@ -163,11 +173,16 @@ class _Plan:
         shared = equations(d, balance=False)
         self.traced, self.compiled = shared.traced, shared.code(host_lanes())
         self.places = quaternion_places(d.model)
-        if self.places:
+        self.projection: list[tuple[Compiled, tuple[str, ...], str]] = []
+        """What brings a state back to where it must be: machine code, what it reads, what it overwrites."""
+        if d.closed:
+            (moved, position), (stopped, speed) = (d.closed.correction(k, host_lanes()) for k in range(2))
+            self.projection = [*[(position, tuple(moved.inputs), "q")] * TURNS, (speed, tuple(stopped.inputs), "v")]
+        elif self.places:
             graph = Graph()
             q = tuple(graph.inputs(self.nq))
-            self.normalise = TracedProgram(graph, {"q": q}, {"q": tuple(normalised(q, self.places))})
-            self.normalising = compile_text(emit(self.normalise, host_lanes()), d._shelf._store)
+            traced = TracedProgram(graph, {"q": q}, {"q": tuple(normalised(q, self.places))})
+            self.projection = [(compile_text(emit(traced, host_lanes()), d._shelf._store), ("q",), "q")]
 
 
 class _Part:
@@ -202,7 +217,7 @@ class _Part:
         at |= {"tau": (self.tau.ctypes.data, plan.nv), "parameter": (plan.parameters.ctypes.data, 0), "t": (b.T.ctypes.data, 0)}
         into = {"rate": b.DX.ctypes.data, "qdd": b.DX.ctypes.data + 8 * self.split, "power": 0}
         derivative = self._call(plan.compiled, [at[name] for name in plan.traced.inputs], [into[k] for k in plan.traced.outputs])
-        projection = [self._call(plan.normalising, [at["q"]], [at["q"][0]])] if plan.places else ()
+        projection = [self._call(code, [at[name] for name in read], [at[write][0]]) for code, read, write in plan.projection]
         self.system = System(b, [derivative], projection=projection, split=self.split, keep=self._keep)
         self.drive = Driver(plan.entry, (self.system.problem(False), self.lanes))
 

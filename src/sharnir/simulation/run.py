@@ -26,7 +26,7 @@ from .changes import Changes
 from .checks import check_step, choice, number, output_times, span, tolerances, watch_list, whole
 from .events import Event, limit_events
 from .mechanics import Mechanics
-from .outcome import make_result, why
+from .outcome import lost_constraint, make_result, why
 from .prepared import dynamics
 from .progress import Progress
 from .result import Result
@@ -127,6 +127,9 @@ def simulate(
         result.message = why(model, mechanics, trajectory)
     if save is not None:
         write(result, save)
+    lost = lost_constraint(d, result) if d.closed and trajectory.ok else ""
+    if lost:
+        result.status, result.message = "lost", lost
     if result.status not in ("done", "stopped", "interrupted") and on_failure == "raise":
         text = f"{model.name!r}: {result.message}. The motion up to there is in the error's `result`"
         raise SimulationError(text, result, trajectory.final_t)

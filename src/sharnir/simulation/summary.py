@@ -28,6 +28,9 @@ def summary(r: Result) -> str:
         lines.append(f"              and {len(r.events) - 8} more")
     if len(r):
         lines += _energy(r)
+        if r.dynamics.closed:
+            rows = len(r.dynamics.closed.table)
+            lines.append(f"  constraints {rows} rows, kept to {r.violation.max():.2g}")
         for name, x in zip(r.model.q_names[:12], r.q[-1], strict=False):
             lines.append(f"  {name:<11} {x: .9g}")
         if r.model.nq > 12:

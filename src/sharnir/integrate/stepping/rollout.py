@@ -82,6 +82,7 @@ def end_step(problem, lanes, t):
     stop_lost_lanes(lanes, t)
     if has(problem, PROJECTION):
         copy(lanes.x, problem.X)
+        problem.T[0] = t
         perform(problem, PROJECTION)
         copy(problem.X, lanes.x)
     count = lanes.count

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import ModelError
 from ...kernels.algebra import dot
-from ...trace import Number, Symbol
+from ...trace import Number
 from ..joints import (
     Ball,
     ConstraintJoint,
@@ -137,7 +137,3 @@ def _driven_pose(placed: PlacedJoint) -> Any:
     if isinstance(joint, Revolute):
         return lambda t: Pose(rotation=Rotation.about(axis, drive(t)))
     return lambda t: Pose(tuple(a * drive(t) for a in axis))
-
-
-def is_constant(x: Number) -> bool:
-    return not isinstance(x, Symbol)

@@ -34,7 +34,7 @@ class PointOnSurface(Constraint):
 
     def positions(self, on: Loads) -> Sequence[Row]:
         x, y, z = on.pose(self.of).inverse() @ (on.pose(self.body) @ self.at)
-        names = ["surface"] if len(self.surfaces) == 1 else [f"surface {k + 1}" for k in range(len(self.surfaces))]
+        names = ("surface",) if len(self.surfaces) == 1 else ("first surface", "second surface")
         return [(name, f(x, y, z, on.t)) for name, f in zip(names, self.surfaces, strict=True)]
 
 

@@ -164,7 +164,7 @@ class Loads:
             coordinate = name.removeprefix(f"{joint.name}.")
             if coordinate != name and coordinate in joint.q_names and coordinate in joint.v_names:
                 return OneCoordinate(joint, coordinate)
-        raise ModelError(f"no joint {name!r} in the tree; its joints are {known(number)}")
+        raise ModelError(f"no joint {name!r} in the tree; {self.structure.where_is(name)}")
 
     def _speeds(self, joint: Any) -> tuple[range, float]:
         """The speeds a joint moves with, and how much faster than they it goes (followers)."""
