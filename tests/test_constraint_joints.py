@@ -160,3 +160,20 @@ def test_reactions_stay_in_the_space_of_the_constraint_gradients():
     R = interpreted(m).reactions(q, v)[0]
     tension = 2.0 * (velocity @ velocity + 9.81 * 0.8)  # m(v²/l + g cos)
     assert_close(R, [*(-tension * x), 0.0, 0.0, 0.0], 1e-12)
+
+
+def test_a_simulated_joint_stays_on_its_constraints():
+    """Its coordinates are more than its freedoms: they are put right after every step."""
+    m = sh.Model("bead", gravity=(0.0, 0.0, -9.81))
+    m.add_body("bead", mass=1.0, inertia=(0.1, 0.1, 0.1))
+
+    def ring(pose, t):
+        x, y, z = pose.position
+        return x * x + z * z - 1.0, y
+
+    m.add_joint("ring", sh.ConstraintJoint(ring, start=sh.Pose((0.6, 0.0, -0.8))), "ground", "bead")
+    r = sh.simulate(m, 20.0, integrator="rk4", step=0.01, output=None, method="separate")
+    x, y, z = r.point("bead").T
+    assert np.abs(x * x + z * z - 1.0).max() < 1e-12 and np.abs(y).max() < 1e-12
+    assert np.abs(np.linalg.norm(r.q[:, 3:7], axis=1) - 1.0).max() < 1e-14
+    assert np.ptp(x) > 1.19 and np.abs(r.energy.defect).max() < 1e-4

@@ -33,7 +33,7 @@ from ..programs import program_for
 from ..trace import Graph, GraphTooLarge, Number
 from . import solution
 from .assembly import moved
-from .quaternions import normalised, quaternion_places
+from .put_right import put_right
 from .solution import Closed, Correction
 
 MATRIX = ("composite", "direct", "recursive", "kosynka", "stepanenko")
@@ -138,7 +138,7 @@ class ClosedEquations:
             inputs = self.inputs(graph)
             numbers = self.stopped(inputs)
             if kind == "moved":
-                numbers = normalised(self.moved(inputs), quaternion_places(self.model))
+                numbers = put_right(self.model, self.moved(inputs), inputs["t"][0])
             out.append(TracedProgram(graph, inputs, {"x": tuple(numbers)}))
         return out[0], out[1]
 

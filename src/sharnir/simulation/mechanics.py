@@ -21,7 +21,7 @@ from ..backends.run import run_program
 from ..backends.traced import TracedProgram
 from ..backends.user_functions import USER_FUNCTIONS
 from ..closed.equations import ClosedEquations, native, state_arguments
-from ..closed.quaternions import normalised, quaternion_places
+from ..closed.put_right import put_right, quaternion_places
 from ..closed.solution import TURNS, Correction
 from ..dynamics import Dynamics
 from ..errors import SingularError, StateError
@@ -91,10 +91,7 @@ class Mechanics:
         self.causes = equations.derivative.causes
         b = buffers(self.n, events=len(self.events), jacobian=jacobian)
         call = self._call(equations, b, {"rate": 0, "qdd": self.nq, "power": self.nq + self.nv})
-        quaternions = quaternion_places(self.d.model)
-        projection = [self._normalise(b, quaternions)] if quaternions else []
-        if self.d.closed:
-            projection = self._back_onto(self.d.closed, b)
+        projection = self._back_onto(self.d.closed, b) if self.d.closed else self._put_right(b)
         return System(
             b,
             [call],
@@ -125,11 +122,14 @@ class Mechanics:
         self._keep += [compiled, check, arguments]
         return compiled.address, arguments
 
-    def _normalise(self, b: Buffers, places: Sequence[int]) -> Call:
-        """Quaternions back to length one, in place."""
+    def _put_right(self, b: Buffers) -> list[Call]:
+        """Quaternions of length one, joints on their own constraints, in place; nothing where there are none."""
+        if not quaternion_places(self.d.model):
+            return []
         graph = Graph()
-        q = tuple(graph.inputs(self.nq))
-        return self._function(TracedProgram(graph, {"q": q}, {"q": tuple(normalised(q, places))}), b, b.X)
+        q, t = tuple(graph.inputs(self.nq)), tuple(graph.inputs(1))
+        right = tuple(put_right(self.d.model, q, t[0]))
+        return [self._function(TracedProgram(graph, {"q": q, "t": t}, {"q": right}), b, b.X)]
 
     def _watch(self, b: Buffers) -> Call:
         """The functions of all events, into G."""
@@ -194,9 +194,7 @@ class Mechanics:
         own = equations.allocate()  # the projection looks at the same state with arrays of its own: DX is the derivative's
         dq = np.zeros(nq)
         calls = [self._closed_state(equations, own, b), self._rates_along(b, own.delta, dq)]
-        places = quaternion_places(self.d.model)
-        if places:
-            calls.append(self._normalise(b, places))
+        calls += self._put_right(b)
         numbers = np.array([(address, arguments.ctypes.data) for address, arguments in calls], dtype=np.int64)
         correction = Correction(b.X, dq, numbers)
         group = np.array([0, *addresses(correction), *addresses(own)], dtype=np.int64)
@@ -253,13 +251,12 @@ class Mechanics:
             calls.append(self._straight(forces, at))
         calls.append(self._looped(forward, at))
         rates = self._looped(shelf.runner("rates", backend="numba"), at)
-        quaternions = quaternion_places(self.d.model)
         self._keep.append(at)
         return System(
             b,
             [*calls, rates],
             rates=[rates],
-            projection=[self._normalise(b, quaternions)] if quaternions else (),
+            projection=self._put_right(b),
             events=[self._watch(b)] if self._watched else (),
             split=nq,
             keep=self._keep,
@@ -292,13 +289,10 @@ class Mechanics:
             except (SingularError, StateError):  # what is not finite the integrator deals with: a smaller step, or the end
                 return np.full(self.n, np.nan)
 
-        def normalise(t: float, x: np.ndarray) -> np.ndarray:
+        def projected(t: float, x: np.ndarray) -> np.ndarray:
             if d.closed:
-                q, v = d.closed.project(x[:nq], x[nq:], t)
-                return np.concatenate([q, v])
-            for at in places:
-                x[at : at + 4] /= np.linalg.norm(x[at : at + 4])
-            return x
+                return np.concatenate(d.closed.project(x[:nq], x[nq:], t))
+            return np.concatenate([put_right(d.model, x[:nq].tolist(), t), x[nq:]])
 
         def watch(t: float, x: np.ndarray) -> list[float]:
             q, v = x[:nq], x[nq:]
@@ -316,6 +310,6 @@ class Mechanics:
             self.n,
             events=watch if self._watched else None,
             n_events=len(self.events),
-            projection=normalise if places or d.closed else None,
+            projection=projected if places or d.closed else None,
             split=nq,
         )

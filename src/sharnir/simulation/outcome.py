@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..closed.quaternions import quaternion_places
+from ..closed.put_right import quaternion_places
 from ..dynamics import Dynamics
 from ..integrate.trajectory import Trajectory
 from ..model.model import Model

@@ -16,7 +16,7 @@ from ..backends.llvm.jit import Compiled, compile_text, host_lanes
 from ..backends.llvm.runner import pool
 from ..backends.traced import TracedProgram
 from ..closed.assembly import assemble_start
-from ..closed.quaternions import normalised, quaternion_places
+from ..closed.put_right import put_right, quaternion_places
 from ..closed.solution import TURNS
 from ..dynamics import Dynamics
 from ..errors import MethodError, ModelError, StateError
@@ -180,9 +180,9 @@ class _Plan:
             self.projection = [*[(position, tuple(moved.inputs), "q")] * TURNS, (speed, tuple(stopped.inputs), "v")]
         elif self.places:
             graph = Graph()
-            q = tuple(graph.inputs(self.nq))
-            traced = TracedProgram(graph, {"q": q}, {"q": tuple(normalised(q, self.places))})
-            self.projection = [(compile_text(emit(traced, host_lanes()), d._shelf._store), ("q",), "q")]
+            q, t = tuple(graph.inputs(self.nq)), tuple(graph.inputs(1))
+            traced = TracedProgram(graph, {"q": q, "t": t}, {"q": tuple(put_right(d.model, q, t[0]))})
+            self.projection = [(compile_text(emit(traced, host_lanes()), d._shelf._store), ("q", "t"), "q")]
 
 
 class _Part:

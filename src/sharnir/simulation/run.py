@@ -11,7 +11,7 @@ import numpy as np
 
 from ..backends.cache import Cache
 from ..closed.assembly import assemble_start
-from ..closed.quaternions import quaternion_places
+from ..closed.put_right import quaternion_places
 from ..errors import ModelError, SimulationError
 from ..integrate import run
 from ..integrate.compiled import load

@@ -11,7 +11,8 @@ import numpy as np
 
 from ...errors import ModelError, known
 from ...kernels import joint_stage as stage
-from ...trace import Expression, Graph, call_traced, check_numbers, tangent
+from ...trace import Expression, Graph, Number, call_traced, check_numbers, tangent
+from ...trace.functions import sqrt
 from ..pose import Axis, Pose, Rotation, unit_axis
 
 
@@ -114,6 +115,14 @@ class Joint:
     def quaternions(self) -> tuple[int, ...]:
         """Where quaternions begin among the free coordinates."""
         return ()
+
+    def put_right(self, q: Sequence[Number], t: Number) -> list[Number]:
+        """Coordinates as they should be after a step of an integrator: quaternions of length one."""
+        out = list(q)
+        for at in self.quaternions():
+            scale = 1.0 / sqrt(sum((x * x for x in q[at : at + 4]), 0.0))
+            out[at : at + 4] = [x * scale for x in q[at : at + 4]]
+        return out
 
     def drives(self, label: str) -> dict[str, Callable[[Any], Any]]:
         """Driven coordinates and their functions of time."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import ModelError, known
+from ...trace import Number
 from ..pose import Pose
 from .base import Joint, Motion, fixed, per_coordinate
 
@@ -112,6 +113,14 @@ class Compound(Joint):
             out += [at + k for k in joint.quaternions()]
             at += len(joint.q_names())
         return tuple(out)
+
+    def put_right(self, q: Sequence[Number], t: Number) -> list[Number]:
+        out, at = list[Number](), 0
+        for _, joint, _ in self._moved():
+            n = len(joint.q_names())
+            out += joint.put_right(q[at : at + n], t)
+            at += n
+        return out
 
     def drives(self, label: str) -> dict[str, Callable[[Any], Any]]:
         """What `motion` drives: coordinates, or whole parts by their names."""

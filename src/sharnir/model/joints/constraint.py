@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,21 @@ class ConstraintJoint(Joint):
     def random(self, rng: np.random.Generator) -> list[float]:
         """The start: any other position would have to be found by solving the constraints."""
         return list(self.neutral())
+
+    def put_right(self, q: Sequence[Number], t: Number) -> list[Number]:
+        """The quaternion of length one, and a step of Newton's method, of least length, back onto the constraints."""
+        q = super().put_right(q, t)
+        graph, symbols, time, rows, _ = self._constraint_rows("constraint joint")
+        m = len(rows)
+        flat = Expression(graph, [*symbols, time], [*self._values.outputs, *(x for row in rows for x in row)])(*q, t)
+        gap, Z = flat[:m], [flat[m + 6 * k : m + 6 * k + 6] for k in range(m)]
+        square = [[sum((x * y for x, y in zip(a, b, strict=True)), 0.0) for b in Z] for a in Z]
+        push = _solve(square, list(gap), list(range(m)))
+        twist = tuple(-sum((x * row[k] for x, row in zip(push, Z, strict=True)), 0.0) for k in range(6))
+        turned = Rotation.quaternion(*q[3:]).entries
+        place = algebra.add(q[:3], algebra.mv(turned, twist[:3]))
+        spin = algebra.quaternion_rate(q[3], q[4], q[5], q[6], twist[3:])
+        return super().put_right([*place, *(x + dx for x, dx in zip(q[3:], spin, strict=True))], t)
 
     # --- the two bases --------------------------------------------------------------------------------------------------
     def _constraint_rows(self, label: str) -> tuple[Graph, Any, Any, list[tuple[Number, ...]], tuple[Number, ...]]:
