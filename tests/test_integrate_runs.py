@@ -20,8 +20,9 @@ from sharnir.integrate import Event, System, buffers, from_python, from_traced, 
 from sharnir.integrate import run as run_function
 from sharnir.integrate.compiled import load
 from sharnir.integrate.methods import INTEGRATORS
-from sharnir.integrate.running import _Pieces
+from sharnir.integrate.running import Events, Output, Run, _Pieces
 from sharnir.integrate.stepping import state as s
+from sharnir.integrate.stepping.problem import Problem
 
 PARAMETERS = np.array([9.81, 0.8])
 
@@ -330,7 +331,7 @@ def test_the_jacobian_is_exact_in_one_graph_or_along_directions(n):
 def test_a_warm_cache_needs_no_numba_and_a_damaged_one_is_made_anew(tmp_path):
     store = Cache(tmp_path)
     method = INTEGRATORS["rk4"]
-    load(method.entry, method.memory, store)
+    load(method.entry, (Problem, Run, Events, Output, method.memory), store)
     (path,) = (tmp_path / "llvm").iterdir()
     script = (
         "import sys, sharnir.integrate as i; s = i.from_traced(lambda t, x: [x[0]], 1, jacobian=False);"
