@@ -211,10 +211,7 @@ class _Changes:
 def _result(
     model: Model, d: Dynamics, m: Mechanics, y: Trajectory, changes: _Changes, tau: np.ndarray, ready: float, wall: float
 ) -> Result:
-    x = y.x
-    if d.closed and len(x):  # between steps the dense output is not on the constraints
-        x = np.array([m.system.projected(t, row) for t, row in zip(y.t, x, strict=True)])
-    q, v, work = (np.ascontiguousarray(part) for part in m.split(x))
+    q, v, work = (np.ascontiguousarray(part) for part in m.split(y.x))
     for at in quaternion_places(model):  # dense output leaves the unit sphere a little
         q[:, at : at + 4] /= np.linalg.norm(q[:, at : at + 4], axis=1, keepdims=True)
     if m.momenta and len(q):
