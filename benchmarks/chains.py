@@ -44,7 +44,7 @@ def long_chain(n: int) -> sh.Model:
     long.nb = long.na = long.nv = long.nq = n
     long.carrier, long.first, long.q_first = long.tree.carrier, long.joints.first, _extended(three.q_first, four.q_first, n)
     long.v_first = long.first
-    long.sizes = {**four.sizes, "nb1": n + 1, "nq": n, "na": n, "nv": n, "nl": 5 * n}
+    long.sizes = {**four.sizes, "nb1": n + 1, "nq": n, "na": n, "nda": n, "nv": n, "nl": 5 * n}
     model._structure = long
     return model
 

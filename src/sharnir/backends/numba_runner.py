@@ -47,7 +47,7 @@ class NumbaRunner(Interface):
 
     def _more_work(self) -> None:
         """Work arrays for one thread more, and the list by which compiled code finds them."""
-        self.work.append(flat(allocate(self.program.work, self.structure.sizes)))
+        self.work.append(flat(allocate(self.program.work, self.program.sizes(self.structure))))
         self._lists.append(np.array([0, 0, 0, *self._model, *addresses(self.work[-1])], dtype=np.int64))
 
     def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:
@@ -81,7 +81,8 @@ class NumbaRunner(Interface):
 
         `inputs` has everything the program reads, what is computed beforehand (drive, given, load) too.
         """
-        sizes, program = self.structure.sizes, self.program
+        program = self.program
+        sizes = program.sizes(self.structure)
         x = [inputs[name].reshape(1, *resolve(a.shape, sizes)) for name, a in program.inputs.__annotations__.items()]
         y = [outputs[name].reshape(1, *resolve(a.shape, sizes)) for name, a in program.outputs.__annotations__.items()]
         work = flat(allocate(program.work, sizes))
@@ -142,7 +143,7 @@ def _check_memory(program: Program, structure: Any) -> None:
     def count(shape: tuple[int, ...]) -> None:
         need[0] += 8 * int(np.prod([float(k) for k in shape]))
 
-    allocate(program.work, structure.sizes, count)
+    allocate(program.work, program.sizes(structure), count)
     have = _memory()
     if have and need[0] > 0.8 * have:
         raise MethodError(

@@ -64,7 +64,7 @@ def run_program(
 
     x = program.inputs(*(array(name, resolve(a.shape, structure.sizes)) for name, a in program.inputs.__annotations__.items()))
     if work is None:
-        work = allocate(program.work, structure.sizes, empty)
+        work = allocate(program.work, program.sizes(structure), empty)
     out = allocate(program.outputs, structure.sizes, empty)
     tree, joints = structure.tree, structure.joints
     if dtype is object:

@@ -48,7 +48,7 @@ class PythonRunner(Interface):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.work = allocate(self.program.work, self.structure.sizes)
+        self.work = allocate(self.program.work, self.program.sizes(self.structure))
 
     def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:
         with np.errstate(all="ignore"):  # nan and inf are values, not warnings

@@ -48,7 +48,7 @@ class JointValues(NamedTuple):
     rho: Array["nb1", 3]        # origin of body i in the carrier's axes
     G: Array["nb1", 9]          # direction cosines, carrier -> body
     A: Array["na", 6]           # columns of A, body axes
-    dA: Array["na", 6]          # their rates
+    dA: Array["nda", 6]         # their rates; no rows where nobody asks for them
     vr: Array["nb1", 6]         # v^r, relative velocity, body axes
     psi: Array["nb1", 6]        # psi^r, relative acceleration at zero accelerations of q
     rate: Array["nq"]           # rates of the coordinates
@@ -61,6 +61,13 @@ def axis_motion(kind, x, x1, x2, turn, slide):
         E = cosines_z(cos(turn * x), sin(turn * x))
     return ((0.0, 0.0, slide * x), E, (0.0, 0.0, slide * x1), (0.0, 0.0, turn * x1),
             (0.0, 0.0, slide * x2), (0.0, 0.0, turn * x2))
+
+
+def about_z(E2, E):
+    """E2 E where E2 turns about z."""
+    c, s = E2[0], E2[1]
+    return (c*E[0] + s*E[3], c*E[1] + s*E[4], c*E[2] + s*E[5],
+            c*E[3] - s*E[0], c*E[4] - s*E[1], c*E[5] - s*E[2], E[6], E[7], E[8])
 
 
 def ball_motion(q, v, j, k, rate):
@@ -97,27 +104,31 @@ def given_motion(given, d, j, n, rate):
 def own_columns(kind, n, turn, slide, given, d, A, dA, at):
     """The n columns of A of a motion by itself, and their rates, from row `at` on; `d`: where those of GIVEN stand."""
     for c in range(n):
-        set33(A, at + c, ZERO3, ZERO3)
-        set33(dA, at + c, ZERO3, ZERO3)
+        if dA.shape[0] > 0:
+            set33(dA, at + c, ZERO3, ZERO3)
         if kind <= SCREW:
             set33(A, at, (0.0, 0.0, slide), (0.0, 0.0, turn))
         elif kind == BALL:
+            set33(A, at + c, ZERO3, ZERO3)
             A[at + c, 3 + c] = 1.0
         elif kind == FREE:
+            set33(A, at + c, ZERO3, ZERO3)
             A[at + c, c] = 1.0
         else:
             for k in range(6):
                 A[at + c, k] = given[d + 6 * c + k]
-                dA[at + c, k] = given[d + 6 * (n + c) + k]
+                if dA.shape[0] > 0:
+                    dA[at + c, k] = given[d + 6 * (n + c) + k]
 
 
 def pass_on(A, dA, c, r, E, u, w):
     """Column c of A and its rate, seen from the far side of a motion (r, E, u, w).                              (J2)"""
     l, g = get3(A, c), get3b(A, c)
-    dl, dg = mv(E, add(get3(dA, c), cross(get3b(dA, c), r))), mv(E, get3b(dA, c))
     l, g = mv(E, add(l, cross(g, r))), mv(E, g)
     set33(A, c, l, g)
-    set33(dA, c, add(sub(dl, cross(w, l)), cross(g, u)), sub(dg, cross(w, g)))
+    if dA.shape[0] > 0:
+        dl, dg = mv(E, add(get3(dA, c), cross(get3b(dA, c), r))), mv(E, get3b(dA, c))
+        set33(dA, c, add(sub(dl, cross(w, l)), cross(g, u)), sub(dg, cross(w, g)))
 
 
 def joint_stage(joints, drive, given, q, v, out):
@@ -165,19 +176,23 @@ def joint_stage(joints, drive, given, q, v, out):
                 w = add(wk, w2)
             if m == start[i]:
                 r, E = r2, E2
-            else:
+            elif kind == FIXED or kind > SCREW:
                 r, E = add(r, mtv(E, r2)), mm(E2, E)
+            else:                                               # along and about z: half the work
+                r, E = add(r, scale((E[6], E[7], E[8]), r2[2])), about_z(E2, E)
             if kind != FIXED:
                 still = 0
         if reverse[i] == 1:                                     # the same motion seen from its other end    (J3)
             s = mv(E, r)
             ds = sub(u, cross(w, s))                            # d/dt of s = G rho
             for c in range(first[i], end):
-                l, g, dl, dg = get3(A, c), get3b(A, c), get3(dA, c), get3b(dA, c)
+                l, g = get3(A, c), get3b(A, c)
                 x = sub(cross(g, s), l)
-                dx = sub(add(cross(dg, s), cross(g, ds)), dl)
                 set33(A, c, mtv(E, x), neg(mtv(E, g)))
-                set33(dA, c, mtv(E, add(cross(w, x), dx)), neg(mtv(E, add(cross(w, g), dg))))
+                if dA.shape[0] > 0:
+                    dl, dg = get3(dA, c), get3b(dA, c)
+                    dx = sub(add(cross(dg, s), cross(g, ds)), dl)
+                    set33(dA, c, mtv(E, add(cross(w, x), dx)), neg(mtv(E, add(cross(w, g), dg))))
             a = mtv(E, sub(add(cross(e, s), scale(cross(w, u), 2.0)), add(cross(w, cross(w, s)), a)))
             u = mtv(E, sub(cross(w, s), u))
             e, w, r, E = neg(mtv(E, e)), neg(mtv(E, w)), neg(s), transpose(E)

@@ -50,7 +50,7 @@ class Structure:
         self.parameters: dict[str, float] = model.parameters
         self.forces = ForceTable(self, model.forces)
         self.sizes = {
-            "nb1": self.nb + 1, "nq": self.nq, "na": self.na, "nv": self.nv, "nl": 6 * self.nb - self.na,
+            "nb1": self.nb + 1, "nq": self.nq, "na": self.na, "nda": self.na, "nv": self.nv, "nl": 6 * self.nb - self.na,
             "nr": len(self.tree.geared), "nd": len(self.drives), "ng": self._n_given, "nf": self.nv if self.forces else 0,
             "ne": len(self.forces),
         }  # fmt: skip

@@ -58,5 +58,5 @@ def run_momentum_rates(tree, joints, x, w, y):
 
 PROGRAMS = [
     Program("speeds", run_speeds, Momenta, SpeedsWork, SpeedsOut),
-    Program("momentum-rates", run_momentum_rates, Forced, RatesWork, RatesOut),
+    Program("momentum-rates", run_momentum_rates, Forced, RatesWork, RatesOut, axis_rates=True),
 ]

@@ -22,3 +22,9 @@ class Program:
     """Inputs that are integers: known when the program is traced."""
     loops_only: bool = False
     """Looks at numbers (iterative methods): cannot be traced."""
+    axis_rates: bool = False
+    """Needs the rates of the columns of A."""
+
+    def sizes(self, structure: Any) -> dict[str, int]:
+        """What the names in the shapes of its arrays mean for a model."""
+        return structure.sizes if self.axis_rates else {**structure.sizes, "nda": 0}
