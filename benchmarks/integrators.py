@@ -31,15 +31,15 @@ import json, sys
 from time import perf_counter
 import sharnir as sh
 from sharnir.integrate import compiled
-from sharnir.simulation.run import simulate
+from sharnir.simulation import run
 spent, load = [], compiled.load
 def timed(*arguments):
     begun = perf_counter()
     found = load(*arguments)
     spent.append(perf_counter() - begun)
     return found
-compiled.load = timed
-simulate(sh.samples.chain(1), 0.01, integrator={name!r}, **{options!r})
+compiled.load = run.load = timed
+run.simulate(sh.samples.chain(1), 0.01, integrator={name!r}, **{options!r})
 print(json.dumps(sum(spent)))
 """
 
