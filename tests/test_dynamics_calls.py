@@ -79,7 +79,13 @@ def test_every_public_question_is_asked_here():
     asked = {"forward", "reactions", "solve", "inverse", "inverse_reactions", "mass_matrix", "bias", "momenta", "velocities",
              "momentum_rates", "rates", "poses", "body_velocities", "jacobian", "energy", "total_momentum"}  # fmt: skip
     public = {name for name, _ in inspect.getmembers(sh.Dynamics, inspect.isfunction) if not name.startswith("_")}
-    elsewhere = {"iterations", "count", "force_energies", "force_powers"}  # test_iterative, test_counts, test_forces
+    elsewhere = {
+        "iterations",
+        "count",
+        "force_energies",
+        "force_powers",
+        "force_actions",
+    }  # test_iterative, test_counts, test_forces
     elsewhere |= {"multipliers", "closing_reactions"}  # test_loops
     assert public == asked | elsewhere
 

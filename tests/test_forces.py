@@ -269,6 +269,44 @@ def test_a_rotor_adds_to_the_diagonal_and_to_the_energy():
     assert_close(d.energy(*s.motion)[0], plain.energy(*s.motion)[0] + 0.5 * rotor @ s.v**2, 1e-12)
 
 
+def test_what_forces_do_one_by_one_is_what_they_do_together():
+    model, bare = everything(), mechanism(damping=0.3)
+    s = random_state(model)
+    d = sh.Dynamics(model, backend="python")
+    actions = d.force_actions(*s.motion)
+    assert list(actions) == d.force_names
+    wrenches, tau = s.wrenches.copy(), s.tau.copy()
+    for name, action in actions.items():
+        if name in sh.Dynamics(bare, backend="python").force_names:
+            continue
+        for place, x in action.items():
+            if place in [b.name for b in model.bodies]:
+                wrenches[model.body_index(place)] += x
+            else:
+                tau[model.v_slice(place)] += x
+    wanted = d.forward(s.q, s.v, s.tau, s.t, s.wrenches)
+    assert_close(sh.Dynamics(bare, backend="python").forward(s.q, s.v, tau, s.t, wrenches), wanted, 1e-10)
+    several = d.force_actions(np.array([s.q, s.q]), np.array([s.v, 0.0 * s.v]), s.t)
+    for name, action in actions.items():
+        for place, x in action.items():
+            assert_close(several[name][place][0], x, 1e-12, scale=1e-6, what=name)
+
+
+def test_a_simulated_spring_reports_its_force():
+    m = sh.Model("spring", gravity=(0.0, 0.0, 0.0))
+    m.add_body("a", 1.0)
+    m.add_joint("x", sh.Prismatic("x", damping=0.1), "ground", "a")
+    m.add_parameter("k", 4.0)
+    m.add_force(lambda on: on.push("a", (-on.parameter("k") * on.q("x"), 0.0, 0.0)), name="spring")
+    double = sh.Event(lambda on: on.t - 0.5, lambda moment: moment.parameters.update(k=8.0))
+    r = sh.simulate(m, 1.0, q0=[1.0], events=[double], output=0.1)
+    k = np.where(r.t < 0.5, 4.0, 8.0)
+    assert_close(r.force("spring")["a"][:, 0], -k * r.coordinate("x"), 1e-12)
+    assert_close(r.force("joint 'x': spring and damper")["x"][:, 0], -0.1 * r.speed("x"), 1e-12)
+    with pytest.raises(sh.StateError, match="no force 'nothing'; the forces are"):
+        r.force("nothing")
+
+
 def test_one_coordinate_of_several_is_called_by_its_name():
     def arm(*forces):
         m = sh.Model("arm")

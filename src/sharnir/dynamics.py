@@ -220,6 +220,31 @@ class Dynamics:
         """(number of forces): power of every force of the model, positive where it adds energy to the motion."""
         return self._run("forces", "power", q=q, v=v, t=t)
 
+    def force_actions(
+        self, q: Any = None, v: Any = None, t: Any = 0.0, parameters: Any = None
+    ) -> dict[str, dict[str, np.ndarray]]:
+        """What every force of the model does: {force: {body: (…, 6) force and moment at its origin, its axes; joint: (…, n)}}."""
+        s = self.structure
+        if not s.forces:
+            return {}
+        rows, n, single = self._states(q, v, None, t, None)
+        found = self._run_all("motion", q=q, v=v, t=t)
+        motion = {name: np.broadcast_to(rows[name], (n, rows[name].shape[-1])).T for name in ("q", "v", "t")}
+        motion |= {name: x.reshape(n, -1).T for name, x in found.items()}
+        if parameters is not None:
+            motion["parameter"] = np.atleast_2d(parameters).T
+        return {name: self._by_name(action, n, single) for name, action in s.forces.actions(motion).items()}
+
+    def _by_name(self, action: tuple[dict[tuple[int, int], Any], dict[int, Any]], n: int, single: bool) -> dict[str, np.ndarray]:
+        s, out = self.structure, dict[str, np.ndarray]()
+        for (row, c), x in action[0].items():
+            out.setdefault(s.bodies[row - 1].name, np.zeros((n, 6)))[:, c] = x
+        for a, x in action[1].items():
+            i = int(np.searchsorted(s.v_first, a, side="right")) - 1
+            joint = s.placed[i - 1]
+            out.setdefault(joint.name, np.zeros((n, joint.nv)))[:, a - int(s.v_first[i])] = x
+        return {name: x[0] if single else x for name, x in out.items()}
+
     @property
     def force_names(self) -> list[str]:
         """Forces that joints bring along (damping, stiffness), then those that were added."""

@@ -123,6 +123,12 @@ class Result:
         """(T, 6): force and moment of a joint on the body it carries, at that body's origin, in its axes."""
         return self.reactions[:, self.model.joint_index(joint)]
 
+    def force(self, name: str) -> dict[str, np.ndarray]:
+        """What a force did, over time: {body: (T, 6) force and moment at its origin, in its axes; joint: (T, n)}."""
+        if name not in self.force_actions:
+            raise StateError(f"no force {name!r}; the forces are {known(self.force_actions)}")
+        return self.force_actions[name]
+
     def force_power(self, name: str) -> np.ndarray:
         """Power of a force over time."""
         names = self.dynamics.force_names
@@ -151,6 +157,11 @@ class Result:
     def reactions(self) -> np.ndarray:
         """(T, N, 6): force and moment of joint i on body i at its origin, body axes."""
         return self._each(lambda d, part: d.reactions(self.q[part], self.v[part], self.tau, self.t[part]))
+
+    @cached_property
+    def force_actions(self) -> dict[str, dict[str, np.ndarray]]:
+        """What every force of the model did, by its name."""
+        return self.dynamics.force_actions(self.q, self.v, self.t, self.parameters if self.parameters.size else None)
 
     @cached_property
     def force_powers(self) -> np.ndarray:

@@ -30,17 +30,28 @@ class ForceTable:
         graph = Graph()
         loads = Loads(structure, graph)
         energies, powers = [], []
+        wrenches: dict[tuple[int, int], Number] = {}
+        torques: dict[int, Number] = {}
+        self._own: list[tuple[list[tuple[int, int]], list[int]]] = []
+        own: list[Number] = []
         for name, force in self.forces.items():
-            loads.power = 0.0
+            loads.power, loads.wrenches, loads.torques = 0.0, {}, {}
             stored = call_traced(force.act, [loads], f"force {name!r}")
             energies.append(0.0 if stored is None else stored)
             powers.append(loads.power)
-        self._wrenches, self._torques = list(loads.wrenches), list(loads.torques)
+            self._own.append((list(loads.wrenches), list(loads.torques)))
+            own += [*loads.wrenches.values(), *loads.torques.values()]
+            for place, x in loads.wrenches.items():
+                wrenches[place] = wrenches.get(place, 0.0) + x
+            for a, x in loads.torques.items():
+                torques[a] = torques.get(a, 0.0) + x
+        self._wrenches, self._torques = list(wrenches), list(torques)
         self._inputs = list(loads.inputs)
         self.kinematic = any(kind in ("r", "G", "velocity") for kind, _ in self._inputs)
-        pushes = [*loads.wrenches.values(), *loads.torques.values()]
+        pushes = [*wrenches.values(), *torques.values()]
         symbols = list(loads.inputs.values())
         self._loads = Expression(graph, symbols, check_numbers(pushes, graph, "a force"))
+        self._each = Expression(graph, symbols, check_numbers(own, graph, "a force"))
         self.on_ground = isinstance(loads.ground_power, Symbol)
         """Whether any force pushes the ground."""
         self._ground = Expression(graph, symbols, [loads.ground_power])
@@ -67,6 +78,16 @@ class ForceTable:
             return (), ()
         values = self._report(*self._read(motion))
         return values[: len(self)], values[len(self) :]
+
+    def actions(self, motion: Mapping[str, Any]) -> dict[str, tuple[dict[tuple[int, int], Any], dict[int, Any]]]:
+        """What every force does by itself, as `loads` says it for all of them; on arrays of numbers too."""
+        if not self.forces:
+            return {}
+        values = iter(self._each(*self._read(motion)))
+        return {
+            name: ({place: next(values) for place in places}, {a: next(values) for a in speeds})
+            for name, (places, speeds) in zip(self.names, self._own, strict=True)
+        }
 
     def ground_power(self, motion: Mapping[str, Any]) -> Number:
         """Power of all forces on the ground: not zero where the base moves."""
