@@ -66,6 +66,7 @@ class Dynamics:
             self._check_solid()
         self._check_inertia()
         self._quick: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {}
+        self._forward_one: Callable[..., Any] = self._first_forward
 
     @property
     def backend(self) -> str:
@@ -79,12 +80,14 @@ class Dynamics:
         self, q: Any = None, v: Any = None, tau: Any = None, t: Any = 0.0, wrenches: Any = None, out: np.ndarray | None = None
     ) -> np.ndarray:
         """q̈ (nv,) from joint forces τ and wrenches (N, 6) on the bodies (at their origins, body axes)."""
-        if self.closed:
-            return self._by_constraints(q, v, tau, t, wrenches, lambda c: c.qdd, (self.structure.nv,), out)
         if wrenches is None and q is not None:
-            done = self._at_once("forward", out, q, v, tau, t)
+            done = self._forward_one(q, v, tau, t) if out is None else None
+            if done is None:
+                done = self._at_once("forward", out, q, v, tau, t)
             if done is not None:
                 return done
+        if self.closed:
+            return self._by_constraints(q, v, tau, t, wrenches, lambda c: c.qdd, (self.structure.nv,), out)
         if self._method.program is None:
             return self._by_form(q, v, tau, t, wrenches, "qdd", out)
         return self._run(f"forward/{self._method.program}", "qdd", out, q=q, v=v, tau=tau, wrench=wrenches, t=t)
@@ -281,9 +284,14 @@ class Dynamics:
         done = one(*values) if out is None else None
         return done if done is not None or self.threads > 1 else many(out, *values)
 
+    def _first_forward(self, *values: Any) -> np.ndarray | None:
+        """From the second call on, one state finds the compiled code without asking where it is."""
+        self._forward_one = self._make_quick("forward")[0]
+        return self._forward_one(*values)
+
     def _make_quick(self, what: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
         name = f"forward/{self._method.program}" if what == "forward" else what
-        if name not in PROGRAMS or self._shelf.backend_of(name) != "llvm":
+        if self.closed or name not in PROGRAMS or self._shelf.backend_of(name) != "llvm":
             self._quick[what] = _not_quick, _not_quick
         else:
             from .backends.llvm.quick import quick_batch, quick_single
