@@ -80,9 +80,9 @@ def test_paths_that_leave_the_folder_are_refused_with_file_and_line(inner, tmp_p
 
 def test_declared_folders_may_be_read(tmp_path):
     write(tmp_path, stl(), "assets/rock.stl")
-    write(tmp_path, model(BODY.format("shared", "")), "shared/body.xml")
+    write(tmp_path, model(BODY.format("shared", "")), "common/body.xml")
     inner = '<compiler meshdir="../assets"/><asset><mesh file="rock.stl" scale="0.1 0.2 0.3"/></asset>'
-    geom = BODY.format("a", 'type="mesh" mesh="rock"') + '<include file="../shared/body.xml"/>'
+    geom = BODY.format("a", 'type="mesh" mesh="rock"') + '<include file="../common/body.xml"/>'
     path = write(tmp_path / "robot", model(f"{inner}<worldbody>{geom}</worldbody>"))
     with pytest.raises(sh.FormatError, match="declare its folder in package_paths"):
         load_mjcf(path, package_paths=[tmp_path / "assets"])
