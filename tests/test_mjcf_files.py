@@ -86,7 +86,7 @@ def test_declared_folders_may_be_read(tmp_path):
     path = write(tmp_path / "robot", model(f"{inner}<worldbody>{geom}</worldbody>"))
     with pytest.raises(sh.FormatError, match="declare its folder in package_paths"):
         load_mjcf(path, package_paths=[tmp_path / "assets"])
-    m = load_mjcf(path, package_paths=[tmp_path / "assets", tmp_path / "shared"])
+    m = load_mjcf(path, package_paths=[tmp_path / "assets", tmp_path / "common"])
     (rock, _) = m.visuals
     assert rock.path == (tmp_path / "assets" / "rock.stl").resolve() and rock.uri == "rock.stl" and rock.scale == (0.1, 0.2, 0.3)
     assert_same(load_pair(path, package_paths=[tmp_path]))
