@@ -287,3 +287,20 @@ def test_a_joint_beside_itself_is_one_joint():
     for j in m.joints:
         alone.add_joint(j.name, j.type, j.parent, j.child, j.at, j.child_at)
     assert_close(interpreted(m).forward(q, v), interpreted(alone).forward(q, v), 1e-9)
+
+
+def test_what_is_true_of_the_tree_alone_is_not_passed_off_for_the_whole():
+    """Questions that a closed loop changes are answered with it, or refused with a word."""
+    model = sh.samples.four_bar()
+    q, v = model.assemble()
+    d = sh.Dynamics(model)
+    with pytest.raises(sh.MethodError, match=r"give the forces: reactions\(q, v, tau\)"):
+        d.inverse_reactions(q, v, v)
+    with pytest.raises(sh.MethodError, match="no place for closed loops"):
+        d.momentum_rates(q, v)
+    with pytest.raises(sh.MethodError, match=r"count\(compiled=True\)"):
+        d.count()
+    free = model.copy()
+    closing = {j.name for j in model.closing_joints}
+    free._joints = [j for j in free._joints if j.name not in closing]
+    assert d.count(compiled=True).total > sh.Dynamics(free, d.method).count(compiled=True).total

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -160,6 +161,10 @@ class Dynamics:
 
     def inverse_reactions(self, q: Any, v: Any, a: Any, t: Any = 0.0, wrenches: Any = None) -> np.ndarray:
         """R (N, 6) of every joint, drive forces included, when the motion is given."""
+        if self.closed:
+            raise MethodError(
+                "with closed loops a motion does not determine the reactions; give the forces: reactions(q, v, tau)"
+            )
         return self._bodies(self._run("kinetostatics", "R", q=q, v=v, qdd=a, wrench=wrenches, t=t))
 
     def mass_matrix(self, q: Any = None, t: Any = 0.0, out: np.ndarray | None = None) -> np.ndarray:
@@ -186,6 +191,8 @@ class Dynamics:
 
     def momentum_rates(self, q: Any, p: Any, tau: Any = None, t: Any = 0.0, wrenches: Any = None) -> np.ndarray:
         """ṗ (nv,), without accelerations."""
+        if self.closed:
+            raise MethodError("the form in momenta has no place for closed loops and constraints; use forward")
         v = self.velocities(q, p, t)
         return self._run("momentum-rates", "dp", q=q, v=v, tau=tau, wrench=wrenches, t=t)
 
@@ -267,6 +274,8 @@ class Dynamics:
             raise MethodError(
                 f"nothing to count for {what!r} by {self.method!r}; try {known(['forward', 'inverse', 'inertia', 'energy'])}"
             )
+        if self.closed and what == "forward":
+            return self._count_closed(compiled)
         program = program_for(self.structure, name)
         constant = self._shelf.no_wrench if "wrench" in program.inputs.__annotations__ else {}
         if compiled:
@@ -409,6 +418,13 @@ class Dynamics:
         from .closed.equations import ClosedEquations
 
         return ClosedEquations(self.model, self._method, backend, self._shelf._store)
+
+    def _count_closed(self, compiled: bool) -> Count:
+        closed = self._need_constraints()
+        if not compiled or closed.form or not closed.is_small:
+            raise MethodError("the equations with constraints are counted once compiled to one graph: count(compiled=True)")
+        traced, _ = closed.function()
+        return count_compiled(replace(traced, outputs={"qdd": traced.outputs["qdd"]}))
 
     def _need_constraints(self) -> ClosedEquations:
         if self.closed is None:

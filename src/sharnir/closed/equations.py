@@ -58,12 +58,9 @@ class ClosedEquations:
         self.store = store or Cache()
         s = self.structure
         self.sizes = {"n": s.nv, "nq": s.nq, "m": len(self.table), "mh": self.table.n_holonomic}
+        self.sizes["nm"] = 0 if self.method.name == "separate" else s.nv
         self._functions: dict[bool, tuple[TracedProgram, Compiled]] = {}
         self._codes: dict[tuple[int, int], Compiled] = {}
-
-    def entry(self, name: str) -> Any:
-        """A function of solution.py, in the form this method needs."""
-        return getattr(solution, f"{name}_with_{'weights' if self.method.name == 'separate' else 'matrix'}")
 
     def allocate(self) -> Any:
         return allocate(Closed, self.sizes)
@@ -110,13 +107,13 @@ class ClosedEquations:
     def accelerations(self, values: dict[str, Any], dtype: type = object) -> Any:
         """`Closed` with qdd and lam, on numbers of any kind."""
         c = self.state(values, dtype)
-        self.entry("solve")(c)
+        solution.solve(c)
         return c
 
     def moved(self, values: dict[str, Any]) -> list[Number]:
         """Coordinates after one step of Newton's method towards the constraints, on symbols."""
         c = self.state(values, object)
-        self.entry("close_gap")(c)
+        solution.close_gap(c)
         s, program = self.structure, program_for(self.structure, "rates")
         state = {name: values[name] for name in ("q", "t")}
         function = relink(program.function)
@@ -126,7 +123,7 @@ class ClosedEquations:
     def stopped(self, values: dict[str, Any]) -> list[Number]:
         """Speeds without what breaks the constraints, on symbols."""
         c = self.state(values, object)
-        self.entry("stop_slip")(c)
+        solution.stop_slip(c)
         return [x + d for x, d in zip(values["v"], c.delta, strict=True)]
 
     @cached_property
@@ -181,7 +178,7 @@ class ClosedEquations:
         compiled.call(arguments.ctypes.data)
         if not self.is_small:
             listed = np.array([0, *addresses(c)], dtype=np.int64)
-            native(self.entry("solve"), self.store).call(listed.ctypes.data)
+            native(solution.solve, self.store).call(listed.ctypes.data)
         del check
         return c
 
@@ -198,10 +195,10 @@ class ClosedEquations:
         values: dict[str, Any] = {"parameter": list(self.structure.parameters.values()), "t": [t]}
         for _ in range(solution.TURNS):
             c = self.state(values | {"q": q.tolist(), "v": v.tolist()}, float)
-            self.entry("close_gap")(c)
+            solution.close_gap(c)
             q = moved(self.model, q, c.delta, t)
         c = self.state(values | {"q": q.tolist(), "v": v.tolist()}, float)
-        self.entry("stop_slip")(c)
+        solution.stop_slip(c)
         return q, v + c.delta
 
     def function(self, wrenches: bool = False) -> tuple[TracedProgram, Compiled]:
@@ -249,7 +246,7 @@ _loaded: dict[tuple[str, str], Compiled] = {}
 
 @cache
 def _text() -> str:
-    entries = [getattr(solution, f"{what}_with_{how}") for what in ("solve", "correct") for how in ("matrix", "weights")]
+    entries = [solution.solve, solution.correct]
     return "\n".join(
         [
             "from numba import njit",

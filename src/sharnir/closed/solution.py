@@ -16,8 +16,8 @@ TURNS = 2  # steps of Newton's method for a correction of position: a step of th
 class Closed(NamedTuple):
     """What the state gives (either M and right, or W and free), and what the solution adds."""
 
-    M: Array["n", "n"]
-    right: Array["n"]
+    M: Array["nm", "nm"]
+    right: Array["nm"]
     W: Array["m", "n"]  # J M^-1
     free: Array["n"]  # accelerations without the constraints
     J: Array["m", "n"]
@@ -44,55 +44,37 @@ class Correction(NamedTuple):
     calls: IntegerArray["nc", 2]  # the equations at X; the rates of the coordinates at delta; where there are any, quaternions
 
 
-def solve_with_matrix(c):
-    constraint_weights(c.M, c.J, c.right, c.y, c.W, c.free)
-    return solve_with_weights(c)
+def weights(c):
+    """W and free from M and right; of a method that makes no inertia matrix they are there already, and M has no rows."""
+    if c.M.shape[0] > 0:
+        constraint_weights(c.M, c.J, c.right, c.y, c.W, c.free)
 
 
-def solve_with_weights(c):
+def solve(c):
+    weights(c)
     constrained_accelerations(c.J, c.W, c.free, c.gamma, c.S, c.L, c.z, c.d, c.e, c.lam, c.qdd)
     return 0
 
 
-def close_gap_with_matrix(c):
+def close_gap(c):
     """c.delta: a small motion that closes the gaps of position."""
-    constraint_weights(c.M, c.J, c.right, c.y, c.W, c.free)
-    return close_gap_with_weights(c)
-
-
-def close_gap_with_weights(c):
+    weights(c)
     correction(c.J, c.W, c.g, c.S, c.L, c.z, c.d, c.e, c.lam, c.delta)
-    return 0
 
 
-def stop_slip_with_matrix(c):
+def stop_slip(c):
     """c.delta: the change of the speeds that stops what breaks the constraints."""
-    constraint_weights(c.M, c.J, c.right, c.y, c.W, c.free)
-    return stop_slip_with_weights(c)
-
-
-def stop_slip_with_weights(c):
+    weights(c)
     correction(c.J, c.W, c.rate, c.S, c.L, c.z, c.d, c.e, c.lam, c.delta)
-    return 0
 
 
-def correct_with_matrix(p, c):
+def correct(p, c):
     for _ in range(TURNS):
         invoke(p.calls[0, 0], p.calls[0, 1])
-        close_gap_with_matrix(c)
+        close_gap(c)
         move(p)
     invoke(p.calls[0, 0], p.calls[0, 1])
-    stop_slip_with_matrix(c)
-    return change_speeds(p, c)
-
-
-def correct_with_weights(p, c):
-    for _ in range(TURNS):
-        invoke(p.calls[0, 0], p.calls[0, 1])
-        close_gap_with_weights(c)
-        move(p)
-    invoke(p.calls[0, 0], p.calls[0, 1])
-    stop_slip_with_weights(c)
+    stop_slip(c)
     return change_speeds(p, c)
 
 

@@ -231,16 +231,7 @@ class Model:
             if not callable(force):
                 raise ModelError(f"a force is a sharnir.Force or a function, got {force!r}")
             force = UserForce(force)
-        label = name or force.name or f"{type(force).__name__} {len(self._forces) + 1}"
-        if label in self._forces:
-            raise ModelError(f"there is a force {label!r} already; names must differ")
-        for body in force.bodies():
-            self._known_body(body, f"force {label!r}")
-        for joint in force.joints():
-            if joint not in self._joint_names and not any(
-                joint == f"{j.name}.{c}" for j in self._joints for c in j.type.v_names()
-            ):
-                raise ModelError(f"force {label!r}: no joint {joint!r}; the joints are {known(sorted(self._joint_names))}")
+        label = self._label(force, name, "force", self._forces)
         self._forces[label] = force
         return force
 
@@ -252,14 +243,7 @@ class Model:
             if not callable(constraint):
                 raise ModelError(f"a constraint is a sharnir.Constraint or a function, got {constraint!r}")
             constraint = UserConstraint(constraint)
-        label = name or constraint.name or f"{type(constraint).__name__} {len(self._constraints) + 1}"
-        if label in self._constraints:
-            raise ModelError(f"there is a constraint {label!r} already; names must differ")
-        for body in constraint.bodies():
-            self._known_body(body, f"constraint {label!r}")
-        for joint in constraint.joints():
-            if joint not in self._joint_names:
-                raise ModelError(f"constraint {label!r}: no joint {joint!r}; the joints are {known(sorted(self._joint_names))}")
+        label = self._label(constraint, name, "constraint", self._constraints)
         self._constraints[label] = constraint
         return constraint
 
@@ -515,6 +499,19 @@ class Model:
         if self._frozen:
             raise ModelError(f"cannot {what}: the model is in use and frozen; change a copy: model.copy()")
         self._tree = self._structure = None
+
+    def _label(self, new: Force | Constraint, name: str | None, kind: str, others: Mapping[str, Any]) -> str:
+        """The name of a new force or constraint; every body and joint it speaks of must be there."""
+        label = name or new.name or f"{type(new).__name__} {len(others) + 1}"
+        if label in others:
+            raise ModelError(f"there is a {kind} {label!r} already; names must differ")
+        for body in new.bodies():
+            self._known_body(body, f"{kind} {label!r}")
+        for joint in new.joints():
+            one = any(joint == f"{j.name}.{c}" for j in self._joints for c in j.type.v_names())
+            if joint not in self._joint_names and not one:
+                raise ModelError(f"{kind} {label!r}: no joint {joint!r}; the joints are {known(sorted(self._joint_names))}")
+        return label
 
     def _known_body(self, name: str, label: str) -> None:
         if name != GROUND and name not in self._body_names:

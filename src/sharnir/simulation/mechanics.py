@@ -20,6 +20,7 @@ from ..backends.numba_module import addresses
 from ..backends.run import run_program
 from ..backends.traced import TracedProgram
 from ..backends.user_functions import USER_FUNCTIONS
+from ..closed import solution
 from ..closed.equations import ClosedEquations, native, state_arguments
 from ..closed.put_right import put_right, quaternion_places
 from ..closed.solution import TURNS, Correction
@@ -189,7 +190,7 @@ class Mechanics:
         nq, nv = self.nq, self.nv
         b = buffers(self.n, events=len(self.events))
         c = equations.allocate()._replace(qdd=b.DX[nq : nq + nv], qrate=b.DX[:nq])
-        solver, corrector = (native(equations.entry(what), equations.store) for what in ("solve", "correct"))
+        solver, corrector = (native(entry, equations.store) for entry in (solution.solve, solution.correct))
         listed = np.array([0, *addresses(c)], dtype=np.int64)
         own = equations.allocate()  # the projection looks at the same state with arrays of its own: DX is the derivative's
         dq = np.zeros(nq)

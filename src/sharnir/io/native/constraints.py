@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from ...model import constraints as types
 from ...model.constraints.base import UserConstraint
 from ...model.formulas import SignalFormula
-from .fields import Axis, Fields, Name, Number, Vector, at
-from .formulas import FormulaField, Item, Where, formula_of
+from .fields import Axis, Name, Number, Vector, at
+from .formulas import Arguments, FormulaField, Item, Where
 
 SURFACE = ("x", "y", "z", "t")
 
 
-class OfConstraint(Fields):
+class OfConstraint(Arguments):
     """A constraint by its type; fields are the arguments of the class of that name."""
 
-    makes: ClassVar[type[types.Constraint]]
-    formulas: ClassVar[dict[str, tuple[str, ...]]] = {}
-
     def build(self) -> types.Constraint:
-        given: dict[str, Any] = {}
-        for name in type(self).model_fields:
-            if name == "type" or name not in self.model_fields_set:
-                continue
-            value = getattr(self, name)
-            with at(name):
-                given[name] = formula_of(value, self.formulas[name]) if name in self.formulas else value
-        return self.makes(**given)
+        return self.made()
 
 
 class DistanceFields(OfConstraint):
     """Two points stay apart by a length: a rod without mass."""
 
-    makes: ClassVar[type[types.Constraint]] = types.Distance
+    makes: ClassVar[type] = types.Distance
     type: Literal["distance"]
     a: Name
     b: Name
@@ -47,7 +37,7 @@ class DistanceFields(OfConstraint):
 class GearFields(OfConstraint):
     """Coordinates tied together: the sum of ratio times coordinate is the offset."""
 
-    makes: ClassVar[type[types.Constraint]] = types.Gear
+    makes: ClassVar[type] = types.Gear
     type: Literal["gear"]
     ratios: dict[Name, Number]
     """By the name of the joint."""
@@ -57,7 +47,7 @@ class GearFields(OfConstraint):
 class PointOnSurfaceFields(OfConstraint):
     """A point of a body on a surface."""
 
-    makes: ClassVar[type[types.Constraint]] = types.PointOnSurface
+    makes: ClassVar[type] = types.PointOnSurface
     formulas: ClassVar[dict[str, tuple[str, ...]]] = {"surface": SURFACE}
     type: Literal["point-on-surface"]
     body: Name
@@ -71,7 +61,7 @@ class PointOnSurfaceFields(OfConstraint):
 class PointOnCurveFields(OfConstraint):
     """A point of a body on the section of two surfaces."""
 
-    makes: ClassVar[type[types.Constraint]] = types.PointOnCurve
+    makes: ClassVar[type] = types.PointOnCurve
     formulas: ClassVar[dict[str, tuple[str, ...]]] = {"first": SURFACE, "second": SURFACE}
     type: Literal["point-on-curve"]
     body: Name
@@ -84,7 +74,7 @@ class PointOnCurveFields(OfConstraint):
 class RollingFields(OfConstraint):
     """A thin disc rolls on a plane without slipping."""
 
-    makes: ClassVar[type[types.Constraint]] = types.Rolling
+    makes: ClassVar[type] = types.Rolling
     type: Literal["rolling"]
     body: Name
     radius: Number

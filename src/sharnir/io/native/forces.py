@@ -11,39 +11,28 @@ from ...model.forces.gravity import EARTH
 from ...model.formulas import VectorFormula
 from . import checks
 from .checks import NUMBER, array, either, leaf
-from .fields import EndlessNumber, Fields, Flag, Name, Number, OneOrMany, Place, Vector, Whole, at, place_of
-from .formulas import FormulaField, LongVector, VectorField, formula_of, number_or_formula
+from .fields import EndlessNumber, Fields, Flag, Name, Number, OneOrMany, Place, Vector, Whole, place_of
+from .formulas import Arguments, FormulaField, LongVector, VectorField, number_or_formula
 
 Stiffness = Annotated[Any, *leaf(checks.matrix((), (6,), (6, 6)), either(NUMBER, array(NUMBER, 6), array(array(NUMBER, 6), 6)))]
 
 
-class OfForce(Fields):
+class OfForce(Arguments):
     """A force by its type; fields are the arguments of the class of that name."""
 
-    makes: ClassVar[type[types.Force]]
-    formulas: ClassVar[dict[str, tuple[str, ...]]] = {}
-    """Fields that are formulas, and the variables they are formulas of."""
-
     def build(self) -> types.Force:
-        given: dict[str, Any] = {}
-        for name in type(self).model_fields:
-            value = getattr(self, name)
-            if name == "type" or name not in self.model_fields_set:
-                continue
-            with at(name):
-                given[name] = self.convert(name, value)
-        return self.makes(**given)
+        return self.made()
 
     def convert(self, name: str, value: Any) -> Any:
-        if name in self.formulas:
-            return formula_of(value, self.formulas[name]) if name == "law" else number_or_formula(value, self.formulas[name])
-        return value
+        if name in self.formulas and name != "law":
+            return number_or_formula(value, self.formulas[name])
+        return super().convert(name, value)
 
 
 class SpringDamperFields(OfForce):
     """A spring and a damper along the line between two points."""
 
-    makes: ClassVar[type[types.Force]] = types.SpringDamper
+    makes: ClassVar[type] = types.SpringDamper
     formulas: ClassVar[dict[str, tuple[str, ...]]] = {"law": ("length", "rate")}
     type: Literal["spring-damper"]
     a: Name
@@ -65,7 +54,7 @@ class SpringDamperFields(OfForce):
 class BushingFields(OfForce):
     """Stiffness and damping in six directions between two frames."""
 
-    makes: ClassVar[type[types.Force]] = types.Bushing
+    makes: ClassVar[type] = types.Bushing
     type: Literal["bushing"]
     a: Name
     b: Name
@@ -82,7 +71,7 @@ class BushingFields(OfForce):
 class JointSpringFields(OfForce):
     """A spring and a damper in a joint."""
 
-    makes: ClassVar[type[types.Force]] = types.JointSpring
+    makes: ClassVar[type] = types.JointSpring
     formulas: ClassVar[dict[str, tuple[str, ...]]] = {"law": ("x", "v")}
     type: Literal["joint-spring"]
     joint: Name
@@ -97,7 +86,7 @@ class JointSpringFields(OfForce):
 class JointStopFields(OfForce):
     """A springy end of a joint's travel."""
 
-    makes: ClassVar[type[types.Force]] = types.JointStop
+    makes: ClassVar[type] = types.JointStop
     type: Literal["joint-stop"]
     joint: Name
     low: EndlessNumber | None = None
@@ -112,7 +101,7 @@ class JointStopFields(OfForce):
 class JointFrictionFields(OfForce):
     """Dry friction in a joint."""
 
-    makes: ClassVar[type[types.Force]] = types.JointFriction
+    makes: ClassVar[type] = types.JointFriction
     type: Literal["joint-friction"]
     joint: Name
     coulomb: Number | None = None
@@ -126,7 +115,7 @@ class JointFrictionFields(OfForce):
 class MotorFields(OfForce):
     """torque + kp·(target − x) + kd·(target_speed − v), within ±limit."""
 
-    makes: ClassVar[type[types.Force]] = types.Motor
+    makes: ClassVar[type] = types.Motor
     formulas: ClassVar[dict[str, tuple[str, ...]]] = {"torque": ("t", "x", "v"), "target": ("t",), "target_speed": ("t",)}
     type: Literal["motor"]
     joint: Name
@@ -145,7 +134,7 @@ class MotorFields(OfForce):
 class DragFields(OfForce):
     """The resistance of a medium."""
 
-    makes: ClassVar[type[types.Force]] = types.Drag
+    makes: ClassVar[type] = types.Drag
     type: Literal["drag"]
     body: Name
     linear: Number = 0.0
@@ -158,7 +147,7 @@ class DragFields(OfForce):
 class PointGravityFields(OfForce):
     """The pull of a centre."""
 
-    makes: ClassVar[type[types.Force]] = types.PointGravity
+    makes: ClassVar[type] = types.PointGravity
     type: Literal["point-gravity"]
     mu: Number = EARTH
     """GM, m³/s²; the Earth's where nothing is said."""
@@ -170,7 +159,7 @@ class WrenchFields(OfForce):
     """A force and a moment on a body: numbers, or formulas of t and of signals (q.elbow, v.ball.wx, parameter.k,
     position.hand.z, velocity.hand.z)."""
 
-    makes: ClassVar[type[types.Force]] = types.Wrench
+    makes: ClassVar[type] = types.Wrench
     type: Literal["wrench"]
     body: Name
     force: VectorField = (0.0, 0.0, 0.0)

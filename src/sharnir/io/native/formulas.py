@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Discriminator, Field, Tag
 from typing_extensions import TypeAliasType
@@ -196,3 +196,22 @@ def motion_of(value: Any) -> Any:
     if isinstance(value, PoseByFormulas):
         return value.build(("t",))
     return None if value is None else formula_of(value, ("t",))
+
+
+class Arguments(Fields):
+    """Fields that are the arguments of a class, some of them formulas; what is not said has its default there."""
+
+    makes: ClassVar[type]
+    formulas: ClassVar[dict[str, tuple[str, ...]]] = {}
+    """Fields that are formulas, and the variables they are formulas of."""
+
+    def made(self) -> Any:
+        given: dict[str, Any] = {}
+        for name in type(self).model_fields:
+            if name != "type" and name in self.model_fields_set:
+                with at(name):
+                    given[name] = self.convert(name, getattr(self, name))
+        return self.makes(**given)
+
+    def convert(self, name: str, value: Any) -> Any:
+        return formula_of(value, self.formulas[name]) if name in self.formulas else value
