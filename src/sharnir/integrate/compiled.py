@@ -30,9 +30,10 @@ class Driver:
         self._arrays = flat(groups)
         self._compiled = load(entry, tuple(type(group) for group in groups), store or Cache())
         self._arguments = np.array([0, *addresses(self._arrays)], dtype=np.int64)
+        self._address = self._arguments.ctypes.data
 
     def __call__(self) -> int:
-        self._compiled.call(self._arguments.ctypes.data)
+        self._compiled.call(self._address)
         return int(self._arguments[0])
 
 
