@@ -25,7 +25,7 @@ from .cache import Cache
 from .compiled_forces import CompiledForces
 from .llvm.jit import Compiled, compile_kept
 from .llvm.runner import LLVMRunner, pool
-from .numba_module import addresses, flat, kernels_text, native_assembly
+from .numba_module import addresses, flat, kernels_text, native_assembly, translators
 from .runner import Interface
 from .user_functions import USER_FUNCTIONS
 
@@ -164,7 +164,8 @@ def load(program: Program, store: Cache) -> Compiled:
     """The machine code of a program: from memory, from the cache folder, or made now."""
     key = (program.name, str(store.folder))
     if key not in _loaded:
-        depends_on = (program.name, module_text(), _main_text(program), version("numba"), version("numpy"), sys.version)
+        texts = (translators(), module_text(), _main_text(program))
+        depends_on = (program.name, *texts, version("numba"), version("numpy"), sys.version)
         _loaded[key] = compile_kept(depends_on, lambda: _assembly(program), store)
     return _loaded[key]
 

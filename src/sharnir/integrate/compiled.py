@@ -17,7 +17,7 @@ import numpy as np
 
 from ..backends.cache import Cache
 from ..backends.llvm.jit import Compiled, compile_kept
-from ..backends.numba_module import addresses, flat, kernels_text, native_assembly
+from ..backends.numba_module import addresses, flat, kernels_text, native_assembly, translators
 from ..kernels import ops
 from ..model.storage import words
 from .stepping.problem import invoke as invoke_interpreted
@@ -65,12 +65,10 @@ def sources() -> str:
     here = Path(__file__)
     files = [
         here,
-        here.parents[1] / "backends" / "intrinsics.py",
-        here.parents[1] / "backends" / "numba_module.py",
         Path(ops.__file__),
         *sorted((here.parent / "stepping").glob("*.py")),
     ]
-    return "\n".join(path.read_text(encoding="utf-8") for path in files)
+    return "\n".join([translators(), *(path.read_text(encoding="utf-8") for path in files)])
 
 
 def _numba() -> str:
