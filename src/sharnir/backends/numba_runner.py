@@ -24,7 +24,7 @@ from ..programs.program import Program
 from .cache import Cache
 from .compiled_forces import CompiledForces
 from .llvm.jit import Compiled, compile_kept
-from .llvm.runner import LLVMRunner, pool
+from .llvm.runner import LLVMRunner, share
 from .numba_module import addresses, flat, kernels_text, native_assembly, translators
 from .runner import Interface
 from .user_functions import USER_FUNCTIONS
@@ -74,7 +74,7 @@ class NumbaRunner(Interface):
         if threads == 1:
             part(0)
         else:
-            list(pool(threads).map(part, range(threads)))
+            share(part, range(threads), threads)
 
     def native(self, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]) -> tuple[int, np.ndarray, Any]:
         """Address and arguments of a native function that works on these very arrays, and what must be kept alive.

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..backends.llvm.emit import emit
 from ..backends.llvm.jit import Compiled, compile_text, host_lanes
-from ..backends.llvm.runner import pool
+from ..backends.llvm.runner import share
 from ..backends.traced import TracedProgram
 from ..closed.assembly import assemble_start
 from ..closed.put_right import put_right, quaternion_places
@@ -139,7 +139,7 @@ def _each(parts: Sequence[_Part], work: Callable[[_Part], None], threads: int) -
         for part in parts:
             work(part)
     else:
-        list(pool(threads).map(work, parts))
+        share(work, parts, threads)
 
 
 def _stepwise(parts: Sequence[_Part], plan: _Plan, control: Control, n: int, threads: int, bar: Progress) -> None:

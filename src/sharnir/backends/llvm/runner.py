@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import pairwise
@@ -19,10 +19,23 @@ from .jit import Compiled, compile_text, host_lanes
 _pools: dict[int, ThreadPoolExecutor] = {}
 
 
-def pool(threads: int) -> ThreadPoolExecutor:
+def share(work: Callable[[Any], Any], parts: Sequence[Any], threads: int) -> None:
+    """work(part) for every part, in so many threads, this one among them; each takes the next part when it is done with one,
+    so that a thread that is held up by others on the machine holds up nobody."""
+    rest = iter(parts)  # taking from it is one operation of the interpreter: no two threads get the same
+
+    def take() -> None:
+        for part in rest:
+            work(part)
+
     if threads not in _pools:
-        _pools[threads] = ThreadPoolExecutor(threads, thread_name_prefix="sharnir")
-    return _pools[threads]
+        _pools[threads] = ThreadPoolExecutor(threads - 1, thread_name_prefix="sharnir")
+    helpers = [_pools[threads].submit(take) for _ in range(threads - 1)]
+    try:
+        take()
+    finally:
+        for helper in helpers:
+            helper.result()
 
 
 class LLVMRunner(Interface):
@@ -50,13 +63,14 @@ class LLVMRunner(Interface):
             self.single.call(self.arguments(0, n, inputs, outputs, check).ctypes.data)
             return
         compiled = self.lanes
-        parts = max(1, min(threads, n // (16 * lanes)))
+        threads = max(1, min(threads, n // (16 * lanes)))
+        parts = 1 if threads == 1 else min(8 * threads, n // (8 * lanes))
         edges = [round(n * k / parts / lanes) * lanes for k in range(parts)] + [n]
         lists = [self.arguments(a, b - a, inputs, outputs) for a, b in pairwise(edges)]
         if parts == 1:
             compiled.call(lists[0].ctypes.data)
         else:
-            list(pool(parts).map(lambda x: compiled.call(x.ctypes.data), lists))
+            share(lambda x: compiled.call(x.ctypes.data), lists, threads)
 
     def arguments(
         self, first: int, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], check: np.ndarray | None = None
