@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -99,14 +100,12 @@ class ConstraintTable:
         found = Expression(symbols[0].graph, symbols, kept)(*q.T, *v.T, *parameters.T, t)
         return np.abs(np.array([np.broadcast_to(x, len(t)) for x in found], dtype=float)).max(axis=0)
 
-    def wrenches(self, q: np.ndarray, v: np.ndarray, t: float, lam: np.ndarray) -> dict[str, dict[str, np.ndarray]]:
-        """What multipliers do to the bodies: {constraint: {body: force and moment at its origin, its axes}}."""
-        of_row = dict(zip(self.rows, lam, strict=True))
-        motion: dict[str, Any] = {"q": q.tolist(), "v": v.tolist(), "t": [t]}
-        found = run_program(PROGRAMS["motion"], self.structure, motion)
-        motion |= {name: x.ravel().tolist() for name, x in found._asdict().items()}
-        motion["parameter"] = list(self.structure.parameters.values())
-        return {name: local.wrenches(self.structure, motion, of_row) for name, local in self._local.items()}
+    def wrenches(self, motion: dict[str, Any], lam: Sequence[Number]) -> dict[str, dict[str, list[Number]]]:
+        """What multipliers do to the bodies: {constraint: {body: force and moment at its origin, its axes}}, on numbers of
+        any kind. `motion`: q, v, t, parameter and what the program "motion" gives."""
+        of_row, bodies = dict(zip(self.rows, lam, strict=True)), self.structure.bodies
+        found = {name: local.wrenches(motion, of_row) for name, local in self._local.items()}
+        return {name: {bodies[row - 1].name: x for row, x in wrenches.items()} for name, wrenches in found.items()}
 
     # --- inside -----------------------------------------------------------------------------------------------------------
     def _values(self, inputs: dict[str, Any]) -> tuple[list[_Named], list[_Named]]:
@@ -212,34 +211,51 @@ class _Local:
         n = len(self.first)
         return list(zip(self.first, values[:n], strict=True)), list(zip(self.second, values[n:], strict=True))
 
-    def wrenches(self, s: Structure, motion: dict[str, Any], lam: dict[ConstraintRow, float]) -> dict[str, np.ndarray]:
-        """λ times the derivatives of the rows by the velocities of the bodies."""
-        force = np.array([lam.get(row, 0.0) for row in (*self.first, *self.second)])
-        here = [motion[kind][index] for kind, index in self._keys]
+    def wrenches(self, motion: dict[str, Any], lam: dict[ConstraintRow, Number]) -> dict[int, list[Number]]:
+        """{row of a body: λ times the derivatives of the rows by its velocity}.
+
+        A body that moves along its axis c moves r by row c of G (world → body); one that turns about it turns the other two.
+        """
+        forces = [lam.get(row, 0.0) for row in (*self.first, *self.second)]
+        values = self._gradient(*(motion[kind][index] for kind, index in self._keys))
+        slopes = dict[tuple[str, int], Number]()
+        for k, key in enumerate(self._slopes):
+            terms = values[k * len(forces) : (k + 1) * len(forces)]
+            slopes[key] = sum((x * d for x, d in zip(forces, terms, strict=True) if not _is_zero(d)), 0.0)
         out = {}
-        for row in sorted({index // 9 for kind, index in self._keys if kind == "G"} - {0}):
-            wrench = np.zeros(6)
-            G = np.array(motion["G"][9 * row : 9 * row + 9], dtype=float).reshape(3, 3)
-            for c in range(6):
-                rates: list[Number] = []
-                for k, values in enumerate(
-                    (self._expression.outputs[: len(self.first)], self._expression.outputs[len(self.first) :])
-                ):
-                    rates += tangent(values, self._moved(row, G, c, by_velocity=k == 1))
-                numbers = Expression(self._graph, list(self._inputs.values()), rates)(*here)
-                wrench[c] = force @ np.array(numbers, dtype=float)
-            out[s.bodies[row - 1].name] = wrench
+        for body in sorted({index // 9 for kind, index in self._keys if kind == "G"} - {0}):
+            G = motion["G"][9 * body : 9 * body + 9]
+            r = [slopes.get(("r", 3 * body + k), 0.0) for k in range(3)]
+            T = [slopes.get(("G", 9 * body + k), 0.0) for k in range(9)]
+            u = [slopes.get(("velocity", 6 * body + c), 0.0) for c in range(6)]
+            force = [u[c] + sum(r[k] * G[3 * c + k] for k in range(3)) for c in range(3)]
+            moment = list[Number]()
+            for c in range(3):
+                one, two = 3 * ((c + 1) % 3), 3 * ((c + 2) % 3)
+                moment.append(u[3 + c] + sum(T[one + k] * G[two + k] - T[two + k] * G[one + k] for k in range(3)))
+            out[body] = force + moment
         return out
 
-    def _moved(self, row: int, G: np.ndarray, c: int, by_velocity: bool) -> list[tuple[Symbol, Number]]:
-        """How r and G of a body change when it moves at unit speed along or about one of its axes; or that velocity itself."""
-        if by_velocity:
-            changes = [("velocity", 6 * row + c, 1.0)]
-        else:
-            u, w = np.eye(6)[c, :3], np.eye(6)[c, 3:]
-            dr, dG = G.T @ u, -np.cross(w, G, axisb=0, axisc=0).ravel()
-            changes = [*(("r", 3 * row + k, dr[k]) for k in range(3)), *(("G", 9 * row + k, dG[k]) for k in range(9))]
-        return [(self._inputs[kind, k], float(x)) for kind, k, x in changes if (kind, k) in self._inputs]
+    @cached_property
+    def _slopes(self) -> list[tuple[str, int]]:
+        """The inputs that follow the bodies."""
+        return [key for key in self._keys if key[0] in ("r", "G", "velocity")]
+
+    @cached_property
+    def _gradient(self) -> Expression:
+        """Derivatives of all rows by each of `_slopes`: rows of position by places, rows of speeds by velocities."""
+        n, flat = len(self.first), list[Number]()
+        values = self._expression.outputs
+        for key in self._slopes:
+            seed = [(self._inputs[key], 1.0)]
+            of_speed = key[0] == "velocity"
+            flat += [0.0] * n if of_speed else tangent(values[:n], seed)
+            flat += tangent(values[n:], seed) if of_speed else [0.0] * len(self.second)
+        return Expression(self._graph, list(self._inputs.values()), flat)
+
+
+def _is_zero(x: Number) -> bool:
+    return isinstance(x, float) and x == 0.0
 
 
 def _asked(function: Any, on: Loads, label: str) -> list[Row]:
