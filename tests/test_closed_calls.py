@@ -77,7 +77,7 @@ def test_shapes_mix_and_an_empty_batch_is_empty(case, question):
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_what_is_not_a_number_stays_in_its_lane(case, question):
-    d, _, q, v, tau, a, w = case
+    d, _, q, v, tau, a, _ = case
     ask, x = QUESTIONS[question], asked(question, tau, a)
     expected = ask(d, q, v, x, 0.0, None)
     broken = x.copy()
