@@ -75,14 +75,14 @@ def test_the_legs_of_a_stewart_platform():
 
 
 def test_a_motion_the_motors_cannot_give_is_refused_with_the_freedom_they_miss():
-    m, d, q, v, a = moving("planetary gear")
+    _, d, q, v, a = moving("planetary gear")
     with pytest.raises(sh.StateError, match=r"actuated joints \('sun'\) cannot give this motion: .* needs a force of") as caught:
         d.inverse(q, v, a, actuated=["sun"])
     assert "'ring'" in str(caught.value)
     with pytest.raises(sh.StateError, match=r"\(none\) cannot give this motion"):
         d.inverse(q, v, a, actuated=[])
     natural = d.forward(q, v)
-    assert not d.inverse(q, v, natural, actuated=[]).any() or np.abs(d.inverse(q, v, natural)).max() < 1e-9
+    assert not d.inverse(q, v, natural, actuated=[]).any()  # what moves by itself needs no motor
     both = np.array([natural, a])
     with pytest.raises(sh.StateError, match="state 1: the actuated joints"):
         d.inverse(q, v, both, actuated=["sun"])
