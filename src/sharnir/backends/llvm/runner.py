@@ -38,13 +38,14 @@ def share(work: Callable[[Any], Any], parts: Sequence[Any], threads: int) -> Non
             helper.result()
 
 
-class LLVMRunner(Interface):
-    """Compiled when first needed: `single` for one state, `lanes` for a batch."""
+class GraphRunner:
+    """A graph as machine code, compiled when first needed: `single` for one state, `lanes` for a batch."""
 
-    def __init__(self, *args: Any, traced: TracedProgram | None = None, store: Cache | None = None, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._store = store or Cache()
-        self.traced = traced or trace_program(self.program, self.structure, self.constant, tuple(self.outputs))
+    def __init__(self, traced: TracedProgram, outputs: dict[str, tuple[int, ...]], store: Cache) -> None:
+        self.traced, self._store = traced, store
+        self.inputs = {name: len(symbols) for name, symbols in traced.inputs.items()}
+        self.outputs = outputs
+        """The shapes of the traced outputs, in their order."""
 
     @cached_property
     def single(self) -> Compiled:
@@ -84,3 +85,12 @@ class LLVMRunner(Interface):
         out += [y.ctypes.data + 8 * (y.size // len(y)) * first for y in outputs]
         out.append(0 if check is None else check.ctypes.data)
         return np.array(out, dtype=np.int64)
+
+
+class LLVMRunner(GraphRunner, Interface):
+    """A program of one model."""
+
+    def __init__(self, *args: Any, traced: TracedProgram | None = None, store: Cache | None = None, **options: Any) -> None:
+        Interface.__init__(self, *args, **options)
+        traced = traced or trace_program(self.program, self.structure, self.constant, tuple(self.outputs))
+        GraphRunner.__init__(self, traced, self.outputs, store or Cache())
