@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .arguments import Arguments, batch_size, check_out
-from .backends.choose import RunnerShelf, choose_method
+from .backends.choose import RunnerShelf
 from .backends.counting import Count, count_as_written, count_compiled
 from .backends.run import input_sizes
 from .backends.traced import trace_program
+from .choice.choose import Choice, choose_method
 from .errors import MethodError, SingularError, known
 from .forms import FORMS, separate
 from .forms.matrices import Matrices
@@ -53,9 +54,10 @@ class Dynamics:
         self._shelf = RunnerShelf(self.structure, backend)
         if method == "auto":
             self._check_inertia()  # before a method is tried on it
-        self.method, self.why = choose_method(self._shelf) if method == "auto" else (method, f"{method!r} was asked for")
+        choice = choose_method(self._shelf, model) if method == "auto" else Choice(method, f"{method!r} was asked for")
+        self.method, self.why = choice.method, choice.why
         self._method = METHODS[self.method]
-        self.closed = self._constrained(backend)
+        self.closed = choice.closed or self._constrained(backend)
         """The equations with constraints, where the model has any."""
         if backend != "auto" and backend not in self._method.backends and "sparse" not in self._method.backends:
             raise MethodError(f"method {self.method!r} runs on {known(self._method.backends)}, not on {backend!r}")
@@ -434,7 +436,7 @@ class Dynamics:
             return None
         from .closed.equations import ClosedEquations
 
-        return ClosedEquations(self.model, self._method, backend, self._shelf._store)
+        return ClosedEquations(self.model, self._method, backend, self._shelf.store)
 
     def _check_solid(self) -> None:
         if len(self.structure.tree.geared):

@@ -65,7 +65,7 @@ class Cache:
             say_unwritable(self.folder, error)
 
     def clear(self) -> None:
-        for kind in ("llvm", "numba"):
+        for kind in ("llvm", "numba", "choice"):
             shutil.rmtree(self.folder / kind, ignore_errors=True)
 
 
@@ -81,5 +81,5 @@ def say_unwritable(folder: Path, error: OSError) -> None:
 
 
 def cache_clear() -> None:
-    """Remove everything sharnir has kept on disk; it is made anew when it is needed."""
+    """Remove the compiled code that sharnir has kept on disk; it is made anew when needed. The calibration stays."""
     Cache().clear()

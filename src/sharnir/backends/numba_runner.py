@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from typing import Any
@@ -24,7 +24,7 @@ from ..programs.program import Program
 from .cache import Cache
 from .compiled_forces import CompiledForces
 from .llvm.jit import Compiled, compile_kept
-from .llvm.runner import LLVMRunner, share
+from .llvm.runner import LLVMRunner, Prepared, share
 from .numba_module import addresses, flat, kernels_text, native_assembly, translators
 from .runner import Interface
 from .user_functions import USER_FUNCTIONS
@@ -53,14 +53,7 @@ class NumbaRunner(Interface):
     def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:
         if n == 0:
             return
-        given = dict(zip(self.inputs, inputs, strict=True))
-        given.update(self._constants)
-        given.update(self._user_functions(given))
-        if self.structure.forces and "wrench" in given:
-            given.update(self._with_forces(given))
-        arrays = [self._shaped(name, given[name]) for name in self.program.inputs.__annotations__]
-        results = self._results(n, dict(zip(self.outputs, outputs, strict=True)))
-        x, y = _rows(arrays, n), _rows(results, n)
+        x, y, _keep = self._where(n, inputs, outputs)
         threads = 1 if self.program.loops_only else max(1, min(threads, n))
         while len(self.work) < threads:
             self._more_work()
@@ -75,6 +68,24 @@ class NumbaRunner(Interface):
             part(0)
         else:
             share(part, range(threads), threads)
+
+    def prepared(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> Callable[[], None]:
+        """A call on these very arrays, to be made again and again: nothing but the compiled code."""
+        x, y, keep = self._where(n, inputs, outputs)
+        arguments = self._lists[0].copy()
+        arguments[:3] = n, x.ctypes.data, y.ctypes.data
+        return Prepared(self.compiled, arguments, (self, x, y, keep))
+
+    def _where(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, Any]:
+        """Where the inputs and outputs of every state are, and what must be kept alive for that."""
+        given = dict(zip(self.inputs, inputs, strict=True))
+        given.update(self._constants)
+        given.update(self._user_functions(given))
+        if self.structure.forces and "wrench" in given:
+            given.update(self._with_forces(given))
+        arrays = [self._shaped(name, given[name]) for name in self.program.inputs.__annotations__]
+        results = self._results(n, dict(zip(self.outputs, outputs, strict=True)))
+        return _rows(arrays, n), _rows(results, n), (arrays, results)
 
     def native(self, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]) -> tuple[int, np.ndarray, Any]:
         """Address and arguments of a native function that works on these very arrays, and what must be kept alive.

@@ -85,6 +85,17 @@ def run(
 
 
 @app.command()
+def calibrate(
+    shipped: Annotated[bool, typer.Option("--shipped", help="Forget this machine's calibration.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No bar.")] = False,
+) -> None:
+    """Measure what operations cost on this machine, for method=auto to choose by. Takes a minute or two; let nothing else run."""
+    from .calibrate import calibrate_machine
+
+    calibrate_machine(shipped, quiet)
+
+
+@app.command()
 def schema() -> None:
     """Print the JSON schema of the native format, for editors (docs/native_format.md)."""
     from ..io.native.schema import schema_text

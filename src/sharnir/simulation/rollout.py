@@ -182,7 +182,7 @@ class _Plan:
             graph = Graph()
             q, t = tuple(graph.inputs(self.nq)), tuple(graph.inputs(1))
             traced = TracedProgram(graph, {"q": q, "t": t}, {"q": tuple(put_right(d.model, q, t[0]))})
-            self.projection = [(compile_text(emit(traced, host_lanes()), d._shelf._store), ("q", "t"), "q")]
+            self.projection = [(compile_text(emit(traced, host_lanes()), d._shelf.store), ("q", "t"), "q")]
 
 
 class _Part:

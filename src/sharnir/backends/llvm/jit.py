@@ -42,7 +42,8 @@ def host_lanes() -> int:
 
 
 @once
-def _host() -> str:
+def host() -> str:
+    """What machine code depends on besides its text."""
     return "|".join([VERSION, llvmlite.__version__, str(llvm.llvm_version_info), llvm.get_host_cpu_name(), _features()])
 
 
@@ -66,7 +67,7 @@ def compile_text(text: str, store: Cache) -> Compiled:
 
 def compile_kept(depends_on: tuple[str, ...], make_text: Callable[[], str], store: Cache) -> Compiled:
     """Code kept under all it depends on; the text is made only where the code is not there yet."""
-    key = digest(_host(), *depends_on)
+    key = digest(host(), *depends_on)
     code = store.load("llvm", key)
     if code is None:
         code = object_code(make_text())

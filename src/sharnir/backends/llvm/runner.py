@@ -38,6 +38,17 @@ def share(work: Callable[[Any], Any], parts: Sequence[Any], threads: int) -> Non
             helper.result()
 
 
+class Prepared:
+    """Machine code with its arguments, and all that must live as long as it is called."""
+
+    def __init__(self, compiled: Compiled, arguments: np.ndarray, keep: Any) -> None:
+        self._call, self._address = compiled.call, arguments.ctypes.data
+        self._keep = (compiled, arguments, keep)
+
+    def __call__(self) -> None:
+        self._call(self._address)
+
+
 class GraphRunner:
     """A graph as machine code, compiled when first needed: `single` for one state, `lanes` for a batch."""
 
@@ -72,6 +83,13 @@ class GraphRunner:
             compiled.call(lists[0].ctypes.data)
         else:
             share(lambda x: compiled.call(x.ctypes.data), lists, threads)
+
+    def prepared(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], batch: bool) -> Callable[[], None]:
+        """A call on these very arrays, to be made again and again: nothing but the compiled code, in lanes or state by state."""
+        check = np.empty(n)
+        arguments = self.arguments(0, n, inputs, outputs, None if batch else check)
+        compiled = self.lanes if batch else self.single
+        return Prepared(compiled, arguments, (check, inputs, outputs))
 
     def arguments(
         self, first: int, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], check: np.ndarray | None = None
