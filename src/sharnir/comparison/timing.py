@@ -1,0 +1,56 @@
+"""Time, fairly: contenders take turns, so that the machine's noise falls on all of them alike."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from time import perf_counter
+from typing import Any
+
+TURN = 0.01
+"""Seconds of a turn; at least one evaluation."""
+
+
+class Stopwatch:
+    """One call with arguments that change from call to call, timed in turns."""
+
+    def __init__(self, call: Callable[..., Any], arguments: Iterator[tuple[Any, ...]], states_per_call: int = 1) -> None:
+        self.call, self.arguments, self.states = call, arguments, states_per_call
+        self.seconds: list[float] = []
+        """Per state, of every turn."""
+        self._calls = 1
+
+    def warm_up(self) -> float:
+        """Seconds per state after the first call, which may have compiled; settles how many calls a turn has."""
+        self._turn()
+        estimate = self._turn()
+        self._calls = max(1, int(TURN / (estimate * self.states)))
+        self.seconds = [min(estimate, self._turn())]
+        self._calls = max(1, int(TURN / (self.seconds[0] * self.states)))
+        return self.seconds[0]
+
+    def take_turn(self, first: bool) -> None:
+        """`first`: what was measured while warming up does not count any longer."""
+        seconds = self._turn()
+        self.seconds = [seconds] if first else [*self.seconds, seconds]
+
+    def _turn(self) -> float:
+        call, ready = self.call, list(islice(self.arguments, self._calls))
+        start = perf_counter()
+        for arguments in ready:
+            call(*arguments)
+        return (perf_counter() - start) / (self._calls * self.states)
+
+
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Python's collection of cycles strikes whom it will: not now."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
