@@ -89,10 +89,8 @@ def _times(axis: Any, c: Comparison, rows: list[Row], kind: str, title: str) -> 
         colour = COLOURS[row.backend]
         axis.plot([spread.least, spread.three_quarters], [at, at], color=colour, lw=4.5, alpha=0.35, solid_capstyle="round")
         axis.plot(spread.least, at, "o", color=colour, markersize=7, markeredgecolor="white", markeredgewidth=0.8)
-        axis.annotate(
-            duration(spread.least), (spread.three_quarters, at), (8, 0), textcoords="offset points", va="center",
-            fontsize=8, color=INK if row is best else GREY, fontweight="bold" if row is best else "normal",
-        )  # fmt: skip
+        said = {"color": INK, "fontweight": "bold"} if row is best else {"color": GREY}
+        _label(axis, duration(spread.least), (spread.three_quarters, at), 8, **said)
     axis.set_xscale("log")
     _clean(axis)
     low, high = axis.get_xlim()
@@ -113,21 +111,26 @@ def _operations(axis: Any, rows: list[Row]) -> None:
             axis.plot(written, at, "o", markerfacecolor="white", markeredgecolor=COLOURS[row.backend], markersize=6.5)
         if compiled:
             axis.plot(compiled, at, "o", color=COLOURS[row.backend], markersize=6.5)
-        right = max(written or 0, compiled or 0)
-        if right:
-            text = number(compiled if compiled else written)
-            axis.annotate(text, (right, at), (8, 0), textcoords="offset points", va="center", fontsize=8, color=GREY)
+        for value, shift, side in ((written, 8, "left"), (compiled, -8, "right")):
+            if value:
+                _label(axis, number(value), (value, at), shift, ha=side, color=GREY)
     _clean(axis)
     axis.set_title("Operations", loc="left", fontsize=10.5, color=INK)
     axis.set_xlabel("as written (ring), once compiled (dot)", fontsize=8.5, color=GREY)
     if known:
         axis.set_xscale("log")
-        axis.set_xlim(min(known) / 1.6, max(known) * (2.0 * max(known) / min(known)) ** 0.3)
+        wide = (max(known) / min(known)) ** 0.38 * 1.6  # room for the numbers on both sides
+        axis.set_xlim(min(known) / wide, max(known) * wide)
         axis.minorticks_off()
         axis.xaxis.set_major_formatter(lambda x, _: number(round(x)))
     else:
         axis.set_xticks([])
         axis.text(0.5, 0.5, "none counted", transform=axis.transAxes, ha="center", color=GREY, fontsize=9)
+
+
+def _label(axis: Any, text: str, at: tuple[float, float], shift: float, **more: Any) -> None:
+    box = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}  # no line of the grid through a number
+    axis.annotate(text, at, (shift, -0.5), textcoords="offset points", va="center", fontsize=8, bbox=box, zorder=1.5, **more)
 
 
 def _clean(axis: Any) -> None:

@@ -30,9 +30,8 @@ class States:
     def __len__(self) -> int:
         return len(self.q)
 
-    def repeated(self, n: int) -> States:
-        """The first n rows of these, over and over again."""
-        which = np.arange(n) % len(self)
+    def taken(self, which: np.ndarray) -> States:
+        """These rows, in this order."""
         return States(*(np.ascontiguousarray(x[which]) for x in (self.q, self.v, self.tau, self.t)))
 
 

@@ -13,6 +13,10 @@ TURN = 0.01
 """Seconds of a turn; at least one evaluation."""
 
 
+MOST = 1.5
+"""Seconds after which one whose single evaluation takes longer than a turn has had turns enough."""
+
+
 class Stopwatch:
     """One call with arguments that change from call to call, timed in turns."""
 
@@ -24,15 +28,17 @@ class Stopwatch:
 
     def warm_up(self) -> float:
         """Seconds per state after the first call, which may have compiled; settles how many calls a turn has."""
-        self._turn()
-        estimate = self._turn()
-        self._calls = max(1, int(TURN / (estimate * self.states)))
-        self.seconds = [min(estimate, self._turn())]
-        self._calls = max(1, int(TURN / (self.seconds[0] * self.states)))
+        self.seconds = [self._turn()]
+        for _ in range(3):
+            if self.seconds[0] * self.states * self._calls < TURN / 2.0:
+                self._calls = max(1, int(TURN / (self.seconds[0] * self.states)))
+                self.seconds = [min(self.seconds[0], self._turn())]
         return self.seconds[0]
 
     def take_turn(self, first: bool) -> None:
-        """`first`: what was measured while warming up does not count any longer."""
+        """`first`: what was measured while warming up does not count any longer. A slow one sits out some rounds."""
+        if not first and sum(self.seconds) * self.states > MOST and len(self.seconds) >= 3:
+            return
         seconds = self._turn()
         self.seconds = [seconds] if first else [*self.seconds, seconds]
 
