@@ -245,7 +245,8 @@ def test_picture(arm, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(1.234e-9, "1.23 ns"), (9.999e-7, "1 µs"), (2.5e-5, "25 µs"), (0.1, "100 ms"), (3.0, "3 s"), (None, "–")]
+    ("seconds", "text"),
+    [(1.234e-9, "1.23 ns"), (9.999e-7, "1 µs"), (2.5e-5, "25 µs"), (0.1, "100 ms"), (3.0, "3 s"), (None, "–")],
 )
 def test_durations(seconds, text):
     assert duration(seconds) == text

@@ -8,9 +8,9 @@ import sys
 from html.parser import HTMLParser
 
 import pytest
+from benchmarks import browser
 
 import sharnir as sh
-from benchmarks import browser
 from sharnir.cli.main import main
 from urdf_files import arm, write
 
@@ -79,7 +79,7 @@ def test_the_page_is_whole_and_fetches_nothing(page):
 
 def test_the_page_can_be_read_by_anybody(page):
     tags = Tags(page.read_text(encoding="utf-8"))
-    attributes = {tag: a for tag, a in reversed(tags.found)}
+    attributes = dict(reversed(tags.found))
     assert attributes["html"]["lang"] == "en" and "title" in tags.texts
     assert any(a.get("name") == "viewport" for tag, a in tags.found if tag == "meta")
     assert "prefers-color-scheme: dark" in tags.texts["style"]

@@ -31,7 +31,7 @@ def compare_file(
     options: Mapping[str, Any],
 ) -> None:
     """`names`: "methods" and "backends" as words, commas allowed; `files`: "json", "html", "plot"; `options`: of `compare`."""
-    chosen = {
+    chosen: dict[str, Any] = {
         "methods": _names("--methods", names["methods"], METHODS),
         "backends": _names("--backends", names["backends"], BACKENDS),
     }

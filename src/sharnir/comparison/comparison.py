@@ -76,7 +76,7 @@ class Comparison:
 
     def rank(self) -> None:
         """Timed ones by the time of one state, the others as they stood."""
-        self.rows.sort(key=lambda row: row.time("single") if row.ok and row.single else float("inf"))
+        self.rows.sort(key=lambda row: row.single.least if row.ok and row.single else float("inf"))
 
     # --- as text, picture, page, data ---------------------------------------------------------------------------------------
     def table(self) -> Any:

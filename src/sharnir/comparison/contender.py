@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.cache import Cache, kept_in
+from ..backends.counting import Count
 from ..dynamics import Dynamics
 from ..errors import MethodError, SharnirError, known
 from ..forms.closed import CLOSED_FORMS
@@ -47,7 +48,7 @@ class Ground:
     cold: bool
     folder: Path
     """Where code is kept that is compiled now: each contender has a folder of its own in it."""
-    counts: dict[str, Any] = field(default_factory=dict)
+    counts: dict[tuple[str, str], tuple[Count | None, str]] = field(default_factory=dict)
 
 
 class Contender:
@@ -145,10 +146,7 @@ class Contender:
                 raise MethodError(f"with closed loops {row.backend!r} would run the same code as {d.closed.backend!r}")
             return
         if row.backend == "llvm":
-            row.compiled, why = ground.counts.get((row.method, "compiled")) or cost.compiled_count(
-                d, self.method, ground.graph_limit
-            )
-            ground.counts[row.method, "compiled"] = row.compiled, why
+            row.compiled, why = self._counted(d, ground, "compiled")
             if row.compiled is None:
                 kind = _TooLarge if "nodes" in why else MethodError
                 raise kind(f"{why}, and would take long to compile" if kind is _TooLarge else why)
@@ -164,19 +162,23 @@ class Contender:
             if row.method == "extended":
                 row.notes.append("agreement: this is the oracle itself")
             return
-        kinds: dict[str, Callable[[], Any]] = {"written": lambda: cost.written_count(d, self.method)}
-        if row.backend == "llvm":  # the others do what is written
-            kinds["compiled"] = lambda: cost.compiled_count(d, self.method, ground.graph_limit)
-        for kind, count in kinds.items():
-            key = (row.method, kind)
-            if key not in ground.counts:
-                ground.counts[key] = count()
-            number, why = ground.counts[key]
+        for kind in ("written", "compiled") if row.backend == "llvm" else ("written",):  # the others do what is written
+            number, why = self._counted(d, ground, kind)
             setattr(row, kind, number)
             if why:
                 row.notes.append(f"operations as {kind}: {why}")
         if row.iterates and row.written:
             row.notes.append("operations as written: of a first step, which has no step before it to improve on")
+
+    def _counted(self, d: Dynamics, ground: Ground, kind: str) -> tuple[Count | None, str]:
+        """Of a method once, for all its backends."""
+        key = (self.method.name, kind)
+        if key not in ground.counts:
+            written = kind == "written"
+            ground.counts[key] = (
+                cost.written_count(d, self.method) if written else cost.compiled_count(d, self.method, ground.graph_limit)
+            )
+        return ground.counts[key]
 
     def _weigh(self, d: Dynamics, ground: Ground, own: Path, again: Callable[[], Any]) -> None:
         row, s = self.row, d.structure

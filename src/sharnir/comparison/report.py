@@ -17,7 +17,7 @@ from .words import duration, mechanism, memory, number, plural, small, spread, t
 
 if TYPE_CHECKING:
     from .comparison import Comparison
-    from .row import Row
+    from .row import Row, Spread
 
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 """The browser itself sees to it that nothing is fetched."""
@@ -122,9 +122,9 @@ Cell = tuple[str, float | int | None, str]
 """Text, what it is sorted by, class."""
 COLUMNS: dict[str, Callable[[Comparison, Row], Cell]] = {
     "one state": lambda c, r: (duration(r.time("single")), r.time("single"), "best" if r is c.best else ""),
-    "spread": lambda c, r: (spread(r.single), r.single and r.single.three_quarters / r.single.least, "soft"),
+    "spread": lambda c, r: (spread(r.single), _width(r.single), "soft"),
     "per state\nof a batch": lambda c, r: (duration(r.time("batch")), r.time("batch"), "best" if r is c.best_batch else ""),
-    "spread ": lambda c, r: (spread(r.batch), r.batch and r.batch.three_quarters / r.batch.least, "soft"),
+    "spread ": lambda c, r: (spread(r.batch), _width(r.batch), "soft"),
     "operations\nwritten": lambda c, r: (number(total(r, "written")), total(r, "written"), ""),
     "operations\ncompiled": lambda c, r: (number(total(r, "compiled")), total(r, "compiled"), ""),
     "compile,\none + batch": lambda c, r: (compilation(r), r.compile_single, ""),
@@ -132,6 +132,10 @@ COLUMNS: dict[str, Callable[[Comparison, Row], Cell]] = {
     "work": lambda c, r: (memory(r.work_bytes), r.work_bytes, ""),
     "disagreement": lambda c, r: (small(r.disagreement), r.disagreement, "" if is_close(r) else "bad"),
 }
+
+
+def _width(s: Spread | None) -> float | None:
+    return None if s is None else s.three_quarters / s.least
 
 
 def _numbers(c: Comparison) -> str:

@@ -70,4 +70,5 @@ def motion(model: Model, start: States) -> States:
         rows.append((q, v))
     rows += rows[-2:0:-1]
     n = len(rows)
-    return States(*(np.array([row[k] for row in rows]) for k in range(2)), np.tile(tau, (n, 1)), np.full(n, t))
+    way_q, way_v = (np.array([row[k] for row in rows]) for k in range(2))
+    return States(way_q, way_v, np.tile(tau, (n, 1)), np.full(n, t))

@@ -89,7 +89,9 @@ def verdicts(c: Comparison) -> list[str]:
         out.append(f"One state at a time, the quickest is {best.label}: {duration(best.time('single'))}{_rivals(c, 'single')}.")
     if batch:
         size = plural(batch.batch_size, "state")
-        out.append(f"In batches of {size}, the quickest is {batch.label}: {duration(batch.time('batch'))} a state{_rivals(c, 'batch')}.")
+        out.append(
+            f"In batches of {size}, the quickest is {batch.label}: {duration(batch.time('batch'))} a state{_rivals(c, 'batch')}."
+        )
     if chosen and best:
         parts = []
         for kind, words in (("single", "one state"), ("batch", "a batch")):
