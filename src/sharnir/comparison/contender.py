@@ -7,7 +7,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import cycle
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -23,14 +22,14 @@ from . import cost
 from .oracle import Oracle, disagreement
 from .row import FAILED, NOT_APPLICABLE, OK, TOO_LARGE, Row
 from .states import States
-from .timing import Stopwatch
+from .timing import Stopwatch, clock
 
 BATCH_SECONDS = 0.02
 """Slow methods get smaller batches: as many states as fit this."""
 CHECK_SECONDS = 1.0
 """Slow methods are checked in fewer states: as many as fit this."""
-MOST_INTERPRETED = 20_000_000
-"""Operations of an evaluation that Python may be asked for: some 0.2 µs each."""
+MOST_INTERPRETED = 2_000_000
+"""Operations of an evaluation that Python may be asked for (by an estimate from above): some 0.3 µs each."""
 LANES = 16
 """Rows that are enough for the code of batches to be used, whatever the processor."""
 
@@ -84,7 +83,7 @@ class Contender:
             raise MethodError(f"method {method.name!r} runs on {known(method.backends)}, not on {row.backend!r}")
         expected = cost.expected_operations(model.structure, method)
         if row.backend == "python" and expected > MOST_INTERPRETED:
-            raise _TooLarge(f"some {expected:.0e} operations, interpreted, would take minutes each time")
+            raise _TooLarge(f"some {expected:.0e} operations, interpreted, would take seconds each time")
         own = ground.folder / f"{method.name}-{row.backend}"
         loops_kept = row.backend == "numba" and not ground.cold
         asked = "auto" if self.by_form else row.backend
@@ -92,26 +91,26 @@ class Contender:
             Dynamics(model, method.name, asked)  # refuses at once what it cannot do; compiles nothing
             self._make_loops_ready(ground)
         with nullcontext() if loops_kept else kept_in(own):
-            start = perf_counter()
+            start = clock()
             d = Dynamics(model, method.name, asked)
-            made = perf_counter() - start
+            made = clock() - start
             self._check_backend(d, ground)
             answer = d.forward if row.gives == "q̈" else d.momentum_rates
             states, x = ground.oracle.states, self._speeds(ground, "states")
             first = (states.q[0], x[0], states.tau[0], float(states.t[0]))
-            start = perf_counter()
+            start = clock()
             answer(*first)
-            row.compile_single = made + perf_counter() - start
-            start = perf_counter()
+            row.compile_single = made + clock() - start
+            start = clock()
             found = [answer(*first)]
-            affordable = int(CHECK_SECONDS / (perf_counter() - start))
+            affordable = int(CHECK_SECONDS / max(clock() - start, 1e-9))
             checked = max(1, min(len(states), affordable))
             found += [answer(states.q[k], x[k], states.tau[k], float(states.t[k])) for k in range(1, checked)]
             which = np.arange(max(2, min(affordable, max(LANES, checked)))) % checked
             many = states.taken(which)
-            start = perf_counter()
+            start = clock()
             batch = answer(many.q, np.ascontiguousarray(x[which]), many.tau, many.t)
-            row.compile_batch = perf_counter() - start
+            row.compile_batch = clock() - start
         if self.by_form or row.backend == "python" or loops_kept:
             row.compile_single = row.compile_batch = None
         right = ground.oracle.answers(row.gives)

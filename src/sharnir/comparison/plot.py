@@ -81,6 +81,8 @@ def _dot(colour: str) -> Any:
 
 def _times(axis: Any, c: Comparison, rows: list[Row], kind: str, title: str) -> None:
     """Seconds on a log axis; the number beside the dot."""
+    from matplotlib.ticker import LogLocator
+
     best = c.fastest(kind)
     for at, row in enumerate(rows):
         spread = getattr(row, kind)
@@ -95,6 +97,8 @@ def _times(axis: Any, c: Comparison, rows: list[Row], kind: str, title: str) -> 
     _clean(axis)
     low, high = axis.get_xlim()
     axis.set_xlim(low / 1.3, high * (high / low) ** 0.16)  # room for the numbers
+    axis.xaxis.set_major_locator(LogLocator(numticks=7))
+    axis.minorticks_off()
     axis.xaxis.set_major_formatter(lambda x, _: duration(x))
     axis.set_title(f"Time of one evaluation, {title}", loc="left", fontsize=10.5, color=INK)
     axis.set_xlabel("least of the turns (dot), to three quarters of them (line)", fontsize=8.5, color=GREY)
@@ -119,7 +123,7 @@ def _operations(axis: Any, rows: list[Row]) -> None:
     axis.set_xlabel("as written (ring), once compiled (dot)", fontsize=8.5, color=GREY)
     if known:
         axis.set_xscale("log")
-        wide = (max(known) / min(known)) ** 0.38 * 1.6  # room for the numbers on both sides
+        wide = (max(known) / min(known)) ** 0.42 * 1.7  # room for the numbers on both sides
         axis.set_xlim(min(known) / wide, max(known) * wide)
         axis.minorticks_off()
         axis.xaxis.set_major_formatter(lambda x, _: number(round(x)))

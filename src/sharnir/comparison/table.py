@@ -102,7 +102,7 @@ def show(c: Comparison, console: Any) -> None:
 
 def footnotes(c: Comparison) -> list[str]:
     rows = [row for row in c.rows if row.ok]
-    out = ["Times are the least of the turns; spread: the middle half of the turns, above it. One thread."]
+    out = ["Times are the processor's, the least of the turns; spread: the middle half of the turns, above it. One thread."]
     if any(row.auto for row in rows):
         out.append("*  what method='auto' takes.")
     if any(row.gives != "q̈" for row in rows):
