@@ -20,7 +20,7 @@ INTERPRETED = {**QUICK, "backends": ["python", "sparse", "dense"]}
 @pytest.fixture(scope="module")
 def arm() -> sh.Comparison:
     """A chain with solid bodies: every method has a place for it."""
-    return sh.compare(sh.samples.chain(3), backends=["llvm", "python", "sparse"], **QUICK)
+    return sh.compare(sh.samples.chain(2), backends=["llvm", "python", "sparse"], **QUICK)
 
 
 def coupled() -> sh.Model:
@@ -51,7 +51,7 @@ def test_what_is_compiled_says_how_long_it_took_and_how_large_it_is(arm):
 
 
 def test_counts_are_those_of_dynamics(arm):
-    d = sh.Dynamics(sh.samples.chain(3), "separate")
+    d = sh.Dynamics(sh.samples.chain(2), "separate")
     assert arm.row("separate", "llvm").compiled == d.count(compiled=True)
     assert arm.row("separate", "python").written == d.count()
 
@@ -83,7 +83,7 @@ def test_methods_that_iterate_are_run_as_loops_only(arm):
     assert arm.row("momentum", "llvm").gives == "ṗ"
 
 
-@pytest.mark.parametrize("name", ["four-bar", "Bricard", "rolling disc"])
+@pytest.mark.parametrize("name", ["four-bar", "rolling disc"])
 def test_closed_models_agree_with_the_extended_system_with_rows(name):
     c = sh.compare(STARTS[name][0](), ["composite", "separate", "extended", "maggi", "momentum"], **INTERPRETED)
     assert "closed loops" in c.oracle and c.disagreement < 1e-9

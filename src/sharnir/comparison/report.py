@@ -130,7 +130,7 @@ COLUMNS: dict[str, Callable[[Comparison, Row], Cell]] = {
     "compile,\none + batch": lambda c, r: (compilation(r), r.compile_single, ""),
     "code": lambda c, r: (memory(r.code_bytes), r.code_bytes, ""),
     "work": lambda c, r: (memory(r.work_bytes), r.work_bytes, ""),
-    "disagreement": lambda c, r: (small(r.disagreement), r.disagreement, "" if is_close(r) else "bad"),
+    "disagree-\nment": lambda c, r: (small(r.disagreement), r.disagreement, "" if is_close(r) else "bad"),
 }
 
 
@@ -181,8 +181,8 @@ def _measured(c: Comparison) -> str:
         f"Every contender answered in {plural(s['states'], 'random state')} (seed {s['seed']}), assembled where there are loops, "
         f"one at a time and as a batch; the largest difference from {c.oracle or 'the oracle'} is relative to the largest "
         "number of the state.",
-        f"Times, of the processor: {s['rounds']} rounds at most, in which the contenders take turns of {duration(s['turn'])}, so that the "
-        f"machine's noise falls on all alike; on one motion in steps of {duration(s['step'])}, there and back; one thread.",
+        f"Times, of the processor: {s['rounds']} rounds at most, in which the contenders take turns of {duration(s['turn'])}, "
+        f"so that the machine's noise falls on all alike; on one motion in steps of {duration(s['step'])}, there and back; one thread.",
         "Compile: from an empty cache to the first answer, and to the first batch. Code: object code of both. Work: arrays kept "
         "between calls and the most that one more call allocates.",
     ]
