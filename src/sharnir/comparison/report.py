@@ -182,7 +182,8 @@ def _measured(c: Comparison) -> str:
         f"one at a time and as a batch; the largest difference from {c.oracle or 'the oracle'} is relative to the largest "
         "number of the state.",
         f"Times, of the processor: {s['rounds']} rounds at most, in which the contenders take turns of {duration(s['turn'])}, "
-        f"so that the machine's noise falls on all alike; on one motion in steps of {duration(s['step'])}, there and back; one thread.",
+        f"so that the machine's noise falls on all alike; "
+        f"on one motion in steps of {duration(s['step'])}, there and back; one thread.",
         "Compile: from an empty cache to the first answer, and to the first batch. Code: object code of both. Work: arrays kept "
         "between calls and the most that one more call allocates.",
     ]

@@ -81,6 +81,17 @@ def _rivals(c: Comparison, kind: str) -> str:
     return f" ({', '.join(near[:4])}{' and others' if len(near) > 4 else ''} within {NEAR - 1:.0%} of it)" if near else ""
 
 
+def _distance(c: Comparison, kind: str, ratio: float) -> str:
+    """How far `auto` is from the quickest, and whether this run can tell."""
+    if ratio < 1.005:
+        return "the quickest"
+    best, chosen = c.fastest(kind), c.chosen
+    of_best: Spread | None = getattr(best, kind, None)
+    mine = chosen.time(kind) if chosen else None
+    doubtful = of_best is not None and mine is not None and mine <= of_best.three_quarters
+    return f"{ratio:.2f} times the quickest" + (" (within its spread)" if doubtful else "")
+
+
 def verdicts(c: Comparison) -> list[str]:
     """What came out of it, a sentence each."""
     out = []
@@ -97,7 +108,7 @@ def verdicts(c: Comparison) -> list[str]:
         for kind, words in (("single", "one state"), ("batch", "a batch")):
             ratio = c.behind(kind)
             if ratio is not None:
-                parts.append(f"{'the quickest' if ratio < 1.005 else f'{ratio:.2f} times the quickest'} for {words}")
+                parts.append(f"{_distance(c, kind, ratio)} for {words}")
         out.append(f"method='auto' takes {chosen.label} ({c.auto['why']}): {', '.join(parts)}.")
     elif c.auto.get("method"):
         out.append(f"method='auto' takes {c.auto['method']} · {c.auto['backend']} ({c.auto['why']}); it was not timed here.")
