@@ -24,11 +24,12 @@ from sharnir.choice.choose import applies
 from sharnir.choice.measure import Call, prepared, race
 from sharnir.closed.code import ClosedCode
 from sharnir.closed.equations import MATRIX, ClosedEquations
+from sharnir.machine import processor
 from sharnir.method_table import METHODS as TABLE
 from sharnir.trace import GraphTooLarge, needed
 
 from .choice_models import models
-from .report import Measure, processor
+from .report import Measure
 from .tables import markdown
 
 ALLOWED = 0.15

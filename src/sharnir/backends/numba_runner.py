@@ -219,6 +219,11 @@ def _space() -> dict[str, Any]:
     return space
 
 
+def forget_kernels() -> None:
+    """What programs share is compiled anew: for those who measure how long compilation takes."""
+    _space.cache_clear()
+
+
 def _assembly(program: Program) -> str:
     groups = {"tree": Tree, "joints": Joints, "work": program.work, "inputs": program.inputs, "outputs": program.outputs}
     return native_assembly(_space(), _main_text(program), {f"{name}_at": group for name, group in groups.items()})

@@ -51,6 +51,8 @@ class Compiled:
     """A function in machine code; keeps alive what it lives in."""
 
     def __init__(self, code: bytes, name: str = "f") -> None:
+        self.size = len(code)
+        """Bytes of the object file."""
         self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine())
         self.engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         self.engine.finalize_object()
