@@ -159,7 +159,7 @@ def test_other_constants_other_outputs_other_widths_are_other_texts(folder, comp
 
 def test_the_same_text_for_another_machine_is_other_code(folder, compiled, monkeypatch):
     answer()
-    monkeypatch.setattr(jit, "_host", lambda: "another processor")
+    monkeypatch.setattr(jit, "host", lambda: "another processor")
     answer()
     assert len(compiled) == 4
 

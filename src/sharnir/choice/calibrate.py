@@ -16,7 +16,10 @@ from ..trace import GraphTooLarge
 from . import work
 from .calibration import Calibration, keep
 from .choose import applies
-from .measure import prepared, race
+from .measure import Call, prepared, race
+
+Rows = list[tuple[np.ndarray, float]]
+"""What there was to do, and how long it took."""
 
 METHODS = ("separate", "composite", "stepanenko", "direct", "lagrange1", "recursive", "kosynka")
 """All methods whose time does not depend on the states before."""
@@ -48,51 +51,49 @@ def long_models() -> Iterator[Model]:
 
 def calibrate(progress: Callable[[float], None] | None = None, seconds: float = 0.03) -> Calibration:
     """Measure, fit, and keep the result for this machine; takes a minute or two. `progress` is told the part that is done."""
-    graphs: dict[bool, list[tuple[np.ndarray, float]]] = {False: [], True: []}
-    loops: dict[str, list[tuple[np.ndarray, float]]] = {name: [] for name in METHODS}
-    short, long = list(models()), list(long_models())
-    for k, model in enumerate([*short, *long]):
-        shelf = RunnerShelf(model.freeze(), "auto", LARGEST_GRAPH)
-        calls = {}
-        works = {}
-        for method in (name for name in METHODS if applies(name, shelf.structure)):
-            runner = shelf.runner(f"forward/{method}", ("qdd",), backend="numba")
-            if model.nv <= 100 or method not in ("direct", "kosynka", "recursive", "stepanenko"):
-                calls[method, "loops"] = prepared(runner, model, False)
-            if k >= len(short):
-                continue
-            try:
-                runner = shelf.runner(f"forward/{method}", ("qdd",), backend="llvm")
-            except GraphTooLarge:
-                continue
-            works[method] = work.of_graph(runner.traced)
-            for batch in (False, True):
-                calls[method, batch] = prepared(runner, model, batch)
-        around = work.of_loops(model.structure)
-        for (method, what), took in race(calls, seconds).items():
-            if what == "loops":
-                loops[method].append((around, took))
-            else:
-                graphs[what].append((works[method], took))
+    rows: dict[str, Rows] = {"single": [], "batch": [], **{f"loops, {name}": [] for name in METHODS}}
+    todo = [(model, False) for model in models()] + [(model, True) for model in long_models()]
+    for k, (model, long) in enumerate(todo):
+        for what, numbers, took in measured(model, long, seconds):
+            rows[what].append((numbers, took))
         if progress is not None:
-            progress((k + 1) / (len(short) + len(long)))
-    single, batch = fit(graphs[False]), fit(graphs[True])
-    of_loops = {method: fit(rows) for method, rows in loops.items()}
-    spread = {"single": off(single, graphs[False]), "batch": off(batch, graphs[True])}
-    spread |= {f"loops, {method}": off(of_loops[method], rows) for method, rows in loops.items()}
+            progress((k + 1) / len(todo))
+    fitted = {what: fit(found) for what, found in rows.items()}
     made = Calibration(
-        processor(),
-        date.today().isoformat(),
-        single.tolist(),
-        batch.tolist(),
-        {k: x.tolist() for k, x in of_loops.items()},
-        spread,
+        machine=processor(),
+        made=date.today().isoformat(),
+        single=fitted["single"].tolist(),
+        batch=fitted["batch"].tolist(),
+        loops={name: fitted[f"loops, {name}"].tolist() for name in METHODS},
+        spread={what: off(fitted[what], found) for what, found in rows.items()},
     )
     keep(made)
     return made
 
 
-def fit(rows: list[tuple[np.ndarray, float]]) -> np.ndarray:
+def measured(model: Model, long: bool, seconds: float) -> Iterator[tuple[str, np.ndarray, float]]:
+    """What ran, what it had to do, and seconds a state; of a long model loops alone, and those of linear cost."""
+    shelf = RunnerShelf(model.freeze(), "auto", LARGEST_GRAPH)
+    calls: dict[tuple[str, str], Call] = {}
+    works = {}
+    for method in (name for name in METHODS if applies(name, shelf.structure)):
+        if model.nv <= 100 or method in ("separate", "composite", "lagrange1"):
+            runner = shelf.runner(f"forward/{method}", ("qdd",), backend="numba")
+            calls[f"loops, {method}", method] = prepared(runner, model, False)
+        try:
+            runner = None if long else shelf.runner(f"forward/{method}", ("qdd",), backend="llvm")
+        except GraphTooLarge:
+            continue
+        if runner is not None:
+            works[method] = work.of_graph(runner.traced)
+            calls["single", method] = prepared(runner, model, False)
+            calls["batch", method] = prepared(runner, model, True)
+    around = work.of_loops(shelf.structure)
+    for (what, method), took in race(calls, seconds).items():
+        yield what, around if what.startswith("loops") else works[method], took
+
+
+def fit(rows: Rows) -> np.ndarray:
     """Seconds for each number of work, none negative, that come nearest to the times measured, each by its own measure."""
     A = np.array([numbers / took for numbers, took in rows])
     size = np.linalg.norm(A, axis=0)
@@ -100,5 +101,5 @@ def fit(rows: list[tuple[np.ndarray, float]]) -> np.ndarray:
     return nnls(A / size, np.ones(len(rows)))[0] / size
 
 
-def off(seconds: np.ndarray, rows: list[tuple[np.ndarray, float]]) -> float:
+def off(seconds: np.ndarray, rows: Rows) -> float:
     return float(np.sqrt(np.mean([(numbers @ seconds / took - 1.0) ** 2 for numbers, took in rows])))

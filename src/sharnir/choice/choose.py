@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import kernels
 from ..backends.choose import BODIES, LIMIT, RunnerShelf
 from ..backends.traced import TracedProgram, trace_program
 from ..method_table import METHODS
@@ -143,6 +142,6 @@ def _key(shelf: RunnerShelf, calibration: Calibration) -> str:
 
 @cache
 def _texts() -> str:
-    folders = (Path(kernels.__file__).parent, Path(__file__).parent)
+    folders = (Path(__file__).parents[1] / "kernels", Path(__file__).parent)
     files = [path for folder in folders for path in sorted(folder.glob("*.py"))]
     return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()

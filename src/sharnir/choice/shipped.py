@@ -1,4 +1,8 @@
-SHIPPED = {
+"""A calibration for machines that have none of their own: what `sharnir calibrate` found on the machine named."""
+
+from typing import Any
+
+SHIPPED: dict[str, Any] = {
     "machine": "AMD EPYC",
     "made": "2026-11-16",
     "single": [

@@ -12,11 +12,11 @@ import numpy as np
 
 from ..dynamics import Dynamics
 from ..errors import MethodError, ModelError, SingularError, known
+from ..machine import machine
 from ..method_table import METHODS, Method
 from ..model.model import Model
 from .comparison import Comparison, facts
 from .contender import Contender, Ground, contenders
-from ..machine import machine
 from .oracle import Oracle
 from .progress import Bar
 from .row import NOT_TRIED, Spread
