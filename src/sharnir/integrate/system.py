@@ -19,7 +19,7 @@ from .stepping.problem import Problem
 Call = tuple[int, np.ndarray]
 """Address of a native function `void f(int64 *arguments)`, and its arguments (int64), which must stay where they are."""
 
-_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 @dataclass
@@ -46,7 +46,8 @@ class System:
 
     `derivative` writes DX; `rates`, where it is cheaper, only its first `split` numbers (for 'euler'); `projection`
     overwrites X by what it should be; `events` write G; `jacobian` writes J. `split` is where positions end and
-    speeds begin. `keep` holds whatever must live as long as this does.
+    speeds begin. `atol`, where the system chooses itself which numbers steer the step, is where it keeps tolerances.
+    `keep` holds whatever must live as long as this does.
     """
 
     def __init__(
@@ -59,9 +60,10 @@ class System:
         events: Sequence[Call] = (),
         jacobian: Sequence[Call] = (),
         split: int | None = None,
+        atol: np.ndarray | None = None,
         keep: Any = None,
     ) -> None:
-        self.buffers = buffers
+        self.buffers, self.atol = buffers, atol
         self.n = len(buffers.X)
         self.split = self.n // 2 if split is None else split
         self.n_events = len(buffers.G) if events else 0
@@ -103,7 +105,7 @@ class System:
         self.buffers.X[:] = x
         self.buffers.T[0] = t
         for address, arguments in self._calls[self._first[role] : self._first[role + 1]]:
-            _CALLBACK(int(address))(int(arguments))
+            CALLBACK(int(address))(int(arguments))
         self.raise_failure()
 
     def raise_failure(self) -> None:
@@ -121,6 +123,7 @@ def from_python(
     projection: Callable[[float, np.ndarray], Any] | None = None,
     jacobian: Callable[[float, np.ndarray], Any] | None = None,
     split: int | None = None,
+    atol: np.ndarray | None = None,
 ) -> System:
     """A system whose functions are plain Python: f(t, x) -> dx, events(t, x) -> n_events numbers, projection(t, x) -> x,
     jacobian(t, x) -> matrix (n, n). Compiled integrators call them too, at the speed of Python."""
@@ -144,7 +147,7 @@ def from_python(
                 target.fill(np.nan)
                 system.failure = error
 
-        native = _CALLBACK(callback)
+        native = CALLBACK(callback)
         alive.append(native)
         return [(ctypes.cast(native, ctypes.c_void_p).value or 0, np.zeros(1, dtype=np.int64))]
 
@@ -155,6 +158,7 @@ def from_python(
         events=call(events, b.G),
         jacobian=call(jacobian, b.J),
         split=split,
+        atol=atol,
         keep=alive,
     )
     return system
