@@ -12,10 +12,10 @@ from ..kernels.ops import sqrt
 
 IN_POSITION, IN_SPEED, INDEPENDENT = 2.0, 1.0, 0.0
 NEWTON_TURNS = 10
-CLOSED_TO = 1e-14  # of positions, relative to the largest coordinate: rounding
+NOTHING_LEFT = 1e-15  # of a gap
+NEXT_IS_ROUNDING = 1e-7  # a gap of which one step more, its error being the square, leaves rounding
 PIVOT = 1e-3  # smaller pivots answer nothing: rows that depend on others, and branches that cross (L7)
 GROWTH = 10.0  # largest effect of an independent coordinate on a dependent one that is put up with
-UNWEIGHED = 1e300  # tolerance of what does not steer the step
 
 
 class Partition(NamedTuple):
@@ -31,9 +31,6 @@ class Partition(NamedTuple):
     best: Array["n"]
     delta: Array["n"]
     dq: Array["nq"]  # what `delta` does to the coordinates
-    moves: Array["nq", "n"]  # which speeds move which coordinate: 1 or 0
-    given: Array["nx"]  # tolerances of everything
-    atol: Array["nx"]  # of what steers the step
     tally: Array[2]  # times the partition was chosen; growth in it
     calls: IntegerArray["nc", 2]  # g, rate, J at X; dq from delta; where there are any, quaternions
 
@@ -43,12 +40,10 @@ def recover(p):
     before = 0.0
     for turn in range(NEWTON_TURNS):
         invoke(p.calls[0, 0], p.calls[0, 1])
-        gap, size = 0.0, 1.0
+        gap = 0.0
         for k in range(p.g.shape[0]):
             gap = max(gap, abs(p.g[k]))
-        for a in range(p.dq.shape[0]):
-            size = max(size, abs(p.X[a]))
-        if not gap > CLOSED_TO * size or (turn > 0 and not gap < 0.5 * before):
+        if not gap > NOTHING_LEFT or (turn > 0 and (before < NEXT_IS_ROUNDING or not gap < 0.5 * before)):
             break
         before = gap
         for k in range(p.g.shape[0]):
@@ -169,25 +164,4 @@ def reconsider(p):
             p.kind[a] = IN_SPEED
     p.tally[0] = p.tally[0] + 1.0
     p.tally[1] = good
-    weigh(p)
     return 1
-
-
-def weigh(p):
-    """Tolerances: a dependent speed does not steer the step, nor a coordinate that nothing but dependent speeds moves."""
-    nq = p.dq.shape[0]
-    for i in range(p.atol.shape[0]):
-        p.atol[i] = p.given[i]
-    for a in range(p.kind.shape[0]):
-        if p.kind[a] > INDEPENDENT:
-            p.atol[nq + a] = UNWEIGHED
-    for i in range(nq):
-        free = True
-        for a in range(p.kind.shape[0]):
-            if p.moves[i, a] > 0.0:
-                free = False
-        for a in range(p.kind.shape[0]):
-            if p.moves[i, a] > 0.0 and p.kind[a] < IN_POSITION:
-                free = True
-        if not free:
-            p.atol[i] = UNWEIGHED

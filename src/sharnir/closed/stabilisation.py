@@ -50,18 +50,25 @@ class Stabilisation:
         return {"none": np.inf, "baumgarte": 1e-2, "ggl": 1e-2}.get(self.name, 1e-6)
 
     def __str__(self) -> str:
+        if self.name == "none":
+            return "accelerations alone, without stabilisation"
         numbers = {"baumgarte": f" with α = {self.alpha:.3g}/s, β = {self.beta:.3g}/s", "ggl": f" with κ = {self.alpha:.3g}/s"}
         return f"{self.name}{numbers.get(self.name, '')}"
+
+
+def check_choice(name: Any) -> None:
+    if not isinstance(name, str) or name not in CHOICES:
+        raise MethodError(f"stabilisation: expected {', '.join(map(repr, CHOICES))}; got {name!r}")
 
 
 def chosen(model: str, constraints: int, name: Any, decay: Any) -> Stabilisation:
     """What the caller asked for, checked; numbers that he left out are zero."""
     if name is None:
         name = PROJECTION
-    elif name not in CHOICES:
-        raise MethodError(f"stabilisation: expected {', '.join(map(repr, CHOICES))}, got {name!r}")
     elif not constraints:
+        check_choice(name)
         raise MethodError(f"stabilisation {name!r}: model {model!r} has no closed loops and no constraints to keep; leave it out")
+    check_choice(name)
     if decay is None:
         return Stabilisation(name)
     if name not in DECAYING:

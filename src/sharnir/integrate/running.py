@@ -96,8 +96,6 @@ class _Pieces:
             "rows": max(4, min(ROWS, 2**19 // max(system.n, 1), len(request.times) or ROWS)),
         }
         self.state: Any = allocate(Run, sizes)
-        if system.atol is not None:  # the system changes them on the way
-            self.state = self.state._replace(atol=system.atol)
         self.events: Any = allocate(Events, sizes)
         self.output: Any = allocate(Output, sizes)
         self._fill()

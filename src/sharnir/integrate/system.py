@@ -46,8 +46,7 @@ class System:
 
     `derivative` writes DX; `rates`, where it is cheaper, only its first `split` numbers (for 'euler'); `projection`
     overwrites X by what it should be; `events` write G; `jacobian` writes J. `split` is where positions end and
-    speeds begin. `atol`, where the system chooses itself which numbers steer the step, is where it keeps tolerances.
-    `keep` holds whatever must live as long as this does.
+    speeds begin. `keep` holds whatever must live as long as this does.
     """
 
     def __init__(
@@ -60,10 +59,9 @@ class System:
         events: Sequence[Call] = (),
         jacobian: Sequence[Call] = (),
         split: int | None = None,
-        atol: np.ndarray | None = None,
         keep: Any = None,
     ) -> None:
-        self.buffers, self.atol = buffers, atol
+        self.buffers = buffers
         self.n = len(buffers.X)
         self.split = self.n // 2 if split is None else split
         self.n_events = len(buffers.G) if events else 0
@@ -123,7 +121,6 @@ def from_python(
     projection: Callable[[float, np.ndarray], Any] | None = None,
     jacobian: Callable[[float, np.ndarray], Any] | None = None,
     split: int | None = None,
-    atol: np.ndarray | None = None,
 ) -> System:
     """A system whose functions are plain Python: f(t, x) -> dx, events(t, x) -> n_events numbers, projection(t, x) -> x,
     jacobian(t, x) -> matrix (n, n). Compiled integrators call them too, at the speed of Python."""
@@ -158,7 +155,6 @@ def from_python(
         events=call(events, b.G),
         jacobian=call(jacobian, b.J),
         split=split,
-        atol=atol,
         keep=alive,
     )
     return system

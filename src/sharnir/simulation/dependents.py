@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.link import relink
 from ..backends.llvm.emit import emit
 from ..backends.llvm.jit import compile_text
 from ..backends.numba_module import addresses
@@ -22,7 +21,6 @@ from ..integrate.system import CALLBACK, Call
 from ..model.storage import allocate
 from ..programs import PROGRAMS
 from ..trace import Graph
-from ..trace.expression import needed
 
 
 class Dependents:
@@ -33,8 +31,6 @@ class Dependents:
         self._keep: list[Any] = []
         self.p: Any = allocate(Partition, {**equations.sizes, "nx": len(X), "nc": 0})._replace(X=X)
         self.p.kind[:] = self.p.tally[:] = 0.0
-        self.p.given[:] = self.p.atol[:] = 0.0
-        self.p.moves[:] = _moves(equations)
 
     def use(self, calls: list[Call]) -> None:
         """Functions that give g, rate and J; dq from delta; and put quaternions right, where there are any."""
@@ -42,19 +38,12 @@ class Dependents:
         self.p = self.p._replace(calls=numbers)
         self._keep.append(calls)
 
-    def begin(self, t: float, x: np.ndarray, atol: np.ndarray) -> np.ndarray:
-        """The first choice of a partition; the state on the constraints. Tolerances of what steers the step are in p.atol."""
-        p = self.p
-        p.given[:], p.kind[:], p.tally[:] = atol, 0.0, 0.0
-        return self.again(t, x)
-
-    def again(self, t: float, x: np.ndarray) -> np.ndarray:
-        """After a state was changed from without."""
-        p = self.p
-        p.X[:], self.T[0] = x, t
+    def begin(self, t: float, x: np.ndarray) -> np.ndarray:
+        """At the start, or after a state was changed from without: a good partition, and x on the constraints."""
+        self.p.X[:], self.T[0] = x, t
         for work in (recover, reconsider, recover):  # interpreted: seldom enough
-            work(p)
-        return p.X.copy()
+            work(self.p)
+        return self.p.X.copy()
 
     @property
     def partitions(self) -> int:
@@ -114,15 +103,3 @@ class Dependents:
         if reconsidered:
             reconsider(self.p)
         return self.p.X.copy()
-
-
-def _moves(equations: ClosedEquations) -> np.ndarray:
-    """(nq, nv): which speeds move which coordinate."""
-    s, program, graph = equations.structure, PROGRAMS["rates"], Graph()
-    inputs = {"q": tuple(graph.inputs(s.nq)), "v": tuple(graph.inputs(s.nv)), "t": tuple(graph.inputs(1))}
-    rates = run_program(program, s, inputs, relink(program.function), dtype=object).rate
-    of = {x.index: k for k, x in enumerate(inputs["v"])}
-    out = np.zeros((s.nq, s.nv))
-    for a, rate in enumerate(rates):
-        out[a, [of[index] for index in needed(graph, [rate]) if index in of]] = 1.0
-    return out

@@ -25,13 +25,12 @@ if TYPE_CHECKING:
 
 
 class Kept:
-    """The constraints of a run: `before` every evaluation, `after` every step, and tolerances that change on the way."""
+    """The constraints of a run: what is done `before` every evaluation and `after` every step."""
 
     def __init__(self, m: Mechanics, equations: ClosedEquations, b: Buffers) -> None:
         self.m, self.equations, self.b = m, equations, b
         self.before: list[Call] = []
         self.after: list[Call] = []
-        self.atol: np.ndarray | None = None
         name = m.stabilisation.name
         if name == "projection":
             self.after = self.onto()
@@ -75,7 +74,7 @@ class Kept:
         quaternions = m.put_right(b)
         found.use([found.rows_call(m.inputs(b)), rates_along(m, b, found.p.delta, found.p.dq), *quaternions])
         recover, reconsider = found.compiled()
-        self.before, self.after, self.atol = [recover], [*quaternions, recover, reconsider], found.p.atol
+        self.before, self.after = [recover], [*quaternions, recover, reconsider]
 
 
 def closed_loops(m: Mechanics, equations: ClosedEquations) -> System:
@@ -95,7 +94,6 @@ def closed_loops(m: Mechanics, equations: ClosedEquations) -> System:
         projection=kept.after,
         events=m.watches(b),
         split=nq,
-        atol=kept.atol,
         keep=m.keep,
     )
 

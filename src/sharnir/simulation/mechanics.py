@@ -20,7 +20,7 @@ from ..backends.run import run_program
 from ..backends.traced import TracedProgram
 from ..backends.user_functions import USER_FUNCTIONS
 from ..closed.put_right import put_right, quaternion_places
-from ..closed.stabilisation import Stabilisation
+from ..closed.stabilisation import PROJECTION, Stabilisation
 from ..closed.stabilised import Interpreted
 from ..dynamics import Dynamics
 from ..errors import SingularError, StateError
@@ -54,6 +54,7 @@ class Mechanics:
         self.stabilisation = stabilisation or Stabilisation()
         self.decay = np.array(self.stabilisation.decay, dtype=float)
         self.dependents: Dependents | None = None
+        self._onto: System | None = None
         self.causes: tuple[str, ...] = ()
         self.backend = "python"
         self.keep: list[Any] = []
@@ -80,6 +81,20 @@ class Mechanics:
     def split(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Coordinates, speeds (momenta) and work from states (…, n)."""
         return x[..., : self.nq], x[..., self.nq : self.nq + self.nv], x[..., self.nq + self.nv :]
+
+    def settled(self, t: float, x: np.ndarray) -> np.ndarray:
+        """A state given from without, on the constraints; where the run's own steps see to that, it is left to them."""
+        if self.dependents:
+            return self.dependents.begin(t, x)
+        closed = self.d.closed
+        if not closed or self.stabilisation.name == PROJECTION:
+            return x
+        if closed.backend == "python" or closed.form:
+            return np.concatenate(closed.project(x[: self.nq], x[self.nq :], t))
+        if self._onto is None:
+            b = self.system.buffers
+            self._onto = System(b, (), projection=Kept(self, closed, b).onto(), keep=self.keep)
+        return self._onto.projected(t, x)
 
     # --- compiled -----------------------------------------------------------------------------------------------------------
     def _traced(self, balance: bool) -> Equations | None:
@@ -111,7 +126,6 @@ class Mechanics:
             events=self.watches(b),
             jacobian=[self._jacobian(equations, b)] if jacobian and not by_differences else (),
             split=self.nq,
-            atol=kept.atol if kept else None,
             keep=self.keep,
         )
 
@@ -282,5 +296,4 @@ class Mechanics:
             n_events=len(self.events),
             projection=projected if places or self.dependents or (closed and name == "projection") else None,
             split=nq,
-            atol=self.dependents.p.atol if self.dependents else None,
         )

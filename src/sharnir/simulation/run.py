@@ -107,10 +107,7 @@ def simulate(
     how = with_decay(how, duration, integrator, step, v, start)
     mechanics = Mechanics(d, tau, watched, balance, jacobian=chosen.needs_jacobian, stabilisation=how)
     x0 = np.concatenate([q, d.momenta(q, v, t0) if mechanics.momenta else v, np.zeros(len(mechanics.causes))])
-    tolerance = tolerances(atol, mechanics)
-    if mechanics.dependents:
-        x0 = mechanics.dependents.begin(t0, x0, tolerance)
-        tolerance = mechanics.dependents.p.atol if chosen.entry is not None else tolerance
+    x0 = mechanics.settled(t0, x0) if how.name == "partitioning" else x0
     changes = Changes(mechanics, duration)
     if backend != "python" and chosen.entry is not None:  # now, so that the time of the run is that of the run
         load(chosen.entry, (Problem, Run, Events, Output, chosen.memory), Cache())
@@ -123,7 +120,7 @@ def simulate(
             t0 + duration,
             integrator,
             rtol=rtol,
-            atol=tolerance,
+            atol=tolerances(atol, mechanics),
             step=step,
             max_step=max_step,
             times=times,

@@ -85,7 +85,7 @@ def differentiate(problem, run, work):
     copy(run.x, work)
     for j in range(n):
         x = run.x[j]
-        scale = max(abs(x), abs(run.clock[H] * run.dx[j]), min(run.atol[j], 1.0))  # not to steer a step is no size
+        scale = max(abs(x), abs(run.clock[H] * run.dx[j]), run.atol[j])
         work[j] = x + 1.5e-8 * scale
         step = work[j] - x  # what was really added
         if step == 0.0:
