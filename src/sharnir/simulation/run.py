@@ -73,8 +73,8 @@ def simulate(
     limits       of joints: "ignore" them, "stop" the run where one is reached, or raise an "error" there
     stabilisation   how constraints are kept: "projection" (after every step; the default), "partitioning" (independent
                  coordinates alone are integrated), "baumgarte", "ggl", "none"; docs/theory/loops.md
-    decay        of violations, 1/s: of "baumgarte" α and β or one number for both, of "ggl" one number; left out it is a tenth
-                 of a step's inverse, or ten times as fast as the motion changes at the start
+    decay        of violations, 1/s: of "baumgarte" α and β or one number for both, of "ggl" one number; left out
+                 it is ten times as fast as the motion changes at the start, and at most 0.5 a fixed step
     balance      keep account of the work of drives and forces
     on_failure   "raise" SimulationError, which carries the partial result, or "return" it
     progress     show a bar (default: where a terminal is there to see it and the run takes a while)
@@ -103,7 +103,7 @@ def simulate(
         check_writable(save, rows * (model.nq + 2 * model.nv + 12 * len(model.bodies)) * 8)
     watched = [*events, *(limit_events(model, q) if limits != "ignore" else [])]
     q = _normalised(model, q)
-    start = d.forward(q, v, tau, t0) if how.name in DECAYING and not how.alpha and step is None else None
+    start = d.forward(q, v, tau, t0) if how.name in DECAYING and not how.alpha else None
     how = with_decay(how, duration, integrator, step, v, start)
     mechanics = Mechanics(d, tau, watched, balance, jacobian=chosen.needs_jacobian, stabilisation=how)
     x0 = np.concatenate([q, d.momenta(q, v, t0) if mechanics.momenta else v, np.zeros(len(mechanics.causes))])
