@@ -163,11 +163,12 @@ def test_ggl_with_radau_is_the_system_of_index_two():
     """The last stage of Radau is the end of the step: with a decay much faster than the steps g and its rate vanish there,
     but for what Newton's method leaves, a hundredth of the tolerance."""
     m = S.four_bar(*FOUR)
-    r = sh.simulate(m, 0.5, q0=FOUR_START, stabilisation="ggl", integrator="radau", output=None, rtol=1e-6, atol=1e-8)
+    run = {"q0": FOUR_START, "integrator": "radau", "output": None, "rtol": 1e-6, "atol": 1e-8}
+    r = sh.simulate(m, 0.5, stabilisation="ggl", decay=2e4, **run)
     rates = [np.abs(r.dynamics.closed.table.evaluate(q, v, 0.0)["rate"]).max() for q, v in zip(r.q, r.v, strict=True)]
     assert r.violation.max() < 1e-8 and max(rates) < 1e-6
-    p = sh.simulate(m, 0.5, q0=FOUR_START, stabilisation="partitioning", integrator="radau", output=None, rtol=1e-6, atol=1e-8)
-    assert p.violation.max() < 1e-13 and p.cost.steps < 1.3 * r.cost.steps + 10
+    p = sh.simulate(m, 0.5, stabilisation="partitioning", **run)
+    assert p.violation.max() < 1e-13 and p.cost.jacobians < p.cost.steps
     assert_close(p.q[-1], r.q[-1], 1e-5)
 
 
@@ -311,5 +312,5 @@ def test_files_and_the_command_line_choose(tmp_path, monkeypatch, capsys):
         assert not end.value.code and words in capsys.readouterr().out
     text = (tmp_path / "bar.yaml").read_text(encoding="utf-8")
     for said, instead in (("baumgarte", "glue"), ("20.0", "-20.0")):
-        with pytest.raises(sh.ModelError, match="stabilisation|decay"):
+        with pytest.raises(sh.ModelError, match=r"stabilisation|decay"):
             loads(text.replace(said, instead))

@@ -24,8 +24,6 @@ PART = 0.1
 constraints are not met yet, are fed back too (docs/theory/loops.md has the measurement)."""
 A_STEP = 0.5
 """And decay by no more than so much over a step, where it is fixed."""
-STIFF = 1e3
-"""So much faster where the integrator does not mind: `ggl` with 'radau' is then the system of index 2 itself."""
 MOST = {"rk4": 2.5, "euler": 0.8, "midpoint": 0.8}
 """Decay times step beyond which a method of fixed step is not stable."""
 
@@ -106,7 +104,7 @@ def with_decay(
     if not alpha:
         assert a is not None
         motion = max(float(np.abs(v).max(initial=0.0)), float(np.sqrt(np.abs(a).max(initial=0.0)))) or 1.0 / abs(duration)
-        alpha = motion / PART * (STIFF if how.name == "ggl" and integrator == "radau" else 1.0)
+        alpha = motion / PART
         if step is not None:
             alpha = min(alpha, A_STEP / step)
         beta = alpha if how.name == "baumgarte" else 0.0

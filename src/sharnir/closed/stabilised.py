@@ -36,15 +36,15 @@ class StabilisedEquations:
         decay = values["decay"]
         c = self.equations.state({name: x for name, x in values.items() if name != "decay"}, object)
         if self.name == "baumgarte":
-            solution.damp(c, decay)                                                                       # (L12)
+            solution.damp(c, decay)  # (L12)
             solution.solve(c)
         else:
-            solution.drift(c, decay)                                                                      # (L14)
+            solution.drift(c, decay)  # (L14)
             moving = self._rates(values, [x + d for x, d in zip(values["v"], c.delta, strict=True)])
             along = [x - y for x, y in zip(moving, c.qrate, strict=True)]
             change = tangent(list(c.rate), list(zip(values["q"], along, strict=True)))
             for k in range(len(c.rate)):
-                c.gamma[k] = c.gamma[k] + change[k] + decay[0] * c.rate[k]                                # (L16)
+                c.gamma[k] = c.gamma[k] + change[k] + decay[0] * c.rate[k]  # (L16)
             c.qrate[:] = moving
             solution.solve_weighted(c)
         return c

@@ -78,7 +78,7 @@ class Dependents:
         s, model = equations.structure, equations.model
 
         def rows() -> None:
-            found = equations.table.evaluate(p.X[:nq], p.X[nq : nq + len(p.kind)], float(self.T[0]), self.parameters)
+            found = equations.table.evaluate(p.X[:nq], p.X[nq : nq + len(p.kind)], float(self.T[0]), self.parameters.tolist())
             p.g[:], p.rate[:], p.J[:] = found["g"], found["rate"], found["J"]
 
         def along() -> None:

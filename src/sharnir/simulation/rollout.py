@@ -131,9 +131,7 @@ def rollout(
     threads = max(1, min(threads, -(-len(q) // host_lanes())))
     width = min(width, max(host_lanes(), -(-len(q) // threads)))
     edges = [*range(0, len(q), width), len(q)]
-    parts = [
-        _Part(plan, q[a:b], v[a:b], None if forces is None else forces[a:b], decay_of[a:b]) for a, b in pairwise(edges)
-    ]
+    parts = [_Part(plan, q[a:b], v[a:b], None if forces is None else forces[a:b], decay_of[a:b]) for a, b in pairwise(edges)]
     begun = time.perf_counter()
     with Progress(progress, t0, t0 + dt * steps, f"{len(q)} × {model.name}") as bar:
         if callable(control):
@@ -177,9 +175,7 @@ def _stepwise(parts: Sequence[_Part], plan: _Plan, control: Control, n: int, thr
 class _Plan:
     """What all parts share: the equations for a batch, as machine code."""
 
-    def __init__(
-        self, d: Dynamics, integrator: str, dt: float, steps: int, every: int, t0: float, stabilisation: str
-    ) -> None:
+    def __init__(self, d: Dynamics, integrator: str, dt: float, steps: int, every: int, t0: float, stabilisation: str) -> None:
         self.d, self.dt, self.steps, self.every, self.t0 = d, dt, steps, every, t0
         self.entry = METHODS[integrator]
         s = d.structure
