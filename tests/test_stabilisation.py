@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 
 import numpy as np
 import pytest
@@ -24,10 +25,34 @@ FOUR_START = STARTS["four-bar"][1]
 EXACT = ("projection", "partitioning")
 DECAYING = ("baumgarte", "ggl")
 TIGHT = {"rtol": 1e-9, "atol": 1e-11}
+ROLLING = {"disc float": (1, 0, 0, 0, 0, -10)}
 ANDREWS = {
     "beta": 15.81077119629904, "Theta": -15.75637105984298, "gamma": 0.04082224013073101, "Phi": -0.5347301163226948,
     "delta": 0.5244099658805304, "Omega": 0.5347301163226948, "epsilon": 1.048080741042263,
 }  # fmt: skip
+
+
+@cache
+def bar() -> sh.Model:
+    """One for all tests: what its runs have in common is traced and compiled once."""
+    return S.four_bar(*FOUR)
+
+
+@cache
+def sample(name: str) -> sh.Model:
+    return getattr(S, name)()
+
+
+@cache
+def expected_end(name: str, duration: float) -> np.ndarray:
+    """Coordinates at the end, by projection."""
+    starts = {
+        "four_bar": {"q0": FOUR_START, "rtol": 1e-12, "atol": 1e-13},
+        "slider_crank": {"q0": {"main": 0.7}, **TIGHT},
+        "rolling_disc": {"q0": STARTS["rolling disc"][1], "v0": ROLLING, **TIGHT},
+    }
+    model = bar() if name == "four_bar" else sample(name)
+    return sh.simulate(model, duration, output=abs(duration), **starts[name]).q[-1]
 
 
 def allowed(choice: str) -> float:
@@ -35,6 +60,7 @@ def allowed(choice: str) -> float:
     return 1e-13 if choice in EXACT else 2e-8
 
 
+@cache
 def engine(cut: str) -> sh.Model:
     """A crank driven in time; where the driven joint is the one that is cut, time stands in the constraints."""
     m = sh.Model("engine", gravity=(0.0, -9.81, 0.0))
@@ -62,15 +88,14 @@ def tied() -> sh.Model:
 # --- published motions ----------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("choice", CHOICES)
 def test_the_four_bar_swings_as_published_whatever_keeps_it_closed(choice):
-    r = sh.simulate(S.four_bar(*FOUR), 5.0, q0=FOUR_START, stabilisation=choice, **TIGHT)
-    expected = sh.simulate(S.four_bar(*FOUR), 5.0, q0=FOUR_START, rtol=1e-12, atol=1e-13, output=5.0)
-    assert_close(r.q[-1], expected.q[-1], 2e-7)
+    r = sh.simulate(bar(), 5.0, q0=FOUR_START, stabilisation=choice, **TIGHT)
+    assert_close(r.q[-1], expected_end("four_bar", 5.0), 2e-7)
     assert r.violation.max() < allowed(choice) and r.cost.stabilisation == choice
 
 
 @pytest.mark.parametrize("choice", CHOICES)
 def test_andrews_squeezer_ends_where_the_test_set_says(choice):
-    r = sh.simulate(S.andrews(), 0.03, q0=S.andrews_start, tau={"beta": 0.033}, stabilisation=choice, output=1e-3, **TIGHT)
+    r = sh.simulate(sample("andrews"), 0.03, q0=S.andrews_start, tau={"beta": 0.033}, stabilisation=choice, output=1e-3, **TIGHT)
     assert max(abs(r.coordinate(joint)[-1] - x) for joint, x in ANDREWS.items()) < 2e-8
     assert r.violation.max() < min(allowed(choice), 1e-10)
     assert abs(r.energy.defect).max() < 1e-8
@@ -78,7 +103,7 @@ def test_andrews_squeezer_ends_where_the_test_set_says(choice):
 
 @pytest.mark.parametrize("choice", CHOICES)
 def test_bricards_dependent_rows_hinder_no_choice(choice):
-    r = sh.simulate(S.bricard(), 2.5, stabilisation=choice, output=0.5, **TIGHT)
+    r = sh.simulate(sample("bricard"), 2.5, stabilisation=choice, output=0.5, **TIGHT)
     assert_close(r.point("rod3")[2], np.array([0.274481319, -0.886707939, -0.462330003]), 5e-9)
     assert_close(r.point("rod3")[5], np.array([-0.999983185, -1.0, -0.000016815]), 5e-9)
     assert r.violation.max() < allowed(choice)
@@ -86,24 +111,22 @@ def test_bricards_dependent_rows_hinder_no_choice(choice):
 
 @pytest.mark.parametrize("choice", CHOICES)
 def test_a_slider_crank_agrees_with_its_geometry_and_its_energy(choice):
-    r = sh.simulate(S.slider_crank(), 1.0, q0={"main": 0.7}, stabilisation=choice, **TIGHT)
+    r = sh.simulate(sample("slider_crank"), 1.0, q0={"main": 0.7}, stabilisation=choice, **TIGHT)
     angle = r.coordinate("main")
     place = 0.2 * np.cos(angle) + np.sqrt(0.25 - (0.2 * np.sin(angle)) ** 2)
     slide = r.coordinate("slide") - r.coordinate("slide")[0]
     assert np.abs(slide - (place - place[0])).max() < allowed(choice)
     assert abs(r.energy.defect).max() < 1e-7
-    expected = sh.simulate(S.slider_crank(), 1.0, q0={"main": 0.7}, output=1.0, **TIGHT)
-    assert_close(r.q[-1], expected.q[-1], 1e-8)
+    assert_close(r.q[-1], expected_end("slider_crank", 1.0), 1e-8)
 
 
 @pytest.mark.parametrize("choice", CHOICES)
 def test_a_disc_rolls_without_slipping_and_keeps_its_energy(choice):
     """Rows of speeds beside one of position, and a quaternion."""
-    start = {"q0": STARTS["rolling disc"][1], "v0": {"disc float": (1, 0, 0, 0, 0, -10)}}
-    r = sh.simulate(S.rolling_disc(), 1.0, **start, stabilisation=choice, **TIGHT)
+    r = sh.simulate(sample("rolling_disc"), 1.0, q0=STARTS["rolling disc"][1], v0=ROLLING, stabilisation=choice, **TIGHT)
     assert abs(r.energy.defect).max() < 1e-7 and r.violation.max() < allowed(choice)
     assert_close(np.linalg.norm(r.q[:, 3:], axis=1), np.ones(len(r)), 1e-14)
-    assert_close(r.q[-1], sh.simulate(S.rolling_disc(), 1.0, **start, output=1.0, **TIGHT).q[-1], 2e-8)
+    assert_close(r.q[-1], expected_end("rolling_disc", 1.0), 2e-8)
 
 
 @pytest.mark.parametrize("cut", ["wristpin", "main"])
@@ -122,7 +145,7 @@ def test_a_driven_loop_follows_its_drive(choice, cut):
 def test_violations_over_ten_thousand_steps(choice):
     """Exact ones stay at rounding, decaying ones at a level, and with none they grow with the square of time."""
     run = {"integrator": "rk4", "step": 1e-3, "output": None, "every": 20}
-    r = sh.simulate(S.four_bar(*FOUR), 10.0, q0=FOUR_START, stabilisation=choice, **run)
+    r = sh.simulate(bar(), 10.0, q0=FOUR_START, stabilisation=choice, **run)
     quarters = [part.max() for part in np.array_split(r.violation[1:], 4)]
     if choice in EXACT:
         assert max(quarters) < 1e-13
@@ -162,7 +185,7 @@ def test_off_the_constraints_baumgarte_and_ggl_do_what_their_formulas_say(name):
 def test_ggl_with_radau_is_the_system_of_index_two():
     """The last stage of Radau is the end of the step: with a decay much faster than the steps g and its rate vanish there,
     but for what Newton's method leaves, a hundredth of the tolerance."""
-    m = S.four_bar(*FOUR)
+    m = bar()
     run = {"q0": FOUR_START, "integrator": "radau", "output": None, "rtol": 1e-6, "atol": 1e-8}
     r = sh.simulate(m, 0.5, stabilisation="ggl", decay=2e4, **run)
     rates = [np.abs(r.dynamics.closed.table.evaluate(q, v, 0.0)["rate"]).max() for q, v in zip(r.q, r.v, strict=True)]
@@ -219,15 +242,15 @@ def test_interpreter_loops_forms_and_one_graph_agree(choice, monkeypatch):
 
 
 def test_nothing_said_is_projection_to_the_last_bit():
-    said, silent = (sh.simulate(S.four_bar(*FOUR), 1.0, q0=FOUR_START, stabilisation=x) for x in ("projection", None))
+    said, silent = (sh.simulate(bar(), 1.0, q0=FOUR_START, stabilisation=x) for x in ("projection", None))
     assert np.array_equal(said.q, silent.q) and np.array_equal(said.v, silent.v) and silent.cost.stabilisation == "projection"
 
 
 @pytest.mark.parametrize("choice", CHOICES)
 def test_a_run_backward_returns(choice):
     """What dies out forward would grow backward: its sign goes with the time."""
-    there = sh.simulate(S.four_bar(*FOUR), 1.0, q0=FOUR_START, **TIGHT)
-    back = sh.simulate(S.four_bar(*FOUR), -1.0, t0=1.0, **there.state(), stabilisation=choice, **TIGHT)
+    there = sh.simulate(bar(), 1.0, q0=FOUR_START, **TIGHT)
+    back = sh.simulate(bar(), -1.0, t0=1.0, **there.state(), stabilisation=choice, **TIGHT)
     assert_close(back.q[-1], there.q[0], 1e-8)
     assert back.violation.max() < allowed(choice)
 
@@ -239,13 +262,13 @@ def test_an_event_that_breaks_a_loop_is_put_right(choice):
         moment.q[0] += 0.01
 
     kick = sh.Event(lambda on: on.t - 0.5, action=push, name="kick")
-    r = sh.simulate(S.four_bar(*FOUR), 1.0, q0=FOUR_START, events=[kick], stabilisation=choice)
+    r = sh.simulate(bar(), 1.0, q0=FOUR_START, events=[kick], stabilisation=choice)
     assert [e.name for e in r.events] == ["kick"] and r.violation[-1] < 1e-7
 
 
 @pytest.mark.parametrize("choice", ["projection", "baumgarte", "ggl", "none"])
 def test_a_rollout_is_many_simulations(choice):
-    m = S.four_bar(*FOUR)
+    m = bar()
     states = [placed("four-bar", seed) for seed in range(3)]
     q0, v0 = (np.array([s[k] for s in states]) for k in (1, 2))
     run = {"method": "composite", "stabilisation": choice}
@@ -278,18 +301,18 @@ def test_a_rollout_is_many_simulations(choice):
 )
 def test_what_makes_no_sense_is_refused(arguments, error, words):
     with pytest.raises(error, match=words.replace("(", r"\(")):
-        sh.simulate(S.four_bar(*FOUR), 1.0, q0=FOUR_START, **arguments)
+        sh.simulate(bar(), 1.0, q0=FOUR_START, **arguments)
 
 
 def test_a_tree_has_nothing_to_keep_and_a_rollout_no_partition():
     with pytest.raises(sh.MethodError, match="has no closed loops and no constraints to keep; leave it out"):
         sh.simulate(S.pendulum(), 1.0, stabilisation="ggl")
     with pytest.raises(sh.MethodError, match="simulate them one by one"):
-        sh.rollout(S.four_bar(*FOUR), np.zeros((1, 3)), dt=1e-3, steps=1, stabilisation="partitioning")
+        sh.rollout(bar(), np.zeros((1, 3)), dt=1e-3, steps=1, stabilisation="partitioning")
 
 
 def test_results_and_summaries_say_how_constraints_were_kept(tmp_path):
-    m = S.four_bar(*FOUR)
+    m = bar()
     r = sh.simulate(m, 0.1, q0=FOUR_START, stabilisation="baumgarte", decay=(20.0, 30.0), save=tmp_path / "a.nc")
     assert "by baumgarte with α = 20/s, β = 30/s" in r.summary()
     again = sh.Result.load(tmp_path / "a.nc")

@@ -19,7 +19,7 @@ CHOICES = {
 }
 PROJECTION = "projection"
 DECAYING = ("baumgarte", "ggl")
-PART = 0.1
+PART = 0.2
 """Violations die out over this part of the time in which the motion changes: faster, and the errors within a step, where
 constraints are not met yet, are fed back too (docs/theory/loops.md has the measurement)."""
 A_STEP = 0.5

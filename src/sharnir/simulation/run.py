@@ -74,7 +74,7 @@ def simulate(
     stabilisation   how constraints are kept: "projection" (after every step; the default), "partitioning" (independent
                  coordinates alone are integrated), "baumgarte", "ggl", "none"; docs/theory/loops.md
     decay        of violations, 1/s: of "baumgarte" α and β or one number for both, of "ggl" one number; left out
-                 it is ten times as fast as the motion changes at the start, and at most 0.5 a fixed step
+                 it is five times as fast as the motion changes at the start, and at most 0.5 a fixed step
     balance      keep account of the work of drives and forces
     on_failure   "raise" SimulationError, which carries the partial result, or "return" it
     progress     show a bar (default: where a terminal is there to see it and the run takes a while)
