@@ -1,4 +1,4 @@
-"""All measurements: `python -m benchmarks [robots] [chains] [compile] [simulate] [iftomm] [kane] [urdf] [loops] …`."""
+"""All measurements: `python -m benchmarks [robots] [chains] [compile] [simulate] [iftomm] [choice] [kane] [urdf] [loops] …`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 from . import report, timing  # noqa: E402
 
-PARTS = {"robots": "peers", "chains": "chains", "compile": "compile", "simulate": "simulate", "iftomm": "iftomm"}
+PARTS = {
+    "robots": "peers",
+    "chains": "chains",
+    "compile": "compile",
+    "simulate": "simulate",
+    "iftomm": "iftomm",
+    "choice": "choice",
+}
 """Parts that measure time, and their modules."""
 
 NAMES = [*PARTS, "kane", "urdf", "loops", "stabilisation"]
@@ -24,6 +31,7 @@ TITLES = {
     "compile": "The first answer of a fresh process",
     "simulate": "Simulation, times faster than the peers; one thread unless said, minimum of rounds taken in turn",
     "iftomm": "IFToMM problems, CPU time at a stated error beside Exudyn",
+    "choice": 'method="auto" on sixty models, beside the fastest method of each',
 }
 
 

@@ -235,7 +235,7 @@ def ms(seconds: float) -> str:
 
 
 def write(rows: list[list[str]], notes: list[str]) -> None:
-    machine = report.machine()
+    machine = report.machine(report.PACKAGES)
     head = [
         "# IFToMM benchmark problems: CPU time at a stated error",
         "",

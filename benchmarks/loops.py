@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+
+import numpy as np
 
 import sharnir as sh
+
+from .timing import race
 
 S = sh.samples
 
@@ -32,6 +37,25 @@ def published() -> dict[str, sh.Result]:
     }
 
 
+def batches(n: int = 4096) -> Iterator[tuple[str, dict[str, float]]]:
+    """ns per state of each question about n states at once, and of `forward` about one, called from Python; one thread."""
+    four = S.four_bar(0.5, 1.3, 0.9, 1.1), {"A": 1.2, "B": -1.0, "C": 1.5}
+    for m, start in (four, (S.bricard(), None), (S.stewart(), None)):
+        d = sh.Dynamics(m, "composite")
+        q, v = m.assemble(start, np.random.default_rng(0).normal(size=m.nv))
+        a = d.forward(q, v)
+        Q, V, A = (np.tile(x, (n, 1)) for x in (q, v, a))
+        asked = {
+            "forward": lambda d=d, Q=Q, V=V: d.forward(Q, V),
+            "multipliers": lambda d=d, Q=Q, V=V: d.multipliers(Q, V),
+            "reactions": lambda d=d, Q=Q, V=V: d.reactions(Q, V),
+            "inverse": lambda d=d, Q=Q, V=V, A=A: d.inverse(Q, V, A),
+        }
+        found = {name: 1e9 * seconds / n for name, seconds in race(asked, rounds=5, seconds=0.1).items()}
+        single = race({"one": lambda d=d, q=q, v=v: d.forward(q, v)}, rounds=5, seconds=0.1)
+        yield m.name, found | {"forward, one state": 1e9 * single["one"]}
+
+
 def main(quick: bool = False) -> None:
     steps = 20_000 if quick else 1_000_000
     gap, drift, wall = million(steps)
@@ -41,3 +65,5 @@ def main(quick: bool = False) -> None:
             f"{name:<28} {r.cost.wall:8.4f} s, {r.cost.steps} steps on {r.cost.backend}; "
             f"violation {r.violation.max():.1e}, energy {abs(r.energy.defect).max():.1e} J"
         )
+    for name, found in batches(512 if quick else 4096):
+        print(f"{name:<28} ns per state: " + ", ".join(f"{what} {ns:.0f}" for what, ns in found.items()))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sharnir.backends.llvm.jit import Compiled, host_lanes, object_code
-from sharnir.backends.llvm.runner import pool
+from sharnir.backends.llvm.runner import share
 
 from .timing import race
 
@@ -57,7 +57,7 @@ def loop(turns: int, threads: int = 1) -> Callable[[], np.ndarray]:
         if threads == 1:
             kernel.call(lists[0].ctypes.data)
         else:
-            list(pool(threads).map(lambda x: kernel.call(x.ctypes.data), lists))
+            share(lambda x: kernel.call(x.ctypes.data), lists, threads)
         return out
 
     return run

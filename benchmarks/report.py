@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import platform
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+
+from sharnir.machine import machine
 
 from .tables import plain
 
-PACKAGES = ("sharnir", "numpy", "scipy", "llvmlite", "numba", "pin", "mujoco", "exudyn")
+PACKAGES = ("numpy", "scipy", "llvmlite", "numba", "pin", "mujoco", "exudyn")
 
 
 @dataclass(frozen=True)
@@ -53,36 +51,9 @@ def table(measures: Iterable[Measure]) -> str:
     return plain([["of", "what", "measured", "target", "", "times"], *(m.row() for m in measures)])
 
 
-def machine() -> dict[str, str]:
-    return {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "processor": processor(),
-        "cores": str(os.cpu_count()),
-        "system": platform.platform(),
-        "python": platform.python_version(),
-        **{name: found for name in PACKAGES if (found := installed(name))},
-    }
-
-
-def installed(name: str) -> str:
-    """Its version; nothing where it is not there: the tests do without Exudyn."""
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return ""
-
-
-def processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
-
-
 def save(path: Path, measures: Sequence[Measure], notes: Sequence[str]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    content = {"machine": machine(), "notes": list(notes), "measures": [{**asdict(m), "met": m.met} for m in measures]}
+    content = {"machine": machine(PACKAGES), "notes": list(notes), "measures": [{**asdict(m), "met": m.met} for m in measures]}
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

@@ -91,7 +91,7 @@ def expected(name: str, model: sh.Model, state: Arrays) -> dict[str, Any]:
     if kind in ("inverse", "kinetostatics"):
         vdot = X.B @ state["qdd"][0] + X.psi
         R = X.T.T @ (X.M @ vdot - X.F)
-        return {"tau": X.A.T @ R} | ({"R": R.reshape(-1, 6)} if kind == "kinetostatics" else {})
+        return {"tau": X.A.T @ R} | ({"R": R.reshape(-1, 6), "vdot": vdot.reshape(-1, 6)} if kind == "kinetostatics" else {})
     if kind in ("speeds", "momentum-rates"):
         qd, _, _ = momentum.velocities(X, state["p"][0])
         Lambda = (X.T.T @ (X.M @ X.v)).reshape(-1, 6)

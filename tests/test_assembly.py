@@ -84,3 +84,33 @@ def test_what_cannot_be_closed_is_named_with_the_gap():
     with pytest.raises(sh.AssemblyError, match=r"constraint 'string': distance cannot be met, it stays off by 3.75") as caught:
         m.assemble({"hinge": 0.3})
     assert isinstance(caught.value, sh.ModelError)
+
+
+def shaft_driven_twice(first, second):
+    m = sh.Model("shaft")
+    m.add_body("shaft", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    m.add_joint("one", sh.Revolute("z", motion=first), "ground", "shaft")
+    m.add_joint("two", sh.Revolute("z", motion=second), "ground", "shaft", cut=True)
+    return m
+
+
+def test_two_drives_of_one_shaft_must_agree():
+    """Nothing can give way: what they disagree in, position, speed or acceleration, is named with the joint."""
+    agreed = shaft_driven_twice(lambda t: 2.0 * t, lambda t: 2.0 * t)
+    q, v = agreed.assemble()
+    d = sh.Dynamics(agreed, "composite", backend="python")
+    assert agreed.nv == agreed.mobility(q).freedoms == 0 and d.forward(q, v).shape == d.multipliers(q, v).shape == (0,)
+    assert_close(d.reactions(q, v)[0, :3], [0, 0, 9.81], 1e-12)
+    for second, error, message in (
+        (lambda t: 2.0 * t + 0.1, sh.ModelError, "joint 'two': rotation about z can never be met: it stays at"),
+        (lambda t: 3.0 * t, sh.AssemblyError, "'two': rotation about z .* off by 1 per second; check that drives agree"),
+        (
+            lambda t: 2.0 * t + t * t,
+            sh.AssemblyError,
+            "cannot move on: joint 'two': rotation about z .* off by 2 per second, each",
+        ),
+    ):
+        with pytest.raises(error, match=message):
+            shaft_driven_twice(lambda t: 2.0 * t, second).assemble()
+        with pytest.raises(error, match=message):
+            sh.simulate(shaft_driven_twice(lambda t: 2.0 * t, second), 0.1, backend="python")

@@ -11,7 +11,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 pytestmark = pytest.mark.xdist_group("integrators")
 
 
-@pytest.mark.parametrize("page", ["simulation.md"])
+@pytest.mark.parametrize("page", ["simulation.md", "compare.md"])
 def test_code_blocks_run_one_after_the_other(page, monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
     text = (DOCS / page).read_text(encoding="utf-8")

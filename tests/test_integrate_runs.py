@@ -281,7 +281,7 @@ def test_control_c_stops_cleanly_with_what_was_computed():
 
 def test_progress_is_told_and_an_exception_in_it_comes_out():
     seen: list[float] = []
-    run(system("oscillator"), [1, 0], 0, 100, "rk4", step=1e-3, every=0, progress=seen.append)
+    run(system("oscillator"), [1, 0], 0, 100, "rk4", step=1e-4, every=0, progress=seen.append)
     assert seen == sorted(seen) and len(seen) > 1
     with pytest.raises(ZeroDivisionError):
         run(system("oscillator"), [1, 0], 0, 100, "rk4", step=1e-3, every=0, progress=lambda t: 1 / 0)
@@ -391,3 +391,40 @@ def test_the_status_names_of_a_run_are_all_told():
     from sharnir.integrate.running import STATUS
 
     assert set(STATUS) == {s.DONE, s.EVENT_STOP, s.STEP_TOO_SMALL, s.NOT_FINITE, s.NO_CONVERGENCE}
+
+
+def test_a_run_leaves_nothing_behind_for_the_next():
+    """Workspaces are used again; every run is bitwise the run of a fresh system, whatever ran before, also inside another."""
+
+    def make():
+        return from_python(lambda t, x: [x[1], -np.sin(x[0]) - 0.1 * x[1]], 2, events=lambda t, x: [x[0]], n_events=1)
+
+    def once(system, name, x0):
+        given = {} if name in ADAPTIVE else {"step": 0.01}
+        y = run(system, x0, 0.0, 1.5, name, **given)
+        return y.t, y.x, y.final_x, y.statistics.steps, [(e.t, *e.x) for e in y.events]
+
+    kept = make()
+    for name in OWN:
+        for x0 in ([1.0, 0.0], [-0.3, 2.0], [1.0, 0.0]):
+            for ours, fresh in zip(once(kept, name, x0), once(make(), name, x0), strict=True):
+                np.testing.assert_array_equal(ours, fresh)
+    assert 0 < len(kept.idle) <= 8
+
+
+def test_a_run_inside_a_run_has_arrays_of_its_own():
+    system = from_python(lambda t, x: [x[1], -x[0]], 2, events=lambda t, x: [x[0]], n_events=1)
+    inner = []
+
+    def change(t, x):
+        inner.append(run(system, [0.5, 0.0], 0.0, 1.0, events=[Event()]).final_x)
+        return x
+
+    y = run(system, [1.0, 0.0], 0.0, 4.0, rtol=1e-10, atol=1e-12, events=[Event(action="change", change=change)])
+    assert len(inner) == 1 and np.allclose(inner[0], [0.5 * np.cos(1.0), -0.5 * np.sin(1.0)], atol=1e-6)
+    assert np.allclose(y.final_x, [np.cos(4.0), -np.sin(4.0)], atol=1e-8)
+
+
+def test_tolerances_have_the_shape_of_the_state():
+    with pytest.raises(sh.StateError, match=r"atol: expected a number or \(2,\), got \(3,\)"):
+        run(from_python(lambda t, x: x, 2), [1.0, 0.0], 0.0, 1.0, atol=[1e-9] * 3)

@@ -19,6 +19,8 @@ from .errors import (
 
 if TYPE_CHECKING:
     from .backends.cache import cache_clear
+    from .comparison.comparison import Comparison
+    from .comparison.run import compare
     from .dynamics import Dynamics
     from .forms.matrices import Matrices, matrices
     from .integrate.methods import integrators
@@ -99,6 +101,8 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "backends.cache": "cache_clear",
+    "comparison.comparison": "Comparison",
+    "comparison.run": "compare",
     "dynamics": "Dynamics",
     "forms.matrices": "Matrices matrices",
     "integrate.methods": "integrators",
@@ -148,6 +152,7 @@ __all__ = [
     "Ball",
     "Box",
     "Bushing",
+    "Comparison",
     "Compound",
     "Constraint",
     "ConstraintFormula",
@@ -210,6 +215,7 @@ __all__ = [
     "atan",
     "atan2",
     "cache_clear",
+    "compare",
     "cos",
     "cosh",
     "dumps",

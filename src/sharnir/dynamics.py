@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .backends.choose import RunnerShelf, choose_method
+from .arguments import Arguments, batch_size, check_out
+from .backends.choose import RunnerShelf
 from .backends.counting import Count, count_as_written, count_compiled
 from .backends.run import input_sizes
 from .backends.traced import trace_program
-from .errors import MethodError, SingularError, StateError, known
+from .choice.choose import Choice, choose_method
+from .errors import MethodError, SingularError, known
 from .forms import FORMS, separate
-from .forms.kinetostatics import reactions as reactions_from
 from .forms.matrices import Matrices
 from .forms.solution import Solution
 from .method_table import METHODS
 from .model.model import Model
-from .model.states import check_array, check_finite, check_state, check_wrenches, real_array
+from .model.states import check_finite, check_state, check_wrenches
 from .programs import PROGRAMS, program_for
 
 if TYPE_CHECKING:
+    from .closed.answers import ClosedAnswers
     from .closed.equations import ClosedEquations
 
 BACKENDS = ("auto", "llvm", "numba", "python")
@@ -52,9 +54,10 @@ class Dynamics:
         self._shelf = RunnerShelf(self.structure, backend)
         if method == "auto":
             self._check_inertia()  # before a method is tried on it
-        self.method, self.why = choose_method(self._shelf) if method == "auto" else (method, f"{method!r} was asked for")
+        choice = choose_method(self._shelf, model) if method == "auto" else Choice(method, f"{method!r} was asked for")
+        self.method, self.why = choice.method, choice.why
         self._method = METHODS[self.method]
-        self.closed = self._constrained(backend)
+        self.closed = choice.closed or self._constrained(backend)
         """The equations with constraints, where the model has any."""
         if backend != "auto" and backend not in self._method.backends and "sparse" not in self._method.backends:
             raise MethodError(f"method {self.method!r} runs on {known(self._method.backends)}, not on {backend!r}")
@@ -88,7 +91,7 @@ class Dynamics:
             if done is not None:
                 return done
         if self.closed:
-            return self._by_constraints(q, v, tau, t, wrenches, lambda c: c.qdd, (self.structure.nv,), out)
+            return self._answers.forward(q, v, tau, t, wrenches, out)
         if self._method.program is None:
             return self._by_form(q, v, tau, t, wrenches, "qdd", out)
         return self._run(f"forward/{self._method.program}", "qdd", out, q=q, v=v, tau=tau, wrench=wrenches, t=t)
@@ -99,7 +102,7 @@ class Dynamics:
         With closed loops: of the joints of the tree; those of the cut joints are given by `closing_reactions`.
         """
         if self.closed:
-            return self._closed_solution(q, v, tau, t, wrenches).R
+            return self._answers.solve(q, v, tau, t, wrenches).R
         if self._method.program is None:
             return self._by_form(q, v, tau, t, wrenches, "R")
         if "iterative" in self.method:
@@ -110,7 +113,7 @@ class Dynamics:
     def solve(self, q: Any = None, v: Any = None, tau: Any = None, t: Any = 0.0, wrenches: Any = None) -> Solution:
         """Accelerations of coordinates (qdd) and of bodies (vdot), and reactions (R)."""
         if self.closed:
-            return self._closed_solution(q, v, tau, t, wrenches)
+            return self._answers.solve(q, v, tau, t, wrenches)
         if self._method.program is None:
             names = ("qdd", "vdot", "R")
             return Solution(*(self._by_form(q, v, tau, t, wrenches, name) for name in names))
@@ -120,22 +123,18 @@ class Dynamics:
 
     def multipliers(self, q: Any = None, v: Any = None, tau: Any = None, t: Any = 0.0, wrenches: Any = None) -> np.ndarray:
         """λ of every row of the constraints (`constraint_rows` names them): M v̇ + h = τ + Jᵀλ. Least where not determined."""
-        closed = self._need_constraints()
-        return self._by_constraints(q, v, tau, t, wrenches, _least_multipliers, (len(closed.table),), None)
+        return self._answers.multipliers(q, v, tau, t, wrenches)
 
     def closing_reactions(
-        self, q: Any = None, v: Any = None, tau: Any = None, t: float = 0.0, wrenches: Any = None
+        self, q: Any = None, v: Any = None, tau: Any = None, t: Any = 0.0, wrenches: Any = None
     ) -> dict[str, dict[str, np.ndarray]]:
-        """What constraints do to bodies in one state: {constraint: {body: force and moment at its origin, its axes}}."""
-        closed = self._need_constraints()
-        lam = self.multipliers(q, v, tau, t, wrenches)
-        q, v, t = check_state(self.model, q, v, t)
-        return closed.table.wrenches(q, v, t, lam)
+        """What constraints do to bodies: {constraint: {body: (…, 6) force and moment at its origin, its axes}}."""
+        return self._answers.closing_reactions(q, v, tau, t, wrenches)
 
     @property
     def constraint_rows(self) -> list[str]:
         """What every row of the constraints forbids."""
-        return [str(row) for row in self._need_constraints().table.rows]
+        return [str(row) for row in self._answers.closed.table.rows]
 
     def iterations(self, q: Any, v: Any, tau: Any = None, t: Any = 0.0, wrenches: Any = None) -> np.ndarray:
         """Forward dynamics by an iterative method, reported: (…, 2) iterations, and 1 where it had to factorise afresh."""
@@ -146,26 +145,51 @@ class Dynamics:
         return self._run(f"forward/{self._method.program}", "report", q=q, v=v, tau=tau, wrench=wrenches, t=t)
 
     # --- forces from motion -------------------------------------------------------------------------------------------------
-    def inverse(self, q: Any, v: Any, a: Any, t: Any = 0.0, wrenches: Any = None, out: np.ndarray | None = None) -> np.ndarray:
+    def inverse(
+        self,
+        q: Any,
+        v: Any,
+        a: Any,
+        t: Any = 0.0,
+        wrenches: Any = None,
+        out: np.ndarray | None = None,
+        actuated: Sequence[str] | None = None,
+    ) -> np.ndarray:
         """τ (nv,) that makes the mechanism move with accelerations a.
 
-        With closed loops many τ do; this is the least of them (in its sum of squares).
+        With closed loops many τ do; this is the least of them (in its sum of squares). `actuated` names the joints that have
+        motors ("joint", or "joint.part" for one of its freedoms): τ is zero elsewhere, again the least where there are more
+        motors than freedoms; a motion they cannot give, or one that breaks a constraint, is refused with what is missing.
         """
         if self.closed:
-            return self._least_forces(q, v, a, t, wrenches, out)
+            return self._answers.inverse(q, v, a, t, wrenches, out, actuated)
+        if actuated is not None:
+            self._check_actuated(q, v, a, t, wrenches, actuated)
         if wrenches is None:
             done = self._at_once("inverse", out, q, v, a, t)
             if done is not None:
                 return done
         return self._run("inverse", "tau", out, q=q, v=v, qdd=a, wrench=wrenches, t=t)
 
-    def inverse_reactions(self, q: Any, v: Any, a: Any, t: Any = 0.0, wrenches: Any = None) -> np.ndarray:
-        """R (N, 6) of every joint, drive forces included, when the motion is given."""
+    def inverse_reactions(
+        self, q: Any, v: Any, a: Any, t: Any = 0.0, wrenches: Any = None, actuated: Sequence[str] | None = None
+    ) -> np.ndarray:
+        """R (N, 6) of every joint of the tree, drive forces included, when the motion is given.
+
+        With closed loops: under the joint forces of `inverse(…, actuated)`, which should be said where there are fewer motors
+        than joints. Forces of constraints that are not determined are the least; `inverse_closing_reactions` gives them.
+        """
         if self.closed:
-            raise MethodError(
-                "with closed loops a motion does not determine the reactions; give the forces: reactions(q, v, tau)"
-            )
+            return self._answers.inverse_reactions(q, v, a, t, wrenches, actuated)
+        if actuated is not None:
+            self._check_actuated(q, v, a, t, wrenches, actuated)
         return self._bodies(self._run("kinetostatics", "R", q=q, v=v, qdd=a, wrench=wrenches, t=t))
+
+    def inverse_closing_reactions(
+        self, q: Any, v: Any, a: Any, t: Any = 0.0, wrenches: Any = None, actuated: Sequence[str] | None = None
+    ) -> dict[str, dict[str, np.ndarray]]:
+        """`closing_reactions` of a given motion: what cut joints and other constraints do to the bodies."""
+        return self._answers.inverse_closing_reactions(q, v, a, t, wrenches, actuated)
 
     def mass_matrix(self, q: Any = None, t: Any = 0.0, out: np.ndarray | None = None) -> np.ndarray:
         """M_r (nv, nv), by the method's own algorithm."""
@@ -237,7 +261,7 @@ class Dynamics:
         s = self.structure
         if not s.forces:
             return {}
-        rows, n, single = self._states(q, v, None, t, None)
+        rows, n, single = self._arguments.states(q=q, v=v, t=t)
         found = self._run_all("motion", q=q, v=v, t=t)
         motion = {name: np.broadcast_to(rows[name], (n, rows[name].shape[-1])).T for name in ("q", "v", "t")}
         motion |= {name: x.reshape(n, -1).T for name, x in found.items()}
@@ -275,7 +299,7 @@ class Dynamics:
                 f"nothing to count for {what!r} by {self.method!r}; try {known(['forward', 'inverse', 'inertia', 'energy'])}"
             )
         if self.closed and what == "forward":
-            return self._count_closed(compiled)
+            return self._answers.count(compiled)
         program = program_for(self.structure, name)
         constant = self._shelf.no_wrench if "wrench" in program.inputs.__annotations__ else {}
         if compiled:
@@ -287,6 +311,29 @@ class Dynamics:
         return count_as_written(program, self.structure, {**values, "q": self.model.random_q(rng), "body": [1], **constant})[0]
 
     # --- inside -------------------------------------------------------------------------------------------------------------
+    @cached_property
+    def _arguments(self) -> Arguments:
+        return Arguments(self.model)
+
+    @cached_property
+    def _answers(self) -> ClosedAnswers:
+        """Everything that constraints change."""
+        if self.closed is None:
+            raise MethodError(f"model {self.model.name!r} is a tree: it has no constraints beyond its joints")
+        from .closed.answers import ClosedAnswers
+
+        return ClosedAnswers(self)
+
+    def _check_actuated(self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, actuated: Sequence[str]) -> None:
+        """In a tree every joint without a motor must need none."""
+        from .closed.actuation import actuated_speeds, check_produced
+
+        where = actuated_speeds(self.model, actuated)
+        tree = self._run("inverse", "tau", q=q, v=v, qdd=a, wrench=wrenches, t=t)
+        missing = np.atleast_2d(tree).copy()
+        missing[:, where] = 0.0
+        check_produced(self.model, missing, np.atleast_2d(tree), where, tree.ndim == 1)
+
     def _at_once(self, what: str, out: np.ndarray | None, *values: Any) -> np.ndarray | None:
         """Plain arrays straight to the compiled code, one state or a batch; None where that does not apply."""
         one, many = self._quick.get(what) or self._make_quick(what)
@@ -300,12 +347,16 @@ class Dynamics:
 
     def _make_quick(self, what: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
         name = f"forward/{self._method.program}" if what == "forward" else what
-        if self.closed or name not in PROGRAMS or self._shelf.backend_of(name) != "llvm":
+        runner = None
+        if self.closed:
+            runner = self._answers.code.forward() if what == "forward" and self._answers.code.solves else None
+        elif name in PROGRAMS and self._shelf.backend_of(name) == "llvm":
+            runner = self._shelf.runner(name, (next(iter(PROGRAMS[name].outputs.__annotations__)),), wrenches=False)
+        if runner is None:
             self._quick[what] = _not_quick, _not_quick
         else:
             from .backends.llvm.quick import quick_batch, quick_single
 
-            runner = self._shelf.runner(name, (next(iter(PROGRAMS[name].outputs.__annotations__)),), wrenches=False)
             self._quick[what] = quick_single(runner), quick_batch(runner)
         return self._quick[what]
 
@@ -332,13 +383,13 @@ class Dynamics:
         if not with_wrenches:
             given.pop("wrench", None)
         runner = self._shelf.runner(name, tuple(outputs), with_wrenches, integers)
-        arrays = {key: self._input(key, given[key], size) for key, size in runner.inputs.items()}
-        n, single = _batch_size(arrays)
+        arrays = {key: self._arguments.row(key, given[key], size) for key, size in runner.inputs.items()}
+        n, single = batch_size(arrays)
         rows = [x for x, _ in arrays.values()]
         shapes = list(runner.outputs.values())
         results = [np.empty((n, *shape)) for shape in shapes]
         if out is not None:
-            _check_out(out, shapes[0] if single else (n, *shapes[0]))
+            check_out(out, shapes[0] if single else (n, *shapes[0]))
             if not any(np.may_share_memory(out, x) for x in rows):
                 results[0] = out.reshape(n, *shapes[0])
         if n:
@@ -356,38 +407,6 @@ class Dynamics:
             found[first] = out
         return found
 
-    def _input(self, name: str, x: Any, size: int) -> tuple[np.ndarray, bool]:
-        """An input as C-contiguous rows of floats, and whether it is a batch."""
-        shown = {"qdd": "a", "wrench": "wrenches"}.get(name, name)
-        if name in ("q", "v", "tau", "qdd") and (x is None or isinstance(x, Mapping)):
-            x = self.model.coordinates(x) if name == "q" else self.model.speeds(x)
-        if name == "wrench":
-            return self._wrenches(x)
-        expected = "a number or (B,)" if name == "t" else f"({size},) or (B, {size})"
-        if x is None:
-            raise StateError(f"{shown}: expected {expected}, got None")
-        a = real_array(x, shown)
-        if name == "t":
-            if a.ndim > 1:
-                raise StateError(f"t: expected {expected}, got {a.shape}")
-            return a.reshape(-1, 1), a.ndim == 1
-        if a.ndim not in (1, 2) or a.shape[-1] != size:
-            raise StateError(f"{shown}: expected {expected}, got {a.shape}")
-        return a.reshape(-1, size) if size else a.reshape(a.shape[0] if a.ndim == 2 else 1, 0), a.ndim == 2
-
-    def _wrenches(self, x: Any) -> tuple[np.ndarray, bool]:
-        N = self.structure.nb
-        if isinstance(x, Mapping):
-            named, x = x, np.zeros((N, 6))
-            for body, wrench in named.items():
-                x[self.model.body_index(body)] = check_array(wrench, f"wrench on body {body!r}", 6)
-        a = real_array(x, "wrenches")
-        if a.shape[-2:] != (N, 6) or a.ndim not in (2, 3):
-            raise StateError(f"wrenches: expected ({N}, 6) or (B, {N}, 6), got {a.shape}")
-        full = np.zeros((*a.shape[:-2], N + 1, 6))
-        full[..., 1:, :] = a
-        return full.reshape(-1, 6 * (N + 1)), a.ndim == 3
-
     def _bodies(self, x: np.ndarray) -> np.ndarray:
         """Rows of bodies from an output that has a row for the base too."""
         return x[..., 1:, :]
@@ -397,7 +416,7 @@ class Dynamics:
         if self.method == "momentum":
             raise MethodError("the form in momenta has no accelerations; use velocities and momentum_rates, or another method")
         s = self.structure
-        rows, n, single = self._states(q, v, tau, t, wrenches)
+        rows, n, single = self._arguments.states(wrenches, q=q, v=v, tau=tau, t=t)
         results = []
         for b in range(n):
             row = {key: x[b if len(x) > 1 else 0] for key, x in rows.items()}
@@ -408,7 +427,7 @@ class Dynamics:
         shape = (s.nv,) if what == "qdd" else (s.nb, 6)
         found = results[0] if single else np.array(results).reshape(n, *shape)
         if out is not None:
-            _check_out(out, found.shape)[...] = found
+            check_out(out, found.shape)[...] = found
             return out
         return found
 
@@ -417,82 +436,7 @@ class Dynamics:
             return None
         from .closed.equations import ClosedEquations
 
-        return ClosedEquations(self.model, self._method, backend, self._shelf._store)
-
-    def _count_closed(self, compiled: bool) -> Count:
-        closed = self._need_constraints()
-        if not compiled or closed.form or not closed.is_small:
-            raise MethodError("the equations with constraints are counted once compiled to one graph: count(compiled=True)")
-        traced, _ = closed.function()
-        return count_compiled(replace(traced, outputs={"qdd": traced.outputs["qdd"]}))
-
-    def _need_constraints(self) -> ClosedEquations:
-        if self.closed is None:
-            raise MethodError(f"model {self.model.name!r} is a tree: it has no constraints beyond its joints")
-        return self.closed
-
-    def _closed_solution(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any) -> Solution:
-        """Accelerations by the constraints, then kinetostatics with what the constraints do to the bodies."""
-        closed = self._need_constraints()
-        rows, n, single = self._states(q, v, tau, t, wrenches)
-        N = self.structure.nb
-        found = []
-        for b in range(n):
-            row = {key: x[b if len(x) > 1 else 0] for key, x in rows.items()}
-            time = float(row["t"][0])
-            c = closed.solve(row["q"], row["v"], row["tau"], time, row.get("wrench"))
-            loads = row["wrench"].reshape(-1, 6)[1:].copy() if "wrench" in row else np.zeros((N, 6))
-            for bodies in closed.table.wrenches(row["q"], row["v"], time, _least_multipliers(c)).values():
-                for body, wrench in bodies.items():
-                    loads[self.model.body_index(body)] += wrench
-            m = Matrices(self.model, row["q"], row["v"], time, loads, sparse=True)
-            vdot = (m.B @ c.qdd + m.psi).reshape(-1, 6)
-            found.append((c.qdd.copy(), vdot, reactions_from(m, vdot)))
-        parts = [np.array([x[k] for x in found]) for k in range(3)]
-        return Solution(*(x[0] if single else x for x in parts))
-
-    def _least_forces(self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, out: Any) -> np.ndarray:
-        closed = self._need_constraints()
-        rows, n, single = self._states(q, v, a, t, wrenches)
-        tree = self._run("inverse", "tau", q=q, v=v, qdd=a, wrench=wrenches, t=t).reshape(n, -1).copy()
-        for b in range(n):
-            row = {key: x[b if len(x) > 1 else 0] for key, x in rows.items()}
-            J = closed.table.evaluate(row["q"], row["v"], float(row["t"][0]))["J"]
-            tree[b] -= J.T @ np.linalg.lstsq(J.T, tree[b], rcond=1e-10)[0]
-        found = tree[0] if single else tree
-        if out is not None:
-            _check_out(out, found.shape)[...] = found
-            return out
-        return found
-
-    def _by_constraints(
-        self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, take: Callable[[Any], np.ndarray], shape: tuple[int, ...], out: Any
-    ) -> np.ndarray:
-        """With constraints, state by state."""
-        assert self.closed is not None
-        rows, n, single = self._states(q, v, tau, t, wrenches)
-        results = np.empty((n, *shape))
-        for b in range(n):
-            row = {key: x[b if len(x) > 1 else 0] for key, x in rows.items()}
-            c = self.closed.solve(row["q"], row["v"], row["tau"], float(row["t"][0]), row.get("wrench"))
-            results[b] = take(c)
-            if single and not np.isfinite(results[b]).all():
-                self._diagnose({"q": q, "v": v, "tau": tau, "t": t})
-        found = results[0] if single else results
-        if out is not None:
-            _check_out(out, found.shape)[...] = found
-            return out
-        return found
-
-    def _states(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any) -> tuple[dict[str, np.ndarray], int, bool]:
-        """Inputs as rows, how many states they are, and whether it is one."""
-        s = self.structure
-        given = {"q": (q, s.nq), "v": (v, s.nv), "tau": (tau, s.nv), "t": (t, 1)}
-        arrays = {key: self._input(key, x, size) for key, (x, size) in given.items()}
-        if wrenches is not None:
-            arrays["wrench"] = self._wrenches(wrenches)
-        n, single = _batch_size(arrays)
-        return {key: x for key, (x, _) in arrays.items()}, n, single
+        return ClosedEquations(self.model, self._method, backend, self._shelf.store)
 
     def _check_solid(self) -> None:
         if len(self.structure.tree.geared):
@@ -529,11 +473,6 @@ class Dynamics:
         return f"Dynamics({self.model.name!r}, method={self.method!r}, backend={self.backend!r})"
 
 
-def _least_multipliers(c: Any) -> np.ndarray:
-    """λ of least length among those that do the same."""
-    return np.linalg.lstsq(c.J.T, c.J.T @ c.lam, rcond=1e-10)[0] if np.isfinite(c.lam).all() else c.lam
-
-
 def _not_quick(*values: Any) -> None:
     return None
 
@@ -541,20 +480,3 @@ def _not_quick(*values: Any) -> None:
 def _used(y: np.ndarray) -> np.ndarray:
     """An output of one state without the base's row, which is not always written."""
     return y[0] if y.ndim < 3 else y[0, 1:]
-
-
-def _batch_size(arrays: Mapping[str, tuple[np.ndarray, bool]]) -> tuple[int, bool]:
-    sizes = {key: len(x) for key, (x, many) in arrays.items() if many}
-    if not sizes:
-        return 1, True
-    if len(set(sizes.values())) > 1:
-        shown = ", ".join(f"{key}: {size}" for key, size in sizes.items())
-        raise StateError(f"batches of different sizes ({shown})")
-    return next(iter(sizes.values())), False
-
-
-def _check_out(out: Any, shape: tuple[int, ...]) -> np.ndarray:
-    if not isinstance(out, np.ndarray) or out.dtype != np.float64 or out.shape != shape or not out.flags.c_contiguous:
-        got = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else repr(out)
-        raise StateError(f"out: expected a C-contiguous float64 array {shape}, got {got}")
-    return out

@@ -11,6 +11,9 @@ import os
 import shutil
 import tempfile
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache as once
 from pathlib import Path
 
@@ -26,7 +29,10 @@ def digest(*parts: str) -> str:
 
 
 def default_folder() -> Path:
-    """$SHARNIR_CACHE, or `sharnir` in the user's cache folder."""
+    """$SHARNIR_CACHE, or `sharnir` in the user's cache folder; or where `kept_in` says."""
+    instead = _instead.get()
+    if instead is not None:
+        return instead
     return _folder(*(os.environ.get(name) for name in ("SHARNIR_CACHE", "XDG_CACHE_HOME", "HOME")))
 
 
@@ -35,6 +41,19 @@ def _folder(named: str | None, cache: str | None, home: str | None) -> Path:
     if named:
         return Path(named)
     return (Path(cache) if cache else Path.home() / ".cache") / "sharnir"
+
+
+_instead: ContextVar[Path | None] = ContextVar("sharnir_cache", default=None)
+
+
+@contextmanager
+def kept_in(folder: Path) -> Iterator[None]:
+    """Whatever is made within this block keeps its code in this folder, then and later: an empty one for a cold start."""
+    token = _instead.set(folder)
+    try:
+        yield
+    finally:
+        _instead.reset(token)
 
 
 class Cache:
@@ -65,7 +84,7 @@ class Cache:
             say_unwritable(self.folder, error)
 
     def clear(self) -> None:
-        for kind in ("llvm", "numba"):
+        for kind in ("llvm", "numba", "choice"):
             shutil.rmtree(self.folder / kind, ignore_errors=True)
 
 
@@ -81,5 +100,5 @@ def say_unwritable(folder: Path, error: OSError) -> None:
 
 
 def cache_clear() -> None:
-    """Remove everything sharnir has kept on disk; it is made anew when it is needed."""
+    """Remove the compiled code that sharnir has kept on disk; it is made anew when needed. The calibration stays."""
     Cache().clear()

@@ -1,4 +1,4 @@
-"""Which backend for which program, and which method for a model: the choices behind "auto"."""
+"""Which backend for which program: the choice behind backend="auto"."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from ..model.structure import Structure
 from ..programs import PROGRAMS, program_for
 from ..trace import GraphTooLarge
 from .cache import Cache
-from .counting import Count, count_compiled
 from .runner import PythonRunner
-from .traced import trace_program
+from .traced import TracedProgram, trace_program
 from .user_functions import FORCE_REPORT
 
 LIMIT = 40_000
@@ -27,13 +26,17 @@ BODIES = 2_000
 class RunnerShelf:
     """The programs of one model, each made ready when it is first asked for, and kept."""
 
-    def __init__(self, structure: Structure, backend: str) -> None:
+    def __init__(self, structure: Structure, backend: str, limit: int = LIMIT) -> None:
+        """`limit`: nodes of a graph beyond which "auto" takes loops."""
         self.structure = structure
         self.asked = backend
+        self.limit = limit
         self.no_wrench: dict[str, Sequence[float]] = {"wrench": np.zeros(6 * (structure.nb + 1))}  # type: ignore[dict-item]
         self._runners: dict[Any, Any] = {}
         self._backends: dict[str, str] = {}
-        self._store = Cache()
+        self.store = Cache()
+        self.traced: dict[tuple[str, tuple[str, ...]], TracedProgram] = {}
+        """Programs without wrenches that somebody has traced already, by name and outputs."""
 
     def backend_of(self, name: str) -> str:
         """The backend a program runs on."""
@@ -83,26 +86,10 @@ class RunnerShelf:
         if backend == "numba":
             from .numba_runner import NumbaRunner
 
-            return NumbaRunner(program, self.structure, constant, outputs, store=self._store)
+            return NumbaRunner(program, self.structure, constant, outputs, store=self.store)
         from .llvm.runner import LLVMRunner
 
-        limit = LIMIT if self.asked == "auto" else None
-        traced = trace_program(program, self.structure, constant, outputs, limit)
-        return LLVMRunner(program, self.structure, constant, outputs, traced=traced, store=self._store)
-
-
-def choose_method(shelf: RunnerShelf) -> tuple[str, str]:
-    """A method, and why: the one with the fewest operations once compiled, of the two that are ever the fastest."""
-    s = shelf.structure
-    if s.coupled:
-        return "composite", "coordinates are coupled: 'composite' is the compiled method that has a place for them"
-    if s.nv > 60:
-        return "separate", f"{s.nv} freedoms: the cost of 'separate' grows with the number of bodies only"
-    counts: dict[str, Count] = {}
-    for name in ("composite", "separate"):
-        try:
-            counts[name] = count_compiled(trace_program(PROGRAMS[f"forward/{name}"], s, shelf.no_wrench, limit=LIMIT))
-        except GraphTooLarge:
-            return "separate", "too large for straight-line code: the cost of 'separate' grows with the number of bodies only"
-    best, other = sorted(counts, key=lambda name: counts[name].total)
-    return best, f"{counts[best].total} operations once compiled, against {counts[other].total} of {other!r}"
+        limit = self.limit if self.asked == "auto" else None
+        traced = self.traced.get((program.name, tuple(outputs))) if set(constant) == set(self.no_wrench) else None
+        traced = traced or trace_program(program, self.structure, constant, outputs, limit)
+        return LLVMRunner(program, self.structure, constant, outputs, traced=traced, store=self.store)

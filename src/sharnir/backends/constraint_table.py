@@ -8,32 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ModelError, StateError, TraceError
-from ..model.constraints.base import Constraint, Row
-from ..model.constraints.closing import ClosingJoint
-from ..model.forces.loads import Loads
+from ..errors import ModelError
+from ..model.constraints.base import Constraint
 from ..model.structure import Structure
 from ..programs import PROGRAMS
-from ..trace import Expression, Graph, Number, Symbol, call_traced, check_numbers, tangent
+from ..trace import Expression, Graph, Number, Symbol, tangent
 from .link import relink
+from .one_constraint import ConstraintRow, Named, OneConstraint
 from .run import run_program
 
 NOTHING = 1e-13
 """What rounding leaves of a row that does not move, relative to rows that do."""
-
-
-@dataclass(frozen=True)
-class ConstraintRow:
-    """Where a row comes from, and what it forbids."""
-
-    owner: str
-    what: str
-
-    def __str__(self) -> str:
-        return f"{self.owner}: {self.what}" if self.what else self.owner
-
-
-_Named = tuple[ConstraintRow, Number]
 
 
 @dataclass(frozen=True)
@@ -51,7 +36,7 @@ class ConstraintTable:
 
     def __init__(self, structure: Structure, constraints: dict[str, Constraint]) -> None:
         self.structure = structure
-        self._local = {name: _Local(structure, name, constraint) for name, constraint in constraints.items()}
+        self._local = {name: OneConstraint(structure, name, constraint) for name, constraint in constraints.items()}
         graph = Graph()
         sizes = {"q": structure.nq, "v": structure.nv, "parameter": len(structure.parameters), "t": 1}
         inputs = {name: tuple(graph.inputs(size)) for name, size in sizes.items()}
@@ -99,17 +84,15 @@ class ConstraintTable:
         found = Expression(symbols[0].graph, symbols, kept)(*q.T, *v.T, *parameters.T, t)
         return np.abs(np.array([np.broadcast_to(x, len(t)) for x in found], dtype=float)).max(axis=0)
 
-    def wrenches(self, q: np.ndarray, v: np.ndarray, t: float, lam: np.ndarray) -> dict[str, dict[str, np.ndarray]]:
-        """What multipliers do to the bodies: {constraint: {body: force and moment at its origin, its axes}}."""
-        of_row = dict(zip(self.rows, lam, strict=True))
-        motion: dict[str, Any] = {"q": q.tolist(), "v": v.tolist(), "t": [t]}
-        found = run_program(PROGRAMS["motion"], self.structure, motion)
-        motion |= {name: x.ravel().tolist() for name, x in found._asdict().items()}
-        motion["parameter"] = list(self.structure.parameters.values())
-        return {name: local.wrenches(self.structure, motion, of_row) for name, local in self._local.items()}
+    def wrenches(self, motion: dict[str, Any], lam: Sequence[Number]) -> dict[str, dict[str, list[Number]]]:
+        """What multipliers do to the bodies: {constraint: {body: force and moment at its origin, its axes}}, on numbers of
+        any kind. `motion`: q, v, t, parameter and what the program "motion" gives."""
+        of_row, bodies = dict(zip(self.rows, lam, strict=True)), self.structure.bodies
+        found = {name: local.wrenches(motion, of_row) for name, local in self._local.items()}
+        return {name: {bodies[row - 1].name: x for row, x in wrenches.items()} for name, wrenches in found.items()}
 
     # --- inside -----------------------------------------------------------------------------------------------------------
-    def _values(self, inputs: dict[str, Any]) -> tuple[list[_Named], list[_Named]]:
+    def _values(self, inputs: dict[str, Any]) -> tuple[list[Named], list[Named]]:
         motion = dict(inputs)
         program = PROGRAMS["motion"]
         state = {name: inputs[name] for name in ("q", "v", "t")}
@@ -133,8 +116,8 @@ class ConstraintTable:
         return TracedConstraints(tuple(g), rate, J, tangent(rate, flow))
 
     def _without_rounding(
-        self, inputs: dict[str, Any], rows: list[_Named], more: list[_Named]
-    ) -> tuple[list[_Named], list[_Named], list[ConstraintRow]]:
+        self, inputs: dict[str, Any], rows: list[Named], more: list[Named]
+    ) -> tuple[list[Named], list[Named], list[ConstraintRow]]:
         """Rows without those that nothing moves but rounding: tried at a few places. A row of rounding errors, divided by its
         own size, would be taken seriously."""
         if not rows and not more:
@@ -179,80 +162,7 @@ class ConstraintTable:
         return False
 
 
-class _Local:
-    """One constraint by itself, as an expression of the motion of its bodies and joints."""
-
-    def __init__(self, structure: Structure, name: str, constraint: Constraint) -> None:
-        self.name = name
-        graph = Graph()
-        on = Loads(structure, graph)
-        label = f"joint {name!r}" if isinstance(constraint, ClosingJoint) else f"constraint {name!r}"
-        first = _asked(constraint.positions, on, label)
-        self._of_speed = {key for key in on.inputs if key[0] in ("v", "velocity")}
-        second = _asked(constraint.speeds, on, label)
-        if on.wrenches or on.torques:
-            raise StateError(f"{label}: a constraint looks, it does not push")
-        values = check_numbers([x for _, x in (*first, *second)], graph, label)
-        if first and self._depends_on_speed(on, values[: len(first)]):
-            raise ModelError(
-                f"{label}: what a constraint of position keeps at zero must not depend on speeds; use SpeedConstraint"
-            )
-        self.first = [ConstraintRow(label, what) for what, _ in first]
-        self.second = [ConstraintRow(label, what) for what, _ in second]
-        self._keys = list(on.inputs)
-        self._graph, self._inputs = graph, dict(on.inputs)
-        self._expression = Expression(graph, list(on.inputs.values()), values)
-
-    def _depends_on_speed(self, on: Loads, values: Sequence[Number]) -> bool:
-        speeds = [(on.inputs[key], 1.0) for key in self._of_speed]
-        return bool(speeds) and any(isinstance(x, Symbol) or x != 0.0 for x in tangent(values, speeds))
-
-    def __call__(self, motion: dict[str, Any]) -> tuple[list[_Named], list[_Named]]:
-        values = self._expression(*(motion[kind][index] for kind, index in self._keys))
-        n = len(self.first)
-        return list(zip(self.first, values[:n], strict=True)), list(zip(self.second, values[n:], strict=True))
-
-    def wrenches(self, s: Structure, motion: dict[str, Any], lam: dict[ConstraintRow, float]) -> dict[str, np.ndarray]:
-        """λ times the derivatives of the rows by the velocities of the bodies."""
-        force = np.array([lam.get(row, 0.0) for row in (*self.first, *self.second)])
-        here = [motion[kind][index] for kind, index in self._keys]
-        out = {}
-        for row in sorted({index // 9 for kind, index in self._keys if kind == "G"} - {0}):
-            wrench = np.zeros(6)
-            G = np.array(motion["G"][9 * row : 9 * row + 9], dtype=float).reshape(3, 3)
-            for c in range(6):
-                rates: list[Number] = []
-                for k, values in enumerate(
-                    (self._expression.outputs[: len(self.first)], self._expression.outputs[len(self.first) :])
-                ):
-                    rates += tangent(values, self._moved(row, G, c, by_velocity=k == 1))
-                numbers = Expression(self._graph, list(self._inputs.values()), rates)(*here)
-                wrench[c] = force @ np.array(numbers, dtype=float)
-            out[s.bodies[row - 1].name] = wrench
-        return out
-
-    def _moved(self, row: int, G: np.ndarray, c: int, by_velocity: bool) -> list[tuple[Symbol, Number]]:
-        """How r and G of a body change when it moves at unit speed along or about one of its axes; or that velocity itself."""
-        if by_velocity:
-            changes = [("velocity", 6 * row + c, 1.0)]
-        else:
-            u, w = np.eye(6)[c, :3], np.eye(6)[c, 3:]
-            dr, dG = G.T @ u, -np.cross(w, G, axisb=0, axisc=0).ravel()
-            changes = [*(("r", 3 * row + k, dr[k]) for k in range(3)), *(("G", 9 * row + k, dG[k]) for k in range(9))]
-        return [(self._inputs[kind, k], float(x)) for kind, k, x in changes if (kind, k) in self._inputs]
-
-
-def _asked(function: Any, on: Loads, label: str) -> list[Row]:
-    """The rows of a constraint; what sharnir itself refuses is said without a traceback."""
-    try:
-        return list(call_traced(function, [on], label))
-    except TraceError as error:
-        if isinstance(error.__cause__, ModelError):
-            raise ModelError(f"{label}: {error.__cause__}") from None
-        raise
-
-
-def _sorted(rows: list[_Named]) -> tuple[list[_Named], list[ConstraintRow]]:
+def _sorted(rows: list[Named]) -> tuple[list[Named], list[ConstraintRow]]:
     """Rows with something to say, and those that hold whatever the motion."""
     kept, idle = [], []
     for row, value in rows:

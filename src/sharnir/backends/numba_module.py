@@ -6,6 +6,8 @@ import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,14 @@ import numpy as np
 from ..kernels import ops
 from .link import closure
 from .llvm.jit import optimized
+
+
+@cache
+def translators() -> str:
+    """The text of all that has a hand in the translation: code made by another version of it is not this code."""
+    here = Path(__file__).parent
+    files = [here / "numba_module.py", here / "intrinsics.py", here / "llvm" / "jit.py"]
+    return "\n".join(path.read_text(encoding="utf-8") for path in files)
 
 
 def kernels_text(entries: Sequence[Any], without: Sequence[Any] = ()) -> str:

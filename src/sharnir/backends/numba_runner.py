@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from typing import Any
@@ -24,8 +24,8 @@ from ..programs.program import Program
 from .cache import Cache
 from .compiled_forces import CompiledForces
 from .llvm.jit import Compiled, compile_kept
-from .llvm.runner import LLVMRunner, pool
-from .numba_module import addresses, flat, kernels_text, native_assembly
+from .llvm.runner import LLVMRunner, Prepared, share
+from .numba_module import addresses, flat, kernels_text, native_assembly, translators
 from .runner import Interface
 from .user_functions import USER_FUNCTIONS
 
@@ -53,14 +53,7 @@ class NumbaRunner(Interface):
     def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:
         if n == 0:
             return
-        given = dict(zip(self.inputs, inputs, strict=True))
-        given.update(self._constants)
-        given.update(self._user_functions(given))
-        if self.structure.forces and "wrench" in given:
-            given.update(self._with_forces(given))
-        arrays = [self._shaped(name, given[name]) for name in self.program.inputs.__annotations__]
-        results = self._results(n, dict(zip(self.outputs, outputs, strict=True)))
-        x, y = _rows(arrays, n), _rows(results, n)
+        x, y, _keep = self._where(n, inputs, outputs)
         threads = 1 if self.program.loops_only else max(1, min(threads, n))
         while len(self.work) < threads:
             self._more_work()
@@ -74,7 +67,25 @@ class NumbaRunner(Interface):
         if threads == 1:
             part(0)
         else:
-            list(pool(threads).map(part, range(threads)))
+            share(part, range(threads), threads)
+
+    def prepared(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> Callable[[], None]:
+        """A call on these very arrays, to be made again and again: nothing but the compiled code."""
+        x, y, keep = self._where(n, inputs, outputs)
+        arguments = self._lists[0].copy()
+        arguments[:3] = n, x.ctypes.data, y.ctypes.data
+        return Prepared(self.compiled, arguments, (self, x, y, keep))
+
+    def _where(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, Any]:
+        """Where the inputs and outputs of every state are, and what must be kept alive for that."""
+        given = dict(zip(self.inputs, inputs, strict=True))
+        given.update(self._constants)
+        given.update(self._user_functions(given))
+        if self.structure.forces and "wrench" in given:
+            given.update(self._with_forces(given))
+        arrays = [self._shaped(name, given[name]) for name in self.program.inputs.__annotations__]
+        results = self._results(n, dict(zip(self.outputs, outputs, strict=True)))
+        return _rows(arrays, n), _rows(results, n), (arrays, results)
 
     def native(self, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]) -> tuple[int, np.ndarray, Any]:
         """Address and arguments of a native function that works on these very arrays, and what must be kept alive.
@@ -164,7 +175,8 @@ def load(program: Program, store: Cache) -> Compiled:
     """The machine code of a program: from memory, from the cache folder, or made now."""
     key = (program.name, str(store.folder))
     if key not in _loaded:
-        depends_on = (program.name, module_text(), _main_text(program), version("numba"), version("numpy"), sys.version)
+        texts = (translators(), module_text(), _main_text(program))
+        depends_on = (program.name, *texts, version("numba"), version("numpy"), sys.version)
         _loaded[key] = compile_kept(depends_on, lambda: _assembly(program), store)
     return _loaded[key]
 
@@ -205,6 +217,11 @@ def _space() -> dict[str, Any]:
     space: dict[str, Any] = {"__name__": "sharnir_kernels"}
     exec(compile(module_text(), "<sharnir kernels>", "exec"), space)
     return space
+
+
+def forget_kernels() -> None:
+    """What programs share is compiled anew: for those who measure how long compilation takes."""
+    _space.cache_clear()
 
 
 def _assembly(program: Program) -> str:

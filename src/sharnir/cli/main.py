@@ -90,6 +90,65 @@ def run(
 
 
 @app.command()
+def calibrate(
+    shipped: Annotated[bool, typer.Option("--shipped", help="Forget this machine's calibration.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No bar.")] = False,
+) -> None:
+    """Measure what operations cost on this machine, for method=auto to choose by. Takes a minute or two; let nothing else run."""
+    from .calibrate import calibrate_machine
+
+    calibrate_machine(shipped, quiet)
+
+
+@app.command()
+def compare(
+    file: Annotated[Path, typer.Argument(help="a model: .urdf, .xml, .mjcf, .yaml", show_default=False)],
+    methods: Annotated[
+        list[str] | None, typer.Option(help="Methods, with commas between; may be repeated. All, if none is named.")
+    ] = None,
+    backends: Annotated[
+        list[str] | None, typer.Option(help="Of llvm, numba, python, sparse, dense; as --methods.", show_default=False)
+    ] = None,
+    states: Annotated[int, typer.Option(help="Random states in which all must agree.", min=1)] = 8,
+    seed: Annotated[int, typer.Option(help="Of those states.", min=0)] = 0,
+    batch: Annotated[int, typer.Option(help="States of a batch.", min=1)] = 1024,
+    rounds: Annotated[int, typer.Option(help="Turns of each contender.", min=1)] = 15,
+    budget: Annotated[float | None, typer.Option(help="Seconds for everything.", min=0.001)] = None,
+    cold: Annotated[bool, typer.Option("--cold", help="Compile Numba's loops anew too.")] = False,
+    graph_limit: Annotated[int, typer.Option(help="Largest graph to compile, nodes.", min=1)] = 40_000,
+    json: Annotated[Path | None, typer.Option(help="Write the numbers.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a page that opens without a network.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw it: .png, .svg, .pdf.")] = None,
+    floating: Annotated[bool, typer.Option("--floating", help="Free the root from the ground.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse a file that is not wholly honoured.")] = False,
+    packages: Annotated[
+        list[Path] | None, typer.Option("--package-path", help="A folder with ROS packages; may be repeated.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No bar, no table.")] = False,
+) -> None:
+    """Compare every method on every backend for a model file: agreement, operations, time, memory. Ctrl-C keeps a part."""
+    import os
+
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")  # one thread for all; before numpy is imported
+    from .compare import compare_file
+
+    compare_file(
+        file,
+        floating=floating,
+        strict=strict,
+        packages=packages or [],
+        names={"methods": methods or [], "backends": backends or []},
+        files={"json": json, "html": html, "plot": plot},
+        quiet=quiet,
+        options={
+            "states": states, "seed": seed, "batch": batch, "rounds": rounds, "budget": budget, "cold": cold,
+            "graph_limit": graph_limit,
+        },
+    )  # fmt: skip
+
+
+@app.command()
 def schema() -> None:
     """Print the JSON schema of the native format, for editors (docs/native_format.md)."""
     from ..io.native.schema import schema_text

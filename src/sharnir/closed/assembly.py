@@ -145,9 +145,12 @@ def _refuse(table: ConstraintTable, left: np.ndarray, what: str) -> None:
             f"the mechanism cannot move on: {table.rows[worst]} cannot be met, no accelerations keep it, it would be off by "
             f"{abs(left[worst]):.3g}{unit}; check that drives agree with one another, and speeds in singular positions"
         )
+    remedy = "check lengths and places of joints, give coordinates nearer to a closed position, or leave more joints free"
+    if what == "speed":
+        remedy = "check that drives agree with one another and with the speeds of fixed joints, or leave more joints free"
     raise AssemblyError(
         f"the mechanism cannot be assembled: {table.rows[worst]} cannot be met, it stays off by {abs(left[worst]):.3g}{unit}; "
-        "check lengths and places of joints, give coordinates nearer to a closed position, or leave more joints free"
+        f"{remedy}"
     )
 
 

@@ -62,6 +62,7 @@ class ClosedEquations:
         self.sizes = {"n": s.nv, "nq": s.nq, "m": len(self.table), "mh": self.table.n_holonomic}
         self.sizes["nm"] = 0 if self.method.name == "separate" else s.nv
         self._functions: dict[bool, tuple[TracedProgram, Compiled]] = {}
+        self._whole: dict[bool, tuple[Graph, dict[str, Any], Any]] = {}
         self._codes: dict[tuple[int, int], Compiled] = {}
 
     def allocate(self) -> Any:
@@ -154,11 +155,23 @@ class ClosedEquations:
         if n**3 / 6 + n * n * m + n * m * m + m**3 / 6 > LIMIT:
             return False
         try:
-            graph = Graph(LIMIT)
-            self.accelerations(self.inputs(graph))
+            self._whole[False] = self._traced(Graph(LIMIT), False)
         except GraphTooLarge:
             return False
         return True
+
+    def whole(self, wrenches: bool = False) -> tuple[Graph, dict[str, Any], Any]:
+        """The graph of a small model, its inputs, and `Closed` with qdd and lam on its symbols."""
+        assert self.is_small
+        if wrenches not in self._whole:
+            self._whole[wrenches] = self._traced(Graph(), wrenches)
+        return self._whole[wrenches]
+
+    def _traced(self, graph: Graph, wrenches: bool) -> tuple[Graph, dict[str, Any], Any]:
+        inputs = self.inputs(graph, wrenches)
+        c = self.accelerations(inputs)
+        graph.limit = None  # whoever adds to it may
+        return graph, inputs, c
 
     # --- one state --------------------------------------------------------------------------------------------------------
     def solve(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float, wrench: np.ndarray | None = None) -> Any:
@@ -206,9 +219,12 @@ class ClosedEquations:
     def function(self, wrenches: bool = False) -> tuple[TracedProgram, Compiled]:
         """Straight-line code that fills a `Closed` from q, v, tau, parameter, t: all of it, or what the state gives."""
         if wrenches not in self._functions:
-            graph = Graph()
-            inputs = self.inputs(graph, wrenches)
-            c = self.accelerations(inputs) if self.is_small else self.state(inputs, object)
+            if self.is_small:
+                graph, inputs, c = self.whole(wrenches)
+            else:
+                graph = Graph()
+                inputs = self.inputs(graph, wrenches)
+                c = self.state(inputs, object)
             unset = ("y", "S", "L", "z", "d", "e", "delta", *(() if self.is_small else ("lam", "qdd")))
             unset += ("M", "right") if self.method.name == "separate" or self.is_small else ()
             unset += ("W", "free") if self.method.name != "separate" and not self.is_small else ()

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..backends.cache import Cache
 from ..backends.llvm.jit import Compiled, compile_kept
-from ..backends.numba_module import addresses, flat, kernels_text, native_assembly
+from ..backends.numba_module import addresses, flat, kernels_text, native_assembly, translators
 from ..kernels import ops
 from ..model.storage import words
 from .stepping.problem import invoke as invoke_interpreted
@@ -30,9 +30,10 @@ class Driver:
         self._arrays = flat(groups)
         self._compiled = load(entry, tuple(type(group) for group in groups), store or Cache())
         self._arguments = np.array([0, *addresses(self._arrays)], dtype=np.int64)
+        self._address = self._arguments.ctypes.data
 
     def __call__(self) -> int:
-        self._compiled.call(self._arguments.ctypes.data)
+        self._compiled.call(self._address)
         return int(self._arguments[0])
 
 
@@ -64,12 +65,10 @@ def sources() -> str:
     here = Path(__file__)
     files = [
         here,
-        here.parents[1] / "backends" / "intrinsics.py",
-        here.parents[1] / "backends" / "numba_module.py",
         Path(ops.__file__),
         *sorted((here.parent / "stepping").glob("*.py")),
     ]
-    return "\n".join(path.read_text(encoding="utf-8") for path in files)
+    return "\n".join([translators(), *(path.read_text(encoding="utf-8") for path in files)])
 
 
 def _numba() -> str:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import MethodError, known
-from ..model.storage import allocate
 from .stepping.adams import AdamsMemory, adams
 from .stepping.dop853 import DOP853_SIZES, DOP853_TABLEAU, dop853
 from .stepping.dopri5 import DOPRI5_SIZES, DOPRI5_TABLEAU, dopri5
@@ -43,9 +42,8 @@ class Integrator:
     rows: int = 3
     """Rows of the polynomial of a step."""
 
-    def make_memory(self, n: int) -> Any:
-        """The method's own arrays for n numbers, its coefficients in them."""
-        memory = allocate(self.memory, {"n": n, **self.sizes})
+    def fill(self, memory: Any) -> None:
+        """The method's coefficients into its own arrays."""
         for name, rows in self.tableau.items():
             target = getattr(memory, name)
             target[...] = 0.0
@@ -54,7 +52,6 @@ class Integrator:
                     target[row, : len(numbers)] = numbers
             else:
                 target[: len(rows)] = np.array(rows, dtype=float)
-        return memory
 
 
 _TABLE = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -52,14 +53,17 @@ class Request:
             raise StateError(f"the state has {system.n} numbers, got {x.size}")
         if not np.isfinite(x).all():
             raise StateError(f"number {int(np.argmin(np.isfinite(x)))} of the initial state is not finite")
-        if not (np.isfinite(t0) and np.isfinite(t1)):
+        if np.ndim(atol) and np.shape(atol) != (system.n,):
+            raise StateError(f"atol: expected a number or ({system.n},), got {np.shape(atol)}")
+        if not (isfinite(t0) and isfinite(t1)):
             raise StateError(f"the run must have a beginning and an end, got t0 = {t0}, t1 = {t1}")
         if method.adaptive:
             if step is not None:
                 raise MethodError(f"{method.name!r} chooses its own steps: give rtol and atol, not `step`")
-            if not rtol >= 0.0 or not np.all(np.asarray(atol) >= 0.0):
+            tightest = float(atol) if isinstance(atol, (float, int)) else np.min(np.asarray(atol, dtype=float), initial=np.inf)
+            if not rtol >= 0.0 or not tightest >= 0.0:
                 raise MethodError("tolerances are not negative")
-            if rtol < 1e-15 and not np.all(np.asarray(atol) > 0.0):
+            if rtol < 1e-15 and not tightest > 0.0:
                 raise MethodError("with rtol = 0 every atol must be positive")
         elif step is None or not 0.0 < step < np.inf:
             raise MethodError(f"{method.name!r} needs a positive `step`, got {step!r}")
@@ -75,7 +79,7 @@ class Request:
             float(t0),
             float(t1),
             float(rtol),
-            np.broadcast_to(np.asarray(atol, dtype=float), (system.n,)),
+            np.full(system.n, atol, dtype=float),
             float(step or 0.0),
             first_step,
             float(max_step),

@@ -5,22 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 
 from ..backends.cache import Cache
 from ..errors import IntegrationError
-from ..model.storage import allocate
-from .compiled import Driver, interpreted
 from .methods import Integrator, integrator
 from .request import Request
 from .stepping import state as s
-from .stepping.advance import Output
-from .stepping.events import Events
-from .stepping.state import NODES, Run
+from .stepping.state import NODES
 from .system import System
 from .trajectory import ACTIONS, Event, Happening, Statistics, Trajectory
+from .workspace import borrow, give_back
 
 STATUS = {
     s.DONE: "done",
@@ -84,24 +80,19 @@ class _Pieces:
 
     def __init__(self, system: System, method: Integrator, request: Request, compiled: bool, store: Cache | None) -> None:
         self.system, self.method, self.request = system, method, request
-        problem = system.problem(method.needs_jacobian)
         sizes = {
             "n": system.n,
             "nF": method.rows,
             "nN": NODES,
-            "nr": len(problem.report),
+            "nr": len(system.buffers.report),
             "ng": system.n_events,
             "nf": 64 + 2 * system.n_events,
             "nw": len(request.times),
             "rows": max(4, min(ROWS, 2**19 // max(system.n, 1), len(request.times) or ROWS)),
         }
-        self.state: Any = allocate(Run, sizes)
-        self.events: Any = allocate(Events, sizes)
-        self.output: Any = allocate(Output, sizes)
+        self.workspace, self._key = borrow(system, method, sizes, compiled, store)
+        self.state, self.events, self.output = self.workspace.state, self.workspace.events, self.workspace.output
         self._fill()
-        groups = (problem, self.state, self.events, self.output, method.make_memory(system.n))
-        assert method.entry is not None
-        self.drive = Driver(method.entry, groups, store) if compiled else interpreted(method.entry, groups)
         self.rows: list[tuple[np.ndarray, np.ndarray]] = []
         self.happened: list[Happening] = []
 
@@ -115,11 +106,13 @@ class _Pieces:
         clock[s.T], clock[s.T_END], clock[s.STARTED] = request.t0, request.t1, 0.0
         clock[s.H] = np.nan if request.first_step is None else request.first_step
         rule[s.RTOL], rule[s.MAX_STEP], rule[s.STEP] = request.rtol, request.max_step, request.step
-        rule[s.PIECE], rule[s.SPLIT] = 16.0, self.system.split
+        rule[s.PIECE], rule[s.SPLIT] = max(16.0, 4096.0 // max(self.system.n, 1)), self.system.split
         events = self.events
-        events.direction[:] = [event.direction for event in request.events]
-        events.action[:] = [ACTIONS[event.action] for event in request.events]
-        events.looks[0], events.last[:], events.pending[:], events.count[0] = request.looks, 1.0, 0.0, 0.0
+        if request.events:
+            events.direction[:] = [event.direction for event in request.events]
+            events.action[:] = [ACTIONS[event.action] for event in request.events]
+            events.last[:], events.pending[:] = 1.0, 0.0
+        events.looks[0], events.count[0] = request.looks, 0.0
         self.output.wanted[:] = request.times
         self.output.every[0], self.output.next[0], self.output.count[0] = request.every, 0.0, 0.0
 
@@ -128,14 +121,16 @@ class _Pieces:
         with suppress(KeyboardInterrupt):
             status = self._run(progress, np.inf if max_steps is None else max_steps)
         self._collect()
-        return self._trajectory(status)
+        found = self._trajectory(status)
+        give_back(self.system, self.workspace, self._key)
+        return found
 
     def _run(self, progress: Callable[[float], None] | None, max_steps: float) -> str:
         rule, tally, clock = self.state.rule, self.state.tally, self.state.clock
         while True:
             rule[s.PIECE] = min(rule[s.PIECE], max_steps - tally[s.STEPS])
             begun, before = time.perf_counter(), tally[s.STEPS]
-            code = self.drive()
+            code = self.workspace.drive()
             self.system.raise_failure()
             happened = self._collect()
             if code == s.EVENT_CHANGE:
@@ -157,11 +152,12 @@ class _Pieces:
             self.rows.append((self.output.t[:count].copy(), self.output.x[:count].copy()))
             self.output.count[0] = 0.0
         new = []
-        for row in self.events.found[: int(self.events.count[0])]:
-            index = int(row[1])
-            new.append(Happening(float(row[0]), index, row[2:].copy(), self.request.events[index].name))
-        self.events.count[0] = 0.0
-        self.happened += new
+        if self.system.n_events:
+            for row in self.events.found[: int(self.events.count[0])]:
+                index = int(row[1])
+                new.append(Happening(float(row[0]), index, row[2:].copy(), self.request.events[index].name))
+            self.events.count[0] = 0.0
+            self.happened += new
         return new
 
     def _change(self, happened: list[Happening]) -> None:
@@ -176,35 +172,41 @@ class _Pieces:
         self.state.clock[s.H] = np.nan
 
     def _trajectory(self, status: str) -> Trajectory:
-        tally, clock, n = self.state.tally, self.state.clock, self.system.n
-        t = np.concatenate([np.zeros(0), *(rows[0] for rows in self.rows)])
-        x = np.concatenate([np.zeros((0, n)), *(rows[1] for rows in self.rows)])
+        tally, clock = self.state.tally.tolist(), self.state.clock.tolist()
+        t, x = self.rows[0] if len(self.rows) == 1 else self._joined()
         counts = [int(tally[k]) for k in (s.STEPS, s.REJECTED, s.EVALUATIONS, s.JACOBIANS, s.FACTORIZATIONS)]
-        steps = [float(tally[k]) for k in (s.H_FIRST, s.H_LAST, s.H_MIN, s.H_MAX)]
+        steps = [tally[k] for k in (s.H_FIRST, s.H_LAST, s.H_MIN, s.H_MAX)]
         return Trajectory(
             t,
             x,
             status,
-            _message(status, self.method, float(clock[s.T]), float(clock[s.H]), int(tally[s.BAD])),
+            _message(status, self.method, clock[s.T], int(tally[s.BAD])),
             self.method.name,
             self.happened,
             Statistics(*counts, *steps),
-            float(clock[s.T]),
+            clock[s.T],
             self.state.x.copy(),
             self.state.total.copy(),
             self.state.peak.copy(),
         )
 
+    def _joined(self) -> tuple[np.ndarray, np.ndarray]:
+        t = np.concatenate([np.zeros(0), *(rows[0] for rows in self.rows)])
+        x = np.concatenate([np.zeros((0, self.system.n)), *(rows[1] for rows in self.rows)])
+        return t, x
 
-def _message(status: str, method: Integrator, t: float, h: float, bad: int) -> str:
-    texts = {
-        "done": f"reached t = {t:g}",
-        "stopped": f"an event stopped the run at t = {t:g}",
-        "interrupted": f"interrupted at t = {t:g}",
-        "max_steps": f"the greatest number of steps was reached at t = {t:g}",
-        "step_too_small": f"the step of {method.name!r} went below the rounding of the time at t = {t:g}: a singularity is near, "
-        "the tolerance is too tight, or the problem is stiff (try 'radau')",
-        "not_finite": f"number {bad} of the state or of its derivative is not finite just after t = {t:g}",
-        "no_convergence": f"the iteration of {method.name!r} does not converge at t = {t:g}: take a smaller step",
-    }
-    return texts[status]
+
+def _message(status: str, method: Integrator, t: float, bad: int) -> str:
+    return _MESSAGES[status].format(name=method.name, t=t, bad=bad)
+
+
+_MESSAGES = {
+    "done": "reached t = {t:g}",
+    "stopped": "an event stopped the run at t = {t:g}",
+    "interrupted": "interrupted at t = {t:g}",
+    "max_steps": "the greatest number of steps was reached at t = {t:g}",
+    "step_too_small": "the step of {name!r} went below the rounding of the time at t = {t:g}: a singularity is near, "
+    "the tolerance is too tight, or the problem is stiff (try 'radau')",
+    "not_finite": "number {bad} of the state or of its derivative is not finite just after t = {t:g}",
+    "no_convergence": "the iteration of {name!r} does not converge at t = {t:g}: take a smaller step",
+}

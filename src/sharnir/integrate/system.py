@@ -67,6 +67,8 @@ class System:
         self.n_events = len(buffers.G) if events else 0
         self.failure: BaseException | None = None
         """What a Python function raised; the run hands it on."""
+        self.idle: dict[Any, Any] = {}
+        """Workspaces of runs that are over (workspace.py)."""
         roles = [list(calls) for calls in (derivative, rates, projection, events, jacobian)]  # in the order of the roles
         self._keep = (keep, roles)
         calls = [(address, arguments.ctypes.data) for role in roles for address, arguments in role]

@@ -22,6 +22,7 @@ from .arrays import Array, IntegerArray
 from .ops import cos, sin
 
 FIXED, SLIDE, TURN, SCREW, BALL, FREE, GIVEN = 0, 1, 2, 3, 4, 5, 6
+NOTHING, PLACED, MOVED = 0, 1, 2    # what a joint did before the motion in hand: nothing, FIXED alone, more than that
 
 
 class Joints(NamedTuple):
@@ -54,20 +55,62 @@ class JointValues(NamedTuple):
     rate: Array["nq"]           # rates of the coordinates
 
 
-def axis_motion(kind, x, x1, x2, turn, slide):
-    """SLIDE, TURN, SCREW by themselves: pose (r, E), velocity (u, w), acceleration (a, e)."""
-    E = IDENTITY
-    if kind != SLIDE:
-        E = cosines_z(cos(turn * x), sin(turn * x))
-    return ((0.0, 0.0, slide * x), E, (0.0, 0.0, slide * x1), (0.0, 0.0, turn * x1),
-            (0.0, 0.0, slide * x2), (0.0, 0.0, turn * x2))
+def turned(c, s, x):
+    """A vector in axes turned about z by the angle with cosine c and sine s."""
+    return (c*x[0] + s*x[1], c*x[1] - s*x[0], x[2])
 
 
-def about_z(E2, E):
-    """E2 E where E2 turns about z."""
-    c, s = E2[0], E2[1]
-    return (c*E[0] + s*E[3], c*E[1] + s*E[4], c*E[2] + s*E[5],
-            c*E[3] - s*E[0], c*E[4] - s*E[1], c*E[5] - s*E[2], E[6], E[7], E[8])
+def along_z(out, i, so_far, c, s, x, x1, x2, turn, slide):
+    """SLIDE, TURN, SCREW by x after what joint i did so far; c, s: cosine and sine of the turn.  Half the work of `follow`."""
+    d, d1, d2, t1, t2 = slide * x, slide * x1, slide * x2, turn * x1, turn * x2
+    if so_far == NOTHING:
+        set3(out.rho, i, (0.0, 0.0, d))
+        set9(out.G, i, cosines_z(c, s))
+    else:
+        E = get9(out.G, i)
+        set3(out.rho, i, add(get3(out.rho, i), scale((E[6], E[7], E[8]), d)))
+        set9(out.G, i, (c*E[0] + s*E[3], c*E[1] + s*E[4], c*E[2] + s*E[5],
+                        c*E[3] - s*E[0], c*E[4] - s*E[1], c*E[5] - s*E[2], E[6], E[7], E[8]))
+    if so_far < MOVED:
+        set33(out.vr, i, (0.0, 0.0, d1), (0.0, 0.0, t1))
+        set33(out.psi, i, (0.0, 0.0, d2), (0.0, 0.0, t2))
+    else:
+        u, w, a, e = get3(out.vr, i), get3b(out.vr, i), get3(out.psi, i), get3b(out.psi, i)
+        r2, u2, w2 = (0.0, 0.0, d), (0.0, 0.0, d1), (0.0, 0.0, t1)
+        wk = turned(c, s, w)
+        u = add(turned(c, s, add(u, cross(w, r2))), u2)
+        a = add(turned(c, s, add(a, add(cross(e, r2), cross(w, cross(w, r2))))), scale(cross(wk, u2), 2.0))
+        e = add(turned(c, s, e), cross(wk, w2))
+        set33(out.vr, i, u, add(wk, w2))
+        set33(out.psi, i, (a[0], a[1], a[2] + d2), (e[0], e[1], e[2] + t2))
+
+
+def place(out, i, so_far, r2, E2):
+    """FIXED after what joint i did so far: the same motion at another point, in other axes."""
+    if so_far == NOTHING:
+        set3(out.rho, i, r2)
+        set9(out.G, i, E2)
+    else:
+        E = get9(out.G, i)
+        set3(out.rho, i, add(get3(out.rho, i), mtv(E, r2)))
+        set9(out.G, i, mm(E2, E))
+    if so_far == MOVED:
+        u, w, a, e = get3(out.vr, i), get3b(out.vr, i), get3(out.psi, i), get3b(out.psi, i)
+        v = cross(w, r2)
+        set33(out.vr, i, mv(E2, add(u, v)), mv(E2, w))
+        set33(out.psi, i, mv(E2, add(a, add(cross(e, r2), cross(w, v)))), mv(E2, e))
+
+
+def follow(out, i, so_far, r2, E2, u2, w2, a2, e2):
+    """Any motion (pose r2, E2, velocity u2, w2, acceleration a2, e2) after what joint i did so far.            (J1)"""
+    place(out, i, so_far, r2, E2)
+    if so_far < MOVED:
+        set33(out.vr, i, u2, w2)
+        set33(out.psi, i, a2, e2)
+    else:
+        u, w, a, e = get3(out.vr, i), get3b(out.vr, i), get3(out.psi, i), get3b(out.psi, i)
+        set33(out.psi, i, add(a, add(scale(cross(w, u2), 2.0), a2)), add(e, add(cross(w, w2), e2)))
+        set33(out.vr, i, add(u, u2), add(w, w2))
 
 
 def ball_motion(q, v, j, k, rate):
@@ -140,63 +183,75 @@ def joint_stage(joints, drive, given, q, v, out):
     See     docs/theory/joints.md; [I] (2.3)-(2.6)
     """
     start, first, kinds, q_at, v_at, data_at = joints.start, joints.first, joints.kind, joints.q_at, joints.v_at, joints.data_at
-    axes, coordinates, turns, slides, reverse = joints.axes, joints.coordinates, joints.turn, joints.slide, joints.reversed
-    places, cosines, A, dA, rate = joints.rho, joints.G, out.A, out.dA, out.rate
-    rho, G, vr, psi = out.rho, out.G, out.vr, out.psi
-    for i in range(reverse.shape[0]):
-        r, E = ZERO3, IDENTITY                                  # pose reached so far
-        u, w, a, e = ZERO3, ZERO3, ZERO3, ZERO3                 # velocity and acceleration, linear and angular
-        end, still = first[i], 1                                # columns of A written so far: first[i] .. end
+    axes, coordinates, turns, slides = joints.axes, joints.coordinates, joints.turn, joints.slide
+    A, dA, rate = out.A, out.dA, out.rate
+    for i in range(joints.reversed.shape[0]):
+        end, so_far = first[i], NOTHING                         # columns of A so far: first[i] .. end
+        if start[i] == start[i + 1] or kinds[start[i]] == FIXED:
+            stand(out, i)
         for m in range(start[i], start[i + 1]):
-            kind, j, k, d, n = kinds[m], q_at[m], v_at[m], data_at[m], axes[m]
+            kind, j, k, d, n, turn, slide = kinds[m], q_at[m], v_at[m], data_at[m], axes[m], turns[m], slides[m]
             if kind == FIXED:
-                r2, E2, u2, w2, a2, e2 = get3(places, m), get9(cosines, m), ZERO3, ZERO3, ZERO3, ZERO3
-            elif kind <= SCREW and j < 0:
-                r2, E2, u2, w2, a2, e2 = axis_motion(kind, drive[d, 0], drive[d, 1], drive[d, 2], turns[m], slides[m])
+                r2, E2 = get3(joints.rho, m), get9(joints.G, m)
+                place(out, i, so_far, r2, E2)
+                for c in range(first[i], end):
+                    pass_on(A, dA, c, r2, E2, ZERO3, ZERO3)
             elif kind <= SCREW:
-                rate[j] = v[k]
-                r2, E2, u2, w2, a2, e2 = axis_motion(kind, q[j], v[k], 0.0, turns[m], slides[m])
-            elif kind == BALL:
-                r2, E2, u2, w2, a2, e2 = ball_motion(q, v, j, k, rate)
-            elif kind == FREE:
-                r2, E2, u2, w2, a2, e2 = free_motion(q, v, j, k, rate)
+                if j < 0:
+                    x, x1, x2 = drive[d, 0], drive[d, 1], drive[d, 2]
+                else:
+                    x, x1, x2 = q[j], v[k], 0.0
+                    rate[j] = x1
+                c2, s2 = 1.0, 0.0
+                if kind != SLIDE:
+                    c2, s2 = cos(turn * x), sin(turn * x)
+                along_z(out, i, so_far, c2, s2, x, x1, x2, turn, slide)
+                for c in range(first[i], end):
+                    pass_on(A, dA, c, (0.0, 0.0, slide * x), cosines_z(c2, s2), (0.0, 0.0, slide * x1), (0.0, 0.0, turn * x1))
             else:
-                r2, E2, u2, w2, a2, e2 = given_motion(given, d, j, coordinates[m], rate)
-            for c in range(first[i], end):
-                pass_on(A, dA, c, r2, E2, u2, w2)
-            own_columns(kind, n, turns[m], slides[m], given, d + 24 + coordinates[m], A, dA, end)
+                if kind == BALL:
+                    r2, E2, u2, w2, a2, e2 = ball_motion(q, v, j, k, rate)
+                elif kind == FREE:
+                    r2, E2, u2, w2, a2, e2 = free_motion(q, v, j, k, rate)
+                else:
+                    r2, E2, u2, w2, a2, e2 = given_motion(given, d, j, coordinates[m], rate)
+                follow(out, i, so_far, r2, E2, u2, w2, a2, e2)
+                for c in range(first[i], end):
+                    pass_on(A, dA, c, r2, E2, u2, w2)
+            own_columns(kind, n, turn, slide, given, d + 24 + coordinates[m], A, dA, end)
             end += n
-            if still == 1:                                      # nothing moved before: no velocity to carry over
-                u, w, a, e = u2, w2, a2, e2
-            else:                                               # one motion after another                   (J1)
-                wk = mv(E2, w)
-                a = add(mv(E2, add(a, add(cross(e, r2), cross(w, cross(w, r2))))), add(scale(cross(wk, u2), 2.0), a2))
-                e = add(mv(E2, e), add(cross(wk, w2), e2))
-                u = add(mv(E2, add(u, cross(w, r2))), u2)
-                w = add(wk, w2)
-            if m == start[i]:
-                r, E = r2, E2
-            elif kind == FIXED or kind > SCREW:
-                r, E = add(r, mtv(E, r2)), mm(E2, E)
-            else:                                               # along and about z: half the work
-                r, E = add(r, scale((E[6], E[7], E[8]), r2[2])), about_z(E2, E)
             if kind != FIXED:
-                still = 0
-        if reverse[i] == 1:                                     # the same motion seen from its other end    (J3)
-            s = mv(E, r)
-            ds = sub(u, cross(w, s))                            # d/dt of s = G rho
-            for c in range(first[i], end):
-                l, g = get3(A, c), get3b(A, c)
-                x = sub(cross(g, s), l)
-                set33(A, c, mtv(E, x), neg(mtv(E, g)))
-                if dA.shape[0] > 0:
-                    dl, dg = get3(dA, c), get3b(dA, c)
-                    dx = sub(add(cross(dg, s), cross(g, ds)), dl)
-                    set33(dA, c, mtv(E, add(cross(w, x), dx)), neg(mtv(E, add(cross(w, g), dg))))
-            a = mtv(E, sub(add(cross(e, s), scale(cross(w, u), 2.0)), add(cross(w, cross(w, s)), a)))
-            u = mtv(E, sub(cross(w, s), u))
-            e, w, r, E = neg(mtv(E, e)), neg(mtv(E, w)), neg(s), transpose(E)
-        set3(rho, i, r)
-        set9(G, i, E)
-        set33(vr, i, u, w)
-        set33(psi, i, a, e)
+                so_far = MOVED
+            elif so_far == NOTHING:
+                so_far = PLACED
+        if joints.reversed[i] == 1:
+            reverse(out, i, first[i], end)
+
+
+def stand(out, i):
+    """Joint i before its first motion."""
+    set3(out.rho, i, ZERO3)
+    set9(out.G, i, IDENTITY)
+    set33(out.vr, i, ZERO3, ZERO3)
+    set33(out.psi, i, ZERO3, ZERO3)
+
+
+def reverse(out, i, first, end):
+    """The same motion seen from its other end.                                                                 (J3)"""
+    A, dA, r, E = out.A, out.dA, get3(out.rho, i), get9(out.G, i)
+    u, w, a, e = get3(out.vr, i), get3b(out.vr, i), get3(out.psi, i), get3b(out.psi, i)
+    s = mv(E, r)
+    ds = sub(u, cross(w, s))                                    # d/dt of s = G rho
+    for c in range(first, end):
+        l, g = get3(A, c), get3b(A, c)
+        x = sub(cross(g, s), l)
+        set33(A, c, mtv(E, x), neg(mtv(E, g)))
+        if dA.shape[0] > 0:
+            dl, dg = get3(dA, c), get3b(dA, c)
+            dx = sub(add(cross(dg, s), cross(g, ds)), dl)
+            set33(dA, c, mtv(E, add(cross(w, x), dx)), neg(mtv(E, add(cross(w, g), dg))))
+    a = sub(add(cross(e, s), scale(cross(w, u), 2.0)), add(cross(w, cross(w, s)), a))
+    set33(out.psi, i, mtv(E, a), neg(mtv(E, e)))
+    set33(out.vr, i, mtv(E, sub(cross(w, s), u)), neg(mtv(E, w)))
+    set3(out.rho, i, neg(s))
+    set9(out.G, i, transpose(E))

@@ -58,6 +58,7 @@ class Inverse(NamedTuple):
     R: Array["nb1", 6]
     qdd: Array["na"]
     tau: Array["na"]
+    poses: Poses
 
 
 def forces(tree, joints, x, w, R, tau):
@@ -77,6 +78,8 @@ def coupled_inverse(tree, joints, x, w, y):
 def coupled_kinetostatics(tree, joints, x, w, y):
     spread(tree, x.qdd, w.qdd)
     forces(tree, joints, x, w, y.R, y.tau)
+    poses(tree, w.joint, w.poses)
+    true_accelerations(tree, w.poses, w.acc, y.vdot)
 
 
 def coupled_bias(tree, joints, x, w, y):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from ..kernels.arrays import Array
 from ..kernels.inverse import inverse_dynamics
 from ..kernels.joint_stage import JointValues, joint_stage
-from ..kernels.kinematics import Drift, drift, zeros
+from ..kernels.kinematics import Drift, Poses, drift, poses, true_accelerations, zeros
 from .inputs import Bias, Moved
 from .program import Program
 
@@ -16,6 +16,7 @@ class Work(NamedTuple):
     zero: Array["na"]
     acc: Array["nb1", 6]
     R: Array["nb1", 6]
+    poses: Poses
 
 
 class InverseOut(NamedTuple):
@@ -24,6 +25,7 @@ class InverseOut(NamedTuple):
 
 class ReactionsOut(NamedTuple):
     tau: Array["nv"]
+    vdot: Array["nb1", 6]  # true accelerations, body axes
     R: Array["nb1", 6]
 
 
@@ -45,6 +47,8 @@ def run_kinetostatics(tree, joints, x, w, y):
     drift(tree, w.joint, x.wrench, w.drift)
     inverse_dynamics(tree, w.joint, w.drift, x.qdd, w.acc, y.R, y.tau)
     take_off(x.load, y.tau)
+    poses(tree, w.joint, w.poses)
+    true_accelerations(tree, w.poses, w.acc, y.vdot)
 
 
 class BiasOut(NamedTuple):

@@ -180,7 +180,7 @@ class Mechanics:
         return self.function(TracedProgram(graph, inputs, {"g": tuple(self._watched(motion))}), b, b.G)
 
     def function(self, traced: TracedProgram, b: Buffers, target: np.ndarray, at: dict[str, int] | None = None) -> Call:
-        compiled = compile_text(emit(traced, 1), self.d._shelf._store)
+        compiled = compile_text(emit(traced, 1), self.d._shelf.store)
         check, at = np.zeros(1), at or self.inputs(b)
         numbers = [1, *(k for name in traced.inputs for k in (at[name], 0)), target.ctypes.data, check.ctypes.data]
         arguments = np.array(numbers, dtype=np.int64)
@@ -216,11 +216,11 @@ class Mechanics:
         }  # fmt: skip
         calls: list[Call] = []
         if s.drives or s.given:
-            calls.append(self._straight(LLVMRunner(USER_FUNCTIONS, s, store=shelf._store), at))
+            calls.append(self._straight(LLVMRunner(USER_FUNCTIONS, s, store=shelf.store), at))
         if s.forces:
             if s.forces.kinematic:
                 calls.append(self._looped(shelf.runner("motion", backend="numba"), at))
-            forces = CompiledForces(s, shelf._store, tau=self.tau)
+            forces = CompiledForces(s, shelf.store, tau=self.tau)
             at["tau"] = np.zeros(s.nv)
             calls.append(self._straight(forces, at))
         calls.append(self._looped(forward, at))

@@ -5,6 +5,7 @@ All of it follows from the model's `Structure`, which never changes (parameters 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
@@ -51,26 +52,32 @@ class KnownDynamics(Dynamics):
     def _check_inertia(self) -> None: ...
 
     def _constrained(self, backend: str) -> ClosedEquations | None:
-        kept = self.structure.kept  # they know the structure: kept with it, they go with it
-        key = (self.method, backend, str(self._shelf._store.folder))
-        if key not in kept:
-            kept[key] = super()._constrained(backend)
-        return kept[key]
+        return _keep_constrained(self, backend, super()._constrained)
 
 
-_choices: WeakKeyDictionary[Structure, dict[str, tuple[str, str]]] = WeakKeyDictionary()
+def _keep_constrained(d: Dynamics, backend: str, make: Callable[[str], ClosedEquations | None]) -> ClosedEquations | None:
+    kept = d.structure.kept  # they know the structure: kept with it, they go with it
+    key = (d.method, backend, str(d._shelf.store.folder))
+    if key not in kept:
+        kept[key] = make(backend)
+    return kept[key]
+
+
+_choices: WeakKeyDictionary[Structure, dict[tuple[str, str], tuple[str, str]]] = WeakKeyDictionary()
 _equations: WeakKeyDictionary[Structure, dict[tuple[object, ...], Equations]] = WeakKeyDictionary()
 
 
 def dynamics(model: Model, method: str, backend: str) -> Dynamics:
     """A Dynamics of its own for every run; which method is the best, and whether every joint moves a mass, is found out once."""
     known = _choices.setdefault(model.structure, {})
-    if method in known:
-        d: Dynamics = KnownDynamics(model, known[method][0], backend)
-        d.why = known[method][1]
+    if (method, backend) in known:
+        chosen, why = known[method, backend]
+        d: Dynamics = KnownDynamics(model, chosen, backend)
+        d.why = why
     else:
         d = Dynamics(model, method, backend)
-        known[method] = d.method, d.why
+        known[method, backend] = d.method, d.why
+        _keep_constrained(d, backend, lambda _: d.closed)
     return d
 
 
@@ -80,9 +87,9 @@ def equations(
     """`trace_derivative` with the method of `d`; what follows from it is kept with it."""
     kept = _equations.setdefault(d.structure, {})
     aid = stabilisation if d.closed and stabilisation in DECAYING else ""  # the others leave the equations as they are
-    key = (d.method, balance, tau_works, limit, str(d._shelf._store.folder), aid)
+    key = (d.method, balance, tau_works, limit, str(d._shelf.store.folder), aid)
     if key not in kept:
         closed = StabilisedEquations(d.closed, aid) if d.closed and aid else d.closed
         traced = trace_derivative(d.structure, d._method, balance, tau_works, limit, closed)
-        kept[key] = Equations(traced, d._shelf._store)
+        kept[key] = Equations(traced, d._shelf.store)
     return kept[key]

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..backends.llvm.emit import emit
 from ..backends.llvm.jit import Compiled, compile_text, host_lanes
-from ..backends.llvm.runner import pool
+from ..backends.llvm.runner import share
 from ..backends.traced import TracedProgram
 from ..closed.assembly import assemble_start
 from ..closed.put_right import put_right, quaternion_places
@@ -150,7 +150,7 @@ def _each(parts: Sequence[_Part], work: Callable[[_Part], None], threads: int) -
         for part in parts:
             work(part)
     else:
-        list(pool(threads).map(work, parts))
+        share(work, parts, threads)
 
 
 def _stepwise(parts: Sequence[_Part], plan: _Plan, control: Control, n: int, threads: int, bar: Progress) -> None:
@@ -193,7 +193,7 @@ class _Plan:
             graph = Graph()
             q, t = tuple(graph.inputs(self.nq)), tuple(graph.inputs(1))
             traced = TracedProgram(graph, {"q": q, "t": t}, {"q": tuple(put_right(d.model, q, t[0]))})
-            self.projection = [(compile_text(emit(traced, host_lanes()), d._shelf._store), ("q", "t"), "q")]
+            self.projection = [(compile_text(emit(traced, host_lanes()), d._shelf.store), ("q", "t"), "q")]
 
 
 class _Part:

@@ -42,7 +42,8 @@ def host_lanes() -> int:
 
 
 @once
-def _host() -> str:
+def host() -> str:
+    """What machine code depends on besides its text."""
     return "|".join([VERSION, llvmlite.__version__, str(llvm.llvm_version_info), llvm.get_host_cpu_name(), _features()])
 
 
@@ -50,6 +51,8 @@ class Compiled:
     """A function in machine code; keeps alive what it lives in."""
 
     def __init__(self, code: bytes, name: str = "f") -> None:
+        self.size = len(code)
+        """Bytes of the object file."""
         self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine())
         self.engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         self.engine.finalize_object()
@@ -66,7 +69,7 @@ def compile_text(text: str, store: Cache) -> Compiled:
 
 def compile_kept(depends_on: tuple[str, ...], make_text: Callable[[], str], store: Cache) -> Compiled:
     """Code kept under all it depends on; the text is made only where the code is not there yet."""
-    key = digest(_host(), *depends_on)
+    key = digest(host(), *depends_on)
     code = store.load("llvm", key)
     if code is None:
         code = object_code(make_text())
@@ -78,8 +81,8 @@ def optimized(text: str) -> str:
     """A module that is loops over arrays, not straight lines: everything inlined, loops vectorised."""
     module = llvm.parse_assembly(text)
     options = llvm.create_pipeline_tuning_options(speed_level=2)
-    options.inlining_threshold = 60
-    options.loop_vectorization = True
+    options.inlining_threshold = 225
+    options.loop_vectorization, options.slp_vectorization = True, False  # pairs of numbers far apart: slower, and long to find
     builder = llvm.create_pass_builder(machine(), options)
     builder.getModulePassManager().run(module, builder)
     return str(module)

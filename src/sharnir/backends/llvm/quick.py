@@ -14,7 +14,7 @@ import numpy as np
 from .jit import host_lanes
 
 if TYPE_CHECKING:
-    from .runner import LLVMRunner
+    from .runner import GraphRunner
 
 _TEMPLATE = """
 def quick({parameters}, t):
@@ -33,7 +33,7 @@ _SINGLE = "({x}.__class__ is array and {x}.dtype is exact and {x}.shape == shape
 _COPY = "buffer_{k}[:] = {zero} if {x} is None else {x}"
 
 
-def quick_single(runner: LLVMRunner) -> Callable[..., np.ndarray | None]:
+def quick_single(runner: GraphRunner) -> Callable[..., np.ndarray | None]:
     """quick(*inputs, t) -> the first output of one state, or None. None as an input means zeros.
 
     Inputs are copied into buffers whose addresses the compiled code knows. A set of buffers is in one thread's hands at
@@ -64,7 +64,7 @@ def quick_single(runner: LLVMRunner) -> Callable[..., np.ndarray | None]:
     return space["quick"]
 
 
-def quick_batch(runner: LLVMRunner) -> Callable[..., np.ndarray | None]:
+def quick_batch(runner: GraphRunner) -> Callable[..., np.ndarray | None]:
     """quick(out, *inputs, t) -> the first output of a batch, or None. Each input is a batch, one row for all, or None."""
     lanes = host_lanes()
     names = [name for name in runner.inputs if name != "t"]

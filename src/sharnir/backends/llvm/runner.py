@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import pairwise
@@ -19,19 +19,44 @@ from .jit import Compiled, compile_text, host_lanes
 _pools: dict[int, ThreadPoolExecutor] = {}
 
 
-def pool(threads: int) -> ThreadPoolExecutor:
+def share(work: Callable[[Any], Any], parts: Sequence[Any], threads: int) -> None:
+    """work(part) for every part, in so many threads, this one among them; each takes the next part when it is done with one,
+    so that a thread that is held up by others on the machine holds up nobody."""
+    rest = iter(parts)  # taking from it is one operation of the interpreter: no two threads get the same
+
+    def take() -> None:
+        for part in rest:
+            work(part)
+
     if threads not in _pools:
-        _pools[threads] = ThreadPoolExecutor(threads, thread_name_prefix="sharnir")
-    return _pools[threads]
+        _pools[threads] = ThreadPoolExecutor(threads - 1, thread_name_prefix="sharnir")
+    helpers = [_pools[threads].submit(take) for _ in range(threads - 1)]
+    try:
+        take()
+    finally:
+        for helper in helpers:
+            helper.result()
 
 
-class LLVMRunner(Interface):
-    """Compiled when first needed: `single` for one state, `lanes` for a batch."""
+class Prepared:
+    """Machine code with its arguments, and all that must live as long as it is called."""
 
-    def __init__(self, *args: Any, traced: TracedProgram | None = None, store: Cache | None = None, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._store = store or Cache()
-        self.traced = traced or trace_program(self.program, self.structure, self.constant, tuple(self.outputs))
+    def __init__(self, compiled: Compiled, arguments: np.ndarray, keep: Any) -> None:
+        self._call, self._address = compiled.call, arguments.ctypes.data
+        self._keep = (compiled, arguments, keep)
+
+    def __call__(self) -> None:
+        self._call(self._address)
+
+
+class GraphRunner:
+    """A graph as machine code, compiled when first needed: `single` for one state, `lanes` for a batch."""
+
+    def __init__(self, traced: TracedProgram, outputs: dict[str, tuple[int, ...]], store: Cache) -> None:
+        self.traced, self._store = traced, store
+        self.inputs = {name: len(symbols) for name, symbols in traced.inputs.items()}
+        self.outputs = outputs
+        """The shapes of the traced outputs, in their order."""
 
     @cached_property
     def single(self) -> Compiled:
@@ -50,13 +75,21 @@ class LLVMRunner(Interface):
             self.single.call(self.arguments(0, n, inputs, outputs, check).ctypes.data)
             return
         compiled = self.lanes
-        parts = max(1, min(threads, n // (16 * lanes)))
+        threads = max(1, min(threads, n // (16 * lanes)))
+        parts = 1 if threads == 1 else min(8 * threads, n // (8 * lanes))
         edges = [round(n * k / parts / lanes) * lanes for k in range(parts)] + [n]
         lists = [self.arguments(a, b - a, inputs, outputs) for a, b in pairwise(edges)]
         if parts == 1:
             compiled.call(lists[0].ctypes.data)
         else:
-            list(pool(parts).map(lambda x: compiled.call(x.ctypes.data), lists))
+            share(lambda x: compiled.call(x.ctypes.data), lists, threads)
+
+    def prepared(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], batch: bool) -> Callable[[], None]:
+        """A call on these very arrays, to be made again and again: nothing but the compiled code, in lanes or state by state."""
+        check = np.empty(n)
+        arguments = self.arguments(0, n, inputs, outputs, None if batch else check)
+        compiled = self.lanes if batch else self.single
+        return Prepared(compiled, arguments, (check, inputs, outputs))
 
     def arguments(
         self, first: int, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], check: np.ndarray | None = None
@@ -70,3 +103,12 @@ class LLVMRunner(Interface):
         out += [y.ctypes.data + 8 * (y.size // len(y)) * first for y in outputs]
         out.append(0 if check is None else check.ctypes.data)
         return np.array(out, dtype=np.int64)
+
+
+class LLVMRunner(GraphRunner, Interface):
+    """A program of one model."""
+
+    def __init__(self, *args: Any, traced: TracedProgram | None = None, store: Cache | None = None, **options: Any) -> None:
+        Interface.__init__(self, *args, **options)
+        traced = traced or trace_program(self.program, self.structure, self.constant, tuple(self.outputs))
+        GraphRunner.__init__(self, traced, self.outputs, store or Cache())

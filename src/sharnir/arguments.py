@@ -1,0 +1,92 @@
+"""What callers hand to `Dynamics`, as rows of floats: one state or a batch, arrays, lists or names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .errors import StateError
+from .model.model import Model
+from .model.states import check_array, real_array
+
+Row = tuple[np.ndarray, bool]
+"""(B, size) or (1, size), C-contiguous, and whether a batch was given."""
+
+
+class Arguments:
+    """Of one model: names stand for the rest at neutral or zero, shapes are checked."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+
+    def row(self, name: str, x: Any, size: int) -> Row:
+        """An input as C-contiguous rows of floats, and whether it is a batch."""
+        shown = {"qdd": "a", "wrench": "wrenches"}.get(name, name)
+        if name in ("q", "v", "tau", "qdd") and (x is None or isinstance(x, Mapping)):
+            x = self.model.coordinates(x) if name == "q" else self.model.speeds(x)
+        if name == "wrench":
+            return self.wrenches(x)
+        expected = "a number or (B,)" if name == "t" else f"({size},) or (B, {size})"
+        if x is None:
+            raise StateError(f"{shown}: expected {expected}, got None")
+        a = real_array(x, shown)
+        if name == "t":
+            if a.ndim > 1:
+                raise StateError(f"t: expected {expected}, got {a.shape}")
+            return a.reshape(-1, 1), a.ndim == 1
+        if a.ndim not in (1, 2) or a.shape[-1] != size:
+            raise StateError(f"{shown}: expected {expected}, got {a.shape}")
+        return a.reshape(-1, size) if size else a.reshape(a.shape[0] if a.ndim == 2 else 1, 0), a.ndim == 2
+
+    def wrenches(self, x: Any) -> Row:
+        """A wrench on every body, with a row of zeros for the base in front."""
+        N = len(self.model.bodies)
+        if isinstance(x, Mapping):
+            named, x = x, np.zeros((N, 6))
+            for body, wrench in named.items():
+                x[self.model.body_index(body)] = check_array(wrench, f"wrench on body {body!r}", 6)
+        a = real_array(x, "wrenches")
+        if a.shape[-2:] != (N, 6) or a.ndim not in (2, 3):
+            raise StateError(f"wrenches: expected ({N}, 6) or (B, {N}, 6), got {a.shape}")
+        full = np.zeros((*a.shape[:-2], N + 1, 6))
+        full[..., 1:, :] = a
+        return full.reshape(-1, 6 * (N + 1)), a.ndim == 3
+
+    def states(self, wrenches: Any = None, **given: Any) -> tuple[dict[str, np.ndarray], int, bool]:
+        """q, v, tau or qdd, t as rows, how many states they are, and whether it is one."""
+        m = self.model
+        sizes = {"q": m.nq, "v": m.nv, "tau": m.nv, "qdd": m.nv, "t": 1}
+        arrays = {key: self.row(key, x, sizes[key]) for key, x in given.items()}
+        if wrenches is not None:
+            arrays["wrench"] = self.wrenches(wrenches)
+        n, single = batch_size(arrays)
+        return {key: x for key, (x, _) in arrays.items()}, n, single
+
+
+def batch_size(arrays: Mapping[str, Row]) -> tuple[int, bool]:
+    """How many states, and whether it is one that came without a batch axis."""
+    sizes = {key: len(x) for key, (x, many) in arrays.items() if many}
+    if not sizes:
+        return 1, True
+    if len(set(sizes.values())) > 1:
+        shown = ", ".join(f"{key}: {size}" for key, size in sizes.items())
+        raise StateError(f"batches of different sizes ({shown})")
+    return next(iter(sizes.values())), False
+
+
+def check_out(out: Any, shape: tuple[int, ...]) -> np.ndarray:
+    if not isinstance(out, np.ndarray) or out.dtype != np.float64 or out.shape != shape or not out.flags.c_contiguous:
+        got = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else repr(out)
+        raise StateError(f"out: expected a C-contiguous float64 array {shape}, got {got}")
+    return out
+
+
+def given_back(found: np.ndarray, single: bool, out: np.ndarray | None) -> np.ndarray:
+    """An answer (n, …) as the caller wants it: one state without the batch axis, or in the array he brought."""
+    found = found[0] if single else found
+    if out is None:
+        return found
+    check_out(out, found.shape)[...] = found
+    return out

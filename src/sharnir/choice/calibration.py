@@ -1,0 +1,86 @@
+"""The time of a unit of work on a machine: what `calibrate` has found, kept in the cache folder, or a processor's like ours."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..backends.cache import Cache, default_folder, digest
+from ..backends.llvm.jit import host
+from .shipped import SHIPPED
+from .work import GRAPH, LOOPS
+
+FORMAT = 1
+KIND = "calibration"
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Seconds for each number of `work`: straight-line code one state at a time and in lanes, loops for every method."""
+
+    machine: str
+    made: str
+    """The day."""
+    single: list[float]
+    batch: list[float]
+    loops: dict[str, list[float]]
+    spread: dict[str, float] = field(default_factory=dict)
+    """How far predictions are from the measurements they were fitted to: root of mean squares, relative."""
+    format: int = FORMAT
+
+    def graph_seconds(self, work: np.ndarray, batch: bool) -> float:
+        return float(work @ (self.batch if batch else self.single))
+
+    def loop_seconds(self, method: str, work: np.ndarray) -> float:
+        return float(work @ self.loops[method])
+
+    @property
+    def key(self) -> str:
+        return digest(json.dumps(asdict(self), sort_keys=True))
+
+    def __str__(self) -> str:
+        return f"{self.machine}, {self.made}"
+
+
+def current() -> Calibration:
+    """That of this machine, or the one that is shipped."""
+    return _current(str(default_folder()))
+
+
+@lru_cache(maxsize=8)
+def _current(folder: str) -> Calibration:
+    body = Cache().load(KIND, digest(host()))
+    kept = None if body is None else _checked(body)
+    return kept or SHIPPED_CALIBRATION
+
+
+def _checked(body: bytes) -> Calibration | None:
+    """What was kept, where it is of this format and whole."""
+    try:
+        found: dict[str, Any] = json.loads(body)
+        if found.get("format") != FORMAT or len(found["single"]) != len(GRAPH) or len(found["batch"]) != len(GRAPH):
+            return None
+        if any(len(numbers) != len(LOOPS) for numbers in found["loops"].values()):
+            return None
+        return Calibration(**found)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def keep(calibration: Calibration) -> None:
+    """From now on this is the calibration of this machine, in this process and in those to come."""
+    Cache().save(KIND, digest(host()), json.dumps(asdict(calibration)).encode())
+    _current.cache_clear()
+
+
+def forget() -> None:
+    """Back to the calibration that is shipped."""
+    (default_folder() / KIND / digest(host())).unlink(missing_ok=True)
+    _current.cache_clear()
+
+
+SHIPPED_CALIBRATION = Calibration(**SHIPPED)

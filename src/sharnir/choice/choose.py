@@ -1,0 +1,148 @@
+"""Which method for a model: the choice behind method="auto".
+
+The methods that can be the fastest are traced on the model, what is left to do of each is counted, and the time that takes
+is predicted with the calibration of the machine. Nothing is measured here: one calibration, one choice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import kernels
+from ..backends.choose import BODIES, LIMIT, RunnerShelf
+from ..backends.traced import TracedProgram, trace_program
+from ..method_table import METHODS
+from ..model.model import Model
+from ..model.structure import Structure
+from ..programs import program_for
+from ..trace import GraphTooLarge
+from . import work
+from .calibration import Calibration, current
+
+if TYPE_CHECKING:
+    from ..closed.equations import ClosedEquations
+
+FASTEST = ("composite", "separate", "stepanenko", "direct", "lagrange1")
+"""Of all methods, those that are the fastest for some tree (`python -m benchmarks choice` times the others too)."""
+
+FASTEST_CLOSED = ("composite", "separate")
+
+WORTH = 1.3
+"""A graph with so many times the nodes of the smallest is not the fastest; its recording is given up there."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    method: str
+    why: str
+    closed: ClosedEquations | None = None
+    """The equations with constraints, where they were made to choose."""
+
+
+Predicted = dict[str, tuple[float, float]]
+"""Seconds a state, one at a time and in a batch, of methods."""
+
+
+def choose_method(shelf: RunnerShelf, model: Model) -> Choice:
+    s = shelf.structure
+    if model.constraints:
+        return _choose_closed(shelf, model)
+    if s.coupled:
+        return Choice("composite", "coordinates are coupled: 'composite' is the compiled method that has a place for them")
+    names = [name for name in FASTEST if applies(name, s)]
+    calibration = current()
+    key = _key(shelf, calibration)
+    kept = shelf.store.load("choice", key)
+    if kept is not None:
+        return Choice(*json.loads(kept))
+    found = _by_graphs(shelf, names, calibration) if shelf.asked in ("auto", "llvm") else {}
+    how = "straight-line code"
+    if not found:
+        around, how = work.of_loops(s), "loops"
+        found = {name: (calibration.loop_seconds(name, around),) * 2 for name in names if name in calibration.loops}
+    choice = _best(found, how, calibration)
+    shelf.store.save("choice", key, json.dumps([choice.method, choice.why]).encode())
+    return choice
+
+
+def _by_graphs(shelf: RunnerShelf, names: list[str], calibration: Calibration) -> Predicted:
+    """Of the methods whose graphs are not too large; none where all are."""
+    s, found = shelf.structure, dict[str, tuple[float, float]]()
+    if s.nb > BODIES:
+        return found
+    limit = shelf.limit if shelf.asked == "auto" else None
+    for name in names:
+        try:
+            traced = trace_program(program_for(s, f"forward/{name}"), s, shelf.no_wrench, ("qdd",), limit)
+        except GraphTooLarge:
+            continue
+        limit = min(limit or LIMIT**2, max(100, int(WORTH * len(traced.graph.nodes))))
+        shelf.traced[f"forward/{name}", ("qdd",)] = traced
+        found[name] = _seconds(traced, calibration)
+    return found
+
+
+def _choose_closed(shelf: RunnerShelf, model: Model) -> Choice:
+    """With constraints the graphs have their solution in them; what it costs is the same for all methods, so few compete."""
+    from ..closed.equations import ClosedEquations
+
+    made, found = dict[str, ClosedEquations](), dict[str, tuple[float, float]]()
+    calibration = current()
+    for name in FASTEST_CLOSED:
+        closed = made[name] = ClosedEquations(model, METHODS[name], shelf.asked, shelf.store)
+        if closed.backend != "llvm" or not closed.is_small:
+            why = "large loops are solved by loops, and those of 'composite' have the least to do"
+            return Choice("composite", why, made["composite"])
+        graph, inputs, c = closed.whole()
+        found[name] = _seconds(TracedProgram(graph, inputs, {"qdd": tuple(c.qdd)}), calibration)
+    best = _best(found, "straight-line code, constraints solved in it", calibration)
+    return Choice(best.method, best.why, made[best.method])
+
+
+def _seconds(traced: TracedProgram, calibration: Calibration) -> tuple[float, float]:
+    todo = work.of_graph(traced)
+    return calibration.graph_seconds(todo, False), calibration.graph_seconds(todo, True)
+
+
+def _best(found: Predicted, how: str, calibration: Calibration) -> Choice:
+    """The method that is least behind, be it one state or a batch that is asked for."""
+    least = [min(times[k] for times in found.values()) for k in (0, 1)]
+    order = sorted(found, key=lambda name: max(found[name][k] / least[k] for k in (0, 1)))
+    shown = ", ".join(f"{name!r} {_shown(*found[name])}" for name in order)
+    return Choice(order[0], f"predicted for a state alone (in a batch), as {how}: {shown}; calibration: {calibration}")
+
+
+def _shown(single: float, batch: float) -> str:
+    def seconds(x: float) -> str:
+        return f"{1e9 * x:.3g} ns" if x < 1e-6 else f"{1e6 * x:.3g} µs" if x < 1e-3 else f"{1e3 * x:.3g} ms"
+
+    return seconds(single) if single == batch else f"{seconds(single)} ({seconds(batch)})"
+
+
+def applies(method: str, s: Structure) -> bool:
+    """Whether a compiled method has a place for all there is in a tree."""
+    if s.coupled:
+        return method == "composite"
+    return not METHODS[method].needs_solid or (not len(s.tree.geared) and all(body.is_solid for body in s.bodies))
+
+
+def _key(shelf: RunnerShelf, calibration: Calibration) -> str:
+    """All that a choice depends on: the numbers of the tree, the text of the kernels, the calibration."""
+    h = hashlib.sha256(f"{calibration.key} {shelf.asked} {shelf.limit} {_texts()}".encode())
+    for x in (*shelf.structure.tree, *shelf.structure.joints):
+        h.update(np.ascontiguousarray(x).tobytes())
+    return h.hexdigest()
+
+
+@cache
+def _texts() -> str:
+    folders = (Path(kernels.__file__).parent, Path(__file__).parent)
+    files = [path for folder in folders for path in sorted(folder.glob("*.py"))]
+    return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()

@@ -1,0 +1,55 @@
+"""What a method has to do for a model, in the few numbers its time depends on."""
+
+from __future__ import annotations
+
+from math import log2
+
+import numpy as np
+
+from ..backends.traced import TracedProgram
+from ..model.structure import Structure
+from ..trace import Symbol, needed
+
+GRAPH = ("call", "operations", "divisions", "functions", "path", "room")
+"""Of straight-line code. `path`: the longest chain of operations that wait for one another, in cycles: as long as it takes
+however much is done beside it. `room`: operations once more for every doubling beyond a thousand: what no longer fits
+registers and the nearest memory."""
+
+LOOPS = ("call", "bodies", "motions", "axes", "pairs", "triples", "square", "cube")
+"""Of loops. `motions`: elementary ones, of all joints. `pairs`: of an axis with those on its way to the base; `triples`
+likewise; `square`, `cube`: of the freedoms."""
+
+_CYCLES = {"add": 4, "sub": 4, "mul": 4, "div": 13, "sqrt": 20, "neg": 1, "select": 2, "abs": 1, "less": 3, "less_equal": 3}
+_FUNCTION = 40
+"""Cycles until a result is there, of recent processors; a function is some ten operations in a row."""
+
+_ARITHMETIC = {"add", "sub", "mul"}
+
+
+def of_graph(traced: TracedProgram) -> np.ndarray:
+    """GRAPH of a traced program."""
+    nodes = traced.graph.nodes
+    wanted = needed(traced.graph, [x for group in traced.outputs.values() for x in group if isinstance(x, Symbol)])
+    ready: dict[int, int] = {}
+    operations = divisions = functions = path = 0
+    for k in wanted:
+        name, *arguments = nodes[k]
+        if name in ("input", "const"):
+            continue
+        ready[k] = max([ready.get(a, 0) for a in arguments], default=0) + _CYCLES.get(name, _FUNCTION)
+        path = max(path, ready[k])
+        operations += name in _ARITHMETIC
+        divisions += name in ("div", "sqrt")
+        functions += name not in _CYCLES
+    room = operations * max(0.0, log2(max(operations, 1) / 1000.0))
+    return np.array([1.0, operations, divisions, functions, path, room])
+
+
+def of_loops(structure: Structure) -> np.ndarray:
+    """LOOPS of a tree."""
+    s = structure
+    depth = np.zeros(s.na + 1)  # axes on the way to the base, the axis itself among them; the last place: the base
+    for a, above in enumerate(s.tree.above):
+        depth[a] = 1.0 + depth[above]
+    d, n = depth[: s.na], float(s.nv)
+    return np.array([1.0, s.nb, len(s.joints.kind), s.na, d.sum(), (d * d).sum(), n * n, n**3])

@@ -1,0 +1,88 @@
+"""`sharnir compare`: every method on every backend for a model file; a table on the screen, data, a picture, a page."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from ..comparison.comparison import Comparison
+from ..comparison.run import BACKENDS, compare
+from ..errors import SharnirError, known
+from ..io.load import load
+from ..method_table import METHODS
+from ..simulation.storage import check_writable
+from .inspect import PIPE_WIDTH
+from .run import INTERRUPTED
+
+
+def compare_file(
+    file: Path,
+    *,
+    floating: bool,
+    strict: bool,
+    packages: Sequence[Path],
+    names: Mapping[str, Sequence[str]],
+    files: Mapping[str, Path | None],
+    quiet: bool,
+    options: Mapping[str, Any],
+) -> None:
+    """`names`: "methods" and "backends" as words, commas allowed; `files`: "json", "html", "plot"; `options`: of `compare`."""
+    chosen: dict[str, Any] = {
+        "methods": _names("--methods", names["methods"], METHODS),
+        "backends": _names("--backends", names["backends"], BACKENDS),
+    }
+    for option, path in files.items():
+        if path is not None:
+            _usage(f"--{option}", check_writable, path)
+    try:
+        model = load(file, floating=floating, strict=strict, package_paths=packages)
+        result = compare(model, **chosen, **options, progress=False if quiet else None)
+    except KeyboardInterrupt:  # while the model was read
+        print("sharnir: interrupted before the comparison began", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED) from None
+    _report(result, files, quiet)
+    if result.status == "interrupted":
+        print("sharnir: interrupted; what was measured until then is shown", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED)
+
+
+def _names(option: str, words: Sequence[str], there: Any) -> list[str] | None:
+    """Names from words, each of which may hold several with commas between."""
+    names = [name for word in words for name in word.split(",") if name]
+    for name in names:
+        if name not in there:
+            raise typer.BadParameter(f"unknown {name!r}; choose from {known(there, 20)}", param_hint=option)
+    return names or None
+
+
+def _usage(option: str, check: Callable[[Any], Any], value: Any) -> None:
+    """A refusal of what stands on the command line is a fault of the command line."""
+    try:
+        check(value)
+    except SharnirError as error:
+        raise typer.BadParameter(str(error), param_hint=option) from None
+
+
+def _report(result: Comparison, files: Mapping[str, Path | None], quiet: bool) -> None:
+    if not quiet:
+        from rich.console import Console
+
+        from ..comparison.table import WIDTH, show
+
+        show(result, Console(highlight=False, width=None if sys.stdout.isatty() else max(WIDTH, PIPE_WIDTH)))
+    timed = any(row.ok for row in result.rows)
+    makers: dict[str, Callable[[Any], Any]] = {"json": result.to_json, "html": result.report, "plot": result.plot}
+    for option, make in makers.items():
+        path = files.get(option)
+        if path is None:
+            continue
+        if option == "plot" and not timed:
+            print(f"sharnir: no contender was timed: no picture for {path}", file=sys.stderr)
+            continue
+        make(path)
+        if not quiet:
+            print(f"written: {path}")

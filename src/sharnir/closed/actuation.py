@@ -1,0 +1,125 @@
+"""Which joint forces give a motion when constraints bear their part: τ_tree = τ + Jᵀλ, for batches of states.
+
+τ_tree is what inverse dynamics of the tree asks for. P takes off what constraints can bear, so that Pτ = Pτ_tree is all that
+is asked of τ. See docs/theory/loops.md, "Forces for a given motion".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..errors import MethodError, StateError, known
+from ..model.model import Model
+
+RANK = 1e-10
+"""Singular values below this share of the largest count as zero."""
+REACH = 1e-9
+"""Motions of length one in which actuators move by less than this are none of theirs."""
+MISSING = 1e-8
+"""Of the forces that the tree needs: what may be missing by rounding."""
+
+
+def actuated_speeds(model: Model, names: Sequence[str]) -> np.ndarray:
+    """Where in v the named joints stand; a joint of several freedoms by its own name or one of them as `joint.part`."""
+    if isinstance(names, str):
+        raise MethodError(f"actuated: expected the names of joints, a list; got {names!r}")
+    found: list[int] = []
+    for name in names:
+        if name in model.v_names:
+            found.append(model.v_names.index(name))
+            continue
+        where = model.v_slice(name)
+        if where.start == where.stop:
+            raise MethodError(
+                f"actuated: joint {name!r} has no speed of its own, its motion is given; what drives it is in its reaction"
+            )
+        found += range(where.start, where.stop)
+    return np.array(sorted(set(found)), dtype=int)
+
+
+def least_multipliers(J: np.ndarray, lam: np.ndarray) -> np.ndarray:
+    """Of all λ (k, m) with the same Jᵀλ those of least length. States that are not finite stay as they are."""
+    good = np.isfinite(lam).all(axis=1) & np.isfinite(J).all(axis=(1, 2))
+    out = lam.copy()
+    if not J.shape[2]:
+        out[good] = 0.0
+    elif good.any():
+        U, s, _ = np.linalg.svd(J[good], full_matrices=False)
+        kept = s > RANK * s[:, :1]
+        out[good] = _times(U, kept * _times(U.swapaxes(1, 2), lam[good]))
+    return out
+
+
+def multipliers_of(J: np.ndarray, forces: np.ndarray) -> np.ndarray:
+    """The least λ (k, m) with Jᵀλ = forces (k, n), where that is possible; of all, the part that is."""
+    out = np.zeros(J.shape[:2])
+    good = np.isfinite(forces).all(axis=1) & np.isfinite(J).all(axis=(1, 2))
+    out[~good] = np.nan
+    if good.any() and J.shape[1] and J.shape[2]:
+        U, s, V = np.linalg.svd(J[good], full_matrices=False)
+        kept = s > RANK * s[:, :1]
+        out[good] = _times(U, np.divide(_times(V, forces[good]), s, where=kept, out=np.zeros_like(s)))
+    return out
+
+
+def forces_of(J: np.ndarray, tree: np.ndarray, actuated: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """The least τ (k, n) at the actuated speeds (None: at all) with Pτ = Pτ_tree; and what is missing of that (k, n)."""
+    tau, missing = np.zeros(tree.shape), np.zeros(tree.shape)
+    good = np.isfinite(tree).all(axis=1) & np.isfinite(J).all(axis=(1, 2))
+    tau[~good] = np.nan
+    if not good.any() or not tree.shape[1]:
+        return tau, missing
+    V = _row_space(J[good])
+    wanted = _without(V, tree[good])
+    if actuated is None:
+        tau[good] = wanted
+        return tau, missing
+    E = np.broadcast_to(np.eye(tree.shape[1])[:, actuated], (len(V), tree.shape[1], len(actuated)))
+    reach = E - V.swapaxes(1, 2) @ (V @ E)
+    if len(actuated):
+        U, s, W = np.linalg.svd(reach, full_matrices=False)
+        share = np.divide(_times(U.swapaxes(1, 2), wanted), s, where=s > REACH, out=np.zeros_like(s))
+        force = _times(W.swapaxes(1, 2), share)
+        part = np.zeros((len(V), tree.shape[1]))
+        part[:, actuated] = force
+        tau[good] = part
+        wanted = wanted - _times(reach, force)
+    missing[good] = _without(V, wanted)
+    return tau, missing
+
+
+def check_produced(model: Model, missing: np.ndarray, tree: np.ndarray, actuated: np.ndarray, single: bool) -> None:
+    """The first state whose motion the actuators cannot give is named, with the freedom they do not reach."""
+    short = np.abs(missing).max(axis=1, initial=0.0)
+    with np.errstate(invalid="ignore"):
+        bad = np.flatnonzero(short > MISSING * np.abs(tree).max(axis=1, initial=0.0) + 1e-12)
+    if not bad.size:
+        return
+    b = int(bad[0])
+    names, left = model.v_names, np.abs(missing[b])
+    moving = [names[k] for k in np.argsort(-left) if left[k] > 1e-6 * left.max()]
+    where = "" if single else f"state {b}: "
+    raise StateError(
+        f"{where}the actuated joints ({known(names[k] for k in actuated)}) cannot give this motion: they do nothing in a motion "
+        f"of {known(moving, 6)}, which needs a force of {left.max():.3g} more; actuate one of those too"
+    )
+
+
+def _row_space(J: np.ndarray) -> np.ndarray:
+    """(k, r, n): orthonormal rows that span those of J, zero rows where J has fewer. Rows of any length count alike."""
+    if not J.shape[1]:
+        return np.zeros((len(J), 0, J.shape[2]))
+    length = np.linalg.norm(J, axis=2, keepdims=True)
+    unit = np.divide(J, length, where=length > 0.0, out=np.zeros_like(J))
+    _, s, V = np.linalg.svd(unit, full_matrices=False)
+    return V * (s > RANK * np.maximum(s[:, :1], 1e-300))[:, :, None]
+
+
+def _without(V: np.ndarray, x: np.ndarray) -> np.ndarray:
+    return x - _times(V.swapaxes(1, 2), _times(V, x))
+
+
+def _times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
+    return (A @ x[:, :, None])[:, :, 0]

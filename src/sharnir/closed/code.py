@@ -1,0 +1,149 @@
+"""Questions about a mechanism with constraints as straight-line machine code, for one state or a batch.
+
+The equations of a small model are one graph (`ClosedEquations.whole`); what follows from its rows alone, and what
+multipliers do to the bodies, are graphs of their own. A graph is traced and compiled when it is first asked for.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..backends.choose import BODIES, LIMIT
+from ..backends.link import relink
+from ..backends.llvm.runner import GraphRunner
+from ..backends.run import run_program
+from ..backends.traced import TracedProgram
+from ..kernels.least import row_angles, unmet, without_rows
+from ..programs import PROGRAMS
+from ..trace import Graph, Number
+from .equations import ClosedEquations
+
+Groups = dict[str, tuple[Number, ...]]
+
+
+class ClosedCode:
+    """Of one model by one method. `solves` and `looks` say which of it there is."""
+
+    def __init__(self, closed: ClosedEquations) -> None:
+        self.closed, self.structure = closed, closed.structure
+        self._runners: dict[tuple[str, bool], GraphRunner] = {}
+        self._with_parameters: dict[bool, tuple[Graph, dict[str, Any], Any]] = {}
+
+    @cached_property
+    def solves(self) -> bool:
+        """Whether accelerations and multipliers are straight-line code."""
+        return self.closed.form is None and self.closed.backend == "llvm" and self.closed.is_small
+
+    @cached_property
+    def looks(self) -> bool:
+        """Whether rows and their forces are straight-line code."""
+        if self.closed.backend != "llvm" or self.structure.nb > BODIES:
+            return False
+        symbols = next(iter(x for group in self.closed.table.traced_inputs.values() for x in group))
+        return len(symbols.graph.nodes) < LIMIT
+
+    # --- accelerations ------------------------------------------------------------------------------------------------------
+    def forward(self, wrenches: bool = False) -> GraphRunner:
+        """q, v, tau, t → qdd."""
+        return self._runner("forward", wrenches, ("qdd",))
+
+    def multipliers(self, wrenches: bool = False) -> GraphRunner:
+        """q, v, tau, t → qdd, lam, and how far the rows are from depending on one another."""
+        return self._runner("multipliers", wrenches, ("qdd", "lam", "independent"))
+
+    def _runner(self, name: str, wrenches: bool, outputs: tuple[str, ...]) -> GraphRunner:
+        if (name, wrenches) not in self._runners:
+            graph, inputs, c = self._solved(wrenches)
+            found: Groups = {"qdd": tuple(c.qdd), "lam": tuple(c.lam)}
+            if "independent" in outputs:
+                found["independent"] = tuple(self._angles(c.J)[2])
+            self._runners[name, wrenches] = self._made(graph, inputs, {key: found[key] for key in outputs})
+        return self._runners[name, wrenches]
+
+    def _solved(self, wrenches: bool) -> tuple[Graph, dict[str, Any], Any]:
+        """The whole graph with its parameters as the numbers they are."""
+        if not self.structure.parameters:
+            return self.closed.whole(wrenches)
+        if wrenches not in self._with_parameters:
+            graph = Graph()
+            inputs = {**self.closed.inputs(graph, wrenches), "parameter": self._parameters}
+            self._with_parameters[wrenches] = graph, inputs, self.closed.accelerations(inputs)
+        return self._with_parameters[wrenches]
+
+    # --- rows ---------------------------------------------------------------------------------------------------------------
+    @cached_property
+    def rows(self) -> GraphRunner:
+        """q, v, t → J, gamma."""
+        graph, values, rows = self._rows()
+        return self._made(graph, values, {"J": tuple(x for row in rows.J for x in row), "gamma": rows.gamma})
+
+    @cached_property
+    def least(self) -> GraphRunner:
+        """q, v, qdd, tau, t → tau without what the rows bear of it, J qdd + gamma and its size, how independent the rows are."""
+        graph, values, rows = self._rows("qdd", "tau")
+        J, gamma, qdd, tau = (_objects(x) for x in (rows.J, rows.gamma, values["qdd"], values["tau"]))
+        J = J.reshape(len(gamma), len(tau))
+        unit, L, independent = self._angles(J)
+        left, size, work = (_objects(gamma) for _ in range(3))
+        relink(without_rows)(J, unit, L, work, tau)
+        relink(unmet)(J, gamma, qdd, left, size)
+        found = {"tau": tau, "left": left, "size": size, "independent": independent}
+        return self._made(graph, values, {name: tuple(x) for name, x in found.items()})
+
+    @cached_property
+    def loads(self) -> GraphRunner:
+        """q, v, lam, t → what multipliers do to every body, the base's row in front."""
+        graph, values = self._inputs("q", "v", "lam")
+        loads = np.full((self.structure.nb + 1, 6), 0.0, dtype=object)
+        for bodies in self.closed.table.wrenches(motion_of(self.closed, values), values["lam"]).values():
+            for body, wrench in bodies.items():
+                loads[self.structure.body_number[body] + 1] += _objects(wrench)
+        return self._made(graph, values, {"loads": tuple(loads.ravel())})
+
+    # --- inside -------------------------------------------------------------------------------------------------------------
+    @property
+    def _parameters(self) -> tuple[float, ...]:
+        return tuple(self.structure.parameters.values())
+
+    def _inputs(self, *names: str) -> tuple[Graph, dict[str, Any]]:
+        s, graph = self.structure, Graph()
+        sizes = {"q": s.nq, "lam": len(self.closed.table)}
+        values: dict[str, Any] = {name: graph.inputs(sizes.get(name, s.nv)) for name in names}
+        return graph, {**values, "t": graph.inputs(1), "parameter": self._parameters}
+
+    def _rows(self, *more: str) -> tuple[Graph, dict[str, Any], Any]:
+        graph, values = self._inputs("q", "v", *more)
+        return graph, values, self.closed.table.trace(values)
+
+    def _angles(self, J: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        m = len(J)
+        unit, L, z, independent = (np.full(shape, np.nan, dtype=object) for shape in (m, (m, m), m, 1))
+        relink(row_angles)(J, unit, L, z, independent)
+        return unit, L, independent
+
+    def _made(self, graph: Graph, values: dict[str, Any], outputs: Groups) -> GraphRunner:
+        s, m = self.structure, len(self.closed.table)
+        shapes = {"J": (m, s.nv), "loads": (s.nb + 1, 6)}
+        order = [name for name in values if name not in ("t", "parameter")]
+        inputs = {name: values[name] for name in (*order, "t")}
+        traced = TracedProgram(graph, inputs, outputs)
+        return GraphRunner(traced, {name: shapes.get(name, (len(x),)) for name, x in outputs.items()}, self.closed.store)
+
+
+def motion_of(closed: ClosedEquations, values: dict[str, Any]) -> dict[str, Any]:
+    """What the rows of a table look at, on symbols: the state and the motion of the bodies."""
+    state = {name: values[name] for name in ("q", "v", "t")}
+    program = PROGRAMS["motion"]
+    found = run_program(program, closed.structure, state, relink(program.function), dtype=object)
+    return values | {name: x.ravel() for name, x in found._asdict().items()}
+
+
+def _objects(numbers: Any) -> np.ndarray:
+    """Symbols as an array a kernel can write to; rows of rows are laid out one after the other."""
+    flat = [x for row in numbers for x in (row if isinstance(row, (tuple, list)) else (row,))]
+    out: np.ndarray = np.empty(len(flat), dtype=object)
+    out[:] = flat
+    return out

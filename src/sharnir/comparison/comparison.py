@@ -1,0 +1,144 @@
+"""Comparison: the rows in order of speed, who is best, and how to look at them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from ..errors import FormatError, MethodError, known
+from ..model.model import Model
+from .row import Row
+
+FORMAT = "sharnir comparison 1"
+TRUST = 1e-6
+"""A method that differs from the oracle by more is not called best, however quick it is."""
+
+
+@dataclass
+class Comparison:
+    """What `sharnir.compare` gives. print it, or look at `best`, `rows`, `plot()`, `report("page.html")`."""
+
+    model: dict[str, Any]
+    machine: dict[str, str]
+    settings: dict[str, Any]
+    oracle: str = ""
+    auto: dict[str, str] = field(default_factory=dict)
+    """method, backend and why of method="auto"."""
+    rows: list[Row] = field(default_factory=list)
+    """The quickest for one state first; those without an answer last, with the reason."""
+    status: str = "done"
+    """done; interrupted or out of time, where some of it is missing."""
+    seconds: float = 0.0
+
+    # --- answers ----------------------------------------------------------------------------------------------------------
+    @property
+    def best(self) -> Row | None:
+        """The quickest for one state at a time, among those that give accelerations and agree with the oracle."""
+        return self.fastest("single")
+
+    @property
+    def best_batch(self) -> Row | None:
+        """The same for batches."""
+        return self.fastest("batch")
+
+    @property
+    def chosen(self) -> Row | None:
+        """The row of what method="auto" takes."""
+        return next((row for row in self.rows if row.auto), None)
+
+    @property
+    def disagreement(self) -> float | None:
+        """Of all that gave an answer, the largest."""
+        return max((row.disagreement for row in self.rows if row.disagreement is not None), default=None)
+
+    def fastest(self, kind: str) -> Row | None:
+        timed = [(time, row) for row in self.rows if is_trusted(row) and (time := row.time(kind)) is not None]
+        return min(timed, key=lambda pair: pair[0])[1] if timed else None
+
+    def behind(self, kind: str = "single") -> float | None:
+        """How many times the time of the quickest `auto` takes: 1 where it is the quickest."""
+        return None if self.chosen is None else self.times_best(self.chosen, kind)
+
+    def times_best(self, row: Row, kind: str = "single") -> float | None:
+        """Time of a row that may be called best, in times of the best; None where it may not, or was not timed."""
+        best = self.fastest(kind)
+        mine, least = row.time(kind), best and best.time(kind)
+        return mine / least if is_trusted(row) and mine and least else None
+
+    def row(self, method: str, backend: str) -> Row:
+        for row in self.rows:
+            if (row.method, row.backend) == (method, backend):
+                return row
+        raise MethodError(f"no row {method!r} on {backend!r}; there are {known(r.label for r in self.rows)}")
+
+    def rank(self) -> None:
+        """Timed ones by the time of one state, the others as they stood."""
+        self.rows.sort(key=lambda row: row.single.least if row.ok and row.single else float("inf"))
+
+    # --- as text, picture, page, data ---------------------------------------------------------------------------------------
+    def table(self) -> Any:
+        """A rich table."""
+        from .table import table
+
+        return table(self)
+
+    def __str__(self) -> str:
+        from .table import text
+
+        return text(self)
+
+    def plot(self, path: Any = None) -> Any:
+        """A picture: times of one state and in batches, operations beside. Saved where a path is given."""
+        from .plot import plot
+
+        return plot(self, path)
+
+    def report(self, path: str | PathLike[str]) -> Path:
+        """One HTML file with everything in it, which opens without a network."""
+        from .report import write_report
+
+        return write_report(self, path)
+
+    def as_dict(self) -> dict[str, Any]:
+        names = ("model", "machine", "settings", "oracle", "auto", "status", "seconds")
+        return {"format": FORMAT, **{name: getattr(self, name) for name in names}, "rows": [r.as_dict() for r in self.rows]}
+
+    def to_json(self, path: str | PathLike[str]) -> Path:
+        text = json.dumps(self.as_dict(), indent=1, ensure_ascii=False, allow_nan=False)
+        Path(path).write_text(text + "\n", encoding="utf-8")
+        return Path(path)
+
+    @classmethod
+    def from_json(cls, path: str | PathLike[str]) -> Comparison:
+        try:
+            data = json.loads(Path(path).read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise FormatError(f"{path}: not JSON: {error}") from None
+        if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
+            raise FormatError(f"{path}: not a comparison written by this version of sharnir (format {FORMAT!r})")
+        return cls(**{**data, "rows": [Row.from_dict(row) for row in data["rows"]]})
+
+
+def is_trusted(row: Row) -> bool:
+    return row.ok and row.gives == "q̈" and row.disagreement is not None and row.disagreement <= TRUST
+
+
+def facts(model: Model) -> dict[str, Any]:
+    """The model in a few numbers."""
+    kinds: dict[str, int] = {}
+    for joint in model.joints:
+        kinds[joint.type.type_name] = kinds.get(joint.type.type_name, 0) + 1
+    return {
+        "name": model.name,
+        "bodies": len(model.bodies),
+        "freedoms": model.nv,
+        "coordinates": model.nq,
+        "loops": len(model.closing_joints),
+        "constraints": len(model.constraints),
+        "couplings": sum(1 for joint in model.joints if joint.follows),
+        "forces": len(model.forces),
+        "joints": dict(sorted(kinds.items(), key=lambda pair: -pair[1])),
+    }

@@ -1,0 +1,59 @@
+"""The arrays of a run, made once and used again: a short run must not cost more to set up than to compute."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..backends.cache import Cache
+from ..model.storage import allocate, allocate_together
+from .compiled import Driver, interpreted
+from .methods import Integrator
+from .stepping.advance import Output
+from .stepping.events import Events
+from .stepping.state import Run
+from .system import System
+
+LARGEST_KEPT = 2**17
+"""Numbers: larger workspaces are not kept; making them is no part of what their runs cost."""
+
+KINDS_KEPT = 8
+"""Of workspaces with one system: by method and by the sizes of the output."""
+
+
+class Workspace:
+    """One block of memory for the state, the events and the method's own arrays, and the loop bound to them."""
+
+    def __init__(self, system: System, method: Integrator, sizes: Mapping[str, int], compiled: bool, store: Cache | None) -> None:
+        assert method.entry is not None
+        parts = (Run, Events, method.memory)
+        self._block, (self.state, self.events, memory) = allocate_together(parts, {**sizes, **method.sizes})
+        self.output: Any = allocate(Output, sizes)
+        method.fill(memory)
+        self._fresh = self._block.copy()
+        groups = (system.problem(method.needs_jacobian), self.state, self.events, self.output, memory)
+        self.drive = Driver(method.entry, groups, store) if compiled else interpreted(method.entry, groups)
+        self.numbers = self._block.size + self.output.x.size
+
+    def renew(self) -> None:
+        """As if it had just been made: what a run leaves behind does not reach the next. (Output is written before read.)"""
+        self._block[:] = self._fresh
+
+
+def borrow(
+    system: System, method: Integrator, sizes: Mapping[str, int], compiled: bool, store: Cache | None
+) -> tuple[Workspace, Any]:
+    """A workspace nobody uses, and the key to give it back by."""
+    key = (method.name, compiled, *sizes.values(), None if store is None else str(store.folder))
+    idle = system.idle.pop(key, None)
+    if idle is None:
+        return Workspace(system, method, sizes, compiled, store), key
+    idle.renew()
+    return idle, key
+
+
+def give_back(system: System, workspace: Workspace, key: Any) -> None:
+    if workspace.numbers <= LARGEST_KEPT:
+        while len(system.idle) >= KINDS_KEPT:
+            system.idle.pop(next(iter(system.idle)))
+        system.idle[key] = workspace

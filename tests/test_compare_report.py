@@ -1,0 +1,207 @@
+"""The page and the command of a comparison: nothing is fetched, nothing of the model is taken for markup, exit codes."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from html.parser import HTMLParser
+
+import pytest
+from benchmarks import browser
+
+import sharnir as sh
+from sharnir.cli.main import main
+from urdf_files import arm, write
+
+QUICK = {"states": 2, "batch": 8, "rounds": 2}
+HOSTILE = '<script>alert("x")</script> & <img src=https://example.invalid/x.png onerror=alert(1)> [bold]{q}[/] $x_1$'
+
+
+class Tags(HTMLParser):
+    """Elements with their attributes, texts of the scripts, and whether everything that is opened is closed."""
+
+    VOID = ("meta", "link", "img", "br", "hr", "input")
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: dict[str, str] = {}
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        for tag in self.open[-1:]:
+            self.texts[tag] = self.texts.get(tag, "") + data
+
+
+def hostile() -> sh.Model:
+    """Names that would be markup, and a body whose name is in a reason."""
+    m = sh.Model(HOSTILE)
+    m.add_body(HOSTILE, mass=1.0, inertia=(1.0, 1.0, 0.0))
+    m.add_joint(HOSTILE, sh.Revolute("x"), "ground", HOSTILE)
+    return m
+
+
+@pytest.fixture(scope="module")
+def nasty() -> sh.Comparison:
+    return sh.compare(hostile(), ["separate", "lagrange1"], ["llvm", "python"], **QUICK)
+
+
+@pytest.fixture(scope="module")
+def page(nasty, tmp_path_factory):
+    return nasty.report(tmp_path_factory.mktemp("report") / "nasty.html")
+
+
+def test_the_page_is_whole_and_fetches_nothing(page):
+    tags = Tags(page.read_text(encoding="utf-8"))
+    assert not tags.open
+    kinds = [tag for tag, _ in tags.found]
+    assert "iframe" not in kinds and "object" not in kinds and "img" not in kinds and kinds.count("script") == 3
+    for tag, attributes in tags.found:
+        for name in ("src", "href", "data", "srcset", "action", "poster"):
+            assert (attributes.get(name) or "data:").startswith("data:"), (tag, name)
+        assert not any(name.startswith("on") for name in attributes)
+    style = tags.texts["style"]
+    assert "url(" not in style and "@import" not in style
+    policy = next(a["content"] for tag, a in tags.found if tag == "meta" and a.get("http-equiv"))
+    assert policy is not None and policy.startswith("default-src 'none'") and "http" not in policy
+
+
+def test_the_page_can_be_read_by_anybody(page):
+    tags = Tags(page.read_text(encoding="utf-8"))
+    attributes = dict(reversed(tags.found))
+    assert attributes["html"]["lang"] == "en" and "title" in tags.texts
+    assert any(a.get("name") == "viewport" for tag, a in tags.found if tag == "meta")
+    assert "prefers-color-scheme: dark" in tags.texts["style"]
+    charts = [a for tag, a in tags.found if tag == "div" and (a.get("id") or "").startswith("chart-")]
+    assert len(charts) == 4 and all(a["role"] == "img" and a["aria-label"] for a in charts)
+    assert all(a.get("scope") for tag, a in tags.found if tag == "th")
+
+
+def test_names_of_the_model_are_text_everywhere(page, nasty, tmp_path):
+    text = page.read_text(encoding="utf-8")
+    tags = Tags(text)
+    assert tags.texts["h1"] == HOSTILE and tags.texts["title"].startswith(HOSTILE)
+    assert "alert(" not in tags.texts["script"]
+    assert "lagrange1" in tags.texts["td"] and HOSTILE in tags.texts["td"]
+    assert HOSTILE in str(nasty) or HOSTILE.split()[0] in str(nasty)
+    nasty.plot(tmp_path / "nasty.png")
+    nasty.to_json(tmp_path / "nasty.json")
+    assert sh.Comparison.from_json(tmp_path / "nasty.json").model["name"] == HOSTILE
+
+
+def test_charts_are_valid_data(page):
+    found = re.search(r'<script type="application/json" id="charts">(.*?)</script>', page.read_text(encoding="utf-8"), re.DOTALL)
+    charts = json.loads(found[1])
+    assert set(charts) == {"single", "batch", "operations", "against"}
+    assert all(trace["x"] for chart in charts.values() for trace in chart["data"])
+
+
+def test_a_page_without_a_single_answer_still_says_why(tmp_path):
+    c = sh.compare(hostile(), "lagrange1", "python", **QUICK)
+    text = c.report(tmp_path / "none.html").read_text(encoding="utf-8")
+    assert "divides by the mass matrix" in text and len(text) < 50_000 and c.best is None
+    with pytest.raises(sh.StateError, match="nothing to plot"):
+        c.plot(tmp_path / "none.png")
+
+
+# --- in a browser -----------------------------------------------------------------------------------------------------------
+needs_browser = pytest.mark.skipif(browser.find() is None, reason="no Chromium here")
+
+
+@needs_browser
+def test_a_browser_draws_all_charts_and_has_nothing_to_complain_of(page):
+    seen = browser.open_page(page)
+    assert seen.console == [] and seen.charts == (4, 4)
+
+
+@needs_browser
+def test_a_page_that_fetches_something_would_be_noticed(page, tmp_path):
+    text = page.read_text(encoding="utf-8")
+    worse = tmp_path / "worse.html"
+    worse.write_text(text.replace("<header>", '<header><img alt="" src="https://example.invalid/x.png">', 1), encoding="utf-8")
+    assert "Content Security Policy" in " ".join(browser.open_page(worse).console)
+
+
+# --- the command ------------------------------------------------------------------------------------------------------------
+@pytest.fixture
+def run(capsys, monkeypatch):
+    """`sharnir compare …`: exit code, stdout, stderr."""
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["sharnir", "compare", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        out = capsys.readouterr()
+        return int(end.value.code or 0), out.out, out.err
+
+    return call
+
+
+@pytest.fixture
+def file(tmp_path):
+    return write(tmp_path, *arm())
+
+
+FEW = ("--methods", "separate,composite", "--backends", "python", "--states", 2, "--rounds", 2, "--batch", 4)
+
+
+def test_table_numbers_picture_and_page(run, file, tmp_path):
+    places = {kind: tmp_path / f"out.{kind}" for kind in ("json", "html", "png")}
+    code, out, err = run(file, *FEW, "--json", places["json"], "--html", places["html"], "--plot", places["png"])
+    assert (code, err) == (0, "") and "the quickest is" in out and out.count("written:") == 3
+    c = sh.Comparison.from_json(places["json"])
+    assert {row.label for row in c.rows} == {"separate · python", "composite · python"} and c.disagreement < 1e-10
+    assert places["png"].read_bytes()[:4] == b"\x89PNG" and places["html"].stat().st_size > 1_000_000
+
+
+def test_floating_frees_the_root(run, file, tmp_path):
+    code, out, _ = run(file, *FEW, "--floating", "--json", tmp_path / "a.json", "-q")
+    assert code == 0 and out == ""
+    assert sh.Comparison.from_json(tmp_path / "a.json").model["freedoms"] == sh.load(file).nv + 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--methods", "newton"), "choose from 'separate'"),
+        (("--backends", "cuda"), "choose from 'llvm'"),
+        (("--states", "0"), "--states"),
+        (("--json", "nowhere/a.json"), "no folder"),
+    ],
+)
+def test_a_mistake_on_the_command_line_is_exit_code_two(run, file, arguments, words):
+    code, out, err = run(file, *arguments)
+    assert code == 2 and out == "" and words in " ".join(err.split())
+
+
+def test_a_bad_file_is_exit_code_one(run, tmp_path):
+    bad = tmp_path / "bad.urdf"
+    bad.write_text("<robot", encoding="utf-8")
+    code, out, err = run(bad)
+    assert code == 1 and out == "" and err.startswith("sharnir: ") and "bad.urdf" in err
+
+
+def test_ctrl_c_shows_what_there_is_and_is_exit_code_130(run, file, monkeypatch):
+    from sharnir.comparison import timing
+
+    calls = []
+
+    def interrupted(self, first):
+        calls.append(first)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(timing.Stopwatch, "take_turn", interrupted)
+    code, out, err = run(file, *FEW)
+    assert code == 130 and "the quickest is" in out and "interrupted" in out and err.startswith("sharnir: interrupted")
