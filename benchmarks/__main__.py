@@ -23,7 +23,7 @@ PARTS = {
 }
 """Parts that measure time, and their modules."""
 
-NAMES = [*PARTS, "kane", "urdf", "loops"]
+NAMES = [*PARTS, "kane", "urdf", "loops", "stabilisation"]
 
 TITLES = {
     "robots": "Robots, times faster than the peers called from Python; one thread, minimum of rounds taken in turn",
@@ -85,6 +85,11 @@ def main() -> None:
 
         print()
         loops(options.quick)
+    if "stabilisation" in chosen:
+        from .stabilisation import main as stabilisation
+
+        print()
+        stabilisation(options.quick)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import sharnir as sh
+from sharnir.closed.stabilisation import Stabilisation, with_decay
 from sharnir.integrate import run
 from sharnir.simulation.mechanics import Mechanics
 
@@ -40,13 +41,16 @@ class Ours:
     problem: Problem
     form: str
     integrator: str
+    stabilisation: str = "projection"
 
     def __post_init__(self) -> None:
         p = self.problem
         begun = perf_counter()
-        d = sh.Dynamics(p.model, self.form)
-        self.equations = Mechanics(d, np.array(p.model.speeds(p.tau)), balance=False, jacobian=self.integrator == "radau")
-        self.x0 = np.concatenate([p.model.coordinates(p.q0), p.model.speeds(p.v0)])
+        d, tau = sh.Dynamics(p.model, self.form), np.array(p.model.speeds(p.tau))
+        q, v = np.array(p.model.coordinates(p.q0)), np.array(p.model.speeds(p.v0))
+        how = with_decay(Stabilisation(self.stabilisation), p.duration, self.integrator, None, v, d.forward(q, v, tau))
+        self.equations = Mechanics(d, tau, balance=False, jacobian=self.integrator == "radau", stabilisation=how)
+        self.x0 = self.equations.settled(0.0, np.concatenate([q, v]))
         self.compile = perf_counter() - begun
         self.setting = self.choices()[0]
         self.cpu = self.wall = np.inf
@@ -57,9 +61,11 @@ class Ours:
             return [self.problem.duration / int(40 * 2 ** (k / 4)) for k in range(44)]
         return [10 ** (-3 - k / 4) for k in range(37)]
 
-    def call(self, setting: float):
+    def call(self, setting: float, every: int = 0):
         given = {"step": setting} if self.integrator == "rk4" else {"rtol": setting, "atol": setting}
-        return run(self.equations.system, self.x0, 0.0, self.problem.duration, self.integrator, every=0, strict=False, **given)
+        return run(
+            self.equations.system, self.x0, 0.0, self.problem.duration, self.integrator, every=every, strict=False, **given
+        )
 
     def state(self, setting: float) -> tuple[np.ndarray, np.ndarray] | None:
         y = self.call(setting)

@@ -40,7 +40,9 @@ def trace_derivative(
     where the model has any.
     """
     graph = Graph(limit)
-    sizes = {"q": structure.nq, "v": structure.nv, "tau": structure.nv, "parameter": len(structure.parameters), "t": 1}
+    sizes = {"q": structure.nq, "v": structure.nv, "tau": structure.nv, "parameter": len(structure.parameters)}
+    sizes |= closed.more_inputs if closed else {}
+    sizes["t"] = 1
     inputs = {name: tuple(graph.inputs(size)) for name, size in sizes.items()}
     values: dict[str, Any] = dict(inputs) | {"wrench": [0.0] * (6 * structure.nb + 6)}
     momenta = method.name == "momentum"
@@ -50,7 +52,8 @@ def trace_derivative(
         speed_rate = _run("momentum-rates", structure, values).dp
         values["qdd"] = None
     elif closed:
-        speed_rate = values["qdd"] = closed.accelerations(dict(inputs)).qdd
+        solved = closed.accelerations(dict(inputs))
+        speed_rate = values["qdd"] = solved.qdd
     else:
         speed_rate = values["qdd"] = _run(f"forward/{method.program}", structure, values).qdd
     rate = _run("rates", structure, values).rate
@@ -69,7 +72,8 @@ def trace_derivative(
             found["tau"] = sum((x * y for x, y in zip(inputs["tau"], values["v"], strict=True)), 0.0)
         kept = {name: x for name, x in found.items() if isinstance(x, Symbol)}
         causes, powers = tuple(kept), tuple(kept.values())
-    outputs = {"rate": tuple(rate), "qdd": tuple(speed_rate), "power": powers}
+    moving = solved.qrate if closed else rate  # which a stabilisation may change; powers are those of the speeds
+    outputs = {"rate": tuple(moving), "qdd": tuple(speed_rate), "power": powers}
     return TracedDerivative(TracedProgram(graph, inputs, outputs), causes, momenta)
 
 

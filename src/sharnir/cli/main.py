@@ -56,6 +56,10 @@ def run(
     max_step: Annotated[float | None, typer.Option(help="Greatest step of adaptive integrators.")] = None,
     interval: Annotated[float | None, typer.Option(help="Seconds between rows of the result.")] = None,
     limits: Annotated[str | None, typer.Option(help="Of joints: ignore, stop or error.")] = None,
+    stabilisation: Annotated[
+        str | None, typer.Option(help="How constraints are kept: projection, partitioning, baumgarte, ggl, none.")
+    ] = None,
+    decay: Annotated[list[float] | None, typer.Option(help="Of baumgarte (α, then β) or ggl, 1/s; may be repeated.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the motion: .nc, or .csv.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the motion: .png, .svg, .pdf.")] = None,
     floating: Annotated[bool, typer.Option("--floating", help="Free the root from the ground.")] = False,
@@ -80,6 +84,7 @@ def run(
         options={
             "duration": duration, "t0": t0, "method": method, "backend": backend, "integrator": integrator, "rtol": rtol,
             "atol": atol, "step": step, "max_step": max_step, "output": interval, "limits": limits,
+            "stabilisation": stabilisation, "decay": decay or None,
         },
     )  # fmt: skip
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from ..closed.stabilisation import check_choice
 from ..errors import SharnirError, SimulationError
 from ..integrate.methods import integrator as integrator_named
 from ..io.load import load
@@ -61,6 +62,9 @@ def _arguments(model: Model, states: Mapping[str, Sequence[str]], options: Mappi
     arguments = model.simulation.arguments() if model.simulation is not None else {}
     if "integrator" in said:  # a step of the file's integrator is not one of ours
         arguments.pop("step", None)
+    if "stabilisation" in said:
+        _usage("--stabilisation", check_choice, said["stabilisation"])
+        arguments.pop("decay", None)  # nor is its decay
     arguments |= said
     for name, words in states.items():
         if words:

@@ -6,9 +6,8 @@ the state gives is straight-line code, and the solution a loop.
 
 from __future__ import annotations
 
-import sys
-from functools import cache, cached_property
-from importlib.metadata import version
+from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,23 +17,23 @@ from ..backends.choose import LIMIT
 from ..backends.constraint_table import ConstraintTable
 from ..backends.link import relink
 from ..backends.llvm.emit import emit
-from ..backends.llvm.jit import Compiled, compile_kept, compile_text
-from ..backends.numba_module import addresses, kernels_text, native_assembly
+from ..backends.llvm.jit import Compiled, compile_text
+from ..backends.numba_module import addresses
 from ..backends.run import run_program
 from ..backends.traced import TracedProgram
 from ..errors import MethodError, known
 from ..forms.closed import CLOSED_FORMS
 from ..forms.matrices import Matrices
-from ..integrate.stepping.problem import invoke
 from ..method_table import METHODS, Method
 from ..model.model import Model
-from ..model.storage import allocate, words
+from ..model.storage import allocate
 from ..programs import program_for
 from ..trace import Graph, GraphTooLarge, Number
 from . import solution
 from .assembly import moved
+from .loops import native
 from .put_right import put_right
-from .solution import Closed, Correction
+from .solution import Closed
 
 MATRIX = ("composite", "direct", "recursive", "kosynka", "stepanenko")
 """Methods that make an inertia matrix; 'separate' makes W = JM⁻¹ by sweeps instead."""
@@ -42,6 +41,9 @@ MATRIX = ("composite", "direct", "recursive", "kosynka", "stepanenko")
 
 class ClosedEquations:
     """Of one model by one method. `table` names the rows."""
+
+    more_inputs: Mapping[str, int] = {}
+    """Beside the state, of the derivative as a graph: none."""
 
     def __init__(self, model: Model, method: Method, backend: str = "auto", store: Cache | None = None) -> None:
         self.model, self.structure = model, model.freeze()
@@ -238,44 +240,3 @@ def state_arguments(traced: TracedProgram, at: dict[str, int], c: Any) -> tuple[
     numbers = [1, *(k for name in traced.inputs for k in (at[name], 0))]
     numbers += [*(getattr(c, name).ctypes.data for name in traced.outputs), check.ctypes.data]
     return np.array(numbers, dtype=np.int64), check
-
-
-# --- loops ------------------------------------------------------------------------------------------------------------------
-def native(entry: Any, store: Cache) -> Compiled:
-    """A function of solution.py as machine code: void f(int64 *list), the list being a status and the arrays of its groups."""
-    key = (entry.__name__, str(store.folder))
-    if key not in _loaded:
-        groups = {"correction": Correction, "closed": Closed} if entry.__name__.startswith("correct") else {"closed": Closed}
-        calls, at = [], 8
-        for name, group in groups.items():
-            calls.append(f"{name}_at(address + {at})")
-            at += 8 * words(group)
-        main = f"def main(address):\n    return {entry.__name__}({', '.join(calls)})\n"
-        depends_on = (_text(), main, version("numba"), sys.version)
-        named = {f"{name}_at": group for name, group in groups.items()}
-        _loaded[key] = compile_kept(depends_on, lambda: native_assembly(_space(), main, named), store)
-    return _loaded[key]
-
-
-_loaded: dict[tuple[str, str], Compiled] = {}
-
-
-@cache
-def _text() -> str:
-    entries = [solution.solve, solution.correct]
-    return "\n".join(
-        [
-            "from numba import njit",
-            "from sharnir.backends.intrinsics import invoke",
-            "kernel = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model='numpy', _nrt=False)",
-            kernels_text(entries, without=[invoke]),
-        ]
-    )
-
-
-@cache
-def _space() -> dict[str, Any]:
-    """The functions, not compiled yet: what they share is compiled once in a process."""
-    space: dict[str, Any] = {"__name__": "sharnir_closed"}
-    exec(compile(_text(), "<sharnir closed>", "exec"), space)
-    return space

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..integrate.stepping.problem import invoke
 from ..kernels.arrays import Array, IntegerArray
-from ..kernels.constrained import constrained_accelerations, constraint_weights, correction
+from ..kernels.constrained import constrained_accelerations, constraint_weights, correction, drift_correction
 
 TURNS = 2  # steps of Newton's method for a correction of position: a step of the integrator leaves little to do
 
@@ -44,6 +44,15 @@ class Correction(NamedTuple):
     calls: IntegerArray["nc", 2]  # the equations at X; the rates of the coordinates at delta; where there are any, quaternions
 
 
+class Keeping(NamedTuple):
+    """What a stabilisation that is an equation needs beside the state, for loops."""
+
+    decay: Array["nd"]
+    dq: Array["nq"]  # what `delta` does to the rates of the coordinates
+    change: Array["m"]  # what that does to the rates of the constraints
+    calls: IntegerArray["nc", 2]  # dq from delta; change from dq
+
+
 def weights(c):
     """W and free from M and right; of a method that makes no inertia matrix they are there already, and M has no rows."""
     if c.M.shape[0] > 0:
@@ -52,6 +61,11 @@ def weights(c):
 
 def solve(c):
     weights(c)
+    return solve_weighted(c)
+
+
+def solve_weighted(c):
+    """The rest of `solve`: `weights` leaves factors in place of M and can be had once."""
     constrained_accelerations(c.J, c.W, c.free, c.gamma, c.S, c.L, c.z, c.d, c.e, c.lam, c.qdd)
     return 0
 
@@ -66,6 +80,36 @@ def stop_slip(c):
     """c.delta: the change of the speeds that stops what breaks the constraints."""
     weights(c)
     correction(c.J, c.W, c.rate, c.S, c.L, c.z, c.d, c.e, c.lam, c.delta)
+
+
+def damp(c, decay):
+    """c.gamma with what makes violations die out: g̈ + decay_0 ġ + decay_1 g = 0; rows of speeds have no g."""
+    for k in range(c.rate.shape[0]):
+        c.gamma[k] = c.gamma[k] + decay[0] * c.rate[k]
+    for k in range(c.g.shape[0]):
+        c.gamma[k] = c.gamma[k] + decay[1] * c.g[k]
+
+
+def drift(c, decay):
+    """c.delta: what to add to the speeds, so that coordinates that follow them keep ġ + decay_0 g = 0."""
+    weights(c)
+    drift_correction(c.J, c.W, c.g, c.rate, decay[0], c.S, c.L, c.z, c.d, c.e, c.lam, c.delta)
+
+
+def solve_damped(k, c):
+    damp(c, k.decay)
+    return solve(c)
+
+
+def solve_drifting(k, c):
+    drift(c, k.decay)
+    invoke(k.calls[0, 0], k.calls[0, 1])
+    invoke(k.calls[1, 0], k.calls[1, 1])
+    for a in range(k.dq.shape[0]):
+        c.qrate[a] = c.qrate[a] + k.dq[a]
+    for r in range(k.change.shape[0]):
+        c.gamma[r] = c.gamma[r] + k.change[r] + k.decay[0] * c.rate[r]
+    return solve_weighted(c)
 
 
 def correct(p, c):

@@ -19,7 +19,7 @@ from .stepping.problem import Problem
 Call = tuple[int, np.ndarray]
 """Address of a native function `void f(int64 *arguments)`, and its arguments (int64), which must stay where they are."""
 
-_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 @dataclass
@@ -105,7 +105,7 @@ class System:
         self.buffers.X[:] = x
         self.buffers.T[0] = t
         for address, arguments in self._calls[self._first[role] : self._first[role + 1]]:
-            _CALLBACK(int(address))(int(arguments))
+            CALLBACK(int(address))(int(arguments))
         self.raise_failure()
 
     def raise_failure(self) -> None:
@@ -146,7 +146,7 @@ def from_python(
                 target.fill(np.nan)
                 system.failure = error
 
-        native = _CALLBACK(callback)
+        native = CALLBACK(callback)
         alive.append(native)
         return [(ctypes.cast(native, ctypes.c_void_p).value or 0, np.zeros(1, dtype=np.int64))]
 

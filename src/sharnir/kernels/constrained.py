@@ -97,3 +97,17 @@ def correction(J, W, gap, S, L, z, d, e, lam, delta):
     for a in range(J.shape[1]):
         delta[a] = 0.0
     pushed(W, lam, -1.0, delta)
+
+
+def drift_correction(J, W, g, rate, decay, S, L, z, d, e, lam, delta):
+    """delta: the change of speeds, least in the metric of the masses, after which rates are -decay g.  Reads J, W (m, n),
+    rate (m,), g (k <= m,).  The factors are those of the accelerations, so that straight-line code has them once."""
+    constraint_matrix(J, W, ON_FORCES, S, L, z)
+    for k in range(J.shape[0]):
+        d[k] = -rate[k]
+    for k in range(g.shape[0]):
+        d[k] = d[k] - decay * g[k]
+    constraint_forces(S, L, d, e, lam)
+    for a in range(J.shape[1]):
+        delta[a] = 0.0
+    pushed(W, lam, 1.0, delta)

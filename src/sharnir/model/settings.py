@@ -29,6 +29,8 @@ class SimulationSettings:
     output: float | str | tuple[float, ...] | None = None
     every: int | None = None
     limits: str | None = None
+    stabilisation: str | None = None
+    decay: float | tuple[float, ...] | None = None
     balance: bool | None = None
     events: tuple[Any, ...] | None = None
 

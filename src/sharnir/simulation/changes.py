@@ -45,7 +45,7 @@ class Changes:
                 raise StateError(f"event {name!r}: its action left a bad state at t = {t:g}: {error}") from None
             m.parameters[:] = [float(moment.parameters[key]) for key in names]
             self._history.append((self._sign * t, m.parameters.copy()))
-            return np.concatenate([q, m.d.momenta(q, v, t) if m.momenta else v, work])
+            return m.settled(t, np.concatenate([q, m.d.momenta(q, v, t) if m.momenta else v, work]))
 
         return change
 

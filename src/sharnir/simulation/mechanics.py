@@ -16,20 +16,20 @@ from ..backends.link import relink
 from ..backends.llvm.emit import emit
 from ..backends.llvm.jit import compile_text, host_lanes
 from ..backends.llvm.runner import LLVMRunner
-from ..backends.numba_module import addresses
 from ..backends.run import run_program
 from ..backends.traced import TracedProgram
 from ..backends.user_functions import USER_FUNCTIONS
-from ..closed import solution
-from ..closed.equations import ClosedEquations, native, state_arguments
 from ..closed.put_right import put_right, quaternion_places
-from ..closed.solution import TURNS, Correction
+from ..closed.stabilisation import PROJECTION, Stabilisation
+from ..closed.stabilised import Interpreted
 from ..dynamics import Dynamics
 from ..errors import SingularError, StateError
 from ..integrate.system import Buffers, Call, System, buffers, from_python
 from ..programs import PROGRAMS
 from ..trace import Graph, GraphTooLarge
+from .dependents import Dependents
 from .events import Event, Watched
+from .keeping import Kept, closed_loops
 from .prepared import Equations, equations
 
 
@@ -37,7 +37,13 @@ class Mechanics:
     """The equations of one Dynamics with given joint forces: `system` for the integrator, and what x means."""
 
     def __init__(
-        self, d: Dynamics, tau: np.ndarray, events: Sequence[Event] = (), balance: bool = True, jacobian: bool = False
+        self,
+        d: Dynamics,
+        tau: np.ndarray,
+        events: Sequence[Event] = (),
+        balance: bool = True,
+        jacobian: bool = False,
+        stabilisation: Stabilisation | None = None,
     ) -> None:
         self.d, self.structure, self.events = d, d.structure, list(events)
         s = self.structure
@@ -45,9 +51,13 @@ class Mechanics:
         self.tau = np.array(tau, dtype=float)
         self.parameters = np.array(list(s.parameters.values()), dtype=float)
         self.momenta = d.method == "momentum"
+        self.stabilisation = stabilisation or Stabilisation()
+        self.decay = np.array(self.stabilisation.decay, dtype=float)
+        self.dependents: Dependents | None = None
+        self._onto: System | None = None
         self.causes: tuple[str, ...] = ()
         self.backend = "python"
-        self._keep: list[Any] = []
+        self.keep: list[Any] = []
         functions = [(f"event {e.name or k + 1!r}", e.when) for k, e in enumerate(self.events)]
         self._watched = Watched(s, functions) if functions else None
         straight = self._traced(balance)
@@ -57,7 +67,8 @@ class Mechanics:
         if straight:
             self.system = self._native(straight, jacobian)
         elif d.closed and d.closed.backend != "python" and not d.closed.form:
-            self.system = self._closed_loops(d.closed)
+            self.backend = "numba"
+            self.system = closed_loops(self, d.closed)
         elif d._method.program and d._shelf.asked != "python" and not d.closed:
             self.system = self._loops()
         else:
@@ -71,6 +82,20 @@ class Mechanics:
         """Coordinates, speeds (momenta) and work from states (…, n)."""
         return x[..., : self.nq], x[..., self.nq : self.nq + self.nv], x[..., self.nq + self.nv :]
 
+    def settled(self, t: float, x: np.ndarray) -> np.ndarray:
+        """A state given from without, on the constraints; where the run's own steps see to that, it is left to them."""
+        if self.dependents:
+            return self.dependents.begin(t, x)
+        closed = self.d.closed
+        if not closed or self.stabilisation.name == PROJECTION:
+            return x
+        if closed.backend == "python" or closed.form:
+            return np.concatenate(closed.project(x[: self.nq], x[self.nq :], t))
+        if self._onto is None:
+            b = self.system.buffers
+            self._onto = System(b, (), projection=Kept(self, closed, b).onto(), keep=self.keep)
+        return self._onto.projected(t, x)
+
     # --- compiled -----------------------------------------------------------------------------------------------------------
     def _traced(self, balance: bool) -> Equations | None:
         method = self.d._method
@@ -83,7 +108,7 @@ class Mechanics:
             return None
         limit = LIMIT if self.d._shelf.asked == "auto" else None
         try:
-            return equations(self.d, balance, bool(self.tau.any()), limit)
+            return equations(self.d, balance, bool(self.tau.any()), limit, self.stabilisation.name)
         except GraphTooLarge:
             return None
 
@@ -92,45 +117,49 @@ class Mechanics:
         self.causes = equations.derivative.causes
         b = buffers(self.n, events=len(self.events), jacobian=jacobian)
         call = self._call(equations, b, {"rate": 0, "qdd": self.nq, "power": self.nq + self.nv})
-        projection = self._back_onto(self.d.closed, b) if self.d.closed else self._put_right(b)
+        kept = Kept(self, self.d.closed, b) if self.d.closed else None
+        by_differences = kept is not None and bool(kept.before)  # what comes before an evaluation is no part of the graph
         return System(
             b,
-            [call],
-            projection=projection,
-            events=[self._watch(b)] if self._watched else (),
-            jacobian=[self._jacobian(equations, b)] if jacobian else (),
+            [*kept.before, call] if kept else [call],
+            projection=kept.after if kept else self.put_right(b),
+            events=self.watches(b),
+            jacobian=[self._jacobian(equations, b)] if jacobian and not by_differences else (),
             split=self.nq,
-            keep=self._keep,
+            keep=self.keep,
         )
 
-    def _inputs(self, b: Buffers) -> dict[str, int]:
+    def watches(self, b: Buffers) -> list[Call]:
+        return [self._watch(b)] if self._watched else []
+
+    def inputs(self, b: Buffers) -> dict[str, int]:
         """Where compiled code finds what it reads."""
         x = b.X.ctypes.data
         return {
             "q": x, "v": x + 8 * self.nq, "t": b.T.ctypes.data,
-            "tau": self.tau.ctypes.data, "parameter": self.parameters.ctypes.data,
+            "tau": self.tau.ctypes.data, "parameter": self.parameters.ctypes.data, "decay": self.decay.ctypes.data,
         }  # fmt: skip
 
     def _call(self, equations: Equations, b: Buffers, into: dict[str, int]) -> Call:
         """One state: outputs go into DX at the given places."""
         traced, compiled = equations.traced, equations.code(1)
-        check, at = np.zeros(1), self._inputs(b)
+        check, at = np.zeros(1), self.inputs(b)
         numbers = [1]
         for name in traced.inputs:
             numbers += [at[name], 0]
         numbers += [b.DX.ctypes.data + 8 * into[name] for name in traced.outputs]
         arguments = np.array([*numbers, check.ctypes.data], dtype=np.int64)
-        self._keep += [compiled, check, arguments]
+        self.keep += [compiled, check, arguments]
         return compiled.address, arguments
 
-    def _put_right(self, b: Buffers) -> list[Call]:
+    def put_right(self, b: Buffers) -> list[Call]:
         """Quaternions of length one, joints on their own constraints, in place; nothing where there are none."""
         if not quaternion_places(self.d.model):
             return []
         graph = Graph()
         q, t = tuple(graph.inputs(self.nq)), tuple(graph.inputs(1))
         right = tuple(put_right(self.d.model, q, t[0]))
-        return [self._function(TracedProgram(graph, {"q": q, "t": t}, {"q": right}), b, b.X)]
+        return [self.function(TracedProgram(graph, {"q": q, "t": t}, {"q": right}), b, b.X)]
 
     def _watch(self, b: Buffers) -> Call:
         """The functions of all events, into G."""
@@ -148,83 +177,27 @@ class Mechanics:
             state = {name: motion[name] for name in ("q", "v", "t")}
             found = run_program(program, s, state, relink(program.function), dtype=object)
             motion.update({name: x.ravel() for name, x in found._asdict().items()})
-        return self._function(TracedProgram(graph, inputs, {"g": tuple(self._watched(motion))}), b, b.G)
+        return self.function(TracedProgram(graph, inputs, {"g": tuple(self._watched(motion))}), b, b.G)
 
-    def _function(self, traced: TracedProgram, b: Buffers, target: np.ndarray, at: dict[str, int] | None = None) -> Call:
+    def function(self, traced: TracedProgram, b: Buffers, target: np.ndarray, at: dict[str, int] | None = None) -> Call:
         compiled = compile_text(emit(traced, 1), self.d._shelf.store)
-        check, at = np.zeros(1), at or self._inputs(b)
+        check, at = np.zeros(1), at or self.inputs(b)
         numbers = [1, *(k for name in traced.inputs for k in (at[name], 0)), target.ctypes.data, check.ctypes.data]
         arguments = np.array(numbers, dtype=np.int64)
-        self._keep += [compiled, check, arguments]
+        self.keep += [compiled, check, arguments]
         return compiled.address, arguments
 
     def _jacobian(self, equations: Equations, b: Buffers) -> Call:
         """Derivatives along all directions at once, as a batch over the lanes of the processor: row j of J by x_j."""
         lanes = host_lanes() if self.n >= host_lanes() else 1
         along, compiled = equations.along, equations.jacobian_code(lanes)
-        directions, check, at = np.eye(self.n, self.nq + self.nv), np.zeros(self.n), self._inputs(b)
+        directions, check, at = np.eye(self.n, self.nq + self.nv), np.zeros(self.n), self.inputs(b)
         numbers = [self.n]
         for name in along.inputs:
             numbers += [directions.ctypes.data, self.nq + self.nv] if name == "dx" else [at[name], 0]
         arguments = np.array([*numbers, b.J.ctypes.data, check.ctypes.data], dtype=np.int64)
-        self._keep += [compiled, directions, check, arguments]
+        self.keep += [compiled, directions, check, arguments]
         return compiled.address, arguments
-
-    # --- constraints ------------------------------------------------------------------------------------------------------
-    def _back_onto(self, equations: ClosedEquations, b: Buffers) -> list[Call]:
-        """Positions by Newton's method, then speeds, in place: straight-line code."""
-        at = self._inputs(b)
-        calls = []
-        for k, target in enumerate((b.X, b.X[self.nq :])):
-            traced, compiled = equations.correction(k, 1)
-            check = np.zeros(1)
-            numbers = [1, *(k for name in traced.inputs for k in (at[name], 0)), target.ctypes.data, check.ctypes.data]
-            arguments = np.array(numbers, dtype=np.int64)
-            self._keep += [compiled, check, arguments]
-            calls.append((compiled.address, arguments))
-        return [*[calls[0]] * TURNS, calls[1]]
-
-    def _closed_loops(self, equations: ClosedEquations) -> System:
-        """Models too large for one graph: straight-line code for what the state gives, loops for the rest."""
-        self.backend = "numba"
-        nq, nv = self.nq, self.nv
-        b = buffers(self.n, events=len(self.events))
-        c = equations.allocate()._replace(qdd=b.DX[nq : nq + nv], qrate=b.DX[:nq])
-        solver, corrector = (native(entry, equations.store) for entry in (solution.solve, solution.correct))
-        listed = np.array([0, *addresses(c)], dtype=np.int64)
-        own = equations.allocate()  # the projection looks at the same state with arrays of its own: DX is the derivative's
-        dq = np.zeros(nq)
-        calls = [self._closed_state(equations, own, b), self._rates_along(b, own.delta, dq)]
-        calls += self._put_right(b)
-        numbers = np.array([(address, arguments.ctypes.data) for address, arguments in calls], dtype=np.int64)
-        correction = Correction(b.X, dq, numbers)
-        group = np.array([0, *addresses(correction), *addresses(own)], dtype=np.int64)
-        self._keep += [c, own, solver, corrector, listed, group, correction, calls]
-        return System(
-            b,
-            [self._closed_state(equations, c, b), (solver.address, listed)],
-            projection=[(corrector.address, group)],
-            events=[self._watch(b)] if self._watched else (),
-            split=nq,
-            keep=self._keep,
-        )
-
-    def _closed_state(self, equations: ClosedEquations, c: Any, b: Buffers) -> Call:
-        traced, compiled = equations.function()
-        arguments, check = state_arguments(traced, self._inputs(b), c)
-        self._keep += [compiled, check, arguments]
-        return compiled.address, arguments
-
-    def _rates_along(self, b: Buffers, delta: np.ndarray, dq: np.ndarray) -> Call:
-        """What a small motion does to the coordinates: rates at speeds `delta`, less what time alone does."""
-        s, program = self.structure, PROGRAMS["rates"]
-        graph = Graph()
-        inputs = {"q": tuple(graph.inputs(self.nq)), "v": tuple(graph.inputs(self.nv)), "t": tuple(graph.inputs(1))}
-        zero = inputs | {"v": tuple([0.0] * self.nv)}
-        moving, still = (run_program(program, s, x, relink(program.function), dtype=object).rate for x in (inputs, zero))
-        traced = TracedProgram(graph, inputs, {"dq": tuple(x - y for x, y in zip(moving, still, strict=True))})
-        at = self._inputs(b) | {"v": delta.ctypes.data}
-        return self._function(traced, b, dq, at)
 
     # --- loops ----------------------------------------------------------------------------------------------------------
     def _loops(self) -> System:
@@ -252,26 +225,26 @@ class Mechanics:
             calls.append(self._straight(forces, at))
         calls.append(self._looped(forward, at))
         rates = self._looped(shelf.runner("rates", backend="numba"), at)
-        self._keep.append(at)
+        self.keep.append(at)
         return System(
             b,
             [*calls, rates],
             rates=[rates],
-            projection=self._put_right(b),
-            events=[self._watch(b)] if self._watched else (),
+            projection=self.put_right(b),
+            events=self.watches(b),
             split=nq,
-            keep=self._keep,
+            keep=self.keep,
         )
 
     def _looped(self, runner: Any, at: dict[str, np.ndarray]) -> Call:
         address, arguments, alive = runner.native(at, at)
-        self._keep += [arguments, alive]
+        self.keep += [arguments, alive]
         return address, arguments
 
     def _straight(self, runner: LLVMRunner, at: dict[str, np.ndarray]) -> Call:
         check = np.zeros(1)
         arguments = runner.arguments(0, 1, [at[k][None] for k in runner.inputs], [at[k][None] for k in runner.outputs], check)
-        self._keep += [runner, runner.single, check, arguments]
+        self.keep += [runner, runner.single, check, arguments]
         return runner.single.address, arguments
 
     # --- by calls from Python -------------------------------------------------------------------------------------------
@@ -280,20 +253,30 @@ class Mechanics:
         d, nq = self.d, self.nq
         self.backend = d.backend
 
+        closed, name = d.closed, self.stabilisation.name
+        aid = Interpreted(closed, name, self.decay.tolist()) if closed and self.decay.size else None
+        if closed and name == "partitioning":
+            self.dependents = Dependents(closed, np.zeros(self.n), np.zeros(1), self.parameters)
+            self.dependents.use_python()
+
         def derivative(t: float, x: np.ndarray) -> np.ndarray:
+            if self.dependents:
+                x = self.dependents.recovered(t, x)
             q, v = x[:nq], x[nq:]
             try:
                 if self.momenta:
                     speeds = d.velocities(q, v, t)
                     return np.concatenate([d.rates(q, speeds, t), d.momentum_rates(q, v, self.tau, t)])
-                return np.concatenate([d.rates(q, v, t), d.forward(q, v, self.tau, t)])
+                more = aid(q, v, t, self.parameters) if aid else (0.0, 0.0)
+                return np.concatenate([d.rates(q, v + more[0], t), d.forward(q, v, self.tau, t) + more[1]])
             except (SingularError, StateError):  # what is not finite the integrator deals with: a smaller step, or the end
                 return np.full(self.n, np.nan)
 
         def projected(t: float, x: np.ndarray) -> np.ndarray:
-            if d.closed:
-                return np.concatenate(d.closed.project(x[:nq], x[nq:], t))
-            return np.concatenate([put_right(d.model, x[:nq].tolist(), t), x[nq:]])
+            if closed and name == "projection":
+                return np.concatenate(closed.project(x[:nq], x[nq:], t))
+            x = np.concatenate([put_right(d.model, x[:nq].tolist(), t), x[nq:]])
+            return self.dependents.recovered(t, x, reconsidered=True) if self.dependents else x
 
         def watch(t: float, x: np.ndarray) -> list[float]:
             q, v = x[:nq], x[nq:]
@@ -311,6 +294,6 @@ class Mechanics:
             self.n,
             events=watch if self._watched else None,
             n_events=len(self.events),
-            projection=projected if places or d.closed else None,
+            projection=projected if places or self.dependents or (closed and name == "projection") else None,
             split=nq,
         )

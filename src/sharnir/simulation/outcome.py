@@ -5,15 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..closed.put_right import quaternion_places
+from ..closed.stabilisation import Stabilisation
 from ..dynamics import Dynamics
 from ..integrate.trajectory import Trajectory
 from ..model.model import Model
 from .changes import Changes
 from .mechanics import Mechanics
 from .result import Cost, Happened, Result
-
-TORN = 1e-6
-"""A constraint that is off by more (metres or radians) at the end of a run is lost."""
 
 
 def make_result(
@@ -34,6 +32,10 @@ def make_result(
         s.min_step, s.max_step,
         iterations=float(report[0] / max(s.steps, 1)) if report.size else 0.0,
         restarts=int(report[1]) if report.size > 1 else 0,
+        stabilisation=m.stabilisation.name if d.closed else "",
+        alpha=m.stabilisation.alpha,
+        beta=m.stabilisation.beta,
+        partitions=m.dependents.partitions if m.dependents else 0,
     )  # fmt: skip
     happened = []
     for event in y.events:
@@ -42,16 +44,16 @@ def make_result(
     return Result(d.model, t, q, v, tau, cost, y.status, y.message, happened, m.causes, work, changes.over(t), m.accounted)
 
 
-def lost_constraint(d: Dynamics, r: Result) -> str:
+def lost_constraint(d: Dynamics, r: Result, how: Stabilisation) -> str:
     """What a drive or an event has torn apart, when and by how much; nothing where all constraints are met at the end."""
     assert d.closed is not None
     table, parameters = d.closed.table, r.parameters[-1] if r.parameters.size else ()
     if not len(r):
         return ""
     g = np.abs(table.evaluate(r.q[-1], r.v[-1], float(r.t[-1]), parameters)["g"])
-    if not g.size or g.max() <= TORN:
+    if not g.size or g.max() <= how.torn:
         return ""
-    since = float(r.t[int(np.argmax(r.violation > TORN))])
+    since = float(r.t[int(np.argmax(r.violation > how.torn))])
     return f"{table.rows[int(np.argmax(g))]} could not be met from t = {since:.6g} on, at the end it is off by {g.max():.3g}"
 
 

@@ -15,6 +15,8 @@ from ..backends.llvm.emit import emit
 from ..backends.llvm.jit import Compiled, compile_text
 from ..backends.traced import TracedProgram
 from ..closed.equations import ClosedEquations
+from ..closed.stabilisation import DECAYING, PROJECTION
+from ..closed.stabilised import StabilisedEquations
 from ..dynamics import Dynamics
 from ..model.model import Model
 from ..model.structure import Structure
@@ -79,11 +81,15 @@ def dynamics(model: Model, method: str, backend: str) -> Dynamics:
     return d
 
 
-def equations(d: Dynamics, balance: bool = True, tau_works: bool = True, limit: int | None = None) -> Equations:
+def equations(
+    d: Dynamics, balance: bool = True, tau_works: bool = True, limit: int | None = None, stabilisation: str = PROJECTION
+) -> Equations:
     """`trace_derivative` with the method of `d`; what follows from it is kept with it."""
     kept = _equations.setdefault(d.structure, {})
-    key = (d.method, balance, tau_works, limit, str(d._shelf.store.folder))
+    aid = stabilisation if d.closed and stabilisation in DECAYING else ""  # the others leave the equations as they are
+    key = (d.method, balance, tau_works, limit, str(d._shelf.store.folder), aid)
     if key not in kept:
-        traced = trace_derivative(d.structure, d._method, balance, tau_works, limit, d.closed)
+        closed = StabilisedEquations(d.closed, aid) if d.closed and aid else d.closed
+        traced = trace_derivative(d.structure, d._method, balance, tau_works, limit, closed)
         kept[key] = Equations(traced, d._shelf.store)
     return kept[key]

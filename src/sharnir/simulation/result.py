@@ -37,6 +37,14 @@ class Cost:
     """Of an iterative method, in the last evaluation of a step, on average."""
     restarts: int = 0
     """In how many steps that evaluation had to factorise afresh."""
+    stabilisation: str = ""
+    """How constraints were kept; nothing where there are none."""
+    alpha: float = 0.0
+    """How fast violations died out, 1/s: Baumgarte's α, or the decay of 'ggl'."""
+    beta: float = 0.0
+    """Baumgarte's β, 1/s."""
+    partitions: int = 0
+    """How many choices of independent coordinates the run took."""
 
 
 @dataclass(frozen=True)

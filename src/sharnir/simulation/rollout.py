@@ -18,6 +18,7 @@ from ..backends.traced import TracedProgram
 from ..closed.assembly import assemble_start
 from ..closed.put_right import put_right, quaternion_places
 from ..closed.solution import TURNS
+from ..closed.stabilisation import DECAYING, PROJECTION, Stabilisation, chosen, with_decay
 from ..dynamics import Dynamics
 from ..errors import MethodError, ModelError, StateError
 from ..integrate.compiled import Driver
@@ -76,6 +77,8 @@ def rollout(
     control: np.ndarray | Control | None = None,
     feedback: Callable[[Any], Any] | None = None,
     method: str = "auto",
+    stabilisation: str | None = None,
+    decay: float | Sequence[float] | None = None,
     every: int = 1,
     t0: float = 0.0,
     threads: int = 1,
@@ -87,6 +90,7 @@ def rollout(
               (t, q (B, nq), v (B, nv)) -> (B, nv) called before every step
     feedback  a traced law, as a force of the model's own: a function of `Loads` that pushes, compiled with the equations
               and evaluated at every stage
+    stabilisation, decay  how constraints are kept, as of `simulate`; "partitioning" is left to that
     every     keep every so many steps;  integrator  "rk4" or "euler" (semi-implicit)
     A trajectory that fails does not stop the others. Where the model has closed loops, the states are assembled first.
     """
@@ -110,17 +114,24 @@ def rollout(
             f"rollout needs straight-line code; model {model.name!r} with its {len(d.closed.table)} rows of constraints is too "
             "large for that: simulate its motions one by one"
         )
+    how = chosen(model.name, len(d.closed.table) if d.closed else 0, stabilisation, decay)
+    if how.name == "partitioning":
+        raise MethodError(
+            "stabilisation 'partitioning' chooses independent coordinates for each motion as it goes, the trajectories of a "
+            "rollout go together: take another, or simulate them one by one"
+        )
     q, v = _states(model, q0, v0)
     if d.closed:
         for k in range(len(q)):
             q[k], v[k] = assemble_start(model, q[k], v[k], t0, d.closed.table)
-    plan = _Plan(d, integrator, dt, steps, every, t0)
+    plan = _Plan(d, integrator, dt, steps, every, t0, how.name)
+    decay_of = _decays(d, how, q, v, t0, integrator, dt, max(steps, 1))
     forces = _forces(control, len(q), steps, model.nv) if not callable(control) else None
     width = CHUNK * host_lanes()
     threads = max(1, min(threads, -(-len(q) // host_lanes())))
     width = min(width, max(host_lanes(), -(-len(q) // threads)))
     edges = [*range(0, len(q), width), len(q)]
-    parts = [_Part(plan, q[a:b], v[a:b], None if forces is None else forces[a:b]) for a, b in pairwise(edges)]
+    parts = [_Part(plan, q[a:b], v[a:b], None if forces is None else forces[a:b], decay_of[a:b]) for a, b in pairwise(edges)]
     begun = time.perf_counter()
     with Progress(progress, t0, t0 + dt * steps, f"{len(q)} × {model.name}") as bar:
         if callable(control):
@@ -164,18 +175,18 @@ def _stepwise(parts: Sequence[_Part], plan: _Plan, control: Control, n: int, thr
 class _Plan:
     """What all parts share: the equations for a batch, as machine code."""
 
-    def __init__(self, d: Dynamics, integrator: str, dt: float, steps: int, every: int, t0: float) -> None:
+    def __init__(self, d: Dynamics, integrator: str, dt: float, steps: int, every: int, t0: float, stabilisation: str) -> None:
         self.d, self.dt, self.steps, self.every, self.t0 = d, dt, steps, every, t0
         self.entry = METHODS[integrator]
         s = d.structure
         self.nq, self.nv = s.nq, s.nv
         self.parameters = np.array(list(s.parameters.values()), dtype=float)
-        shared = equations(d, balance=False)
+        shared = equations(d, balance=False, stabilisation=stabilisation)
         self.traced, self.compiled = shared.traced, shared.code(host_lanes())
         self.places = quaternion_places(d.model)
         self.projection: list[tuple[Compiled, tuple[str, ...], str]] = []
         """What brings a state back to where it must be: machine code, what it reads, what it overwrites."""
-        if d.closed:
+        if d.closed and stabilisation == PROJECTION:
             (moved, position), (stopped, speed) = (d.closed.correction(k, host_lanes()) for k in range(2))
             self.projection = [*[(position, tuple(moved.inputs), "q")] * TURNS, (speed, tuple(stopped.inputs), "v")]
         elif self.places:
@@ -188,11 +199,11 @@ class _Plan:
 class _Part:
     """Some trajectories that go through all steps together; filled up to a whole number of vectors by repeating the last."""
 
-    def __init__(self, plan: _Plan, q: np.ndarray, v: np.ndarray, forces: np.ndarray | None) -> None:
+    def __init__(self, plan: _Plan, q: np.ndarray, v: np.ndarray, forces: np.ndarray | None, decay: np.ndarray) -> None:
         self.plan, self.count = plan, len(q)
         lanes = host_lanes()
         fill = -len(q) % lanes if len(q) > lanes else lanes - len(q)
-        q, v = (np.concatenate([x, np.repeat(x[-1:], fill, axis=0)]) for x in (q, v))
+        q, v, self.decay = (np.concatenate([x, np.repeat(x[-1:], fill, axis=0)]) for x in (q, v, decay))
         self.n = n = len(q)
         self.split = n * plan.nq
         size = n * (plan.nq + plan.nv)
@@ -215,6 +226,7 @@ class _Part:
         self._keep: list[Any] = []
         at = {"q": (b.X.ctypes.data, plan.nq), "v": (b.X.ctypes.data + 8 * self.split, plan.nv)}
         at |= {"tau": (self.tau.ctypes.data, plan.nv), "parameter": (plan.parameters.ctypes.data, 0), "t": (b.T.ctypes.data, 0)}
+        at["decay"] = (self.decay.ctypes.data, self.decay.shape[1])
         into = {"rate": b.DX.ctypes.data, "qdd": b.DX.ctypes.data + 8 * self.split, "power": 0}
         derivative = self._call(plan.compiled, [at[name] for name in plan.traced.inputs], [into[k] for k in plan.traced.outputs])
         projection = [self._call(code, [at[name] for name in read], [at[write][0]]) for code, read, write in plan.projection]
@@ -268,6 +280,15 @@ def _states(model: Model, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray]:
             check_quaternions(model, row)
         q[:, at : at + 4] /= np.linalg.norm(q[:, at : at + 4], axis=1, keepdims=True)
     return q, np.ascontiguousarray(v)
+
+
+def _decays(
+    d: Dynamics, how: Stabilisation, q: np.ndarray, v: np.ndarray, t0: float, integrator: str, dt: float, steps: int
+) -> np.ndarray:
+    """(B, numbers): how fast violations die out, by the start of each motion, so that it does not depend on its company."""
+    a = d.forward(q, v, np.zeros(v.shape[1]), t0) if how.name in DECAYING and not how.alpha else v
+    rows = [with_decay(how, dt * steps, integrator, dt, *each).decay for each in zip(v, a, strict=True)]
+    return np.array(rows, dtype=float).reshape(len(q), -1)
 
 
 def _forces(control: Any, n: int, steps: int, nv: int) -> np.ndarray | None:

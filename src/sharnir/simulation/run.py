@@ -12,6 +12,8 @@ import numpy as np
 from ..backends.cache import Cache
 from ..closed.assembly import assemble_start
 from ..closed.put_right import quaternion_places
+from ..closed.stabilisation import DECAYING, with_decay
+from ..closed.stabilisation import chosen as chosen_stabilisation
 from ..errors import ModelError, SimulationError
 from ..integrate import run
 from ..integrate.compiled import load
@@ -52,6 +54,8 @@ def simulate(
     every: int = 1,
     events: Sequence[Event] = (),
     limits: str = "ignore",
+    stabilisation: str | None = None,
+    decay: float | Sequence[float] | None = None,
     balance: bool = True,
     on_failure: str = "raise",
     progress: bool | None = None,
@@ -67,6 +71,10 @@ def simulate(
                  step (`every`-th step)
     events       of `sharnir.Event`
     limits       of joints: "ignore" them, "stop" the run where one is reached, or raise an "error" there
+    stabilisation   how constraints are kept: "projection" (after every step; the default), "partitioning" (independent
+                 coordinates alone are integrated), "baumgarte", "ggl", "none"; docs/theory/loops.md
+    decay        of violations, 1/s: of "baumgarte" α and β or one number for both, of "ggl" one number; left out
+                 it is five times as fast as the motion changes at the start, and at most 0.5 a fixed step
     balance      keep account of the work of drives and forces
     on_failure   "raise" SimulationError, which carries the partial result, or "return" it
     progress     show a bar (default: where a terminal is there to see it and the run takes a while)
@@ -84,6 +92,7 @@ def simulate(
     q, v, t0 = check_state(model, q0, v0, t0)
     tau = check_tau(model, tau)
     d = dynamics(model, method, backend)
+    how = chosen_stabilisation(model.name, len(d.closed.table) if d.closed else 0, stabilisation, decay)
     if d.closed:
         q, v = assemble_start(model, q0, v0, t0, d.closed.table)
     chosen = integrator_named(integrator)
@@ -93,9 +102,12 @@ def simulate(
         rows = len(times) if times is not None else 1000
         check_writable(save, rows * (model.nq + 2 * model.nv + 12 * len(model.bodies)) * 8)
     watched = [*events, *(limit_events(model, q) if limits != "ignore" else [])]
-    mechanics = Mechanics(d, tau, watched, balance, jacobian=chosen.needs_jacobian)
     q = _normalised(model, q)
+    start = d.forward(q, v, tau, t0) if how.name in DECAYING and not how.alpha else None
+    how = with_decay(how, duration, integrator, step, v, start)
+    mechanics = Mechanics(d, tau, watched, balance, jacobian=chosen.needs_jacobian, stabilisation=how)
     x0 = np.concatenate([q, d.momenta(q, v, t0) if mechanics.momenta else v, np.zeros(len(mechanics.causes))])
+    x0 = mechanics.settled(t0, x0) if how.name == "partitioning" else x0
     changes = Changes(mechanics, duration)
     if backend != "python" and chosen.entry is not None:  # now, so that the time of the run is that of the run
         load(chosen.entry, (Problem, Run, Events, Output, chosen.memory), Cache())
@@ -127,7 +139,7 @@ def simulate(
         result.message = why(model, mechanics, trajectory)
     if save is not None:
         write(result, save)
-    lost = lost_constraint(d, result) if d.closed and trajectory.ok else ""
+    lost = lost_constraint(d, result, how) if d.closed and trajectory.ok else ""
     if lost:
         result.status, result.message = "lost", lost
     if result.status not in ("done", "stopped", "interrupted") and on_failure == "raise":

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import os
 import shutil
-from dataclasses import asdict, fields
+from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -121,7 +121,8 @@ def load(path: Any, model: Model | None = None) -> Result:
         if "sharnir_result" not in attributes:
             raise StateError(f"{path} is not a result of sharnir")
         model = model or _model_from(str(attributes.get("model_yaml", "")), path)
-        cost = Cost(**{f.name: _plain(attributes[f"cost_{f.name}"]) for f in fields(Cost)})
+        known = [f.name for f in fields(Cost) if f"cost_{f.name}" in attributes or f.default is MISSING]  # older files say less
+        cost = Cost(**{name: _plain(attributes[f"cost_{name}"]) for name in known})
         names = str(attributes.get("event_names", "")).split("\n")
         events = []
         for k, t in enumerate(data["event_time"].values if "event_time" in data else ()):

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..closed.stabilisation import PROJECTION, Stabilisation
+
 if TYPE_CHECKING:
     from .result import Result
 
@@ -30,7 +32,9 @@ def summary(r: Result) -> str:
         lines += _energy(r)
         if r.dynamics.closed:
             rows = len(r.dynamics.closed.table)
-            lines.append(f"  constraints {rows} rows, kept to {r.violation.max():.2g}")
+            how = str(Stabilisation(c.stabilisation or PROJECTION, c.alpha, c.beta))
+            how += f", {c.partitions} partition{'s' * (c.partitions != 1)}" if c.partitions else ""
+            lines.append(f"  constraints {rows} rows, kept to {r.violation.max():.2g} by {how}")
         for name, x in zip(r.model.q_names[:12], r.q[-1], strict=False):
             lines.append(f"  {name:<11} {x: .9g}")
         if r.model.nq > 12:

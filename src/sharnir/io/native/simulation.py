@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Annotated, Any
 
 from ...errors import ModelError, known
@@ -45,6 +46,14 @@ def positive_whole(value: Any) -> int:
 def seconds(value: Any) -> float:
     if (found := checks.number(value, "a number of seconds")) == 0.0:
         raise expected("a number of seconds other than zero", value)
+    return found
+
+
+def rates(value: Any) -> Any:
+    """One number or two, per second."""
+    found = checks.number_or_numbers(value)
+    if not 1 <= len(many := found if isinstance(found, tuple) else (found,)) <= 2 or not all(0.0 < x < inf for x in many):
+        raise expected("a positive number, 1/s, or two", value)
     return found
 
 
@@ -100,6 +109,10 @@ class SimulationFields(Fields):
     """Interval between the times of the result, or those times, or steps: every step."""
     every: Annotated[int | None, *leaf(positive_whole, {"type": "integer", "minimum": 1})] = None
     limits: choice("ignore", "stop", "error") = None  # type: ignore[valid-type]
+    stabilisation: choice("projection", "partitioning", "baumgarte", "ggl", "none") = None  # type: ignore[valid-type]
+    """How constraints are kept."""
+    decay: Annotated[Any, *leaf(rates, either(NUMBER, array(NUMBER)))] = None
+    """How fast violations die out, 1/s: of baumgarte α and β or one number for both, of ggl one number."""
     balance: Flag | None = None
     events: list[EventFields] | None = None
 
