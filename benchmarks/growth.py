@@ -42,7 +42,7 @@ def last_decade(curve: Curve) -> tuple[float, float]:
 
 
 def crossings(a: Curve, b: Curve, margin: float = 1.0) -> list[Crossing]:
-    """Where two curves change places, over the sizes both have. A lead below the factor `margin` is a draw: noise is no crossing."""
+    """Where two curves change places, over the sizes both have. A lead below `margin` is a draw: noise is no crossing."""
     sizes = sorted(set(a) & set(b))
     gaps = [log(a[x] / b[x]) for x in sizes]
     clear = [(k, gap > 0) for k, gap in enumerate(gaps) if abs(gap) > log(margin)]
@@ -56,7 +56,7 @@ def crossings(a: Curve, b: Curve, margin: float = 1.0) -> list[Crossing]:
 
 
 def reigns(curves: Mapping[str, Curve], margin: float = 1.05) -> list[Reign]:
-    """Which curve is the lowest, from the least size to the largest. One gives way only to another lower by the factor `margin`."""
+    """Which curve is the lowest, from the least size to the largest. One gives way only to another lower by `margin`."""
     found: list[Reign] = []
     for x in sorted({x for curve in curves.values() for x in curve}):
         here = {name: curve[x] for name, curve in curves.items() if x in curve}

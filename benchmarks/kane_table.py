@@ -137,7 +137,10 @@ def write_csv(path: Path) -> None:
 
 
 def write_markdown(path: Path, parts: list[tuple[str, str, list[list[str]]]]) -> None:
-    text = ["# Table 1 and Figure 2 of [K], printed and counted", "Made by `python -m benchmarks kane`. Counts, the same on every machine."]
+    text = [
+        "# Table 1 and Figure 2 of [K], printed and counted",
+        "Made by `python -m benchmarks kane`. Counts, the same on every machine.",
+    ]
     for title, words, table in parts:
         text += [f"## {title}", words, markdown(table)]
     text += ["## Figure 2", FIGURE_TEXT, places(), "![operations against the number of links](kane_fig2.png)"]
