@@ -33,14 +33,14 @@ class Plan:
     steps: Sequence[float] = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
     """Sizes of the step in the comparison of steps."""
     stepped: dict[int, Sequence[int]] = field(
-        default_factory=lambda: {1: (3, 5, 10, 20, 30, 50, 100, 200, 300), 3: (2, 3, 5, 10, 20, 30, 50, 100)}
+        default_factory=lambda: {1: (3, 5, 10, 20, 30, 50, 100, 200), 3: (2, 3, 5, 10, 20, 30, 50, 70)}
     )
     """Chains in the comparison of steps: sizes by axes of a joint."""
-    seconds: float = 0.5
+    seconds: float = 0.4
     """For a race of all methods on one mechanism."""
-    turn: float = 2.0
+    turn: float = 1.0
     """A method grows no further where a turn of its steps would take longer."""
-    factorisation: float = 4.0
+    factorisation: float = 2.0
     """… or where the first steps of a method that remembers would: they factorise."""
     least: int = 4
     """Steps in a turn of a method that remembers, however slow it is."""
