@@ -62,7 +62,7 @@ def cubic(chains: Measured, plan: Plan) -> Claim:
 def quadratic(chains: Measured, trees: Measured, plan: Plan) -> Claim:
     on_chains, on_trees = tails(chains, CHAINS, ITERATIVE, plan), tails(trees, TREES, ITERATIVE, plan)
     curve = {r.bodies: r.iterations for r in chains.records if (r.axes, r.method) == (1, ITERATIVE[0])}
-    few, many = min(curve), max(curve)
+    few, many = min((n for n in curve if n >= 10), default=min(curve)), max(curve)
     seen = (
         f"exponents {between(on_chains)} on chains, {between(on_trees)} on trees, at a step of {1e3 * plan.step:g} ms. An "
         f"iteration is O(N²); their number is not constant: {curve[few]:.1f} at N = {few}, {curve[many]:.1f} at N = {many} "
@@ -74,7 +74,7 @@ def quadratic(chains: Measured, trees: Measured, plan: Plan) -> Claim:
 def overtaking(measured: Measured, subject: Subject, method: str, plan: Plan) -> float | None:
     """From which N a method is faster than composite bodies, for good."""
     a, b = (measured.curve(subject.shape, subject.axes, m, plan.loops) for m in ("composite", method))
-    found = crossings(a, b, 1.05)
+    found = crossings(a, b, 1.1)
     if found:
         return found[-1].at if found[-1].lower == 1 else None
     n = max(set(a) & set(b))
@@ -86,7 +86,7 @@ def places(measured: Measured, method: str, plan: Plan) -> list[float | None]:
 
 
 def listed(found: list[float | None]) -> str:
-    return ", ".join("never" if n is None else f"{n:.0f}" for n in found)
+    return ", ".join("never" if n is None else f"{n:.0f}" if n > 1 else "1 (always)" for n in found)
 
 
 def large_constant(chains: Measured, plan: Plan) -> Claim:

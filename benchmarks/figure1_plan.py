@@ -38,9 +38,9 @@ class Plan:
     """Chains in the comparison of steps: sizes by axes of a joint."""
     seconds: float = 0.4
     """For a race of all methods on one mechanism."""
-    turn: float = 1.0
+    turn: float = 3.0
     """A method grows no further where a turn of its steps would take longer."""
-    factorisation: float = 2.0
+    factorisation: float = 4.0
     """… or where the first steps of a method that remembers would: they factorise."""
     least: int = 4
     """Steps in a turn of a method that remembers, however slow it is."""
@@ -125,9 +125,9 @@ class Measured:
     def break_even(self, axes: int, n: int, method: str) -> float:
         """The step up to which an iterative method is faster than factorising; 0: at none that was tried, infinite: at all."""
         ratio = self.beside_composite(axes, n, method)
-        met = [c.at for c in crossings(ratio, dict.fromkeys(ratio, 1.0)) if c.lower == 1]
+        met = [c.at for c in crossings(ratio, dict.fromkeys(ratio, 1.0), 1.05) if c.lower == 1]
         if met:
-            return met[0]
+            return met[-1]
         return 0.0 if ratio[min(ratio)] > 1.0 else math.inf
 
 
