@@ -1,4 +1,4 @@
-"""All measurements: `python -m benchmarks [robots] [chains] [compile] [simulate] [iftomm] [choice] [kane] [urdf] [loops] …`."""
+"""All measurements: `python -m benchmarks [robots] [chains] [compile] [simulate] [iftomm] [choice] [kane] [figure1] …`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PARTS = {
 }
 """Parts that measure time, and their modules."""
 
-NAMES = [*PARTS, "kane", "urdf", "loops", "stabilisation"]
+NAMES = [*PARTS, "kane", "figure1", "urdf", "loops", "stabilisation"]
 
 TITLES = {
     "robots": "Robots, times faster than the peers called from Python; one thread, minimum of rounds taken in turn",
@@ -49,7 +49,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("parts", nargs="*", type=known_part, metavar="part", help=f"of {', '.join(NAMES)}; all, if none is named")
     parser.add_argument("--quick", action="store_true", help="a short run")
-    parser.add_argument("--out", type=Path, default=Path("results"), help="folder for bench.json and bench.png")
+    parser.add_argument("--out", type=Path, help="folder for bench.json and bench.png (results), or for figure1 (docs/results)")
     options = parser.parse_args()
     timing.QUICK = options.quick
     chosen = options.parts or NAMES
@@ -68,14 +68,19 @@ def main() -> None:
         print(report.table(found), flush=True)
         measures += found
     if measures:
-        report.save(options.out / "bench.json", measures, notes)
-        report.draw(options.out / "bench.png", measures)
+        out = options.out or Path("results")
+        report.save(out / "bench.json", measures, notes)
+        report.draw(out / "bench.png", measures)
         missed = [m for m in measures if m.met is False]
-        print(f"\n{sum(m.met is True for m in measures)} targets met, {len(missed)} missed; written to {options.out}")
+        print(f"\n{sum(m.met is True for m in measures)} targets met, {len(missed)} missed; written to {out}")
     if "kane" in chosen:
         from .kane_table import main as kane
 
         kane(["--out", "docs/results"])
+    if "figure1" in chosen:
+        from .figure1 import main as figure1
+
+        figure1(options.out or Path("results" if options.quick else "docs/results"), options.quick)  # no short run among results
     if "urdf" in chosen:
         from .urdf import main as urdf
 

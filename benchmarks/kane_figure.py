@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import csv
+import math
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 
 from .counts import count_rows, evaluate, fit
+from .growth import crossings
 from .kane_printed import TOTALS
 
-COLOURS = {"kosynka": "#b5482a", "recursive": "#1f6f8b", "stepanenko": "#5b7f2b", "composite": "#7a5195"}
+COLOURS = {"kosynka": "#d55e00", "recursive": "#0072b2", "stepanenko": "#009e73", "composite": "#8a4f7d"}
+"""After Okabe and Ito: told apart by the colour-blind too."""
 LINKS = np.arange(1, 21)
 
 
@@ -22,6 +27,32 @@ def curves() -> dict[tuple[str, str], np.ndarray]:
         if name in TOTALS:
             found[name, "printed"] = np.array([sum(evaluate(p, n) for p in TOTALS[name]) for n in LINKS])
     return found
+
+
+def write_csv(path: Path) -> None:
+    """The numbers of the picture."""
+    found = curves()
+    with path.open("w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(["links", *(f"{name} {source}" for name, source in found)])
+        out.writerows([int(n), *(f"{values[k]:g}" for values in found.values())] for k, n in enumerate(LINKS))
+
+
+def places() -> str:
+    """Where the curves change places, by the printed formulas and by our counts."""
+    found, lines = curves(), []
+    for source in ("printed", "counted"):
+        by_name = {name: dict(zip(LINKS.tolist(), y.tolist(), strict=True)) for (name, s), y in found.items() if s == source}
+        by_name = {name: {n: y for n, y in curve.items() if n > 1} for name, curve in by_name.items()}  # printed: −6 at one
+        turns = []
+        for a, b in combinations(by_name, 2):
+            for c in crossings(by_name[a], by_name[b]):
+                low, high = (b, a) if c.lower else (a, b)
+                turns.append(f"{low} is the cheaper of {low} and {high} from {math.ceil(c.at)} links on")
+        last = sorted(by_name, key=lambda name: by_name[name][int(LINKS[-1])])
+        listed = "; ".join(turns) or "no two curves cross"
+        lines.append(f"- {source.capitalize()}: {listed}. At {LINKS[-1]} links, from the cheapest: {', '.join(last)}.")
+    return "\n".join(lines)
 
 
 def draw(path: Path) -> None:
@@ -43,8 +74,8 @@ def draw(path: Path) -> None:
     at = float(np.interp(62, kosynka, LINKS))
     axes.annotate("kosynka, printed", (at, 62), xytext=(-7, 0), textcoords="offset points", ha="right", va="center",
                   color=COLOURS["kosynka"], fontsize=9.5)  # fmt: skip
-    axes.set(xlim=(1, 20), ylim=(0, top), xticks=[1, 5, 10, 15, 20], xlabel="links")
-    axes.set_title("Operations of the inertia matrix of a chain, thousands", loc="left", fontsize=11)
+    axes.set(xlim=(1, 20), ylim=(0, top), xticks=[1, 5, 10, 15, 20], xlabel="links", ylabel="operations, thousands")
+    axes.set_title("Multiplications and additions of the inertia matrix of a chain", loc="left", fontsize=11)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(length=3)
     figure.savefig(path)

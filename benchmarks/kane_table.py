@@ -12,7 +12,8 @@ import sharnir as sh
 from sharnir.backends.counting import Count
 
 from .counts import add, compiled, count_from_joints, count_parts, count_rows, evaluate, fit, general_chain, product_RMR, shown
-from .kane_figure import draw
+from .kane_figure import draw, places
+from .kane_figure import write_csv as write_figure_csv
 from .kane_printed import ALGORITHMS, BY_ITS_OWN_RULES, TABLE_1, TOTALS, Row
 from .tables import markdown, plain
 
@@ -136,16 +137,19 @@ def write_csv(path: Path) -> None:
 
 
 def write_markdown(path: Path, parts: list[tuple[str, str, list[list[str]]]]) -> None:
-    text = ["# Table 1 and Figure 2 of [K], printed and counted", "Made by `python -m benchmarks.kane_table`."]
+    text = [
+        "# Table 1 and Figure 2 of [K], printed and counted",
+        "Made by `python -m benchmarks kane`. Counts, the same on every machine.",
+    ]
     for title, words, table in parts:
         text += [f"## {title}", words, markdown(table)]
-    text += ["## Figure 2", FIGURE_TEXT, "![operations against the number of links](kane_fig2.png)"]
+    text += ["## Figure 2", FIGURE_TEXT, places(), "![operations against the number of links](kane_fig2.png)"]
     path.write_text("\n\n".join(text) + "\n", encoding="utf-8")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.kane_table", description=__doc__)
-    parser.add_argument("--out", type=Path, help="folder for kane_table.md, kane_table.csv and kane_fig2.png")
+    parser.add_argument("--out", type=Path, help="folder for kane_table.md, kane_table.csv, kane_fig2.png and kane_fig2.csv")
     out = parser.parse_args(arguments).out
     parts = sections()
     for title, _, table in parts:
@@ -154,6 +158,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         out.mkdir(parents=True, exist_ok=True)
         write_markdown(out / "kane_table.md", parts)
         write_csv(out / "kane_table.csv")
+        write_figure_csv(out / "kane_fig2.csv")
         draw(out / "kane_fig2.png")
         print(f"\nwritten to {out}")
 

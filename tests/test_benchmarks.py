@@ -1,10 +1,11 @@
 """The benchmarks measure what they say: counts add up to the papers' totals, peers solve the same problem."""
 
+import csv
 import json
 
 import numpy as np
 import pytest
-from benchmarks import chains, peak, report
+from benchmarks import chains, figure1, figure1_models, figure1_plan, figure1_report, growth, peak, report
 from benchmarks.counts import count_from_joints, count_parts, count_rows, evaluate, fit, product_RMR, shown
 from benchmarks.kane_printed import ALGORITHMS, TABLE_1, TOTALS
 from benchmarks.tables import markdown, plain
@@ -100,3 +101,119 @@ def test_long_chains_agree_with_themselves():
     a = sh.Dynamics(model, "separate", backend="python").forward(*state)
     b = sh.Dynamics(chains.long_chain(600), "separate", backend="python").forward(*state)
     assert np.array_equal(a, b)
+
+
+# --- Figure 1 -------------------------------------------------------------------------------------------------------------------
+def powers(scale, power, sizes=(1, 2, 5, 10, 20, 50, 100)):
+    return {n: scale * n**power for n in sizes}
+
+
+def test_exponents_are_found_and_short_curves_have_none():
+    assert growth.exponent(powers(3.0, 2.5)) == pytest.approx(2.5)
+    mixed = {n: 1000.0 + n**3 for n in (1, 10, 100, 1000, 10_000)}
+    assert growth.exponent(mixed, *growth.last_decade(mixed)) is None  # two sizes only
+    assert growth.exponent(mixed, 100) == pytest.approx(3.0, abs=1e-3)
+    assert growth.exponent({1: 1.0, 2: 2.0}) is None
+
+
+def test_crossings_are_where_the_curves_meet():
+    (met,) = growth.crossings(powers(1.0, 3), powers(64.0, 1.0))  # n³ = 64 n at 8
+    assert met.at == pytest.approx(8.0) and met.lower == 1  # beyond, the second is the lower one
+    (back,) = growth.crossings(powers(64.0, 1.0), powers(1.0, 3))
+    assert back.at == pytest.approx(8.0) and back.lower == 0
+    assert growth.crossings(powers(1.0, 1.0), powers(2.0, 1.0)) == []
+    assert growth.crossings(powers(1.0, 1.0, (1, 2)), powers(2.0, 1.0, (5, 9))) == []  # no size in common
+
+
+def test_noise_within_the_margin_is_no_crossing():
+    flat = dict.fromkeys((1, 2, 3, 4, 5, 6), 1.0)
+    noisy = {1: 0.5, 2: 0.99, 3: 1.01, 4: 0.98, 5: 1.02, 6: 2.0}
+    assert len(growth.crossings(noisy, flat)) == 3
+    (met,) = growth.crossings(noisy, flat, margin=1.05)
+    assert 2 < met.at < 3 and met.lower == 1
+
+
+def test_the_lowest_curve_reigns_until_it_is_clearly_beaten():
+    curves = {"a": {1: 1.0, 2: 2.0, 3: 3.0, 4: 9.0}, "b": {1: 2.0, 2: 1.95, 3: 2.0, 4: 2.0}, "c": {4: 1.97}}
+    assert growth.reigns(curves) == [("a", 1, 2), ("b", 3, 4)]  # at 2 "b" leads by less than the margin, at 4 "c" does
+    assert growth.ratio_range(curves["a"], curves["b"], [1, 3]) == (0.5, 1.5)
+
+
+def steps_at(seconds, step):
+    return figure1_plan.Record("chain", 1, 7, 7, 4, "inverse-iterative", "numba", step, seconds)
+
+
+def test_the_step_that_breaks_even_with_factorising():
+    composite = figure1_plan.Record("chain", 1, 7, 7, 1, "composite", "numba", 1e-3, 10.0)
+    rising = [steps_at(5.0, 1e-4), steps_at(20.0, 1e-2)]
+    assert figure1_plan.Measured([composite, *rising]).break_even(1, 7, "inverse-iterative") == pytest.approx(1e-3)
+    assert figure1_plan.Measured([composite, steps_at(5.0, 1e-4)]).break_even(1, 7, "inverse-iterative") == np.inf
+    assert figure1_plan.Measured([composite, steps_at(11.0, 1e-4)]).break_even(1, 7, "inverse-iterative") == 0.0
+
+
+def test_trees_of_figure_1_have_the_shape_they_are_named_by():
+    tree, star = figure1_models.binary_tree(7, 1), figure1_models.star(5, 3)
+    carriers = [{j.child: j.parent for j in m.joints} for m in (tree, star)]
+    assert [carriers[0][f"link{i}"] for i in range(2, 8)] == ["link1", "link1", "link2", "link2", "link3", "link3"]
+    assert [carriers[1][f"link{i}"] for i in range(1, 6)] == ["ground", "link1", "link1", "link1", "link1"]
+    q, v = figure1_models.start(star)
+    assert np.allclose(np.linalg.norm(q.reshape(5, 4), axis=1), 1.0) and np.ptp(v) > 0.5
+
+
+def test_figure_1_by_one_command(tmp_path):
+    """Interpreted and tiny: files come out whole; nobody asserts a time."""
+    plan = figure1_plan.Plan(
+        (1, 2), (), 1e-3, (1e-4, 1e-3), {1: (2,), 3: (2,)}, 0.0, turn=60.0, least=1, along=1, rounds=1, loops="python"
+    )
+    figure1.main(tmp_path, plan=plan)
+    for name, methods in (("chains", 5), ("trees", 5), ("step_size", 4)):
+        assert (tmp_path / f"figure1_{name}.png").stat().st_size > 10_000
+        with (tmp_path / f"figure1_{name}.csv").open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert list(rows[0]) == figure1_plan.COLUMNS
+        assert len({row["method"] for row in rows}) == methods
+        assert all(float(row["us_per_step"]) > 0.0 for row in rows)
+    text = (tmp_path / "figure1.md").read_text(encoding="utf-8")
+    assert report.processor() in text and "Load average" in text
+    for title in ("## Chains", "## Trees", "## Growth", "## Size of the step", "## Beside the paper"):
+        assert title in text
+    assert "nan" not in text and "inf " not in text
+
+
+def test_the_words_of_figure_1_follow_from_the_numbers():
+    """Curves made by rule: 1 costs N³/10, 2 costs 10 N, 3 costs 40 N, the iterative ones N²; on trees 1 is linear."""
+    rules = {"composite": (0.1, 3), "separate": (10.0, 1), "lagrange1": (40.0, 1)}
+    rules |= dict.fromkeys(figure1_plan.ITERATIVE, (1.0, 2))
+    plan = figure1_plan.Plan((1, 2, 5, 10, 20, 50, 100), stepped={1: (10,)}, steps=(1e-4, 1e-3))
+
+    def made(subject, n, method, step=1e-3, slower=1.0):
+        scale, power = rules[method] if subject.shape == "chain" or method != "composite" else (5.0, 1)
+        number = figure1_plan.METHODS[method][0]
+        cost = slower * scale * n**power / (subject.axes if method == "lagrange1" else 1.0)
+        return figure1_plan.Record(subject.shape, subject.axes, n, n * subject.axes, number, method, "numba", step, cost, 3.0)
+
+    chained, branched = (
+        figure1_plan.Measured([made(s, n, m) for s in subjects for n in plan.sizes for m in rules])
+        for subjects in (figure1_models.CHAINS, figure1_models.TREES)
+    )
+    steps = [made(figure1_models.CHAINS[0], 10, "composite")]
+    steps += [made(figure1_models.CHAINS[0], 10, m, h, x) for m in figure1_plan.ITERATIVE for h, x in ((1e-4, 0.5), (1e-3, 2.0))]
+    text = figure1_report.text(chained, branched, figure1_plan.Measured(steps), plan, (0.0, 1.0))
+    assert "Fastest in loops: `composite` 1–10, `separate` 20–100" in text  # at 10 both cost 100
+    assert "`lagrange1` overtakes `composite` at N ≈ 20; `inverse-iterative` overtakes `composite` at N ≈ 10" in text
+    assert "| chain, one-axis joints | **3.00** (10–100), 3.00 | **1.00** (10–100), 1.00 |" in text
+    assert "one-axis joints: `inverse-iterative` is faster than factorising below a step of 0.0003 s at N = 10" in text
+    assert "goes 20 → 14 → 12 as joints get 1, 2, 3 axes | agrees |" in text
+    assert "3.00 on the chain, 1.00 on the binary tree | agrees |" in text
+
+
+def test_a_method_that_grows_too_slow_is_stopped_and_named():
+    plan = figure1_plan.Plan((2, 3, 4), (2,), seconds=0.0, turn=1e-9, least=1, rounds=1, loops="python")
+    measured = figure1_plan.Measured()
+    figure1.growing(figure1_models.CHAINS[0], plan, measured, lambda _: None)
+    assert {r.method for r in measured.records if r.bodies > 2} == {"separate", "lagrange1"}
+    assert len(measured.stopped) == 3
+    assert "composite ends at N = 2. At 3 a turn of 2 steps may take more than" in measured.stopped[0]
+    assert {r.method for r in measured.records if r.backend == "llvm"} == {"composite", "separate", "lagrange1"}
+    natural = measured.natural("chain", 1, "separate", "python")
+    assert set(natural) == {2, 3, 4} and natural[2] == measured.curve("chain", 1, "separate", "llvm")[2]

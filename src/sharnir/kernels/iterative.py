@@ -31,6 +31,9 @@ class MultiplierMemory(NamedTuple):
 
 
 GUARD = 1e-10                   # a denominator below this share of its terms carries no information
+ROUNDING = 2.2e-16
+NEAR = 1e-16                    # share of b'b: from here on x is known well enough to say what rounding leaves of r'r
+LEARN = 1e4                     # times what rounding leaves: a residual below teaches the matrix nothing but noise
 
 
 def residual(A, b, x, r):
@@ -43,6 +46,18 @@ def residual(A, b, x, r):
         r[a] = s
         total = total + s * s
     return total
+
+
+def rounding(A, x):
+    """What rounding alone leaves of r'r: n terms a row, each wrong by a unit of its last place."""
+    n = x.shape[0]
+    total = 0.0
+    for a in range(n):
+        s = 0.0
+        for c in range(n):
+            s = s + abs(A[a, c] * x[c])
+        total = total + s * s
+    return n * ROUNDING * ROUNDING * total
 
 
 def multiply(H, x, y):
@@ -74,12 +89,13 @@ def iterate_inverse(A, b, w, x, tolerance, limit):
     """Inverse iterative method [I] (4.2): x with |b - A x| <= tolerance |b|, w.H improved on the way.
 
     With s = H r, y = H r+ :  x += s,  H += y y'/(y'(r - r+)),  s = (1 + y'r+/(y'(r - r+))) y: symmetric rank one.
+    Near to rounding H is left as it is, and x refined by it until that no longer helps: large systems end there.
     """
     n = x.shape[0]
-    goal = 0.0
+    bb, noise = 0.0, 0.0
     for a in range(n):
-        goal = goal + b[a] * b[a]
-    goal = goal * tolerance * tolerance
+        bb = bb + b[a] * b[a]
+    goal = bb * tolerance * tolerance
     multiply(w.H, b, x)
     size = residual(A, b, x, w.r)
     multiply(w.H, w.r, w.s)
@@ -98,16 +114,27 @@ def iterate_inverse(A, b, w, x, tolerance, limit):
             scale = scale + abs(w.y[a]) * (abs(w.s[a]) + abs(w.r[a]))
         if not new < 1e8 * size:
             return -1
+        last = size
         size = new
         if size <= goal:
             return count + 1
-        if not abs(below) > GUARD * scale:
-            return -1
-        for a in range(n):
-            for c in range(n):
-                w.H[a, c] = w.H[a, c] + w.y[a] * w.y[c] / below
-        for a in range(n):
-            w.s[a] = (1.0 + along / below) * w.y[a]
+        if noise == 0.0 and size <= NEAR * bb:
+            noise = rounding(A, x)
+        if size <= LEARN * noise:
+            if size > 0.25 * last and size <= noise:
+                return count + 1
+            if size > 0.25 * last and last <= LEARN * noise:
+                return -1
+            for a in range(n):
+                w.s[a] = w.y[a]
+        else:
+            if not abs(below) > GUARD * scale:
+                return -1
+            for a in range(n):
+                for c in range(n):
+                    w.H[a, c] = w.H[a, c] + w.y[a] * w.y[c] / below
+            for a in range(n):
+                w.s[a] = (1.0 + along / below) * w.y[a]
     return -1
 
 
@@ -144,13 +171,14 @@ def iterate_direct(A, b, w, x, tolerance, limit):
     """Direct iterative method, our reading: the dual update, of A itself, kept as Cholesky factors.
 
     With A_k s = r:  x += s,  A_k -= r+ r+'/(r+'s): symmetric rank one again, so that A_k s = A s from then on.
+    Near to rounding A_k is left as it is, as above.
     """
     n = x.shape[0]
-    goal = 0.0
+    bb, noise = 0.0, 0.0
     for a in range(n):
-        goal = goal + b[a] * b[a]
+        bb = bb + b[a] * b[a]
         x[a] = b[a]
-    goal = goal * tolerance * tolerance
+    goal = bb * tolerance * tolerance
     substitute(w.H, x, n)
     size = residual(A, b, x, w.r)
     for count in range(limit + 1):
@@ -164,18 +192,27 @@ def iterate_direct(A, b, w, x, tolerance, limit):
         new = residual(A, b, x, w.r)
         if not new < 1e8 * size:
             return -1
+        last = size
         size = new
         if size <= goal:
             return count + 1
-        below, scale = 0.0, 0.0
-        for a in range(n):
-            below = below + w.r[a] * w.s[a]
-            scale = scale + abs(w.r[a] * w.s[a])
-            w.y[a] = w.r[a]
-        if not abs(below) > GUARD * scale:
-            return -1
-        if update_factors(w.H, w.y, -1.0 / below) < 0:
-            return -1
+        if noise == 0.0 and size <= NEAR * bb:
+            noise = rounding(A, x)
+        if size <= LEARN * noise:
+            if size > 0.25 * last and size <= noise:
+                return count + 1
+            if size > 0.25 * last and last <= LEARN * noise:
+                return -1
+        else:
+            below, scale = 0.0, 0.0
+            for a in range(n):
+                below = below + w.r[a] * w.s[a]
+                scale = scale + abs(w.r[a] * w.s[a])
+                w.y[a] = w.r[a]
+            if not abs(below) > GUARD * scale:
+                return -1
+            if update_factors(w.H, w.y, -1.0 / below) < 0:
+                return -1
     return -1
 
 
