@@ -16,7 +16,7 @@ import numpy as np
 from rich.progress import track
 
 import sharnir as sh
-from sharnir.backends.choose import BODIES, RunnerShelf
+from sharnir.backends.shelf import BODIES, RunnerShelf
 from sharnir.backends.traced import TracedProgram
 from sharnir.choice.calibrate import METHODS
 from sharnir.choice.calibration import current

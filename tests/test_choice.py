@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 
 import sharnir as sh
 from sharnir.backends.cache import Cache, digest
-from sharnir.backends.choose import RunnerShelf
 from sharnir.backends.counting import count_compiled
 from sharnir.backends.llvm.jit import host
+from sharnir.backends.shelf import RunnerShelf
 from sharnir.backends.traced import trace_program
 from sharnir.choice import calibrate as calibrating
 from sharnir.choice import calibration, work

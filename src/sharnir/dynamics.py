@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .arguments import Arguments, batch_size, check_out
-from .backends.choose import RunnerShelf
 from .backends.counting import Count, count_as_written, count_compiled
 from .backends.run import input_sizes
+from .backends.shelf import RunnerShelf
 from .backends.traced import trace_program
 from .choice.choose import Choice, choose_method
 from .errors import MethodError, SingularError, known

@@ -8,7 +8,7 @@ from datetime import date
 import numpy as np
 from scipy.optimize import nnls
 
-from ..backends.choose import RunnerShelf
+from ..backends.shelf import RunnerShelf
 from ..machine import processor
 from ..model import samples
 from ..model.model import Model

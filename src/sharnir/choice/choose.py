@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..backends.choose import BODIES, LIMIT, RunnerShelf
+from ..backends.shelf import BODIES, LIMIT, RunnerShelf
 from ..backends.traced import TracedProgram, trace_program
 from ..method_table import METHODS
 from ..model.model import Model

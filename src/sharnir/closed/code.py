@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.choose import BODIES, LIMIT
 from ..backends.link import relink
 from ..backends.llvm.runner import GraphRunner
 from ..backends.run import run_program
+from ..backends.shelf import BODIES, LIMIT
 from ..backends.traced import TracedProgram
 from ..kernels.least import row_angles, unmet, without_rows
 from ..programs import PROGRAMS

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from ..backends.cache import Cache
-from ..backends.choose import LIMIT
 from ..backends.constraint_table import ConstraintTable
 from ..backends.link import relink
 from ..backends.llvm.emit import emit
 from ..backends.llvm.jit import Compiled, compile_text
 from ..backends.numba_module import addresses
 from ..backends.run import run_program
+from ..backends.shelf import LIMIT
 from ..backends.traced import TracedProgram
 from ..errors import MethodError, known
 from ..forms.closed import CLOSED_FORMS

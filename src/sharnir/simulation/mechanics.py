@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.choose import LIMIT
 from ..backends.compiled_forces import CompiledForces
 from ..backends.link import relink
 from ..backends.llvm.emit import emit
 from ..backends.llvm.jit import compile_text, host_lanes
 from ..backends.llvm.runner import LLVMRunner
 from ..backends.run import run_program
+from ..backends.shelf import LIMIT
 from ..backends.traced import TracedProgram
 from ..backends.user_functions import USER_FUNCTIONS
 from ..closed.put_right import put_right, quaternion_places
