@@ -72,7 +72,7 @@ class Steps:
     def _go(self, steps: int) -> float:
         self._pieces.state.rule[clock.PIECE] = steps
         begun = perf_counter()
-        status = self._pieces.drive()
+        status = self._pieces.workspace.drive()
         spent = perf_counter() - begun
         if status != clock.PAUSED:
             raise SimulationError(f"{self.method!r} at a step of {self.step:g} s: the motion is lost", None, 0.0)

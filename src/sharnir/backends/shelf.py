@@ -26,11 +26,11 @@ BODIES = 2_000
 class RunnerShelf:
     """The programs of one model, each made ready when it is first asked for, and kept."""
 
-    def __init__(self, structure: Structure, backend: str, limit: int = LIMIT) -> None:
-        """`limit`: nodes of a graph beyond which "auto" takes loops."""
+    def __init__(self, structure: Structure, backend: str, limit: int | None = None) -> None:
+        """`limit`: nodes of a graph beyond which "auto" takes loops, if not the usual ones."""
         self.structure = structure
         self.asked = backend
-        self.limit = limit
+        self.limit = LIMIT if limit is None else limit
         self.no_wrench: dict[str, Sequence[float]] = {"wrench": np.zeros(6 * (structure.nb + 1))}  # type: ignore[dict-item]
         self._runners: dict[Any, Any] = {}
         self._backends: dict[str, str] = {}

@@ -89,7 +89,7 @@ def add_loops(model: Model, compiled: Any, carriers: list[Carrier], names: Names
         name = names.unique(compiled.equality(e).name or f"{kind} {first.body} {second.body}", "equality")
         joint = Weld() if kind == "weld" else Ball()
         model.add_joint(name, joint, first.body, second.body, at=first.at, child_at=second.at, cut=True)
-        report.honoured(f"{kind} equality", label, f"the joint {name!r} closes a loop; its method must know loops")
+        report.honoured(f"{kind} equality", label, f"the joint {name!r} closes a loop, kept exactly where MuJoCo's gives way")
     for _, kind, label in _active(compiled, report, ("tendon", "flex", "flexvert", "flexstrain", "distance", "unknown")):
         report.ignored(f"{kind} equality", label)
 
