@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 INTEGER_FIELDS = {
-    "tree": {"carrier", "last_child", "first", "above", "owner", "speed", "geared"},
+    "tree": {"carrier", "last_child", "first", "above", "stretch", "owner", "speed", "geared"},
     "joints": {"start", "first", "reversed", "kind", "q_at", "v_at", "data_at", "axes", "coordinates"},
 }
 MARKS = {"moves"}               # work arrays that hold 0 or 1, whatever the numbers are

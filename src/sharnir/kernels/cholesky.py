@@ -35,30 +35,37 @@ def tree_factor(tree, L):
     """M = L'D L from the leaves inward: an entry exists only where one axis carries the other, and none is added.
 
     L: the lower triangle of M in place; inverse pivots on its diagonal.  Featherstone 2005; docs/theory/solving.md
+    The way to the base is followed a stretch at a time: neighbours in a row are neighbours in memory.
     """
-    for a in range(tree.above.shape[0] - 1, -1, -1):
+    above, stretch = tree.above, tree.stretch
+    for a in range(above.shape[0] - 1, -1, -1):
         L[a, a] = 1.0 / L[a, a]
-        b = tree.above[a]
+        b = above[a]
         while b >= 0:
             s = L[a, b] * L[a, a]
             c = b
             while c >= 0:
-                L[b, c] = L[b, c] - s * L[a, c]
-                c = tree.above[c]
+                for e in range(stretch[c], c + 1):
+                    L[b, e] = L[b, e] - s * L[a, e]
+                c = above[stretch[c]]
             L[a, b] = s
-            b = tree.above[b]
+            b = above[b]
 
 
 def tree_substitute(tree, L, x):
     """x <- M^-1 x with the factors that `tree_factor` left."""
-    for a in range(tree.above.shape[0] - 1, -1, -1):
-        b = tree.above[a]
+    above, stretch = tree.above, tree.stretch
+    for a in range(above.shape[0] - 1, -1, -1):
+        b = above[a]
         while b >= 0:
-            x[b] = x[b] - L[a, b] * x[a]
-            b = tree.above[b]
-    for a in range(tree.above.shape[0]):
-        x[a] = x[a] * L[a, a]
-        b = tree.above[a]
+            for e in range(stretch[b], b + 1):
+                x[e] = x[e] - L[a, e] * x[a]
+            b = above[stretch[b]]
+    for a in range(above.shape[0]):
+        s = x[a] * L[a, a]
+        b = above[a]
         while b >= 0:
-            x[a] = x[a] - L[a, b] * x[b]
-            b = tree.above[b]
+            for e in range(stretch[b], b + 1):
+                s = s - L[a, e] * x[e]
+            b = above[stretch[b]]
+        x[a] = s

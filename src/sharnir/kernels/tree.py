@@ -10,6 +10,7 @@ class Tree(NamedTuple):
     last_child: IntegerArray["nb1"]        # the last of the bodies that body i carries, 0 where it carries none
     first: IntegerArray["nb1+1"]           # axes (columns of A, speeds) of joint i: first[i] .. first[i+1]
     above: IntegerArray["na"]              # the axis before axis a on the way to the base, -1 where there is none
+    stretch: IntegerArray["na"]            # the first of the axes a', a'+1, .. a that stand one on the other without a gap
     owner: IntegerArray["na"]              # the joint that axis a belongs to
     speed: IntegerArray["na"]              # the speed that drives axis a: a itself unless coordinates are coupled
     geared: IntegerArray["nr"]             # axes with a rotor

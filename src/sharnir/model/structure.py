@@ -153,7 +153,7 @@ class Structure:
         speed, rotor = self._speeds_and_rotors()
         geared = np.flatnonzero(rotor)
         return Tree(
-            self.carrier, last_children(self.carrier), self.first, above, owner, speed, geared, rotor,
+            self.carrier, last_children(self.carrier), self.first, above, stretches(above), owner, speed, geared, rotor,
             mass, mass[:, None] * com, inertia, mobility, self.gravity,
         )  # fmt: skip
 
@@ -174,6 +174,14 @@ class Structure:
         out = allocate(JointValues, self.sizes)
         joint_stage(self.joints, np.array(drive).reshape(-1, 3), np.array(given), q, v, out)
         return out
+
+
+def stretches(above: np.ndarray) -> np.ndarray:
+    """For every axis the first of the unbroken row of numbers that ends with it: above[a] = a - 1 all along."""
+    starts = np.flatnonzero(above != np.arange(-1, len(above) - 1)) if len(above) else np.zeros(0, dtype=np.int64)
+    if len(above) and above[0] == -1 and (not len(starts) or starts[0] != 0):
+        starts = np.concatenate([[0], starts])
+    return starts[np.searchsorted(starts, np.arange(len(above)), side="right") - 1].astype(np.int64)
 
 
 def last_children(carrier: np.ndarray) -> np.ndarray:
