@@ -60,7 +60,7 @@ class Steps:
 
     def _remembered(self) -> list[np.ndarray]:
         """The work arrays of the compiled loop, the remembered matrix among them."""
-        for kept in self.mechanics._keep:
+        for kept in self.mechanics.keep:
             if isinstance(kept, tuple) and isinstance(kept[0], NumbaRunner) and "report" in kept[0].outputs:
                 return [array for array in kept[3] if array.ndim == 2 and array.shape[0] == array.shape[1]]
         return []

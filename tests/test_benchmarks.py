@@ -12,6 +12,7 @@ from benchmarks.tables import markdown, plain
 from benchmarks.timing import race
 
 import sharnir as sh
+from sharnir.machine import processor
 
 
 @pytest.mark.parametrize(
@@ -174,7 +175,7 @@ def test_figure_1_by_one_command(tmp_path):
         assert len({row["method"] for row in rows}) == methods
         assert all(float(row["us_per_step"]) > 0.0 for row in rows)
     text = (tmp_path / "figure1.md").read_text(encoding="utf-8")
-    assert report.processor() in text and "Load average" in text
+    assert processor() in text and "Load average" in text
     for title in ("## Chains", "## Trees", "## Growth", "## Size of the step", "## Beside the paper"):
         assert title in text
     assert "nan" not in text and "inf " not in text

@@ -34,7 +34,7 @@ def models() -> Iterator[Model]:
         yield samples.chain(n)
     for n in (4, 10, 18):
         yield samples.planar_chain(n)
-    for n, dof in ((2, 2), (6, 2), (2, 3), (5, 3)):
+    for n, dof in ((2, 2), (6, 2), (2, 3), (5, 3), (9, 3)):
         yield samples.chain(n, dof=dof)
     for n, branching, dof in ((6, 2, 1), (13, 3, 1), (7, 3, 2), (6, 2, 3), (15, 15, 1)):
         yield samples.tree(n, branching, dof, seed=n)
@@ -45,7 +45,7 @@ def long_models() -> Iterator[Model]:
     for n in (60, 200):
         yield samples.chain(n)
     yield samples.chain(40, dof=3)
-    for n, branching in ((60, 2), (200, 2), (100, 100), (300, 300), (150, 5)):
+    for n, branching in ((60, 2), (200, 2), (700, 2), (100, 100), (300, 300), (800, 800), (150, 5)):
         yield samples.tree(n, branching, 1, seed=n)
 
 
