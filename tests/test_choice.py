@@ -17,7 +17,7 @@ from sharnir.backends.shelf import RunnerShelf
 from sharnir.backends.traced import trace_program
 from sharnir.choice import calibrate as calibrating
 from sharnir.choice import calibration, work
-from sharnir.choice.calibrate import fit, off
+from sharnir.choice.calibrate import fit, habit, off
 from sharnir.choice.calibration import SHIPPED_CALIBRATION, current, forget, keep
 from sharnir.choice.choose import FASTEST, applies, choose_method
 from sharnir.cli.main import app
@@ -91,6 +91,13 @@ def test_a_fit_finds_the_seconds_that_made_the_times():
     assert off(2 * true, rows) == pytest.approx(1.0)
 
 
+def test_a_habit_is_the_factor_that_is_common_to_all():
+    rows = [(np.array([1.0, x]), 1.3 * (2.0 + 3.0 * x)) for x in (1.0, 5.0, 40.0)]
+    assert habit(np.array([2.0, 3.0]), rows) == pytest.approx(1.3)
+    made = replace(SHIPPED_CALIBRATION, single=[1.0] * 6, habits={"single": {"direct": 2.0}})
+    assert made.graph_seconds("direct", np.ones(6), False) == 12.0 and made.graph_seconds("separate", np.ones(6), False) == 6.0
+
+
 def test_no_seconds_are_negative():
     rng = np.random.default_rng(4)
     rows = [(x, float(x @ [1e-9, -2e-10]) + 1e-6) for x in rng.uniform(1, 1000, (40, 2))]
@@ -128,7 +135,7 @@ def test_the_calibration_decides(own_cache):
     for column, best in ((1, fewest), (4, shortest)):
         seconds = [0.0] * len(work.GRAPH)
         seconds[column] = 1e-9
-        keep(replace(SHIPPED_CALIBRATION, machine=f"by {column}", single=seconds, batch=seconds))
+        keep(replace(SHIPPED_CALIBRATION, machine=f"by {column}", single=seconds, batch=seconds, habits={}))
         d = sh.Dynamics(model)
         assert d.method == best and f"by {column}" in d.why
     loops = {m: [1e-6] * len(work.LOOPS) for m in SHIPPED_CALIBRATION.loops} | {"lagrange1": [1e-9] * len(work.LOOPS)}
@@ -166,9 +173,8 @@ def test_what_is_chosen_has_little_more_to_do_than_any_other(name):
 
 
 def test_the_other_methods_are_known_and_none_is_iterative():
-    assert set(FASTEST) <= set(calibrating.METHODS) <= set(METHODS)
-    assert not any("iterative" in name for name in calibrating.METHODS)
-    assert set(SHIPPED_CALIBRATION.loops) == set(calibrating.METHODS)
+    assert set(FASTEST) <= set(METHODS) and not any("iterative" in name for name in FASTEST)
+    assert set(SHIPPED_CALIBRATION.loops) == set(FASTEST)
 
 
 # --- what is kept -----------------------------------------------------------------------------------------------------------
@@ -203,11 +209,14 @@ def test_clearing_the_cache_keeps_the_calibration(own_cache):
 def test_calibrating_measures_fits_and_keeps(own_cache, monkeypatch):
     monkeypatch.setattr(calibrating, "models", lambda: iter([sh.samples.chain(n) for n in (1, 3, 5)]))
     monkeypatch.setattr(calibrating, "long_models", lambda: iter([sh.samples.chain(20)]))
-    monkeypatch.setattr(calibrating, "METHODS", ("separate", "composite"))
+    monkeypatch.setattr(calibrating, "FASTEST", ("separate", "composite"))
     out = CliRunner().invoke(app, ["calibrate", "--quiet"])
     assert out.exit_code == 0, out.output
     made = current()
     assert made is not SHIPPED_CALIBRATION and str(made) in out.output and set(made.loops) == {"separate", "composite"}
-    assert min(made.single) >= 0.0 and made.graph_seconds(work.of_graph(traced(sh.samples.chain(5), "composite")), False) > 0.0
+    assert (
+        min(made.single) >= 0.0
+        and made.graph_seconds("composite", work.of_graph(traced(sh.samples.chain(5), "composite")), False) > 0.0
+    )
     assert CliRunner().invoke(app, ["calibrate", "--shipped"]).exit_code == 0
     assert current() is SHIPPED_CALIBRATION

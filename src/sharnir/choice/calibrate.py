@@ -15,14 +15,14 @@ from ..model.model import Model
 from ..trace import GraphTooLarge
 from . import work
 from .calibration import Calibration, keep
-from .choose import applies
+from .choose import FASTEST, applies
 from .measure import Call, prepared, race
 
 Rows = list[tuple[np.ndarray, float]]
 """What there was to do, and how long it took."""
 
-METHODS = ("separate", "composite", "stepanenko", "direct", "lagrange1", "recursive", "kosynka")
-"""All methods whose time does not depend on the states before."""
+PASSES = 5
+"""Through all models: a machine that is busy for a while spoils one of them, not the least of all."""
 
 LARGEST_GRAPH = 12_000
 """Nodes of a graph in a calibration: larger ones take long to compile, and say nothing new."""
@@ -49,48 +49,70 @@ def long_models() -> Iterator[Model]:
         yield samples.tree(n, branching, 1, seed=n)
 
 
-def calibrate(progress: Callable[[float], None] | None = None, seconds: float = 0.03) -> Calibration:
+def calibrate(progress: Callable[[float], None] | None = None, seconds: float = 0.01) -> Calibration:
     """Measure, fit, and keep the result for this machine; takes a minute or two. `progress` is told the part that is done."""
-    rows: dict[str, Rows] = {"single": [], "batch": [], **{f"loops, {name}": [] for name in METHODS}}
     todo = [(model, False) for model in models()] + [(model, True) for model in long_models()]
+    trials = []
     for k, (model, long) in enumerate(todo):
-        for what, numbers, took in measured(model, long, seconds):
-            rows[what].append((numbers, took))
+        trials.append(Trial(model, long))
         if progress is not None:
-            progress((k + 1) / len(todo))
-    fitted = {what: fit(found) for what, found in rows.items()}
+            progress(0.8 * (k + 1) / len(todo))
+    for k in range(PASSES):
+        for trial in trials:
+            trial.measure(seconds)
+        if progress is not None:
+            progress(0.8 + 0.2 * (k + 1) / PASSES)
+    found = {
+        key: [trial.row(*key) for trial in trials if key in trial.least] for key in sorted({k for t in trials for k in t.least})
+    }
+    graphs = {what: [row for key, rows in found.items() if key[0] == what for row in rows] for what in ("single", "batch")}
+    seconds_of = {what: fit(rows) for what, rows in graphs.items()}
+    loops = {method: fit(rows) for (what, method), rows in found.items() if what == "loops"}
+    habits = {what: {m: habit(seconds_of[what], rows) for (w, m), rows in found.items() if w == what} for what in graphs}
     made = Calibration(
         machine=processor(),
         made=date.today().isoformat(),
-        single=fitted["single"].tolist(),
-        batch=fitted["batch"].tolist(),
-        loops={name: fitted[f"loops, {name}"].tolist() for name in METHODS},
-        spread={what: off(fitted[what], found) for what, found in rows.items()},
+        single=seconds_of["single"].tolist(),
+        batch=seconds_of["batch"].tolist(),
+        loops={method: numbers.tolist() for method, numbers in loops.items()},
+        habits=habits,
+        spread={what: off(seconds_of[what], rows) for what, rows in graphs.items()},
     )
     keep(made)
     return made
 
 
-def measured(model: Model, long: bool, seconds: float) -> Iterator[tuple[str, np.ndarray, float]]:
-    """What ran, what it had to do, and seconds a state; of a long model loops alone, and those of linear cost."""
-    shelf = RunnerShelf(model.freeze(), "auto", LARGEST_GRAPH)
-    calls: dict[tuple[str, str], Call] = {}
-    works = {}
-    for method in (name for name in METHODS if applies(name, shelf.structure)):
-        if model.nv <= 100 or method in ("separate", "composite", "lagrange1"):
-            runner = shelf.runner(f"forward/{method}", ("qdd",), backend="numba")
-            calls[f"loops, {method}", method] = prepared(runner, model, False)
-        try:
-            runner = None if long else shelf.runner(f"forward/{method}", ("qdd",), backend="llvm")
-        except GraphTooLarge:
-            continue
-        if runner is not None:
-            works[method] = work.of_graph(runner.traced)
-            calls["single", method] = prepared(runner, model, False)
-            calls["batch", method] = prepared(runner, model, True)
-    around = work.of_loops(shelf.structure)
-    for (what, method), took in race(calls, seconds).items():
-        yield what, around if what.startswith("loops") else works[method], took
+class Trial:
+    """One model: the candidates made ready, what each has to do, and the least time it took; of a long model loops alone."""
+
+    def __init__(self, model: Model, long: bool) -> None:
+        shelf = RunnerShelf(model.freeze(), "auto", LARGEST_GRAPH)
+        self.calls: dict[tuple[str, str], Call] = {}
+        self.works: dict[tuple[str, str], np.ndarray] = {}
+        self.least: dict[tuple[str, str], float] = {}
+        around = work.of_loops(shelf.structure)
+        for method in (name for name in FASTEST if applies(name, shelf.structure)):
+            if model.nv <= 100 or method not in ("direct", "stepanenko"):  # those take a second there, and are never chosen
+                runner = shelf.runner(f"forward/{method}", ("qdd",), backend="numba")
+                self._add("loops", method, prepared(runner, model, False), around)
+            try:
+                runner = None if long else shelf.runner(f"forward/{method}", ("qdd",), backend="llvm")
+            except GraphTooLarge:
+                continue
+            if runner is not None:
+                todo = work.of_graph(runner.traced)
+                self._add("single", method, prepared(runner, model, False), todo)
+                self._add("batch", method, prepared(runner, model, True), todo)
+
+    def _add(self, what: str, method: str, call: Call, todo: np.ndarray) -> None:
+        self.calls[what, method], self.works[what, method], self.least[what, method] = call, todo, np.inf
+
+    def measure(self, seconds: float) -> None:
+        for key, took in race(self.calls, seconds).items():
+            self.least[key] = min(self.least[key], took)
+
+    def row(self, what: str, method: str) -> tuple[np.ndarray, float]:
+        return self.works[what, method], self.least[what, method]
 
 
 def fit(rows: Rows) -> np.ndarray:
@@ -99,6 +121,11 @@ def fit(rows: Rows) -> np.ndarray:
     size = np.linalg.norm(A, axis=0)
     size[size == 0.0] = 1.0
     return nnls(A / size, np.ones(len(rows)))[0] / size
+
+
+def habit(seconds: np.ndarray, rows: Rows) -> float:
+    """The mean factor, by logarithms, between what was measured and what the seconds say."""
+    return float(np.exp(np.mean([np.log(took / (numbers @ seconds)) for numbers, took in rows])))
 
 
 def off(seconds: np.ndarray, rows: Rows) -> float:

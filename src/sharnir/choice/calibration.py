@@ -28,12 +28,15 @@ class Calibration:
     single: list[float]
     batch: list[float]
     loops: dict[str, list[float]]
+    habits: dict[str, dict[str, float]] = field(default_factory=dict)
+    """By what straight-line code of a method takes longer than all methods would for the same work: "single" and "batch"."""
     spread: dict[str, float] = field(default_factory=dict)
     """How far predictions are from the measurements they were fitted to: root of mean squares, relative."""
     format: int = FORMAT
 
-    def graph_seconds(self, work: np.ndarray, batch: bool) -> float:
-        return float(work @ (self.batch if batch else self.single))
+    def graph_seconds(self, method: str, work: np.ndarray, batch: bool) -> float:
+        habit = self.habits.get("batch" if batch else "single", {}).get(method, 1.0)
+        return habit * float(work @ (self.batch if batch else self.single))
 
     def loop_seconds(self, method: str, work: np.ndarray) -> float:
         return float(work @ self.loops[method])

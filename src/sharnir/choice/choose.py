@@ -84,7 +84,7 @@ def _by_graphs(shelf: RunnerShelf, names: list[str], calibration: Calibration) -
             continue
         limit = min(limit or LIMIT**2, max(100, int(WORTH * len(traced.graph.nodes))))
         shelf.traced[f"forward/{name}", ("qdd",)] = traced
-        found[name] = _seconds(traced, calibration)
+        found[name] = _seconds(name, traced, calibration)
     return found
 
 
@@ -100,14 +100,14 @@ def _choose_closed(shelf: RunnerShelf, model: Model) -> Choice:
             why = "large loops are solved by loops, and those of 'composite' have the least to do"
             return Choice("composite", why, made["composite"])
         graph, inputs, c = closed.whole()
-        found[name] = _seconds(TracedProgram(graph, inputs, {"qdd": tuple(c.qdd)}), calibration)
+        found[name] = _seconds("", TracedProgram(graph, inputs, {"qdd": tuple(c.qdd)}), calibration)
     best = _best(found, "straight-line code, constraints solved in it", calibration)
     return Choice(best.method, best.why, made[best.method])
 
 
-def _seconds(traced: TracedProgram, calibration: Calibration) -> tuple[float, float]:
+def _seconds(method: str, traced: TracedProgram, calibration: Calibration) -> tuple[float, float]:
     todo = work.of_graph(traced)
-    return calibration.graph_seconds(todo, False), calibration.graph_seconds(todo, True)
+    return calibration.graph_seconds(method, todo, False), calibration.graph_seconds(method, todo, True)
 
 
 def _best(found: Predicted, how: str, calibration: Calibration) -> Choice:
