@@ -15,7 +15,7 @@ from .system import System
 from .trajectory import Event
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Request:
     x0: np.ndarray
     t0: float
@@ -53,7 +53,7 @@ class Request:
             raise StateError(f"the state has {system.n} numbers, got {x.size}")
         if not np.isfinite(x).all():
             raise StateError(f"number {int(np.argmin(np.isfinite(x)))} of the initial state is not finite")
-        if np.ndim(atol) and np.shape(atol) != (system.n,):
+        if not isinstance(atol, float) and np.ndim(atol) and np.shape(atol) != (system.n,):
             raise StateError(f"atol: expected a number or ({system.n},), got {np.shape(atol)}")
         if not (isfinite(t0) and isfinite(t1)):
             raise StateError(f"the run must have a beginning and an end, got t0 = {t0}, t1 = {t1}")

@@ -46,12 +46,11 @@ class Stages(NamedTuple):
 
 def add_stages(h, row, K, count, y):
     """y += h (row_0 k_0 + row_1 k_1 + …)."""
-    for j in range(count):
-        a = h * row[j]
-        if a != 0.0:
-            k = K[j]
-            for i in range(y.shape[0]):
-                y[i] += a * k[i]
+    for i in range(y.shape[0]):
+        s = 0.0
+        for j in range(count):
+            s += row[j] * K[j, i]
+        y[i] += h * s
 
 
 def explicit_start(problem, run, order):
