@@ -188,8 +188,10 @@ def draw(trials: list[Trial], path: Path) -> None:
         ax.spines[["top", "right"]].set_visible(False)
         for t in trials:
             if t.behind(how) > 0.08:
-                ax.annotate(f"{t.name}: {t.chosen}, not {t.fastest(how)}", (t.freedoms, 100 * t.behind(how)), xytext=(5, 3),
-                            textcoords="offset points", fontsize=7.5, color="#444444")  # fmt: skip
+                left = t.freedoms > 30
+                ax.annotate(f"{t.name}: {t.chosen}, not {t.fastest(how)}", (t.freedoms, 100 * t.behind(how)), fontsize=7.5,
+                            xytext=(-5 if left else 5, 3), textcoords="offset points", ha="right" if left else "left",
+                            color="#444444")  # fmt: skip
     axes[0].set_ylabel("auto behind the fastest method, %")
     axes[0].annotate("allowed", (1, 100 * ALLOWED), xytext=(0, 3), textcoords="offset points", fontsize=8, color="#777777")
     axes[1].legend(frameon=False, fontsize=9)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -393,7 +394,7 @@ class Dynamics:
             if not any(np.may_share_memory(out, x) for x in rows):
                 results[0] = out.reshape(n, *shapes[0])
         if n:
-            flat = [y.reshape(n, int(np.prod(shape))) for y, shape in zip(results, shapes, strict=True)]
+            flat = [y.reshape(n, prod(shape)) for y, shape in zip(results, shapes, strict=True)]
             runner.run(n, rows, flat, self.threads)
         if single:
             if not all(np.isfinite(x).all() for x in rows) or not all(np.isfinite(_used(y)).all() for y in results):

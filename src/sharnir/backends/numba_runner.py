@@ -44,6 +44,9 @@ class NumbaRunner(Interface):
         self._lists: list[np.ndarray] = []
         self._more_work()
         self._constants = {name: np.asarray(x, dtype=float)[None] for name, x in self.constant.items()}
+        sizes, program = self.structure.sizes, self.program
+        self._input_shapes = {name: resolve(a.shape, sizes) for name, a in program.inputs.__annotations__.items()}
+        self._output_shapes = {name: resolve(a.shape, sizes) for name, a in program.outputs.__annotations__.items()}
 
     def _more_work(self) -> None:
         """Work arrays for one thread more, and the list by which compiled code finds them."""
@@ -83,7 +86,7 @@ class NumbaRunner(Interface):
         given.update(self._user_functions(given))
         if self.structure.forces and "wrench" in given:
             given.update(self._with_forces(given))
-        arrays = [self._shaped(name, given[name]) for name in self.program.inputs.__annotations__]
+        arrays = [self._shaped(name, given[name]) for name in self._input_shapes]
         results = self._results(n, dict(zip(self.outputs, outputs, strict=True)))
         return _rows(arrays, n), _rows(results, n), (arrays, results)
 
@@ -103,16 +106,13 @@ class NumbaRunner(Interface):
         return self.compiled.address, arguments, (self, x, y, work, rows)
 
     def _shaped(self, name: str, x: np.ndarray) -> np.ndarray:
-        shape = resolve(self.program.inputs.__annotations__[name].shape, self.structure.sizes)
-        return np.ascontiguousarray(x, dtype=np.int64 if name in self.program.integers else float).reshape(len(x), *shape)
+        kind = np.int64 if name in self.program.integers else float
+        return np.ascontiguousarray(x, dtype=kind).reshape(len(x), *self._input_shapes[name])
 
     def _results(self, n: int, wanted: dict[str, np.ndarray]) -> list[np.ndarray]:
         """Outputs in the program's order; what nobody asked for is thrown away."""
-        out = []
-        for name, array in self.program.outputs.__annotations__.items():
-            shape = (n, *resolve(array.shape, self.structure.sizes))
-            out.append(wanted[name].reshape(shape) if name in wanted else np.empty(shape))
-        return out
+        shapes = ((name, (n, *shape)) for name, shape in self._output_shapes.items())
+        return [wanted[name].reshape(shape) if name in wanted else np.empty(shape) for name, shape in shapes]
 
     def _user_functions(self, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Driven coordinates and given motions of every state, by compiled code of their own."""
@@ -231,9 +231,8 @@ def _assembly(program: Program) -> str:
 
 def _rows(arrays: Sequence[np.ndarray], n: int) -> np.ndarray:
     """For every state the list of its rows of the arrays: address and shape of each; one row may serve all states."""
-    first, step = [], []
-    for x in arrays:
-        shape = x.shape[1:]
-        first += [x.ctypes.data, *shape]
-        step += [8 * int(np.prod(shape)) if len(x) > 1 else 0, *(0 for _ in shape)]
-    return np.array(first, dtype=np.int64) + np.arange(n)[:, None] * np.array(step, dtype=np.int64)
+    first = np.array([k for x in arrays for k in (x.ctypes.data, *x.shape[1:])], dtype=np.int64)
+    if n == 1:
+        return first[None]
+    step = [k for x in arrays for k in (x.strides[0] if len(x) > 1 else 0, *(0 for _ in x.shape[1:]))]
+    return first + np.arange(n)[:, None] * np.array(step, dtype=np.int64)

@@ -30,11 +30,11 @@ LARGEST_GRAPH = 12_000
 
 def models() -> Iterator[Model]:
     """Chains and trees, from one body to some hundred, with joints of one to three freedoms."""
-    for n in (1, 2, 3, 5, 8, 14, 24):
+    for n in (2, 3, 5, 8, 14, 24):
         yield samples.chain(n)
     for n in (4, 10, 18):
         yield samples.planar_chain(n)
-    for n, dof in ((2, 2), (6, 2), (2, 3), (5, 3), (9, 3)):
+    for n, dof in ((1, 2), (2, 2), (6, 2), (2, 3), (5, 3), (9, 3)):
         yield samples.chain(n, dof=dof)
     for n, branching, dof in ((6, 2, 1), (13, 3, 1), (7, 3, 2), (6, 2, 3), (15, 15, 1)):
         yield samples.tree(n, branching, dof, seed=n)
