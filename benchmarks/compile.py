@@ -44,6 +44,8 @@ def first_answer(expression: str, cache: Path) -> dict[str, float]:
     """Seconds of each step in a process of its own: numpy, scipy and llvmlite; sharnir; the model; the first Dynamics
     and forward of one state; the first batch."""
     environment = {**os.environ, "SHARNIR_CACHE": str(cache), "PYTHONPATH": str(Path(__file__).parents[1])}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # modules are compiled once, as those of an installed package are
+    environment["PYTHONPYCACHEPREFIX"] = str(cache / "bytecode")
     command = [sys.executable, "-c", CHILD.format(expression=expression)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:

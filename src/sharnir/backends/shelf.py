@@ -69,13 +69,14 @@ class RunnerShelf:
         backend: str | None = None,
     ) -> Any:
         program = FORCE_REPORT if name == "forces" else program_for(self.structure, name)
+        outputs = tuple(outputs) or tuple(program.outputs.__annotations__)
         constant: dict[str, Sequence[float]] = dict(integers or {})
         if program.integers and not constant:
             constant = {key: [1] for key in program.integers}
         if not wrenches and "wrench" in program.inputs.__annotations__:
             constant.update(self.no_wrench)
         backend = backend or self.backend_of(name)
-        key = (name, tuple(outputs), wrenches, tuple(sorted((k, tuple(x)) for k, x in (integers or {}).items())), backend)
+        key = (name, outputs, wrenches, tuple(sorted((k, tuple(x)) for k, x in (integers or {}).items())), backend)
         if key not in self._runners:
             self._runners[key] = self._make(backend, program, constant, outputs)
         return self._runners[key]
