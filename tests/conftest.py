@@ -16,7 +16,23 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # workers inherit the folder: what 
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # for `benchmarks.robots`
 
+import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
 settings.register_profile("sharnir", deadline=None, derandomize=True, max_examples=40)
 settings.load_profile("sharnir")
+
+
+@pytest.fixture
+def command(capsys, monkeypatch):
+    """`sharnir` with arguments: exit code, stdout, stderr."""
+    from sharnir.cli.main import main
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["sharnir", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        out = capsys.readouterr()
+        return int(end.value.code or 0), out.out, out.err
+
+    return call

@@ -8,7 +8,6 @@ import sys
 
 import pytest
 
-from sharnir.cli.main import main
 from urdf_files import arm, joint, link, write
 
 TIME_HELP = """
@@ -20,17 +19,8 @@ print(used.ru_utime + used.ru_stime)
 
 
 @pytest.fixture
-def run(capsys, monkeypatch):
-    """The command with arguments: exit code, stdout, stderr."""
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["sharnir", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        out = capsys.readouterr()
-        return int(end.value.code or 0), out.out, out.err
-
-    return call
+def run(command):
+    return command
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,24 +14,14 @@ import pytest
 
 import sharnir as sh
 from mechanisms import hinged
-from sharnir.cli.main import main
 from urdf_files import arm, write
 
 pytestmark = pytest.mark.xdist_group("integrators")
 
 
 @pytest.fixture
-def run(capsys, monkeypatch):
-    """`sharnir run …`: exit code, stdout, stderr."""
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["sharnir", "run", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        out = capsys.readouterr()
-        return int(end.value.code or 0), out.out, out.err
-
-    return call
+def run(command):
+    return partial(command, "run")
 
 
 @pytest.fixture

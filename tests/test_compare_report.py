@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import sys
+from functools import partial
 from html.parser import HTMLParser
 
 import pytest
 from benchmarks import browser
 
 import sharnir as sh
-from sharnir.cli.main import main
 from urdf_files import arm, write
 
 QUICK = {"states": 2, "batch": 8, "rounds": 2}
@@ -135,17 +134,8 @@ def test_a_page_that_fetches_something_would_be_noticed(page, tmp_path):
 
 # --- the command ------------------------------------------------------------------------------------------------------------
 @pytest.fixture
-def run(capsys, monkeypatch):
-    """`sharnir compare …`: exit code, stdout, stderr."""
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["sharnir", "compare", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        out = capsys.readouterr()
-        return int(end.value.code or 0), out.out, out.err
-
-    return call
+def run(command):
+    return partial(command, "compare")
 
 
 @pytest.fixture

@@ -62,24 +62,25 @@ def calibrate(progress: Callable[[float], None] | None = None, seconds: float = 
             trial.measure(seconds)
         if progress is not None:
             progress(0.8 + 0.2 * (k + 1) / PASSES)
-    found = {
-        key: [trial.row(*key) for trial in trials if key in trial.least] for key in sorted({k for t in trials for k in t.least})
-    }
-    graphs = {what: [row for key, rows in found.items() if key[0] == what for row in rows] for what in ("single", "batch")}
-    seconds_of = {what: fit(rows) for what, rows in graphs.items()}
-    loops = {method: fit(rows) for (what, method), rows in found.items() if what == "loops"}
-    habits = {what: {m: habit(seconds_of[what], rows) for (w, m), rows in found.items() if w == what} for what in graphs}
-    made = Calibration(
-        machine=processor(),
-        made=date.today().isoformat(),
-        single=seconds_of["single"].tolist(),
-        batch=seconds_of["batch"].tolist(),
-        loops={method: numbers.tolist() for method, numbers in loops.items()},
-        habits=habits,
-        spread={what: off(seconds_of[what], rows) for what, rows in graphs.items()},
-    )
+    made = fitted(trials)
     keep(made)
     return made
+
+
+def fitted(trials: list[Trial]) -> Calibration:
+    keys = sorted({key for trial in trials for key in trial.least})
+    found = {key: [trial.row(*key) for trial in trials if key in trial.least] for key in keys}
+    graphs = {what: [row for key, rows in found.items() if key[0] == what for row in rows] for what in ("single", "batch")}
+    seconds = {what: fit(rows) for what, rows in graphs.items()}
+    return Calibration(
+        machine=processor(),
+        made=date.today().isoformat(),
+        single=seconds["single"].tolist(),
+        batch=seconds["batch"].tolist(),
+        loops={method: fit(rows).tolist() for (what, method), rows in found.items() if what == "loops"},
+        habits={what: {m: habit(seconds[what], rows) for (w, m), rows in found.items() if w == what} for what in graphs},
+        spread={what: off(seconds[what], rows) for what, rows in graphs.items()},
+    )
 
 
 class Trial:

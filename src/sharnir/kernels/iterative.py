@@ -48,6 +48,15 @@ def residual(A, b, x, r):
     return total
 
 
+def settled(size, last, noise):
+    """Near rounding, where nothing is learnt any more: 1 where all is done that can be, -1 where it gets no nearer, else 0."""
+    if size > 0.25 * last and size <= noise:
+        return 1
+    if size > 0.25 * last and last <= LEARN * noise:
+        return -1
+    return 0
+
+
 def rounding(A, x):
     """What rounding alone leaves of r'r: n terms a row, each wrong by a unit of its last place."""
     n = x.shape[0]
@@ -121,10 +130,9 @@ def iterate_inverse(A, b, w, x, tolerance, limit):
         if noise == 0.0 and size <= NEAR * bb:
             noise = rounding(A, x)
         if size <= LEARN * noise:
-            if size > 0.25 * last and size <= noise:
-                return count + 1
-            if size > 0.25 * last and last <= LEARN * noise:
-                return -1
+            end = settled(size, last, noise)
+            if end != 0:
+                return count + 1 if end > 0 else -1
             for a in range(n):
                 w.s[a] = w.y[a]
         else:
@@ -199,10 +207,9 @@ def iterate_direct(A, b, w, x, tolerance, limit):
         if noise == 0.0 and size <= NEAR * bb:
             noise = rounding(A, x)
         if size <= LEARN * noise:
-            if size > 0.25 * last and size <= noise:
-                return count + 1
-            if size > 0.25 * last and last <= LEARN * noise:
-                return -1
+            end = settled(size, last, noise)
+            if end != 0:
+                return count + 1 if end > 0 else -1
         else:
             below, scale = 0.0, 0.0
             for a in range(n):
