@@ -159,7 +159,7 @@ def write(trials: list[Trial]) -> None:
         "than the fastest method:",
         markdown(rows),
         "![Every model: auto's choice behind the fastest](choice.png)",
-        "How often each method is the fastest; equal code (a body or two) counts for the first in the row:",
+        "How often each method is the fastest; between equal codes (of a body or two, and nearly so of closed loops) noise decides:",
         markdown(won),
         "Times of every method: [choice.csv](choice.csv), ns a state.",
     ]  # fmt: skip
