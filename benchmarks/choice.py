@@ -159,7 +159,8 @@ def write(trials: list[Trial]) -> None:
         "than the fastest method:",
         markdown(rows),
         "![Every model: auto's choice behind the fastest](choice.png)",
-        "How often each method is the fastest; between equal codes (of a body or two, and nearly so of closed loops) noise decides:",
+        "How often each method is the fastest; between equal codes (of a body or two, and nearly so of closed loops) noise "
+        "decides:",
         markdown(won),
         "Times of every method: [choice.csv](choice.csv), ns a state.",
     ]  # fmt: skip
