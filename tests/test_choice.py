@@ -220,3 +220,21 @@ def test_calibrating_measures_fits_and_keeps(own_cache, monkeypatch):
     )
     assert CliRunner().invoke(app, ["calibrate", "--shipped"]).exit_code == 0
     assert current() is SHIPPED_CALIBRATION
+
+
+def test_a_calibration_that_cannot_be_kept_or_removed_says_so(tmp_path, monkeypatch, command):
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    monkeypatch.setenv("SHARNIR_CACHE", str(tmp_path / "file" / "cache"))
+    calibration._current.cache_clear()
+    monkeypatch.setattr("sharnir.cli.calibrate.calibrate", lambda: replace(SHIPPED_CALIBRATION, machine="mine"))
+    code, _, error = command("calibrate", "--quiet")
+    assert code == 1 and "could not be kept" in error and "SHARNIR_CACHE" in error and "Traceback" not in error
+    assert command("calibrate", "--shipped")[0] == 0  # there is none to forget
+    calibration._current.cache_clear()
+
+
+def test_only_the_graph_that_was_chosen_is_remembered(own_cache):
+    model = MODELS["arm"]()
+    shelf = RunnerShelf(model.freeze(), "auto")
+    chosen = choose_method(shelf, model)
+    assert list(shelf.traced) == [(f"forward/{chosen.method}", ("qdd",))]

@@ -428,3 +428,10 @@ def test_a_run_inside_a_run_has_arrays_of_its_own():
 def test_tolerances_have_the_shape_of_the_state():
     with pytest.raises(sh.StateError, match=r"atol: expected a number or \(2,\), got \(3,\)"):
         run(from_python(lambda t, x: x, 2), [1.0, 0.0], 0.0, 1.0, atol=[1e-9] * 3)
+
+
+def test_slow_functions_of_python_are_looked_after_from_the_first_steps():
+    """A bar moves, however few numbers there are and however long each step takes."""
+    seen: list[float] = []
+    run(from_python(lambda t, x: [-x[0]], 1), [1.0], 0.0, 1.0, "rk4", step=0.01, progress=seen.append)
+    assert seen[0] == pytest.approx(0.16)

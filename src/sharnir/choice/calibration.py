@@ -11,6 +11,7 @@ import numpy as np
 
 from ..backends.cache import Cache, default_folder, digest
 from ..backends.llvm.jit import host
+from ..errors import SharnirError
 from .shipped import SHIPPED
 from .work import GRAPH, LOOPS
 
@@ -82,7 +83,12 @@ def keep(calibration: Calibration) -> None:
 
 def forget() -> None:
     """Back to the calibration that is shipped."""
-    (default_folder() / KIND / digest(host())).unlink(missing_ok=True)
+    kept = default_folder() / KIND / digest(host())
+    try:
+        if kept.exists():
+            kept.unlink()
+    except OSError as error:
+        raise SharnirError(f"the calibration {kept} cannot be removed ({error.strerror})") from None
     _current.cache_clear()
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..backends.shelf import BODIES, LIMIT, RunnerShelf
+from ..backends.shelf import BODIES, RunnerShelf
 from ..backends.traced import TracedProgram, trace_program
 from ..method_table import METHODS
 from ..model.model import Model
@@ -67,6 +67,7 @@ def choose_method(shelf: RunnerShelf, model: Model) -> Choice:
         around, how = work.of_loops(s), "loops"
         found = {name: (calibration.loop_seconds(name, around),) * 2 for name in names if name in calibration.loops}
     choice = _best(found, how, calibration)
+    shelf.traced = {key: traced for key, traced in shelf.traced.items() if key[0] == f"forward/{choice.method}"}
     shelf.store.save("choice", key, json.dumps([choice.method, choice.why]).encode())
     return choice
 
@@ -82,7 +83,8 @@ def _by_graphs(shelf: RunnerShelf, names: list[str], calibration: Calibration) -
             traced = trace_program(program_for(s, f"forward/{name}"), s, shelf.no_wrench, ("qdd",), limit)
         except GraphTooLarge:
             continue
-        limit = min(limit or LIMIT**2, max(100, int(WORTH * len(traced.graph.nodes))))
+        enough = max(100, int(WORTH * len(traced.graph.nodes)))
+        limit = enough if limit is None else min(limit, enough)
         shelf.traced[f"forward/{name}", ("qdd",)] = traced
         found[name] = _seconds(name, traced, calibration)
     return found
@@ -133,7 +135,7 @@ def applies(method: str, s: Structure) -> bool:
 
 
 def _key(shelf: RunnerShelf, calibration: Calibration) -> str:
-    """All that a choice depends on: the numbers of the tree, the text of the kernels, the calibration."""
+    """All that a choice depends on: the numbers of the tree, the text of kernels and programs, the calibration."""
     h = hashlib.sha256(f"{calibration.key} {shelf.asked} {shelf.limit} {_texts()}".encode())
     for x in (*shelf.structure.tree, *shelf.structure.joints):
         h.update(np.ascontiguousarray(x).tobytes())
@@ -142,6 +144,7 @@ def _key(shelf: RunnerShelf, calibration: Calibration) -> str:
 
 @cache
 def _texts() -> str:
-    folders = (Path(__file__).parents[1] / "kernels", Path(__file__).parent)
+    package = Path(__file__).parents[1]
+    folders = (package / "kernels", package / "programs", package / "choice")
     files = [path for folder in folders for path in sorted(folder.glob("*.py"))]
     return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ..backends.cache import default_folder
 from ..choice.calibrate import calibrate
 from ..choice.calibration import Calibration, current, forget
+from ..errors import SharnirError
 
 
 def calibrate_machine(shipped: bool, quiet: bool) -> None:
@@ -12,6 +14,8 @@ def calibrate_machine(shipped: bool, quiet: bool) -> None:
         print(f"back to the calibration that is shipped: {current()}")
         return
     made = calibrate() if quiet else _with_bar()
+    if current() != made:
+        raise SharnirError(f"the calibration could not be kept in {default_folder()}; set SHARNIR_CACHE to a folder to write to")
     print(f"calibrated: {made}")
     print(f"predictions are within {100 * made.spread['single']:.0f} % of what was measured for states one at a time, ", end="")
     print(f"{100 * made.spread['batch']:.0f} % in batches (root of mean squares)")

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.shelf import LIMIT
 from ..dynamics import Dynamics
 from ..errors import MethodError, ModelError, SingularError, known
 from ..machine import machine
@@ -25,8 +26,6 @@ from .timing import TURN, without_collector
 
 BACKENDS = ("llvm", "numba", "python", "sparse", "dense")
 """In the order they are tried: the quickest first, in case there is no time for all."""
-GRAPH_LIMIT = 40_000
-"""Nodes of a graph beyond which straight-line code is not compiled: some 5 s for one state, and as much for batches."""
 PREPARATION = 0.7
 """Share of the seconds granted after which no further contender is made ready: the rest is for timing."""
 
@@ -42,7 +41,7 @@ def compare(
     rounds: int = 15,
     budget: float | None = None,
     cold: bool = False,
-    graph_limit: int = GRAPH_LIMIT,
+    graph_limit: int = LIMIT,
     progress: bool | None = None,
 ) -> Comparison:
     """Agreement, operations, time and memory of every method on every backend that applies. docs/compare.md says how.

@@ -28,6 +28,9 @@ STATUS = {
 ROWS = 4096
 """Rows written by the loop before Python takes them away."""
 
+FIRST = 16
+"""Steps before Python's first look, where nothing is known of what they cost; of machine code with few numbers more."""
+
 PIECE = 0.05
 """Seconds between two looks from Python: often enough to notice Ctrl-C, seldom enough to cost nothing."""
 
@@ -79,7 +82,7 @@ class _Pieces:
     """One run: its arrays, and what has come out of it so far."""
 
     def __init__(self, system: System, method: Integrator, request: Request, compiled: bool, store: Cache | None) -> None:
-        self.system, self.method, self.request = system, method, request
+        self.system, self.method, self.request, self.compiled = system, method, request, compiled
         sizes = {
             "n": system.n,
             "nF": method.rows,
@@ -106,7 +109,9 @@ class _Pieces:
         clock[s.T], clock[s.T_END], clock[s.STARTED] = request.t0, request.t1, 0.0
         clock[s.H] = np.nan if request.first_step is None else request.first_step
         rule[s.RTOL], rule[s.MAX_STEP], rule[s.STEP] = request.rtol, request.max_step, request.step
-        rule[s.PIECE], rule[s.SPLIT] = max(16.0, 4096.0 // max(self.system.n, 1)), self.system.split
+        quick = self.compiled and not self.system.calls_python
+        rule[s.PIECE] = max(FIRST, 4096 // max(self.system.n, 1)) if quick else FIRST
+        rule[s.SPLIT] = self.system.split
         events = self.events
         if request.events:
             events.direction[:] = [event.direction for event in request.events]

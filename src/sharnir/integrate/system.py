@@ -67,6 +67,8 @@ class System:
         self.n_events = len(buffers.G) if events else 0
         self.failure: BaseException | None = None
         """What a Python function raised; the run hands it on."""
+        self.calls_python = False
+        """Whether its functions are Python's: slow, so that a run is looked at sooner."""
         self.idle: dict[Any, Any] = {}
         """Workspaces of runs that are over (workspace.py)."""
         roles = [list(calls) for calls in (derivative, rates, projection, events, jacobian)]  # in the order of the roles
@@ -159,4 +161,5 @@ def from_python(
         split=split,
         keep=alive,
     )
+    system.calls_python = True
     return system
