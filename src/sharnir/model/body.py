@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from .shapes import Shape
 GROUND = "ground"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Body:
     """Mass properties in the body's own frame; `inertia` is about the centre of mass: xx yy zz xy xz yz."""
 
@@ -57,18 +58,18 @@ def make_body(
     density: float | None,
     check_inertia: bool = True,
 ) -> Body:
-    label = f"body {name!r}"
     if not isinstance(name, str) or not name:
         raise ModelError(f"a body needs a name, got {name!r}")
+    label = f"body {name!r}"
     if shape is not None:
         if inertia is not None or com is not None:
             raise ModelError(f"{label}: a shape gives centre of mass and inertia; leave out com and inertia, or the shape")
         mass, com, inertia = shape.mass_properties(mass, density, label)
     elif density is not None:
         raise ModelError(f"{label}: a density needs a shape to fill, e.g. shape=sharnir.Box((0.1, 0.1, 0.5))")
-    mass = _mass(0.0 if mass is None else mass, label)
-    centre = vector3((0.0, 0.0, 0.0) if com is None else com, f"{label}: com")
-    moments = _moments((0.0, 0.0, 0.0) if inertia is None else inertia, label)
+    mass = 0.0 if mass is None else _mass(mass, label)
+    centre = (0.0, 0.0, 0.0) if com is None else vector3(com, f"{label}: com")
+    moments = (0.0,) * 6 if inertia is None else _moments(inertia, label)
     body = Body(name, mass, centre, moments, shape)
     fault = inertia_fault(body) if check_inertia else None
     if fault:
@@ -87,35 +88,65 @@ def _mass(mass: Any, label: str) -> float:
 
 
 def _moments(inertia: Any, label: str) -> tuple[float, ...]:
+    rows = inertia.tolist() if isinstance(inertia, np.ndarray) else inertia
+    try:
+        values = tuple([float(x) for x in rows])
+    except TypeError:  # no numbers in a row, but perhaps rows of them
+        return _moments_of_matrix(inertia, label)
+    except ValueError:
+        raise ModelError(f"{label}: inertia must be numbers, got {inertia!r}") from None
+    if not all([math.isfinite(x) for x in values]):
+        raise ModelError(f"{label}: inertia must be finite, got {inertia!r}")
+    if len(values) not in (3, 6):
+        raise _wrong_shape((len(values),), label)
+    return values if len(values) == 6 else (*values, 0.0, 0.0, 0.0)
+
+
+def _moments_of_matrix(inertia: Any, label: str) -> tuple[float, ...]:
     try:
         a = np.asarray(inertia, dtype=float)
     except (TypeError, ValueError):
         raise ModelError(f"{label}: inertia must be numbers, got {inertia!r}") from None
     if not np.isfinite(a).all():
         raise ModelError(f"{label}: inertia must be finite, got {inertia!r}")
-    if a.shape == (3,):
-        return (*a.tolist(), 0.0, 0.0, 0.0)
-    if a.shape == (6,):
-        return tuple(a.tolist())
-    if a.shape == (3, 3):
-        if np.abs(a - a.T).max() > 1e-9 * max(np.abs(a).max(), 1e-300):
-            raise ModelError(f"{label}: the inertia matrix is not symmetric")
-        a = (a + a.T) / 2
-        return (a[0, 0], a[1, 1], a[2, 2], a[0, 1], a[0, 2], a[1, 2])
-    raise ModelError(f"{label}: inertia must be 3 numbers, 6 (xx yy zz xy xz yz) or 3×3, got shape {a.shape}")
+    if a.shape != (3, 3):
+        raise _wrong_shape(a.shape, label)
+    if np.abs(a - a.T).max() > 1e-9 * max(np.abs(a).max(), 1e-300):
+        raise ModelError(f"{label}: the inertia matrix is not symmetric")
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = ((a + a.T) / 2).tolist()
+    return (xx, yy, zz, xy, xz, yz)
+
+
+def _wrong_shape(shape: tuple[int, ...], label: str) -> ModelError:
+    return ModelError(f"{label}: inertia must be 3 numbers, 6 (xx yy zz xy xz yz) or 3×3, got shape {shape}")
+
+
+def principal_moments(inertia: Sequence[float]) -> list[float]:
+    """Eigenvalues in rising order, in plain numbers: right to about 1e-8 of the largest, and cheap for one body."""
+    xx, yy, zz, xy, xz, yz = inertia
+    if xy == xz == yz == 0.0:
+        return sorted((xx, yy, zz))
+    size = max(map(abs, inertia))  # so that squares neither overflow nor vanish
+    xx, yy, zz, xy, xz, yz = (x / size for x in inertia)
+    mean = (xx + yy + zz) / 3.0
+    a, b, c = xx - mean, yy - mean, zz - mean
+    spread = math.sqrt((a * a + b * b + c * c + 2.0 * (xy * xy + xz * xz + yz * yz)) / 6.0)
+    det = a * (b * c - yz * yz) - xy * (xy * c - yz * xz) + xz * (xy * yz - b * xz)
+    angle = math.acos(max(-1.0, min(1.0, 0.5 * det / spread**3))) / 3.0  # the cubic has three real roots
+    return sorted(size * (mean + 2.0 * spread * math.cos(angle + k * math.tau / 3.0)) for k in range(3))
 
 
 def inertia_fault(body: Body) -> str | None:
     """Principal moments are sums of squares of distances: none negative, none larger than the other two together.
     What is wrong with those of a body, as the end of a sentence about its inertia."""
-    low, middle, high = np.linalg.eigvalsh(body.inertia_matrix())
+    low, middle, high = principal_moments(body.inertia)
     slack = 1e-6 * high
+    if low >= -slack and low + middle >= high - slack:
+        return None
     shown = f"principal moments {low:.6g}, {middle:.6g}, {high:.6g} kg m²"
     if low < -slack:
         return f"is not that of any body, a moment is negative ({shown})"
-    if low + middle < high - slack:
-        return (
-            f"breaks the triangle inequality ({shown}); no distribution of mass does that. "
-            "Is it about the centre of mass, are the units kg m², are products of inertia of the right sign?"
-        )
-    return None
+    return (
+        f"breaks the triangle inequality ({shown}); no distribution of mass does that. "
+        "Is it about the centre of mass, are the units kg m², are products of inertia of the right sign?"
+    )

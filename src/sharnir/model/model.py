@@ -15,6 +15,7 @@ from .body import GROUND, Body, make_body
 from .constraints import ClosingJoint, Constraint, UserConstraint
 from .constraints.closing import can_be_cut
 from .forces import Force, UserForce
+from .joint_rows import distinct
 from .joints import Free, Joint, Weld
 from .joints.base import Motion
 from .joints.traced import pose_expression
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
     from ..io.report import ImportReport
 
 
+HERE = Pose()
+"""Where a joint is that nothing is said about: one object for all, so that a large model keeps it once."""
+
+
 @dataclass(frozen=True)
 class Coupling:
     """x = ratio · (the leader's coordinate) + offset."""
@@ -38,7 +43,7 @@ class Coupling:
     offset: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PlacedJoint:
     """A joint between two bodies, as the user named them."""
 
@@ -92,7 +97,7 @@ class Model:
         self._joints: list[PlacedJoint] = []
         self._body_names: set[str] = set()
         self._joint_names: set[str] = set()
-        self._joined: dict[frozenset[str], PlacedJoint] = {}
+        self._joined: dict[tuple[str, str], PlacedJoint] = {}
         self._frames: dict[str, tuple[str, Pose]] = {}
         self._forces: dict[str, Force] = {}
         self._parameters: dict[str, float] = {}
@@ -128,7 +133,7 @@ class Model:
         """A rigid body. `inertia` is about the centre of mass: 3 numbers, 6 (xx yy zz xy xz yz) or 3×3; or a solid
         `shape` with its mass or density says it all. `check_inertia=False` takes an inertia that no body can have as it
         stands: files are full of them."""
-        self._changing(f"add the body {name!r}")
+        self._changing("add the body {!r}", name)
         body = make_body(name, mass, com, inertia, shape, density, check_inertia)
         if name == GROUND:
             raise ModelError(f"{GROUND!r} is the base of every model; give the body another name")
@@ -140,7 +145,7 @@ class Model:
 
     def add_frame(self, name: str, body: str, at: Pose) -> None:
         """A named place on a body, for joints (`at="name"`) and for reading results."""
-        self._changing(f"add the frame {name!r}")
+        self._changing("add the frame {!r}", name)
         self._known_body(body, f"frame {name!r}")
         if name in self._frames:
             raise ModelError(f"there is a frame {name!r} already, on body {self._frames[name][0]!r}")
@@ -161,7 +166,7 @@ class Model:
         Which end is called parent decides the sign of the coordinate, not the tree: the program orients the graph.
         `cut=True` says that this joint is the one to be cut where it closes a loop.
         """
-        self._changing(f"add the joint {name!r}")
+        self._changing("add the joint {!r}", name)
         label = f"joint {name!r}"
         if not isinstance(name, str) or not name:
             raise ModelError(f"a joint needs a name, got {name!r}")
@@ -173,7 +178,8 @@ class Model:
         self._known_body(child, label)
         if parent == child:
             raise ModelError(f"{label} joins the body {parent!r} to itself")
-        other = self._joined.get(frozenset((parent, child)))
+        pair = _pair(parent, child)
+        other = self._joined.get(pair)
         if other is not None and not cut:
             raise ModelError(
                 f"{label}: {parent!r} and {child!r} are joined already, by {other.name!r}; "
@@ -184,7 +190,7 @@ class Model:
         self._joints.append(placed)
         self._joint_names.add(name)
         if not cut:
-            self._joined[frozenset((parent, child))] = placed
+            self._joined[pair] = placed
         return placed
 
     def couple(self, follower: str, leader: str, ratio: float = 1.0, offset: float = 0.0) -> None:
@@ -192,7 +198,7 @@ class Model:
 
         The follower has no coordinate of its own any more; forces on it are felt by the leader, `ratio` times as strong.
         """
-        self._changing(f"couple {follower!r} to {leader!r}")
+        self._changing("couple {!r} to {!r}", follower, leader)
         places = {joint.name: k for k, joint in enumerate(self._joints)}
         label = f"coupling of {follower!r} to {leader!r}"
         for name in (follower, leader):
@@ -226,7 +232,7 @@ class Model:
 
         The function is called with one argument, see `sharnir.Loads`: it reads t, q, v, poses, points and pushes.
         """
-        self._changing(f"add the force {name!r}" if name else "add a force")
+        self._changing("add the force {!r}" if name else "add a force", name)
         if not isinstance(force, Force):
             if not callable(force):
                 raise ModelError(f"a force is a sharnir.Force or a function, got {force!r}")
@@ -238,7 +244,7 @@ class Model:
     def add_constraint(self, constraint: Constraint | Callable[[Any], Any], name: str | None = None) -> Constraint:
         """Tie the motion down: one of `sharnir`'s constraints (Distance, Gear, Rolling …), or a plain function of `Loads`
         that reads positions and returns what is kept at zero."""
-        self._changing(f"add the constraint {name!r}" if name else "add a constraint")
+        self._changing("add the constraint {!r}" if name else "add a constraint", name)
         if not isinstance(constraint, Constraint):
             if not callable(constraint):
                 raise ModelError(f"a constraint is a sharnir.Constraint or a function, got {constraint!r}")
@@ -250,7 +256,7 @@ class Model:
     def split(self, joint: str) -> None:
         """Close a loop by splitting a body instead of cutting the joint: the child becomes two halves of half the mass, the
         joint carries the second, and a weld ties them. The joint keeps its coordinates. [I] §3.1"""
-        self._changing(f"split at {joint!r}")
+        self._changing("split at {!r}", joint)
         places = {j.name: k for k, j in enumerate(self._joints)}
         if joint not in places:
             raise ModelError(f"no joint {joint!r}; the joints are {known(places)}")
@@ -265,13 +271,13 @@ class Model:
         self._bodies.append(replace(half, name=other))
         self._body_names.add(other)
         self._joints[places[joint]] = replace(placed, child=other, cut=False)
-        self._joined.pop(frozenset((placed.parent, placed.child)), None)
-        self._joined[frozenset((placed.parent, other))] = self._joints[places[joint]]
+        self._joined.pop(_pair(placed.parent, placed.child), None)
+        self._joined[_pair(placed.parent, other)] = self._joints[places[joint]]
         self.add_joint(f"{joint} tie", Weld(), whole.name, other, cut=True)
 
     def add_parameter(self, name: str, value: float) -> None:
         """A number that forces can read (`on.parameter(name)`) and that may change from run to run, or at an event."""
-        self._changing(f"add the parameter {name!r}")
+        self._changing("add the parameter {!r}", name)
         if name in self._parameters:
             raise ModelError(f"there is a parameter {name!r} already; names must differ")
         try:
@@ -322,7 +328,11 @@ class Model:
             if not self._bodies:
                 raise ModelError(f"model {self.name!r} has no bodies yet; add one with add_body")
             needed = self._needed_coordinates()
-            edges = [topology.Edge(j.name, j.parent, j.child, j.cut, _rank_as_cut(j, j.name in needed)) for j in self._joints]
+            ranks = by_type(self._joints, lambda joint: len(joint.v_names()) if can_be_cut(joint) else -1)
+            edges = [
+                topology.Edge(j.name, j.parent, j.child, j.cut, -1 if j.name in needed else rank)
+                for j, rank in zip(self._joints, ranks, strict=True)
+            ]
             self._tree = topology.spanning_tree([b.name for b in self._bodies], GROUND, edges, self.numbering)
         return self._tree
 
@@ -482,11 +492,9 @@ class Model:
     def _needed_coordinates(self) -> dict[str, str]:
         """Joints that something acts on or reads by their coordinates, and what; "" where it is only kept with the joint."""
         out: dict[str, str] = {}
-        for j in self._joints:
-            if any(np.any(x) for x in (j.type.damping, j.type.stiffness, j.type.armature)):
-                out[j.name] = "its own damping, stiffness or armature"
-            elif j.type.limits is not None or np.any(j.type.friction):
-                out.setdefault(j.name, "")
+        for j, own in zip(self._joints, by_type(self._joints, _own_need), strict=True):
+            if own is not None:
+                out[j.name] = own or out.get(j.name, "")
             if j.follows:
                 out[j.name] = out[j.follows.leader] = f"the coupling of {j.name!r} to {j.follows.leader!r}"
         for name, force in self._forces.items():
@@ -495,9 +503,9 @@ class Model:
             out |= dict.fromkeys(constraint.joints(), f"constraint {name!r}")
         return out
 
-    def _changing(self, what: str) -> None:
+    def _changing(self, what: str, *names: str | None) -> None:
         if self._frozen:
-            raise ModelError(f"cannot {what}: the model is in use and frozen; change a copy: model.copy()")
+            raise ModelError(f"cannot {what.format(*names)}: the model is in use and frozen; change a copy: model.copy()")
         self._tree = self._structure = None
 
     def _label(self, new: Force | Constraint, name: str | None, kind: str, others: Mapping[str, Any]) -> str:
@@ -531,15 +539,28 @@ class Model:
         return f"Model({self.name!r}, {len(self._bodies)} bodies, {len(self._joints)} joints)"
 
 
-def _rank_as_cut(joint: PlacedJoint, needed: bool) -> int:
-    """Of several joints in a loop the one of highest rank is cut: the fewer rows the better; last those whose coordinates
-    are needed, and those that cannot be cut at all."""
-    return joint.nv if can_be_cut(joint.type) and not needed else -1
+def by_type(joints: Sequence[PlacedJoint], what: Callable[[Joint], Any]) -> list[Any]:
+    """Something about the type of every joint, found once for joints that share one."""
+    types, which = distinct([j.type for j in joints])
+    found = [what(joint) for joint in types]
+    return [found[k] for k in which.tolist()]
+
+
+def _own_need(joint: Joint) -> str | None:
+    """What in a joint needs its own coordinates; "" where it is only kept with the joint, None where nothing does."""
+    if any(np.any(x) for x in (joint.damping, joint.stiffness, joint.armature)):
+        return "its own damping, stiffness or armature"
+    return "" if joint.limits is not None or np.any(joint.friction) else None
+
+
+def _pair(parent: str, child: str) -> tuple[str, str]:
+    """Two bodies, whichever is named first."""
+    return (parent, child) if parent < child else (child, parent)
 
 
 def _pose(at: Any, label: str) -> Pose:
     if at is None:
-        return Pose()
+        return HERE
     if isinstance(at, Pose):
         return at
     raise ModelError(f"{label}: a place is a sharnir.Pose (or a frame's name), got {at!r}")

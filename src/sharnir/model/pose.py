@@ -21,12 +21,12 @@ def is_float(x: Any) -> bool:
 def vector3(x: Sequence[Number], what: str) -> tuple[Number, Number, Number]:
     """Three finite numbers, or a word about `what`."""
     try:
-        values = tuple(v if isinstance(v, Symbol) else float(v) for v in x)
+        values = tuple([v if type(v) is float or isinstance(v, Symbol) else float(v) for v in x])
     except (TypeError, ValueError):
         raise ModelError(f"{what}: expected three numbers, got {x!r}") from None
     if len(values) != 3:
         raise ModelError(f"{what}: expected three numbers, got {len(values)}")
-    if not all(math.isfinite(v) for v in values if is_float(v)):
+    if not all([math.isfinite(v) for v in values if type(v) is float]):
         raise ModelError(f"{what}: the numbers must be finite, got {values}")
     return values
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
 
 from ..errors import ModelError, known
 
 NUMBERINGS = ("depth-first", "leaves-last")
 
 
-@dataclass(frozen=True)
-class Edge:
+class Edge(NamedTuple):
     """A joint as the graph sees it."""
 
     name: str
@@ -40,19 +42,47 @@ class Tree:
 def spanning_tree(bodies: Sequence[str], ground: str, edges: Sequence[Edge], numbering: str = "depth-first") -> Tree:
     """Orient the graph away from the base. In a loop the joint that is marked is cut, else the one of highest rank, of
     equals the last."""
-    order = sorted(range(len(edges)), key=lambda k: (edges[k].cut, edges[k].rank, k))
-    group = {name: name for name in (ground, *bodies)}
+    if numbering not in NUMBERINGS:
+        raise ModelError(f"unknown numbering {numbering!r}; choose from {known(NUMBERINGS)}")
+    node = {name: k for k, name in enumerate(bodies)}
+    node[ground] = len(bodies)
+    parent, child = [node[e.parent] for e in edges], [node[e.child] for e in edges]
+    tree, closing = _kruskal(len(bodies) + 1, edges, parent, child)
+    ends = np.array([parent, child], dtype=np.int64)
+    order, carrier, joint = _depth_first(len(bodies), np.array(sorted(tree), dtype=np.int64), ends)
+    if len(order) < len(bodies):
+        reached = set(order)
+        loose = [name for k, name in enumerate(bodies) if k not in reached]
+        raise ModelError(
+            f"not connected to {ground!r}: {known(loose)}; join one of them to the rest, "
+            f"or let it float: model.add_floating({loose[0]!r})"
+        )
+    if numbering == "leaves-last":
+        order = _leaves_last(order, carrier)
+    position = np.array(order, dtype=np.int64)
+    number = np.empty(len(bodies) + 1, dtype=np.int64)
+    number[position] = np.arange(len(bodies))
+    number[-1] = -1
+    joints = np.array(joint, dtype=np.int64)[position]
+    return Tree(
+        bodies=tuple(order),
+        joints=tuple(joints.tolist()),
+        carriers=tuple(number[np.array(carrier, dtype=np.int64)[position]].tolist()),
+        reversed=tuple((ends[1, joints] != position).tolist()),
+        closing=tuple(sorted(closing)),
+    )
 
-    def root(name: str) -> str:
-        while group[name] != name:
-            group[name] = group[group[name]]
-            name = group[name]
-        return name
 
-    tree: list[int] = []
-    closing: list[int] = []
-    for k in order:  # Kruskal
-        a, b = root(edges[k].parent), root(edges[k].child)
+def _kruskal(nodes: int, edges: Sequence[Edge], parent: list[int], child: list[int]) -> tuple[list[int], list[int]]:
+    """Edges of a spanning forest, those of lowest rank, and the others."""
+    group = list(range(nodes))  # nodes that hang together lead to the same root
+    tree, closing = list[int](), list[int]()
+    for k in np.lexsort(([e.rank for e in edges], [e.cut for e in edges])).tolist():
+        a, b = parent[k], child[k]
+        while group[a] != a:
+            group[a] = a = group[group[a]]
+        while group[b] != b:
+            group[b] = b = group[group[b]]
         if a == b:
             closing.append(k)
             continue
@@ -63,59 +93,35 @@ def spanning_tree(bodies: Sequence[str], ground: str, edges: Sequence[Edge], num
             )
         group[b] = a
         tree.append(k)
-    loose = [name for name in bodies if root(name) != root(ground)]
-    if loose:
-        raise ModelError(
-            f"not connected to {ground!r}: {known(loose)}; join one of them to the rest, "
-            f"or let it float: model.add_floating({loose[0]!r})"
-        )
-    return _number(list(bodies), ground, edges, sorted(tree), tuple(sorted(closing)), numbering)
+    return tree, closing
 
 
-def _number(
-    bodies: list[str], ground: str, edges: Sequence[Edge], tree: list[int], closing: tuple[int, ...], numbering: str
-) -> Tree:
-    neighbours: dict[str, list[tuple[str, int]]] = {name: [] for name in (ground, *bodies)}
-    for k in tree:
-        neighbours[edges[k].parent].append((edges[k].child, k))
-        neighbours[edges[k].child].append((edges[k].parent, k))
-    carrier: dict[str, tuple[str, int]] = {}
-    order: list[str] = []
-    stack = [ground]
-    while stack:  # depth first: subtrees stay together
+def _depth_first(base: int, tree: np.ndarray, ends: np.ndarray) -> tuple[list[int], list[int], list[int]]:
+    """Bodies that hang on the base, subtrees kept together; for every body its carrier and its joint."""
+    node, other = ends[:, tree].T.ravel(), ends[::-1, tree].T.ravel()
+    by_node = np.argsort(node, kind="stable")  # the neighbours of a node stand together, in the order of their joints
+    first = np.searchsorted(node[by_node], np.arange(base + 2)).tolist()
+    neighbour, by = other[by_node].tolist(), np.repeat(tree, 2)[by_node].tolist()
+    order, carrier, joint = list[int](), [-1] * base, [-1] * base
+    stack = [base]
+    while stack:
         body = stack.pop()
-        if body != ground:
-            order.append(body)
-        for other, k in reversed(neighbours[body]):
-            if other != ground and other not in carrier and carrier.get(body, ("", -1))[0] != other:
-                carrier[other] = (body, k)
-                stack.append(other)
-    if numbering == "leaves-last":
-        order = _leaves_last(order, {b: carrier[b][0] for b in order})
-    elif numbering != "depth-first":
-        raise ModelError(f"unknown numbering {numbering!r}; choose from {known(NUMBERINGS)}")
-    number = {body: i for i, body in enumerate(order)}
-    number[ground] = -1
-    position = {name: k for k, name in enumerate(bodies)}
-    joints = tuple(carrier[b][1] for b in order)
-    return Tree(
-        bodies=tuple(position[b] for b in order),
-        joints=joints,
-        carriers=tuple(number[carrier[b][0]] for b in order),
-        reversed=tuple(edges[k].child != b for k, b in zip(joints, order, strict=True)),
-        closing=closing,
-    )
+        order.append(body)
+        above = carrier[body] if body != base else -1
+        for k in range(first[body + 1] - 1, first[body] - 1, -1):
+            below = neighbour[k]
+            if below != above:
+                carrier[below], joint[below] = body, by[k]
+                stack.append(below)
+    return order[1:], carrier, joint
 
 
-def _leaves_last(order: list[str], carrier: dict[str, str]) -> list[str]:
+def _leaves_last(order: list[int], carrier: list[int]) -> list[int]:
     """The numbering of [I] §1: leaves get the largest free numbers, are cut off, and so on inward."""
-    left, out = list(order), list[str]()
-    while left:
-        bearing = {carrier[b] for b in left}
-        leaves = [b for b in left if b not in bearing]
-        out = leaves + out
-        left = [b for b in left if b in bearing]
-    return out
+    height = [0] * (len(order) + 1)  # of a body above the farthest leaf it carries: when its turn comes
+    for body in reversed(order):
+        height[carrier[body]] = max(height[carrier[body]], height[body] + 1)
+    return sorted(order, key=lambda body: -height[body])
 
 
 def path(carriers: Sequence[int], i: int) -> list[int]:

@@ -49,6 +49,7 @@ class Joint:
 
     coordinates: tuple[str, ...] = ()
     """Names of the coordinates before any of them is driven."""
+    _built: list[Motion] | None = None
 
     def __init__(
         self,
@@ -63,7 +64,6 @@ class Joint:
         effort: Any = None,
         velocity: Any = None,
     ) -> None:
-        self._built: tuple[tuple, list[Motion]] | None = None
         self.motion = motion
         self.limits = limits
         self.damping = damping
@@ -81,10 +81,13 @@ class Joint:
 
     def built(self, label: str) -> list[Motion]:
         """The motions, made once however many joints share this type; anew when one of its attributes was replaced."""
-        state = tuple((name, id(value)) for name, value in vars(self).items() if name != "_built")
-        if self._built is None or self._built[0] != state:
-            self._built = (state, self.motions(label))
-        return self._built[1]
+        if self._built is None:
+            self.__dict__["_built"] = self.motions(label)
+        return self._built  # type: ignore[return-value]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        self.__dict__["_built"] = None
 
     # --- what follows ---------------------------------------------------------------------------------------------------
     @property

@@ -1,0 +1,56 @@
+"""Masses, inertias and mobilities of all bodies as arrays, worked out once for bodies that are alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from .body import Body
+
+
+class MassProperties(NamedTuple):
+    """Row 0 is the base."""
+
+    mass: np.ndarray
+    moment: np.ndarray
+    """h = m r_c, (nb+1, 3)."""
+    inertia: np.ndarray
+    """About the bodies' origins, xx yy zz xy xz yz, (nb+1, 6)."""
+    mobility: np.ndarray
+    """Inverse mass matrices (nb+1, 6, 6); nan for bodies that are not solid."""
+    solid: np.ndarray
+    """Whether a body has mass, and inertia about every axis."""
+
+
+def mass_properties(bodies: Sequence[Body]) -> MassProperties:
+    kinds: dict[tuple[float, ...], int] = {(0.0,) * 10: 0}  # the base; equal bodies are many in a large model
+    kind_of = np.array([0, *(kinds.setdefault((b.mass, *b.com, *b.inertia), len(kinds)) for b in bodies)])
+    numbers = np.array(list(kinds), dtype=float)
+    mass, com, about_com = numbers[:, 0], numbers[:, 1:4], numbers[:, 4:]
+    J = about_com[:, [0, 3, 4, 3, 1, 5, 4, 5, 2]].reshape(-1, 3, 3)
+    moments = np.linalg.eigvalsh(J)
+    solid = (mass > 0.0) & (moments[:, 0] > 1e-14 * moments[:, 2])
+    J = J + mass[:, None, None] * (np.sum(com**2, axis=1)[:, None, None] * np.eye(3) - com[:, :, None] * com[:, None, :])
+    h = mass[:, None] * com
+    mobility = _mobilities(mass, h, J, np.flatnonzero(solid))
+    inertia = J[:, [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+    return MassProperties(mass[kind_of], h[kind_of], inertia[kind_of], mobility[kind_of], solid[kind_of])
+
+
+def _mobilities(mass: np.ndarray, h: np.ndarray, J: np.ndarray, solid: np.ndarray) -> np.ndarray:
+    """Inverse mass matrices of the solid bodies, nan for the others."""
+    out = np.full((len(mass), 6, 6), np.nan)
+    M = np.zeros((len(solid), 6, 6))
+    M[:, [0, 1, 2], [0, 1, 2]] = mass[solid, None]
+    for row, column, k, sign in ((0, 4, 2, 1), (0, 5, 1, -1), (1, 3, 2, -1), (1, 5, 0, 1), (2, 3, 1, 1), (2, 4, 0, -1)):
+        M[:, row, column] = M[:, column, row] = sign * h[solid, k]  # −m r̃_c and its transpose
+    M[:, 3:, 3:] = J[solid]
+    try:
+        out[solid] = np.linalg.inv(M)
+    except np.linalg.LinAlgError:  # a centre of mass so far away that its body has no inertia but for rounding
+        for i, matrix in zip(solid, M, strict=True):
+            if np.linalg.cond(matrix) < 1e15:
+                out[i] = np.linalg.inv(matrix)
+    return out
