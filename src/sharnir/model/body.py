@@ -90,12 +90,12 @@ def _mass(mass: Any, label: str) -> float:
 def _moments(inertia: Any, label: str) -> tuple[float, ...]:
     rows = inertia.tolist() if isinstance(inertia, np.ndarray) else inertia
     try:
-        values = tuple([float(x) for x in rows])
+        values = tuple(map(float, rows))
     except TypeError:  # no numbers in a row, but perhaps rows of them
         return _moments_of_matrix(inertia, label)
     except ValueError:
         raise ModelError(f"{label}: inertia must be numbers, got {inertia!r}") from None
-    if not all([math.isfinite(x) for x in values]):
+    if not all(map(math.isfinite, values)):
         raise ModelError(f"{label}: inertia must be finite, got {inertia!r}")
     if len(values) not in (3, 6):
         raise _wrong_shape((len(values),), label)

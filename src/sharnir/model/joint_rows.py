@@ -34,15 +34,11 @@ def joint_rows(motions: Sequence[list[Motion]], at: Sequence[Pose], child_at: Se
     """From the motions of every joint and its places in the two bodies. Constant placements that follow each other become
     one; those that are the identity vanish."""
     lists, list_of = distinct(motions)
-    placements, place_of = distinct([*at, *child_at])
-    place_of, child_place_of = place_of[: len(at)], place_of[len(at) :] + len(placements)  # those in the child are inverted
-    table = _table(lists, 2 * len(placements))
+    places, place_of = distinct([*at, *child_at])
+    table = _table(lists, 2 * len(places))
     inner = [m.placement for sequence in lists for m in sequence if m.placement is not None]
-    position, cosines = _poses([*placements, *inner])
-    position, cosines = (
-        np.concatenate([x[: len(placements)], y, x[len(placements) :]])
-        for x, y in zip((position, cosines), _inverses(position[: len(placements)], cosines[: len(placements)]), strict=True)
-    )
+    outer = _poses(places)
+    placements = np.concatenate([outer, _inverse(outer), _poses(inner), _poses([Pose()])])  # the last where there is none
 
     # every joint: its place in the parent, its motions, the inverse of its place in the child
     lengths = np.array([len(sequence) for sequence in lists])
@@ -53,12 +49,9 @@ def joint_rows(motions: Sequence[list[Motion]], at: Sequence[Pose], child_at: Se
     row = np.arange(stop[-1]) + np.repeat(first_of_list[list_of] - (stop - count) - 1, count)  # in the table
     row[stop - count], row[stop - 1] = NOWHERE, NOWHERE
     place = table["place"][row]
-    place[stop - count], place[stop - 1] = place_of, child_place_of
-    there = (place == NOWHERE) | ~_is_identity(position, cosines)[place]
-    owner, row, place = owner[there], row[there], place[there]
-
-    row, owner, rho, R = _merged(row, owner, place, position, cosines)
-    G = R.reshape(-1, 3, 3).swapaxes(1, 2).reshape(-1, 9)
+    place[stop - count], place[stop - 1] = place_of[: len(at)], place_of[len(at) :] + len(places)
+    there = (place == NOWHERE) | ~_is_identity(placements)[place]
+    row, owner, rho, G = _merged(row[there], owner[there], place[there], placements)
     start = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(motions)))])
 
     def first(x: np.ndarray) -> np.ndarray:
@@ -70,7 +63,7 @@ def joint_rows(motions: Sequence[list[Motion]], at: Sequence[Pose], child_at: Se
         start=start, first=first(axes)[start], reversed=np.array(backwards, dtype=np.int64), kind=kind,
         q_at=np.where((nq > 0) | (kind == GIVEN), q_first[:-1], -1), v_at=v_first[:-1].copy(),
         data_at=np.full(len(row), -1), axes=axes, coordinates=nq,
-        rho=rho, G=_snapped(G), turn=table["turn"][row], slide=table["slide"][row],
+        rho=rho, G=G, turn=table["turn"][row], slide=table["slide"][row],
     )  # fmt: skip
     moved = [m for sequence in lists for m in sequence]
     users = [(k, moved[row[k]]) for k in np.flatnonzero(user).tolist()]
@@ -101,51 +94,53 @@ def _table(lists: Sequence[list[Motion]], place: int) -> dict[str, np.ndarray]:
     return table
 
 
-# --- many placements at once: positions (n, 3), rotations row by row (n, 9) ---------------------------------------------------
-def _poses(poses: Sequence[Pose]) -> tuple[np.ndarray, np.ndarray]:
-    position = np.array([p.position for p in poses], dtype=float).reshape(-1, 3)
-    return position, np.array([p.rotation.entries for p in poses], dtype=float).reshape(-1, 9)
+# --- many placements at once: position and rotation, row by row, (n, 12) ------------------------------------------------------
+def _poses(poses: Sequence[Pose]) -> np.ndarray:
+    return np.array([(*p.position, *p.rotation.entries) for p in poses], dtype=float).reshape(-1, 12)
 
 
-def _is_identity(position: np.ndarray, R: np.ndarray) -> np.ndarray:
-    return ~position.any(axis=1) & (R == algebra.IDENTITY).all(axis=1)
+def _is_identity(x: np.ndarray) -> np.ndarray:
+    return (x == (*algebra.ZERO3, *algebra.IDENTITY)).all(axis=1)
 
 
-def _inverses(position: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    back = algebra.transpose(R.T)
-    return np.stack(algebra.neg(algebra.mv(back, position.T)), axis=1), np.stack(back, axis=1)
+def _inverse(x: np.ndarray) -> np.ndarray:
+    back = algebra.transpose(x.T[3:])
+    return np.stack([*algebra.neg(algebra.mv(back, x.T[:3])), *back], axis=1)
+
+
+def _product(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    a, b = x.T, y.T
+    both = np.stack([*algebra.add(a[:3], algebra.mv(a[3:], b[:3])), *algebra.mm(a[3:], b[3:])], axis=1)
+    return np.where(_is_identity(x)[:, None], y, both)
 
 
 def _merged(
-    row: np.ndarray, owner: np.ndarray, place: np.ndarray, position: np.ndarray, R: np.ndarray
+    row: np.ndarray, owner: np.ndarray, place: np.ndarray, placements: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Rows and owners with every run of placements of one joint as one row, and what that row's placement is."""
+    """Rows and owners with every run of placements of one joint as one row, and the origin and the cosines of that row."""
     fixed = place != NOWHERE
     goes_on = np.zeros(len(row), dtype=bool)
     goes_on[1:] = fixed[1:] & fixed[:-1] & (owner[1:] == owner[:-1])
     heads = np.flatnonzero(~goes_on)
-    run = np.cumsum(~goes_on) - 1
-    rho = np.zeros((len(heads), 3))
-    G = np.tile(algebra.IDENTITY, (len(heads), 1))
-    of_fixed = fixed[heads]
-    rho[of_fixed], G[of_fixed] = position[place[heads[of_fixed]]], R[place[heads[of_fixed]]]
     more = np.flatnonzero(goes_on)
-    step = more - heads[run[more]]
+    long, of_long = np.unique(np.searchsorted(heads, more) - 1, return_inverse=True)  # runs of several
+    product, step = placements[place[heads[long]]], more - heads[long][of_long]
     for k in range(1, int(step.max(initial=0)) + 1):  # from the carrier outward, as one would multiply by hand
-        next_rows = more[step == k]
-        into, there = run[next_rows], place[next_rows]
-        a, b = G[into].T, R[there].T
-        fresh = _is_identity(rho[into], G[into])[:, None]
-        moved = np.stack(algebra.add(rho[into].T, algebra.mv(a, position[there].T)), axis=1)
-        turned = np.stack(algebra.mm(a, b), axis=1)
-        rho[into], G[into] = np.where(fresh, position[there], moved), np.where(fresh, R[there], turned)
-    left = ~of_fixed
-    left[of_fixed] = ~_is_identity(rho[of_fixed], G[of_fixed])
-    heads = heads[left]
-    return np.where(fixed[heads], NOWHERE, row[heads]), owner[heads], rho[left], G[left]
+        now = step == k
+        product[of_long[now]] = _product(product[of_long[now]], placements[place[more[now]]])
+    place = place[heads]
+    place[long] = len(placements) + np.arange(len(long))
+    rho, G = _as_kernels_read(np.concatenate([placements, product]))
+    left = np.ones(len(heads), dtype=bool)
+    left[long] = ~_is_identity(product)
+    heads, place = heads[left], place[left]
+    place[place == NOWHERE] = len(placements) - 1
+    return np.where(fixed[heads], NOWHERE, row[heads]), owner[heads], rho[place], G[place]
 
 
-def _snapped(x: np.ndarray) -> np.ndarray:
-    """A cosine that is 0 or ±1 but for rounding is made exact: cos(π/2) should cost nothing when compiled."""
-    nearest = np.rint(x) + 0.0  # no negative zeros
-    return np.where(np.abs(x - nearest) < 1e-15, nearest, x)
+def _as_kernels_read(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Origins (n, 3) and direction cosines (n, 9). A cosine that is 0 or ±1 but for rounding is made exact: cos(π/2) should
+    cost nothing when compiled."""
+    G = np.stack(algebra.transpose(x.T[3:]), axis=1)
+    nearest = np.rint(G) + 0.0  # no negative zeros
+    return x[:, :3], np.where(np.abs(G - nearest) < 1e-15, nearest, G)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,9 +26,12 @@ class MassProperties(NamedTuple):
 
 
 def mass_properties(bodies: Sequence[Body]) -> MassProperties:
-    kinds: dict[tuple[float, ...], int] = {(0.0,) * 10: 0}  # the base; equal bodies are many in a large model
-    kind_of = np.array([0, *(kinds.setdefault((b.mass, *b.com, *b.inertia), len(kinds)) for b in bodies)])
-    numbers = np.array(list(kinds), dtype=float)
+    alike: dict[tuple[Any, ...], int] = {}  # equal bodies are many in a large model
+    rows = [Body("base", 0.0, (0.0,) * 3, (0.0,) * 6), *bodies]
+    numbers_of = map(attrgetter("mass", "com", "inertia"), rows)
+    first = np.fromiter(map(alike.setdefault, numbers_of, range(len(rows))), dtype=np.int64, count=len(rows))
+    kinds, kind_of = np.unique(first, return_inverse=True)
+    numbers = np.array([(b.mass, *b.com, *b.inertia) for b in (rows[k] for k in kinds.tolist())], dtype=float)
     mass, com, about_com = numbers[:, 0], numbers[:, 1:4], numbers[:, 4:]
     J = about_com[:, [0, 3, 4, 3, 1, 5, 4, 5, 2]].reshape(-1, 3, 3)
     moments = np.linalg.eigvalsh(J)

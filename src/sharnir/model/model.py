@@ -327,13 +327,8 @@ class Model:
         if self._tree is None:
             if not self._bodies:
                 raise ModelError(f"model {self.name!r} has no bodies yet; add one with add_body")
-            needed = self._needed_coordinates()
-            ranks = by_type(self._joints, lambda joint: len(joint.v_names()) if can_be_cut(joint) else -1)
-            edges = [
-                topology.Edge(j.name, j.parent, j.child, j.cut, -1 if j.name in needed else rank)
-                for j, rank in zip(self._joints, ranks, strict=True)
-            ]
-            self._tree = topology.spanning_tree([b.name for b in self._bodies], GROUND, edges, self.numbering)
+            names = [b.name for b in self._bodies]
+            self._tree = topology.spanning_tree(names, GROUND, self._joints, self.numbering, self._ranks_as_cuts)
         return self._tree
 
     @property
@@ -488,6 +483,13 @@ class Model:
                 )
             if j.name in self._constraints:
                 raise ModelError(f"there is a joint and a constraint {j.name!r}; names of what ties the motion down must differ")
+
+    def _ranks_as_cuts(self) -> list[int]:
+        """Of several joints in a loop the one of highest rank is cut: the fewer rows the better; last those whose coordinates
+        are needed, and those that cannot be cut at all."""
+        needed = self._needed_coordinates()
+        ranks = by_type(self._joints, lambda joint: len(joint.v_names()) if can_be_cut(joint) else -1)
+        return [-1 if j.name in needed else rank for j, rank in zip(self._joints, ranks, strict=True)]
 
     def _needed_coordinates(self) -> dict[str, str]:
         """Joints that something acts on or reads by their coordinates, and what; "" where it is only kept with the joint."""

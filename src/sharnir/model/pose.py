@@ -20,13 +20,15 @@ def is_float(x: Any) -> bool:
 
 def vector3(x: Sequence[Number], what: str) -> tuple[Number, Number, Number]:
     """Three finite numbers, or a word about `what`."""
+    if type(x) is tuple and len(x) == 3 and type(x[0]) is type(x[1]) is type(x[2]) is float and math.isfinite(x[0] + x[1] + x[2]):
+        return x  # as it should be already: large models say this a million times
     try:
-        values = tuple([v if type(v) is float or isinstance(v, Symbol) else float(v) for v in x])
+        values = tuple(v if isinstance(v, Symbol) else float(v) for v in x)
     except (TypeError, ValueError):
         raise ModelError(f"{what}: expected three numbers, got {x!r}") from None
     if len(values) != 3:
         raise ModelError(f"{what}: expected three numbers, got {len(values)}")
-    if not all([math.isfinite(v) for v in values if type(v) is float]):
+    if not all(math.isfinite(v) for v in values if is_float(v)):
         raise ModelError(f"{what}: the numbers must be finite, got {values}")
     return values
 

@@ -75,9 +75,10 @@ def chain(n: int, dof: int = 1) -> Model:
     m, joint = Model(f"chain of {n}, {dof} freedoms each"), ANGULAR[dof]()
     carrier, at, beyond = "ground", Pose(), Pose((0.3, 0.0, 0.0), Rotation.about("x", math.pi / 2))
     for i in range(1, _count(n, "number of links") + 1):
-        m.add_body(f"link{i}", mass=1.0, com=(0.15, 0.01, 0.0), inertia=(0.001, 0.008, 0.0085))
-        m.add_joint(f"joint{i}", joint, carrier, f"link{i}", at=at)
-        carrier, at = f"link{i}", beyond
+        link = f"link{i}"
+        m.add_body(link, mass=1.0, com=(0.15, 0.01, 0.0), inertia=(0.001, 0.008, 0.0085))
+        m.add_joint(f"joint{i}", joint, carrier, link, at=at)
+        carrier, at = link, beyond
     return m
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,8 +31,6 @@ class Structure:
         self.bodies = [model._bodies[k] for k in tree.bodies]
         self.placed: list[PlacedJoint] = [model._joints[k] for k in tree.joints]
         self.nb = len(self.bodies)
-        self.body_number = {body.name: i for i, body in enumerate(self.bodies)}
-        self.joint_number = {joint.name: i for i, joint in enumerate(self.placed)}
         self._cut = {model._joints[k].name for k in tree.closing}
         self.carrier = np.concatenate([[0], np.array(tree.carriers, dtype=np.int64) + 1])
         self.gravity = np.array(model.gravity, dtype=float)
@@ -66,6 +65,14 @@ class Structure:
             "nr": len(self.tree.geared), "nd": len(self.drives), "ng": self._n_given, "nf": self.nv if self.forces else 0,
             "ne": len(self.forces),
         }  # fmt: skip
+
+    @cached_property
+    def body_number(self) -> dict[str, int]:
+        return {body.name: i for i, body in enumerate(self.bodies)}
+
+    @cached_property
+    def joint_number(self) -> dict[str, int]:
+        return {joint.name: i for i, joint in enumerate(self.placed)}
 
     def where_is(self, joint: str) -> str:
         """Why a joint has no coordinates in the tree: the end of a sentence."""

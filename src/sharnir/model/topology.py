@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..errors import ModelError, known
 
+if TYPE_CHECKING:
+    from .model import PlacedJoint
+
 NUMBERINGS = ("depth-first", "leaves-last")
 
 
 class Edge(NamedTuple):
-    """A joint as the graph sees it."""
+    """What the graph asks of a joint; a PlacedJoint has it all."""
 
     name: str
     parent: str
     child: str
     cut: bool = False
-    rank: int = 0
-    """Of several joints in a loop the one of highest rank is cut."""
 
 
 @dataclass(frozen=True)
@@ -39,52 +40,64 @@ class Tree:
     """Joints that close loops, in the user's order."""
 
 
-def spanning_tree(bodies: Sequence[str], ground: str, edges: Sequence[Edge], numbering: str = "depth-first") -> Tree:
+def spanning_tree(
+    bodies: Sequence[str],
+    ground: str,
+    edges: Sequence[Edge | PlacedJoint],
+    numbering: str = "depth-first",
+    ranks: Callable[[], Sequence[int]] | None = None,
+) -> Tree:
     """Orient the graph away from the base. In a loop the joint that is marked is cut, else the one of highest rank, of
-    equals the last."""
+    equals the last; `ranks` is asked only where there may be loops."""
     if numbering not in NUMBERINGS:
         raise ModelError(f"unknown numbering {numbering!r}; choose from {known(NUMBERINGS)}")
+    n = len(bodies)
     node = {name: k for k, name in enumerate(bodies)}
-    node[ground] = len(bodies)
-    parent, child = [node[e.parent] for e in edges], [node[e.child] for e in edges]
-    tree, closing = _kruskal(len(bodies) + 1, edges, parent, child)
-    ends = np.array([parent, child], dtype=np.int64)
-    order, carrier, joint = _depth_first(len(bodies), np.array(sorted(tree), dtype=np.int64), ends)
-    if len(order) < len(bodies):
+    node[ground] = n
+    ends = np.array([[node[e.parent] for e in edges], [node[e.child] for e in edges]], dtype=np.int64)
+    tree = np.arange(len(edges))
+    if len(edges) > n or any([e.cut for e in edges]):  # else none closes a loop if all bodies hang on the base
+        tree = np.array(_kruskal(n + 1, edges, ends, ranks() if ranks else [0] * len(edges)), dtype=np.int64)
+    order = _depth_first(n, ends[:, tree])
+    if len(order) < n:
         reached = set(order)
         loose = [name for k, name in enumerate(bodies) if k not in reached]
         raise ModelError(
             f"not connected to {ground!r}: {known(loose)}; join one of them to the rest, "
             f"or let it float: model.add_floating({loose[0]!r})"
         )
+    number, carrier, joint = (np.empty(n + 1, dtype=np.int64) for _ in range(3))
+    number[order], number[n] = np.arange(n), -1
+    parent, child = ends[:, tree]
+    outer = np.where(number[parent] > number[child], parent, child)  # of the two bodies the one that is carried
+    carrier[outer], joint[outer] = parent + child - outer, tree
     if numbering == "leaves-last":
-        order = _leaves_last(order, carrier)
-    position = np.array(order, dtype=np.int64)
-    number = np.empty(len(bodies) + 1, dtype=np.int64)
-    number[position] = np.arange(len(bodies))
-    number[-1] = -1
-    joints = np.array(joint, dtype=np.int64)[position]
+        order = _leaves_last(order, carrier.tolist())
+        number[order] = np.arange(n)
+    joints = joint[order]
+    closing = np.ones(len(edges), dtype=bool)
+    closing[tree] = False
     return Tree(
         bodies=tuple(order),
         joints=tuple(joints.tolist()),
-        carriers=tuple(number[np.array(carrier, dtype=np.int64)[position]].tolist()),
-        reversed=tuple((ends[1, joints] != position).tolist()),
-        closing=tuple(sorted(closing)),
+        carriers=tuple(number[carrier[order]].tolist()),
+        reversed=tuple((ends[1, joints] != order).tolist()),
+        closing=tuple(np.flatnonzero(closing).tolist()),
     )
 
 
-def _kruskal(nodes: int, edges: Sequence[Edge], parent: list[int], child: list[int]) -> tuple[list[int], list[int]]:
-    """Edges of a spanning forest, those of lowest rank, and the others."""
+def _kruskal(nodes: int, edges: Sequence[Edge | PlacedJoint], ends: np.ndarray, ranks: Sequence[int]) -> list[int]:
+    """Edges of a spanning forest, of lowest rank, in the user's order."""
+    parent, child = ends.tolist()
     group = list(range(nodes))  # nodes that hang together lead to the same root
-    tree, closing = list[int](), list[int]()
-    for k in np.lexsort(([e.rank for e in edges], [e.cut for e in edges])).tolist():
+    tree = list[int]()
+    for k in np.lexsort((ranks, [e.cut for e in edges])).tolist():
         a, b = parent[k], child[k]
         while group[a] != a:
             group[a] = a = group[group[a]]
         while group[b] != b:
             group[b] = b = group[group[b]]
         if a == b:
-            closing.append(k)
             continue
         if edges[k].cut:
             raise ModelError(
@@ -93,27 +106,23 @@ def _kruskal(nodes: int, edges: Sequence[Edge], parent: list[int], child: list[i
             )
         group[b] = a
         tree.append(k)
-    return tree, closing
+    return sorted(tree)
 
 
-def _depth_first(base: int, tree: np.ndarray, ends: np.ndarray) -> tuple[list[int], list[int], list[int]]:
-    """Bodies that hang on the base, subtrees kept together; for every body its carrier and its joint."""
-    node, other = ends[:, tree].T.ravel(), ends[::-1, tree].T.ravel()
-    by_node = np.argsort(node, kind="stable")  # the neighbours of a node stand together, in the order of their joints
+def _depth_first(base: int, ends: np.ndarray) -> list[int]:
+    """Bodies that hang on the base, subtrees kept together."""
+    node, other = ends.T.ravel(), ends[::-1].T.ravel()
+    by_node = np.argsort(-node, kind="stable")[::-1]  # the neighbours of a node stand together, those of late joints first
     first = np.searchsorted(node[by_node], np.arange(base + 2)).tolist()
-    neighbour, by = other[by_node].tolist(), np.repeat(tree, 2)[by_node].tolist()
-    order, carrier, joint = list[int](), [-1] * base, [-1] * base
-    stack = [base]
+    neighbours = other[by_node].tolist()
+    order, seen, stack = list[int](), bytearray(base + 1), [base]
     while stack:
         body = stack.pop()
-        order.append(body)
-        above = carrier[body] if body != base else -1
-        for k in range(first[body + 1] - 1, first[body] - 1, -1):
-            below = neighbour[k]
-            if below != above:
-                carrier[below], joint[below] = body, by[k]
-                stack.append(below)
-    return order[1:], carrier, joint
+        if not seen[body]:
+            seen[body] = 1
+            order.append(body)
+            stack += neighbours[first[body] : first[body + 1]]
+    return order[1:]
 
 
 def _leaves_last(order: list[int], carrier: list[int]) -> list[int]:
