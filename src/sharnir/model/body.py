@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
-from .pose import vector3
+from .pose import three_floats, vector3
 from .shapes import Shape
 
 GROUND = "ground"
@@ -88,6 +88,8 @@ def _mass(mass: Any, label: str) -> float:
 
 
 def _moments(inertia: Any, label: str) -> tuple[float, ...]:
+    if three_floats(inertia):
+        return (*inertia, 0.0, 0.0, 0.0)
     rows = inertia.tolist() if isinstance(inertia, np.ndarray) else inertia
     try:
         values = tuple(map(float, rows))

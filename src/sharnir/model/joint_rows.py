@@ -16,7 +16,8 @@ from ..kernels.joint_stage import GIVEN, Joints
 from .joints.base import Motion
 from .pose import Pose
 
-NOWHERE = -1
+NOTHING = 0
+"""The row of the table that is no motion of a list but a placement; the placement of a row that has none: the identity."""
 
 
 class JointRows(NamedTuple):
@@ -34,64 +35,70 @@ def joint_rows(motions: Sequence[list[Motion]], at: Sequence[Pose], child_at: Se
     """From the motions of every joint and its places in the two bodies. Constant placements that follow each other become
     one; those that are the identity vanish."""
     lists, list_of = distinct(motions)
-    places, place_of = distinct([*at, *child_at])
-    table = _table(lists, 2 * len(places))
+    table = _table(lists)
+    outside, at_of = distinct(at)
+    in_child, child_at_of = distinct(child_at)
     inner = [m.placement for sequence in lists for m in sequence if m.placement is not None]
-    outer = _poses(places)
-    placements = np.concatenate([outer, _inverse(outer), _poses(inner), _poses([Pose()])])  # the last where there is none
+    placements = np.concatenate([_poses([Pose(), *inner, *outside]), _inverse(_poses(in_child))])
+    at_of += 1 + len(inner)
+    child_at_of += 1 + len(inner) + len(outside)
 
     # every joint: its place in the parent, its motions, the inverse of its place in the child
     lengths = np.array([len(sequence) for sequence in lists])
-    first_of_list = np.cumsum(lengths) - lengths
-    count = lengths[list_of] + 2
-    stop = np.cumsum(count)
-    owner = np.repeat(np.arange(len(motions)), count)
-    row = np.arange(stop[-1]) + np.repeat(first_of_list[list_of] - (stop - count) - 1, count)  # in the table
-    row[stop - count], row[stop - 1] = NOWHERE, NOWHERE
+    moves = ~_is_identity(placements)
+    before, after = moves[at_of], moves[child_at_of]
+    size = lengths[list_of] + before + after
+    stop = np.cumsum(size)
+    begin = stop - size
+    owner = np.repeat(np.arange(len(motions)), size)
+    row = np.repeat((1 + np.cumsum(lengths) - lengths)[list_of] - begin - before, size)  # in the table
+    row += np.arange(len(row))
+    row[begin[before]] = row[stop[after] - 1] = NOTHING
     place = table["place"][row]
-    place[stop - count], place[stop - 1] = place_of[: len(at)], place_of[len(at) :] + len(places)
-    there = (place == NOWHERE) | ~_is_identity(placements)[place]
-    row, owner, rho, G = _merged(row[there], owner[there], place[there], placements)
+    place[begin[before]], place[stop[after] - 1] = at_of[before], child_at_of[after]
+    row, owner, place, placements = _merged(row, owner, place, placements)
+    rho, G = _as_kernels_read(placements)
     start = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(motions)))])
 
     def first(x: np.ndarray) -> np.ndarray:
         return np.concatenate([[0], np.cumsum(x)])
 
-    kind, nq, nv, axes, user = (table[name][row] for name in ("kind", "nq", "nv", "axes", "user"))
+    kind, nq, nv, axes = (table[name][row] for name in ("kind", "nq", "nv", "axes"))
     q_first, v_first = first(nq), first(nv)
     joints = Joints(
         start=start, first=first(axes)[start], reversed=np.array(backwards, dtype=np.int64), kind=kind,
         q_at=np.where((nq > 0) | (kind == GIVEN), q_first[:-1], -1), v_at=v_first[:-1].copy(),
         data_at=np.full(len(row), -1), axes=axes, coordinates=nq,
-        rho=rho, G=G, turn=table["turn"][row], slide=table["slide"][row],
+        rho=rho[place], G=G[place], turn=table["turn"][row], slide=table["slide"][row],
     )  # fmt: skip
-    moved = [m for sequence in lists for m in sequence]
-    users = [(k, moved[row[k]]) for k in np.flatnonzero(user).tolist()]
+    all_motions = [m for sequence in lists for m in sequence]
+    users = [(k, all_motions[row[k] - 1]) for k in np.flatnonzero(table["user"][row]).tolist()]
     return JointRows(joints, q_first[start], v_first[start], np.flatnonzero(table["led"][row]), users)
 
 
 def distinct(objects: Sequence[Any]) -> tuple[list[Any], np.ndarray]:
     """Those that are different objects, in the order they come first, and for every place which of them stands there."""
     ids = np.fromiter(map(id, objects), dtype=np.int64, count=len(objects))
-    _, places, which = np.unique(ids, return_index=True, return_inverse=True)
-    order = np.argsort(places)
-    return [objects[k] for k in places[order].tolist()], np.argsort(order)[which]
+    _, first, which = np.unique(ids, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    return [objects[k] for k in first[order].tolist()], np.argsort(order)[which]
 
 
-def _table(lists: Sequence[list[Motion]], place: int) -> dict[str, np.ndarray]:
-    """All motions of all lists, a column for every quantity, their placements numbered from `place` on; a last row for what
-    is no motion of a list: a placement."""
-    rows: list[tuple[Any, ...]] = []
+def _table(lists: Sequence[list[Motion]]) -> dict[str, np.ndarray]:
+    """All motions of all lists, a column for every quantity, after a row for what is no motion of a list; their placements
+    numbered from 1 on."""
+    rows: list[tuple[Any, ...]] = [(0, 0, 0, 0, False, False, False, 0.0, 0.0)]
     for sequence in lists:
         for m in sequence:
             user = m.drive is not None or m.given is not None
             rows.append((m.kind, m.nq, m.nv, 1 if m.leader else m.nv, user, m.leader, m.placement is not None, m.turn, m.slide))
-    rows.append((0, 0, 0, 0, False, False, False, 0.0, 0.0))
-    columns = dict(zip(("kind", "nq", "nv", "axes", "user", "led", "place", "turn", "slide"), zip(*rows, strict=True), strict=True))
-    table = {name: np.array(x, dtype=float if name in ("turn", "slide") else np.int64) for name, x in columns.items()}
-    placed = table["place"]
-    table["place"] = np.where(placed > 0, place + np.cumsum(placed) - 1, NOWHERE)
-    return table
+    kind, nq, nv, axes, user, led, placed, turn, slide = zip(*rows, strict=True)
+    integers = {"kind": kind, "nq": nq, "nv": nv, "axes": axes, "place": np.where(placed, np.cumsum(placed), NOTHING)}
+    return {
+        **{name: np.array(x, dtype=np.int64) for name, x in integers.items()},
+        **{name: np.array(x, dtype=bool) for name, x in (("user", user), ("led", led))},
+        **{name: np.array(x, dtype=float) for name, x in (("turn", turn), ("slide", slide))},
+    }
 
 
 # --- many placements at once: position and rotation, row by row, (n, 12) ------------------------------------------------------
@@ -117,25 +124,22 @@ def _product(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 def _merged(
     row: np.ndarray, owner: np.ndarray, place: np.ndarray, placements: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Rows and owners with every run of placements of one joint as one row, and the origin and the cosines of that row."""
-    fixed = place != NOWHERE
-    goes_on = np.zeros(len(row), dtype=bool)
-    goes_on[1:] = fixed[1:] & fixed[:-1] & (owner[1:] == owner[:-1])
-    heads = np.flatnonzero(~goes_on)
-    more = np.flatnonzero(goes_on)
-    long, of_long = np.unique(np.searchsorted(heads, more) - 1, return_inverse=True)  # runs of several
-    product, step = placements[place[heads[long]]], more - heads[long][of_long]
-    for k in range(1, int(step.max(initial=0)) + 1):  # from the carrier outward, as one would multiply by hand
+    """The same with every run of placements of one joint as one, gone where it is the identity; new ones are added."""
+    fixed = place != NOTHING
+    left = np.ones(len(row), dtype=bool)
+    left[1:] = ~(fixed[1:] & fixed[:-1] & (owner[1:] == owner[:-1]))
+    more = np.flatnonzero(~left)
+    if not len(more):
+        return row, owner, place, placements
+    heads = np.flatnonzero(left)
+    runs, run = np.unique(heads[np.searchsorted(heads, more) - 1], return_inverse=True)
+    product, step = placements[place[runs]], more - runs[run]
+    for k in range(1, int(step.max()) + 1):  # from the carrier outward, as one would multiply by hand
         now = step == k
-        product[of_long[now]] = _product(product[of_long[now]], placements[place[more[now]]])
-    place = place[heads]
-    place[long] = len(placements) + np.arange(len(long))
-    rho, G = _as_kernels_read(np.concatenate([placements, product]))
-    left = np.ones(len(heads), dtype=bool)
-    left[long] = ~_is_identity(product)
-    heads, place = heads[left], place[left]
-    place[place == NOWHERE] = len(placements) - 1
-    return np.where(fixed[heads], NOWHERE, row[heads]), owner[heads], rho[place], G[place]
+        product[run[now]] = _product(product[run[now]], placements[place[more[now]]])
+    row[runs], place[runs] = NOTHING, len(placements) + np.arange(len(runs))
+    left[runs] = ~_is_identity(product)
+    return row[left], owner[left], place[left], np.concatenate([placements, product])
 
 
 def _as_kernels_read(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
+from itertools import chain, count
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -26,12 +28,11 @@ class MassProperties(NamedTuple):
 
 
 def mass_properties(bodies: Sequence[Body]) -> MassProperties:
-    alike: dict[tuple[Any, ...], int] = {}  # equal bodies are many in a large model
-    rows = [Body("base", 0.0, (0.0,) * 3, (0.0,) * 6), *bodies]
-    numbers_of = map(attrgetter("mass", "com", "inertia"), rows)
-    first = np.fromiter(map(alike.setdefault, numbers_of, range(len(rows))), dtype=np.int64, count=len(rows))
-    kinds, kind_of = np.unique(first, return_inverse=True)
-    numbers = np.array([(b.mass, *b.com, *b.inertia) for b in (rows[k] for k in kinds.tolist())], dtype=float)
+    base = (0.0, (0.0,) * 3, (0.0,) * 6)
+    kinds: dict[tuple[Any, ...], int] = defaultdict(count().__next__)  # numbered as they come: many bodies, few kinds
+    each = map(kinds.__getitem__, chain([base], map(attrgetter("mass", "com", "inertia"), bodies)))
+    kind_of = np.fromiter(each, dtype=np.int64, count=len(bodies) + 1)
+    numbers = np.array([(mass, *com, *inertia) for mass, com, inertia in kinds], dtype=float)
     mass, com, about_com = numbers[:, 0], numbers[:, 1:4], numbers[:, 4:]
     J = about_com[:, [0, 3, 4, 3, 1, 5, 4, 5, 2]].reshape(-1, 3, 3)
     moments = np.linalg.eigvalsh(J)

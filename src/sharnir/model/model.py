@@ -149,7 +149,7 @@ class Model:
         self._known_body(body, f"frame {name!r}")
         if name in self._frames:
             raise ModelError(f"there is a frame {name!r} already, on body {self._frames[name][0]!r}")
-        self._frames[name] = (body, _pose(at, f"frame {name!r}"))
+        self._frames[name] = (body, HERE if at is None else _pose(at, f"frame {name!r}"))
 
     def add_joint(
         self,
@@ -185,7 +185,8 @@ class Model:
                 f"{label}: {parent!r} and {child!r} are joined already, by {other.name!r}; "
                 "if a second joint is meant to close a loop between them, say cut=True"
             )
-        here, there = self._place(at, parent, label), self._place(child_at, child, label)
+        here = HERE if at is None else self._place(at, parent, label)
+        there = HERE if child_at is None else self._place(child_at, child, label)
         placed = PlacedJoint(name, joint, parent, child, here, there, cut, joint.built(label))
         self._joints.append(placed)
         self._joint_names.add(name)
@@ -527,7 +528,7 @@ class Model:
         if name != GROUND and name not in self._body_names:
             raise ModelError(f"{label}: no body {name!r}; the bodies are {known([GROUND, *(b.name for b in self._bodies)])}")
 
-    def _place(self, at: Pose | str | None, body: str, label: str) -> Pose:
+    def _place(self, at: Pose | str, body: str, label: str) -> Pose:
         if not isinstance(at, str):
             return _pose(at, label)
         if at not in self._frames:
@@ -561,8 +562,6 @@ def _pair(parent: str, child: str) -> tuple[str, str]:
 
 
 def _pose(at: Any, label: str) -> Pose:
-    if at is None:
-        return HERE
     if isinstance(at, Pose):
         return at
     raise ModelError(f"{label}: a place is a sharnir.Pose (or a frame's name), got {at!r}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from ..errors import ModelError
 from ..kernels import algebra
@@ -18,10 +18,18 @@ def is_float(x: Any) -> bool:
     return not isinstance(x, Symbol)
 
 
+def three_floats(x: Any) -> TypeGuard[tuple[float, float, float]]:
+    """Whether x is as it should be already: what large models say a million times is not worth more than a look."""
+    if type(x) is not tuple or len(x) != 3:
+        return False
+    a, b, c = x
+    return type(a) is type(b) is type(c) is float and math.isfinite(a + b + c)
+
+
 def vector3(x: Sequence[Number], what: str) -> tuple[Number, Number, Number]:
     """Three finite numbers, or a word about `what`."""
-    if type(x) is tuple and len(x) == 3 and type(x[0]) is type(x[1]) is type(x[2]) is float and math.isfinite(x[0] + x[1] + x[2]):
-        return x  # as it should be already: large models say this a million times
+    if three_floats(x):
+        return x
     try:
         values = tuple(v if isinstance(v, Symbol) else float(v) for v in x)
     except (TypeError, ValueError):
