@@ -423,7 +423,7 @@ class Dynamics:
             row = {key: x[b if len(x) > 1 else 0] for key, x in rows.items()}
             loads = row["wrench"].reshape(-1, 6)[1:] if "wrench" in row else None
             m = Matrices(self.model, row["q"], row["v"], float(row["t"][0]), loads, sparse=True)
-            check_finite(row["tau"], self.model.v_names, "tau")
+            check_finite(row["tau"], lambda: self.model.v_names, "tau")
             results.append(getattr(FORMS[self.method](m, row["tau"]), what))
         shape = (s.nv,) if what == "qdd" else (s.nb, 6)
         found = results[0] if single else np.array(results).reshape(n, *shape)
@@ -446,12 +446,12 @@ class Dynamics:
                 f"method {self.method!r} eliminates joints before their rotors are known, but joint {joint!r} has "
                 "armature; choose another method"
             )
-        for body in self.structure.bodies:
-            if not body.is_solid:
-                raise MethodError(
-                    f"method {self.method!r} divides by the mass matrix of every body, but body {body.name!r} has "
-                    f"{'no mass' if body.mass == 0.0 else 'no inertia about some axis'}; choose another method"
-                )
+        if not self.structure.solid.all():
+            body = self.structure.bodies[int(np.argmin(self.structure.solid))]
+            raise MethodError(
+                f"method {self.method!r} divides by the mass matrix of every body, but body {body.name!r} has "
+                f"{'no mass' if body.mass == 0.0 else 'no inertia about some axis'}; choose another method"
+            )
 
     def _check_inertia(self) -> None:
         """A joint that moves no mass is found now, in a position with no special symmetry, not when numbers explode."""
@@ -464,9 +464,9 @@ class Dynamics:
         check_wrenches(self.model, given.get("wrench"))
         for key, shown in (("tau", "tau"), ("qdd", "a"), ("p", "p")):
             if given.get(key) is not None:
-                check_finite(self.model.speeds(given[key]), self.model.v_names, shown)
+                check_finite(self.model.speeds(given[key]), lambda: self.model.v_names, shown)
         if given.get("point") is not None:
-            check_finite(np.asarray(given["point"], dtype=float), ["x", "y", "z"], "point")
+            check_finite(np.asarray(given["point"], dtype=float), lambda: "xyz", "point")
         separate.check_inertia(Matrices(self.model, q, v, t, None, sparse=True))
         raise SingularError("the equations of motion have no finite solution in this state")
 

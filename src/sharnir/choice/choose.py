@@ -57,16 +57,14 @@ def choose_method(shelf: RunnerShelf, model: Model) -> Choice:
         return Choice("composite", "coordinates are coupled: 'composite' is the compiled method that has a place for them")
     names = [name for name in FASTEST if applies(name, s)]
     calibration = current()
+    if s.nb > BODIES:  # nothing is traced: to choose is less work than to look whether it was done before
+        return _by_loops(s, names, calibration)
     key = _key(shelf, calibration)
     kept = shelf.store.load("choice", key)
     if kept is not None:
         return Choice(*json.loads(kept))
     found = _by_graphs(shelf, names, calibration) if shelf.asked in ("auto", "llvm") else {}
-    how = "straight-line code"
-    if not found:
-        around, how = work.of_loops(s), "loops"
-        found = {name: (calibration.loop_seconds(name, around),) * 2 for name in names if name in calibration.loops}
-    choice = _best(found, how, calibration)
+    choice = _best(found, "straight-line code", calibration) if found else _by_loops(s, names, calibration)
     shelf.traced = {key: traced for key, traced in shelf.traced.items() if key[0] == f"forward/{choice.method}"}
     shelf.store.save("choice", key, json.dumps([choice.method, choice.why]).encode())
     return choice
@@ -75,8 +73,6 @@ def choose_method(shelf: RunnerShelf, model: Model) -> Choice:
 def _by_graphs(shelf: RunnerShelf, names: list[str], calibration: Calibration) -> Predicted:
     """Of the methods whose graphs are not too large; none where all are."""
     s, found = shelf.structure, dict[str, tuple[float, float]]()
-    if s.nb > BODIES:
-        return found
     limit = shelf.limit if shelf.asked == "auto" else None
     for name in names:
         try:
@@ -88,6 +84,12 @@ def _by_graphs(shelf: RunnerShelf, names: list[str], calibration: Calibration) -
         shelf.traced[f"forward/{name}", ("qdd",)] = traced
         found[name] = _seconds(name, traced, calibration)
     return found
+
+
+def _by_loops(s: Structure, names: list[str], calibration: Calibration) -> Choice:
+    around = work.of_loops(s)
+    found = {name: (calibration.loop_seconds(name, around),) * 2 for name in names if name in calibration.loops}
+    return _best(found, "loops", calibration)
 
 
 def _choose_closed(shelf: RunnerShelf, model: Model) -> Choice:
@@ -131,7 +133,7 @@ def applies(method: str, s: Structure) -> bool:
     """Whether a compiled method has a place for all there is in a tree."""
     if s.coupled:
         return method == "composite"
-    return not METHODS[method].needs_solid or (not len(s.tree.geared) and all(body.is_solid for body in s.bodies))
+    return not METHODS[method].needs_solid or (not len(s.tree.geared) and bool(s.solid.all()))
 
 
 def _key(shelf: RunnerShelf, calibration: Calibration) -> str:

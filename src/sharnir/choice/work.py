@@ -48,8 +48,8 @@ def of_graph(traced: TracedProgram) -> np.ndarray:
 def of_loops(structure: Structure) -> np.ndarray:
     """LOOPS of a tree."""
     s = structure
-    depth = np.zeros(s.na + 1)  # axes on the way to the base, the axis itself among them; the last place: the base
-    for a, above in enumerate(s.tree.above):
+    depth = [0.0] * (s.na + 1)  # axes on the way to the base, the axis itself among them; the last place: the base
+    for a, above in enumerate(s.tree.above.tolist()):
         depth[a] = 1.0 + depth[above]
-    d, n = depth[: s.na], float(s.nv)
+    d, n = np.array(depth[: s.na]), float(s.nv)
     return np.array([1.0, s.nb, len(s.joints.kind), s.na, d.sum(), (d * d).sum(), n * n, n**3])

@@ -26,9 +26,10 @@ def actuated_speeds(model: Model, names: Sequence[str]) -> np.ndarray:
     if isinstance(names, str):
         raise MethodError(f"actuated: expected the names of joints, a list; got {names!r}")
     found: list[int] = []
+    speeds = {name: k for k, name in reversed([*enumerate(model.v_names)])}
     for name in names:
-        if name in model.v_names:
-            found.append(model.v_names.index(name))
+        if name in speeds:
+            found.append(speeds[name])
             continue
         where = model.v_slice(name)
         if where.start == where.stop:

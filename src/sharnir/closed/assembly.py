@@ -13,6 +13,7 @@ from ..errors import AssemblyError, ModelError, known
 from ..model.model import Model
 from ..model.states import check_state
 from ..programs import PROGRAMS
+from .put_right import normalised
 
 TOLERANCE = 1e-11
 """Of what is kept at zero, relative to the size of the mechanism."""
@@ -100,12 +101,7 @@ def moved(model: Model, q: np.ndarray, v: np.ndarray, t: float) -> np.ndarray:
         run_program(PROGRAMS["rates"], s, {"q": q.tolist(), "v": speeds.tolist(), "t": [t]}).rate
         for speeds in (v, np.zeros_like(v))
     ]
-    out = q + rates[0] - rates[1]
-    for joint in model.joints:
-        first = model.q_slice(joint.name).start
-        for k in () if joint.follows else joint.type.quaternions():
-            out[first + k : first + k + 4] /= np.linalg.norm(out[first + k : first + k + 4])
-    return out
+    return normalised(model, q + rates[0] - rates[1])
 
 
 def _speeds(model: Model, table: ConstraintTable, q: np.ndarray, v: np.ndarray, t: float, free: np.ndarray) -> np.ndarray:

@@ -96,7 +96,7 @@ class Model:
         self._bodies: list[Body] = []
         self._joints: list[PlacedJoint] = []
         self._body_names: set[str] = set()
-        self._joint_names: set[str] = set()
+        self._joint_names: dict[str, int] = {}
         self._joined: dict[tuple[str, str], PlacedJoint] = {}
         self._frames: dict[str, tuple[str, Pose]] = {}
         self._forces: dict[str, Force] = {}
@@ -188,8 +188,8 @@ class Model:
         here = HERE if at is None else self._place(at, parent, label)
         there = HERE if child_at is None else self._place(child_at, child, label)
         placed = PlacedJoint(name, joint, parent, child, here, there, cut, joint.built(label))
+        self._joint_names[name] = len(self._joints)
         self._joints.append(placed)
-        self._joint_names.add(name)
         if not cut:
             self._joined[pair] = placed
         return placed
@@ -200,7 +200,7 @@ class Model:
         The follower has no coordinate of its own any more; forces on it are felt by the leader, `ratio` times as strong.
         """
         self._changing("couple {!r} to {!r}", follower, leader)
-        places = {joint.name: k for k, joint in enumerate(self._joints)}
+        places = self._joint_names
         label = f"coupling of {follower!r} to {leader!r}"
         for name in (follower, leader):
             if name not in places:
@@ -258,7 +258,7 @@ class Model:
         """Close a loop by splitting a body instead of cutting the joint: the child becomes two halves of half the mass, the
         joint carries the second, and a weld ties them. The joint keeps its coordinates. [I] §3.1"""
         self._changing("split at {!r}", joint)
-        places = {j.name: k for k, j in enumerate(self._joints)}
+        places = self._joint_names
         if joint not in places:
             raise ModelError(f"no joint {joint!r}; the joints are {known(places)}")
         placed = self._joints[places[joint]]
@@ -391,11 +391,15 @@ class Model:
     @property
     def q_names(self) -> list[str]:
         """A name for every entry of q: the joint's, with the coordinate's behind a dot where it has several."""
-        return [full for j in self.joints for full in _names(j.name, j.q_names)]
+        return self._full_names(lambda joint: joint.q_names())
 
     @property
     def v_names(self) -> list[str]:
-        return [full for j in self.joints for full in _names(j.name, j.v_names)]
+        return self._full_names(lambda joint: joint.v_names())
+
+    def _full_names(self, parts_of: Callable[[Joint], tuple[str, ...]]) -> list[str]:
+        each = zip(self.joints, by_type(self.joints, parts_of), strict=True)
+        return [full for j, parts in each if j.follows is None for full in _names(j.name, parts)]
 
     def body_index(self, name: str) -> int:
         if name in self.structure.body_number:
@@ -420,12 +424,20 @@ class Model:
     # --- states -----------------------------------------------------------------------------------------------------------
     def neutral(self) -> np.ndarray:
         """The coordinates of the reference position."""
-        return np.array([x for j in self.joints if not j.follows for x in j.type.neutral()], dtype=float)
+        each = zip(self.joints, by_type(self.joints, lambda joint: joint.neutral()), strict=True)
+        return np.array([x for j, values in each if j.follows is None for x in values], dtype=float)
 
     def random_q(self, rng: np.random.Generator | int | None = None) -> np.ndarray:
         """Coordinates in [−1, 1], quaternions anywhere on their sphere; joints given by constraints stay at their start."""
         rng = np.random.default_rng(rng)
-        return np.array([x for j in self.joints if not j.follows for x in j.type.random(rng)], dtype=float)
+        out, waiting = list[float](), 0  # the joints since the last one with its own idea of random: drawn together
+        for j, plain in zip(self.joints, by_type(self.joints, _plain_coordinates), strict=True):
+            if j.follows is None and plain is None:
+                out += [*rng.uniform(-1.0, 1.0, waiting).tolist(), *j.type.random(rng)]
+                waiting = 0
+            elif j.follows is None:
+                waiting += plain
+        return np.array([*out, *rng.uniform(-1.0, 1.0, waiting).tolist()], dtype=float)
 
     def coordinates(self, values: Mapping[str, Any] | Sequence[float] | None) -> np.ndarray:
         """q from {joint: value}, the rest neutral; arrays pass through."""
@@ -519,10 +531,14 @@ class Model:
         for body in new.bodies():
             self._known_body(body, f"{kind} {label!r}")
         for joint in new.joints():
-            one = any(joint == f"{j.name}.{c}" for j in self._joints for c in j.type.v_names())
-            if joint not in self._joint_names and not one:
+            if joint not in self._joint_names and not self._is_speed(joint):
                 raise ModelError(f"{kind} {label!r}: no joint {joint!r}; the joints are {known(sorted(self._joint_names))}")
         return label
+
+    def _is_speed(self, name: str) -> bool:
+        """Whether it is one speed of a joint: `joint.part`. Names of joints may have dots in them too."""
+        ends = [k for k, letter in enumerate(name) if letter == "." and name[:k] in self._joint_names]
+        return any(name[k + 1 :] in self._joints[self._joint_names[name[:k]]].type.v_names() for k in ends)
 
     def _known_body(self, name: str, label: str) -> None:
         if name != GROUND and name not in self._body_names:
@@ -547,6 +563,11 @@ def by_type(joints: Sequence[PlacedJoint], what: Callable[[Joint], Any]) -> list
     types, which = distinct([j.type for j in joints])
     found = [what(joint) for joint in types]
     return [found[k] for k in which.tolist()]
+
+
+def _plain_coordinates(joint: Joint) -> int | None:
+    """How many coordinates a joint has, if at random each is anywhere in [−1, 1]; None where it is not that simple."""
+    return len(joint.q_names()) if type(joint).random is Joint.random and not joint.quaternions() else None
 
 
 def _own_need(joint: Joint) -> str | None:

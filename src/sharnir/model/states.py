@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,8 +39,8 @@ def check_state(model: Model, q: Any, v: Any, t: float) -> tuple[np.ndarray, np.
     """One state as arrays; names stand for the rest at neutral or zero."""
     q = check_array(model.coordinates(q) if q is None or isinstance(q, Mapping) else q, "q", model.nq)
     v = check_array(model.speeds(v) if v is None or isinstance(v, Mapping) else v, "v", model.nv)
-    check_finite(q, model.q_names, "q")
-    check_finite(v, model.v_names, "v")
+    check_finite(q, lambda: model.q_names, "q")
+    check_finite(v, lambda: model.v_names, "v")
     check_quaternions(model, q)
     try:
         t = float(t)
@@ -54,7 +54,7 @@ def check_state(model: Model, q: Any, v: Any, t: float) -> tuple[np.ndarray, np.
 def check_tau(model: Model, tau: Any) -> np.ndarray:
     """Joint forces, zero by default."""
     tau = check_array(model.speeds(tau) if tau is None or isinstance(tau, Mapping) else tau, "tau", model.nv)
-    check_finite(tau, model.v_names, "tau")
+    check_finite(tau, lambda: model.v_names, "tau")
     return tau
 
 
@@ -77,16 +77,17 @@ def check_wrenches(model: Model, wrenches: Any) -> np.ndarray:
     return out
 
 
-def check_finite(x: np.ndarray, names: list[str], what: str) -> None:
+def check_finite(x: np.ndarray, names: Callable[[], Sequence[str]], what: str) -> None:
+    """`names` of the entries are asked for only when one is at fault."""
     bad = np.flatnonzero(~np.isfinite(x))
     if bad.size:
         more = f" (and {bad.size - 1} more)" if bad.size > 1 else ""
-        raise StateError(f"{what}: {names[bad[0]]!r} is {x[bad[0]]}{more}")
+        raise StateError(f"{what}: {names()[bad[0]]!r} is {x[bad[0]]}{more}")
 
 
 def check_quaternions(model: Model, q: np.ndarray) -> None:
-    for joint in model.joints:
-        part = q[model.q_slice(joint.name)]
-        for k in joint.type.quaternions():
-            if not part[k : k + 4].any():
-                raise StateError(f"q: the quaternion of joint {joint.name!r} is zero; the neutral one is (1, 0, 0, 0)")
+    s = model.structure
+    zero = np.flatnonzero(~q[s.quaternions[:, None] + np.arange(4)].any(axis=1))
+    if zero.size:
+        joint = model.joints[int(np.searchsorted(s.q_first, s.quaternions[zero[0]], side="right")) - 2]
+        raise StateError(f"q: the quaternion of joint {joint.name!r} is zero; the neutral one is (1, 0, 0, 0)")

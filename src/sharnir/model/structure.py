@@ -74,6 +74,13 @@ class Structure:
     def joint_number(self) -> dict[str, int]:
         return {joint.name: i for i, joint in enumerate(self.placed)}
 
+    @cached_property
+    def quaternions(self) -> np.ndarray:
+        """Where in q quaternions begin."""
+        within = [joint.quaternions() for joint in self.types]
+        first = zip(self.q_first[1:-1].tolist(), self.type_of.tolist(), strict=True)
+        return np.array([at + k for at, kind in first for k in within[kind]], dtype=np.int64)
+
     def where_is(self, joint: str) -> str:
         """Why a joint has no coordinates in the tree: the end of a sentence."""
         if joint in self._cut:

@@ -56,7 +56,7 @@ def spanning_tree(
     node[ground] = n
     ends = np.array([[node[e.parent] for e in edges], [node[e.child] for e in edges]], dtype=np.int64)
     tree = np.arange(len(edges))
-    if len(edges) > n or any([e.cut for e in edges]):  # else none closes a loop if all bodies hang on the base
+    if len(edges) > n or any(e.cut for e in edges):  # else none closes a loop if all bodies hang on the base
         tree = np.array(_kruskal(n + 1, edges, ends, ranks() if ranks else [0] * len(edges)), dtype=np.int64)
     order = _depth_first(n, ends[:, tree])
     if len(order) < n:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..closed.put_right import quaternion_places
+from ..closed.put_right import normalised
 from ..closed.stabilisation import Stabilisation
 from ..dynamics import Dynamics
 from ..integrate.trajectory import Trajectory
@@ -21,8 +21,7 @@ def make_result(
     if not given_times and not (len(t) and t[-1] == y.final_t) and np.isfinite(y.final_x).all():
         t, x = np.append(t, y.final_t), np.concatenate([x, y.final_x[None]])  # a run that ended early shows where
     q, v, work = (np.ascontiguousarray(part) for part in m.split(x))
-    for at in quaternion_places(d.model):  # dense output leaves the unit sphere a little
-        q[:, at : at + 4] /= np.linalg.norm(q[:, at : at + 4], axis=1, keepdims=True)
+    q = normalised(d.model, q)  # dense output leaves the unit sphere a little
     if m.momenta and len(q):
         v = d.velocities(q, v, t)
     s = y.statistics

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..backends.cache import Cache
 from ..closed.assembly import assemble_start
-from ..closed.put_right import quaternion_places
+from ..closed.put_right import normalised
 from ..closed.stabilisation import DECAYING, with_decay
 from ..closed.stabilisation import chosen as chosen_stabilisation
 from ..errors import ModelError, SimulationError
@@ -102,7 +102,7 @@ def simulate(
         rows = len(times) if times is not None else 1000
         check_writable(save, rows * (model.nq + 2 * model.nv + 12 * len(model.bodies)) * 8)
     watched = [*events, *(limit_events(model, q) if limits != "ignore" else [])]
-    q = _normalised(model, q)
+    q = normalised(model, q)
     start = d.forward(q, v, tau, t0) if how.name in DECAYING and not how.alpha else None
     how = with_decay(how, duration, integrator, step, v, start)
     mechanics = Mechanics(d, tau, watched, balance, jacobian=chosen.needs_jacobian, stabilisation=how)
@@ -146,10 +146,3 @@ def simulate(
         text = f"{model.name!r}: {result.message}. The motion up to there is in the error's `result`"
         raise SimulationError(text, result, trajectory.final_t)
     return result
-
-
-def _normalised(model: Model, q: np.ndarray) -> np.ndarray:
-    q = q.copy()
-    for at in quaternion_places(model):
-        q[at : at + 4] /= np.linalg.norm(q[at : at + 4])
-    return q
