@@ -90,8 +90,8 @@ def _table(lists: Sequence[list[Motion]]) -> dict[str, np.ndarray]:
     rows: list[tuple[Any, ...]] = [(0, 0, 0, 0, False, False, False, 0.0, 0.0)]
     for sequence in lists:
         for m in sequence:
-            user = m.drive is not None or m.given is not None
-            rows.append((m.kind, m.nq, m.nv, 1 if m.leader else m.nv, user, m.leader, m.placement is not None, m.turn, m.slide))
+            users = m.drive is not None or m.given is not None
+            rows.append((m.kind, m.nq, m.nv, 1 if m.leader else m.nv, users, m.leader, m.placement is not None, m.turn, m.slide))
     kind, nq, nv, axes, user, led, placed, turn, slide = zip(*rows, strict=True)
     integers = {"kind": kind, "nq": nq, "nv": nv, "axes": axes, "place": np.where(placed, np.cumsum(placed), NOTHING)}
     return {

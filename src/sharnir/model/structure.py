@@ -117,7 +117,7 @@ class Structure:
             if m.drive is not None:
                 j.data_at[k] = len(self.drives)
                 self.drives.append(m.drive)
-            else:
+            if m.given is not None:
                 q, v = int(j.q_at[k]), int(j.v_at[k])
                 j.data_at[k] = self._n_given
                 self.given.append((m.given, slice(q, q + m.nq), slice(v, v + m.nv), self._n_given))
@@ -157,9 +157,7 @@ class Structure:
         for k in np.argsort(first).tolist():
             joint, n = self.placed[first[k]], int(axes[first[k]])
             armature[k, :n] = joint.type.per_speed("armature", n, f"joint {joint.name!r}")
-        ratio = np.ones(self.nb + 1)
-        for i in np.flatnonzero(self.leader != np.arange(self.nb + 1)).tolist():
-            ratio[i] = self.placed[i - 1].follows.ratio
+        ratio = np.array([1.0, *(1.0 if j.follows is None else j.follows.ratio for j in self.placed)])
         return speed, armature[kind_of[owner - 1], within] * ratio[owner] ** 2
 
     def joint_values(self, q: np.ndarray, v: np.ndarray, t: float) -> JointValues:
