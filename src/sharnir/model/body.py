@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from .frozen import quick_constructor
 from .pose import three_floats, vector3
 from .shapes import Shape
 
@@ -49,6 +50,9 @@ class Body:
         return self.mass > 0.0 and bool(moments[0] > 1e-14 * moments[2])
 
 
+_new_body = quick_constructor(Body)
+
+
 def make_body(
     name: str,
     mass: float | None,
@@ -68,9 +72,9 @@ def make_body(
     elif density is not None:
         raise ModelError(f"{label}: a density needs a shape to fill, e.g. shape=sharnir.Box((0.1, 0.1, 0.5))")
     mass = 0.0 if mass is None else _mass(mass, label)
-    centre = (0.0, 0.0, 0.0) if com is None else vector3(com, f"{label}: com")
+    centre = (0.0, 0.0, 0.0) if com is None else com if three_floats(com) else vector3(com, f"{label}: com")
     moments = (0.0,) * 6 if inertia is None else _moments(inertia, label)
-    body = Body(name, mass, centre, moments, shape)
+    body = _new_body(name, mass, centre, moments, shape)
     fault = inertia_fault(body) if check_inertia else None
     if fault:
         raise ModelError(f"{label}: its inertia {fault}")

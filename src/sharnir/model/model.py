@@ -15,6 +15,7 @@ from .body import GROUND, Body, make_body
 from .constraints import ClosingJoint, Constraint, UserConstraint
 from .constraints.closing import can_be_cut
 from .forces import Force, UserForce
+from .frozen import quick_constructor
 from .joint_rows import distinct
 from .joints import Free, Joint, Weld
 from .joints.base import Motion
@@ -73,6 +74,9 @@ class PlacedJoint:
     @property
     def nv(self) -> int:
         return len(self.v_names)
+
+
+_new_joint = quick_constructor(PlacedJoint)
 
 
 class Model:
@@ -178,20 +182,16 @@ class Model:
         self._known_body(child, label)
         if parent == child:
             raise ModelError(f"{label} joins the body {parent!r} to itself")
-        pair = _pair(parent, child)
-        other = self._joined.get(pair)
-        if other is not None and not cut:
+        here = HERE if at is None else self._place(at, parent, label)
+        there = HERE if child_at is None else self._place(child_at, child, label)
+        placed = _new_joint(name, joint, parent, child, here, there, cut, joint.built(label), None)
+        if not cut and (other := self._joined.setdefault(_pair(parent, child), placed)) is not placed:
             raise ModelError(
                 f"{label}: {parent!r} and {child!r} are joined already, by {other.name!r}; "
                 "if a second joint is meant to close a loop between them, say cut=True"
             )
-        here = HERE if at is None else self._place(at, parent, label)
-        there = HERE if child_at is None else self._place(child_at, child, label)
-        placed = PlacedJoint(name, joint, parent, child, here, there, cut, joint.built(label))
         self._joint_names[name] = len(self._joints)
         self._joints.append(placed)
-        if not cut:
-            self._joined[pair] = placed
         return placed
 
     def couple(self, follower: str, leader: str, ratio: float = 1.0, offset: float = 0.0) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -54,9 +55,10 @@ def spanning_tree(
     n = len(bodies)
     node = {name: k for k, name in enumerate(bodies)}
     node[ground] = n
-    ends = np.array([[node[e.parent] for e in edges], [node[e.child] for e in edges]], dtype=np.int64)
+    nodes = (map(node.__getitem__, map(attrgetter(end), edges)) for end in ("parent", "child"))
+    ends = np.stack([np.fromiter(x, dtype=np.int64, count=len(edges)) for x in nodes])
     tree = np.arange(len(edges))
-    if len(edges) > n or any(e.cut for e in edges):  # else none closes a loop if all bodies hang on the base
+    if len(edges) > n or any(map(attrgetter("cut"), edges)):  # else none closes a loop if all bodies hang on the base
         tree = np.array(_kruskal(n + 1, edges, ends, ranks() if ranks else [0] * len(edges)), dtype=np.int64)
     order = _depth_first(n, ends[:, tree])
     if len(order) < n:

@@ -1,0 +1,22 @@
+"""Frozen dataclasses by the million: their own constructor makes a call for every field, this one none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, make_dataclass
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def quick_constructor(cls: type[T]) -> Callable[..., T]:
+    """For a frozen dataclass with slots and no constructor of its own: takes all fields in their order. An instance is filled
+    while it belongs to a class with the same slots that is not frozen, then becomes one of `cls`."""
+    Open = make_dataclass(f"Open{cls.__name__}", [(f.name, Any) for f in fields(cls)], slots=True)  # type: ignore[arg-type]
+
+    def make(*values: Any) -> T:
+        out = Open(*values)
+        out.__class__ = cls
+        return out
+
+    return make
