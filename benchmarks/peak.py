@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sharnir.backends.llvm.jit import Compiled, host_lanes, object_code
+from sharnir.dialect.jit import Compiled, host_lanes, object_code
 from sharnir.backends.llvm.runner import share
 
 from .timing import race

@@ -14,7 +14,7 @@ from sharnir.backends.numba_runner import NumbaRunner
 from sharnir.backends.runner import PythonRunner
 from sharnir.backends.traced import TracedProgram
 from sharnir.forms import FORMS, momentum
-from sharnir.kernels.arrays import Array
+from sharnir.dialect.arrays import Array
 from sharnir.programs import PROGRAMS
 from sharnir.programs.program import Program
 from sharnir.trace import Graph

@@ -7,7 +7,7 @@ import pytest
 
 import sharnir as sh
 from runs import STRAIGHT, batch, expected, kept, make, row, run, used
-from sharnir.backends.llvm.jit import host_lanes
+from sharnir.dialect.jit import host_lanes
 from sharnir.programs import PROGRAMS
 from states import assert_close
 

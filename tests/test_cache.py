@@ -14,7 +14,7 @@ import pytest
 import sharnir as sh
 from runs import batch, recorded, run
 from sharnir.backends import cache, numba_runner
-from sharnir.backends.cache import Cache, digest
+from sharnir.dialect.cache import Cache, digest
 from sharnir.backends.llvm import jit
 from sharnir.backends.llvm.emit import emit
 from sharnir.backends.llvm.runner import LLVMRunner

@@ -10,9 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 import sharnir as sh
-from sharnir.backends.cache import Cache, digest
+from sharnir.dialect.cache import Cache, digest
 from sharnir.backends.counting import count_compiled
-from sharnir.backends.llvm.jit import host
+from sharnir.dialect.jit import host
 from sharnir.backends.shelf import RunnerShelf
 from sharnir.backends.traced import trace_program
 from sharnir.choice import calibrate as calibrating

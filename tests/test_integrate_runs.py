@@ -14,7 +14,7 @@ import pytest
 
 import sharnir as sh
 from integration_problems import ADAPTIVE, FIXED, OWN, exact, kepler, oscillator, system
-from sharnir.backends.cache import Cache
+from sharnir.dialect.cache import Cache
 from sharnir.errors import IntegrationError
 from sharnir.integrate import Event, System, buffers, from_python, from_traced, run
 from sharnir.integrate import run as run_function

@@ -18,7 +18,7 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
-    from .backends.cache import cache_clear
+    from .dialect.cache import cache_clear
     from .comparison.comparison import Comparison
     from .comparison.run import compare
     from .dynamics import Dynamics
@@ -100,7 +100,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "backends.cache": "cache_clear",
+    "dialect.cache": "cache_clear",
     "comparison.comparison": "Comparison",
     "comparison.run": "compare",
     "dynamics": "Dynamics",

@@ -8,18 +8,15 @@ import numpy as np
 
 from ..model.structure import Structure
 from ..trace import Graph, Number, Symbol
-from .cache import Cache
-from .llvm.runner import LLVMRunner
+from ..dialect.cache import Cache
+from .llvm.runner import GraphRunner
 from .traced import TracedProgram
 
 
-class CompiledForces(LLVMRunner):
-    """Inputs t, q, v and, where bodies are looked at, r, G, velocity; outputs wrench (nb1, 6) and load (nv,).
+class CompiledForces(GraphRunner):
+    """Inputs t, q, v and, where bodies are looked at, r, G, velocity; outputs wrench (nb1, 6) and load (nv,)."""
 
-    With constant joint forces `tau` given: a third output tau (nv,), their sum with the load.
-    """
-
-    def __init__(self, structure: Structure, store: Cache | None = None, tau: np.ndarray | None = None) -> None:
+    def __init__(self, structure: Structure, store: Cache | None = None) -> None:
         sizes = {"t": 1, "q": structure.nq, "v": structure.nv}
         if structure.forces.kinematic:
             sizes |= {name: (structure.nb + 1) * k for name, k in (("r", 3), ("G", 9), ("velocity", 6))}
@@ -30,14 +27,7 @@ class CompiledForces(LLVMRunner):
         for (row, c), x in pushes.items():
             wrench[6 * row + c] = x
         load: list[Number] = [torques.get(a, 0.0) for a in range(structure.nv)]
-        self.inputs = sizes
-        self.outputs: dict[str, tuple[int, ...]] = {"wrench": (structure.nb + 1, 6), "load": (structure.nv,)}
-        outputs = {"wrench": tuple(wrench), "load": tuple(load)}
-        if tau is not None:
-            self.outputs["tau"] = (structure.nv,)
-            outputs["tau"] = tuple(float(x) + y for x, y in zip(tau, load, strict=True))
-        self.traced = TracedProgram(graph, inputs, outputs)
-        self._store = store or Cache()
+        super().__init__(TracedProgram(graph, inputs, {"wrench": tuple(wrench), "load": tuple(load)}), store=store)
 
     def loads(self, motion: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Wrenches and joint forces of a batch: arrays of rows, one for all or one each."""

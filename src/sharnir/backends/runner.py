@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..model.storage import allocate
+from ..dialect.storage import allocate
 from ..model.structure import Structure
 from ..programs.program import Program
 from .run import input_sizes, output_shapes, run_program

@@ -11,7 +11,7 @@ from ..errors import MethodError
 from ..model.structure import Structure
 from ..programs import PROGRAMS, program_for
 from ..trace import GraphTooLarge
-from .cache import Cache
+from ..dialect.cache import Cache
 from .runner import PythonRunner
 from .traced import TracedProgram, trace_program
 from .user_functions import FORCE_REPORT
@@ -50,14 +50,14 @@ class RunnerShelf:
         loops_only = PROGRAMS[name].loops_only
         if self.asked != "auto":
             if self.asked == "llvm" and loops_only:
-                raise MethodError(f"{name!r} looks at numbers to stop: it runs on 'numba' or 'python', not as straight-line code")
+                raise MethodError(f"{name!r} looks at numbers to stop: it runs on 'loops' or 'python', not as straight-line code")
             return self.asked
         if loops_only or self.structure.nb > BODIES:
-            return "numba"
+            return "loops"
         try:
             self.runner(name, (), False, None, "llvm")
         except GraphTooLarge:
-            return "numba"
+            return "loops"
         return "llvm"
 
     def runner(
@@ -84,10 +84,10 @@ class RunnerShelf:
     def _make(self, backend: str, program: Any, constant: dict[str, Sequence[float]], outputs: Sequence[str]) -> Any:
         if backend == "python":
             return PythonRunner(program, self.structure, constant, outputs)
-        if backend == "numba":
-            from .numba_runner import NumbaRunner
+        if backend == "loops":
+            from .loops import LoopRunner
 
-            return NumbaRunner(program, self.structure, constant, outputs, store=self.store)
+            return LoopRunner(program, self.structure, constant, outputs, store=self.store)
         from .llvm.runner import LLVMRunner
 
         limit = self.limit if self.asked == "auto" else None

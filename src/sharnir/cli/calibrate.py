@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..backends.cache import default_folder
+from ..dialect.cache import default_folder
 from ..choice.calibrate import calibrate
 from ..choice.calibration import Calibration, current, forget
 from ..errors import SharnirError

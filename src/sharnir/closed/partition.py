@@ -6,9 +6,9 @@ any size. Rows are taken at length one, so that pivots are pure numbers.  docs/t
 
 from typing import NamedTuple
 
-from ..integrate.stepping.problem import invoke
-from ..kernels.arrays import Array, IntegerArray
-from ..kernels.ops import sqrt
+from ..dialect.arrays import Array, IntegerArray
+from ..dialect.memory import invoke
+from ..dialect.ops import sqrt
 
 IN_POSITION, IN_SPEED, INDEPENDENT = 2.0, 1.0, 0.0
 NEWTON_TURNS = 10

@@ -6,8 +6,8 @@ compiles them as loops over arrays that straight-line code has filled.
 
 from typing import NamedTuple
 
-from ..integrate.stepping.problem import invoke
-from ..kernels.arrays import Array, IntegerArray
+from ..dialect.arrays import Array, IntegerArray
+from ..dialect.memory import invoke
 from ..kernels.constrained import constrained_accelerations, constraint_weights, correction, drift_correction
 
 TURNS = 2  # steps of Newton's method for a correction of position: a step of the integrator leaves little to do

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.cache import Cache, kept_in
+from ..dialect.cache import Cache, kept_in
 from ..backends.counting import Count
 from ..dynamics import Dynamics
 from ..errors import MethodError, SharnirError, known

@@ -14,7 +14,7 @@ from ..backends.traced import trace_program
 from ..dynamics import Dynamics
 from ..errors import MethodError, SharnirError
 from ..method_table import Method
-from ..model.storage import allocate
+from ..dialect.storage import allocate
 from ..model.structure import Structure
 from ..programs import program_for
 from ..trace import GraphTooLarge

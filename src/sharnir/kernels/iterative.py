@@ -6,7 +6,7 @@ Both return the number of iterations, or -1 where they stalled and must be resta
 
 from typing import NamedTuple
 
-from .arrays import Array
+from ..dialect.arrays import Array
 from .cholesky import factor, substitute
 
 

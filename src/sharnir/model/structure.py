@@ -14,7 +14,7 @@ from ..trace import Expression, Number
 from .forces.table import ForceTable
 from .joints.base import Motion, fixed
 from .pose import Pose, Rotation
-from .storage import allocate
+from ..dialect.storage import allocate
 
 if TYPE_CHECKING:
     from .model import PlacedJoint
