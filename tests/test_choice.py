@@ -140,7 +140,7 @@ def test_the_calibration_decides(own_cache):
         assert d.method == best and f"by {column}" in d.why
     loops = {m: [1e-6] * len(work.LOOPS) for m in SHIPPED_CALIBRATION.loops} | {"lagrange1": [1e-9] * len(work.LOOPS)}
     keep(replace(SHIPPED_CALIBRATION, loops=loops))
-    assert sh.Dynamics(sh.samples.chain(4), backend="numba").method == "lagrange1"
+    assert sh.Dynamics(sh.samples.chain(4), backend="loops").method == "lagrange1"
 
 
 def test_methods_that_do_not_apply_are_not_chosen(own_cache):
@@ -153,7 +153,7 @@ def test_methods_that_do_not_apply_are_not_chosen(own_cache):
             f"joint {k}", sh.Revolute("xz"[k]), f"body {k - 1}" if k else "ground", f"body {k}", at=sh.Pose((0, 0, 1))
         )
     assert not applies("lagrange1", light.freeze())
-    assert sh.Dynamics(light, backend="numba").method != "lagrange1"
+    assert sh.Dynamics(light, backend="loops").method != "lagrange1"
 
 
 def test_closed_loops_have_their_solution_counted(own_cache):
@@ -205,7 +205,7 @@ def test_clearing_the_cache_keeps_the_calibration(own_cache):
     assert current().machine == "mine" and not (own_cache / "choice").exists()
 
 
-@pytest.mark.xdist_group("numba")
+@pytest.mark.xdist_group("loops")
 def test_calibrating_measures_fits_and_keeps(own_cache, monkeypatch):
     monkeypatch.setattr(calibrating, "models", lambda: iter([sh.samples.chain(n) for n in (1, 3, 5)]))
     monkeypatch.setattr(calibrating, "long_models", lambda: iter([sh.samples.chain(20)]))

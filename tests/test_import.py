@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-HEAVY = ("scipy", "numba", "llvmlite", "matplotlib", "pinocchio", "xarray", "plotly", "typer", "yaml", "pydantic")
+HEAVY = ("scipy", "loops", "llvmlite", "matplotlib", "pinocchio", "xarray", "plotly", "typer", "yaml", "pydantic")
 
 
 def run(code: str) -> str:

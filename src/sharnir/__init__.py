@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import (
     AssemblyError,
+    DialectError,
     FormatError,
     IntegrationError,
     MethodError,
@@ -149,6 +150,7 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "AssemblyError",
+    "DialectError",
     "Ball",
     "Box",
     "Bushing",

@@ -48,7 +48,7 @@ def run(
     tau: Annotated[list[str] | None, typer.Option(help="Constant joint forces: joint=value; may be repeated.")] = None,
     t0: Annotated[float | None, typer.Option(help="Time of the start.")] = None,
     method: Annotated[str | None, typer.Option(help="Method of forming the equations: separate, composite …")] = None,
-    backend: Annotated[str | None, typer.Option(help="auto, llvm, numba or python.")] = None,
+    backend: Annotated[str | None, typer.Option(help="auto, llvm, loops or python.")] = None,
     integrator: Annotated[str | None, typer.Option(help="dop853, adams, radau, rk4 …")] = None,
     rtol: Annotated[float | None, typer.Option(help="Relative tolerance of adaptive integrators.")] = None,
     atol: Annotated[float | None, typer.Option(help="Absolute tolerance.")] = None,
@@ -107,14 +107,14 @@ def compare(
         list[str] | None, typer.Option(help="Methods, with commas between; may be repeated. All, if none is named.")
     ] = None,
     backends: Annotated[
-        list[str] | None, typer.Option(help="Of llvm, numba, python, sparse, dense; as --methods.", show_default=False)
+        list[str] | None, typer.Option(help="Of llvm, loops, python, sparse, dense; as --methods.", show_default=False)
     ] = None,
     states: Annotated[int, typer.Option(help="Random states in which all must agree.", min=1)] = 8,
     seed: Annotated[int, typer.Option(help="Of those states.", min=0)] = 0,
     batch: Annotated[int, typer.Option(help="States of a batch.", min=1)] = 1024,
     rounds: Annotated[int, typer.Option(help="Turns of each contender.", min=1)] = 15,
     budget: Annotated[float | None, typer.Option(help="Seconds for everything.", min=0.001)] = None,
-    cold: Annotated[bool, typer.Option("--cold", help="Compile Numba's loops anew too.")] = False,
+    cold: Annotated[bool, typer.Option("--cold", help="Compile the loops anew too.")] = False,
     graph_limit: Annotated[int, typer.Option(help="Largest graph to compile, nodes.", min=1)] = 40_000,
     json: Annotated[Path | None, typer.Option(help="Write the numbers.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page that opens without a network.")] = None,

@@ -1,6 +1,6 @@
 """Coordinate partitioning (Wehage, Haug 1982): which coordinates depend on the others, and their values from the others.
 
-In the dialect of the kernels, but looking at numbers: pivots are chosen, iterations stopped. Loops by Numba, for models of
+In the dialect of the kernels, but looking at numbers: pivots are chosen, iterations stopped. Compiled as loops, for models of
 any size. Rows are taken at length one, so that pivots are pure numbers.  docs/theory/loops.md (L17)-(L19)
 """
 

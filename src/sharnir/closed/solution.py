@@ -1,7 +1,7 @@
 """One state of a mechanism with constraints, in the dialect of the kernels: its accelerations, and the way back onto them.
 
-Small models run these functions on symbols, and they become straight-line code with all the rest; for large ones Numba
-compiles them as loops over arrays that straight-line code has filled.
+Small models run these functions on symbols, and they become straight-line code with all the rest; for large ones they
+are compiled as loops over arrays that straight-line code has filled.
 """
 
 from typing import NamedTuple

@@ -182,7 +182,7 @@ class Arithmetic:
         return Flag(self.pure(f"icmp {verb} i1 {x}, {y}"))
 
     def _call(self, name: str, *args: Any) -> Number:
-        if self.w.lanes > 1:
+        if not self.options.branches:
             raise Mismatch(f"{name!r} is not among the functions of ops")
         return Number(self.w.libm(name, *(self.number(x) for x in args)), False)
 
@@ -304,11 +304,11 @@ class Arithmetic:
         return Number(self._seen[name, wide], self.w.lanes > 1)
 
     def absolute(self, x: Any) -> Any:
-        if is_known(x):
+        if is_known(x) and self.options.branches:
             return abs(x)
-        if is_integer(x):
+        if is_integer(x) and self.options.branches:
             return self.choose(self.compare(ast.Lt, x, 0), self.negative(x), x)
-        if not isinstance(x, Number) or self.w.lanes > 1:
+        if not isinstance(x, Number) or not self.options.branches:
             raise Mismatch("'abs' is not among the functions of ops")
         return Number(self.w.call("fabs", x.name), False)
 

@@ -16,7 +16,7 @@ from .arrays import Array
 from .frame import Frame
 from .names import weight
 from .sincos import UNLIKELY
-from .source import refuse
+from .source import closure, refuse
 from .storage import words
 from .text import Writer, double
 from .values import (
@@ -84,7 +84,6 @@ class Unit:
         key = (callee, shape)
         if key not in self._kept:
             name = f"@{callee.__name__}.{len(self._kept)}"
-            self._kept[key] = name, _UNFINISHED
             parameters = [f"%p{k}" for k in range(len(flat))]
             function = Function(self, name[1:], [f"{kind} {p}" for (kind, _), p in zip(flat, parameters, strict=True)])
             given = iter(parameters)
@@ -95,8 +94,6 @@ class Unit:
             self._texts.append(function.text(_returned_type(leaves)))
             self._kept[key] = name, pattern
         name, pattern = self._kept[key]
-        if pattern is _UNFINISHED:
-            raise Mismatch(f"{callee.__name__!r} calls itself: the dialect has no recursion")
         return name, [f"{kind} {value}" for kind, value in flat], pattern
 
 
@@ -150,6 +147,8 @@ class Function:
         return self._fields[group.base, at]
 
     def call(self, callee: Any, args: Sequence[Any], node: ast.Call, caller: Any) -> Any:
+        if caller in closure(callee):
+            raise refuse(caller, node, "a function that calls itself: the dialect has no recursion")
         if weight(callee) <= self.unit.options.inline:
             return Frame(self, callee, args).run()
         try:
@@ -187,7 +186,6 @@ class Function:
         self.w.line(f"ret {kinds} {out}")
 
 
-_UNFINISHED = object()
 _TYPES = [
     '!1 = !{}',
     '!2 = !{!"sharnir"}',

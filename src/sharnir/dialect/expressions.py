@@ -301,7 +301,7 @@ class Expressions:
         if callee is int:
             return self.a.as_integer(args[0])
         if callee in (min, max) and len(args) > 1:
-            if self.w.lanes > 1:
+            if not self.a.options.branches:
                 raise Mismatch(f"{callee.__name__!r} is not among the functions of ops")
             return self.a.extreme(ast.Lt if callee is min else ast.Gt, args)
         raise Mismatch(f"a call of {ast.unparse(node.func)!r}, which is neither a function of the dialect nor of ops")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .arithmetic import Mismatch
 from .expressions import Expressions
 from .names import direct_names, nodes_in
-from .source import refuse, syntax
+from .source import check_form, refuse, syntax
 from .values import (
     COMPLEX,
     INTEGERS,
@@ -50,6 +50,7 @@ class Unclear:
 class Frame(Expressions):
     def __init__(self, into: Function, function: Any, args: Sequence[Any]) -> None:
         self.into, self.unit, self.w, self.a = into, into.unit, into.w, into.a
+        check_form(function, self.a.options.branches)
         self.function, self.tree = function, syntax(function)
         self.direct = direct_names(function)
         self.names: dict[str, Any] = {}
@@ -156,8 +157,6 @@ class Frame(Expressions):
                 method(statement)
             except Mismatch as error:
                 raise refuse(self.function, statement, str(error)) from None
-            except RecursionError:
-                raise refuse(self.function, statement, "a function that calls itself: the dialect has no recursion") from None
             if self.w.here == "dead":
                 break  # nothing behind it is reached
 

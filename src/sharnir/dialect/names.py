@@ -78,6 +78,6 @@ def nodes_in(body: list[ast.stmt], function: Any) -> int:
         total += isinstance(node, (ast.expr, ast.stmt))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             callee = function.__globals__.get(node.func.id)
-            if hasattr(callee, "__code__") and not is_foreign(callee):
+            if hasattr(callee, "__code__") and not is_foreign(callee) and callee is not function:
                 total += weight(callee)
     return total

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import DialectError
 from . import memory, ops
+from .rules import function_problems
 
 
 def refuse(function: Any, node: ast.AST, rule: str) -> DialectError:
@@ -37,12 +38,20 @@ def syntax(function: Any) -> ast.FunctionDef:
     return found
 
 
+@cache
+def check_form(function: Any, numbers: bool) -> None:
+    """Refuse a function that has what the dialect has not. `numbers`: it may look at numbers."""
+    for line, rule in function_problems(syntax(function), numbers):
+        raise DialectError(f"{function.__code__.co_filename}:{line}: {rule}")
+
+
 def is_foreign(function: Any) -> bool:
     """Functions that compiled code has as instructions, not as text."""
     return function.__module__ in (ops.__name__, memory.__name__)
 
 
-def closure(function: Any) -> list[types.FunctionType]:
+@cache
+def closure(function: Any) -> tuple[types.FunctionType, ...]:
     """The functions of the dialect that a function calls or hands on, directly or not, callees first, itself last."""
     found: dict[int, Any] = {}
 
@@ -58,7 +67,7 @@ def closure(function: Any) -> list[types.FunctionType]:
         found[id(f)] = f
 
     visit(function)
-    return list(found.values())
+    return tuple(found.values())
 
 
 @cache
