@@ -1,8 +1,6 @@
-"""The forces of a model as machine code of their own, for backends that loop: poses and velocities in, wrenches out."""
+"""The forces of a model as one straight line of machine code, for a run of loops in which no Python stands between steps."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -14,12 +12,10 @@ from .traced import TracedProgram
 
 
 class CompiledForces(LLVMRunner):
-    """Inputs t, q, v and, where bodies are looked at, r, G, velocity; outputs wrench (nb1, 6) and load (nv,).
+    """Inputs t, q, v and, where bodies are looked at, r, G, velocity; outputs wrench (nb1, 6), load (nv,) and its sum with
+    the constant joint forces, tau (nv,)."""
 
-    With constant joint forces `tau` given: a third output tau (nv,), their sum with the load.
-    """
-
-    def __init__(self, structure: Structure, store: Cache | None = None, tau: np.ndarray | None = None) -> None:
+    def __init__(self, structure: Structure, tau: np.ndarray, store: Cache) -> None:
         sizes = {"t": 1, "q": structure.nq, "v": structure.nv}
         if structure.forces.kinematic:
             sizes |= {name: (structure.nb + 1) * k for name, k in (("r", 3), ("G", 9), ("velocity", 6))}
@@ -30,19 +26,8 @@ class CompiledForces(LLVMRunner):
         for (row, c), x in pushes.items():
             wrench[6 * row + c] = x
         load: list[Number] = [torques.get(a, 0.0) for a in range(structure.nv)]
+        total = tuple(float(x) + y for x, y in zip(tau, load, strict=True))
         self.inputs = sizes
-        self.outputs: dict[str, tuple[int, ...]] = {"wrench": (structure.nb + 1, 6), "load": (structure.nv,)}
-        outputs = {"wrench": tuple(wrench), "load": tuple(load)}
-        if tau is not None:
-            self.outputs["tau"] = (structure.nv,)
-            outputs["tau"] = tuple(float(x) + y for x, y in zip(tau, load, strict=True))
-        self.traced = TracedProgram(graph, inputs, outputs)
-        self._store = store or Cache()
-
-    def loads(self, motion: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Wrenches and joint forces of a batch: arrays of rows, one for all or one each."""
-        rows: list[Any] = [np.ascontiguousarray(motion[name]).reshape(len(motion[name]), -1) for name in self.inputs]
-        n = max(len(x) for x in rows)
-        out = {name: np.empty((n, int(np.prod(shape)))) for name, shape in self.outputs.items()}
-        self.run(n, rows, list(out.values()))
-        return out
+        self.outputs = {"wrench": (structure.nb + 1, 6), "load": (structure.nv,), "tau": (structure.nv,)}
+        self.traced = TracedProgram(graph, inputs, {"wrench": tuple(wrench), "load": tuple(load), "tau": total})
+        self._store = store

@@ -19,10 +19,11 @@ from ..errors import MethodError
 from ..kernels.joint_stage import Joints
 from ..kernels.tree import Tree
 from ..model.storage import allocate, resolve, words
+from ..model.structure import Structure
 from ..programs import PROGRAMS
 from ..programs.program import Program
 from .cache import Cache
-from .compiled_forces import CompiledForces
+from .grouped_forces import GroupedForces
 from .llvm.jit import Compiled, compile_kept
 from .llvm.runner import LLVMRunner, Prepared, share
 from .numba_module import addresses, flat, kernels_text, native_assembly, translators
@@ -131,21 +132,19 @@ class NumbaRunner(Interface):
 
     def _with_forces(self, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Wrenches, joint forces and loads once the model's own forces have acted."""
-        s = self.structure
         if not hasattr(self, "_forces"):
-            self._forces = CompiledForces(s, self._store)
-            self._motion = NumbaRunner(PROGRAMS["motion"], s, store=self._store) if s.forces.kinematic else None
-        motion = {name: given[name] for name in ("t", "q", "v")}
-        if self._motion is not None:
-            n = max(len(x) for x in motion.values())
-            found = {name: np.empty((n, int(np.prod(shape)))) for name, shape in self._motion.outputs.items()}
-            self._motion.run(n, [motion[name] for name in self._motion.inputs], list(found.values()))
-            motion |= found
-        found = self._forces.loads(motion)
+            self._forces = grouped_forces(self.structure, self._store)
+        found = self._forces.loads({name: given[name] for name in ("t", "q", "v")})
         out = {"wrench": given["wrench"].reshape(len(given["wrench"]), -1) + found["wrench"], "load": found["load"]}
         if "tau" in given:
             out["tau"] = given["tau"] + found["load"]
         return out
+
+
+def grouped_forces(structure: Structure, store: Cache) -> GroupedForces:
+    """The forces of a model, with poses and velocities by loops."""
+    bodies = NumbaRunner(PROGRAMS["motion"], structure, store=store) if structure.forces.kinematic else None
+    return GroupedForces(structure, bodies, store)
 
 
 def _check_memory(program: Program, structure: Any) -> None:

@@ -220,7 +220,7 @@ class Mechanics:
         if s.forces:
             if s.forces.kinematic:
                 calls.append(self._looped(shelf.runner("motion", backend="numba"), at))
-            forces = CompiledForces(s, shelf.store, tau=self.tau)
+            forces = CompiledForces(s, self.tau, shelf.store)
             at["tau"] = np.zeros(s.nv)
             calls.append(self._straight(forces, at))
         calls.append(self._looped(forward, at))

@@ -34,9 +34,9 @@ class PointGravity(Force):
         self.gradient = gradient
 
     def formula(self, on: Loads, n: Numbers) -> Number:
-        return sum((part.act(on) for part in self.parts(on.structure)), 0.0)
+        return sum((part.formula(on, part.numbers(on)) for part in self.parts(on.structure)), 0.0)
 
-    def parts(self, structure: Structure) -> Sequence[Force]:
+    def parts(self, structure: Structure) -> Sequence[Pull]:
         return [Pull(self, body) for body in structure.bodies if body.mass != 0.0]
 
 

@@ -43,7 +43,7 @@ class JointSpring(Force):
                 raise ModelError(f"{label}: a law needs a joint of one coordinate, this one has {n} speeds")
             return {}
         stiffness = per_coordinate(self.stiffness, n, f"{label}: stiffness")
-        damping = per_coordinate(self.damping, n, f"{label}: damping")
+        damping = [-c for c in per_coordinate(self.damping, n, f"{label}: damping")]  # so that −cv is one product with its power
         if not any(stiffness):
             return {"stiffness": None, "damping": damping, "rest": None}
         return {"stiffness": stiffness, "damping": damping, "rest": _rest(placed.type, self.rest, label)}
@@ -54,7 +54,7 @@ class JointSpring(Force):
         if self.law is not None:
             on.torque(self.joint, self.law(x[0], v[0]))
             return 0.0
-        tau = [-c * speed for c, speed in zip(n["damping"], v, strict=True)]
+        tau = [c * speed for c, speed in zip(n["damping"], v, strict=True)]
         stored: Number = 0.0
         if n["stiffness"] is not None:
             stretch, balls = _stretch(placed.type, x, n["rest"])

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ...trace import Graph, Symbol
-from .base import Force
+from .base import Force, Numbers
 from .layout import WIDTH, Layout
 from .loads import Loads, OneCoordinate
-from .shape import Shape, TracedForce
+from .shape import Shape, TracedForce, by_name
 
 if TYPE_CHECKING:
     from ..structure import Structure
@@ -23,7 +23,7 @@ class Likeness(NamedTuple):
     kind: tuple[Any, ...]
     rows: list[int]
     """Of every body named its row, of every joint its first coordinate and its first speed."""
-    numbers: dict[str, Any]
+    numbers: Numbers
 
     def flat(self) -> Iterator[float]:
         for x in self.numbers.values():
@@ -91,7 +91,7 @@ class Kind:
         graph = Graph()
         symbols, numbers = _symbols(graph, like.numbers)
         traced = TracedForce(structure, graph, lambda on: force.formula(on, numbers), name)
-        self.shape = Shape(list(traced.reads.values()), symbols, traced.outputs, graph)
+        self.shape = Shape(graph, list(traced.reads.values()), symbols, by_name(traced.outputs))
         self.rows: list[list[int]] = []
         self.numbers: list[float] = []
         self.forces: list[int] = []
@@ -132,7 +132,7 @@ def _at(rows: np.ndarray, terms: Sequence[tuple[int, int, int, int]]) -> np.ndar
     return np.ascontiguousarray(rows[:, which] * times + plus + start)
 
 
-def _symbols(graph: Graph, numbers: Mapping[str, Any]) -> tuple[list[Symbol], dict[str, Any]]:
+def _symbols(graph: Graph, numbers: Numbers) -> tuple[list[Symbol], dict[str, Any]]:
     """The numbers as symbols, and by field; fields that are zero stay so."""
     made: list[Symbol] = []
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -22,15 +22,20 @@ power and rate of the energy together, zero for a conservative one."""
 
 
 class Shape:
-    """Inputs: what is read of the motion, then the numbers of the force."""
+    """Inputs: what is read of the motion, then the numbers of the force. Outputs: "push" and the `ANSWERS`."""
 
-    def __init__(self, reads: Sequence[Symbol], numbers: Sequence[Symbol], outputs: Sequence[Number], graph: Graph) -> None:
+    def __init__(
+        self, graph: Graph, reads: Sequence[Symbol], numbers: Sequence[Symbol], outputs: Mapping[str, Sequence[Number]]
+    ) -> None:
         self.graph, self.reads, self.numbers = graph, tuple(reads), tuple(numbers)
-        self.outputs: dict[str, tuple[Number, ...]] = {"push": tuple(outputs[: -len(ANSWERS)])}
-        self.outputs |= {name: (x,) for name, x in zip(ANSWERS, outputs[-len(ANSWERS) :], strict=True)}
+        self.outputs = {name: tuple(x) for name, x in outputs.items()}
 
     def _expression(self, *names: str) -> Expression:
         return Expression(self.graph, [*self.reads, *self.numbers], [x for name in names for x in self.outputs[name]])
+
+    @cached_property
+    def everything(self) -> Expression:
+        return self._expression(*self.outputs)
 
     @cached_property
     def pushes(self) -> Expression:
@@ -69,7 +74,7 @@ class TracedForce:
         """What is left of the graph without its constants, to be compared with others, and the constants."""
         place: dict[int, Any] = {x.index: k for k, x in enumerate(self.reads.values())}
         constants: list[float] = []
-        nodes = []
+        nodes: list[tuple[Any, ...]] = []
         for index in needed(self.graph, self.outputs):
             name, *args = self.graph.nodes[index]
             if name == "const":
@@ -100,7 +105,14 @@ def rebuilt(form: tuple[Any, ...]) -> Shape:
 
     for name, *args in nodes:
         values.append(graph.record(name, *(value(a) for a in args)))
-    return Shape(values[:n_reads], numbers, [0.0 if k is None else value(k) for k in ends], graph)
+    outputs = [0.0 if k is None else value(k) for k in ends]
+    return Shape(graph, values[:n_reads], numbers, by_name(outputs))
+
+
+def by_name(outputs: Sequence[Number]) -> dict[str, Sequence[Number]]:
+    """Pushes, then an answer each."""
+    n = len(outputs) - len(ANSWERS)
+    return {"push": outputs[:n], **{name: (x,) for name, x in zip(ANSWERS, outputs[n:], strict=True)}}
 
 
 # --- how what is read changes in time -------------------------------------------------------------------------------------

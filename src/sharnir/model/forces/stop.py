@@ -54,7 +54,7 @@ class JointStop(Force):
         for end, sign in ((n["low"], 1.0), (n["high"], -1.0)):
             if end is None:
                 continue
-            depth = sign * (end - x)  # positive beyond the end
+            depth = end - x if sign > 0.0 else x - end  # positive beyond the end
             push, kept = self._push(depth, -sign * v, n)
             tau, stored = tau + sign * push, stored + kept
         on.torque(self.joint, tau)

@@ -3,38 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...trace import Expression, Graph, Number, Symbol, call_traced
+from ...trace import Expression, Number, Symbol
 from .base import Force
+from .groups import grouped
 from .joint_spring import own_springs
-from .kinds import Kind, likeness
 from .layout import Layout
-from .loads import Loads
-from .shape import Shape, TracedForce, rebuilt
+from .shape import Shape
 
 if TYPE_CHECKING:
     from ..structure import Structure
-
-
-@dataclass(frozen=True)
-class Group:
-    """Forces of one shape (or parts of forces), a row of each array for each."""
-
-    shape: Shape
-    force: np.ndarray
-    """(n,): its number among all."""
-    reads: np.ndarray
-    """(n, reads): places in the flat motion."""
-    numbers: np.ndarray
-    """(n, numbers)"""
-    places: np.ndarray
-    """(n, pushes): places in the flat vector of what is pushed."""
 
 
 class ForceTable:
@@ -45,7 +28,7 @@ class ForceTable:
         self.names = list(self.forces)
         self.parameters = list(structure.parameters.values())
         self.layout = Layout(structure)
-        self.groups = _grouped(structure, self.layout, self.forces)
+        self.groups = grouped(structure, self.layout, self.forces)
         self.kinematic = any((group.reads >= self.layout.at["r"]).any() for group in self.groups)
         """Whether any force looks at bodies, not at coordinates alone."""
         self.on_ground = any(isinstance(group.shape.outputs["ground"][0], Symbol) for group in self.groups)
@@ -117,7 +100,9 @@ class ForceTable:
         rows = [
             (number, group.shape, *lists)
             for group in self.groups
-            for number, *lists in zip(*(x.tolist() for x in (group.force, group.reads, group.numbers, group.places)), strict=True)
+            for number, *lists in zip(
+                *(x.tolist() for x in (group.force[:, 0], group.reads, group.numbers, group.places)), strict=True
+            )
         ]
         return sorted(rows, key=itemgetter(0))
 
@@ -130,29 +115,3 @@ class ForceTable:
 def _add(pushes: dict[int, Number], places: Sequence[int], values: Sequence[Number]) -> None:
     for place, x in zip(places, values, strict=True):
         pushes[place] = pushes.get(place, 0.0) + x
-
-
-def _grouped(structure: Structure, layout: Layout, forces: Mapping[str, Force]) -> list[Group]:
-    """Forces of the library by kind, each kind traced once; those of the user traced one by one, then put with their like."""
-    on = Loads(structure, Graph())
-    kinds: dict[Any, Kind] = {}
-    alone: dict[Any, list[tuple[int, list[int], list[float], list[int]]]] = {}
-    for number, (name, whole) in enumerate(forces.items()):
-        for force in whole.parts(structure) if whole.alike else (whole,):
-            like = call_traced(likeness, [force, on], f"force {name!r}")
-            if like is not None:
-                if like.kind not in kinds:
-                    kinds[like.kind] = Kind(structure, layout, force, name, like)
-                kinds[like.kind].add(number, like)
-                continue
-            traced = TracedForce(structure, Graph(), force.act, name)
-            form, constants = traced.without_numbers()
-            reads = [layout.at[part] + index for part, index in traced.reads]
-            places = [*(6 * row + c for row, c in traced.wrenches), *(layout.load_at + a for a in traced.torques)]
-            alone.setdefault(form, []).append((number, reads, constants, places))
-    groups = [Group(kind.shape, np.array(kind.forces, dtype=np.int64), *kind.arrays()) for kind in kinds.values()]
-    for form, found in alone.items():
-        numbers, reads_of, constants_of, places_of = zip(*found, strict=True)
-        reads, places = np.array(reads_of, dtype=np.int64), np.array(places_of, dtype=np.int64)
-        groups.append(Group(rebuilt(form), np.array(numbers), reads, np.array(constants_of, dtype=float), places))
-    return groups

@@ -48,7 +48,9 @@ class Wrench(Force):
 
     def formula(self, on: Loads, n: Numbers) -> None:
         given = {"force": self.force, "moment": self.moment, **n}
-        force, moment = (value_of(x, on.t, on) if _reads_state(x) else value_of(x, on.t) for x in (given["force"], given["moment"]))
+        force, moment = (
+            value_of(x, on.t, on) if _reads_state(x) else value_of(x, on.t) for x in (given["force"], given["moment"])
+        )
         push = on.push if self.axes == "world" else on.push_in_body
         push(self.body, force, n["at"], moment)
 
