@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
-from math import prod
 from typing import Any
 
 import numpy as np
 
 from ..dialect.arithmetic import STEPPING, Options
-from ..dialect.batch import Batch, Looked, Sums, add_rows, look_at, run_batch
+from ..dialect.batch import Batch, run_batch
 from ..dialect.cache import Cache
 from ..dialect.jit import host_lanes
 from ..dialect.native import Loop, Native, address, calls
+from ..dialect.rows import Scattered, scatter
 from ..dialect.storage import allocate, resolve
 from ..errors import MethodError
 from ..kernels.joint_stage import Joints
 from ..kernels.tree import Tree
+from ..model.structure import Structure
 from ..programs import PROGRAMS
 from ..programs.program import Program
-from .compiled_forces import CompiledForces
+from .grouped_forces import GroupedForces, finite
 from .llvm.runner import LLVMRunner, share
 from .run import COMPUTED
 from .runner import Interface
@@ -52,7 +54,6 @@ class LoopRunner(Interface):
         self._loops: dict[int, Loop] = {}
         self._idle: dict[int, list[_Workspace]] = {}
         self._user: LLVMRunner | None = None
-        self._forces: tuple[CompiledForces, LoopRunner | None] | None = None
 
     def loop(self, lanes: int) -> Loop:
         if lanes not in self._loops:
@@ -82,39 +83,27 @@ class LoopRunner(Interface):
         work = allocate(self.program.work, self.program.sizes(s))
         groups = (s.tree, s.joints, self.program.inputs(*x), work, self.program.outputs(*y))
         out.append(self.loop(1).bind(*groups))
-        if "check" in at:
-            looked = [at[name] for name in (*self.inputs, *self.outputs)]
-            rows = np.array([(address(z), z.size) for z in looked], dtype=np.int64).reshape(-1, 2)
-            finite = Loop(look_at, (Looked,), STEPPING, store=self._store).bind(Looked(rows, at["check"]))
-            finite.keep(looked)
-            out.append(finite)
-        return out
+        return [*out, *finite(at, self)]
 
     def _bound_forces(self, given: dict[str, Any]) -> list[Native]:
         """What the model's own forces do, added to the caller's wrenches and joint forces in arrays that take their place."""
-        s = self.structure
-        forces, motion = self._own_forces()
-        at = {name: given[name] for name in ("t", "q", "v")} | {"wrench": np.zeros(6 * (s.nb + 1)), "load": np.zeros(s.nv)}
-        out: list[Native] = []
-        if motion is not None:
-            at |= {name: np.zeros(prod(shape)) for name, shape in motion.outputs.items()}
-            out += motion.chain(at)
-        out.append(forces.bind(at))
-        added = [(given["wrench"], at["wrench"])] + ([(given["tau"], at["load"])] if "tau" in given else [])
-        sums = [np.zeros(mine.size) for mine, _ in added]
-        rows = [(*map(address, pair), address(total), total.size) for pair, total in zip(added, sums, strict=True)]
-        adding = Loop(add_rows, (Sums,), STEPPING, store=self._store).bind(Sums(np.array(rows, dtype=np.int64)))
-        adding.keep((added, sums))
-        given |= dict(zip(("wrench", "tau"), sums, strict=False)) | {"load": at["load"]}
-        return [*out, adding]
+        layout = self.structure.forces.layout
+        push = np.zeros(layout.pushes)
+        state = {name: given[name] for name in ("t", "q", "v", "parameter") if name in given}
+        out = self._forces.chain(state, {"push": push})
+        parts = {"wrench": push[: layout.load_at], "tau": push[layout.load_at :]}
+        for name, part in parts.items():
+            if name in given:
+                everywhere = np.arange(part.size, dtype=np.int64)
+                own = Scattered(np.ascontiguousarray(given[name]).ravel(), everywhere, part)
+                out.append(Loop(scatter, (Scattered,), STEPPING, store=self._store).bind(own))
+                given[name] = part
+        given["load"] = parts["tau"]
+        return out
 
-    def _own_forces(self) -> tuple[CompiledForces, LoopRunner | None]:
-        """Their code, and where they look at bodies, the program that says how those move."""
-        if self._forces is None:
-            s = self.structure
-            motion = LoopRunner(PROGRAMS["motion"], s, store=self._store) if s.forces.kinematic else None
-            self._forces = CompiledForces(s, self._store), motion
-        return self._forces
+    @cached_property
+    def _forces(self) -> GroupedForces:
+        return grouped_forces(self.structure, self._store)
 
     # --- many ---------------------------------------------------------------------------------------------------------------
     def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:
@@ -173,18 +162,17 @@ class LoopRunner(Interface):
 
     def _with_forces(self, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Wrenches, joint forces and loads once the model's own forces have acted."""
-        forces, runner = self._own_forces()
-        motion = {name: given[name] for name in ("t", "q", "v")}
-        if runner is not None:
-            n = max(len(x) for x in motion.values())
-            found = {name: np.empty((n, prod(shape))) for name, shape in runner.outputs.items()}
-            runner.run(n, [motion[name] for name in runner.inputs], list(found.values()))
-            motion |= found
-        found = forces.loads(motion)
+        found = self._forces.loads({name: given[name] for name in ("t", "q", "v")})
         out = {"wrench": given["wrench"].reshape(len(given["wrench"]), -1) + found["wrench"], "load": found["load"]}
         if "tau" in given:
             out["tau"] = given["tau"] + found["load"]
         return out
+
+
+def grouped_forces(structure: Structure, store: Cache) -> GroupedForces:
+    """The forces of a model, with poses and velocities by loops."""
+    bodies = LoopRunner(PROGRAMS["motion"], structure, store=store) if structure.forces.kinematic else None
+    return GroupedForces(structure, bodies, store)
 
 
 class _Workspace:

@@ -45,9 +45,7 @@ class RunnerShelf:
         return self._backends[name]
 
     def _decide(self, name: str) -> str:
-        if name == "forces":  # what forces report is worked out before any loop could begin
-            return "llvm" if self.structure.nb <= BODIES and self.asked != "python" else "python"
-        loops_only = PROGRAMS[name].loops_only
+        loops_only = name in PROGRAMS and PROGRAMS[name].loops_only
         if self.asked != "auto":
             if self.asked == "llvm" and loops_only:
                 raise MethodError(f"{name!r} looks at numbers to stop: it runs on 'loops' or 'python', not as straight-line code")
@@ -85,8 +83,12 @@ class RunnerShelf:
         if backend == "python":
             return PythonRunner(program, self.structure, constant, outputs)
         if backend == "loops":
-            from .loops import LoopRunner
+            from .loops import LoopRunner, grouped_forces
 
+            if program is FORCE_REPORT:
+                from .grouped_forces import ReportRunner
+
+                return ReportRunner(self.structure, grouped_forces(self.structure, self.store), tuple(outputs))
             return LoopRunner(program, self.structure, constant, outputs, store=self.store)
         from .llvm.runner import LLVMRunner
 

@@ -6,7 +6,7 @@ states are laid out so, the function is called, its results are laid out as rows
 
 from typing import NamedTuple
 
-from .arrays import Array, IntegerArray
+from .arrays import IntegerArray
 from .memory import invoke, numbers_at
 
 
@@ -45,30 +45,3 @@ def collect(rows, stride, place, size, lanes):
     for i in range(size):
         for lane in range(lanes):
             x[lane * stride + i] = y[i * lanes + lane]
-
-
-class Looked(NamedTuple):
-    rows: IntegerArray["nr", 2]  # address and how many numbers
-    check: Array[1]
-
-
-def look_at(c):
-    """check: 0 where all numbers are finite, else nan."""
-    total = 0.0
-    for k in range(c.rows.shape[0]):
-        x = numbers_at(c.rows[k, 0], c.rows[k, 1])
-        for i in range(x.shape[0]):
-            total = total + 0.0 * x[i]
-    c.check[0] = total
-
-
-class Sums(NamedTuple):
-    rows: IntegerArray["nr", 4]  # addresses of two arrays and of their sum, how many numbers
-
-
-def add_rows(s):
-    for k in range(s.rows.shape[0]):
-        size = s.rows[k, 3]
-        x, y, z = numbers_at(s.rows[k, 0], size), numbers_at(s.rows[k, 1], size), numbers_at(s.rows[k, 2], size)
-        for i in range(size):
-            z[i] = x[i] + y[i]

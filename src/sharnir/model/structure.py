@@ -110,6 +110,8 @@ class Structure:
             return np.array(x, dtype=np.int64)
 
         self.q_first, self.v_first = integers(q_first), integers(v_first)
+        self.motion_of: np.ndarray = np.repeat(np.arange(len(rows)), integers(columns[5]))
+        """The motion every coordinate belongs to."""
         joints = Joints(
             start=integers(start), first=integers(first), reversed=integers(backwards),
             kind=integers(columns[0]), q_at=integers(columns[1]), v_at=integers(columns[2]),
