@@ -95,7 +95,7 @@ class LoopRunner(Interface):
         for name, part in parts.items():
             if name in given:
                 everywhere = np.arange(part.size, dtype=np.int64)
-                own = Scattered(np.ascontiguousarray(given[name]).ravel(), everywhere, part)
+                own = Scattered(given[name].reshape(-1), everywhere, part)
                 out.append(Loop(scatter, (Scattered,), STEPPING, store=self._store).bind(own))
                 given[name] = part
         given["load"] = parts["tau"]

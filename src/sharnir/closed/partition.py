@@ -52,8 +52,8 @@ def recover(p):
         invoke(p.calls[1, 0], p.calls[1, 1])
         for a in range(p.dq.shape[0]):
             p.X[a] = p.X[a] + p.dq[a]
-        if p.calls.shape[0] > 2:
-            invoke(p.calls[2, 0], p.calls[2, 1])
+        for k in range(2, p.calls.shape[0]):
+            invoke(p.calls[k, 0], p.calls[k, 1])
     for k in range(p.rate.shape[0]):
         p.right[k] = -p.rate[k]
     solve_dependent(p, p.rate.shape[0], IN_SPEED)

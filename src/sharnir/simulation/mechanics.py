@@ -17,7 +17,7 @@ from ..backends.llvm.runner import GraphRunner
 from ..backends.run import run_program
 from ..backends.shelf import LIMIT
 from ..backends.traced import TracedProgram
-from ..closed.put_right import put_right, quaternion_places
+from ..closed.put_right import put_right, put_right_natively, quaternion_places
 from ..closed.stabilisation import PROJECTION, Stabilisation
 from ..closed.stabilised import Interpreted
 from ..dynamics import Dynamics
@@ -25,6 +25,7 @@ from ..errors import SingularError, StateError
 from ..integrate.system import Buffers, System, buffers, from_python
 from ..programs import PROGRAMS
 from ..trace import Graph, GraphTooLarge
+from .account import Account
 from .dependents import Dependents
 from .events import Event, Watched
 from .keeping import Kept, closed_loops
@@ -59,15 +60,16 @@ class Mechanics:
         self._watched = Watched(s, functions) if functions else None
         straight = self._traced(balance)
         quiet = not (s.drives or s.given or s.forces or self.tau.any())
-        self.accounted = quiet or (straight is not None and balance)
+        loops = d._method.program and d._shelf.asked != "python" and not d.closed
+        self.accounted = bool(quiet or (balance and (straight is not None or loops)))
         """Whether the work of everything that feeds or takes energy is kept account of."""
         if straight:
             self.system = self._native(straight, jacobian)
         elif d.closed and d.closed.backend != "python" and not d.closed.form:
             self.backend = "loops"
             self.system = closed_loops(self, d.closed)
-        elif d._method.program and d._shelf.asked != "python" and not d.closed:
-            self.system = self._loops()
+        elif loops:
+            self.system = self._loops(balance)
         else:
             self.system = self._python()
 
@@ -142,12 +144,7 @@ class Mechanics:
 
     def put_right(self, b: Buffers) -> list[Native]:
         """Quaternions of length one, joints on their own constraints, in place; nothing where there are none."""
-        if not quaternion_places(self.d.model):
-            return []
-        graph = Graph()
-        q, t = tuple(graph.inputs(self.nq)), tuple(graph.inputs(1))
-        right = tuple(put_right(self.d.model, q, t[0]))
-        return [self.function(TracedProgram(graph, {"q": q, "t": t}, {"right": right}), b, {}, b.X[: self.nq])]
+        return put_right_natively(self.d.model, b.X[: self.nq], b.T, self.d._shelf.store)
 
     def _watch(self, b: Buffers) -> Native:
         """The functions of all events, into G."""
@@ -179,19 +176,21 @@ class Mechanics:
         return equations.along.bind(arrays, self.n, lanes)
 
     # --- loops ----------------------------------------------------------------------------------------------------------
-    def _loops(self) -> System:
+    def _loops(self, balance: bool) -> System:
         """Models too large for straight-line code, and methods that iterate: native functions one after the other."""
         self.backend = "loops"
         s, shelf, nq = self.structure, self.d._shelf, self.nq
         method = self.d._method.program
         forward = shelf.runner(f"forward/{method}", wrenches=True, backend="loops")
         iterates = "report" in forward.outputs
+        account = Account(self, bool(self.tau.any())) if balance else None
+        self.causes = account.causes if account else ()
         b = buffers(self.n, events=len(self.events), report=2 if iterates else 0)
         at = self.inputs(b) | self._derivative(b) | {"report": b.report, "wrench": np.zeros(6 * (s.nb + 1))}
         rates = shelf.runner("rates", backend="loops").chain(at)
         return System(
             b,
-            [*forward.chain(at), *rates],
+            [*forward.chain(at), *rates, *(account.chain(at, at["power"]) if self.causes and account else [])],
             rates=rates,
             projection=self.put_right(b),
             events=self.watches(b),

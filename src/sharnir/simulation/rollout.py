@@ -13,9 +13,8 @@ import numpy as np
 
 from ..dialect.jit import host_lanes
 from ..backends.llvm.runner import GraphRunner, share
-from ..backends.traced import TracedProgram
 from ..closed.assembly import assemble_start
-from ..closed.put_right import put_right, quaternion_places
+from ..closed.put_right import put_right_natively, quaternion_places
 from ..closed.solution import TURNS
 from ..closed.stabilisation import DECAYING, PROJECTION, Stabilisation, chosen, with_decay
 from ..dynamics import Dynamics
@@ -25,7 +24,6 @@ from ..integrate.stepping.rollout import Lanes, rollout_euler, rollout_rk4
 from ..integrate.system import System, buffers
 from ..model.model import Model
 from ..model.states import check_quaternions, real_array
-from ..trace import Graph
 from .checks import number, whole
 from .prepared import dynamics, equations
 from .progress import Progress
@@ -173,17 +171,12 @@ class _Plan:
         self.nq, self.nv = s.nq, s.nv
         self.parameters = np.array(list(s.parameters.values()), dtype=float)
         self.code = equations(d, balance=False, stabilisation=stabilisation).code
-        self.places = quaternion_places(d.model)
         self.projection: list[tuple[GraphRunner, str]] = []
         """What brings a state back to where it must be: code, and what it overwrites."""
         if d.closed and stabilisation == PROJECTION:
             position, speed = d.closed.corrections
             self.projection = [*[(position, "q")] * TURNS, (speed, "v")]
-        elif self.places:
-            graph = Graph()
-            q, t = tuple(graph.inputs(self.nq)), tuple(graph.inputs(1))
-            traced = TracedProgram(graph, {"q": q, "t": t}, {"x": tuple(put_right(d.model, q, t[0]))})
-            self.projection = [(GraphRunner(traced, store=d._shelf.store), "q")]
+        self.store = d._shelf.store
 
 
 class _Part:
@@ -218,6 +211,7 @@ class _Part:
         rates = {"rate": b.DX[: self.split], "qdd": b.DX[self.split :], "power": np.zeros(0)}
         derivative = plan.code.bind(at | rates, n, lanes)
         projection = [code.bind(at | {"x": at[overwritten]}, n, lanes) for code, overwritten in plan.projection]
+        projection = projection or put_right_natively(plan.d.model, at["q"], b.T, plan.store)
         self.system = System(b, [derivative], projection=projection, split=self.split)
         self.drive = driver(plan.entry, (self.system.problem(False), self.lanes))
 
