@@ -107,8 +107,9 @@ def save(r: Result, path: Any) -> None:
         _write_netcdf(part, {**data, **coordinates}, attributes)
         os.replace(part, path)
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise StateError(f"cannot write {path}: {error}") from error
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _write_netcdf(path: Path, variables: Variables, attributes: Mapping[str, Any]) -> None:

@@ -112,11 +112,12 @@ def _describe(entry: dict[str, Any], cls: type[Fields]) -> None:
 def _docstrings(module: str) -> dict[str, dict[str, str]]:
     """{class: {field: what stands below it}}, read here: pydantic would read the sources whenever they are imported."""
     out: dict[str, dict[str, str]] = {}
-    for part in ast.parse(getsource(sys.modules[module])).body:
-        for pair in pairwise(part.body) if isinstance(part, ast.ClassDef) else ():
-            match pair:
-                case ast.AnnAssign(target=ast.Name(id=field)), ast.Expr(value=ast.Constant(value=str(text))):
-                    out.setdefault(part.name, {})[field] = cleandoc(text)
+    for cls in ast.parse(getsource(sys.modules[module])).body:
+        if isinstance(cls, ast.ClassDef):
+            for pair in pairwise(cls.body):
+                match pair:
+                    case ast.AnnAssign(target=ast.Name(id=field)), ast.Expr(value=ast.Constant(value=str(text))):
+                        out.setdefault(cls.name, {})[field] = cleandoc(text)
     return out
 
 
