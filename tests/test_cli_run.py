@@ -51,7 +51,18 @@ def test_a_motion_with_summary_numbers_and_picture(run, file, tmp_path):
 
 def test_options_of_method_and_integrator(run, file, tmp_path):
     code, out, _ = run(
-        file, "--duration", -0.1, "--method", "composite", "--integrator", "rk4", "--step", 0.01, "-q", "-o", tmp_path / "a.csv"
+        file,
+        "--duration",
+        "-1e-1",
+        "--method",
+        "composite",
+        "--integrator",
+        "rk4",
+        "--step",
+        0.01,
+        "-q",
+        "-o",
+        tmp_path / "a.csv",
     )
     assert (code, out) == (0, "") and len((tmp_path / "a.csv").read_text().splitlines()) == 12
 
