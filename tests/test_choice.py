@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import sharnir as sh
 from sharnir.dialect.cache import Cache, digest
@@ -20,7 +19,6 @@ from sharnir.choice import calibration, work
 from sharnir.choice.calibrate import fit, habit, off
 from sharnir.choice.calibration import SHIPPED_CALIBRATION, current, forget, keep
 from sharnir.choice.choose import FASTEST, applies, choose_method
-from sharnir.cli.main import app
 from sharnir.method_table import METHODS
 from sharnir.programs import PROGRAMS
 
@@ -205,20 +203,19 @@ def test_clearing_the_cache_keeps_the_calibration(own_cache):
     assert current().machine == "mine" and not (own_cache / "choice").exists()
 
 
-@pytest.mark.xdist_group("loops")
-def test_calibrating_measures_fits_and_keeps(own_cache, monkeypatch):
+def test_calibrating_measures_fits_and_keeps(own_cache, monkeypatch, command):
     monkeypatch.setattr(calibrating, "models", lambda: iter([sh.samples.chain(n) for n in (1, 3, 5)]))
     monkeypatch.setattr(calibrating, "long_models", lambda: iter([sh.samples.chain(20)]))
     monkeypatch.setattr(calibrating, "FASTEST", ("separate", "composite"))
-    out = CliRunner().invoke(app, ["calibrate", "--quiet"])
-    assert out.exit_code == 0, out.output
+    code, out, err = command("calibrate", "--quiet")
+    assert (code, err) == (0, "")
     made = current()
-    assert made is not SHIPPED_CALIBRATION and str(made) in out.output and set(made.loops) == {"separate", "composite"}
+    assert made is not SHIPPED_CALIBRATION and str(made) in out and set(made.loops) == {"separate", "composite"}
     assert (
         min(made.single) >= 0.0
         and made.graph_seconds("composite", work.of_graph(traced(sh.samples.chain(5), "composite")), False) > 0.0
     )
-    assert CliRunner().invoke(app, ["calibrate", "--shipped"]).exit_code == 0
+    assert command("calibrate", "--shipped")[0] == 0
     assert current() is SHIPPED_CALIBRATION
 
 
