@@ -13,8 +13,8 @@ from sharnir.backends.llvm.runner import LLVMRunner
 from sharnir.backends.loops import LoopRunner
 from sharnir.backends.runner import PythonRunner
 from sharnir.backends.traced import TracedProgram
-from sharnir.forms import FORMS, momentum
 from sharnir.dialect.arrays import Array
+from sharnir.forms import FORMS, momentum
 from sharnir.programs import PROGRAMS
 from sharnir.programs.program import Program
 from sharnir.trace import Graph

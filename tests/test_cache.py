@@ -13,11 +13,11 @@ import pytest
 
 import sharnir as sh
 from runs import batch, recorded, run
-from sharnir.dialect import cache, jit, native
-from sharnir.dialect.cache import Cache, digest
 from sharnir.backends.llvm.emit import emit
 from sharnir.backends.llvm.runner import LLVMRunner
 from sharnir.backends.loops import LoopRunner
+from sharnir.dialect import cache, jit, native
+from sharnir.dialect.cache import Cache, digest
 from sharnir.dialect.source import texts
 from sharnir.programs import PROGRAMS
 from sharnir.trace import Graph

@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from sharnir.dialect.cache import Cache, digest
 from sharnir.backends.counting import count_compiled
-from sharnir.dialect.jit import host
 from sharnir.backends.shelf import RunnerShelf
 from sharnir.backends.traced import trace_program
 from sharnir.choice import calibrate as calibrating
@@ -19,6 +17,8 @@ from sharnir.choice import calibration, work
 from sharnir.choice.calibrate import fit, habit, off
 from sharnir.choice.calibration import SHIPPED_CALIBRATION, current, forget, keep
 from sharnir.choice.choose import FASTEST, applies, choose_method
+from sharnir.dialect.cache import Cache, digest
+from sharnir.dialect.jit import host
 from sharnir.method_table import METHODS
 from sharnir.programs import PROGRAMS
 

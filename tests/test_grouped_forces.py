@@ -6,12 +6,12 @@ import time
 
 import numpy as np
 import pytest
+from sharnir.backends.cache import Cache
+from sharnir.backends.numba_runner import grouped_forces
 
 import sharnir as sh
-from sharnir.backends.cache import Cache
 from sharnir.backends.grouped_forces import GroupedForces
 from sharnir.backends.link import relink
-from sharnir.backends.numba_runner import grouped_forces
 from sharnir.backends.run import run_program
 from sharnir.model.forces.loads import Loads
 from sharnir.programs import PROGRAMS

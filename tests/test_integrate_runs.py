@@ -15,17 +15,12 @@ import pytest
 
 import sharnir as sh
 from integration_problems import ADAPTIVE, FIXED, OWN, exact, kepler, oscillator, system
-from sharnir.dialect.cache import Cache
 from sharnir.errors import IntegrationError
 from sharnir.integrate import Event, System, buffers, from_python, from_traced, run
 from sharnir.integrate import run as run_function
 from sharnir.integrate.methods import INTEGRATORS
 from sharnir.integrate.running import _Pieces
 from sharnir.integrate.stepping import state as s
-from sharnir.integrate.stepping.advance import Output
-from sharnir.integrate.stepping.events import Events
-from sharnir.integrate.stepping.problem import Problem
-from sharnir.integrate.stepping.state import Run
 
 PARAMETERS = np.array([9.81, 0.8])
 

@@ -19,9 +19,9 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
-    from .dialect.cache import cache_clear
     from .comparison.comparison import Comparison
     from .comparison.run import compare
+    from .dialect.cache import cache_clear
     from .dynamics import Dynamics
     from .forms.matrices import Matrices, matrices
     from .integrate.methods import integrators
@@ -150,7 +150,6 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "AssemblyError",
-    "DialectError",
     "Ball",
     "Box",
     "Bushing",
@@ -162,6 +161,7 @@ __all__ = [
     "CustomJoint",
     "Cylinder",
     "Cylindrical",
+    "DialectError",
     "Distance",
     "Drag",
     "Dynamics",

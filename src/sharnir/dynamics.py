@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .arguments import Arguments, batch_size, check_out
-from .backends.llvm.runner import GraphRunner
 from .backends.counting import Count, count_as_written, count_compiled
+from .backends.llvm.runner import GraphRunner
 from .backends.run import input_sizes
 from .backends.shelf import RunnerShelf
 from .backends.traced import trace_program

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..dialect.cache import Cache
 from ..errors import MethodError
 from ..model.structure import Structure
 from ..programs import PROGRAMS, program_for
 from ..trace import GraphTooLarge
-from ..dialect.cache import Cache
 from .runner import PythonRunner
 from .traced import TracedProgram, trace_program
 from .user_functions import FORCE_REPORT

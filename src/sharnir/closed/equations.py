@@ -12,27 +12,27 @@ from typing import Any
 
 import numpy as np
 
-from ..dialect.cache import Cache
 from ..backends.constraint_table import ConstraintTable
 from ..backends.link import relink
 from ..backends.llvm.runner import GraphRunner
-from ..dialect.arithmetic import STEPPING
-from ..dialect.native import Loop
 from ..backends.run import run_program
 from ..backends.shelf import LIMIT
 from ..backends.traced import TracedProgram
+from ..dialect.arithmetic import STEPPING
+from ..dialect.cache import Cache
+from ..dialect.native import Loop
+from ..dialect.storage import allocate
 from ..errors import MethodError, known
 from ..forms.closed import CLOSED_FORMS
 from ..forms.matrices import Matrices
 from ..method_table import METHODS, Method
 from ..model.model import Model
-from ..dialect.storage import allocate
 from ..programs import program_for
 from ..trace import Graph, GraphTooLarge, Number
 from . import solution
 from .assembly import moved
-from .put_right import put_right
 from .partition import Partition, reconsider, recover
+from .put_right import put_right
 from .solution import Closed, Correction, Keeping
 
 MATRIX = ("composite", "direct", "recursive", "kosynka", "stepanenko")

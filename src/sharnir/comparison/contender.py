@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.counting import Count
 from ..dialect.cache import Cache, kept_in
 from ..dialect.jit import host_lanes
-from ..backends.counting import Count
 from ..dynamics import Dynamics
 from ..errors import MethodError, SharnirError, known
 from ..forms.closed import CLOSED_FORMS

@@ -34,6 +34,7 @@ from .values import (
     is_known,
 )
 
+
 def compile_module(entry: Any, groups: Sequence[Any], options: Options, shared: int = 0) -> str:
     """The LLVM assembly of a function and all it calls. `groups`: the declared NamedTuples of its arguments, of which the
     first `shared` are the same for all lanes."""

@@ -102,7 +102,9 @@ class Expressions:
                 raise Mismatch(f"index {at[0]} of a tuple of {len(owner)}")
             return owner[at[0]]
         if not all(is_known(x) for x in owner):
-            raise Mismatch("the index of a tuple must be known: a loop over it is short, and counts from a known number to another")
+            raise Mismatch(
+                "the index of a tuple must be known: a loop over it is short, and counts from a known number to another"
+            )
         table = self.unit.table(owner)
         place = self.w.let(f"getelementptr inbounds double, ptr {table}, i64 {self.a.integer(at[0])}")
         return Number(self.w.let(f"load double, ptr {place}"), False)
@@ -128,7 +130,11 @@ class Expressions:
             flat = self.a.binary(ast.Mult, flat, 2)
         element = {INTEGERS: "i64", SHARED: "double"}.get(array.kind, self.w.T)
         offset = self.a.integer(flat)
-        pointer = self.a.pure(f"getelementptr inbounds {element}, ptr {array.pointer}, i64 {offset}") if offset != "0" else array.pointer
+        pointer = (
+            self.a.pure(f"getelementptr inbounds {element}, ptr {array.pointer}, i64 {offset}")
+            if offset != "0"
+            else array.pointer
+        )
         return ArrayValue(pointer, array.shape[len(at) :], array.kind), pointer
 
     def load(self, array: ArrayValue, place: str) -> Any:
@@ -317,5 +323,3 @@ _EFFECTS = ("load ", "store ", "call ", "br ")
 def _harmless(lines: list[str]) -> bool:
     """Whether instructions can be carried out though nobody may want their results."""
     return not any(word in line for line in lines for word in _EFFECTS) and not any(line.endswith(":") for line in lines)
-
-

@@ -87,7 +87,9 @@ class Frame(Expressions):
     def store(self, name: str, value: Any, node: ast.AST) -> None:
         if name in self.direct or not self._storable(value):
             if name not in self.direct and name in self.names and self._homes.get(name) in self._around:
-                raise refuse(self.function, node, f"{name!r} is bound to {describe(value)} in a branch or a loop: give it a name there")
+                raise refuse(
+                    self.function, node, f"{name!r} is bound to {describe(value)} in a branch or a loop: give it a name there"
+                )
             self.names[name], self._homes[name] = value, self._body
             return
         slot = self.names.get(name)

@@ -15,6 +15,7 @@ from .source import translators
 
 CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
+
 @once
 def _initialize() -> None:
     llvm.initialize_native_target()

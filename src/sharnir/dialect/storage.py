@@ -25,9 +25,7 @@ def _size(part: Any, sizes: Mapping[str, int]) -> int:
     return sizes[name] + (int(more) if more else 0)
 
 
-def allocate(
-    group: Any, sizes: Mapping[str, int], make: Callable[[tuple[int, ...]], Any] | None = None, lanes: int = 1
-) -> Any:
+def allocate(group: Any, sizes: Mapping[str, int], make: Callable[[tuple[int, ...]], Any] | None = None, lanes: int = 1) -> Any:
     """A group of arrays (groups within groups too), numbers filled with nan so that what is not written shows.
 
     `make` makes arrays of numbers of another kind. With several lanes numbers get an axis more, the last one.

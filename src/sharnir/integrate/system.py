@@ -17,6 +17,7 @@ from ..dialect.native import from_python as native_from_python
 from ..errors import StateError
 from .stepping.problem import Problem
 
+
 @dataclass
 class Buffers:
     """What native functions read (X, T) and write (DX, G, J, report)."""

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..dialect.cache import Cache
 from ..backends.llvm.runner import GraphRunner
+from ..backends.traced import TracedProgram
+from ..dialect.cache import Cache
 from ..dialect.jit import host_lanes
 from ..dialect.native import Native
-from ..backends.traced import TracedProgram
 from ..errors import StateError
 from ..trace import Graph, Number, Symbol, call_traced, check_numbers, needed, tangent
 from .system import System, buffers

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..dialect.storage import allocate
 from ..errors import known
 from ..kernels.joint_stage import GIVEN, Joints, JointValues, joint_stage
 from ..kernels.tree import Tree
@@ -14,7 +15,6 @@ from ..trace import Expression, Number
 from .forces.table import ForceTable
 from .joints.base import Motion, fixed
 from .pose import Pose, Rotation
-from ..dialect.storage import allocate
 
 if TYPE_CHECKING:
     from .model import PlacedJoint

@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 
 from ..backends.link import relink
-from ..dialect.jit import host_lanes
-from ..dialect.native import Native
 from ..backends.llvm.runner import GraphRunner
 from ..backends.run import run_program
 from ..backends.shelf import LIMIT
@@ -20,6 +18,8 @@ from ..backends.traced import TracedProgram
 from ..closed.put_right import put_right, put_right_natively, quaternion_places
 from ..closed.stabilisation import PROJECTION, Stabilisation
 from ..closed.stabilised import Interpreted
+from ..dialect.jit import host_lanes
+from ..dialect.native import Native
 from ..dynamics import Dynamics
 from ..errors import SingularError, StateError
 from ..integrate.system import Buffers, System, buffers, from_python

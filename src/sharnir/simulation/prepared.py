@@ -9,12 +9,12 @@ from collections.abc import Callable
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
-from ..dialect.cache import Cache
 from ..backends.derivative import TracedDerivative, jacobian_along, trace_derivative
 from ..backends.llvm.runner import GraphRunner
 from ..closed.equations import ClosedEquations
 from ..closed.stabilisation import DECAYING, PROJECTION
 from ..closed.stabilised import StabilisedEquations
+from ..dialect.cache import Cache
 from ..dynamics import Dynamics
 from ..model.model import Model
 from ..model.structure import Structure

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ..dialect.jit import host_lanes
 from ..backends.llvm.runner import GraphRunner, share
 from ..closed.assembly import assemble_start
 from ..closed.put_right import put_right_natively, quaternion_places
 from ..closed.solution import TURNS
 from ..closed.stabilisation import DECAYING, PROJECTION, Stabilisation, chosen, with_decay
+from ..dialect.jit import host_lanes
 from ..dynamics import Dynamics
 from ..errors import MethodError, ModelError, StateError
 from ..integrate.compiled import driver

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...trace import Number, Symbol, needed
-from ..traced import TracedProgram
 from ...dialect.arithmetic import RELAXED
 from ...dialect.sincos import UNLIKELY, sines_and_cosines
-from .stages import plan
 from ...dialect.text import Writer
+from ...trace import Number, Symbol, needed
+from ..traced import TracedProgram
+from .stages import plan
 
 _BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 _INTRINSIC = {"sqrt": "sqrt", "abs": "fabs"}

@@ -18,6 +18,7 @@ EVENTS = 3  # G from X and T
 JACOBIAN = 4  # J from X and T, by columns: J[j, i] is the derivative of DX[i] by X[j]
 ROLES = 5
 
+
 class Problem(NamedTuple):
     X: Array["n"]
     DX: Array["n"]
