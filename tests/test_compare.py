@@ -123,7 +123,7 @@ def test_forces_drives_and_custom_joints_agree():
     assert len([row for row in c.rows if row.ok]) == 9 and c.disagreement < 1e-10
 
 
-def test_numba_loops_come_from_the_cache_and_agree():
+def test_loops_come_from_the_cache_and_agree():
     c = sh.compare(sh.samples.chain(2), "composite", "loops", **QUICK)
     row = c.row("composite", "loops")
     assert row.ok and row.disagreement < 1e-10 and row.compile_single is None and row.code_bytes > 1000

@@ -174,7 +174,10 @@ def function(body: str) -> str:
     return f"{HEAD}def kernel(tree, x, n):\n    y = x[n]\n    {body}\n    return y\n"
 
 
-def compiled(path: Path, options: Options = Options(lanes=4)) -> str:
+LANES = Options(lanes=4)
+
+
+def compiled(path: Path, options: Options = LANES) -> str:
     spec = importlib.util.spec_from_file_location(f"sample_{path.stem}", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -219,7 +222,7 @@ def test_only_code_that_is_never_traced_looks_at_numbers(tmp_path):
     path = written(tmp_path, function("if abs(x[0]) > 0.5:\n        y = 0.0"))
     with pytest.raises(sh.DialectError, match="abs"):
         compiled(path)
-    with pytest.raises(sh.DialectError, match="a branch depends on 'x\\[0\\] > 0.5', which is made of numbers: use select"):
+    with pytest.raises(sh.DialectError, match=r"a branch depends on 'x\[0\] > 0.5', which is made of numbers: use select"):
         compiled(written(tmp_path, function("if x[0] > 0.5:\n        y = 0.0"), "another.py"), Options())  # one lane is no excuse
     assert "define" in compiled(path, STEPPING)
     with pytest.raises(sh.DialectError, match=r"a call of 'x.copy'"):  # and is bound by every other rule

@@ -7,18 +7,16 @@ import time
 import numpy as np
 import pytest
 from sharnir.backends.cache import Cache
-from sharnir.backends.numba_runner import grouped_forces
 
 import sharnir as sh
 from sharnir.backends.grouped_forces import GroupedForces
 from sharnir.backends.link import relink
+from sharnir.backends.loops import grouped_forces
 from sharnir.backends.run import run_program
 from sharnir.model.forces.loads import Loads
 from sharnir.programs import PROGRAMS
 from sharnir.trace import Expression, Graph, tangent
 from states import assert_close
-
-pytestmark = pytest.mark.xdist_group("numba")
 
 LAW, TURNED = (lambda x, rate: 3.0 * x * x * x + rate), sh.formula("2*x - 0.5*v", "x", "v")
 
@@ -204,7 +202,7 @@ def test_setting_up_thousands_of_forces_takes_seconds():
         m = long_chain(n)
         q, v = np.full(n, 0.01), np.full(n, 0.1)
         begin = time.perf_counter()
-        d = sh.Dynamics(m, "separate", "numba")
+        d = sh.Dynamics(m, "separate", "loops")
         d.forward(q, v)
         energy, power = d.force_energies(q, v), d.force_powers(q, v)
         took.append(time.perf_counter() - begin)
@@ -216,12 +214,12 @@ def test_backend_auto_reports_forces_of_any_number():
     m = long_chain(400)  # too many for a graph, few enough to try
     d, plain = sh.Dynamics(m, "separate"), sh.Dynamics(m, "separate", "python")
     q, v = np.full((2, 400), 0.01), np.full((2, 400), 0.1)
-    assert d._shelf.backend_of("forces") == "numba"
+    assert d._shelf.backend_of("forces") == "loops"
     assert_close(d.force_powers(q, v), plain.force_powers(q, v), 1e-11)
 
 
 def test_a_model_without_forces_reports_none_on_loops():
-    assert sh.Dynamics(sh.samples.chain(3), "separate", "numba").force_energies([0.0] * 3).shape == (0,)
+    assert sh.Dynamics(sh.samples.chain(3), "separate", "loops").force_energies([0.0] * 3).shape == (0,)
 
 
 def test_a_force_class_of_the_users_own_is_not_taken_for_its_parent():

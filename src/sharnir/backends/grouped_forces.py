@@ -98,7 +98,7 @@ class GroupedForces:
         parts = {part: flat[at : at + layout.sizes[part]] for part, at in layout.at.items()}
         out = [self._copied([(given[part], parts[part]) for part in ("t", "q", "v", "parameter")])]
         if self.bodies is not None:
-            out += self.bodies.chain(arrays | {part: parts[part] for part in self._of_bodies})
+            out += self.bodies.chain({**arrays} | {part: parts[part] for part in self._of_bodies})
         zeros = np.zeros(max(x.size for x in answers.values()))
         out.append(self._copied([(zeros[: x.size], x) for x in answers.values()]))
         for g, group in enumerate(self.groups):

@@ -89,7 +89,7 @@ class LoopRunner(Interface):
         """What the model's own forces do, added to the caller's wrenches and joint forces in arrays that take their place."""
         layout = self.structure.forces.layout
         push = np.zeros(layout.pushes)
-        state = {name: given[name] for name in ("t", "q", "v", "parameter") if name in given}
+        state: dict[str, np.ndarray] = {name: given[name] for name in ("t", "q", "v", "parameter") if name in given}
         out = self._forces.chain(state, {"push": push})
         parts = {"wrench": push[: layout.load_at], "tau": push[layout.load_at :]}
         for name, part in parts.items():
@@ -114,7 +114,7 @@ class LoopRunner(Interface):
         threads = 1 if self.program.loops_only else max(1, min(threads, n // lanes))
         parts = 1 if threads == 1 else min(4 * threads, n // lanes)
         edges = [n * k // parts // lanes * lanes for k in range(parts)] + [n]
-        share(lambda part: self._part(x, y, *part, lanes), list(pairwise(edges)), threads)
+        share(lambda part: self._part(x, y, part[0], part[1], lanes), list(pairwise(edges)), threads)
 
     def prepared(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], batch: bool = False) -> Native:
         """A call on these very arrays, to be made again and again: nothing but the compiled code."""

@@ -88,9 +88,7 @@ def _declared(group: Any) -> list[Any]:
 class Loop:
     """A function of the dialect as machine code, made or found in the cache when first needed."""
 
-    def __init__(
-        self, entry: Any, groups: Sequence[Any], options: Options = Options(), shared: int = 0, store: Cache | None = None
-    ) -> None:
+    def __init__(self, entry: Any, groups: Sequence[Any], options: Options, shared: int = 0, store: Cache | None = None) -> None:
         self.entry, self.groups, self.options, self.shared = entry, tuple(groups), options, shared
         self._store = store or Cache()
 
