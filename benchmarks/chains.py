@@ -63,7 +63,7 @@ def _extended(three: np.ndarray, four: np.ndarray, n: int) -> np.ndarray:
 
 def forward(model: sh.Model, method: str) -> Callable[[], np.ndarray]:
     """Forward dynamics in a state in which nothing is special."""
-    d = sh.Dynamics(model, method, backend="numba")
+    d = sh.Dynamics(model, method, backend="loops")
     return partial(d.forward, *state(model.structure.nv))
 
 

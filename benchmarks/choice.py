@@ -82,7 +82,7 @@ def trial(kind: str, model: sh.Model, name: str, seconds: float) -> Trial:
     d = sh.Dynamics(model)
     calls = dict(closed_calls(model)) if model.constraints else dict(tree_calls(model))
     times = race(calls, seconds)
-    backend = "loops" if not model.constraints and d.backend == "numba" else "straight-line"
+    backend = "loops" if not model.constraints and d.backend == "loops" else "straight-line"
     return Trial(kind, name, len(model.bodies), model.nv, backend, d.method, times)
 
 
@@ -112,7 +112,7 @@ def loop_calls(model: sh.Model, shelf: RunnerShelf) -> Iterator[tuple[tuple[str,
             continue
         if model.nv > 300 and method in ("recursive", "kosynka", "direct", "stepanenko") and "chain" in model.name:
             continue  # n³ of them, a second each; 'composite' stands for them
-        call = prepared(shelf.runner(f"forward/{method}", ("qdd",), backend="numba"), model, False)
+        call = prepared(shelf.runner(f"forward/{method}", ("qdd",), backend="loops"), model, False)
         once[method] = call, race({method: call}, 0.0)[method]
     least = min(took for _, took in once.values())
     for method, (call, took) in once.items():

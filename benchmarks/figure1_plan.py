@@ -48,7 +48,7 @@ class Plan:
     """… and when sizes of the step are compared."""
     rounds: int = 3
     """At least; as many more as `seconds` allow."""
-    loops: str = "numba"
+    loops: str = "loops"
     quick: bool = False
 
     @property

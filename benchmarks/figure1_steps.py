@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import sharnir as sh
-from sharnir.backends.numba_runner import NumbaRunner
+from sharnir.backends.loops import LoopRunner
 from sharnir.errors import SimulationError
 from sharnir.integrate.methods import integrator
 from sharnir.integrate.request import Request
@@ -61,7 +61,7 @@ class Steps:
     def _remembered(self) -> list[np.ndarray]:
         """The work arrays of the compiled loop, the remembered matrix among them."""
         for kept in self.mechanics.keep:
-            if isinstance(kept, tuple) and isinstance(kept[0], NumbaRunner) and "report" in kept[0].outputs:
+            if isinstance(kept, tuple) and isinstance(kept[0], LoopRunner) and "report" in kept[0].outputs:
                 return [array for array in kept[3] if array.ndim == 2 and array.shape[0] == array.shape[1]]
         return []
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sharnir.backends.llvm.jit import Compiled, host_lanes, object_code
 from sharnir.backends.llvm.runner import share
+from sharnir.dialect.jit import Compiled, host_lanes, object_code
 
 from .timing import race
 

@@ -11,7 +11,7 @@ from sharnir.machine import machine
 
 from .tables import plain
 
-PACKAGES = ("numpy", "scipy", "llvmlite", "numba", "pin", "mujoco", "exudyn")
+PACKAGES = ("numpy", "scipy", "llvmlite", "loops", "pin", "mujoco", "exudyn")
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,10 @@ def draw(r: sh.Result, path: Path) -> None:
 
 
 def main(plot: Path | None = None) -> dict[str, float]:
-    r = simulate()
+    return show(simulate(), plot)
+
+
+def show(r: sh.Result, plot: Path | None) -> dict[str, float]:
     print(r.summary())
     hook = np.linalg.norm(r.reaction("hook")[:, :3], axis=1)
     print(f"\nthe load swings by {swing(r).max():.2f}°, the hook bears at most {hook.max() / 1e3:.3f} kN")

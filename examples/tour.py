@@ -73,9 +73,9 @@ def draw(m: sh.Model, q: np.ndarray, v: np.ndarray, t: float, path: Path) -> Non
 def show_motion(folder: Path) -> None:
     """Motors hold the boom and run the trolley out while the tower slews."""
     print("\nNow with motors, for twenty seconds:\n")
-    crane.main(folder / "crane.png")
-    path = folder / "crane_motion.png"
-    crane.simulate().plot(path=path)
+    motion, path = crane.simulate(), folder / "crane_motion.png"
+    crane.show(motion, folder / "crane.png")
+    motion.plot(path=path)
     print(f"written: {path}")
 
 

@@ -10,16 +10,16 @@ import numpy as np
 
 import sharnir as sh
 from sharnir.backends.llvm.runner import LLVMRunner
-from sharnir.backends.numba_runner import NumbaRunner
+from sharnir.backends.loops import LoopRunner
 from sharnir.backends.runner import PythonRunner
 from sharnir.backends.traced import TracedProgram
+from sharnir.dialect.arrays import Array
 from sharnir.forms import FORMS, momentum
-from sharnir.kernels.arrays import Array
 from sharnir.programs import PROGRAMS
 from sharnir.programs.program import Program
 from sharnir.trace import Graph
 
-RUNNERS = {"python": PythonRunner, "llvm": LLVMRunner, "numba": NumbaRunner}
+RUNNERS = {"python": PythonRunner, "llvm": LLVMRunner, "loops": LoopRunner}
 STRAIGHT = [name for name, program in PROGRAMS.items() if not program.loops_only]
 """Programs that become straight-line code."""
 BODY = 3

@@ -141,11 +141,11 @@ def test_the_lowest_curve_reigns_until_it_is_clearly_beaten():
 
 
 def steps_at(seconds, step):
-    return figure1_plan.Record("chain", 1, 7, 7, 4, "inverse-iterative", "numba", step, seconds)
+    return figure1_plan.Record("chain", 1, 7, 7, 4, "inverse-iterative", "loops", step, seconds)
 
 
 def test_the_step_that_breaks_even_with_factorising():
-    composite = figure1_plan.Record("chain", 1, 7, 7, 1, "composite", "numba", 1e-3, 10.0)
+    composite = figure1_plan.Record("chain", 1, 7, 7, 1, "composite", "loops", 1e-3, 10.0)
     rising = [steps_at(5.0, 1e-4), steps_at(20.0, 1e-2)]
     assert figure1_plan.Measured([composite, *rising]).break_even(1, 7, "inverse-iterative") == pytest.approx(1e-3)
     assert figure1_plan.Measured([composite, steps_at(5.0, 1e-4)]).break_even(1, 7, "inverse-iterative") == np.inf
@@ -191,7 +191,7 @@ def test_the_words_of_figure_1_follow_from_the_numbers():
         scale, power = rules[method] if subject.shape == "chain" or method != "composite" else (5.0, 1)
         number = figure1_plan.METHODS[method][0]
         cost = slower * scale * n**power / (subject.axes if method == "lagrange1" else 1.0)
-        return figure1_plan.Record(subject.shape, subject.axes, n, n * subject.axes, number, method, "numba", step, cost, 3.0)
+        return figure1_plan.Record(subject.shape, subject.axes, n, n * subject.axes, number, method, "loops", step, cost, 3.0)
 
     chained, branched = (
         figure1_plan.Measured([made(s, n, m) for s in subjects for n in plan.sizes for m in rules])

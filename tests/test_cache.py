@@ -13,17 +13,16 @@ import pytest
 
 import sharnir as sh
 from runs import batch, recorded, run
-from sharnir.backends import cache, numba_runner
-from sharnir.backends.cache import Cache, digest
-from sharnir.backends.llvm import jit
 from sharnir.backends.llvm.emit import emit
 from sharnir.backends.llvm.runner import LLVMRunner
-from sharnir.backends.numba_runner import NumbaRunner, module_text
+from sharnir.backends.loops import LoopRunner
+from sharnir.dialect import cache, jit, native
+from sharnir.dialect.cache import Cache, digest
+from sharnir.dialect.source import texts
 from sharnir.programs import PROGRAMS
 from sharnir.trace import Graph
 
 MODEL = sh.samples.chain(3)
-numba = pytest.mark.xdist_group("numba")
 PROGRAM = PROGRAMS["forward/separate"]
 VALUES = batch(MODEL, 9)
 
@@ -40,7 +39,7 @@ def compiled(monkeypatch):
     """The texts that were compiled, one after another."""
     texts, really = [], jit.object_code
 
-    def object_code(text):
+    def object_code(text, vectorize=False):
         texts.append(text)
         return really(text)
 
@@ -164,45 +163,48 @@ def test_the_same_text_for_another_machine_is_other_code(folder, compiled, monke
     assert len(compiled) == 4
 
 
-@numba
-def test_a_kernel_that_changes_is_compiled_anew(folder, monkeypatch):
-    """One character in any kernel, and what was kept is not looked at."""
+def test_a_kernel_or_a_compiler_that_changes_is_compiled_anew(folder, monkeypatch):
+    """One character in any file that the code depends on, the compiler's own too, and what was kept is not looked at."""
     made = []
-    assembly = numba_runner._assembly
-    monkeypatch.setattr(numba_runner, "_assembly", lambda program: made.append(program.name) or assembly(program))
-    for changed in (False, False, True):
-        monkeypatch.setattr(numba_runner, "_loaded", {})  # as another process would
-        if changed:
-            text = module_text()
-            monkeypatch.setattr(numba_runner, "module_text", lambda text=text: text + "\n# changed\n")
-        assert np.array_equal(run(NumbaRunner(PROGRAMS["rates"], MODEL.freeze()), VALUES)["rate"], VALUES["v"])
-    assert made == ["rates", "rates"]
+    compile_module, texts, translators = native.compile_module, native.texts, jit.translators
+    monkeypatch.setattr(native, "compile_module", lambda *args: made.append(args[0].__name__) or compile_module(*args))
+    changes = [
+        lambda: None,
+        lambda: None,
+        lambda: monkeypatch.setattr(native, "texts", lambda *f: (*texts(*f)[:-1], texts(*f)[-1] + "# changed")),
+        lambda: monkeypatch.setattr(jit, "translators", lambda: (*translators(), "# changed")),
+    ]
+    for change in changes:
+        monkeypatch.setattr(native, "_loaded", {})  # as another process would
+        change()
+        made.append("|")
+        assert np.array_equal(run(LoopRunner(PROGRAMS["rates"], MODEL.freeze()), VALUES)["rate"], VALUES["v"])
+    first, second, third, fourth = " ".join(made).split("|")[1:]
+    assert "run_rates" in first and "run_rates" in third and "run_rates" in fourth
+    assert second.strip() == ""
 
 
-def test_the_text_for_numba_contains_every_kernel(folder):
-    text = module_text()
-    for program in PROGRAMS.values():
-        assert f"def {program.function.__name__}(" in text
-    for name in ("separate_bodies", "tree_factor", "joint_stage", "select"):
-        assert text.count(f"def {name}(") == 1
+def test_the_key_of_a_program_covers_every_file_it_is_written_in():
+    files = "\n".join(texts(PROGRAMS["forward/separate"].function))
+    for name in ("forward_separate", "separate_bodies", "joint_stage", "drift", "cross"):
+        assert files.count(f"\ndef {name}(") == 1
 
 
-@numba
-def test_numba_works_where_nothing_can_be_written(tmp_path):
+def test_loops_work_where_nothing_can_be_written(tmp_path):
     (tmp_path / "file").write_text("in the way")
     runner_of = PROGRAMS["rates"]
+    runner = LoopRunner(runner_of, MODEL.freeze(), store=Cache(tmp_path / "file" / "below"))
     with pytest.warns(RuntimeWarning, match="cannot be written") as caught:
-        runner = NumbaRunner(runner_of, MODEL.freeze(), store=Cache(tmp_path / "file" / "below"))
+        found = run(runner, VALUES)["rate"]
     assert len(caught) == 1
-    assert np.array_equal(run(runner, VALUES)["rate"], VALUES["v"])
+    assert np.array_equal(found, VALUES["v"])
 
 
-@numba
-def test_numba_goes_on_after_its_folder_was_cleared(folder):
-    first = run(NumbaRunner(PROGRAMS["rates"], MODEL.freeze()), VALUES)["rate"]
+def test_loops_go_on_after_its_folder_was_cleared(folder):
+    first = run(LoopRunner(PROGRAMS["rates"], MODEL.freeze()), VALUES)["rate"]
     sh.cache_clear()
-    assert np.array_equal(run(NumbaRunner(PROGRAMS["rates"], MODEL.freeze()), VALUES)["rate"], first)
-    poses = run(NumbaRunner(PROGRAMS["poses"], MODEL.freeze()), VALUES)["r"]  # a driver not compiled before
+    assert np.array_equal(run(LoopRunner(PROGRAMS["rates"], MODEL.freeze()), VALUES)["rate"], first)
+    poses = run(LoopRunner(PROGRAMS["poses"], MODEL.freeze()), VALUES)["r"]  # a driver not compiled before
     assert np.isfinite(poses).all()
 
 
@@ -213,7 +215,7 @@ import numpy as np
 import sharnir as sh
 
 d = sh.Dynamics(sh.samples.chain(4), "composite", backend=sys.argv[1])
-a = d.rates(np.full((9, 4), 0.3), np.full((9, 4), 0.2)) if sys.argv[1] == "numba" else d.forward(np.full((9, 4), 0.3))
+a = d.rates(np.full((9, 4), 0.3), np.full((9, 4), 0.2)) if sys.argv[1] == "loops" else d.forward(np.full((9, 4), 0.3))
 print(a.tobytes().hex())
 """
 
@@ -234,15 +236,15 @@ def test_four_processes_fill_one_empty_cache_together(tmp_path):
     assert names and all(len(name) == 64 for name in names)  # no half-written files
 
 
-def test_processes_share_what_numba_compiled_and_outlive_its_damage(tmp_path):
+def test_processes_share_compiled_loops_and_outlive_its_damage(tmp_path):
     """Object code, truncated: compiled again, not an error."""
-    first = spawned("numba", 2, tmp_path / "shared")
+    first = spawned("loops", 2, tmp_path / "shared")
     assert len(set(first)) == 1
     damaged = [path for path in (tmp_path / "shared").rglob("*") if path.is_file()]
     assert damaged
     for path in damaged:
         path.write_bytes(path.read_bytes()[:60])
-    assert spawned("numba", 1, tmp_path / "shared") == first[:1]
+    assert spawned("loops", 1, tmp_path / "shared") == first[:1]
 
 
 def test_every_warning_about_a_folder_is_given_once(tmp_path):

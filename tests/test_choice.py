@@ -7,12 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import sharnir as sh
-from sharnir.backends.cache import Cache, digest
 from sharnir.backends.counting import count_compiled
-from sharnir.backends.llvm.jit import host
 from sharnir.backends.shelf import RunnerShelf
 from sharnir.backends.traced import trace_program
 from sharnir.choice import calibrate as calibrating
@@ -20,7 +17,8 @@ from sharnir.choice import calibration, work
 from sharnir.choice.calibrate import fit, habit, off
 from sharnir.choice.calibration import SHIPPED_CALIBRATION, current, forget, keep
 from sharnir.choice.choose import FASTEST, applies, choose_method
-from sharnir.cli.main import app
+from sharnir.dialect.cache import Cache, digest
+from sharnir.dialect.jit import host
 from sharnir.method_table import METHODS
 from sharnir.programs import PROGRAMS
 
@@ -140,7 +138,7 @@ def test_the_calibration_decides(own_cache):
         assert d.method == best and f"by {column}" in d.why
     loops = {m: [1e-6] * len(work.LOOPS) for m in SHIPPED_CALIBRATION.loops} | {"lagrange1": [1e-9] * len(work.LOOPS)}
     keep(replace(SHIPPED_CALIBRATION, loops=loops))
-    assert sh.Dynamics(sh.samples.chain(4), backend="numba").method == "lagrange1"
+    assert sh.Dynamics(sh.samples.chain(4), backend="loops").method == "lagrange1"
 
 
 def test_methods_that_do_not_apply_are_not_chosen(own_cache):
@@ -153,7 +151,7 @@ def test_methods_that_do_not_apply_are_not_chosen(own_cache):
             f"joint {k}", sh.Revolute("xz"[k]), f"body {k - 1}" if k else "ground", f"body {k}", at=sh.Pose((0, 0, 1))
         )
     assert not applies("lagrange1", light.freeze())
-    assert sh.Dynamics(light, backend="numba").method != "lagrange1"
+    assert sh.Dynamics(light, backend="loops").method != "lagrange1"
 
 
 def test_closed_loops_have_their_solution_counted(own_cache):
@@ -205,20 +203,19 @@ def test_clearing_the_cache_keeps_the_calibration(own_cache):
     assert current().machine == "mine" and not (own_cache / "choice").exists()
 
 
-@pytest.mark.xdist_group("numba")
-def test_calibrating_measures_fits_and_keeps(own_cache, monkeypatch):
+def test_calibrating_measures_fits_and_keeps(own_cache, monkeypatch, command):
     monkeypatch.setattr(calibrating, "models", lambda: iter([sh.samples.chain(n) for n in (1, 3, 5)]))
     monkeypatch.setattr(calibrating, "long_models", lambda: iter([sh.samples.chain(20)]))
     monkeypatch.setattr(calibrating, "FASTEST", ("separate", "composite"))
-    out = CliRunner().invoke(app, ["calibrate", "--quiet"])
-    assert out.exit_code == 0, out.output
+    code, out, err = command("calibrate", "--quiet")
+    assert (code, err) == (0, "")
     made = current()
-    assert made is not SHIPPED_CALIBRATION and str(made) in out.output and set(made.loops) == {"separate", "composite"}
+    assert made is not SHIPPED_CALIBRATION and str(made) in out and set(made.loops) == {"separate", "composite"}
     assert (
         min(made.single) >= 0.0
         and made.graph_seconds("composite", work.of_graph(traced(sh.samples.chain(5), "composite")), False) > 0.0
     )
-    assert CliRunner().invoke(app, ["calibrate", "--shipped"]).exit_code == 0
+    assert command("calibrate", "--shipped")[0] == 0
     assert current() is SHIPPED_CALIBRATION
 
 

@@ -83,7 +83,7 @@ def test_warnings_stand_out(run, tmp_path):
     [
         (["inspect", "nothing.urdf"], 1, "sharnir: nothing.urdf: there is no such file"),
         (["inspect", "robot.sdf"], 1, "what can be read"),
-        (["inspect"], 2, "Missing argument"),
+        (["inspect"], 2, "required: FILE"),
         (["inspect", "a.urdf", "--nonsense"], 2, "--nonsense"),
         (["dance"], 2, "dance"),
     ],

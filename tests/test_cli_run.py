@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import pty
 import signal
 import subprocess
 import sys
+import threading
 from functools import partial
 from pathlib import Path
 
@@ -49,7 +51,18 @@ def test_a_motion_with_summary_numbers_and_picture(run, file, tmp_path):
 
 def test_options_of_method_and_integrator(run, file, tmp_path):
     code, out, _ = run(
-        file, "--duration", -0.1, "--method", "composite", "--integrator", "rk4", "--step", 0.01, "-q", "-o", tmp_path / "a.csv"
+        file,
+        "--duration",
+        "-1e-1",
+        "--method",
+        "composite",
+        "--integrator",
+        "rk4",
+        "--step",
+        0.01,
+        "-q",
+        "-o",
+        tmp_path / "a.csv",
     )
     assert (code, out) == (0, "") and len((tmp_path / "a.csv").read_text().splitlines()) == 12
 
@@ -123,18 +136,66 @@ def test_a_native_file_says_how_it_is_simulated_and_its_result_holds_the_model(r
     assert np.isfinite(r.energy.defect).all()
 
 
+# --- Ctrl-C -----------------------------------------------------------------------------------------------------------------
 def test_ctrl_c_is_130_and_what_was_computed_is_written(file, tmp_path):
+    """The bar on the terminal says that the run has begun, however long compiling takes."""
     out = tmp_path / "a.nc"
     command = [sys.executable, "-m", "sharnir.cli.main", "run", file, "--duration", "1e9", "--interval", "1e4", "-o", out]
-    source = str(Path(sh.__file__).parents[1])
-    process = subprocess.Popen(
-        [*map(str, command)], env={**os.environ, "PYTHONPATH": source}, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    environment = {**os.environ, "PYTHONPATH": str(Path(sh.__file__).parents[1]), "TERM": "xterm", "COLUMNS": "120"}
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([*map(str, command)], env=environment, stderr=theirs, stdout=subprocess.DEVNULL) as process:
+        os.close(theirs)
+        patience = threading.Timer(300.0, process.kill)
+        patience.start()
+        shown = seen(ours, until=b", t = ")
+        process.send_signal(signal.SIGINT)
+        shown += seen(ours)
+        patience.cancel()
+    os.close(ours)
+    assert process.returncode == 130 and b"sharnir: interrupted at t = " in shown
+    r = sh.Result.load(out, sh.load(file))
+    assert r.status == "interrupted" and np.isfinite(r.q).all()
+
+
+def seen(terminal: int, until: bytes | None = None) -> bytes:
+    """What a program writes to a terminal until these bytes, or until it ends."""
+    shown = b""
+    while until is None or until not in shown:
+        try:
+            part = os.read(terminal, 4096)
+        except OSError:  # how Linux says that nobody writes any more
+            part = b""
+        if not part:
+            break
+        shown += part
+    return shown
+
+
+@pytest.mark.parametrize(("where", "doing"), [("cli.run.load", "reading the model"), ("simulation.run.Mechanics", "compiling")])
+def test_ctrl_c_before_the_run_is_130_and_says_what_it_was_doing(run, file, tmp_path, monkeypatch, where, doing):
+    monkeypatch.setenv("SHARNIR_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(f"sharnir.{where}", lambda *args, **options: signal.raise_signal(signal.SIGINT))
+    code, out, err = run(file, "--duration", 1, "-o", tmp_path / "a.nc")
+    assert (code, out) == (130, "") and not (tmp_path / "a.nc").exists()
+    assert err == f"sharnir: interrupted while {doing}; nothing was computed, nothing written\n"
+
+
+def test_ctrl_c_while_the_command_is_imported_is_said_too():
+    code = (
+        "import signal, sys\n"
+        "from sharnir.cli.main import main\n"
+        "class Slow:\n"
+        "    def find_spec(self, name, *rest):\n"
+        "        if name == 'sharnir.cli.run': signal.raise_signal(signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Slow())\n"
+        "sys.argv = ['sharnir', 'run', 'a.urdf']\n"
+        "main()"
     )
-    with pytest.raises(subprocess.TimeoutExpired):
-        process.communicate(timeout=5.0)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30.0)
-    assert process.returncode == 130 and "interrupted" in err
-    if "before the run" not in err:
-        r = sh.Result.load(out, sh.load(file))
-        assert r.status == "interrupted" and np.isfinite(r.q).all()
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "sharnir: interrupted\n")
+
+
+def test_ctrl_c_in_python_is_a_keyboard_interrupt(monkeypatch):
+    monkeypatch.setattr("sharnir.simulation.run.Mechanics", lambda *args, **options: signal.raise_signal(signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        sh.simulate(hinged(), 1.0)

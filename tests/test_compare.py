@@ -78,7 +78,7 @@ def test_one_that_disagrees_is_never_best(arm):
 
 def test_methods_that_iterate_are_run_as_loops_only(arm):
     row = arm.row("direct-iterative", "llvm")
-    assert row.status == "not applicable" and "runs on 'python', 'numba'" in row.reason
+    assert row.status == "not applicable" and "runs on 'python', 'loops'" in row.reason
     assert arm.row("direct-iterative", "python").iterates
     assert arm.row("momentum", "llvm").gives == "ṗ"
 
@@ -92,9 +92,9 @@ def test_closed_models_agree_with_the_extended_system_with_rows(name):
 
 
 def test_closed_models_are_compiled_to_straight_lines():
-    c = sh.compare(sh.samples.four_bar(), "composite", ["llvm", "numba"], **QUICK)
+    c = sh.compare(sh.samples.four_bar(), "composite", ["llvm", "loops"], **QUICK)
     assert c.row("composite", "llvm").ok and c.disagreement < 1e-10 and c.row("composite", "llvm").compiled.total > 0
-    assert "same code as 'llvm'" in c.row("composite", "numba").reason
+    assert "same code as 'llvm'" in c.row("composite", "loops").reason
 
 
 def test_coupled_coordinates_have_a_place_in_two_methods():
@@ -123,9 +123,9 @@ def test_forces_drives_and_custom_joints_agree():
     assert len([row for row in c.rows if row.ok]) == 9 and c.disagreement < 1e-10
 
 
-def test_numba_loops_come_from_the_cache_and_agree():
-    c = sh.compare(sh.samples.chain(2), "composite", "numba", **QUICK)
-    row = c.row("composite", "numba")
+def test_loops_come_from_the_cache_and_agree():
+    c = sh.compare(sh.samples.chain(2), "composite", "loops", **QUICK)
+    row = c.row("composite", "loops")
     assert row.ok and row.disagreement < 1e-10 and row.compile_single is None and row.code_bytes > 1000
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-import sharnir
-from sharnir.kernels.checker import check, check_all, check_names
+import sharnir as sh
+from sharnir.dialect.arithmetic import STEPPING, Options
+from sharnir.dialect.compiler import compile_module
+from sharnir.dialect.rules import check, check_all
+from sharnir.kernels.tree import Tree
 
-SOURCE = Path(sharnir.__file__).parent
+SOURCE = Path(sh.__file__).parent
 
 GOOD = '''
 """A kernel that uses everything the dialect has."""
@@ -19,8 +23,8 @@ GOOD = '''
 from typing import NamedTuple
 
 from .algebra import add, get3
-from .arrays import Array
-from .ops import select, sqrt
+from ..dialect.arrays import Array
+from ..dialect.ops import select, sqrt
 
 FIRST, SECOND = 0, 1
 SMALL = -1e-3
@@ -42,7 +46,7 @@ def kernel(tree, joints, w, n, body):
             x = get3(w.x, k)
             total = total + select(x[0] < 0.0, -x[0], x[0])
             w.n[i - 1] = sqrt(total) if i < n else SMALL
-        elif w.moves[i] == 1:
+        elif joints.kind[i] == FIRST:
             continue
     i = body
     while i > 0:
@@ -79,9 +83,19 @@ BAD_FUNCTIONS = {
     "a starred value": "y = add(*x)",
     "a call of 'x.copy'": "y = x.copy()",
     "a call of 'np.zeros'": "y = np.zeros(3)",
-    "a call of 'print'": "print(x)",
-    "a call of 'abs', which is neither": "y = abs(x[0])",
-    "a call of 'len'": "y = len(x)",
+    "'print' is not in the dialect": "print(x)",
+    "'abs' is not among the functions of ops": "y = abs(x[0])",
+    "'max' is not among the functions of ops": "y = max(x[0], 1.0)",
+    "a function that calls itself": "y = kernel(tree, x, n)",
+    "'nowhere' is nowhere defined": "y = nowhere(x[0])",
+    "index 3 of a tuple of 3": "y = add((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))[3]",
+    "an index depends on '0.5'": "y = x[0.5]",
+    "an array that all lanes share is only read": "tree.mass[n] = 1.0",
+    "2 indices into an array of 1 dimension": "y = x[n, 0]",
+    "the group Tree has no 'weight'": "y = tree.weight[n]",
+    "takes 2 arguments, got 1": "y = add(x[0])",
+    "'k' is an integer before and a tuple of 2 here": "k = 0\n    if n > 0:\n        k = (0.0, 1.0)",
+    "'len' is not in the dialect": "y = len(x)",
     "the operator Pow": "y = x[0] ** 2",
     "the operator MatMult": "y = x @ x",
     "the operator Invert": "y = ~n",
@@ -91,13 +105,12 @@ BAD_FUNCTIONS = {
     "else after a loop": "for a in range(3):\n        pass\n    else:\n        pass",
     "a loop that does not run over a range": "for a in x:\n        pass",
     "a loop bound depends on 'x[0]'": "for a in range(x[0]):\n        pass",
-    "a branch depends on 'x[0]'": "if x[0] > 0:\n        pass",
-    "a branch depends on 'tree.mass[n]'": "if tree.mass[n] > 0:\n        pass",
-    "a branch depends on '0.5'": "y = x[n] if n > 0.5 else 0.0",
-    "a branch depends on 'y'": "y = x[n]\n    while y > 1:\n        y = y - 1",
-    "a branch on 'n': write a comparison": "if n:\n        pass",
-    "a branch depends on 'x[1]'": "y = add(x[n] if not (n > 0 or x[1] > 0) else x[0], x)",
-    "not ASCII": "ω = 1.0",
+    "a branch depends on 'x[0] > 0'": "if x[0] > 0:\n        pass",
+    "a branch depends on 'tree.mass[n] > 0'": "if tree.mass[n] > 0:\n        pass",
+    "a branch depends on 'n > 0.5'": "y = x[n] if n > 0.5 else 0.0",
+    "a loop depends on 'y > 1'": "y = x[n]\n    while y > 1:\n        y = y - 1",
+    "write a comparison": "if x[n]:\n        pass",
+    "a branch depends on 'not (n > 0 or x[1] > 0)'": "y = x[n] if not (n > 0 or x[1] > 0) else x[0]",
 }
 
 INTEGERS_THAT_STOP_BEING_SO = {
@@ -126,7 +139,6 @@ BAD_MODULES = {
     "'é' is not ASCII": "def f(é):\n    return é\n",
     "groups of arrays, constants and imports": "async def f(x):\n    return x\n",
     "stand at the top of a module": "for i in range(3):\n    pass\n",
-    "the value of 'last_axis' depends on '0.5'": "def last_axis(tree, i):\n    return 0.5\n",
 }
 
 
@@ -137,12 +149,45 @@ def written(folder: Path, text: str, name: str = "sample.py", package: str = "ke
     return path
 
 
+HEAD = """import math
+from typing import NamedTuple
+
+from sharnir.dialect.arrays import Array, IntegerArray
+from sharnir.dialect.ops import select, sin
+from sharnir.kernels.algebra import add
+
+
+class Data(NamedTuple):
+    x: Array["n"]
+    at: IntegerArray[1]
+
+
+def entry(tree, d):
+    d.x[0] = kernel(tree, d.x, d.at[0])
+
+
+"""
+FIRST_LINE = HEAD.count("\n") + 1
+
+
 def function(body: str) -> str:
-    return f"from .algebra import add\n\n\ndef kernel(tree, x, n):\n    y = x[n]\n    {body}\n    return y\n"
+    return f"{HEAD}def kernel(tree, x, n):\n    y = x[n]\n    {body}\n    return y\n"
 
 
-def test_the_kernels_and_the_programs_keep_to_the_dialect():
-    assert check_all() == []
+LANES = Options(lanes=4)
+
+
+def compiled(path: Path, options: Options = LANES) -> str:
+    spec = importlib.util.spec_from_file_location(f"sample_{path.stem}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return compile_module(module.entry, (Tree, module.Data), options, shared=1)
+
+
+def test_the_kernels_the_programs_and_the_integrators_keep_to_the_form_of_the_dialect():
+    closed = [SOURCE / "closed" / name for name in ("solution.py", "partition.py")]
+    places = [SOURCE / "kernels", SOURCE / "programs", SOURCE / "integrate" / "stepping", SOURCE / "dialect" / "batch.py"]
+    assert check_all(*places, *closed) == []
 
 
 def test_everything_the_dialect_allows_is_let_through(tmp_path):
@@ -150,18 +195,21 @@ def test_everything_the_dialect_allows_is_let_through(tmp_path):
 
 
 @pytest.mark.parametrize("what", BAD_FUNCTIONS)
-def test_what_a_kernel_must_not_do_is_reported_with_its_line(what, tmp_path):
+def test_what_a_kernel_must_not_do_is_refused_with_file_line_and_rule(what, tmp_path):
     path = written(tmp_path, function(BAD_FUNCTIONS[what]))
-    messages = check(path)
-    assert messages and all(m.startswith(f"{path}:") for m in messages)
-    assert any(what in m for m in messages), messages
-    assert int(messages[0].removeprefix(f"{path}:").split(":")[0]) >= 6
+    with pytest.raises(sh.DialectError) as caught:
+        compiled(path)
+    message = str(caught.value)
+    assert what in message, message
+    if "takes 2 arguments" not in what:  # that is a fault of the call, said of the function
+        assert message.startswith(f"{path}:"), message
+        assert FIRST_LINE <= int(message.removeprefix(f"{path}:").split(":")[0]) <= FIRST_LINE + 8, message
 
 
 @pytest.mark.parametrize("how", INTEGERS_THAT_STOP_BEING_SO)
 def test_a_name_is_an_integer_only_as_long_as_it_holds_one(how, tmp_path):
-    messages = check(written(tmp_path, function(INTEGERS_THAT_STOP_BEING_SO[how])))
-    assert any("a branch depends on 'k'" in m for m in messages), messages
+    with pytest.raises(sh.DialectError, match=r"sample\.py:\d+: .*('k|made of numbers|2 names for an array)"):
+        compiled(written(tmp_path, function(INTEGERS_THAT_STOP_BEING_SO[how])))
 
 
 @pytest.mark.parametrize("what", BAD_MODULES)
@@ -170,12 +218,25 @@ def test_what_must_not_stand_at_the_top_of_a_module_is_reported(what, tmp_path):
     assert any(what in m for m in messages), messages
 
 
-def test_only_the_iterative_methods_look_at_numbers(tmp_path):
-    text = function("if abs(x[0]) > 0.5:\n        y = 0.0")
-    assert check(written(tmp_path, text, "iterative.py")) == []
-    assert len(check(written(tmp_path, text, "direct.py"))) == 3  # abs, and a branch on two numbers
-    assert len(check(written(tmp_path, text.replace(".algebra", "..kernels.algebra"), "iterative.py", "programs"))) == 3
-    assert check(written(tmp_path, function("y = x.copy()"), "iterative.py"))  # and are bound by every other rule
+def test_only_code_that_is_never_traced_looks_at_numbers(tmp_path):
+    path = written(tmp_path, function("if abs(x[0]) > 0.5:\n        y = 0.0"))
+    with pytest.raises(sh.DialectError, match="abs"):
+        compiled(path)
+    with pytest.raises(sh.DialectError, match=r"a branch depends on 'x\[0\] > 0.5', which is made of numbers: use select"):
+        compiled(written(tmp_path, function("if x[0] > 0.5:\n        y = 0.0"), "another.py"), Options())  # one lane is no excuse
+    assert "define" in compiled(path, STEPPING)
+    with pytest.raises(sh.DialectError, match=r"a call of 'x.copy'"):  # and is bound by every other rule
+        compiled(written(tmp_path, function("y = x.copy()"), "third.py"), STEPPING)
+
+
+def test_a_closure_is_no_function_of_the_dialect():
+    scale = 2.0
+
+    def kernel(d):
+        d.x[0] = scale * d.x[0]
+
+    with pytest.raises(sh.DialectError, match=r"test_dialect\.py:\d+: 'kernel' is no function of a module: closures"):
+        compile_module(kernel, (Tree,), Options())
 
 
 def test_programs_may_import_kernels_and_kernels_must_not_import_programs(tmp_path):
@@ -184,23 +245,9 @@ def test_programs_may_import_kernels_and_kernels_must_not_import_programs(tmp_pa
     assert check(written(tmp_path, "from ..model.model import Model\n", package="programs"))
 
 
-def test_two_kernels_of_one_name_are_found_before_numba_takes_one_for_the_other(tmp_path):
-    a = written(tmp_path, "SMALL = 1.0\n\n\ndef f(x):\n    return x\n", "a.py")
-    b = written(tmp_path, "SMALL = 2.0\n\n\ndef f(x):\n    return x\n", "b.py")
-    assert check_names([a]) == []
-    assert check_names([a, b]) == [
-        f"{b}:1: 'SMALL' is also defined in a.py, line 1",
-        f"{b}:4: 'f' is also defined in a.py, line 4",
-    ]
-
-
-def test_the_checker_runs_as_a_module_and_says_with_its_exit_code_what_it_found(tmp_path):
-    assert subprocess.run([sys.executable, "-m", "sharnir.kernels.checker"], check=False).returncode == 0
-    for folder in ("kernels", "programs"):
-        (tmp_path / folder).mkdir()
-        for path in (SOURCE / folder).glob("*.py"):
-            (tmp_path / folder / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
-    bad = written(tmp_path, function("raise x"))
-    found = subprocess.run([sys.executable, "kernels/checker.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert found.returncode == 1 and found.stdout.strip().endswith("sample.py:6: raise"), found
-    bad.unlink()
+def test_the_rules_run_as_a_module_and_say_with_the_exit_code_what_they_found(tmp_path):
+    command = [sys.executable, "-m", "sharnir.dialect.rules"]
+    assert subprocess.run([*command, SOURCE / "kernels", SOURCE / "programs"], check=False).returncode == 0
+    bad = written(tmp_path, function("raise x").replace("import math\n", ""))
+    found = subprocess.run([*command, bad], capture_output=True, text=True, check=False)
+    assert found.returncode == 1 and f"sample.py:{FIRST_LINE + 1}: raise" in found.stdout, found

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from sharnir.backends import numba_runner, shelf
+from sharnir.backends import loops, shelf
 from sharnir.forms import FORMS
 from sharnir.model.pose import Rotation
 from states import along, assert_close, derivative, oracle, random_state
@@ -445,7 +445,7 @@ def test_the_form_in_momenta_says_what_it_has_instead_of_accelerations():
 
 
 def test_a_method_that_does_not_run_on_a_backend_says_so():
-    with pytest.raises(sh.MethodError, match="method 'inverse-iterative' runs on 'python', 'numba', not on 'llvm'"):
+    with pytest.raises(sh.MethodError, match="method 'inverse-iterative' runs on 'python', 'loops', not on 'llvm'"):
         sh.Dynamics(MODEL, "inverse-iterative", backend="llvm")
     for threads in (0, -1, 1.5, "two", None):
         with pytest.raises(sh.MethodError, match="threads must be a whole number, at least 1"):
@@ -465,28 +465,28 @@ def test_auto_takes_straight_lines_for_small_models_and_loops_for_large_ones(mon
     assert small.backend == "llvm" and "backend='llvm'" in repr(small)
     monkeypatch.setattr(shelf, "LIMIT", 100)
     large = sh.Dynamics(sh.samples.chain(2), "separate")
-    assert large.backend == "numba"
+    assert large.backend == "loops"
     assert sh.Dynamics(sh.samples.chain(2), "separate", backend="llvm").backend == "llvm"  # asked for: no limit
     chosen = sh.Dynamics(sh.samples.chain(2))
-    assert "as loops" in chosen.why and chosen.backend == "numba"
+    assert "as loops" in chosen.why and chosen.backend == "loops"
     monkeypatch.setattr(shelf, "LIMIT", 40_000)
     monkeypatch.setattr(shelf, "BODIES", 1)
-    assert sh.Dynamics(sh.samples.chain(2), "separate").backend == "numba"
-    assert sh.Dynamics(sh.samples.chain(2), "direct-iterative").backend == "numba"
+    assert sh.Dynamics(sh.samples.chain(2), "separate").backend == "loops"
+    assert sh.Dynamics(sh.samples.chain(2), "direct-iterative").backend == "loops"
 
 
 def test_work_arrays_beyond_memory_are_refused_with_the_way_out(monkeypatch):
-    monkeypatch.setattr(numba_runner, "_memory", lambda: 2**20)
-    d = sh.Dynamics(sh.samples.chain(200), "direct", backend="numba")
+    monkeypatch.setattr(loops, "_memory", lambda: 2**20)
+    d = sh.Dynamics(sh.samples.chain(200), "direct", backend="loops")
     with pytest.raises(sh.MethodError, match=r"'forward/direct' would need .* for 200 bodies and 200 freedoms.*'separate'"):
         d.forward()
-    monkeypatch.setattr(numba_runner, "_memory", lambda: 0)  # not known: tried
-    numba_runner._check_memory(d._shelf.runner("forward/direct", backend="python").program, d.structure)
+    monkeypatch.setattr(loops, "_memory", lambda: 0)  # not known: tried
+    loops._check_memory(d._shelf.runner("forward/direct", backend="python").program, d.structure)
 
 
 # --- a joint that moves no mass -------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("method", [m.name for m in METHODS])
-@pytest.mark.parametrize("backend", ["auto", "llvm", "numba", "python"])
+@pytest.mark.parametrize("backend", ["auto", "llvm", "loops", "python"])
 def test_a_joint_that_moves_no_mass_is_named_at_once(method, backend):
     m = sh.Model("pencil")
     m.add_body("arm", mass=1.0, inertia=(0.1, 0.1, 0.1))

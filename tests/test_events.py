@@ -33,7 +33,7 @@ def floor(action="record", direction="falling", name="floor"):
     return sh.Event(lambda on: on.q("place")[2], action, direction, name)
 
 
-@pytest.mark.parametrize("options", [{}, {"backend": "numba"}, {"backend": "python"}, {"method": "momentum"}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"backend": "loops"}, {"backend": "python"}, {"method": "momentum"}], ids=str)
 def test_events_are_found_on_every_backend(options):
     event = sh.Event(lambda on: on.point("bar", (1.0, 0.0, 0.0))[0][0] - 0.5, name="passes x = 0.5")
     r = sh.simulate(hinged(), 1.0, events=event, **options)

@@ -244,7 +244,7 @@ def test_every_method_and_form_feels_the_same_forces(armature):
     assert_close(d.mass_matrix(s.q, s.t) @ wanted.qdd + d.bias(*s.motion, s.wrenches), s.tau, 1e-9, scale=100.0)
 
 
-@pytest.mark.parametrize("backend", ["llvm", pytest.param("numba", marks=pytest.mark.xdist_group("numba"))])
+@pytest.mark.parametrize("backend", ["llvm", pytest.param("loops", marks=pytest.mark.xdist_group("loops"))])
 def test_compiled_forces_are_the_interpreted_ones(backend):
     model = everything(0.4)
     rng = np.random.default_rng(3)

@@ -61,11 +61,8 @@ def test_the_schema_in_the_documents_is_that_of_the_code():
     assert json.loads(stored) == json.loads(json.dumps(SCHEMA))
 
 
-def test_the_command_line_prints_it(capsys):
-    from sharnir.cli.main import schema
-
-    schema()
-    assert capsys.readouterr().out == schema_text()
+def test_the_command_line_prints_it(command):
+    assert command("schema") == (0, schema_text(), "")
 
 
 def texts() -> dict[str, str]:

@@ -123,6 +123,20 @@ def test_other_programs_read_it_by_name(free, tmp_path):
     assert np.array_equal(hand, free.point("hand"))
 
 
+@pytest.mark.filterwarnings("error")
+def test_the_file_holds_the_dataset_and_the_events(fed, tmp_path):
+    import xarray as xr
+
+    fed.save(tmp_path / "run.nc")
+    ours = fed.to_xarray()
+    with xr.open_dataset(tmp_path / "run.nc", engine="h5netcdf") as data:
+        xr.testing.assert_identical(data[list(ours)].drop_attrs(deep=False), ours.drop_attrs(deep=False))
+        assert data["event_time"].dims == ("event",) and data["event_q"].dims == ("event", "coordinate")
+        assert set(data.attrs) - set(ours.attrs) <= {"event_names", "model_yaml"}
+        for name, value in ours.attrs.items():
+            assert np.array_equal(data.attrs[name], value), name
+
+
 def test_what_is_driven_throughout_is_saved_too(tmp_path):
     m = sh.Model("driven")
     m.add_body("b", mass=1.0, com=(0.1, 0.0, 0.0), inertia=(0.1, 0.1, 0.1))
@@ -168,13 +182,13 @@ def test_what_cannot_be_written_is_said_before_the_run(tmp_path, monkeypatch):
 
 
 def test_a_disk_that_fills_up_leaves_no_half_file(free, tmp_path, monkeypatch):
-    import xarray as xr
+    import h5netcdf
 
-    def full(self, path, **options):
-        path.write_bytes(b"half")
+    def full(self, *args, **options):
+        assert os.listdir(tmp_path) == ["run.nc.part"]
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(xr.Dataset, "to_netcdf", full)
+    monkeypatch.setattr(h5netcdf.File, "create_variable", full)
     with pytest.raises(sh.StateError, match="No space left"):
         free.save(tmp_path / "run.nc")
     assert not os.listdir(tmp_path)

@@ -66,7 +66,7 @@ def test_every_method_gives_the_same_motion(method, reference):
         assert r.cost.iterations > 0.0
 
 
-@pytest.mark.parametrize("backend", ["llvm", "numba", "python"])
+@pytest.mark.parametrize("backend", ["llvm", "loops", "python"])
 def test_every_backend_gives_the_same_motion(backend, reference):
     r = sh.simulate(floating(), 0.3, method="separate", backend=backend, output=0.1, rtol=1e-11, atol=1e-12, **floating_start())
     assert r.cost.backend == backend

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from runs import evaluate, recorded
-from sharnir.backends.llvm.sincos import LIMIT
+from sharnir.dialect.sincos import LIMIT
 from sharnir.trace import Graph
 from sharnir.trace.functions import apply
 from sharnir.trace.operations import OPERATIONS

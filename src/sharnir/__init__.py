@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import (
     AssemblyError,
+    DialectError,
     FormatError,
     IntegrationError,
     MethodError,
@@ -18,9 +19,9 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
-    from .backends.cache import cache_clear
     from .comparison.comparison import Comparison
     from .comparison.run import compare
+    from .dialect.cache import cache_clear
     from .dynamics import Dynamics
     from .forms.matrices import Matrices, matrices
     from .integrate.methods import integrators
@@ -100,7 +101,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "backends.cache": "cache_clear",
+    "dialect.cache": "cache_clear",
     "comparison.comparison": "Comparison",
     "comparison.run": "compare",
     "dynamics": "Dynamics",
@@ -160,6 +161,7 @@ __all__ = [
     "CustomJoint",
     "Cylinder",
     "Cylindrical",
+    "DialectError",
     "Distance",
     "Drag",
     "Dynamics",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from .arguments import Arguments, batch_size, check_out
 from .backends.counting import Count, count_as_written, count_compiled
+from .backends.llvm.runner import GraphRunner
 from .backends.run import input_sizes
 from .backends.shelf import RunnerShelf
 from .backends.traced import trace_program
@@ -28,15 +30,15 @@ if TYPE_CHECKING:
     from .closed.answers import ClosedAnswers
     from .closed.equations import ClosedEquations
 
-BACKENDS = ("auto", "llvm", "numba", "python")
+BACKENDS = ("auto", "llvm", "loops", "python")
 
 
 class Dynamics:
     """A model compiled for one method. One state (nq,) or a batch (B, nq) goes in, the same comes out.
 
     method   "auto" or a name of `sharnir.methods()`; `why` says why auto chose it
-    backend  "auto": straight-line LLVM code for models that compile quickly, Numba loops beyond; "llvm", "numba",
-             or "python", the kernels as they are written
+    backend  "auto": straight-line code for models that compile quickly, loops beyond; "llvm", "loops", or "python", the
+             kernels as they are written
     threads  for batches
     """
 
@@ -45,6 +47,8 @@ class Dynamics:
             raise MethodError(f"Dynamics needs a sharnir.Model, got {model!r}")
         if method != "auto" and method not in METHODS:
             raise MethodError(f"unknown method {method!r}; choose from {known(['auto', *METHODS], 20)}")
+        if backend == "numba":
+            backend = say_renamed()
         if backend not in BACKENDS:
             raise MethodError(f"unknown backend {backend!r}; choose from {known(BACKENDS)}")
         if not isinstance(threads, int) or threads < 1:
@@ -69,8 +73,9 @@ class Dynamics:
             )
         if self._method.needs_solid:
             self._check_solid()
-        self._check_inertia()
-        self._quick: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {}
+        if method != "auto":  # its mistakes first
+            self._check_inertia()
+        self._quick: dict[tuple[str, tuple[str, ...]], tuple[Any, Any, list[str]]] = {}
         self._forward_one: Callable[..., Any] = self._first_forward
 
     @property
@@ -85,14 +90,14 @@ class Dynamics:
         self, q: Any = None, v: Any = None, tau: Any = None, t: Any = 0.0, wrenches: Any = None, out: np.ndarray | None = None
     ) -> np.ndarray:
         """q̈ (nv,) from joint forces τ and wrenches (N, 6) on the bodies (at their origins, body axes)."""
-        if wrenches is None and q is not None:
+        if wrenches is None:
             done = self._forward_one(q, v, tau, t) if out is None else None
-            if done is None:
-                done = self._at_once("forward", out, q, v, tau, t)
             if done is not None:
                 return done
         if self.closed:
-            return self._answers.forward(q, v, tau, t, wrenches, out)
+            state = {"q": q, "v": v, "tau": tau, "t": t}
+            done = self._quickly("forward", ("qdd",), out, state) if wrenches is None else None
+            return self._answers.forward(q, v, tau, t, wrenches, out) if done is None else done[0]
         if self._method.program is None:
             return self._by_form(q, v, tau, t, wrenches, "qdd", out)
         return self._run(f"forward/{self._method.program}", "qdd", out, q=q, v=v, tau=tau, wrench=wrenches, t=t)
@@ -166,10 +171,6 @@ class Dynamics:
             return self._answers.inverse(q, v, a, t, wrenches, out, actuated)
         if actuated is not None:
             self._check_actuated(q, v, a, t, wrenches, actuated)
-        if wrenches is None:
-            done = self._at_once("inverse", out, q, v, a, t)
-            if done is not None:
-                return done
         return self._run("inverse", "tau", out, q=q, v=v, qdd=a, wrench=wrenches, t=t)
 
     def inverse_reactions(
@@ -194,12 +195,7 @@ class Dynamics:
 
     def mass_matrix(self, q: Any = None, t: Any = 0.0, out: np.ndarray | None = None) -> np.ndarray:
         """M_r (nv, nv), by the method's own algorithm."""
-        name = f"inertia/{self._method.inertia}"
-        if q is not None:
-            done = self._at_once(name, out, q, t)
-            if done is not None:
-                return done
-        return self._run(name, "M", out, q=q, t=t)
+        return self._run(f"inertia/{self._method.inertia}", "M", out, q=q, t=t)
 
     def bias(self, q: Any = None, v: Any = None, t: Any = 0.0, wrenches: Any = None) -> np.ndarray:
         """h (nv,): M_r q̈ + h = τ."""
@@ -335,31 +331,36 @@ class Dynamics:
         missing[:, where] = 0.0
         check_produced(self.model, missing, np.atleast_2d(tree), where, tree.ndim == 1)
 
-    def _at_once(self, what: str, out: np.ndarray | None, *values: Any) -> np.ndarray | None:
-        """Plain arrays straight to the compiled code, one state or a batch; None where that does not apply."""
-        one, many = self._quick.get(what) or self._make_quick(what)
+    def _quickly(self, name: str, outputs: tuple[str, ...], out: np.ndarray | None, given: Mapping[str, Any]) -> Any:
+        """The fast path: plain arrays straight to the compiled code, one state or a batch; a tuple of the outputs, or None
+        where that does not apply."""
+        one, many, names = self._quick.get((name, outputs)) or self._make_quick(name, outputs)
+        values = [given[key] for key in names]
         done = one(*values) if out is None else None
-        return done if done is not None or self.threads > 1 else many(out, *values)
+        if done is None and many is not None and self.threads == 1:
+            done = many(out, *values)
+        return (done,) if len(outputs) == 1 and done is not None else done
 
     def _first_forward(self, *values: Any) -> np.ndarray | None:
         """From the second call on, one state finds the compiled code without asking where it is."""
-        self._forward_one = self._make_quick("forward")[0]
+        name = "forward" if self.closed else f"forward/{self._method.program}"
+        self._forward_one = self._make_quick(name, ("qdd",))[0]
         return self._forward_one(*values)
 
-    def _make_quick(self, what: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
-        name = f"forward/{self._method.program}" if what == "forward" else what
-        runner = None
-        if self.closed:
-            runner = self._answers.code.forward() if what == "forward" and self._answers.code.solves else None
-        elif name in PROGRAMS and self._shelf.backend_of(name) == "llvm":
-            runner = self._shelf.runner(name, (next(iter(PROGRAMS[name].outputs.__annotations__)),), wrenches=False)
-        if runner is None:
-            self._quick[what] = _not_quick, _not_quick
-        else:
-            from .backends.llvm.quick import quick_batch, quick_single
+    def _make_quick(self, name: str, outputs: tuple[str, ...]) -> tuple[Any, Any, list[str]]:
+        from .backends.quick import quick_batch, quick_single
 
-            self._quick[what] = quick_single(runner), quick_batch(runner)
-        return self._quick[what]
+        runner: Any = None
+        if self.closed and name == "forward":
+            runner = self._answers.code.forward() if self._answers.code.solves else None
+        elif (name in PROGRAMS or name == "forces") and self._shelf.backend_of(name) != "python":
+            runner = self._shelf.runner(name, outputs, wrenches=False)
+        if runner is None:
+            self._quick[name, outputs] = _not_quick, None, []
+        else:
+            many = quick_batch(runner) if isinstance(runner, GraphRunner) and len(outputs) == 1 else None
+            self._quick[name, outputs] = quick_single(runner), many, list(runner.inputs)
+        return self._quick[name, outputs]
 
     def _run(
         self,
@@ -383,6 +384,11 @@ class Dynamics:
         with_wrenches = given.get("wrench") is not None
         if not with_wrenches:
             given.pop("wrench", None)
+            if not integers:
+                outputs = tuple(outputs) or tuple(program_for(self.structure, name).outputs.__annotations__)
+                done = self._quickly(name, outputs, out, given)
+                if done is not None:
+                    return dict(zip(outputs, done, strict=True))
         runner = self._shelf.runner(name, tuple(outputs), with_wrenches, integers)
         arrays = {key: self._arguments.row(key, given[key], size) for key, size in runner.inputs.items()}
         n, single = batch_size(arrays)
@@ -456,7 +462,7 @@ class Dynamics:
     def _check_inertia(self) -> None:
         """A joint that moves no mass is found now, in a position with no special symmetry, not when numbers explode."""
         if self.structure.nb <= 500 and self.structure.nv:
-            separate.check_inertia(Matrices(self.model, self.model.random_q(0), None, 0.1234, None, sparse=True))
+            separate.check_inertia(Matrices(self.model, self.model.random_q(0), None, 0.1234, None, sparse=False))
 
     def _diagnose(self, given: Mapping[str, Any]) -> None:
         """Results are not finite: say which input is to blame, or which joint."""
@@ -467,11 +473,18 @@ class Dynamics:
                 check_finite(self.model.speeds(given[key]), lambda: self.model.v_names, shown)
         if given.get("point") is not None:
             check_finite(np.asarray(given["point"], dtype=float), lambda: "xyz", "point")
-        separate.check_inertia(Matrices(self.model, q, v, t, None, sparse=True))
+        separate.check_inertia(Matrices(self.model, q, v, t, None, sparse=False))
         raise SingularError("the equations of motion have no finite solution in this state")
 
     def __repr__(self) -> str:
         return f"Dynamics({self.model.name!r}, method={self.method!r}, backend={self.backend!r})"
+
+
+@cache
+def say_renamed() -> str:
+    """The backend "numba" of the first version: loops, by another compiler. Said once."""
+    warnings.warn("the backend 'numba' is called 'loops' now: Numba is not used any more", FutureWarning, stacklevel=3)
+    return "loops"
 
 
 def _not_quick(*values: Any) -> None:

@@ -26,6 +26,10 @@ class StateError(SharnirError, ValueError):
     """A state, a force or a time handed to a computation has the wrong shape or value."""
 
 
+class DialectError(SharnirError, TypeError):
+    """A function that should be compiled breaks a rule of the dialect; the message begins with file and line."""
+
+
 class TraceError(SharnirError, TypeError):
     """A user's function cannot be turned into an expression graph."""
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-PACKAGES = ("numpy", "scipy", "llvmlite", "numba")
+PACKAGES = ("numpy", "scipy", "llvmlite")
 
 
 def machine(packages: tuple[str, ...] = PACKAGES) -> dict[str, str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-LOOPS = ("python", "numba")
-ALL = ("llvm", "numba", "python")
+LOOPS = ("python", "loops")
+ALL = ("llvm", "loops", "python")
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""Ways to run a program: interpreted, counted, compiled by LLVM as straight-line code, compiled by Numba as loops."""
+"""Ways to run a program: interpreted, counted, compiled as straight-line code or as loops."""

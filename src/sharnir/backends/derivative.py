@@ -60,7 +60,7 @@ def trace_derivative(
     causes: tuple[str, ...] = ()
     powers: tuple[Number, ...] = ()
     if balance:
-        found = _powers(structure, values, inputs, rate)
+        found = _powers(structure, values, inputs)
         if closed and ("drives" in found or closed.table.moves_by_itself):  # reactions of closing joints, left of the energy
             energy = _run("energy", structure, values).energy
             flow = [*zip(inputs["q"], rate, strict=True), *zip(inputs["v"], speed_rate, strict=True), (inputs["t"][0], 1.0)]
@@ -82,7 +82,7 @@ def _run(name: str, structure: Structure, values: dict[str, Any]) -> Any:
     return run_program(program, structure, values, relink(program.function), dtype=object)
 
 
-def _powers(structure: Structure, values: dict[str, Any], inputs: dict[str, tuple[Symbol, ...]], rate: Any) -> dict[str, Number]:
+def _powers(structure: Structure, values: dict[str, Any], inputs: dict[str, tuple[Symbol, ...]]) -> dict[str, Number]:
     """Power of the drives, and of every force beyond what its stored energy gives back."""
     found: dict[str, Number] = {}
     if structure.drives or structure.given:
@@ -90,32 +90,28 @@ def _powers(structure: Structure, values: dict[str, Any], inputs: dict[str, tupl
             values["qdd"] = _run("forward/separate", structure, values).qdd
         R = _run("kinetostatics", structure, values).R.ravel()
         found["drives"] = _run("drive-power", structure, values | {"R": R}).power[0]
-    if structure.forces:
-        from .user_functions import FORCE_REPORT
-
-        report = run_program(FORCE_REPORT, structure, values, relink(FORCE_REPORT.function), dtype=object)
-        flow = [*zip(inputs["q"], rate, strict=True), (inputs["t"][0], 1.0)]
-        returned = tangent(tuple(report.energy), flow)
-        values["force powers"] = tuple(report.power)
-        for name, power, back in zip(structure.forces.names, report.power, returned, strict=True):
-            found[name] = power + back
-            if isinstance(found[name], Symbol) and _always_small(inputs, found[name], power, back):
-                found[name] = 0.0
-        if "drives" in found and structure.forces.on_ground:  # what holds the moving base against them
-            moved = _run("motion", structure, values)
-            motion = {**values, **{key: x.ravel() for key, x in moved._asdict().items()}}
-            found["drives"] = found["drives"] - structure.forces.ground_power(motion)
+    forces = structure.forces
+    if forces:
+        motion = dict(values)
+        if forces.kinematic:
+            motion |= {key: x.ravel() for key, x in _run("motion", structure, values)._asdict().items()}
+        values["force powers"] = forces.report(motion)[1]
+        for name, power, excess in zip(forces.names, values["force powers"], forces.excess(motion), strict=True):
+            conservative = isinstance(excess, Symbol) and _always_small(inputs, excess, power)
+            found[name] = 0.0 if conservative else excess
+        if "drives" in found and forces.on_ground:  # what holds the moving base against them
+            found["drives"] = found["drives"] - forces.ground_power(motion)
     return found
 
 
-def _always_small(inputs: dict[str, tuple[Symbol, ...]], total: Number, power: Number, back: Number) -> bool:
-    """Whether two powers cancel but for rounding: the force is conservative. Tried at a few places."""
+def _always_small(inputs: dict[str, tuple[Symbol, ...]], excess: Number, power: Number) -> bool:
+    """Whether power and rate of the energy cancel but for rounding: the force is conservative. Tried at a few places."""
     symbols = [x for group in inputs.values() for x in group]
-    expression = Expression(symbols[0].graph, symbols, [total, power, back])
+    expression = Expression(symbols[0].graph, symbols, [excess, power])
     rng = np.random.default_rng(5)
     for _ in range(3):
         x = expression(*rng.uniform(0.1, 0.9, len(symbols)).tolist())
-        size = abs(x[1]) + abs(x[2])
+        size = abs(x[1]) + abs(x[0] - x[1])
         if not 0.0 < size < np.inf or abs(x[0]) > 1e-9 * size:  # a force that does nothing there proves nothing
             return False
     return True

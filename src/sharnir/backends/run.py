@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model.storage import allocate, resolve
+from ..dialect.storage import allocate, resolve
 from ..model.structure import Structure
 from ..programs import PROGRAMS
 from ..programs.program import Program

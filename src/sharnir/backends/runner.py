@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
-from ..model.storage import allocate
+from ..dialect.native import Native
+from ..dialect.storage import allocate
 from ..model.structure import Structure
 from ..programs.program import Program
 from .run import input_sizes, output_shapes, run_program
@@ -18,6 +19,9 @@ class Runner(Protocol):
 
     inputs: dict[str, int]
     outputs: dict[str, tuple[int, ...]]
+
+    def chain(self, arrays: Mapping[str, np.ndarray]) -> list[Native]:
+        """Native functions that answer for one state in these arrays when called in this order."""
 
     def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:
         """n states: inputs (n, size) or (1, size), outputs (n, size), all C-contiguous floats."""

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..dialect.cache import Cache
 from ..errors import MethodError
 from ..model.structure import Structure
 from ..programs import PROGRAMS, program_for
 from ..trace import GraphTooLarge
-from .cache import Cache
 from .runner import PythonRunner
 from .traced import TracedProgram, trace_program
 from .user_functions import FORCE_REPORT
@@ -45,19 +45,17 @@ class RunnerShelf:
         return self._backends[name]
 
     def _decide(self, name: str) -> str:
-        if name == "forces":  # what forces report is worked out before any loop could begin
-            return "llvm" if self.structure.nb <= BODIES and self.asked != "python" else "python"
-        loops_only = PROGRAMS[name].loops_only
+        loops_only = name in PROGRAMS and PROGRAMS[name].loops_only
         if self.asked != "auto":
             if self.asked == "llvm" and loops_only:
-                raise MethodError(f"{name!r} looks at numbers to stop: it runs on 'numba' or 'python', not as straight-line code")
+                raise MethodError(f"{name!r} looks at numbers to stop: it runs on 'loops' or 'python', not as straight-line code")
             return self.asked
         if loops_only or self.structure.nb > BODIES:
-            return "numba"
+            return "loops"
         try:
             self.runner(name, (), False, None, "llvm")
         except GraphTooLarge:
-            return "numba"
+            return "loops"
         return "llvm"
 
     def runner(
@@ -84,10 +82,14 @@ class RunnerShelf:
     def _make(self, backend: str, program: Any, constant: dict[str, Sequence[float]], outputs: Sequence[str]) -> Any:
         if backend == "python":
             return PythonRunner(program, self.structure, constant, outputs)
-        if backend == "numba":
-            from .numba_runner import NumbaRunner
+        if backend == "loops":
+            from .loops import LoopRunner, grouped_forces
 
-            return NumbaRunner(program, self.structure, constant, outputs, store=self.store)
+            if program is FORCE_REPORT:
+                from .grouped_forces import ReportRunner
+
+                return ReportRunner(self.structure, grouped_forces(self.structure, self.store), tuple(outputs))
+            return LoopRunner(program, self.structure, constant, outputs, store=self.store)
         from .llvm.runner import LLVMRunner
 
         limit = self.limit if self.asked == "auto" else None

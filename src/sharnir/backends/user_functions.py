@@ -7,7 +7,7 @@ Neither is for loops.
 
 from typing import NamedTuple
 
-from ..kernels.arrays import Array
+from ..dialect.arrays import Array
 from ..programs.inputs import State
 from ..programs.program import Program
 

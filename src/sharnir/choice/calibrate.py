@@ -94,7 +94,7 @@ class Trial:
         around = work.of_loops(shelf.structure)
         for method in (name for name in FASTEST if applies(name, shelf.structure)):
             if model.nv <= 100 or method not in ("direct", "stepanenko"):  # those take a second there, and are never chosen
-                runner = shelf.runner(f"forward/{method}", ("qdd",), backend="numba")
+                runner = shelf.runner(f"forward/{method}", ("qdd",), backend="loops")
                 self._add("loops", method, prepared(runner, model, False), around)
             try:
                 runner = None if long else shelf.runner(f"forward/{method}", ("qdd",), backend="llvm")

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.cache import Cache, default_folder, digest
-from ..backends.llvm.jit import host
+from ..dialect.cache import Cache, default_folder, digest
+from ..dialect.jit import host
 from ..errors import SharnirError
 from .shipped import SHIPPED
 from .work import GRAPH, LOOPS

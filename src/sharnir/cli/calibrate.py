@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..backends.cache import default_folder
 from ..choice.calibrate import calibrate
 from ..choice.calibration import Calibration, current, forget
+from ..dialect.cache import default_folder
 from ..errors import SharnirError
 
 

@@ -7,16 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from ..comparison.comparison import Comparison
 from ..comparison.run import BACKENDS, compare
-from ..errors import SharnirError, known
+from ..errors import known
 from ..io.load import load
 from ..method_table import METHODS
 from ..simulation.storage import check_writable
 from .inspect import PIPE_WIDTH
-from .run import INTERRUPTED
+from .usage import INTERRUPTED, UsageError, check_usage
 
 
 def compare_file(
@@ -37,17 +35,17 @@ def compare_file(
     }
     for option, path in files.items():
         if path is not None:
-            _usage(f"--{option}", check_writable, path)
+            check_usage(f"--{option}", check_writable, path)
     try:
         model = load(file, floating=floating, strict=strict, package_paths=packages)
         result = compare(model, **chosen, **options, progress=False if quiet else None)
     except KeyboardInterrupt:  # while the model was read
         print("sharnir: interrupted before the comparison began", file=sys.stderr)
-        raise typer.Exit(INTERRUPTED) from None
+        sys.exit(INTERRUPTED)
     _report(result, files, quiet)
     if result.status == "interrupted":
         print("sharnir: interrupted; what was measured until then is shown", file=sys.stderr)
-        raise typer.Exit(INTERRUPTED)
+        sys.exit(INTERRUPTED)
 
 
 def _names(option: str, words: Sequence[str], there: Any) -> list[str] | None:
@@ -55,16 +53,8 @@ def _names(option: str, words: Sequence[str], there: Any) -> list[str] | None:
     names = [name for word in words for name in word.split(",") if name]
     for name in names:
         if name not in there:
-            raise typer.BadParameter(f"unknown {name!r}; choose from {known(there, 20)}", param_hint=option)
+            raise UsageError(option, f"unknown {name!r}; choose from {known(there, 20)}")
     return names or None
-
-
-def _usage(option: str, check: Callable[[Any], Any], value: Any) -> None:
-    """A refusal of what stands on the command line is a fault of the command line."""
-    try:
-        check(value)
-    except SharnirError as error:
-        raise typer.BadParameter(str(error), param_hint=option) from None
 
 
 def _report(result: Comparison, files: Mapping[str, Path | None], quiet: bool) -> None:

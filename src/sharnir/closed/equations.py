@@ -12,31 +12,42 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.cache import Cache
 from ..backends.constraint_table import ConstraintTable
 from ..backends.link import relink
-from ..backends.llvm.emit import emit
-from ..backends.llvm.jit import Compiled, compile_text
-from ..backends.numba_module import addresses
+from ..backends.llvm.runner import GraphRunner
 from ..backends.run import run_program
 from ..backends.shelf import LIMIT
 from ..backends.traced import TracedProgram
+from ..dialect.arithmetic import STEPPING
+from ..dialect.cache import Cache
+from ..dialect.native import Loop
+from ..dialect.storage import allocate
 from ..errors import MethodError, known
 from ..forms.closed import CLOSED_FORMS
 from ..forms.matrices import Matrices
 from ..method_table import METHODS, Method
 from ..model.model import Model
-from ..model.storage import allocate
 from ..programs import program_for
 from ..trace import Graph, GraphTooLarge, Number
 from . import solution
 from .assembly import moved
-from .loops import native
+from .partition import Partition, reconsider, recover
 from .put_right import put_right
-from .solution import Closed
+from .solution import Closed, Correction, Keeping
 
 MATRIX = ("composite", "direct", "recursive", "kosynka", "stepanenko")
 """Methods that make an inertia matrix; 'separate' makes W = JM⁻¹ by sweeps instead."""
+
+
+LOOPS: dict[Any, tuple[Any, ...]] = {
+    solution.solve: (Closed,),
+    solution.correct: (Correction, Closed),
+    solution.solve_damped: (Keeping, Closed),
+    solution.solve_drifting: (Keeping, Closed),
+    recover: (Partition,),
+    reconsider: (Partition,),
+}
+"""Functions for models too large for one graph, and the groups of arrays they take."""
 
 
 class ClosedEquations:
@@ -61,9 +72,8 @@ class ClosedEquations:
         s = self.structure
         self.sizes = {"n": s.nv, "nq": s.nq, "m": len(self.table), "mh": self.table.n_holonomic}
         self.sizes["nm"] = 0 if self.method.name == "separate" else s.nv
-        self._functions: dict[bool, tuple[TracedProgram, Compiled]] = {}
+        self._functions: dict[bool, GraphRunner] = {}
         self._whole: dict[bool, tuple[Graph, dict[str, Any], Any]] = {}
-        self._codes: dict[tuple[int, int], Compiled] = {}
 
     def allocate(self) -> Any:
         return allocate(Closed, self.sizes)
@@ -130,7 +140,7 @@ class ClosedEquations:
         return [x + d for x, d in zip(values["v"], c.delta, strict=True)]
 
     @cached_property
-    def corrections(self) -> tuple[TracedProgram, TracedProgram]:
+    def corrections(self) -> tuple[GraphRunner, GraphRunner]:
         """One step of positions towards the constraints, quaternions made right; and the speeds without what breaks them."""
         out = []
         for kind in ("moved", "stopped"):
@@ -139,14 +149,8 @@ class ClosedEquations:
             numbers = self.stopped(inputs)
             if kind == "moved":
                 numbers = put_right(self.model, self.moved(inputs), inputs["t"][0])
-            out.append(TracedProgram(graph, inputs, {"x": tuple(numbers)}))
+            out.append(GraphRunner(TracedProgram(graph, inputs, {"x": tuple(numbers)}), store=self.store))
         return out[0], out[1]
-
-    def correction(self, k: int, lanes: int) -> tuple[TracedProgram, Compiled]:
-        """`corrections[k]`, and its machine code for so many states at once."""
-        if (k, lanes) not in self._codes:
-            self._codes[k, lanes] = compile_text(emit(self.corrections[k], lanes), self.store)
-        return self.corrections[k], self._codes[k, lanes]
 
     @cached_property
     def is_small(self) -> bool:
@@ -186,15 +190,10 @@ class ClosedEquations:
             with np.errstate(all="ignore"):
                 return self.accelerations({name: x.tolist() for name, x in given.items()}, float)
         c = self.allocate()
-        traced, compiled = self.function(wrench is not None)
-        kept = {name: np.ascontiguousarray(x, dtype=float) for name, x in given.items()}
-        at = {name: x.ctypes.data for name, x in kept.items()}
-        arguments, check = state_arguments(traced, at, c)
-        compiled.call(arguments.ctypes.data)
+        arrays = {name: np.ascontiguousarray(x, dtype=float) for name, x in given.items()}
+        self.function(wrench is not None).bind(arrays | c._asdict())()
         if not self.is_small:
-            listed = np.array([0, *addresses(c)], dtype=np.int64)
-            native(solution.solve, self.store).call(listed.ctypes.data)
-        del check
+            self.loop(solution.solve).bind(c)()
         return c
 
     def _by_form(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float, wrench: np.ndarray | None) -> Any:
@@ -216,7 +215,11 @@ class ClosedEquations:
         solution.stop_slip(c)
         return q, v + c.delta
 
-    def function(self, wrenches: bool = False) -> tuple[TracedProgram, Compiled]:
+    def loop(self, entry: Any) -> Loop:
+        """A function of solution.py or partition.py as machine code."""
+        return Loop(entry, LOOPS[entry], STEPPING, store=self.store)
+
+    def function(self, wrenches: bool = False) -> GraphRunner:
         """Straight-line code that fills a `Closed` from q, v, tau, parameter, t: all of it, or what the state gives."""
         if wrenches not in self._functions:
             if self.is_small:
@@ -229,14 +232,5 @@ class ClosedEquations:
             unset += ("M", "right") if self.method.name == "separate" or self.is_small else ()
             unset += ("W", "free") if self.method.name != "separate" and not self.is_small else ()
             outputs = {name: tuple(x.ravel()) for name, x in c._asdict().items() if name not in unset}
-            traced = TracedProgram(graph, inputs, outputs)
-            self._functions[wrenches] = traced, compile_text(emit(traced, 1), self.store)
+            self._functions[wrenches] = GraphRunner(TracedProgram(graph, inputs, outputs), store=self.store)
         return self._functions[wrenches]
-
-
-def state_arguments(traced: TracedProgram, at: dict[str, int], c: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Arguments for one state: inputs at the given addresses, outputs into a `Closed`; and the check, to be kept alive."""
-    check = np.zeros(1)
-    numbers = [1, *(k for name in traced.inputs for k in (at[name], 0))]
-    numbers += [*(getattr(c, name).ctypes.data for name in traced.outputs), check.ctypes.data]
-    return np.array(numbers, dtype=np.int64), check

@@ -1,14 +1,14 @@
 """Coordinate partitioning (Wehage, Haug 1982): which coordinates depend on the others, and their values from the others.
 
-In the dialect of the kernels, but looking at numbers: pivots are chosen, iterations stopped. Loops by Numba, for models of
+In the dialect of the kernels, but looking at numbers: pivots are chosen, iterations stopped. Compiled as loops, for models of
 any size. Rows are taken at length one, so that pivots are pure numbers.  docs/theory/loops.md (L17)-(L19)
 """
 
 from typing import NamedTuple
 
-from ..integrate.stepping.problem import invoke
-from ..kernels.arrays import Array, IntegerArray
-from ..kernels.ops import sqrt
+from ..dialect.arrays import Array, IntegerArray
+from ..dialect.memory import invoke
+from ..dialect.ops import sqrt
 
 IN_POSITION, IN_SPEED, INDEPENDENT = 2.0, 1.0, 0.0
 NEWTON_TURNS = 10
@@ -52,8 +52,8 @@ def recover(p):
         invoke(p.calls[1, 0], p.calls[1, 1])
         for a in range(p.dq.shape[0]):
             p.X[a] = p.X[a] + p.dq[a]
-        if p.calls.shape[0] > 2:
-            invoke(p.calls[2, 0], p.calls[2, 1])
+        for k in range(2, p.calls.shape[0]):
+            invoke(p.calls[k, 0], p.calls[k, 1])
     for k in range(p.rate.shape[0]):
         p.right[k] = -p.rate[k]
     solve_dependent(p, p.rate.shape[0], IN_SPEED)

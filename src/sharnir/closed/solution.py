@@ -1,13 +1,13 @@
 """One state of a mechanism with constraints, in the dialect of the kernels: its accelerations, and the way back onto them.
 
-Small models run these functions on symbols, and they become straight-line code with all the rest; for large ones Numba
-compiles them as loops over arrays that straight-line code has filled.
+Small models run these functions on symbols, and they become straight-line code with all the rest; for large ones they
+are compiled as loops over arrays that straight-line code has filled.
 """
 
 from typing import NamedTuple
 
-from ..integrate.stepping.problem import invoke
-from ..kernels.arrays import Array, IntegerArray
+from ..dialect.arrays import Array, IntegerArray
+from ..dialect.memory import invoke
 from ..kernels.constrained import constrained_accelerations, constraint_weights, correction, drift_correction
 
 TURNS = 2  # steps of Newton's method for a correction of position: a step of the integrator leaves little to do
@@ -127,8 +127,8 @@ def move(p):
     invoke(p.calls[1, 0], p.calls[1, 1])
     for a in range(p.dq.shape[0]):
         p.X[a] = p.X[a] + p.dq[a]
-    if p.calls.shape[0] > 2:
-        invoke(p.calls[2, 0], p.calls[2, 1])
+    for k in range(2, p.calls.shape[0]):
+        invoke(p.calls[k, 0], p.calls[k, 1])
 
 
 def change_speeds(p, c):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .comparison import Comparison
     from .row import Row
 
-MARKS = {"llvm": "circle", "numba": "diamond", "python": "square", "sparse": "cross", "dense": "cross"}
+MARKS = {"llvm": "circle", "loops": "diamond", "python": "square", "sparse": "cross", "dense": "cross"}
 """Not by colour alone."""
 ROW = 26
 """Pixels of a method."""

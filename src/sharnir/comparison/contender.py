@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.cache import Cache, kept_in
 from ..backends.counting import Count
+from ..dialect.cache import Cache, kept_in
+from ..dialect.jit import host_lanes
 from ..dynamics import Dynamics
 from ..errors import MethodError, SharnirError, known
 from ..forms.closed import CLOSED_FORMS
 from ..method_table import Method
+from ..model.structure import Structure
 from ..programs import program_for
 from . import cost
 from .oracle import Oracle, disagreement
@@ -85,9 +87,9 @@ class Contender:
         if row.backend == "python" and expected > MOST_INTERPRETED:
             raise _TooLarge(f"some {expected:.0e} operations, interpreted, would take seconds each time")
         own = ground.folder / f"{method.name}-{row.backend}"
-        loops_kept = row.backend == "numba" and not ground.cold
+        loops_kept = row.backend == "loops" and not ground.cold
         asked = "auto" if self.by_form else row.backend
-        if row.backend == "numba":
+        if row.backend == "loops":
             Dynamics(model, method.name, asked)  # refuses at once what it cannot do; compiles nothing
             self._make_loops_ready(ground)
         with nullcontext() if loops_kept else kept_in(own):
@@ -128,15 +130,16 @@ class Contender:
 
     def _make_loops_ready(self, ground: Ground) -> None:
         """Loops are the same for all models: from the cache, unless their own compilation is to be measured."""
-        from ..backends.numba_runner import forget_kernels, load
+        if not ground.cold and not ground.oracle.model.constraints:
+            self._loop_bytes(ground.oracle.model.structure)
 
-        if ground.cold:
-            import numba  # noqa: F401  (its import is not compilation)
+    def _loop_bytes(self, structure: Structure) -> int:
+        """Of the code for one state and for lanes; made where it is not in the cache."""
+        from ..backends.loops import program_loop
 
-            forget_kernels()
-        elif not ground.oracle.model.constraints:
-            for name in cost.programs_of(self.method):
-                load(program_for(ground.oracle.model.structure, name), Cache())
+        programs = [program_for(structure, name) for name in cost.programs_of(self.method)]
+        pairs = [(p, lanes) for p in programs for lanes in ((1,) if p.loops_only else (1, host_lanes()))]
+        return sum(program_loop(p, lanes, Cache()).compiled.size for p, lanes in pairs)
 
     def _check_backend(self, d: Dynamics, ground: Ground) -> None:
         row = self.row
@@ -181,13 +184,11 @@ class Contender:
 
     def _weigh(self, d: Dynamics, ground: Ground, own: Path, again: Callable[[], Any]) -> None:
         row, s = self.row, d.structure
-        if row.backend == "llvm" or (row.backend == "numba" and ground.cold):
+        if row.backend == "llvm" or (row.backend == "loops" and ground.cold):
             row.code_bytes = cost.kept_code(own)
-        elif row.backend == "numba":
-            from ..backends.numba_runner import load
-
-            row.code_bytes = sum(load(program_for(s, name), Cache()).size for name in cost.programs_of(self.method))
-        loops = row.backend in ("numba", "python") and not d.closed
+        elif row.backend == "loops":
+            row.code_bytes = self._loop_bytes(s)
+        loops = row.backend in ("loops", "python") and not d.closed
         row.work_bytes = (cost.work_arrays(s, self.method) if loops else 0) + cost.allocated_by(again)
 
     def _start_watches(self, answer: Callable[..., Any], ground: Ground) -> None:
@@ -217,6 +218,6 @@ def contenders(methods: list[Method], backends: list[str], closed: bool) -> list
     out = []
     for method in methods:
         form = "dense" if closed and method.name in CLOSED_FORMS else "sparse" if "sparse" in method.backends else ""
-        names = [form] if form else ["llvm", "numba", "python"]
+        names = [form] if form else ["llvm", "loops", "python"]
         out += [Contender(method, name) for name in names if name in backends]
     return out

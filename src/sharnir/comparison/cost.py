@@ -11,10 +11,10 @@ import numpy as np
 
 from ..backends.counting import Count, count_compiled
 from ..backends.traced import trace_program
+from ..dialect.storage import allocate
 from ..dynamics import Dynamics
 from ..errors import MethodError, SharnirError
 from ..method_table import Method
-from ..model.storage import allocate
 from ..model.structure import Structure
 from ..programs import program_for
 from ..trace import GraphTooLarge

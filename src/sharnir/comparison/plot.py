@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from .comparison import Comparison
     from .row import Row
 
-COLOURS = {"llvm": "#1b6ca8", "numba": "#2e8b57", "python": "#e09f3e", "sparse": "#9c4f96", "dense": "#9c4f96"}
+COLOURS = {"llvm": "#1b6ca8", "loops": "#2e8b57", "python": "#e09f3e", "sparse": "#9c4f96", "dense": "#9c4f96"}
 WORDS = {
     "llvm": "llvm: straight-line code",
-    "numba": "numba: compiled loops",
+    "loops": "loops: compiled loops",
     "python": "python: interpreted",
     "sparse": "sparse: SciPy's LU",
     "dense": "dense: NumPy",

@@ -40,7 +40,7 @@ class Spread:
 class Row:
     method: str
     backend: str
-    """llvm, numba, python; sparse or dense where a form of the equations is solved by SciPy or NumPy."""
+    """llvm, loops, python; sparse or dense where a form of the equations is solved by SciPy or NumPy."""
     what: str = ""
     gives: str = "q̈"
     """Accelerations, or ṗ where the method has none."""

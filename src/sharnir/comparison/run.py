@@ -24,7 +24,7 @@ from .row import NOT_TRIED, Spread
 from .states import STEP, States, motion, random_states
 from .timing import TURN, without_collector
 
-BACKENDS = ("llvm", "numba", "python", "sparse", "dense")
+BACKENDS = ("llvm", "loops", "python", "sparse", "dense")
 """In the order they are tried: the quickest first, in case there is no time for all."""
 PREPARATION = 0.7
 """Share of the seconds granted after which no further contender is made ready: the rest is for timing."""
@@ -47,13 +47,13 @@ def compare(
     """Agreement, operations, time and memory of every method on every backend that applies. docs/compare.md says how.
 
     methods      names of `sharnir.methods()`; all, if none is given
-    backends     of "llvm", "numba", "python", and "sparse", "dense" for what SciPy and NumPy solve; all, if none is given
+    backends     of "llvm", "loops", "python", and "sparse", "dense" for what SciPy and NumPy solve; all, if none is given
     states       random states, assembled where there are loops, in which every method must agree with the oracle
     seed         of those states
     batch        states of a batch
     rounds       turns that each contender takes; the spread is over these
     budget       seconds for everything: what there was no time for is listed as not tried
-    cold         compile Numba's loops anew too, some 4 s each: they are the same for all models, and kept from before
+    cold         compile the loops anew too, a second each: they are the same for all models, and kept from before
     graph_limit  nodes of a graph beyond which straight-line code is not compiled
     progress     show a bar (default: where a terminal is there to see it and it takes a while)
 

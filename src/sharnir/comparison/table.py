@@ -16,7 +16,7 @@ WIDTH = 140
 """Of the text, where no terminal says how long lines may be."""
 LEAVE_OUT = ("spread\n", "spread\n ", "work", "code", "compile,\none + batch", "operations\nwritten", "\ncompiled", "")
 """Columns a narrow terminal does without, in this order."""
-COLOURS = {"llvm": "cyan", "numba": "green", "python": "yellow", "sparse": "magenta", "dense": "magenta"}
+COLOURS = {"llvm": "cyan", "loops": "green", "python": "yellow", "sparse": "magenta", "dense": "magenta"}
 
 
 def table(c: Comparison, width: int = WIDTH) -> Any:
@@ -70,7 +70,7 @@ def is_close(row: Row) -> bool:
 def compilation(row: Row) -> str:
     """Seconds for one state + for batches."""
     if row.compile_single is None:
-        return "kept" if row.backend == "numba" else "–"
+        return "kept" if row.backend == "loops" else "–"
     return f"{row.compile_single:.1f} + {row.compile_batch or 0.0:.1f} s"
 
 
@@ -110,8 +110,8 @@ def footnotes(c: Comparison) -> list[str]:
     if any(row.iterates for row in rows):
         step = c.settings["step"]
         out.append(f"Methods that iterate start from the last answer: all are timed on one motion in steps of {duration(step)}.")
-    if any(row.backend == "numba" and row.compile_single is None for row in rows):
-        out.append("kept: Numba's loops are the same for all models and come from the cache; cold=True (--cold) compiles them.")
+    if any(row.backend == "loops" and row.compile_single is None for row in rows):
+        out.append("kept: loops are the same for all models and come from the cache; cold=True (--cold) compiles them.")
     smaller = sorted({row.batch_size for row in rows if row.batch_size < c.settings["batch"]})
     if smaller:
         out.append(f"Slow methods had smaller batches, of {plural(smaller[0], 'state')} at least.")

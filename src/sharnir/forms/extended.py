@@ -8,15 +8,14 @@ Symmetric, indefinite, 12N + n unknowns. Dense and slow, and the oracle for ever
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse.linalg import splu
 
-from .matrices import Matrices
+from .matrices import Matrices, factorised
 from .solution import Solution
 
 
 def solve(m: Matrices, tau: np.ndarray) -> Solution:
     """All unknowns in one solve; by SuperLU where the matrices are sparse."""
     right = np.concatenate([m.F, -m.w_star, tau])
-    x = splu(m.extended).solve(right) if m.sparse else np.linalg.solve(m.extended, right)
+    x = factorised(m.extended).solve(right) if m.sparse else np.linalg.solve(m.extended, right)
     N6 = 6 * m.N
     return Solution(qdd=x[2 * N6 :], vdot=x[:N6].reshape(-1, 6), R=x[N6 : 2 * N6].reshape(-1, 6))

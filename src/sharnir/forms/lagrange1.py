@@ -6,12 +6,9 @@ R_τ = A(AᵀA)⁻¹τ is the part of the reactions that the joint forces fix; F
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
-from scipy.linalg import solve as dense_solve
-from scipy.sparse.linalg import splu
 
 from ..errors import MethodError
-from .matrices import Matrices, dense
+from .matrices import Matrices, dense, factorised, solve_definite
 from .solution import Solution
 
 
@@ -19,7 +16,7 @@ def solve(m: Matrices, tau: np.ndarray) -> Solution:
     """The multipliers alone (3.10): Lλ = Zᵀ(w* − SM⁻¹F̂), L symmetric positive definite."""
     R_tau, F = _joint_forces(m, tau)
     right = m.Z.T @ (m.w_star - m.S @ (m.M_inverse @ F))
-    multipliers = splu(m.L.tocsc()).solve(right) if m.sparse else cho_solve(cho_factor(m.L), right)
+    multipliers = factorised(m.L).solve(right) if m.sparse else solve_definite(m.L, right)
     R = m.Z @ multipliers + R_tau
     vdot = m.M_inverse @ (m.S.T @ R + m.F)  # (3.9)
     return _solution(m, vdot, R)
@@ -27,6 +24,8 @@ def solve(m: Matrices, tau: np.ndarray) -> Solution:
 
 def solve_with_accelerations(m: Matrices, tau: np.ndarray) -> Solution:
     """Accelerations and multipliers together (3.8), 12N − n unknowns: Mv̇ − SᵀZλ = F̂; −ZᵀSv̇ = −Zᵀw*."""
+    from scipy.linalg import solve as dense_solve
+
     R_tau, F = _joint_forces(m, tau)
     ZS = dense(m.Z.T @ m.S)
     k = ZS.shape[0]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from .kinetostatics import reactions
-from .matrices import Matrices
+from .matrices import Matrices, solve_definite
 from .solution import Solution
 
 
@@ -48,6 +47,6 @@ def composite_forces(m: Matrices) -> np.ndarray:
 
 
 def _solve(m: Matrices, M_r: np.ndarray, right: np.ndarray) -> Solution:
-    qdd = cho_solve(cho_factor(M_r), right) if m.n else np.zeros(0)
+    qdd = solve_definite(M_r, right) if m.n else np.zeros(0)
     vdot = m.B @ qdd + m.psi  # [I] (2.22)
     return Solution(qdd=qdd, vdot=vdot.reshape(-1, 6), R=reactions(m, vdot))

@@ -6,11 +6,9 @@ BᵀM v̇ + D q̈ = τ + BᵀF;   ZᵀS v̇ = Zᵀw*        (6N unknowns v̇; D:
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse as sp
-from scipy.sparse.linalg import splu
 
 from .kinetostatics import reactions
-from .matrices import Matrices
+from .matrices import Matrices, factorised
 from .solution import Solution
 
 
@@ -23,7 +21,9 @@ def solve(m: Matrices, tau: np.ndarray) -> Solution:
         top, tau = top + D @ m.S, tau + D @ m.w_star
     right = np.concatenate([tau, m.Z.T @ m.w_star])
     if m.sparse:
-        vdot = splu(sp.vstack([top, bottom], format="csc")).solve(right)
+        from scipy import sparse as sp
+
+        vdot = factorised(sp.vstack([top, bottom])).solve(right)
     else:
         vdot = np.linalg.solve(np.vstack([top, bottom]), right)
     relative = (m.S @ vdot - m.w_star).reshape(-1, 6)

@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import sparse as sp
 
 from ..errors import MethodError
 from ..model.model import Model
 from ..model.states import check_state, check_wrenches
+from ..model.structure import JointValues
 from ..model.topology import children, path
 from .bases import orthogonal_by_blocks, orthogonal_by_projector
 
@@ -55,19 +55,21 @@ class Matrices:
         self.model = model
         self.structure = s = model.freeze()
         self.q, self.v_q, self.t = check_state(model, q, v, t)
-        self.wrenches = check_wrenches(model, wrenches)
+        self._given = check_wrenches(model, wrenches)
         self.sparse = sparse
         self.N, self.n = s.nb, s.nv
-        self.load = np.zeros(s.nv)
-        """Joint forces of the model's own force elements."""
         self.k = model.parents
         self._joint = s.joint_values(self.q, self.v_q, self.t)
-        self._at_rest = s.joint_values(self.q, np.zeros(self.n), self.t)
-        if s.forces:
-            self._add_forces()
 
-    def _add_forces(self) -> None:
-        """The model's own forces: what they do to bodies joins the wrenches, what they do to joints is the load."""
+    @cached_property
+    def _at_rest(self) -> JointValues:
+        return self.structure.joint_values(self.q, np.zeros(self.n), self.t)
+
+    @cached_property
+    def _forces(self) -> tuple[np.ndarray, np.ndarray]:
+        """What the model's own forces do to bodies (N×6) and to joints (n)."""
+        if not self.structure.forces:
+            return np.zeros((self.N, 6)), np.zeros(self.n)
         R, r = self.poses
         base = self._joint
         motion = {
@@ -76,8 +78,18 @@ class Matrices:
             "G": np.vstack([base.G[:1], R.transpose(0, 2, 1).reshape(-1, 9)]),
             "velocity": np.vstack([base.vr[:1], self.v.reshape(-1, 6)]),
         }  # fmt: skip
-        wrenches, self.load = self.structure.forces.dense(motion, self.N + 1, self.n)
-        self.wrenches = self.wrenches + wrenches[1:]
+        wrenches, load = self.structure.forces.dense(motion, self.N + 1, self.n)
+        return wrenches[1:], load
+
+    @property
+    def wrenches(self) -> np.ndarray:
+        """Given wrenches and those of the model's own forces (N×6)."""
+        return self._given + self._forces[0]
+
+    @property
+    def load(self) -> np.ndarray:
+        """Joint forces of the model's own force elements (n)."""
+        return self._forces[1]
 
     # --- one joint --------------------------------------------------------------------------------------------------------
     @property
@@ -216,8 +228,7 @@ class Matrices:
     def _fold(self) -> Any:
         """(axes × n): which speed moves which axis."""
         s = self.structure
-        out = sp.csr_array((np.ones(s.na), (np.arange(s.na), s.tree.speed)), shape=(s.na, s.nv))
-        return out if self.sparse else out.toarray()
+        return self._assemble([(i, k, np.ones((1, 1))) for i, k in enumerate(s.tree.speed)], [1] * s.na, [1] * s.nv)
 
     @cached_property
     def rotors(self) -> np.ndarray:
@@ -347,6 +358,8 @@ class Matrices:
     def extended(self) -> Any:
         """The matrix of the extended system (12N+n): [M −Sᵀ 0; −S 0 A; 0 Aᵀ D], symmetric; D: rotors. [I] (3.6)"""
         if self.sparse:
+            from scipy import sparse as sp
+
             rotors = sp.diags_array(self.rotors) if self.rotors.any() else None
             return sp.block_array([[self.M, -self.S.T, None], [-self.S, None, self.A], [None, self.A.T, rotors]], format="csc")
         z = np.zeros
@@ -381,6 +394,8 @@ class Matrices:
             for i, j, block in blocks:
                 out[r[i] : r[i + 1], c[j] : c[j + 1]] = block
             return out
+        from scipy import sparse as sp  # here: whoever only checks inertias needs no SciPy
+
         I, J, X = [], [], []
         for i, j, block in blocks:
             di, dj = np.indices(block.shape)
@@ -395,3 +410,17 @@ class Matrices:
 def dense(x: Any) -> np.ndarray:
     """A NumPy array of what may be sparse."""
     return x.toarray() if hasattr(x, "toarray") else np.asarray(x)
+
+
+def solve_definite(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """By Cholesky's method."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    return cho_solve(cho_factor(matrix), right)
+
+
+def factorised(matrix: Any) -> Any:
+    """A sparse matrix, by SuperLU, ready to `solve`."""
+    from scipy.sparse.linalg import splu
+
+    return splu(matrix.tocsc())

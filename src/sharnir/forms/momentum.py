@@ -7,9 +7,8 @@ Velocity level has the matrix of the extended system:  M v − SᵀΛ = 0;  −S
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse.linalg import splu
 
-from .matrices import Matrices
+from .matrices import Matrices, factorised
 
 
 def momenta(m: Matrices) -> np.ndarray:
@@ -21,7 +20,7 @@ def velocities(m: Matrices, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
     """Speeds q̇ (n), velocities v (N×6) and carried momenta Λ (N×6) from p; of m only the position is used."""
     N6 = 6 * m.N
     right = np.concatenate([np.zeros(N6), -(m.phi_r + m.from_base(m.base_velocity)), p])
-    x = splu(m.extended).solve(right) if m.sparse else np.linalg.solve(m.extended, right)
+    x = factorised(m.extended).solve(right) if m.sparse else np.linalg.solve(m.extended, right)
     return x[2 * N6 :], x[:N6].reshape(-1, 6), x[N6 : 2 * N6].reshape(-1, 6)
 
 

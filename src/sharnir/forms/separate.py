@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import SingularError
+from .lagrange2 import composite_inertia
 from .matrices import Matrices
 from .solution import Solution
 
@@ -67,7 +68,7 @@ def check_inertia(m: Matrices) -> None:
 
 def check_coupled_inertia(m: Matrices) -> None:
     """The same where joints share speeds: the whole inertia matrix is looked at."""
-    values, vectors = np.linalg.eigh(m.M_r)
+    values, vectors = np.linalg.eigh(composite_inertia(m))
     if not values[0] > 1e-13 * values[-1]:
         name = m.model.v_names[int(np.argmax(np.abs(vectors[:, 0])))]
         raise SingularError(f"{name!r} and the joints coupled to it move no mass; give their bodies mass or inertia")

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from ..backends.cache import Cache
+from ..dialect.cache import Cache
 from ..errors import IntegrationError
 from .methods import Integrator, integrator
 from .request import Request

@@ -6,25 +6,21 @@ on symbols and compiled (`from_traced`, in traced.py).
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..dialect.native import Native, calls
+from ..dialect.native import from_python as native_from_python
 from ..errors import StateError
 from .stepping.problem import Problem
-
-Call = tuple[int, np.ndarray]
-"""Address of a native function `void f(int64 *arguments)`, and its arguments (int64), which must stay where they are."""
-
-CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 @dataclass
 class Buffers:
-    """What native functions read (X, T) and write (DX, G, J, report): put their addresses into the arguments."""
+    """What native functions read (X, T) and write (DX, G, J, report)."""
 
     X: np.ndarray
     DX: np.ndarray
@@ -46,20 +42,19 @@ class System:
 
     `derivative` writes DX; `rates`, where it is cheaper, only its first `split` numbers (for 'euler'); `projection`
     overwrites X by what it should be; `events` write G; `jacobian` writes J. `split` is where positions end and
-    speeds begin. `keep` holds whatever must live as long as this does.
+    speeds begin.
     """
 
     def __init__(
         self,
         buffers: Buffers,
-        derivative: Sequence[Call],
+        derivative: Sequence[Native],
         *,
-        rates: Sequence[Call] = (),
-        projection: Sequence[Call] = (),
-        events: Sequence[Call] = (),
-        jacobian: Sequence[Call] = (),
+        rates: Sequence[Native] = (),
+        projection: Sequence[Native] = (),
+        events: Sequence[Native] = (),
+        jacobian: Sequence[Native] = (),
         split: int | None = None,
-        keep: Any = None,
     ) -> None:
         self.buffers = buffers
         self.n = len(buffers.X)
@@ -71,12 +66,10 @@ class System:
         """Whether its functions are Python's: slow, so that a run is looked at sooner."""
         self.idle: dict[Any, Any] = {}
         """Workspaces of runs that are over (workspace.py)."""
-        roles = [list(calls) for calls in (derivative, rates, projection, events, jacobian)]  # in the order of the roles
-        self._keep = (keep, roles)
-        calls = [(address, arguments.ctypes.data) for role in roles for address, arguments in role]
-        self._calls = np.array(calls, dtype=np.int64).reshape(-1, 2)
-        self._first = np.cumsum([0, *(len(role) for role in roles)]).astype(np.int64)
-        self.has_jacobian = bool(roles[4])
+        self._roles = [list(role) for role in (derivative, rates, projection, events, jacobian)]  # in the order of the roles
+        self._calls = calls([native for role in self._roles for native in role])
+        self._first = np.cumsum([0, *(len(role) for role in self._roles)]).astype(np.int64)
+        self.has_jacobian = bool(self._roles[4])
 
     def problem(self, jacobian: bool) -> Problem:
         """The arrays for an integrator; `jacobian`: with room for one, whoever makes it."""
@@ -106,8 +99,8 @@ class System:
     def _perform(self, role: int, t: float, x: np.ndarray) -> None:
         self.buffers.X[:] = x
         self.buffers.T[0] = t
-        for address, arguments in self._calls[self._first[role] : self._first[role + 1]]:
-            CALLBACK(int(address))(int(arguments))
+        for native in self._roles[role]:
+            native()
         self.raise_failure()
 
     def raise_failure(self) -> None:
@@ -129,13 +122,12 @@ def from_python(
     """A system whose functions are plain Python: f(t, x) -> dx, events(t, x) -> n_events numbers, projection(t, x) -> x,
     jacobian(t, x) -> matrix (n, n). Compiled integrators call them too, at the speed of Python."""
     b = buffers(n, events=n_events, jacobian=jacobian is not None)
-    alive: list[Any] = []
 
-    def call(function: Callable[..., Any] | None, target: np.ndarray) -> list[Call]:
+    def call(function: Callable[..., Any] | None, target: np.ndarray) -> list[Native]:
         if function is None:
             return []
 
-        def callback(_: Any) -> None:
+        def callback() -> None:
             if system.failure is not None:  # nothing more is worth computing
                 target.fill(np.nan)
                 return
@@ -148,9 +140,7 @@ def from_python(
                 target.fill(np.nan)
                 system.failure = error
 
-        native = CALLBACK(callback)
-        alive.append(native)
-        return [(ctypes.cast(native, ctypes.c_void_p).value or 0, np.zeros(1, dtype=np.int64))]
+        return [native_from_python(callback)]
 
     system = System(
         b,
@@ -159,7 +149,6 @@ def from_python(
         events=call(events, b.G),
         jacobian=call(jacobian, b.J),
         split=split,
-        keep=alive,
     )
     system.calls_python = True
     return system

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.cache import Cache
-from ..backends.llvm.emit import emit
-from ..backends.llvm.jit import Compiled, compile_text, host_lanes
+from ..backends.llvm.runner import GraphRunner
 from ..backends.traced import TracedProgram
+from ..dialect.cache import Cache
+from ..dialect.jit import host_lanes
+from ..dialect.native import Native
 from ..errors import StateError
 from ..trace import Graph, Number, Symbol, call_traced, check_numbers, needed, tangent
-from .system import Call, System, buffers
+from .system import System, buffers
 
 
 def from_traced(
@@ -50,34 +51,22 @@ def from_traced(
     b = buffers(n, events=len(g), jacobian=jacobian)
     inputs: dict[str, tuple[Symbol, ...]] = {"x": x, "t": (t,), "p": p}
     arrays = {"x": b.X, "t": b.T, "p": parameters if parameters is not None else np.zeros(0)}
-    alive: list[Any] = [parameters]
 
-    def call(outputs: tuple[Number, ...], target: np.ndarray) -> list[Call]:
-        compiled = compile_text(emit(TracedProgram(graph, inputs, {"y": outputs}), 1), store)
-        return [_call(compiled, alive, 1, [(arrays[k], 0) for k in inputs], target)]
+    def call(outputs: tuple[Number, ...], target: np.ndarray) -> list[Native]:
+        return [GraphRunner(TracedProgram(graph, inputs, {"y": outputs}), store=store).bind({**arrays, "y": target})]
 
     return System(
         b,
         call(dx, b.DX),
         events=call(g, b.G) if g else (),
         projection=call(onto, b.X) if onto else (),
-        jacobian=_jacobian(graph, inputs, arrays, dx, b.J, alive, store) if jacobian and n else (),
+        jacobian=_jacobian(graph, inputs, arrays, dx, b.J, store) if jacobian and n else (),
         split=split,
-        keep=alive,
     )
 
 
 def _name(function: Any) -> str:
     return repr(getattr(function, "__name__", type(function).__name__))
-
-
-def _call(compiled: Compiled, alive: list[Any], states: int, inputs: list[tuple[np.ndarray, int]], target: np.ndarray) -> Call:
-    """The argument list of an emitted function (see emit.py)."""
-    check = np.zeros(states)
-    places = [k for array, stride in inputs for k in (array.ctypes.data, stride)]
-    arguments = np.array([states, *places, target.ctypes.data, check.ctypes.data], dtype=np.int64)
-    alive += [compiled, check, arguments, target, *(array for array, _ in inputs)]
-    return compiled.address, arguments
 
 
 def _jacobian(
@@ -86,9 +75,8 @@ def _jacobian(
     arrays: dict[str, np.ndarray],
     dx: tuple[Number, ...],
     J: np.ndarray,
-    alive: list[Any],
     store: Cache,
-) -> list[Call]:
+) -> list[Native]:
     """Whichever is less work: all columns in one graph, where zeros vanish and equal parts are shared; or the derivative
     along one direction, run for all directions as a batch, some in each vector register."""
     x, n = inputs["x"], len(inputs["x"])
@@ -97,7 +85,6 @@ def _jacobian(
     columns = tuple(y for symbol in x for y in tangent(dx, [(symbol, 1.0)]))
     lanes = host_lanes() if n >= host_lanes() else 1
     if len(needed(graph, columns)) <= len(needed(graph, along)) * -(-n // lanes):
-        compiled = compile_text(emit(TracedProgram(graph, inputs, {"J": columns}), 1), store)
-        return [_call(compiled, alive, 1, [(arrays[k], 0) for k in inputs], J)]
-    compiled = compile_text(emit(TracedProgram(graph, {**inputs, "seed": seed}, {"J": along}), lanes), store)
-    return [_call(compiled, alive, n, [*((arrays[k], 0) for k in inputs), (np.eye(n), n)], J)]
+        return [GraphRunner(TracedProgram(graph, inputs, {"J": columns}), store=store).bind({**arrays, "J": J})]
+    batch = GraphRunner(TracedProgram(graph, {**inputs, "seed": seed}, {"J": along}), store=store)
+    return [batch.bind({**arrays, "seed": np.eye(n), "J": J}, n, lanes)]

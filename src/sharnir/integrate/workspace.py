@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..backends.cache import Cache
-from ..model.storage import allocate, allocate_together
-from .compiled import Driver, interpreted
+from ..dialect.cache import Cache
+from ..dialect.storage import allocate, allocate_together
+from .compiled import driver, interpreted
 from .methods import Integrator
 from .stepping.advance import Output
 from .stepping.events import Events
@@ -32,7 +32,7 @@ class Workspace:
         method.fill(memory)
         self._fresh = self._block.copy()
         groups = (system.problem(method.needs_jacobian), self.state, self.events, self.output, memory)
-        self.drive = Driver(method.entry, groups, store) if compiled else interpreted(method.entry, groups)
+        self.drive = driver(method.entry, groups, store) if compiled else interpreted(method.entry, groups)
         self.numbers = self._block.size + self.output.x.size
 
     def renew(self) -> None:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
-from xml.sax.saxutils import quoteattr
 
 from ..errors import FormatError, known
 
@@ -204,4 +203,6 @@ def attribute(text: str) -> str:
     """Quoted and escaped; XML has no way to write most control characters."""
     if any(ord(c) < 32 and c not in "\t\n\r" for c in text):
         raise FormatError(f"{text!r}: a name with control characters cannot be written to XML")
+    from xml.sax.saxutils import quoteattr  # which imports half of the network
+
     return quoteattr(text)

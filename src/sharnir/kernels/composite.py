@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from .algebra import add, add6, congruence_sym, cross, dot, get3, get3b, get6, get9, mtv, scale, set3, set6, sv
-from .arrays import Array
+from ..dialect.arrays import Array
 
 
 class CompositeWork(NamedTuple):

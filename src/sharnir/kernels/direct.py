@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from .algebra import add, cross, dot, get6, get9, get3, mv, scale, sv
-from .arrays import Array
+from ..dialect.arrays import Array
 from .composite import add_rotors, zero_matrix
 
 

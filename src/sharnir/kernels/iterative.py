@@ -1,12 +1,12 @@
 """Iterative methods that remember: the matrix of the last step, improved by rank one until it solves this step.
 
-These look at numbers to decide when to stop, so they run as loops (interpreted, Numba), never as straight-line code.
+These look at numbers to decide when to stop, so they run as loops (interpreted or compiled), never as straight-line code.
 Both return the number of iterations, or -1 where they stalled and must be restarted by a factorisation.
 """
 
 from typing import NamedTuple
 
-from .arrays import Array
+from ..dialect.arrays import Array
 from .cholesky import factor, substitute
 
 

@@ -18,8 +18,8 @@ from .algebra import (
     IDENTITY, ZERO3, add, cosines_quaternion, cosines_z, cross, get3, get3b, get9, mm, mtv, mv, neg,
     quaternion_rate, scale, set3, set9, set33, sub, transpose,
 )
-from .arrays import Array, IntegerArray
-from .ops import cos, sin
+from ..dialect.arrays import Array, IntegerArray
+from ..dialect.ops import cos, sin
 
 FIXED, SLIDE, TURN, SCREW, BALL, FREE, GIVEN = 0, 1, 2, 3, 4, 5, 6
 NOTHING, PLACED, MOVED = 0, 1, 2    # what a joint did before the motion in hand: nothing, FIXED alone, more than that

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from .algebra import (
     ZERO3, add, add6, add9, congruence_sym, cross, dot, get3, get6, get9, mtv, mv, scale, set3, set6, set9, sub, sv,
 )
-from .arrays import Array
+from ..dialect.arrays import Array, IntegerArray
 from .composite import add_rotors, zero_matrix
 from .direct import last_axis, mirror
 
@@ -28,7 +28,7 @@ class KaneWork(NamedTuple):
     M2: Array["nb1", 9]         # sum of m_l r~_il r~_jl'
     M3: Array["nb1", 9]         # sum of c~_l r~_il' over the subtree of j, j left out
     M3jj: Array["nb1", 9]       # the same with i = j
-    moves: Array["nb1"]         # 1 where j is in the subtree of i
+    moves: IntegerArray["nb1"]         # 1 where j is in the subtree of i
 
 
 def to_world(tree, j, p, k):

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from .algebra import add, cross, get3, get3b, get6, get9, mm, mtv, mv, scale, set3, set9, set33, sub, sv
-from .arrays import Array
+from ..dialect.arrays import Array
 
 
 class Poses(NamedTuple):

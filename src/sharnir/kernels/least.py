@@ -5,7 +5,7 @@ a row and all before it. Near zero the factors mean nothing, and whoever called 
 """
 
 from .cholesky import factor, substitute
-from .ops import select, sqrt
+from ..dialect.ops import select, sqrt
 
 
 LIFT = 1e-13                                                       # on the diagonal: no pivot vanishes, not even a constant

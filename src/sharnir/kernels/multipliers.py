@@ -8,9 +8,9 @@ on the mobilities: eliminating joint i takes from N_k what joint i holds back. T
 from typing import NamedTuple
 
 from .algebra import add, cross, get3, get3b, get9, mtv, mv, set33
-from .arrays import Array
+from ..dialect.arrays import Array
 from .cholesky import factor, substitute
-from .ops import select, sqrt
+from ..dialect.ops import select, sqrt
 
 
 class MultiplierWork(NamedTuple):

@@ -6,7 +6,7 @@ from .algebra import (
     add, add6, add9, congruence, congruence_sym, cross, dot, get3, get3b, get6, get9, mtv, mv, scale, set6, set9,
     set33, skew, sub, sv,
 )
-from .arrays import Array
+from ..dialect.arrays import Array
 
 
 class SeparateWork(NamedTuple):

@@ -3,14 +3,14 @@
 from typing import NamedTuple
 
 from .algebra import add, cross, dot, get3, get3b, get6, get9, inc33, mtv, mv, scale, set33, sv
-from .arrays import Array
+from ..dialect.arrays import Array, IntegerArray
 from .composite import add_rotors, zero_matrix
 
 
 class StepanenkoWork(NamedTuple):
     acc: Array["nb1", 6]
     R: Array["nb1", 6]
-    moves: Array["nb1"]             # 1 where the axis in hand moves the body
+    moves: IntegerArray["nb1"]             # 1 where the axis in hand moves the body
 
 
 def inertia_matrix_stepanenko(tree, j, s, M):

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from .arrays import Array, IntegerArray
+from ..dialect.arrays import Array, IntegerArray
 
 
 class Tree(NamedTuple):

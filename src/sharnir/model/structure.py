@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..dialect.storage import allocate
 from ..errors import known
 from ..kernels.joint_stage import GIVEN, Joints, JointValues, joint_stage
 from ..kernels.tree import Tree
@@ -17,7 +18,6 @@ from .joint_rows import JointRows, distinct, joint_rows
 from .joints.base import Motion, fixed
 from .mass_properties import mass_properties
 from .pose import Pose, Rotation
-from .storage import allocate
 
 if TYPE_CHECKING:
     from .model import PlacedJoint
@@ -52,6 +52,8 @@ class Structure:
         )
         self.q_first, self.v_first = rows.q_first, rows.v_first
         self.joints = self._joints(rows)
+        self.motion_of: np.ndarray = np.repeat(np.arange(len(self.joints.kind)), self.joints.coordinates)
+        """The motion every coordinate belongs to."""
         self.first: np.ndarray = self.joints.first
         self.na = int(self.first[-1])
         self.nv = int(self.v_first[-1])

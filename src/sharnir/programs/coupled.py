@@ -5,7 +5,7 @@ Folding fills the zeros that elimination along the tree lives on, so the inertia
 
 from typing import NamedTuple
 
-from ..kernels.arrays import Array
+from ..dialect.arrays import Array
 from ..kernels.cholesky import factor, substitute
 from ..kernels.composite import CompositeWork, composite_bodies, inertia_matrix_composite
 from ..kernels.fold import fold, fold_columns, fold_matrix, spread

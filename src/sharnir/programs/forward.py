@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ..kernels.arrays import Array
+from ..dialect.arrays import Array
 from ..kernels.cholesky import factor, substitute, tree_factor, tree_substitute
 from ..kernels.composite import CompositeWork, composite_bodies, inertia_matrix_composite
 from ..kernels.direct import DirectWork, inertia_matrix_direct

@@ -4,7 +4,7 @@ the joint forces of the model's own force elements (where there is `tau` they ar
 
 from typing import NamedTuple
 
-from ..kernels.arrays import Array, IntegerArray
+from ..dialect.arrays import Array, IntegerArray
 
 
 class Position(NamedTuple):

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ..kernels.arrays import Array
+from ..dialect.arrays import Array
 from ..kernels.inverse import inverse_dynamics
 from ..kernels.joint_stage import JointValues, joint_stage
 from ..kernels.kinematics import Drift, Poses, drift, poses, true_accelerations, zeros

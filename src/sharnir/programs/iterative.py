@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ..kernels.arrays import Array
+from ..dialect.arrays import Array
 from ..kernels.composite import CompositeWork, composite_bodies, inertia_matrix_composite
 from ..kernels.iterative import InertiaMemory, MultiplierMemory, remembered_direct, remembered_inverse
 from ..kernels.joint_stage import JointValues, joint_stage

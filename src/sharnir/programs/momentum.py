@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ..kernels.arrays import Array
+from ..dialect.arrays import Array
 from ..kernels.joint_stage import JointValues, joint_stage
 from ..kernels.kinematics import Poses, poses, velocities, zeros
 from ..kernels.momentum import carried_momenta, momentum_rates

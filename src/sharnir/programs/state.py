@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ..kernels.arrays import Array
+from ..dialect.arrays import Array
 from ..kernels.energy import energy, rotor_energy, total_momentum
 from ..kernels.joint_stage import JointValues, joint_stage
 from ..kernels.kinematics import Poses, point_jacobian, poses, velocities, zeros

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..backends.llvm.emit import emit
-from ..backends.llvm.jit import compile_text
-from ..backends.numba_module import addresses
+from ..backends.llvm.runner import GraphRunner
 from ..backends.run import run_program
 from ..backends.traced import TracedProgram
 from ..closed.equations import ClosedEquations
-from ..closed.loops import native
 from ..closed.partition import Partition, reconsider, recover
 from ..closed.put_right import put_right
-from ..integrate.system import CALLBACK, Call
-from ..model.storage import allocate
+from ..dialect.native import Native, calls, from_python
+from ..dialect.storage import allocate
 from ..programs import PROGRAMS
 from ..trace import Graph
 
@@ -28,15 +23,13 @@ class Dependents:
 
     def __init__(self, equations: ClosedEquations, X: np.ndarray, T: np.ndarray, parameters: np.ndarray) -> None:
         self.equations, self.T, self.parameters = equations, T, parameters
-        self._keep: list[Any] = []
         self.p: Any = allocate(Partition, {**equations.sizes, "nx": len(X), "nc": 0})._replace(X=X)
         self.p.kind[:] = self.p.tally[:] = 0.0
 
-    def use(self, calls: list[Call]) -> None:
+    def use(self, natives: list[Native]) -> None:
         """Functions that give g, rate and J; dq from delta; and put quaternions right, where there are any."""
-        numbers = np.array([(address, arguments.ctypes.data) for address, arguments in calls], dtype=np.int64)
-        self.p = self.p._replace(calls=numbers)
-        self._keep.append(calls)
+        self._natives = natives
+        self.p = self.p._replace(calls=calls(natives))
 
     def begin(self, t: float, x: np.ndarray) -> np.ndarray:
         """At the start, or after a state was changed from without: a good partition, and x on the constraints."""
@@ -51,26 +44,21 @@ class Dependents:
         return int(self.p.tally[0])
 
     # --- compiled -------------------------------------------------------------------------------------------------------
-    def rows_call(self, at: dict[str, int]) -> Call:
+    def rows(self, arrays: dict[str, np.ndarray]) -> Native:
         """g, rate and J as straight-line code."""
         graph = Graph()
         inputs = {name: x for name, x in self.equations.inputs(graph).items() if name != "tau"}
         rows = self.equations.table.trace(inputs)
         outputs = {"g": rows.g, "rate": rows.rate, "J": tuple(x for row in rows.J for x in row)}
-        traced = TracedProgram(graph, inputs, outputs)
-        compiled, check = compile_text(emit(traced, 1), self.equations.store), np.zeros(1)
-        numbers = [1, *(k for name in traced.inputs for k in (at[name], 0))]
-        numbers += [*(getattr(self.p, name).ctypes.data for name in outputs), check.ctypes.data]
-        arguments = np.array(numbers, dtype=np.int64)
-        self._keep += [compiled, check, arguments]
-        return compiled.address, arguments
+        runner = GraphRunner(TracedProgram(graph, inputs, outputs), store=self.equations.store)
+        return runner.bind(arrays | {name: getattr(self.p, name) for name in outputs})
 
-    def compiled(self) -> tuple[Call, Call]:
+    def compiled(self) -> tuple[Native, Native]:
         """`recover` and `reconsider` as native functions."""
-        arguments = np.array([0, *addresses(self.p)], dtype=np.int64)
-        codes = [native(entry, self.equations.store) for entry in (recover, reconsider)]
-        self._keep += [codes, arguments]
-        return (codes[0].address, arguments), (codes[1].address, arguments)
+        found = [self.equations.loop(entry).bind(self.p) for entry in (recover, reconsider)]
+        for native in found:
+            native.keep(self._natives)
+        return found[0], found[1]
 
     # --- interpreted ----------------------------------------------------------------------------------------------------
     def use_python(self) -> None:
@@ -89,12 +77,7 @@ class Dependents:
         def right() -> None:
             p.X[:nq] = put_right(model, p.X[:nq].tolist(), float(self.T[0]))
 
-        self.use([self._callback(function) for function in (rows, along, right)])
-
-    def _callback(self, function: Callable[[], None]) -> Call:
-        made = CALLBACK(lambda _: function())
-        self._keep.append(made)
-        return ctypes.cast(made, ctypes.c_void_p).value or 0, np.zeros(1, dtype=np.int64)
+        self.use([from_python(function) for function in (rows, along, right)])
 
     def recovered(self, t: float, x: np.ndarray, reconsidered: bool = False) -> np.ndarray:
         """The state with its dependent part found anew, interpreted."""

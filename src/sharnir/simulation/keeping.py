@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..backends.link import relink
-from ..backends.numba_module import addresses
 from ..backends.run import run_program
 from ..backends.traced import TracedProgram
 from ..closed import solution
-from ..closed.equations import ClosedEquations, state_arguments
-from ..closed.loops import native
+from ..closed.equations import ClosedEquations
 from ..closed.solution import TURNS, Correction, Keeping
 from ..closed.stabilised import rates_change
-from ..integrate.system import Buffers, Call, System, buffers
+from ..dialect.native import Native, calls
+from ..integrate.system import Buffers, System, buffers
 from ..programs import PROGRAMS
 from ..trace import Graph
 from .dependents import Dependents
@@ -29,8 +28,8 @@ class Kept:
 
     def __init__(self, m: Mechanics, equations: ClosedEquations, b: Buffers) -> None:
         self.m, self.equations, self.b = m, equations, b
-        self.before: list[Call] = []
-        self.after: list[Call] = []
+        self.before: list[Native] = []
+        self.after: list[Native] = []
         name = m.stabilisation.name
         if name == "projection":
             self.after = self.onto()
@@ -39,40 +38,31 @@ class Kept:
         else:
             self.after = m.put_right(b)
 
-    def onto(self) -> list[Call]:
+    def onto(self) -> list[Native]:
         """Back onto the constraints: as straight-line code, or in loops."""
         return self._straight() if self.equations.is_small else self._looped()
 
-    def _straight(self) -> list[Call]:
+    def _straight(self) -> list[Native]:
         """Positions by Newton's method, then speeds, in place."""
         m, b = self.m, self.b
-        at = m.inputs(b)
-        calls = []
-        for k, target in enumerate((b.X, b.X[m.nq :])):
-            traced, compiled = self.equations.correction(k, 1)
-            check = np.zeros(1)
-            numbers = [1, *(k for name in traced.inputs for k in (at[name], 0)), target.ctypes.data, check.ctypes.data]
-            arguments = np.array(numbers, dtype=np.int64)
-            m.keep += [compiled, check, arguments]
-            calls.append((compiled.address, arguments))
-        return [*[calls[0]] * TURNS, calls[1]]
+        position, speed = self.equations.corrections
+        moved = position.bind(m.inputs(b) | {"x": b.X[: m.nq]})
+        return [*[moved] * TURNS, speed.bind(m.inputs(b) | {"x": b.X[m.nq : m.nq + m.nv]})]
 
-    def _looped(self) -> list[Call]:
+    def _looped(self) -> list[Native]:
         m, b, equations = self.m, self.b, self.equations
-        corrector = native(solution.correct, equations.store)
         own = equations.allocate()  # looks at the same state with arrays of its own: DX is the derivative's
         dq = np.zeros(m.nq)
-        calls = [closed_state(m, equations, own, b), rates_along(m, b, own.delta, dq), *m.put_right(b)]
-        correction = Correction(b.X, dq, _numbers(calls))
-        group = np.array([0, *addresses(correction), *addresses(own)], dtype=np.int64)
-        m.keep += [own, corrector, group, correction, calls]
-        return [(corrector.address, group)]
+        natives = [closed_state(m, equations, own, b), rates_along(m, b, own.delta, dq), *m.put_right(b)]
+        corrector = equations.loop(solution.correct).bind(Correction(b.X, dq, calls(natives)), own)
+        corrector.keep(natives)
+        return [corrector]
 
     def _partitioned(self) -> None:
         m, b = self.m, self.b
         m.dependents = found = Dependents(self.equations, b.X, b.T, m.parameters)
         quaternions = m.put_right(b)
-        found.use([found.rows_call(m.inputs(b)), rates_along(m, b, found.p.delta, found.p.dq), *quaternions])
+        found.use([found.rows(m.inputs(b)), rates_along(m, b, found.p.delta, found.p.dq), *quaternions])
         recover, reconsider = found.compiled()
         self.before, self.after = [recover], [*quaternions, recover, reconsider]
 
@@ -84,39 +74,33 @@ def closed_loops(m: Mechanics, equations: ClosedEquations) -> System:
     c = equations.allocate()._replace(qdd=b.DX[nq : nq + nv], qrate=b.DX[:nq])
     kept = Kept(m, equations, b)
     entry = {"baumgarte": solution.solve_damped, "ggl": solution.solve_drifting}.get(m.stabilisation.name, solution.solve)
-    solver = native(entry, equations.store)
-    groups = [c] if entry is solution.solve else [_keeping(m, equations, c, b), c]
-    listed = np.array([0, *(x for group in groups for x in addresses(group))], dtype=np.int64)
-    m.keep += [groups, solver, listed]
+    groups, natives = ([c], []) if entry is solution.solve else _keeping(m, equations, c, b)
+    solver = equations.loop(entry).bind(*groups)
+    solver.keep(natives)
     return System(
         b,
-        [*kept.before, closed_state(m, equations, c, b), (solver.address, listed)],
+        [*kept.before, closed_state(m, equations, c, b), solver],
         projection=kept.after,
         events=m.watches(b),
         split=nq,
-        keep=m.keep,
     )
 
 
-def _keeping(m: Mechanics, equations: ClosedEquations, c: Any, b: Buffers) -> Any:
+def _keeping(m: Mechanics, equations: ClosedEquations, c: Any, b: Buffers) -> tuple[list[Any], list[Native]]:
     """What a stabilisation that is an equation needs beside the state."""
     dq, change = np.zeros(m.nq), np.zeros(len(c.rate))
-    calls: list[Call] = []
+    natives: list[Native] = []
     if m.stabilisation.name == "ggl":
-        at = m.inputs(b) | {"dq": dq.ctypes.data}
-        calls = [rates_along(m, b, c.delta, dq), m.function(rates_change(equations), b, change, at)]
-    m.keep.append(calls)
-    return Keeping(m.decay, dq, change, _numbers(calls))
+        changed = m.function(rates_change(equations), b, {"dq": dq}, change)
+        natives = [rates_along(m, b, c.delta, dq), changed]
+    return [Keeping(m.decay, dq, change, calls(natives)), c], natives
 
 
-def closed_state(m: Mechanics, equations: ClosedEquations, c: Any, b: Buffers) -> Call:
-    traced, compiled = equations.function()
-    arguments, check = state_arguments(traced, m.inputs(b), c)
-    m.keep += [compiled, check, arguments]
-    return compiled.address, arguments
+def closed_state(m: Mechanics, equations: ClosedEquations, c: Any, b: Buffers) -> Native:
+    return equations.function().bind(m.inputs(b) | c._asdict())
 
 
-def rates_along(m: Mechanics, b: Buffers, delta: np.ndarray, dq: np.ndarray) -> Call:
+def rates_along(m: Mechanics, b: Buffers, delta: np.ndarray, dq: np.ndarray) -> Native:
     """What a small motion does to the coordinates: rates at speeds `delta`, less what time alone does."""
     s, program = m.structure, PROGRAMS["rates"]
     graph = Graph()
@@ -124,9 +108,4 @@ def rates_along(m: Mechanics, b: Buffers, delta: np.ndarray, dq: np.ndarray) -> 
     zero = inputs | {"v": tuple([0.0] * m.nv)}
     moving, still = (run_program(program, s, x, relink(program.function), dtype=object).rate for x in (inputs, zero))
     traced = TracedProgram(graph, inputs, {"dq": tuple(x - y for x, y in zip(moving, still, strict=True))})
-    return m.function(traced, b, dq, m.inputs(b) | {"v": delta.ctypes.data})
-
-
-def _numbers(calls: list[Call]) -> np.ndarray:
-    found = [(address, arguments.ctypes.data) for address, arguments in calls]
-    return np.array(found, dtype=np.int64).reshape(-1, 2)
+    return m.function(traced, b, {"v": delta}, dq)

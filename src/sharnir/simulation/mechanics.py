@@ -10,23 +10,22 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.compiled_forces import CompiledForces
 from ..backends.link import relink
-from ..backends.llvm.emit import emit
-from ..backends.llvm.jit import compile_text, host_lanes
-from ..backends.llvm.runner import LLVMRunner
+from ..backends.llvm.runner import GraphRunner
 from ..backends.run import run_program
 from ..backends.shelf import LIMIT
 from ..backends.traced import TracedProgram
-from ..backends.user_functions import USER_FUNCTIONS
-from ..closed.put_right import put_right, quaternion_places
+from ..closed.put_right import put_right, put_right_natively, quaternion_places
 from ..closed.stabilisation import PROJECTION, Stabilisation
 from ..closed.stabilised import Interpreted
+from ..dialect.jit import host_lanes
+from ..dialect.native import Native
 from ..dynamics import Dynamics
 from ..errors import SingularError, StateError
-from ..integrate.system import Buffers, Call, System, buffers, from_python
+from ..integrate.system import Buffers, System, buffers, from_python
 from ..programs import PROGRAMS
 from ..trace import Graph, GraphTooLarge
+from .account import Account
 from .dependents import Dependents
 from .events import Event, Watched
 from .keeping import Kept, closed_loops
@@ -57,20 +56,20 @@ class Mechanics:
         self._onto: System | None = None
         self.causes: tuple[str, ...] = ()
         self.backend = "python"
-        self.keep: list[Any] = []
         functions = [(f"event {e.name or k + 1!r}", e.when) for k, e in enumerate(self.events)]
         self._watched = Watched(s, functions) if functions else None
         straight = self._traced(balance)
         quiet = not (s.drives or s.given or s.forces or self.tau.any())
-        self.accounted = quiet or (straight is not None and balance)
+        loops = d._method.program and d._shelf.asked != "python" and not d.closed
+        self.accounted = bool(quiet or (balance and (straight is not None or loops)))
         """Whether the work of everything that feeds or takes energy is kept account of."""
         if straight:
             self.system = self._native(straight, jacobian)
         elif d.closed and d.closed.backend != "python" and not d.closed.form:
-            self.backend = "numba"
+            self.backend = "loops"
             self.system = closed_loops(self, d.closed)
-        elif d._method.program and d._shelf.asked != "python" and not d.closed:
-            self.system = self._loops()
+        elif loops:
+            self.system = self._loops(balance)
         else:
             self.system = self._python()
 
@@ -93,7 +92,7 @@ class Mechanics:
             return np.concatenate(closed.project(x[: self.nq], x[self.nq :], t))
         if self._onto is None:
             b = self.system.buffers
-            self._onto = System(b, (), projection=Kept(self, closed, b).onto(), keep=self.keep)
+            self._onto = System(b, (), projection=Kept(self, closed, b).onto())
         return self._onto.projected(t, x)
 
     # --- compiled -----------------------------------------------------------------------------------------------------------
@@ -102,7 +101,7 @@ class Mechanics:
         straight = method.program is not None and "iterative" not in method.name
         if self.d.closed and self.d.closed.form:
             return None
-        if not (straight or self.momenta) or self.d._shelf.asked in ("python", "numba"):
+        if not (straight or self.momenta) or self.d._shelf.asked in ("python", "loops"):
             return None
         if self.d.closed and not self.d.closed.is_small:
             return None
@@ -116,7 +115,7 @@ class Mechanics:
         self.backend = "llvm"
         self.causes = equations.derivative.causes
         b = buffers(self.n, events=len(self.events), jacobian=jacobian)
-        call = self._call(equations, b, {"rate": 0, "qdd": self.nq, "power": self.nq + self.nv})
+        call = equations.code.bind(self.inputs(b) | self._derivative(b))
         kept = Kept(self, self.d.closed, b) if self.d.closed else None
         by_differences = kept is not None and bool(kept.before)  # what comes before an evaluation is no part of the graph
         return System(
@@ -126,42 +125,28 @@ class Mechanics:
             events=self.watches(b),
             jacobian=[self._jacobian(equations, b)] if jacobian and not by_differences else (),
             split=self.nq,
-            keep=self.keep,
         )
 
-    def watches(self, b: Buffers) -> list[Call]:
+    def watches(self, b: Buffers) -> list[Native]:
         return [self._watch(b)] if self._watched else []
 
-    def inputs(self, b: Buffers) -> dict[str, int]:
-        """Where compiled code finds what it reads."""
-        x = b.X.ctypes.data
+    def inputs(self, b: Buffers) -> dict[str, np.ndarray]:
+        """What compiled code reads, by name."""
         return {
-            "q": x, "v": x + 8 * self.nq, "t": b.T.ctypes.data,
-            "tau": self.tau.ctypes.data, "parameter": self.parameters.ctypes.data, "decay": self.decay.ctypes.data,
+            "q": b.X[: self.nq], "v": b.X[self.nq : self.nq + self.nv], "t": b.T,
+            "tau": self.tau, "parameter": self.parameters, "decay": self.decay,
         }  # fmt: skip
 
-    def _call(self, equations: Equations, b: Buffers, into: dict[str, int]) -> Call:
-        """One state: outputs go into DX at the given places."""
-        traced, compiled = equations.traced, equations.code(1)
-        check, at = np.zeros(1), self.inputs(b)
-        numbers = [1]
-        for name in traced.inputs:
-            numbers += [at[name], 0]
-        numbers += [b.DX.ctypes.data + 8 * into[name] for name in traced.outputs]
-        arguments = np.array([*numbers, check.ctypes.data], dtype=np.int64)
-        self.keep += [compiled, check, arguments]
-        return compiled.address, arguments
+    def _derivative(self, b: Buffers) -> dict[str, np.ndarray]:
+        """What it writes: parts of DX."""
+        nq, nv = self.nq, self.nv
+        return {"rate": b.DX[:nq], "qdd": b.DX[nq : nq + nv], "power": b.DX[nq + nv :]}
 
-    def put_right(self, b: Buffers) -> list[Call]:
+    def put_right(self, b: Buffers) -> list[Native]:
         """Quaternions of length one, joints on their own constraints, in place; nothing where there are none."""
-        if not quaternion_places(self.d.model):
-            return []
-        graph = Graph()
-        q, t = tuple(graph.inputs(self.nq)), tuple(graph.inputs(1))
-        right = tuple(put_right(self.d.model, q, t[0]))
-        return [self.function(TracedProgram(graph, {"q": q, "t": t}, {"q": right}), b, b.X)]
+        return put_right_natively(self.d.model, b.X[: self.nq], b.T, self.d._shelf.store)
 
-    def _watch(self, b: Buffers) -> Call:
+    def _watch(self, b: Buffers) -> Native:
         """The functions of all events, into G."""
         assert self._watched is not None
         graph = Graph()
@@ -177,75 +162,40 @@ class Mechanics:
             state = {name: motion[name] for name in ("q", "v", "t")}
             found = run_program(program, s, state, relink(program.function), dtype=object)
             motion.update({name: x.ravel() for name, x in found._asdict().items()})
-        return self.function(TracedProgram(graph, inputs, {"g": tuple(self._watched(motion))}), b, b.G)
+        return self.function(TracedProgram(graph, inputs, {"g": tuple(self._watched(motion))}), b, {}, b.G)
 
-    def function(self, traced: TracedProgram, b: Buffers, target: np.ndarray, at: dict[str, int] | None = None) -> Call:
-        compiled = compile_text(emit(traced, 1), self.d._shelf.store)
-        check, at = np.zeros(1), at or self.inputs(b)
-        numbers = [1, *(k for name in traced.inputs for k in (at[name], 0)), target.ctypes.data, check.ctypes.data]
-        arguments = np.array(numbers, dtype=np.int64)
-        self.keep += [compiled, check, arguments]
-        return compiled.address, arguments
+    def function(self, traced: TracedProgram, b: Buffers, more: dict[str, np.ndarray], target: np.ndarray) -> Native:
+        """A graph of one output on the state in the buffers, with arrays more or instead of those."""
+        (output,) = traced.outputs
+        return GraphRunner(traced, store=self.d._shelf.store).bind(self.inputs(b) | more | {output: target})
 
-    def _jacobian(self, equations: Equations, b: Buffers) -> Call:
+    def _jacobian(self, equations: Equations, b: Buffers) -> Native:
         """Derivatives along all directions at once, as a batch over the lanes of the processor: row j of J by x_j."""
         lanes = host_lanes() if self.n >= host_lanes() else 1
-        along, compiled = equations.along, equations.jacobian_code(lanes)
-        directions, check, at = np.eye(self.n, self.nq + self.nv), np.zeros(self.n), self.inputs(b)
-        numbers = [self.n]
-        for name in along.inputs:
-            numbers += [directions.ctypes.data, self.nq + self.nv] if name == "dx" else [at[name], 0]
-        arguments = np.array([*numbers, b.J.ctypes.data, check.ctypes.data], dtype=np.int64)
-        self.keep += [compiled, directions, check, arguments]
-        return compiled.address, arguments
+        arrays = self.inputs(b) | {"dx": np.eye(self.n, self.nq + self.nv), "d": b.J}
+        return equations.along.bind(arrays, self.n, lanes)
 
     # --- loops ----------------------------------------------------------------------------------------------------------
-    def _loops(self) -> System:
+    def _loops(self, balance: bool) -> System:
         """Models too large for straight-line code, and methods that iterate: native functions one after the other."""
-        self.backend = "numba"
+        self.backend = "loops"
         s, shelf, nq = self.structure, self.d._shelf, self.nq
         method = self.d._method.program
-        forward = shelf.runner(f"forward/{method}", wrenches=True, backend="numba")
+        forward = shelf.runner(f"forward/{method}", wrenches=True, backend="loops")
         iterates = "report" in forward.outputs
+        account = Account(self, bool(self.tau.any())) if balance else None
+        self.causes = account.causes if account else ()
         b = buffers(self.n, events=len(self.events), report=2 if iterates else 0)
-        at = {
-            "q": b.X[:nq], "v": b.X[nq:], "t": b.T, "rate": b.DX[:nq], "qdd": b.DX[nq:], "report": b.report,
-            "drive": np.zeros(3 * len(s.drives)), "given": np.zeros(s.sizes["ng"]), "load": np.zeros(s.sizes["nf"]),
-            "tau": self.tau, "wrench": np.zeros(6 * (s.nb + 1)),
-            "r": np.zeros(3 * (s.nb + 1)), "G": np.zeros(9 * (s.nb + 1)), "velocity": np.zeros(6 * (s.nb + 1)),
-        }  # fmt: skip
-        calls: list[Call] = []
-        if s.drives or s.given:
-            calls.append(self._straight(LLVMRunner(USER_FUNCTIONS, s, store=shelf.store), at))
-        if s.forces:
-            if s.forces.kinematic:
-                calls.append(self._looped(shelf.runner("motion", backend="numba"), at))
-            forces = CompiledForces(s, shelf.store, tau=self.tau)
-            at["tau"] = np.zeros(s.nv)
-            calls.append(self._straight(forces, at))
-        calls.append(self._looped(forward, at))
-        rates = self._looped(shelf.runner("rates", backend="numba"), at)
-        self.keep.append(at)
+        at = self.inputs(b) | self._derivative(b) | {"report": b.report, "wrench": np.zeros(6 * (s.nb + 1))}
+        rates = shelf.runner("rates", backend="loops").chain(at)
         return System(
             b,
-            [*calls, rates],
-            rates=[rates],
+            [*forward.chain(at), *rates, *(account.chain(at, at["power"]) if self.causes and account else [])],
+            rates=rates,
             projection=self.put_right(b),
             events=self.watches(b),
             split=nq,
-            keep=self.keep,
         )
-
-    def _looped(self, runner: Any, at: dict[str, np.ndarray]) -> Call:
-        address, arguments, alive = runner.native(at, at)
-        self.keep += [arguments, alive]
-        return address, arguments
-
-    def _straight(self, runner: LLVMRunner, at: dict[str, np.ndarray]) -> Call:
-        check = np.zeros(1)
-        arguments = runner.arguments(0, 1, [at[k][None] for k in runner.inputs], [at[k][None] for k in runner.outputs], check)
-        self.keep += [runner, runner.single, check, arguments]
-        return runner.single.address, arguments
 
     # --- by calls from Python -------------------------------------------------------------------------------------------
     def _python(self) -> System:

@@ -9,14 +9,12 @@ from collections.abc import Callable
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
-from ..backends.cache import Cache
 from ..backends.derivative import TracedDerivative, jacobian_along, trace_derivative
-from ..backends.llvm.emit import emit
-from ..backends.llvm.jit import Compiled, compile_text
-from ..backends.traced import TracedProgram
+from ..backends.llvm.runner import GraphRunner
 from ..closed.equations import ClosedEquations
 from ..closed.stabilisation import DECAYING, PROJECTION
 from ..closed.stabilised import StabilisedEquations
+from ..dialect.cache import Cache
 from ..dynamics import Dynamics
 from ..model.model import Model
 from ..model.structure import Structure
@@ -26,24 +24,13 @@ class Equations:
     """The derivative of the state as a graph, and as machine code for one state or for lanes of states."""
 
     def __init__(self, derivative: TracedDerivative, store: Cache) -> None:
-        self.derivative, self.traced, self._store = derivative, derivative.traced, store
-        self._codes: dict[tuple[str, int], Compiled] = {}
+        self.derivative, self._store = derivative, store
+        self.code = GraphRunner(derivative.traced, store=store)
 
     @cached_property
-    def along(self) -> TracedProgram:
+    def along(self) -> GraphRunner:
         """Its change along a direction: `jacobian_along`."""
-        return jacobian_along(self.derivative)
-
-    def code(self, lanes: int) -> Compiled:
-        return self._code("derivative", self.traced, lanes)
-
-    def jacobian_code(self, lanes: int) -> Compiled:
-        return self._code("jacobian", self.along, lanes)
-
-    def _code(self, what: str, traced: TracedProgram, lanes: int) -> Compiled:
-        if (what, lanes) not in self._codes:
-            self._codes[what, lanes] = compile_text(emit(traced, lanes), self._store)
-        return self._codes[what, lanes]
+        return GraphRunner(jacobian_along(self.derivative), store=self._store)
 
 
 class KnownDynamics(Dynamics):

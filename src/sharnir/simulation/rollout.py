@@ -11,22 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.llvm.emit import emit
-from ..backends.llvm.jit import Compiled, compile_text, host_lanes
-from ..backends.llvm.runner import share
-from ..backends.traced import TracedProgram
+from ..backends.llvm.runner import GraphRunner, share
 from ..closed.assembly import assemble_start
-from ..closed.put_right import put_right, quaternion_places
+from ..closed.put_right import put_right_natively, quaternion_places
 from ..closed.solution import TURNS
 from ..closed.stabilisation import DECAYING, PROJECTION, Stabilisation, chosen, with_decay
+from ..dialect.jit import host_lanes
 from ..dynamics import Dynamics
 from ..errors import MethodError, ModelError, StateError
-from ..integrate.compiled import Driver
+from ..integrate.compiled import driver
 from ..integrate.stepping.rollout import Lanes, rollout_euler, rollout_rk4
-from ..integrate.system import Call, System, buffers
+from ..integrate.system import System, buffers
 from ..model.model import Model
 from ..model.states import check_quaternions, real_array
-from ..trace import Graph
 from .checks import number, whole
 from .prepared import dynamics, equations
 from .progress import Progress
@@ -137,20 +134,12 @@ def rollout(
         if callable(control):
             _stepwise(parts, plan, control, q.shape[0], threads, bar)
         else:
-            _each(parts, partial(_Part.run, until=steps), threads)
+            share(partial(_Part.run, until=steps), parts, threads)
     wall = time.perf_counter() - begun
     rows = [part.rows() for part in parts]
     t = t0 + dt * every * np.arange(steps // every + 1)
     failed = np.concatenate([part.lanes.failed[: part.count] for part in parts]) if parts else np.zeros(0)
     return Rollout(model, t, np.concatenate([x for x, _ in rows]), np.concatenate([y for _, y in rows]), failed, wall)
-
-
-def _each(parts: Sequence[_Part], work: Callable[[_Part], None], threads: int) -> None:
-    if threads == 1 or len(parts) == 1:
-        for part in parts:
-            work(part)
-    else:
-        share(work, parts, threads)
 
 
 def _stepwise(parts: Sequence[_Part], plan: _Plan, control: Control, n: int, threads: int, bar: Progress) -> None:
@@ -167,7 +156,7 @@ def _stepwise(parts: Sequence[_Part], plan: _Plan, control: Control, n: int, thr
         for part in parts:
             part.push(tau[at : at + part.count])
             at += part.count
-        _each(parts, partial(_Part.run, until=k + 1), threads)
+        share(partial(_Part.run, until=k + 1), parts, threads)
         bar.update(t)
 
 
@@ -181,19 +170,13 @@ class _Plan:
         s = d.structure
         self.nq, self.nv = s.nq, s.nv
         self.parameters = np.array(list(s.parameters.values()), dtype=float)
-        shared = equations(d, balance=False, stabilisation=stabilisation)
-        self.traced, self.compiled = shared.traced, shared.code(host_lanes())
-        self.places = quaternion_places(d.model)
-        self.projection: list[tuple[Compiled, tuple[str, ...], str]] = []
-        """What brings a state back to where it must be: machine code, what it reads, what it overwrites."""
+        self.code = equations(d, balance=False, stabilisation=stabilisation).code
+        self.projection: list[tuple[GraphRunner, str]] = []
+        """What brings a state back to where it must be: code, and what it overwrites."""
         if d.closed and stabilisation == PROJECTION:
-            (moved, position), (stopped, speed) = (d.closed.correction(k, host_lanes()) for k in range(2))
-            self.projection = [*[(position, tuple(moved.inputs), "q")] * TURNS, (speed, tuple(stopped.inputs), "v")]
-        elif self.places:
-            graph = Graph()
-            q, t = tuple(graph.inputs(self.nq)), tuple(graph.inputs(1))
-            traced = TracedProgram(graph, {"q": q, "t": t}, {"q": tuple(put_right(d.model, q, t[0]))})
-            self.projection = [(compile_text(emit(traced, host_lanes()), d._shelf.store), ("q", "t"), "q")]
+            position, speed = d.closed.corrections
+            self.projection = [*[(position, "q")] * TURNS, (speed, "v")]
+        self.store = d._shelf.store
 
 
 class _Part:
@@ -223,20 +206,14 @@ class _Part:
             np.array([plan.nq, plan.nv], dtype=np.int64), np.array([plan.t0, plan.dt, float(self.split)]),
             np.array([0, 0, 0, plan.every], dtype=np.int64),
         )  # fmt: skip
-        self._keep: list[Any] = []
-        at = {"q": (b.X.ctypes.data, plan.nq), "v": (b.X.ctypes.data + 8 * self.split, plan.nv)}
-        at |= {"tau": (self.tau.ctypes.data, plan.nv), "parameter": (plan.parameters.ctypes.data, 0), "t": (b.T.ctypes.data, 0)}
-        at["decay"] = (self.decay.ctypes.data, self.decay.shape[1])
-        into = {"rate": b.DX.ctypes.data, "qdd": b.DX.ctypes.data + 8 * self.split, "power": 0}
-        derivative = self._call(plan.compiled, [at[name] for name in plan.traced.inputs], [into[k] for k in plan.traced.outputs])
-        projection = [self._call(code, [at[name] for name in read], [at[write][0]]) for code, read, write in plan.projection]
-        self.system = System(b, [derivative], projection=projection, split=self.split, keep=self._keep)
-        self.drive = Driver(plan.entry, (self.system.problem(False), self.lanes))
-
-    def _call(self, compiled: Compiled, inputs: Sequence[tuple[int, int]], outputs: Sequence[int]) -> Call:
-        arguments = np.array([self.n, *(k for pair in inputs for k in pair), *outputs, 0], dtype=np.int64)
-        self._keep += [compiled, arguments]
-        return compiled.address, arguments
+        at = {"q": b.X[: self.split], "v": b.X[self.split :], "t": b.T, "tau": self.tau}
+        at |= {"parameter": plan.parameters, "decay": self.decay}
+        rates = {"rate": b.DX[: self.split], "qdd": b.DX[self.split :], "power": np.zeros(0)}
+        derivative = plan.code.bind(at | rates, n, lanes)
+        projection = [code.bind(at | {"x": at[overwritten]}, n, lanes) for code, overwritten in plan.projection]
+        projection = projection or put_right_natively(plan.d.model, at["q"], b.T, plan.store)
+        self.system = System(b, [derivative], projection=projection, split=self.split)
+        self.drive = driver(plan.entry, (self.system.problem(False), self.lanes))
 
     def run(self, until: int) -> None:
         self.lanes.count[1] = until

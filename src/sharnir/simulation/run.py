@@ -9,19 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.cache import Cache
 from ..closed.assembly import assemble_start
 from ..closed.put_right import normalised
 from ..closed.stabilisation import DECAYING, with_decay
 from ..closed.stabilisation import chosen as chosen_stabilisation
 from ..errors import ModelError, SimulationError
 from ..integrate import run
-from ..integrate.compiled import load
+from ..integrate.compiled import make_ready
 from ..integrate.methods import integrator as integrator_named
-from ..integrate.stepping.advance import Output
-from ..integrate.stepping.events import Events
-from ..integrate.stepping.problem import Problem
-from ..integrate.stepping.state import Run
 from ..model.model import Model
 from ..model.states import check_state, check_tau
 from .changes import Changes
@@ -109,8 +104,8 @@ def simulate(
     x0 = np.concatenate([q, d.momenta(q, v, t0) if mechanics.momenta else v, np.zeros(len(mechanics.causes))])
     x0 = mechanics.settled(t0, x0) if how.name == "partitioning" else x0
     changes = Changes(mechanics, duration)
-    if backend != "python" and chosen.entry is not None:  # now, so that the time of the run is that of the run
-        load(chosen.entry, (Problem, Run, Events, Output, chosen.memory), Cache())
+    if backend != "python":
+        make_ready(chosen)
     ready = time.perf_counter()
     with Progress(progress, t0, t0 + duration, model.name) as bar:
         trajectory = run(

@@ -1,6 +1,6 @@
-"""Results in files: NetCDF through xarray, and CSV.
+"""Results in files: NetCDF, and CSV. Numbers come back bit for bit.
 
-Numbers come back bit for bit.
+NetCDF is written and read through h5netcdf: xarray, which reads the files too, takes half a second to be imported.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import os
 import shutil
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,76 +49,104 @@ def write(r: Result, path: Any) -> None:
         save(r, path)
 
 
+Variables = dict[str, tuple[Sequence[str], Any, dict[str, str]]]
+"""By name: dimensions, values (numbers, or a list of words), attributes."""
+
+
 def to_xarray(r: Result) -> Any:
     import xarray as xr
 
+    return xr.Dataset(*_contents(r))
+
+
+def _contents(r: Result) -> tuple[Variables, Variables, dict[str, Any]]:
+    """Data, coordinates and attributes."""
     m, e = r.model, r.energy
     R, position = r.poses
-    data = {
+    data: Variables = {
         "q": (("time", "coordinate"), r.q, {"long_name": "generalised coordinates"}),
         "v": (("time", "speed"), r.v, {"long_name": "generalised speeds"}),
         "a": (("time", "speed"), r.a, {"long_name": "rates of the speeds"}),
         "position": (("time", "body", "axis"), position, {"units": "m", "long_name": "origins of bodies in the world"}),
         "rotation": (("time", "body", "axis", "body_axis"), R, {"long_name": "rotation, body to world"}),
-        "kinetic": ("time", e.kinetic, {"units": "J"}),
-        "potential": ("time", e.potential, {"units": "J"}),
+        "kinetic": (("time",), e.kinetic, {"units": "J"}),
+        "potential": (("time",), e.potential, {"units": "J"}),
     }
     if r.causes:
         data["work"] = (("time", "cause"), r.work_done, {"units": "J", "long_name": "energy fed since the start"})
     if r.parameters.size:
         data["parameters"] = (("time", "parameter"), r.parameters, {})
-    axes = ["x", "y", "z"]
-    coordinates = {
-        "time": ("time", r.t, {"units": "s"}),
-        "coordinate": m.q_names,
-        "speed": m.v_names,
-        "body": [b.name for b in m.bodies],
-        "axis": axes,
-        "body_axis": axes,
-    }
+    words = {"coordinate": m.q_names, "speed": m.v_names, "body": [b.name for b in m.bodies]}
+    words |= {"axis": ["x", "y", "z"], "body_axis": ["x", "y", "z"]}
     if r.causes:
-        coordinates["cause"] = list(r.causes)
+        words["cause"] = list(r.causes)
     if r.parameters.size:
-        coordinates["parameter"] = list(m.parameters)
+        words["parameter"] = list(m.parameters)
+    coordinates: Variables = {"time": (("time",), r.t, {"units": "s"})}
+    coordinates |= {name: ((name,), names, {}) for name, names in words.items()}
     attributes = {"model": m.name, "status": r.status, "message": r.message, "tau": r.tau, "sharnir_result": VERSION}
     attributes["accounted"] = int(r.accounted)
     attributes |= {f"cost_{key}": value for key, value in asdict(r.cost).items()}
-    return xr.Dataset(data, coordinates, attributes)
+    return data, coordinates, attributes
 
 
 def save(r: Result, path: Any) -> None:
     path = check_writable(path, 8 * (r.q.size + 2 * r.v.size + 12 * len(r.model.bodies) * len(r)))
-    data = to_xarray(r)
-    data.attrs["event_names"] = "\n".join(event.name for event in r.events)
+    data, coordinates, attributes = _contents(r)
+    attributes["event_names"] = "\n".join(event.name for event in r.events)
     if r.events:
-        data["event_time"] = ("event", np.array([event.t for event in r.events]))
-        data["event_q"] = (("event", "coordinate"), np.array([event.q for event in r.events]).reshape(len(r.events), -1))
-        data["event_v"] = (("event", "speed"), np.array([event.v for event in r.events]).reshape(len(r.events), -1))
+        n = len(r.events)
+        data["event_time"] = (("event",), np.array([event.t for event in r.events]), {})
+        data["event_q"] = (("event", "coordinate"), np.array([event.q for event in r.events]).reshape(n, -1), {})
+        data["event_v"] = (("event", "speed"), np.array([event.v for event in r.events]).reshape(n, -1), {})
     text = _model_text(r.model)
     if text:
-        data.attrs["model_yaml"] = text
-    data = data.drop_vars([name for name, x in data.variables.items() if 0 in x.shape])  # they would come back as something else
+        attributes["model_yaml"] = text
     part = path.with_name(path.name + ".part")  # a run that dies while writing leaves no half file under the name
     try:
-        data.to_netcdf(part, engine="h5netcdf")
+        _write_netcdf(part, {**data, **coordinates}, attributes)
         os.replace(part, path)
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise StateError(f"cannot write {path}: {error}") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _write_netcdf(path: Path, variables: Variables, attributes: Mapping[str, Any]) -> None:
+    import h5netcdf
+    from h5py import string_dtype
+
+    with h5netcdf.File(path, "w") as file:
+        for name, (dimensions, values, about) in variables.items():
+            x = np.asarray(values)
+            if not x.size:  # it would come back as something else
+                continue
+            for dimension, size in zip(dimensions, x.shape, strict=True):
+                if dimension not in file.dimensions:
+                    file.dimensions[dimension] = size
+            words = x.dtype.kind == "U"
+            kind, filling = (string_dtype(), None) if words else (x.dtype, np.nan)
+            variable = file.create_variable(name, tuple(dimensions), kind, fillvalue=filling)
+            variable[...] = x.astype(object) if words else x
+            variable.attrs.update(about)
+        file.attrs.update(attributes)
+
+
+def _read_netcdf(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    import h5netcdf
+
+    with h5netcdf.File(path, "r", decode_vlen_strings=True) as file:
+        return {name: variable[...] for name, variable in file.variables.items()}, dict(file.attrs)
 
 
 def load(path: Any, model: Model | None = None) -> Result:
-    import xarray as xr
-
     from .result import Cost, Happened, Result
 
     path = Path(path)
     if not path.is_file():
         raise StateError(f"no file {path}")
     try:
-        with xr.open_dataset(path, engine="h5netcdf") as file:
-            data = file.load()
-        attributes = data.attrs
+        data, attributes = _read_netcdf(path)
         if "sharnir_result" not in attributes:
             raise StateError(f"{path} is not a result of sharnir")
         model = model or _model_from(str(attributes.get("model_yaml", "")), path)
@@ -125,22 +154,22 @@ def load(path: Any, model: Model | None = None) -> Result:
         cost = Cost(**{name: _plain(attributes[f"cost_{name}"]) for name in known})
         names = str(attributes.get("event_names", "")).split("\n")
         events = []
-        for k, t in enumerate(data["event_time"].values if "event_time" in data else ()):
+        for k, t in enumerate(data.get("event_time", ())):
             events.append(Happened(names[k], float(t), _row(data, "event_q", k), _row(data, "event_v", k)))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise StateError(f"{path} cannot be read as a result: {error}") from error
-    if (list(data["coordinate"].values) if "coordinate" in data else []) != model.q_names:
+    if list(data.get("coordinate", ())) != model.q_names:
         raise StateError(f"{path} is a motion of other coordinates than those of {model.name!r}")
-    T = data.sizes["time"]
+    T = len(data.get("time", ()))
 
     def values(name: str, *shape: int) -> np.ndarray:
-        return np.array(data[name].values, dtype=float) if name in data else np.zeros(shape)
+        return np.array(data[name], dtype=float) if name in data else np.zeros(shape)
 
     return Result(
         model, values("time", 0), values("q", T, model.nq), values("v", T, model.nv),
         np.atleast_1d(attributes["tau"]).astype(float), cost,
         str(attributes["status"]), str(attributes["message"]), events,
-        tuple(str(x) for x in data["cause"].values) if "cause" in data else (),
+        tuple(str(x) for x in data.get("cause", ())),
         values("work", T, 0), values("parameters", 0, 0), bool(attributes["accounted"]),
     )  # fmt: skip
 
@@ -178,8 +207,8 @@ def _model_from(text: str, path: Path) -> Model:
     return loads(text)
 
 
-def _row(data: Any, name: str, k: int) -> np.ndarray:
-    return np.array(data[name].values[k], dtype=float) if name in data else np.zeros(0)
+def _row(data: Mapping[str, np.ndarray], name: str, k: int) -> np.ndarray:
+    return np.array(data[name][k], dtype=float) if name in data else np.zeros(0)
 
 
 def _plain(x: Any) -> Any:

@@ -10,14 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...dialect.arithmetic import RELAXED
+from ...dialect.sincos import UNLIKELY, sines_and_cosines
+from ...dialect.text import Writer
 from ...trace import Number, Symbol, needed
 from ..traced import TracedProgram
-from .sincos import sines_and_cosines
 from .stages import plan
-from .text import Writer
-
-FLAGS = "contract nsz arcp reassoc"
-"""No nnan, no ninf: a nan in a lane must come out as a nan in that lane."""
 
 _BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 _INTRINSIC = {"sqrt": "sqrt", "abs": "fabs"}
@@ -75,8 +73,7 @@ class _Emitter:
         w.block("exit")
         w.line("ret void")
         declarations, body = "\n".join(sorted(w.declarations)), "\n".join(w.lines)
-        weights = '!0 = !{!"branch_weights", i32 1, i32 100000}'
-        return f"{declarations}\ndefine void @{name}(ptr noundef %args) nounwind {{\n{body}\n}}\n{weights}\n"
+        return f"{declarations}\ndefine void @{name}(ptr noundef %args) nounwind {{\n{body}\n}}\n{UNLIKELY}\n"
 
     # --- stages -----------------------------------------------------------------------------------------------------------
     def _stage(self, n: int, stage: Sequence[int], before: str) -> str:
@@ -259,9 +256,9 @@ class _Emitter:
     def _operation(self, name: str, x: list[str]) -> str:
         w = self.w
         if name in _BINARY:
-            return w.let(f"{_BINARY[name]} {FLAGS} {w.T} {x[0]}, {x[1]}")
+            return w.let(f"{_BINARY[name]} {RELAXED} {w.T} {x[0]}, {x[1]}")
         if name == "neg":
-            return w.let(f"fneg {FLAGS} {w.T} {x[0]}")
+            return w.let(f"fneg {RELAXED} {w.T} {x[0]}")
         if name in _INTRINSIC:
             return w.call(_INTRINSIC[name], *x)
         if name in _COMPARE:

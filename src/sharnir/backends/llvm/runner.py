@@ -1,20 +1,21 @@
-"""A program as straight-line machine code: one state at a time, or as many as a vector register holds."""
+"""A graph as straight-line machine code: one state at a time, or as many as a vector register holds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
 from itertools import pairwise
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from ..cache import Cache
+from ...dialect.cache import Cache
+from ...dialect.jit import Compiled, compile_text, host_lanes
+from ...dialect.native import Native, address
 from ..runner import Interface
 from ..traced import TracedProgram, trace_program
 from .emit import emit
-from .jit import Compiled, compile_text, host_lanes
 
 _pools: dict[int, ThreadPoolExecutor] = {}
 
@@ -22,6 +23,10 @@ _pools: dict[int, ThreadPoolExecutor] = {}
 def share(work: Callable[[Any], Any], parts: Sequence[Any], threads: int) -> None:
     """work(part) for every part, in so many threads, this one among them; each takes the next part when it is done with one,
     so that a thread that is held up by others on the machine holds up nobody."""
+    if threads == 1 or len(parts) == 1:
+        for part in parts:
+            work(part)
+        return
     rest = iter(parts)  # taking from it is one operation of the interpreter: no two threads get the same
 
     def take() -> None:
@@ -38,71 +43,70 @@ def share(work: Callable[[Any], Any], parts: Sequence[Any], threads: int) -> Non
             helper.result()
 
 
-class Prepared:
-    """Machine code with its arguments, and all that must live as long as it is called."""
-
-    def __init__(self, compiled: Compiled, arguments: np.ndarray, keep: Any) -> None:
-        self._call, self._address = compiled.call, arguments.ctypes.data
-        self._keep = (compiled, arguments, keep)
-
-    def __call__(self) -> None:
-        self._call(self._address)
-
-
 class GraphRunner:
-    """A graph as machine code, compiled when first needed: `single` for one state, `lanes` for a batch."""
+    """A graph as machine code, compiled for one state or for lanes when first needed."""
 
-    def __init__(self, traced: TracedProgram, outputs: dict[str, tuple[int, ...]], store: Cache) -> None:
-        self.traced, self._store = traced, store
+    def __init__(
+        self, traced: TracedProgram, outputs: Mapping[str, tuple[int, ...]] | None = None, store: Cache | None = None
+    ) -> None:
+        """`outputs`: their shapes, where they are not just rows."""
+        self.traced, self._store = traced, store or Cache()
         self.inputs = {name: len(symbols) for name, symbols in traced.inputs.items()}
-        self.outputs = outputs
-        """The shapes of the traced outputs, in their order."""
+        self.outputs = dict(outputs or {name: (len(x),) for name, x in traced.outputs.items()})
+        self._codes: dict[int, Compiled] = {}
 
-    @cached_property
-    def single(self) -> Compiled:
-        return compile_text(emit(self.traced, 1), self._store)
+    def code(self, lanes: int) -> Compiled:
+        if lanes not in self._codes:
+            self._codes[lanes] = compile_text(emit(self.traced, lanes), self._store)
+        return self._codes[lanes]
 
-    @cached_property
-    def lanes(self) -> Compiled:
-        return compile_text(emit(self.traced, host_lanes()), self._store)
+    def bind(self, arrays: Mapping[str, np.ndarray], n: int = 1, lanes: int = 1) -> Native:
+        """For n states in arrays by name, inputs and outputs: a row for each state, or one row for all.
+
+        With one lane there may be an array `check` (n,): 0 for each state all of whose numbers are finite, else nan.
+        With several there must be as many states as lanes.
+        """
+        words = [n]
+        for name, size in self.inputs.items():
+            words += _rows(name, arrays[name], size, n)
+        for name, shape in self.outputs.items():
+            if arrays[name].size != n * prod(shape):
+                raise ValueError(f"{name!r}: {arrays[name].size} numbers for {n} results of {prod(shape)}")
+            words.append(address(arrays[name]))
+        check = arrays.get("check", np.zeros(n)) if lanes == 1 else np.zeros(0)
+        return Native(self.code(lanes), [*words, address(check)], (arrays, check))
+
+    def chain(self, arrays: Mapping[str, np.ndarray]) -> list[Native]:
+        """Native functions that answer for one state when called in this order."""
+        return [self.bind(arrays)]
 
     def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:
         lanes = host_lanes()
-        if n == 0:
-            return
         if n < lanes:
-            check = np.empty(n)
-            self.single.call(self.arguments(0, n, inputs, outputs, check).ctypes.data)
+            if n:
+                self._part(inputs, outputs, 0, n, n, 1)()
             return
-        compiled = self.lanes
         threads = max(1, min(threads, n // (16 * lanes)))
         parts = 1 if threads == 1 else min(8 * threads, n // (8 * lanes))
         edges = [round(n * k / parts / lanes) * lanes for k in range(parts)] + [n]
-        lists = [self.arguments(a, b - a, inputs, outputs) for a, b in pairwise(edges)]
-        if parts == 1:
-            compiled.call(lists[0].ctypes.data)
-        else:
-            share(lambda x: compiled.call(x.ctypes.data), lists, threads)
+        share(Native.__call__, [self._part(inputs, outputs, a, b, n, lanes) for a, b in pairwise(edges)], threads)
 
-    def prepared(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], batch: bool) -> Callable[[], None]:
+    def prepared(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], batch: bool) -> Native:
         """A call on these very arrays, to be made again and again: nothing but the compiled code, in lanes or state by state."""
-        check = np.empty(n)
-        arguments = self.arguments(0, n, inputs, outputs, None if batch else check)
-        compiled = self.lanes if batch else self.single
-        return Prepared(compiled, arguments, (check, inputs, outputs))
+        return self._part(inputs, outputs, 0, n, n, host_lanes() if batch else 1)
 
-    def arguments(
-        self, first: int, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], check: np.ndarray | None = None
-    ) -> np.ndarray:
-        """Number of states, addresses and strides: what the compiled function reads (see emit.py).
-        `check` (n,) is written by the one-lane function only, which must have it."""
-        out = [n]
-        for x in inputs:
-            stride = x.shape[1] if len(x) > 1 else 0
-            out += [x.ctypes.data + 8 * stride * first, stride]
-        out += [y.ctypes.data + 8 * (y.size // len(y)) * first for y in outputs]
-        out.append(0 if check is None else check.ctypes.data)
-        return np.array(out, dtype=np.int64)
+    def _part(self, inputs: Sequence[Any], outputs: Sequence[Any], first: int, last: int, n: int, lanes: int) -> Native:
+        """States first … last of n. Inputs are rows (n, size), or (1, size) for all."""
+        rows = {name: x if len(x) == 1 else x[first:last] for name, x in zip(self.inputs, inputs, strict=True)}
+        rows |= {name: y[first:last] for name, y in zip(self.outputs, outputs, strict=True)}
+        return self.bind(rows, last - first, lanes)
+
+
+def _rows(name: str, x: np.ndarray, size: int, n: int) -> tuple[int, int]:
+    """Address, and numbers from one state to the next."""
+    if x.size not in (size, n * size):
+        raise ValueError(f"{name!r}: {x.size} numbers, not {size} or {n} times {size}")
+    return address(x), size if x.size == n * size and n > 1 else 0
 
 
 class LLVMRunner(GraphRunner, Interface):
@@ -111,4 +115,4 @@ class LLVMRunner(GraphRunner, Interface):
     def __init__(self, *args: Any, traced: TracedProgram | None = None, store: Cache | None = None, **options: Any) -> None:
         Interface.__init__(self, *args, **options)
         traced = traced or trace_program(self.program, self.structure, self.constant, tuple(self.outputs))
-        GraphRunner.__init__(self, traced, self.outputs, store or Cache())
+        GraphRunner.__init__(self, traced, self.outputs, store)

@@ -7,8 +7,8 @@ Shampine, Gordon: Computer Solution of Ordinary Differential Equations, 1975 (ST
 
 from typing import NamedTuple
 
-from ...kernels.arrays import Array
-from ...kernels.ops import sqrt
+from ...dialect.arrays import Array
+from ...dialect.ops import sqrt
 from .advance import advance
 from .control import begin, first_step, weight_of
 from .problem import copy, evaluate, project

@@ -8,7 +8,7 @@ bit.
 
 from typing import NamedTuple
 
-from ...kernels.arrays import Array
+from ...dialect.arrays import Array
 from .events import RECORD, STOP, begin_events, earliest, look, record, state_at, together
 from .problem import EVENTS, copy, has
 from .state import (

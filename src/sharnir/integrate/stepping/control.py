@@ -1,6 +1,6 @@
 """How large a step: the first one, and the weights against which errors are measured.  Hairer, Norsett, Wanner I, II.4"""
 
-from ...kernels.ops import sqrt
+from ...dialect.ops import sqrt
 from .problem import derive, evaluate
 from .state import MAX_STEP, RTOL, SINCE, T_END, H, T, all_finite, forward_sign
 

@@ -7,7 +7,7 @@ A function whose value is zero where a run starts, or that has just fired, waits
 
 from typing import NamedTuple
 
-from ...kernels.arrays import Array
+from ...dialect.arrays import Array
 from .problem import EVENTS, copy, perform, project
 from .state import EPS, SCANNED, T_OLD, T
 

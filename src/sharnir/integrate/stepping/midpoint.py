@@ -7,7 +7,7 @@ them rounding wanders but does not drift.  Hairer, Lubich, Wanner: Geometric Num
 
 from typing import NamedTuple
 
-from ...kernels.arrays import Array
+from ...dialect.arrays import Array
 from .advance import advance
 from .dense import hermite_rows, nested_polynomial
 from .fixed import fixed_arrival, fixed_start, fixed_target, step_back

@@ -5,11 +5,10 @@ so that it is called with two integers and nothing is looked up in the loop. A r
 played by any number of them, one after the other.
 """
 
-import ctypes
 from typing import NamedTuple
 
-from ...kernels.arrays import Array
-from .arrays import IntegerArray
+from ...dialect.arrays import Array, IntegerArray
+from ...dialect.memory import invoke
 from .state import EVALUATIONS, JACOBIANS, H, T
 
 DERIVATIVE = 0  # DX from X and T
@@ -18,8 +17,6 @@ PROJECTION = 2  # X onto what it must satisfy, in place
 EVENTS = 3  # G from X and T
 JACOBIAN = 4  # J from X and T, by columns: J[j, i] is the derivative of DX[i] by X[j]
 ROLES = 5
-
-_prototype = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 class Problem(NamedTuple):
@@ -31,11 +28,6 @@ class Problem(NamedTuple):
     report: Array["nr"]  # written by the caller's functions, summed after every step
     calls: IntegerArray["nc", 2]  # address of a function, address of its arguments
     first: IntegerArray[6]  # role r is played by the calls first[r] … first[r + 1] - 1
-
-
-def invoke(address, arguments):
-    """Call a native function. This is how it is done interpreted; compiled code has an instruction for it."""
-    _prototype(int(address))(int(arguments))
 
 
 def has(problem, role):

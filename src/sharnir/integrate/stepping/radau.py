@@ -8,10 +8,9 @@ Hairer, Wanner II, IV.8 (RADAU5); step control: Gustafsson, ibid. (8.25)
 
 from typing import NamedTuple
 
-from ...kernels.arrays import Array
-from ...kernels.ops import sqrt
+from ...dialect.arrays import Array, ComplexArray
+from ...dialect.ops import sqrt
 from .advance import advance
-from .arrays import ComplexArray
 from .control import begin, first_step, weight_of
 from .dense import nested_polynomial
 from .linear import lu_factor, lu_solve

@@ -6,7 +6,7 @@ is copied to where the derivative reads it.
 
 from typing import NamedTuple
 
-from ...kernels.arrays import Array, IntegerArray
+from ...dialect.arrays import Array, IntegerArray
 from .problem import DERIVATIVE, PROJECTION, RATES, copy, has, perform
 from .rk4 import rk4_stage
 

@@ -8,8 +8,8 @@ first asked for.  Hairer, Norsett, Wanner I, II.4–II.6
 
 from typing import NamedTuple
 
-from ...kernels.arrays import Array
-from ...kernels.ops import sqrt
+from ...dialect.arrays import Array
+from ...dialect.ops import sqrt
 from .control import begin, first_step, weight_of
 from .dense import hermite_rows
 from .problem import copy, derive, evaluate, project

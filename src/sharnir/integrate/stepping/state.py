@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ...kernels.arrays import Array
+from ...dialect.arrays import Array
 
 GOING, DONE, PAUSED, EVENT_STOP, EVENT_CHANGE, STEP_TOO_SMALL, NOT_FINITE, NO_CONVERGENCE = range(8)
 

@@ -57,7 +57,8 @@ def at(*path: Any) -> Iterator[None]:
 class Fields(BaseModel):
     """An entry of a file: fields by name, no others."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    # validators are built when a file is read: whoever writes one needs names and defaults alone
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     @model_validator(mode="before")
     @classmethod

@@ -175,18 +175,6 @@ else:
     JointField = _union(Placement, "")
 
 
-def rebuild() -> None:
-    """Compounds contain joints of every type, themselves included: known once all are made."""
-    names = {"PartField": PartField}
-    CompoundFields.model_rebuild(_types_namespace=names)
-    for union in (PartField, JointField):
-        for cls in union.__origin__.__args__:
-            cls.model_rebuild(_types_namespace=names)
-
-
-rebuild()
-
-
 def add_joint(model: Model, name: str, fields: Any) -> None:
     label = f"joint {name!r}"
     for end in ("parent", "child"):

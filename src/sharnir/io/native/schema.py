@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import sys
+from collections.abc import Iterator
+from functools import cache
+from inspect import cleandoc, getsource
+from itertools import pairwise
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -75,8 +81,44 @@ class ModelFields(Fields):
 
 def json_schema() -> dict[str, Any]:
     """The format for editors (docs/native_format.md)."""
-    schema = _for_editors(ModelFields.model_json_schema())
+    schema = ModelFields.model_json_schema()
+    _describe(schema, ModelFields)
+    for cls in _inside(Fields):
+        if cls.__name__ in schema["$defs"]:
+            _describe(schema["$defs"][cls.__name__], cls)
+    schema = _for_editors(schema)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "sharnir model"}
+
+
+def _inside(cls: type[Fields]) -> Iterator[type[Fields]]:
+    for below in cls.__subclasses__():
+        yield below
+        yield from _inside(below)
+
+
+def _describe(entry: dict[str, Any], cls: type[Fields]) -> None:
+    """What stands below each field, as its description."""
+    said: dict[str, str] = {}
+    for base in reversed(cls.__mro__):
+        if issubclass(base, Fields):
+            said |= _docstrings(base.__module__).get(base.__name__, {})
+    fields = entry["properties"]
+    for name in fields:
+        if name in said:
+            fields[name] = dict(sorted({**fields[name], "description": said[name]}.items()))
+
+
+@cache
+def _docstrings(module: str) -> dict[str, dict[str, str]]:
+    """{class: {field: what stands below it}}, read here: pydantic would read the sources whenever they are imported."""
+    out: dict[str, dict[str, str]] = {}
+    for cls in ast.parse(getsource(sys.modules[module])).body:
+        if isinstance(cls, ast.ClassDef):
+            for pair in pairwise(cls.body):
+                match pair:
+                    case ast.AnnAssign(target=ast.Name(id=field)), ast.Expr(value=ast.Constant(value=str(text))):
+                        out.setdefault(cls.name, {})[field] = cleandoc(text)
+    return out
 
 
 def _for_editors(schema: Any) -> Any:

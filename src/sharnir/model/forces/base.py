@@ -2,24 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...errors import ModelError
 from ...trace import Number, Symbol
 
 if TYPE_CHECKING:
+    from ..structure import Structure
     from .loads import Loads
+
+Numbers = Mapping[str, Any]
+"""Fields of a force and what they are: a number, several, or None."""
 
 
 class Force:
-    """Something that pushes. A subclass says how, on numbers of any kind: floats when interpreted, symbols when compiled."""
+    """Something that pushes. A subclass says how, on numbers of any kind: floats when interpreted, symbols when compiled.
+
+    It says so in `act`; or in two steps, `numbers` and `formula`, and then ten thousand of them are traced as quickly as one.
+    """
 
     name: str | None = None
 
     def act(self, on: Loads) -> Number | None:
         """Push bodies and joints through `on`; return the energy stored, nothing where none is."""
+        return self.formula(on, self.numbers(on))
+
+    def numbers(self, on: Loads) -> Numbers:
+        """The numbers of its formula by field, complete and checked: what joints have of their own is filled in."""
+        return {}
+
+    def formula(self, on: Loads, n: Numbers) -> Number | None:
+        """`act` with these numbers, which may be symbols. Whatever else differs from force to force must be in the fields."""
         raise NotImplementedError
+
+    @property
+    def alike(self) -> bool:
+        """Whether a force of the same class and fields but for numbers and names has the same formula."""
+        return type(self).act is Force.act
+
+    def parts(self, structure: Structure) -> Sequence[Force]:
+        """The forces it is made of, where one for all bodies would be as long as the model."""
+        return (self,)
 
     def bodies(self) -> Sequence[str]:
         """Names of bodies it speaks of, checked when it is added."""

@@ -10,8 +10,8 @@ import numpy as np
 from ...errors import ModelError
 from ...kernels.algebra import cross, mtv, mv, neg, sub
 from ...trace import Number
-from ..pose import Pose
-from .base import Force
+from ..pose import Pose, Rotation
+from .base import Force, Numbers
 from .joint_spring import moment_of_turn, rotation_vector
 from .loads import Loads
 
@@ -42,24 +42,29 @@ class Bushing(Force):
     def bodies(self) -> Sequence[str]:
         return self.a, self.b
 
-    def act(self, on: Loads) -> Number:
-        A, B = on.pose(self.a) @ self.at_a, on.pose(self.b) @ self.at_b
+    def numbers(self, on: Loads) -> Numbers:
+        poses = {name: (*at.position, *at.rotation.entries) for name, at in (("at_a", self.at_a), ("at_b", self.at_b))}
+        return {**poses, "stiffness": _entries(self.stiffness), "damping": _entries(self.damping)}
+
+    def formula(self, on: Loads, n: Numbers) -> Number:
+        at_a, at_b = (Pose(x[:3], Rotation._made(x[3:])) for x in (n["at_a"], n["at_b"]))
+        A, B = on.pose(self.a) @ at_a, on.pose(self.b) @ at_b
         axes = A.rotation.entries  # frame of a -> world
         turn = (A.rotation.T @ B.rotation).entries
         shift = mtv(axes, sub(B.position, A.position))
         x = (*shift, *rotation_vector(_quaternion(turn)))
         # rates as seen from a's frame, which itself turns
-        (_, va), (_, vb) = on.point(self.a, self.at_a.position), on.point(self.b, self.at_b.position)
+        (_, va), (_, vb) = on.point(self.a, at_a.position), on.point(self.b, at_b.position)
         wa, wb = mtv(axes, on.spin(self.a)), mtv(axes, on.spin(self.b))
         rate = (*sub(mtv(axes, sub(vb, va)), cross(wa, shift)), *sub(wb, wa))
-        elastic = _times(self.stiffness, x)
+        elastic = _times(n["stiffness"], x)
         elastic_wrench = (*elastic[:3], *moment_of_turn(x[3:], elastic[3:], 1.0))
-        wrench = [-(k + c) for k, c in zip(elastic_wrench, _times(self.damping, rate), strict=True)]
+        wrench = [-(k + c) for k, c in zip(elastic_wrench, _times(n["damping"], rate), strict=True)]
         force, moment = mv(axes, wrench[:3]), mv(axes, wrench[3:])
-        on.push(self.b, force, self.at_b.position, moment)
+        on.push(self.b, force, at_b.position, moment)
         # equal and opposite at the same place, so that no moment appears from nowhere
         arm = sub(B.position, A.position)
-        on.push(self.a, neg(force), self.at_a.position, neg(_sum(moment, cross(arm, force))))
+        on.push(self.a, neg(force), at_a.position, neg(_sum(moment, cross(arm, force))))
         return 0.5 * _dot(elastic, x)
 
 
@@ -77,8 +82,16 @@ def _matrix(x: Any, what: str) -> np.ndarray:
     return a
 
 
-def _times(K: np.ndarray, x: Sequence[Number]) -> list[Number]:
-    return [sum((float(k) * v for k, v in zip(row, x, strict=True) if k), 0.0) for row in K]
+def _entries(K: np.ndarray) -> list[float]:
+    """The diagonal, where there is nothing beside it; else row by row."""
+    diagonal = np.diag(K)
+    return (diagonal if np.count_nonzero(K) == np.count_nonzero(diagonal) else K.ravel()).tolist()
+
+
+def _times(K: Sequence[Number], x: Sequence[Number]) -> list[Number]:
+    if len(K) == 6:
+        return [k * v for k, v in zip(K, x, strict=True)]
+    return [_dot(K[6 * i : 6 * i + 6], x) for i in range(6)]
 
 
 def _dot(x: Sequence[Number], y: Sequence[Number]) -> Number:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...kernels.algebra import dot, scale, sub
 from ...trace.functions import select, sqrt
 from ..pose import vector3
-from .base import Force, positive
+from .base import Force, Numbers, positive
 from .loads import ORIGIN, Loads
 
 
@@ -35,10 +35,13 @@ class Drag(Force):
     def bodies(self) -> Sequence[str]:
         return (self.body,)
 
-    def act(self, on: Loads) -> None:
-        v = sub(on.point(self.body, self.at)[1], self.wind)
+    def numbers(self, on: Loads) -> Numbers:
+        return {name: getattr(self, name) for name in ("linear", "quadratic", "angular", "at", "wind")}
+
+    def formula(self, on: Loads, n: Numbers) -> None:
+        v = sub(on.point(self.body, n["at"])[1], n["wind"])
         square = dot(v, v)
         moves = square > 0.0
         speed = select(moves, sqrt(select(moves, square, 1.0)), 0.0)
-        force = scale(v, -(self.linear + self.quadratic * speed))
-        on.push(self.body, force, self.at, scale(on.spin(self.body), -self.angular))
+        force = scale(v, -(n["linear"] + n["quadratic"] * speed))
+        on.push(self.body, force, n["at"], scale(on.spin(self.body), -n["angular"]))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...errors import ModelError
 from ...trace.functions import exp, tanh
-from .base import Force, positive
+from .base import Force, Numbers, positive
 from .loads import Loads
 
 
@@ -38,18 +38,21 @@ class JointFriction(Force):
     def joints(self) -> Sequence[str]:
         return (self.joint,)
 
-    def act(self, on: Loads) -> None:
+    def numbers(self, on: Loads) -> Numbers:
         placed = on._joint(self.joint)
-        v, own = on._coordinates(placed, 1), placed.type
-        n = len(v)
+        n = on._speed_count(placed)
+        own = placed.type
         sliding = [self.coulomb] * n if self.coulomb is not None else own.per_speed("friction", n, f"joint {self.joint!r}")
         if not any(sliding) and not self.static and not self.viscous:
             raise ModelError(f"friction in joint {self.joint!r}: say how much: coulomb=…, or the joint's own option `friction`")
+        dip = [0.0 if self.static is None else self.static - C for C in sliding]
+        own_fields = {name: getattr(self, name) for name in ("stribeck", "viscous", "slip")}
+        return {"coulomb": sliding, "static": dip, **own_fields}
+
+    def formula(self, on: Loads, n: Numbers) -> None:
         tau = []
-        for speed, C in zip(v, sliding, strict=True):
-            level = C
-            if self.static is not None and self.static != C:
-                x = speed / self.stribeck
-                level = C + (self.static - C) * exp(-x * x)
-            tau.append(-level * tanh(speed / self.slip) - self.viscous * speed)
+        for speed, C, dip in zip(on._coordinates(on._joint(self.joint), 1), n["coulomb"], n["static"], strict=True):
+            x = speed / n["stribeck"]
+            level = C + dip * exp(-x * x)
+            tau.append(-level * tanh(speed / n["slip"]) - n["viscous"] * speed)
         on.torque(self.joint, tau)

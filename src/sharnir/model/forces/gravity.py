@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ...kernels.algebra import cross, dot, mv, scale, sub, sv
 from ...trace import Number
 from ...trace.functions import sqrt
 from ..pose import vector3
-from .base import Force, positive
+from .base import Force, Numbers, positive
 from .loads import ORIGIN, Loads
+
+if TYPE_CHECKING:
+    from ..body import Body
+    from ..structure import Structure
 
 EARTH = 3.986004418e14
 """GM of the Earth, m³/s² (IERS Conventions 2010)."""
@@ -28,32 +33,44 @@ class PointGravity(Force):
         self.centre = vector3(centre, "point gravity: centre")
         self.gradient = gradient
 
-    def act(self, on: Loads) -> Number:
-        stored: Number = 0.0
-        for body in on.structure.bodies:
-            if body.mass == 0.0:
-                continue
-            place, _ = on.point(body.name, body.com)
-            d = sub(place, self.centre)
-            r2 = dot(d, d)
-            r = sqrt(r2)
-            pull = -self.mu / (r2 * r)
-            force = scale(d, pull * body.mass)
-            stored = stored - self.mu * body.mass / r
-            moment: Sequence[Number] = ORIGIN
-            G = on.pose(body.name).rotation.T.entries
-            if self.gradient:
-                J = body.inertia  # about the centre of mass, body axes: xx yy zz xy xz yz
-                e = scale(mv(G, d), 1.0 / r)
-                Je = sv(J, e)
-                k = self.mu / (r2 * r)
-                moment = scale(cross(e, Je), 3.0 * k)
-                trace, axial = J[0] + J[1] + J[2], dot(e, Je)
-                stored = stored - 0.5 * k * (trace - 3.0 * axial)
-                # the force that goes with this energy, so that it is conserved
-                radial = -1.5 * k / r * (trace - 5.0 * axial)
-                force = tuple(f + radial * x / r for f, x in zip(force, d, strict=True))
-                side = scale(Je, -3.0 * k / r)
-                on.push_in_body(body.name, side, body.com, moment)
-            on.push(body.name, force, body.com)
+    def formula(self, on: Loads, n: Numbers) -> Number:
+        return sum((part.formula(on, part.numbers(on)) for part in self.parts(on.structure)), 0.0)
+
+    def parts(self, structure: Structure) -> Sequence[Pull]:
+        return [Pull(self, body) for body in structure.bodies if body.mass != 0.0]
+
+
+class Pull(Force):
+    """What one body feels of it."""
+
+    def __init__(self, field: PointGravity, body: Body) -> None:
+        self.body, self.gradient = body.name, field.gradient
+        self.mu, self.centre, self.mass, self.com = field.mu, field.centre, body.mass, body.com
+        self.inertia = body.inertia  # about the centre of mass, body axes: xx yy zz xy xz yz
+
+    def bodies(self) -> Sequence[str]:
+        return (self.body,)
+
+    def numbers(self, on: Loads) -> Numbers:
+        return {name: getattr(self, name) for name in ("mu", "centre", "mass", "com", "inertia")}
+
+    def formula(self, on: Loads, n: Numbers) -> Number:
+        mu, mass, com, J = n["mu"], n["mass"], n["com"], n["inertia"]
+        place, _ = on.point(self.body, com)
+        d = sub(place, n["centre"])
+        r2 = dot(d, d)
+        r = sqrt(r2)
+        force = scale(d, -mu / (r2 * r) * mass)
+        stored = -mu * mass / r
+        if self.gradient:
+            e = scale(mv(on.pose(self.body).rotation.T.entries, d), 1.0 / r)
+            Je = sv(J, e)
+            k = mu / (r2 * r)
+            trace, axial = J[0] + J[1] + J[2], dot(e, Je)
+            stored = stored - 0.5 * k * (trace - 3.0 * axial)
+            # the force that goes with this energy, so that it is conserved
+            radial = -1.5 * k / r * (trace - 5.0 * axial)
+            force = tuple(f + radial * x / r for f, x in zip(force, d, strict=True))
+            on.push_in_body(self.body, scale(Je, -3.0 * k / r), com, scale(cross(e, Je), 3.0 * k))
+        on.push(self.body, force, com)
         return stored

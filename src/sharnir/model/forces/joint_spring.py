@@ -10,7 +10,7 @@ from ...kernels.algebra import add, cross, dot, scale
 from ...trace import Number
 from ...trace.functions import atan2, cos, select, sin, sqrt
 from ..joints.base import Joint, per_coordinate
-from .base import Force
+from .base import Force, Numbers
 from .loads import Loads
 
 if TYPE_CHECKING:
@@ -33,23 +33,32 @@ class JointSpring(Force):
     def joints(self) -> Sequence[str]:
         return (self.joint,)
 
-    def act(self, on: Loads) -> Number:
+    def numbers(self, on: Loads) -> Numbers:
         placed, label = on._joint(self.joint), f"spring of joint {self.joint!r}"
         if not on._speeds(placed)[0]:
             raise ModelError(f"{label}: the joint has no freedom, a spring there would move nothing")
+        n = on._speed_count(placed)
+        if self.law is not None:
+            if n != 1:
+                raise ModelError(f"{label}: a law needs a joint of one coordinate, this one has {n} speeds")
+            return {}
+        stiffness = per_coordinate(self.stiffness, n, f"{label}: stiffness")
+        damping = [-c for c in per_coordinate(self.damping, n, f"{label}: damping")]  # so that −cv is one product with its power
+        if not any(stiffness):
+            return {"stiffness": None, "damping": damping, "rest": None}
+        return {"stiffness": stiffness, "damping": damping, "rest": _rest(placed.type, self.rest, label)}
+
+    def formula(self, on: Loads, n: Numbers) -> Number:
+        placed = on._joint(self.joint)
         x, v = on._coordinates(placed, 0), on._coordinates(placed, 1)
         if self.law is not None:
-            if len(v) != 1:
-                raise ModelError(f"{label}: a law needs a joint of one coordinate, this one has {len(v)} speeds")
             on.torque(self.joint, self.law(x[0], v[0]))
             return 0.0
-        stiffness = per_coordinate(self.stiffness, len(v), f"{label}: stiffness")
-        damping = per_coordinate(self.damping, len(v), f"{label}: damping")
-        tau = [-c * speed if c else 0.0 for c, speed in zip(damping, v, strict=True)]
+        tau = [c * speed for c, speed in zip(n["damping"], v, strict=True)]
         stored: Number = 0.0
-        if any(stiffness):
-            stretch, balls = _stretch(placed.type, x, self.rest, label)
-            pull = [k * d for k, d in zip(stiffness, stretch, strict=True)]
+        if n["stiffness"] is not None:
+            stretch, balls = _stretch(placed.type, x, n["rest"])
+            pull = [k * d for k, d in zip(n["stiffness"], stretch, strict=True)]
             stored = sum((0.5 * p * d for p, d in zip(pull, stretch, strict=True)), 0.0)
             for a in balls:
                 pull[a : a + 3] = moment_of_turn(stretch[a : a + 3], pull[a : a + 3], -1.0)
@@ -58,15 +67,19 @@ class JointSpring(Force):
         return stored
 
 
-def _stretch(joint: Joint, x: Sequence[Number], rest: Any, label: str) -> tuple[list[Number], list[int]]:
-    """How far every coordinate is from rest; for a quaternion the rotation vector, in the moved axes. And where those stand."""
-    names = joint.q_names() if len(joint.q_names()) == len(x) else ("",) * len(x)
-    neutral = joint.neutral() if len(joint.q_names()) == len(x) else (0.0,) * len(x)
-    if rest is None or (not hasattr(rest, "__len__") and float(rest) == 0.0):
-        rest = neutral
-    rest = per_coordinate(rest, len(x), f"{label}: rest")
+def _rest(joint: Joint, rest: Any, label: str) -> Sequence[float]:
+    """Where the spring is free, a number for every coordinate."""
+    names = joint.q_names()
     if {"x", "y", "z", "qw"} <= set(names):
         raise ModelError(f"{label}: a free joint has no axes of its own for a spring; use a Bushing")
+    if rest is None or (not hasattr(rest, "__len__") and float(rest) == 0.0):
+        rest = joint.neutral()
+    return per_coordinate(rest, len(names), f"{label}: rest")
+
+
+def _stretch(joint: Joint, x: Sequence[Number], rest: Sequence[Number]) -> tuple[list[Number], list[int]]:
+    """How far every coordinate is from rest; for a quaternion the rotation vector, in the moved axes. And where those stand."""
+    names = joint.q_names()
     out: list[Number] = []
     balls: list[int] = []
     at = 0

@@ -160,9 +160,10 @@ class Loads:
         number = self.structure.joint_number
         if name in number:
             return self.structure.placed[number[name]]
-        for joint in self.structure.placed:
-            coordinate = name.removeprefix(f"{joint.name}.")
-            if coordinate != name and coordinate in joint.q_names and coordinate in joint.v_names:
+        for dot_at in (k for k, letter in enumerate(name) if letter == "."):
+            whole, coordinate = name[:dot_at], name[dot_at + 1 :]
+            joint = self.structure.placed[number[whole]] if whole in number else None
+            if joint is not None and coordinate in joint.q_names and coordinate in joint.v_names:
                 return OneCoordinate(joint, coordinate)
         raise ModelError(f"no joint {name!r} in the tree; {self.structure.where_is(name)}")
 
@@ -174,6 +175,10 @@ class Loads:
             return range(first, first + 1), 1.0
         leader = s.joint_number[joint.follows.leader if joint.follows else joint.name] + 1
         return range(int(s.v_first[leader]), int(s.v_first[leader + 1])), joint.follows.ratio if joint.follows else 1.0
+
+    def _speed_count(self, joint: Any) -> int:
+        """How many speeds a joint has, driven ones too where it has no others."""
+        return len(self._speeds(joint)[0]) or len(self._coordinates(joint, 1))
 
     def _coordinates(self, joint: Any, rate: int) -> tuple[Number, ...]:
         """Coordinates (rate 0) or speeds (rate 1) of a joint; of a driven axis, where the drive is."""

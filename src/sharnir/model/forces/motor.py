@@ -7,7 +7,7 @@ from typing import Any
 
 from ...errors import ModelError
 from ...trace.functions import maximum, minimum, tanh
-from .base import Force, positive, value_of
+from .base import Force, Numbers, positive, value_of
 from .loads import Loads
 
 
@@ -39,18 +39,22 @@ class Motor(Force):
     def joints(self) -> Sequence[str]:
         return (self.joint,)
 
-    def act(self, on: Loads) -> None:
+    def numbers(self, on: Loads) -> Numbers:
+        placed = on._joint(self.joint)
+        if on._speed_count(placed) != 1:
+            raise ModelError(f"motor of joint {self.joint!r}: it needs one speed, the joint has {on._speed_count(placed)}")
+        given = {name: getattr(self, name) for name in ("torque", "target", "target_speed")}
+        limit = self.limit if self.limit is not None else placed.type.effort
+        return {"kp": self.kp, "kd": self.kd, "limit": limit, **{name: x for name, x in given.items() if not callable(x)}}
+
+    def formula(self, on: Loads, n: Numbers) -> None:
         placed = on._joint(self.joint)
         x, v = on._coordinates(placed, 0), on._coordinates(placed, 1)
-        if len(v) != 1:
-            raise ModelError(f"motor of joint {self.joint!r}: it needs one speed, the joint has {len(v)}")
-        t = on.t
-        tau = value_of(self.torque, t, x[0], v[0])
-        if self.kp:
-            tau = tau + self.kp * (value_of(self.target, t) - x[0])
-        if self.kd:
-            tau = tau + self.kd * (value_of(self.target_speed, t) - v[0])
-        limit = self.limit if self.limit is not None else placed.type.effort
+        t, limit = on.t, n["limit"]
+        given = {"torque": self.torque, "target": self.target, "target_speed": self.target_speed, **n}
+        tau = value_of(given["torque"], t, x[0], v[0])
+        tau = tau + n["kp"] * (value_of(given["target"], t) - x[0])
+        tau = tau + n["kd"] * (value_of(given["target_speed"], t) - v[0])
         if limit is not None:
             tau = limit * tanh(tau / limit) if self.soft else maximum(-limit, minimum(limit, tau))
         on.torque(self.joint, tau)

@@ -10,7 +10,7 @@ from ...kernels.algebra import dot, scale, sub
 from ...trace import Number
 from ...trace.functions import select, sqrt
 from ..pose import vector3
-from .base import Force, positive
+from .base import Force, Numbers, positive
 from .loads import ORIGIN, Loads
 
 
@@ -44,9 +44,12 @@ class SpringDamper(Force):
     def bodies(self) -> Sequence[str]:
         return self.a, self.b
 
-    def act(self, on: Loads) -> Number:
-        a, va = on.point(self.a, self.at_a)
-        b, vb = on.point(self.b, self.at_b)
+    def numbers(self, on: Loads) -> Numbers:
+        return {name: getattr(self, name) for name in ("at_a", "at_b", "stiffness", "damping", "length")}
+
+    def formula(self, on: Loads, n: Numbers) -> Number:
+        a, va = on.point(self.a, n["at_a"])
+        b, vb = on.point(self.b, n["at_b"])
         d = sub(b, a)
         square = dot(d, d)
         apart = square > 1e-300
@@ -57,8 +60,8 @@ class SpringDamper(Force):
         if self.law is not None:
             tension, stored = self.law(distance, rate), 0.0
         else:
-            stretch = distance - self.length
-            tension, stored = self.stiffness * stretch + self.damping * rate, 0.5 * self.stiffness * stretch * stretch
-        on.push(self.a, scale(along, tension), self.at_a)
-        on.push(self.b, scale(along, -tension), self.at_b)
+            stretch = distance - n["length"]
+            tension, stored = n["stiffness"] * stretch + n["damping"] * rate, 0.5 * n["stiffness"] * stretch * stretch
+        on.push(self.a, scale(along, tension), n["at_a"])
+        on.push(self.b, scale(along, -tension), n["at_b"])
         return stored

@@ -8,7 +8,7 @@ from typing import Any
 from ...errors import ModelError
 from ...trace import Number
 from ...trace.functions import maximum, select
-from .base import Force, positive
+from .base import Force, Numbers, positive
 from .loads import Loads
 
 
@@ -38,26 +38,31 @@ class JointStop(Force):
     def joints(self) -> Sequence[str]:
         return (self.joint,)
 
-    def act(self, on: Loads) -> Number:
+    def numbers(self, on: Loads) -> Numbers:
         placed = on._joint(self.joint)
-        x, v = on._coordinates(placed, 0), on._coordinates(placed, 1)
-        if len(x) != 1:
-            raise ModelError(f"stop in joint {self.joint!r}: it needs one coordinate, the joint has {len(x)}")
+        n = len(on._coordinates(placed, 0))
+        if n != 1:
+            raise ModelError(f"stop in joint {self.joint!r}: it needs one coordinate, the joint has {n}")
         low, high = self._ends(placed.type.limits)
+        return {"low": low, "high": high, "stiffness": self.stiffness, "damping": self.damping, "onset": self.onset}
+
+    def formula(self, on: Loads, n: Numbers) -> Number:
+        placed = on._joint(self.joint)
+        x, v = on._coordinates(placed, 0)[0], on._coordinates(placed, 1)[0]
         tau: Number = 0.0
         stored: Number = 0.0
-        for end, sign in ((low, 1.0), (high, -1.0)):
+        for end, sign in ((n["low"], 1.0), (n["high"], -1.0)):
             if end is None:
                 continue
-            depth = sign * (end - x[0])  # positive beyond the end
-            push, kept = self._push(depth, -sign * v[0])
+            depth = end - x if sign > 0.0 else x - end  # positive beyond the end
+            push, kept = self._push(depth, -sign * v, n)
             tau, stored = tau + sign * push, stored + kept
         on.torque(self.joint, tau)
         return stored
 
-    def _push(self, depth: Number, rate: Number) -> tuple[Number, Number]:
+    def _push(self, depth: Number, rate: Number, n: Numbers) -> tuple[Number, Number]:
         """Force and stored energy: cubic up to `onset`, straight beyond, twice smooth; the damper comes in with it."""
-        k, e = self.stiffness, self.onset
+        k, e = n["stiffness"], n["onset"]
         s = depth / e
         inside = depth > 0.0
         begun = depth < e
@@ -65,7 +70,7 @@ class JointStop(Force):
         f = select(begun, s * s * s * (1.0 - 0.5 * s), s - 0.5)
         F = select(begun, s * s * s * s * (0.25 - 0.1 * s), 0.5 * s * s - 0.5 * s + 0.15)
         share = select(begun, s * s * (3.0 - 2.0 * s), 1.0)
-        push = maximum(k * e * f + self.damping * share * rate, 0.0)  # a stop does not hold back
+        push = maximum(k * e * f + n["damping"] * share * rate, 0.0)  # a stop does not hold back
         return select(inside, push, 0.0), select(inside, k * e * e * F, 0.0)
 
     def _ends(self, limits: Any) -> tuple[float | None, float | None]:

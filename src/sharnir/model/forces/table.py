@@ -1,16 +1,20 @@
-"""All forces of a model as one expression of the state of motion: what acts on bodies and joints, energy and power."""
+"""All forces of a model, in groups of one shape: what acts on bodies and joints, energy and power."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...trace import Expression, Graph, Number, Symbol, call_traced, check_numbers
+from ...trace import Expression, Number, Symbol
 from .base import Force
+from .groups import grouped
 from .joint_spring import own_springs
-from .loads import Loads
+from .layout import Layout
+from .shape import Shape
 
 if TYPE_CHECKING:
     from ..structure import Structure
@@ -23,39 +27,12 @@ class ForceTable:
         self.forces = {**own_springs(structure), **forces}
         self.names = list(self.forces)
         self.parameters = list(structure.parameters.values())
-        self.kinematic = False
+        self.layout = Layout(structure)
+        self.groups = grouped(structure, self.layout, self.forces)
+        self.kinematic = any((group.reads >= self.layout.at["r"]).any() for group in self.groups)
         """Whether any force looks at bodies, not at coordinates alone."""
-        if not self.forces:
-            return
-        graph = Graph()
-        loads = Loads(structure, graph)
-        energies, powers = [], []
-        wrenches: dict[tuple[int, int], Number] = {}
-        torques: dict[int, Number] = {}
-        self._own: list[tuple[list[tuple[int, int]], list[int]]] = []
-        own: list[Number] = []
-        for name, force in self.forces.items():
-            loads.power, loads.wrenches, loads.torques = 0.0, {}, {}
-            stored = call_traced(force.act, [loads], f"force {name!r}")
-            energies.append(0.0 if stored is None else stored)
-            powers.append(loads.power)
-            self._own.append((list(loads.wrenches), list(loads.torques)))
-            own += [*loads.wrenches.values(), *loads.torques.values()]
-            for place, x in loads.wrenches.items():
-                wrenches[place] = wrenches.get(place, 0.0) + x
-            for a, x in loads.torques.items():
-                torques[a] = torques.get(a, 0.0) + x
-        self._wrenches, self._torques = list(wrenches), list(torques)
-        self._inputs = list(loads.inputs)
-        self.kinematic = any(kind in ("r", "G", "velocity") for kind, _ in self._inputs)
-        pushes = [*wrenches.values(), *torques.values()]
-        symbols = list(loads.inputs.values())
-        self._loads = Expression(graph, symbols, check_numbers(pushes, graph, "a force"))
-        self._each = Expression(graph, symbols, check_numbers(own, graph, "a force"))
-        self.on_ground = isinstance(loads.ground_power, Symbol)
+        self.on_ground = any(isinstance(group.shape.outputs["ground"][0], Symbol) for group in self.groups)
         """Whether any force pushes the ground."""
-        self._ground = Expression(graph, symbols, [loads.ground_power])
-        self._report = Expression(graph, symbols, check_numbers([*energies, *powers], graph, "energy and power of a force"))
 
     def __bool__(self) -> bool:
         return bool(self.forces)
@@ -68,30 +45,37 @@ class ForceTable:
 
         `motion`: flat lists "t", "q", "v", "r", "G", "velocity" of any numbers; "parameter" where they are not the model's.
         """
-        values = self._loads(*self._read(motion))
-        n = len(self._wrenches)
-        return dict(zip(self._wrenches, values[:n], strict=True)), dict(zip(self._torques, values[n:], strict=True))
+        pushes: dict[int, Number] = {}
+        for _, places, values in self._each("pushes", motion):
+            _add(pushes, places, values)
+        return self._split(pushes)
 
     def report(self, motion: Mapping[str, Any]) -> tuple[Sequence[Number], Sequence[Number]]:
         """Stored energy and power of every force."""
-        if not self.forces:
-            return (), ()
-        values = self._report(*self._read(motion))
-        return values[: len(self)], values[len(self) :]
+        energy: list[Number] = [0.0] * len(self)
+        power: list[Number] = [0.0] * len(self)
+        for number, _, (stored, given) in self._each("report", motion):
+            energy[number] += stored
+            power[number] += given
+        return energy, power
+
+    def excess(self, motion: Mapping[str, Any]) -> Sequence[Number]:
+        """Power of every force beyond what its stored energy gives back: nothing where it is conservative."""
+        out: list[Number] = [0.0] * len(self)
+        for number, _, (x,) in self._each("excess", motion):
+            out[number] += x
+        return out
 
     def actions(self, motion: Mapping[str, Any]) -> dict[str, tuple[dict[tuple[int, int], Any], dict[int, Any]]]:
         """What every force does by itself, as `loads` says it for all of them; on arrays of numbers too."""
-        if not self.forces:
-            return {}
-        values = iter(self._each(*self._read(motion)))
-        return {
-            name: ({place: next(values) for place in places}, {a: next(values) for a in speeds})
-            for name, (places, speeds) in zip(self.names, self._own, strict=True)
-        }
+        pushes: list[dict[int, Any]] = [{} for _ in self.names]
+        for number, places, values in self._each("pushes", motion):
+            _add(pushes[number], places, values)
+        return {name: self._split(one) for name, one in zip(self.names, pushes, strict=True)}
 
     def ground_power(self, motion: Mapping[str, Any]) -> Number:
         """Power of all forces on the ground: not zero where the base moves."""
-        return self._ground(*self._read(motion))[0]
+        return sum((x for _, _, (x,) in self._each("ground", motion)), 0.0)
 
     def dense(self, motion: Mapping[str, np.ndarray], nb1: int, nv: int) -> tuple[np.ndarray, np.ndarray]:
         """`loads` as arrays of floats: wrenches (nb1, 6), joint forces (nv,)."""
@@ -103,6 +87,31 @@ class ForceTable:
             tau[a] = x
         return W, tau
 
-    def _read(self, motion: Mapping[str, Any]) -> list[Number]:
-        motion = {"parameter": self.parameters, **motion}
-        return [motion[kind][index] for kind, index in self._inputs]
+    def _each(self, answer: str, motion: Mapping[str, Any]) -> Iterator[tuple[int, list[int], tuple[Number, ...]]]:
+        """Of every force its number, the places it pushes, and an answer of its shape on these numbers."""
+        values = self.layout.flat({"parameter": self.parameters, **motion})
+        for number, shape, reads, numbers, places in self._one_by_one:
+            expression: Expression = getattr(shape, answer)
+            yield number, places, expression(*[values[place] for place in reads], *numbers)
+
+    @cached_property
+    def _one_by_one(self) -> list[tuple[int, Shape, list[int], list[float], list[int]]]:
+        """The rows of all groups, in the order of the forces."""
+        rows = [
+            (number, group.shape, *lists)
+            for group in self.groups
+            for number, *lists in zip(
+                *(x.tolist() for x in (group.force[:, 0], group.reads, group.numbers, group.places)), strict=True
+            )
+        ]
+        return sorted(rows, key=itemgetter(0))
+
+    def _split(self, pushes: dict[int, Number]) -> tuple[dict[tuple[int, int], Number], dict[int, Number]]:
+        at = self.layout.load_at
+        wrenches = {divmod(place, 6): x for place, x in pushes.items() if place < at}
+        return wrenches, {place - at: x for place, x in pushes.items() if place >= at}
+
+
+def _add(pushes: dict[int, Number], places: Sequence[int], values: Sequence[Number]) -> None:
+    for place, x in zip(places, values, strict=True):
+        pushes[place] = pushes.get(place, 0.0) + x

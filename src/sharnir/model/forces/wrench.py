@@ -7,7 +7,7 @@ from typing import Any
 
 from ...errors import ModelError
 from ..pose import vector3
-from .base import Force, value_of
+from .base import Force, Numbers, value_of
 from .loads import ORIGIN, Loads
 
 
@@ -38,17 +38,26 @@ class Wrench(Force):
     def bodies(self) -> Sequence[str]:
         return (self.body,)
 
-    def act(self, on: Loads) -> None:
-        force, moment = (value_of(x, *_arguments(x, on)) for x in (self.force, self.moment))
+    @property
+    def alike(self) -> bool:
+        return super().alike and not _reads_state(self.force) and not _reads_state(self.moment)
+
+    def numbers(self, on: Loads) -> Numbers:
+        given = {"force": self.force, "moment": self.moment, "at": self.at}
+        return {name: x for name, x in given.items() if not callable(x)}
+
+    def formula(self, on: Loads, n: Numbers) -> None:
+        given = {"force": self.force, "moment": self.moment, **n}
+        force, moment = (
+            value_of(x, on.t, on) if _reads_state(x) else value_of(x, on.t) for x in (given["force"], given["moment"])
+        )
         push = on.push if self.axes == "world" else on.push_in_body
-        push(self.body, force, self.at, moment)
+        push(self.body, force, n["at"], moment)
 
 
-def _arguments(function: Any, on: Loads) -> tuple[Any, ...]:
-    """(t) or (t, on), as many as the function takes."""
-    if not callable(function):
-        return ()
-    if hasattr(function, "reads_state"):  # a VectorFormula knows
-        return (on.t, on) if function.reads_state else (on.t,)
-    code = getattr(function, "__code__", None)
-    return (on.t, on) if code is not None and code.co_argcount - len(function.__defaults__ or ()) >= 2 else (on.t,)
+def _reads_state(x: Any) -> bool:
+    """Whether it is a function of (t, on), not of t alone."""
+    if hasattr(x, "reads_state"):  # a VectorFormula knows
+        return x.reads_state
+    code = getattr(x, "__code__", None)
+    return code is not None and code.co_argcount - len(x.__defaults__ or ()) >= 2

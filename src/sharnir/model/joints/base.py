@@ -119,6 +119,11 @@ class Joint:
         """Where quaternions begin among the free coordinates."""
         return ()
 
+    @property
+    def corrects_more(self) -> bool:
+        """Whether `put_right` does more than normalise quaternions."""
+        return False
+
     def put_right(self, q: Sequence[Number], t: Number) -> list[Number]:
         """Coordinates as they should be after a step of an integrator: quaternions of length one."""
         out = list(q)

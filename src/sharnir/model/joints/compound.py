@@ -114,6 +114,10 @@ class Compound(Joint):
             at += len(joint.q_names())
         return tuple(out)
 
+    @property
+    def corrects_more(self) -> bool:
+        return any(joint.corrects_more for _, joint, _ in self._moved())
+
     def put_right(self, q: Sequence[Number], t: Number) -> list[Number]:
         out, at = list[Number](), 0
         for _, joint, _ in self._moved():

@@ -56,6 +56,10 @@ class ConstraintJoint(Joint):
         """The start: any other position would have to be found by solving the constraints."""
         return list(self.neutral())
 
+    @property
+    def corrects_more(self) -> bool:
+        return True
+
     def put_right(self, q: Sequence[Number], t: Number) -> list[Number]:
         """The quaternion of length one, and a step of Newton's method, of least length, back onto the constraints."""
         q = super().put_right(q, t)

@@ -15,26 +15,32 @@ class Writer:
         self.suffix = "f64" if one else f"v{lanes}f64"
         self.lines: list[str] = []
         self.declarations: set[str] = set()
+        self.here = "entry"
+        """The label of the block that is being written."""
         self._count = 0
 
     def line(self, text: str) -> None:
         self.lines.append("  " + text)
 
     def let(self, text: str) -> str:
-        self._count += 1
-        name = f"%v{self._count}"
+        name = self.name()
         self.lines.append(f"  {name} = {text}")
         return name
+
+    def name(self) -> str:
+        self._count += 1
+        return f"%v{self._count}"
 
     def label(self) -> str:
         self._count += 1
         return f"b{self._count}"
 
     def block(self, label: str) -> None:
+        self.here = label
         self.lines.append(f"{label}:")
 
     def const(self, x: float) -> str:
-        bits = f"0x{struct.unpack('>Q', struct.pack('>d', x))[0]:016X}"
+        bits = double(x)
         return bits if self.lanes == 1 else "<" + ", ".join([f"double {bits}"] * self.lanes) + ">"
 
     def integer(self, k: int) -> str:
@@ -60,3 +66,8 @@ class Writer:
             value = self.let(f"call double @{name}({', '.join(f'double {p}' for p in parts)})")
             out = self.let(f"insertelement {self.T} {out}, double {value}, i32 {lane}")
         return out
+
+
+def double(x: float) -> str:
+    """A double as LLVM writes it: its bits."""
+    return f"0x{struct.unpack('>Q', struct.pack('>d', x))[0]:016X}"

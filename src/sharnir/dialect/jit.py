@@ -10,10 +10,10 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
-from ..cache import Cache, digest
+from .cache import Cache, digest
+from .source import translators
 
-VERSION = "1"
-"""Raised whenever the emitted text stays the same but what is done with it changes."""
+CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 @once
@@ -44,7 +44,7 @@ def host_lanes() -> int:
 @once
 def host() -> str:
     """What machine code depends on besides its text."""
-    return "|".join([VERSION, llvmlite.__version__, str(llvm.llvm_version_info), llvm.get_host_cpu_name(), _features()])
+    return "|".join([llvmlite.__version__, str(llvm.llvm_version_info), llvm.get_host_cpu_name(), _features()])
 
 
 class Compiled:
@@ -57,7 +57,7 @@ class Compiled:
         self.engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         self.engine.finalize_object()
         self.address = self.engine.get_function_address(name)
-        self.call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.address)
+        self.call = CALLBACK(self.address)
         """Called with the address of the argument list; lets other threads run meanwhile."""
         self.call_quick = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(self.address)
         """The same without letting go of the interpreter: for single states."""
@@ -67,35 +67,27 @@ def compile_text(text: str, store: Cache) -> Compiled:
     return compile_kept((text,), lambda: text, store)
 
 
-def compile_kept(depends_on: tuple[str, ...], make_text: Callable[[], str], store: Cache) -> Compiled:
-    """Code kept under all it depends on; the text is made only where the code is not there yet."""
-    key = digest(host(), *depends_on)
+def compile_kept(depends_on: tuple[str, ...], make_text: Callable[[], str], store: Cache, vectorize: bool = False) -> Compiled:
+    """Machine code under a digest of everything it depends on: the caller's part, the text of the compiler, LLVM, the
+    processor. The assembly is made only where the code is not in the cache yet."""
+    key = digest(host(), *translators(), str(vectorize), *depends_on)
     code = store.load("llvm", key)
     if code is None:
-        code = object_code(make_text())
+        code = object_code(make_text(), vectorize)
         store.save("llvm", key, code)
     return Compiled(code)
 
 
-def optimized(text: str) -> str:
-    """A module that is loops over arrays, not straight lines: everything inlined, loops vectorised."""
-    module = llvm.parse_assembly(text)
-    options = llvm.create_pipeline_tuning_options(speed_level=2)
-    options.inlining_threshold = 225
-    options.loop_vectorization, options.slp_vectorization = True, False  # pairs of numbers far apart: slower, and long to find
-    builder = llvm.create_pass_builder(machine(), options)
-    builder.getModulePassManager().run(module, builder)
-    return str(module)
-
-
-def object_code(text: str) -> bytes:
-    """Machine code of a module. The graph is simplified already, so the shortest useful list of passes will do;
-    what matters (fusing, scheduling, registers) happens in the code generator."""
+def object_code(text: str, vectorize: bool = False) -> bytes:
+    """Machine code of a module. What comes here is simplified already, so the shortest useful list of passes will do;
+    what matters (fusing, scheduling, registers) happens in the code generator. Pairs of numbers far apart (SLP) are never
+    looked for: slower, and long to find."""
     module = llvm.parse_assembly(text)
     module.verify()
     target = machine()
-    options = llvm.create_pipeline_tuning_options(speed_level=1)
-    options.loop_vectorization = options.slp_vectorization = False
+    options = llvm.create_pipeline_tuning_options(speed_level=2 if vectorize else 1)
+    options.loop_vectorization = options.loop_unrolling = vectorize
+    options.slp_vectorization = False
     builder = llvm.create_pass_builder(target, options)
     builder.getModulePassManager().run(module, builder)
     return target.emit_object(module)

@@ -1,4 +1,4 @@
-"""Storage for kernels: arrays of the shapes their groups declare (`kernels/arrays.py`)."""
+"""Storage for kernels: arrays of the shapes their groups declare (`arrays.py`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.arrays import Array
+from .arrays import Array
 
 
 def resolve(shape: Any, sizes: Mapping[str, int]) -> tuple[int, ...]:
@@ -25,17 +25,28 @@ def _size(part: Any, sizes: Mapping[str, int]) -> int:
     return sizes[name] + (int(more) if more else 0)
 
 
-def allocate(group: Any, sizes: Mapping[str, int], make: Callable[[tuple[int, ...]], Any] | None = None) -> Any:
-    """A group of arrays (groups within groups too), filled with nan so that what is not written shows."""
-    if issubclass(group, Array):
-        shape = resolve(group.shape, sizes)
-        if make is not None:
-            return make(shape)
-        dtype = getattr(group, "dtype", float)
-        out = np.empty(shape, dtype=dtype)
-        out.fill(0 if dtype == "int64" else np.nan)
-        return out
-    return group(*[allocate(part, sizes, make) for part in group.__annotations__.values()])
+def allocate(group: Any, sizes: Mapping[str, int], make: Callable[[tuple[int, ...]], Any] | None = None, lanes: int = 1) -> Any:
+    """A group of arrays (groups within groups too), numbers filled with nan so that what is not written shows.
+
+    `make` makes arrays of numbers of another kind. With several lanes numbers get an axis more, the last one.
+    """
+    if not issubclass(group, Array):
+        return group(*[allocate(part, sizes, make, lanes) for part in group.__annotations__.values()])
+    shape, dtype = resolve(group.shape, sizes), getattr(group, "dtype", float)
+    if dtype == "int64":
+        return np.zeros(shape, dtype=np.int64)
+    if make is not None:
+        return make(shape)
+    return _aligned(shape if lanes == 1 else (*shape, lanes), dtype)
+
+
+def _aligned(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """An array that begins where a cache line does, so that vectors of lanes do not lie across two."""
+    size = prod(shape) * (2 if dtype is complex else 1)
+    block = np.empty(size + 8)
+    start = -(block.ctypes.data // 8) % 8
+    block[start : start + size] = np.nan
+    return block[start : start + size].view(dtype).reshape(shape)
 
 
 def allocate_together(groups: Sequence[Any], sizes: Mapping[str, int]) -> tuple[np.ndarray, tuple[Any, ...]]:

@@ -30,25 +30,31 @@ COS = (
 
 
 def sines_and_cosines(w: Writer, args: list[str]) -> list[tuple[str, str]]:
-    """(sine, cosine) of each argument; one branch to the slow path for all of them together."""
-    big = None
-    for x in args:
-        beyond = w.let(f"fcmp ogt {w.T} {w.call('fabs', x)}, {w.const(LIMIT)}")
-        big = beyond if big is None else w.let(f"or {w.bools} {big}, {beyond}")
-    any_big = big if w.lanes == 1 else w.let(f"icmp ne i{w.lanes} {w.let(f'bitcast {w.bools} {big} to i{w.lanes}')}, 0")
-    fast, slow, join = w.label(), w.label(), w.label()
-    w.line(f"br i1 {any_big}, label %{slow}, label %{fast}, !prof !0")
-    w.block(fast)
-    quick = [_sincos(w, x) for x in args]
-    w.line(f"br label %{join}")
+    """(sine, cosine) of each argument; one branch to the slow path for all of them together.
+
+    Only the lanes that are beyond LIMIT take what libm says: what a lane gets does not depend on its neighbours.
+    """
+    beyond = [w.let(f"fcmp ogt {w.T} {w.call('fabs', x)}, {w.const(LIMIT)}") for x in args]
+    any_beyond = beyond[0]
+    for more in beyond[1:]:
+        any_beyond = w.let(f"or {w.bools} {any_beyond}, {more}")
+    if w.lanes > 1:
+        any_beyond = w.let(f"icmp ne i{w.lanes} {w.let(f'bitcast {w.bools} {any_beyond} to i{w.lanes}')}, 0")
+    near = [value for x in args for value in _sincos(w, x)]
+    before, slow, join = w.here, w.label(), w.label()
+    w.line(f"br i1 {any_beyond}, label %{slow}, label %{join}, !prof !0")
     w.block(slow)
-    careful = [(w.libm("sin", x), w.libm("cos", x)) for x in args]
+    far = [w.libm(name, x) for x in args for name in ("sin", "cos")]
+    masks = [mask for mask in beyond for _ in range(2)]
+    mixed = [w.let(f"select {w.bools} {mask}, {w.T} {f}, {w.T} {n}") for mask, f, n in zip(masks, far, near, strict=True)]
     w.line(f"br label %{join}")
     w.block(join)
-    return [
-        tuple(w.let(f"phi {w.T} [ {a}, %{fast} ], [ {b}, %{slow} ]") for a, b in zip(q, c, strict=True))  # type: ignore[misc]
-        for q, c in zip(quick, careful, strict=True)
-    ]
+    out = [w.let(f"phi {w.T} [ {n}, %{before} ], [ {m}, %{slow} ]") for n, m in zip(near, mixed, strict=True)]
+    return list(zip(out[::2], out[1::2], strict=True))
+
+
+UNLIKELY = '!0 = !{!"branch_weights", i32 1, i32 100000}'
+"""What !prof !0 refers to: every module that uses this must say it."""
 
 
 def _sincos(w: Writer, x: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""One state, or a plain batch, straight from NumPy arrays to machine code: the call as short as Python allows.
+"""The fast path: one state, or a plain batch, straight from NumPy arrays to machine code.
 
 A function is written out for the inputs of one program, without loops over them. It answers None whenever an argument
 is not simply a float array of the expected shape or something is not finite; the caller then takes the careful way.
@@ -6,54 +6,60 @@ is not simply a float array of the expected shape or something is not finite; th
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
-from .jit import host_lanes
-
-if TYPE_CHECKING:
-    from .runner import GraphRunner
+from ..dialect.jit import host_lanes
+from ..dialect.native import Native
+from .llvm.runner import GraphRunner
 
 _TEMPLATE = """
 def quick({parameters}, t):
     if t.__class__ is number and {all_single}:
         box = spare.pop() if spare else make()
-        {buffers}, time, result, check, call, address = box
+        {buffers}, time, {results}, check, call = box
         {copies}
         time[0] = t
-        call(address)
-        out = result.copy() if check[0] == 0.0 else None
+        call()
+        out = {copied} if check[0] == 0.0 else None
         spare.append(box)
         return out
     return None
 """
-_SINGLE = "({x}.__class__ is array and {x}.dtype is exact and {x}.shape == shape_{k} or {x} is None)"
-_COPY = "buffer_{k}[:] = {zero} if {x} is None else {x}"
+_SINGLE = "({x}.__class__ is array and {x}.dtype is exact and {x}.shape == shape_{k}{absent})"
+_COPY = "buffer_{k}[:] = 0.0 if {x} is None else {x}"
+HOLD_BELOW = 1000
+"""Numbers in and out below which a call takes microseconds: other threads wait that long."""
 
 
-def quick_single(runner: GraphRunner) -> Callable[..., np.ndarray | None]:
-    """quick(*inputs, t) -> the first output of one state, or None. None as an input means zeros.
+def quick_single(runner: Any) -> Callable[..., Any]:
+    """quick(*inputs, t) -> the output of one state (a tuple where there are several), or None.
 
-    Inputs are copied into buffers whose addresses the compiled code knows. A set of buffers is in one thread's hands at
-    a time: taken from a list, put back afterwards.
+    None as an input, other than the coordinates, means zeros. Inputs are copied into buffers whose addresses the compiled
+    code knows. A set of buffers is in one thread's hands at a time: taken from a list, put back afterwards.
     """
     names = [name for name in runner.inputs if name != "t"]
-    shape = next(iter(runner.outputs.values()))
-    kept: list[np.ndarray] = []
+    alive: list[Any] = []
 
     def make() -> tuple[Any, ...]:
-        inputs, result, check = [np.zeros(size) for size in runner.inputs.values()], np.zeros(shape), np.zeros(1)
-        arguments = runner.arguments(0, 1, [x[None] for x in inputs], [result.reshape(1, -1)], check)
-        kept.append(arguments)
-        return (*inputs, result, check, runner.single.call_quick, arguments.ctypes.data)
+        arrays = {name: np.zeros(size) for name, size in runner.inputs.items()}
+        arrays |= {name: np.zeros(shape) for name, shape in runner.outputs.items()} | {"check": np.zeros(1)}
+        natives = runner.chain(arrays)
+        alive.append(natives)
+        return (*arrays.values(), _one_call(natives, sum(x.size for x in arrays.values())))
 
+    results = [f"result_{k}" for k in range(len(runner.outputs))]
     text = _TEMPLATE.format(
         parameters=", ".join(names),
-        all_single=" and ".join(_SINGLE.format(x=x, k=k) for k, x in enumerate(names)),
+        all_single=" and ".join(
+            _SINGLE.format(x=x, k=k, absent="" if x == "q" else f" or {x} is None") for k, x in enumerate(names)
+        ),
         buffers=", ".join(f"buffer_{k}" for k in range(len(names))),
-        copies="\n        ".join(_COPY.format(x=x, k=k, zero=0.0) for k, x in enumerate(names)),
+        results=", ".join(results),
+        copies="\n        ".join(_COPY.format(x=x, k=k) for k, x in enumerate(names)),
+        copied=f"{results[0]}.copy()" if len(results) == 1 else f"({', '.join(f'{x}.copy()' for x in results)})",
     )
     space: dict[str, Any] = {
         "array": np.ndarray, "exact": np.dtype(float), "number": float,
@@ -64,11 +70,24 @@ def quick_single(runner: GraphRunner) -> Callable[..., np.ndarray | None]:
     return space["quick"]
 
 
+def _one_call(natives: Sequence[Native], numbers: int) -> Callable[[], None]:
+    hold = numbers < HOLD_BELOW
+    if len(natives) == 1:
+        return natives[0].quick if hold else natives[0]
+    steps = [native.quick if hold else native for native in natives]
+
+    def call() -> None:
+        for step in steps:
+            step()
+
+    return call
+
+
 def quick_batch(runner: GraphRunner) -> Callable[..., np.ndarray | None]:
     """quick(out, *inputs, t) -> the first output of a batch, or None. Each input is a batch, one row for all, or None."""
     lanes = host_lanes()
     names = [name for name in runner.inputs if name != "t"]
-    sizes, shape = [runner.inputs[name] for name in names], next(iter(runner.outputs.values()))
+    sizes, (output, shape) = [runner.inputs[name] for name in names], next(iter(runner.outputs.items()))
     zeros = {name: np.zeros(size) for name, size in zip(names, sizes, strict=True)}
     exact = np.dtype(float)
 
@@ -76,8 +95,7 @@ def quick_batch(runner: GraphRunner) -> Callable[..., np.ndarray | None]:
         n, t = 0, values[-1]
         if t.__class__ is not float:
             return None
-        time = np.array((t,))
-        arguments: list[int] = [0]
+        arrays = {"t": np.array((t,))}
         for name, size, value in zip(names, sizes, values, strict=False):
             x = zeros[name] if value is None else value
             if x.__class__ is not np.ndarray or x.dtype is not exact or not x.flags.c_contiguous or x.shape[-1:] != (size,):
@@ -88,17 +106,14 @@ def quick_batch(runner: GraphRunner) -> Callable[..., np.ndarray | None]:
             if out is not None and np.may_share_memory(out, x):  # the last block may be computed twice
                 return None
             n = n or rows
-            arguments += (x.ctypes.data, size if rows else 0)
+            arrays[name] = x
         if n < lanes:
             return None
         if out is None:
             out = np.empty((n, *shape))
         elif out.__class__ is not np.ndarray or out.dtype is not exact or out.shape != (n, *shape) or not out.flags.c_contiguous:
             return None
-        arguments += (time.ctypes.data, 0, out.ctypes.data, 0)  # no check with several lanes
-        arguments[0] = n
-        listed = np.array(arguments, dtype=np.int64)
-        runner.lanes.call(listed.ctypes.data)
+        runner.bind(arrays | {output: out}, n, lanes)()
         return out
 
     return quick

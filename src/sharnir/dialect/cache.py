@@ -84,7 +84,7 @@ class Cache:
             say_unwritable(self.folder, error)
 
     def clear(self) -> None:
-        for kind in ("llvm", "numba", "choice"):
+        for kind in ("llvm", "choice"):
             shutil.rmtree(self.folder / kind, ignore_errors=True)
 
 

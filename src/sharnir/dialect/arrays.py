@@ -23,3 +23,9 @@ class IntegerArray(Array):
     """Places in a list, addresses: an array of 64-bit integers."""
 
     dtype = "int64"
+
+
+class ComplexArray(Array):
+    """An array of complex numbers: for the complex half of an implicit method."""
+
+    dtype = complex

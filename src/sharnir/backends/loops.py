@@ -1,0 +1,236 @@
+"""A program as loops, compiled by the dialect's own compiler: models of any size, one state or lanes of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..dialect.arithmetic import STEPPING, Options
+from ..dialect.batch import Batch, run_batch
+from ..dialect.cache import Cache
+from ..dialect.jit import host_lanes
+from ..dialect.native import Loop, Native, address, calls
+from ..dialect.rows import Scattered, scatter
+from ..dialect.storage import allocate, resolve
+from ..errors import MethodError
+from ..kernels.joint_stage import Joints
+from ..kernels.tree import Tree
+from ..model.structure import Structure
+from ..programs import PROGRAMS
+from ..programs.program import Program
+from .grouped_forces import GroupedForces, finite
+from .llvm.runner import LLVMRunner, share
+from .run import COMPUTED
+from .runner import Interface
+from .user_functions import USER_FUNCTIONS
+
+LANES_FROM = 8
+"""States in a batch from which on lanes are worth compiling for, where one state has been compiled for already."""
+
+
+def program_loop(program: Program, lanes: int, store: Cache) -> Loop:
+    """The machine code of a program. The tree and the joints are the same for all lanes."""
+    options = Options(lanes, branches=program.loops_only, vectorize=lanes == 1)
+    groups = (Tree, Joints, program.inputs, program.work, program.outputs)
+    return Loop(program.function, groups, options, shared=2, store=store)
+
+
+class LoopRunner(Interface):
+    """A program of one model. Arrays of the work are its own, those of inputs and outputs the caller's or copies of them."""
+
+    def __init__(self, *args: Any, store: Cache | None = None, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._store = store or Cache()
+        _check_memory(self.program, self.structure)
+        sizes, program = self.program.sizes(self.structure), self.program
+        self._input_shapes = {name: resolve(a.shape, sizes) for name, a in program.inputs.__annotations__.items()}
+        self._output_shapes = {name: resolve(a.shape, sizes) for name, a in program.outputs.__annotations__.items()}
+        self._constants = {name: np.array(x, dtype=self._dtype(name)) for name, x in self.constant.items()}
+        self._loops: dict[int, Loop] = {}
+        self._idle: dict[int, list[_Workspace]] = {}
+        self._user: LLVMRunner | None = None
+
+    def loop(self, lanes: int) -> Loop:
+        if lanes not in self._loops:
+            self._loops[lanes] = program_loop(self.program, lanes, self._store)
+        return self._loops[lanes]
+
+    # --- one state ----------------------------------------------------------------------------------------------------------
+    def chain(self, arrays: Mapping[str, np.ndarray]) -> list[Native]:
+        """Native functions that answer for one state when called in this order, on arrays by name: inputs (time too),
+        outputs, and where anything is computed on the way (drive, given, load …), arrays for that or none.
+
+        With an array `check`: it becomes 0 where all numbers are finite, else nan.
+        """
+        s, at = self.structure, dict(arrays)
+        given: dict[str, Any] = self._constants | {"drive": np.zeros(3 * len(s.drives)), "given": np.zeros(s.sizes["ng"])}
+        given |= {name: at[name] for name in (*self._input_shapes, "t", "v") if name in at}
+        given.setdefault("v", np.zeros(s.nv))
+        out: list[Native] = []
+        if s.drives or s.given:
+            out.append(self._user_functions().bind({name: given[name] for name in ("q", "v", "t", "drive", "given")}))
+        if s.forces and "wrench" in self._input_shapes:
+            out += self._bound_forces(given)
+        given.setdefault("load", np.zeros(s.sizes["nf"]))
+        x = [np.asarray(given[name]).reshape(shape) for name, shape in self._input_shapes.items()]
+        wanted = {name: at.get(name) for name in self._output_shapes}
+        y = [_reshaped(wanted[name], shape) for name, shape in self._output_shapes.items()]
+        work = allocate(self.program.work, self.program.sizes(s))
+        groups = (s.tree, s.joints, self.program.inputs(*x), work, self.program.outputs(*y))
+        out.append(self.loop(1).bind(*groups))
+        return [*out, *finite(at, self)]
+
+    def _bound_forces(self, given: dict[str, Any]) -> list[Native]:
+        """What the model's own forces do, added to the caller's wrenches and joint forces in arrays that take their place."""
+        layout = self.structure.forces.layout
+        push = np.zeros(layout.pushes)
+        state: dict[str, np.ndarray] = {name: given[name] for name in ("t", "q", "v", "parameter") if name in given}
+        out = self._forces.chain(state, {"push": push})
+        parts = {"wrench": push[: layout.load_at], "tau": push[layout.load_at :]}
+        for name, part in parts.items():
+            if name in given:
+                everywhere = np.arange(part.size, dtype=np.int64)
+                own = Scattered(given[name].reshape(-1), everywhere, part)
+                out.append(Loop(scatter, (Scattered,), STEPPING, store=self._store).bind(own))
+                given[name] = part
+        given["load"] = parts["tau"]
+        return out
+
+    @cached_property
+    def _forces(self) -> GroupedForces:
+        return grouped_forces(self.structure, self._store)
+
+    # --- many ---------------------------------------------------------------------------------------------------------------
+    def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:
+        if n == 0:
+            return
+        x, y = self._all_inputs(n, inputs), dict(zip(self.outputs, outputs, strict=True))
+        lanes = host_lanes() if n >= LANES_FROM and not self.program.loops_only else 1
+        threads = 1 if self.program.loops_only else max(1, min(threads, n // lanes))
+        parts = 1 if threads == 1 else min(4 * threads, n // lanes)
+        edges = [n * k // parts // lanes * lanes for k in range(parts)] + [n]
+        share(lambda part: self._part(x, y, part[0], part[1], lanes), list(pairwise(edges)), threads)
+
+    def prepared(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], batch: bool = False) -> Native:
+        """A call on these very arrays, to be made again and again: nothing but the compiled code."""
+        lanes = host_lanes() if batch and n >= host_lanes() else 1
+        workspace = _Workspace(self, lanes)
+        return workspace.batch(self._all_inputs(n, inputs), dict(zip(self.outputs, outputs, strict=True)), 0, n)
+
+    def _part(self, x: dict[str, np.ndarray], y: dict[str, np.ndarray], first: int, last: int, lanes: int) -> None:
+        idle = self._idle.setdefault(lanes, [])
+        try:
+            workspace = idle.pop()
+        except IndexError:
+            workspace = _Workspace(self, lanes)
+        workspace.batch(x, y, first, last)()
+        idle.append(workspace)
+
+    def _all_inputs(self, n: int, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+        """Rows (n, …) or (1, …) of everything the program reads, what is computed beforehand too."""
+        given = dict(zip(self.inputs, inputs, strict=True))
+        given |= {name: x[None] for name, x in self._constants.items()}
+        given |= self._computed(given)
+        return {name: np.ascontiguousarray(given[name], dtype=self._dtype(name)) for name in self._input_shapes}
+
+    def _dtype(self, name: str) -> Any:
+        return np.int64 if name in self.program.integers else float
+
+    def _computed(self, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Driven coordinates, given motions and the work of forces, by compiled code of their own."""
+        s, nothing = self.structure, np.zeros((1, 0))
+        out = dict.fromkeys(COMPUTED, nothing)
+        v = given.get("v", np.zeros((1, s.nv)))
+        if s.drives or s.given:
+            q, t = given["q"], given["t"]
+            rows = max(len(q), len(v), len(t))
+            out |= {"drive": np.empty((rows, 3 * len(s.drives))), "given": np.empty((rows, s.sizes["ng"]))}
+            self._user_functions().run(rows, [np.ascontiguousarray(x) for x in (q, v, t)], [out["drive"], out["given"]])
+        if s.forces and "wrench" in given:
+            out |= self._with_forces(given)
+        return out
+
+    def _user_functions(self) -> LLVMRunner:
+        if self._user is None:
+            self._user = LLVMRunner(USER_FUNCTIONS, self.structure, store=self._store)
+        return self._user
+
+    def _with_forces(self, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Wrenches, joint forces and loads once the model's own forces have acted."""
+        found = self._forces.loads({name: given[name] for name in ("t", "q", "v")})
+        out = {"wrench": given["wrench"].reshape(len(given["wrench"]), -1) + found["wrench"], "load": found["load"]}
+        if "tau" in given:
+            out["tau"] = given["tau"] + found["load"]
+        return out
+
+
+def grouped_forces(structure: Structure, store: Cache) -> GroupedForces:
+    """The forces of a model, with poses and velocities by loops."""
+    bodies = LoopRunner(PROGRAMS["motion"], structure, store=store) if structure.forces.kinematic else None
+    return GroupedForces(structure, bodies, store)
+
+
+class _Workspace:
+    """Arrays for some states side by side, and the code bound to them: in one thread's hands at a time."""
+
+    def __init__(self, runner: LoopRunner, lanes: int) -> None:
+        program, s = runner.program, runner.structure
+        self.runner, self.lanes = runner, lanes
+        sizes = program.sizes(s)
+        self.x, work, self.y = (allocate(group, sizes, lanes=lanes) for group in (program.inputs, program.work, program.outputs))
+        self.native = runner.loop(lanes).bind(s.tree, s.joints, self.x, work, self.y)
+        self._batch = Loop(run_batch, (Batch,), STEPPING, store=runner._store)
+
+    def batch(self, x: dict[str, np.ndarray], y: dict[str, np.ndarray], first: int, last: int) -> Native:
+        """A call that answers for the states first … last; results that nobody asked for stay here."""
+        sources = []
+        for name, place in zip(self.x._fields, self.x, strict=True):
+            size = place.size // (1 if place.dtype.kind == "i" else self.lanes)
+            rows = x[name]
+            if place.dtype.kind == "i":
+                place[:] = rows[0]
+                continue
+            stride = size if len(rows) > 1 else 0
+            sources.append((address(rows) + 8 * stride * first, stride, address(place), size))
+        targets = []
+        for name, place in zip(self.y._fields, self.y, strict=True):
+            if name in y:
+                size = place.size // self.lanes
+                targets.append((address(y[name]) + 8 * size * first, size, address(place), size))
+        count = np.array([last - first, self.lanes], dtype=np.int64)
+        lists = [np.array(rows, dtype=np.int64).reshape(-1, 4) for rows in (sources, targets)]
+        bound = self._batch.bind(Batch(count, calls([self.native]), *lists))
+        bound.keep((self, x, y))
+        return bound
+
+
+def _reshaped(x: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray:
+    """The caller's array for an output, or one that nobody looks at."""
+    return np.empty(shape) if x is None else x.reshape(shape)
+
+
+def _check_memory(program: Program, structure: Any) -> None:
+    need = [0]
+
+    def count(shape: tuple[int, ...]) -> None:
+        need[0] += 8 * int(np.prod([float(k) for k in shape]))
+
+    allocate(program.work, program.sizes(structure), count)
+    have = _memory()
+    if have and need[0] > 0.8 * have:
+        raise MethodError(
+            f"'{program.name}' would need {need[0] / 2**30:.0f} GiB of work space for {structure.nb} bodies and "
+            f"{structure.nv} freedoms, of {have / 2**30:.0f} GiB; choose a method of linear cost, 'separate' or 'lagrange1'"
+        )
+
+
+def _memory() -> int:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 0

@@ -1,0 +1,325 @@
+"""Expressions of the dialect: their values, and the instructions they become."""
+
+from __future__ import annotations
+
+import ast
+import types
+from typing import TYPE_CHECKING, Any
+
+from . import memory, ops
+from .arithmetic import Arithmetic, Mismatch
+from .source import is_foreign, refuse
+from .values import (
+    COMPLEX,
+    INTEGERS,
+    NUMBERS,
+    SHARED,
+    ArrayValue,
+    Complex,
+    Flag,
+    GroupValue,
+    Integer,
+    Number,
+    describe,
+    is_integer,
+    is_known,
+)
+
+if TYPE_CHECKING:
+    from .compiler import Function, Unit
+    from .text import Writer
+
+_BUILTINS = {abs, complex, int, max, min}
+
+
+class Expressions:
+    """What a Frame knows of expressions."""
+
+    into: Function
+    unit: Unit
+    w: Writer
+    a: Arithmetic
+    function: Any
+
+    def value(self, node: ast.expr) -> Any:
+        method = getattr(self, "value_" + type(node).__name__, None)
+        if method is None:
+            raise refuse(self.function, node, f"{type(node).__name__} is not an expression of the dialect")
+        try:
+            return method(node)
+        except Mismatch as error:
+            raise refuse(self.function, node, f"{error}, in {ast.unparse(node)!r}") from None
+
+    def value_Constant(self, node: ast.Constant) -> Any:
+        if not isinstance(node.value, (int, float)):
+            raise Mismatch("values are numbers and tuples of numbers")
+        return node.value
+
+    def value_Tuple(self, node: ast.Tuple) -> Any:
+        return tuple(self.value(x) for x in node.elts)
+
+    def constant(self, node: ast.Name) -> Any:
+        """A name of the module: a function, a constant."""
+        found = self.function.__globals__.get(node.id, self.function.__globals__)
+        if found is self.function.__globals__:
+            found = getattr(__import__("builtins"), node.id, None)
+            if found is None:
+                raise Mismatch(f"{node.id!r} is nowhere defined before")
+            if found not in _BUILTINS:
+                raise Mismatch(f"{node.id!r} is not in the dialect")
+        if not (_is_constant(found) or callable(found)):
+            raise Mismatch(f"{node.id!r} is {type(found).__name__}: a module keeps numbers and tuples of numbers only")
+        return found
+
+    def value_Attribute(self, node: ast.Attribute) -> Any:
+        owner = self.value(node.value)
+        if isinstance(owner, ArrayValue) and node.attr == "shape":
+            return owner.shape
+        if node.attr in ("real", "imag"):
+            if isinstance(owner, Complex):
+                return owner.re if node.attr == "real" else owner.im
+            if is_known(owner) or isinstance(owner, Number):
+                return owner if node.attr == "real" else 0.0
+        if not isinstance(owner, GroupValue) or node.attr not in owner.declared.__annotations__:
+            raise Mismatch(f"{describe(owner)} has no {node.attr!r}")
+        return self.into.field(owner, node.attr)
+
+    # --- places of arrays ---------------------------------------------------------------------------------------------------
+    def value_Subscript(self, node: ast.Subscript) -> Any:
+        owner, at = self.value(node.value), self.indices(node.slice)
+        if isinstance(owner, tuple):
+            return self._part(owner, at)
+        if not isinstance(owner, ArrayValue):
+            raise Mismatch(f"an index into {describe(owner)}")
+        array, place = self.place(owner, at)
+        return array if array.shape else self.load(array, place)
+
+    def _part(self, owner: tuple[Any, ...], at: tuple[Any, ...]) -> Any:
+        if len(at) != 1:
+            raise Mismatch("a tuple has one index")
+        if isinstance(at[0], int):
+            if not -len(owner) <= at[0] < len(owner):
+                raise Mismatch(f"index {at[0]} of a tuple of {len(owner)}")
+            return owner[at[0]]
+        if not all(is_known(x) for x in owner):
+            raise Mismatch(
+                "the index of a tuple must be known: a loop over it is short, and counts from a known number to another"
+            )
+        table = self.unit.table(owner)
+        place = self.w.let(f"getelementptr inbounds double, ptr {table}, i64 {self.a.integer(at[0])}")
+        return Number(self.w.let(f"load double, ptr {place}"), False)
+
+    def indices(self, node: ast.expr) -> tuple[Any, ...]:
+        if isinstance(node, ast.Slice):
+            raise refuse(self.function, node, "a slice: take numbers one by one")
+        at = self.value(node)
+        at = at if isinstance(at, tuple) else (at,)
+        if not all(is_integer(k) for k in at):
+            raise Mismatch(f"an index depends on {ast.unparse(node)!r}, which is not an integer")
+        return at
+
+    def place(self, array: ArrayValue, at: tuple[Any, ...]) -> tuple[ArrayValue, str]:
+        """What is left of an array behind some indices, and where it begins."""
+        if len(at) > len(array.shape):
+            raise Mismatch(f"{len(at)} indices into {describe(array)}")
+        flat: Any = 0
+        for k, size in enumerate(array.shape):
+            flat = self.a.binary(ast.Mult, flat, size) if k else 0
+            flat = self.a.binary(ast.Add, flat, at[k]) if k < len(at) else flat
+        if array.kind == COMPLEX:
+            flat = self.a.binary(ast.Mult, flat, 2)
+        element = {INTEGERS: "i64", SHARED: "double"}.get(array.kind, self.w.T)
+        offset = self.a.integer(flat)
+        pointer = (
+            self.a.pure(f"getelementptr inbounds {element}, ptr {array.pointer}, i64 {offset}")
+            if offset != "0"
+            else array.pointer
+        )
+        return ArrayValue(pointer, array.shape[len(at) :], array.kind), pointer
+
+    def load(self, array: ArrayValue, place: str) -> Any:
+        w, tag = self.w, self.unit.tag(array.kind)
+        if array.kind == INTEGERS:
+            return Integer(w.let(f"load i64, ptr {place}{tag}"))
+        if array.kind == SHARED and w.lanes > 1:
+            return Number(w.let(f"load double, ptr {place}{tag}"), False)
+        if array.kind == COMPLEX:
+            second = w.let(f"getelementptr inbounds {w.T}, ptr {place}, i64 1")
+            parts = [Number(w.let(f"load {w.T}, ptr {p}, align 8"), w.lanes > 1) for p in (place, second)]
+            return Complex(*parts)
+        return Number(w.let(f"load {w.T}, ptr {place}, align 8{tag}"), w.lanes > 1)
+
+    # --- operators ----------------------------------------------------------------------------------------------------------
+    def value_BinOp(self, node: ast.BinOp) -> Any:
+        return self.a.binary(type(node.op), self.value(node.left), self.value(node.right))
+
+    def value_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        x = self.value(node.operand)
+        if isinstance(node.op, ast.USub):
+            return self.a.negative(x)
+        if isinstance(node.op, ast.Not):
+            return self.a.negated(x)
+        raise Mismatch(f"the operator {type(node.op).__name__} is not of the dialect")
+
+    def value_Compare(self, node: ast.Compare) -> Any:
+        values = [self.value(x) for x in (node.left, *node.comparators)]
+        out: Any = True
+        for op, a, b in zip(node.ops, values, values[1:], strict=False):
+            out = self.a.both(out, self.a.compare(type(op), a, b))
+        return out
+
+    def value_BoolOp(self, node: ast.BoolOp) -> Any:
+        """What need not be looked at is not: its place may not exist."""
+        join, stops = (self.a.both, False) if isinstance(node.op, ast.And) else (self.a.either, True)
+        out = self.a.truth(self.value(node.values[0]))
+        for part in node.values[1:]:
+            if out is stops:
+                return out
+            if isinstance(out, bool):
+                out = self.a.truth(self.value(part))
+                continue
+            if out.wide:
+                out = join(out, self.a.truth(self.value(part)))
+                continue
+            lines, (label, found) = self._aside(lambda part=part: self.a.truth(self.value(part)))
+            if _harmless(lines):
+                self.w.lines += lines
+                out = join(out, found)
+                continue
+            before, first, end = self.w.here, label, self.w.label()
+            ways = f"label %{end}, label %{first}" if stops else f"label %{first}, label %{end}"
+            self.w.line(f"br i1 {out.name}, {ways}")
+            last = self._take_aside(first, lines)
+            self.w.line(f"br label %{end}")
+            self.w.block(end)
+            second = str(found).lower() if isinstance(found, bool) else found.name
+            numbers = out.of_numbers or getattr(found, "of_numbers", False)
+            name = self.w.let(f"phi i1 [ {str(stops).lower()}, %{before} ], [ {second}, %{last} ]")
+            out = Flag(name, False, numbers)
+        return out
+
+    def value_IfExp(self, node: ast.IfExp) -> Any:
+        test = self.condition(node.test, "a branch")
+        if isinstance(test, bool):
+            return self.value(node.body if test else node.orelse)
+        w = self.w
+        yes_lines, (yes, a) = self._aside(lambda: self.value(node.body))
+        no_lines, (no, b) = self._aside(lambda: self.value(node.orelse))
+        if _harmless(yes_lines) and _harmless(no_lines):
+            w.lines += [*yes_lines, *no_lines]
+            return self.a.choose(test, a, b)
+        end = w.label()
+        w.line(f"br i1 {test.name}, label %{yes}, label %{no}")
+        arms, lasts = [], []
+        for label, lines, mine, other in ((yes, yes_lines, a, b), (no, no_lines, b, a)):
+            lasts.append(self._take_aside(label, lines))
+            arms.append(self._settled(mine, other))
+            w.line(f"br label %{end}")
+        w.block(end)
+        return self._met(arms[0], arms[1], lasts)
+
+    def _settled(self, x: Any, other: Any) -> Any:
+        """A value as LLVM's, of the kind that it and the other one can both be."""
+        if isinstance(x, tuple) and isinstance(other, tuple) and len(x) == len(other):
+            return tuple(self._settled(p, q) for p, q in zip(x, other, strict=True))
+        if is_integer(x) and is_integer(other):
+            return Integer(self.a.integer(x))
+        return Number(self.a.number(x), self.w.lanes > 1)
+
+    def _met(self, x: Any, y: Any, labels: list[str]) -> Any:
+        """Where two ways meet."""
+        if isinstance(x, tuple):
+            return tuple(self._met(p, q, labels) for p, q in zip(x, y, strict=True))
+        kind = "i64" if isinstance(x, Integer) else self.w.T
+        name = self.w.let(f"phi {kind} [ {x.name}, %{labels[0]} ], [ {y.name}, %{labels[1]} ]")
+        return Integer(name) if isinstance(x, Integer) else Number(name, self.w.lanes > 1)
+
+    def _aside(self, work: Any) -> tuple[list[str], tuple[str, Any]]:
+        """What `work` writes, kept apart, under a label of its own; the label and what it returns."""
+        w = self.w
+        lines, here, label = w.lines, w.here, w.label()
+        w.lines, w.here = [], label
+        try:
+            found = work()
+            kept = w.lines
+            self._last = w.here
+        finally:
+            w.lines, w.here = lines, here
+        self._ends = {**getattr(self, "_ends", {}), label: self._last}
+        return kept, (label, found)
+
+    def _take_aside(self, label: str, lines: list[str]) -> str:
+        """Write what was kept apart as a block; returns the label of the block it ends in."""
+        self.w.block(label)
+        self.w.lines += lines
+        self.w.here = self._ends.pop(label)
+        return self.w.here
+
+    def condition(self, node: ast.expr, where: str) -> Any:
+        """What a branch depends on: integers, or numbers where that is allowed."""
+        found = self.a.truth(self.value(node))
+        if isinstance(found, Flag) and (found.wide or (found.of_numbers and not self.a.options.branches)):
+            raise refuse(self.function, node, f"{where} depends on {ast.unparse(node)!r}, which is made of numbers: use select")
+        return found
+
+    def bound(self, node: ast.expr) -> Any:
+        x = self.value(node)
+        if not is_integer(x) or isinstance(x, (bool, Flag)):
+            raise refuse(self.function, node, f"a loop bound depends on {ast.unparse(node)!r}, which is not an integer")
+        return x
+
+    # --- calls --------------------------------------------------------------------------------------------------------------
+    def value_Call(self, node: ast.Call) -> Any:
+        if node.keywords:
+            raise Mismatch("a keyword argument")
+        if not isinstance(node.func, ast.Name):
+            raise Mismatch(f"a call of {ast.unparse(node.func)!r}: functions are called by their names")
+        callee = self.value_Name(node.func)
+        args = [self.value(x) for x in node.args]
+        if not isinstance(callee, types.FunctionType):
+            return self._builtin(node, callee, args)
+        if is_foreign(callee):
+            return self._foreign(callee.__name__, args)
+        return self.into.call(callee, args, node, self.function)
+
+    def value_Name(self, node: ast.Name) -> Any:
+        raise AssertionError("a Frame knows its names")
+
+    def _foreign(self, name: str, args: list[Any]) -> Any:
+        if name == ops.select.__name__:
+            condition = self.a.truth(args[0])
+            return self.a.choose(condition, args[1], args[2])
+        if name == memory.invoke.__name__:
+            function, arguments = (self.w.let(f"inttoptr i64 {self.a.integer(x)} to ptr") for x in args)
+            self.w.line(f"call void {function}(ptr {arguments})")
+            return None
+        if name == memory.numbers_at.__name__:
+            address, size = args
+            pointer = self.w.let(f"inttoptr i64 {self.a.integer(address)} to ptr")
+            return ArrayValue(pointer, (size,), NUMBERS)
+        return self.a.elementary(name, args[0])
+
+    def _builtin(self, node: ast.Call, callee: Any, args: list[Any]) -> Any:
+        if callee is complex:
+            return Complex(*args)
+        if callee is abs:
+            return self.a.absolute(args[0])
+        if callee is int:
+            return self.a.as_integer(args[0])
+        if callee in (min, max) and len(args) > 1:
+            if not self.a.options.branches:
+                raise Mismatch(f"{callee.__name__!r} is not among the functions of ops")
+            return self.a.extreme(ast.Lt if callee is min else ast.Gt, args)
+        raise Mismatch(f"a call of {ast.unparse(node.func)!r}, which is neither a function of the dialect nor of ops")
+
+
+def _is_constant(x: Any) -> bool:
+    return all(map(_is_constant, x)) if isinstance(x, tuple) else isinstance(x, (int, float))
+
+
+_EFFECTS = ("load ", "store ", "call ", "br ")
+
+
+def _harmless(lines: list[str]) -> bool:
+    """Whether instructions can be carried out though nobody may want their results."""
+    return not any(word in line for line in lines for word in _EFFECTS) and not any(line.endswith(":") for line in lines)

@@ -1,0 +1,406 @@
+"""One call of a function of the dialect, written into the LLVM function it is part of: statements and names."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .arithmetic import Mismatch
+from .expressions import Expressions
+from .names import direct_names, nodes_in
+from .source import check_form, refuse, syntax
+from .values import (
+    COMPLEX,
+    INTEGERS,
+    ArrayValue,
+    Complex,
+    Flag,
+    Integer,
+    Number,
+    describe,
+    is_integer,
+    is_known,
+    is_number,
+)
+
+if TYPE_CHECKING:
+    from .compiler import Function
+
+UNROLLED = 16
+"""Turns of a loop that are written out where their number is known …"""
+
+UNROLLED_NODES = 600
+"""… and nodes of the text they become."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place in memory for one number or integer; LLVM promotes it to a register."""
+
+    pointer: str
+    integer: bool
+
+
+class Unclear:
+    """A name that means different things on different ways through the function."""
+
+
+class Frame(Expressions):
+    def __init__(self, into: Function, function: Any, args: Sequence[Any]) -> None:
+        self.into, self.unit, self.w, self.a = into, into.unit, into.w, into.a
+        check_form(function, self.a.options.branches)
+        self.function, self.tree = function, syntax(function)
+        self.direct = direct_names(function)
+        self.names: dict[str, Any] = {}
+        self._homes: dict[str, int] = {}  # in which list of statements a name got its slot
+        self._body = id(self.tree.body)
+        self._around: list[int] = []  # the lists of statements that the present one is part of
+        self._other: dict[str, Any] = {}  # names as the other branch left them
+        self._loops: list[tuple[str, str]] = []
+        self._result: Any = None
+        self._exit = ""
+        self._returned = False
+        parameters = [x.arg for x in self.tree.args.args]
+        if len(parameters) != len(args):
+            raise refuse(function, self.tree, f"{function.__name__!r} takes {len(parameters)} arguments, got {len(args)}")
+        for name, value in zip(parameters, args, strict=True):
+            self.store(name, value, self.tree)
+
+    def run(self) -> Any:
+        """The statements; what the function returns."""
+        body = self.tree.body
+        early = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Return) and n is not body[-1]]
+        if not early:
+            last = body[-1]
+            self.block(body[:-1] if isinstance(last, ast.Return) else body)
+            return self.value(last.value) if isinstance(last, ast.Return) and last.value is not None else None
+        self._exit = self.w.label()
+        self.block(body)
+        if self.w.here != "dead":
+            self.w.line(f"br label %{self._exit}")
+        self.w.block(self._exit)
+        return self._read(self._result)
+
+    # --- names --------------------------------------------------------------------------------------------------------------
+    def store(self, name: str, value: Any, node: ast.AST) -> None:
+        if name in self.direct or not self._storable(value):
+            if name not in self.direct and name in self.names and self._homes.get(name) in self._around:
+                raise refuse(
+                    self.function, node, f"{name!r} is bound to {describe(value)} in a branch or a loop: give it a name there"
+                )
+            self.names[name], self._homes[name] = value, self._body
+            return
+        slot = self.names.get(name)
+        if slot is None and _fits(self._other.get(name), value):  # the same place as on the other branch
+            slot = self.names[name] = self._other[name]
+            self._homes[name] = self._body
+        if not _fits(slot, value):
+            if slot is not None and not isinstance(slot, Unclear) and self._homes[name] in self._around:
+                kinds = f"{_described(slot)} before and {describe(value)} here"
+                raise refuse(self.function, node, f"{name!r} is {kinds}: what a name holds is of one kind")
+            self.names[name] = slot = self._slot_for(value)
+            self._homes[name] = self._body
+        self._write(slot, value)
+
+    def _storable(self, value: Any) -> bool:
+        if isinstance(value, tuple):
+            return all(self._storable(x) for x in value)
+        return is_known(value) or isinstance(value, (Integer, Number, Flag, Complex))
+
+    def _slot_for(self, value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(self._slot_for(x) for x in value)
+        if isinstance(value, Complex):
+            return Complex(self._slot_for(value.re), self._slot_for(value.im))
+        integer = is_integer(value)
+        return Slot(self.into.room("i64" if integer else self.w.T), integer)
+
+    def _write(self, slot: Any, value: Any) -> None:
+        if isinstance(slot, tuple):
+            for part, x in zip(slot, value, strict=True):
+                self._write(part, x)
+        elif isinstance(slot, Complex):
+            value = value if isinstance(value, Complex) else Complex(value, 0.0)
+            self._write(slot.re, value.re)
+            self._write(slot.im, value.im)
+        elif slot.integer:
+            self.w.line(f"store i64 {self.a.integer(value)}, ptr {slot.pointer}")
+        else:
+            self.w.line(f"store {self.w.T} {self.a.number(value)}, ptr {slot.pointer}")
+
+    def _read(self, slot: Any) -> Any:
+        if isinstance(slot, tuple):
+            return tuple(self._read(x) for x in slot)
+        if isinstance(slot, Complex) and isinstance(slot.re, Slot):
+            return Complex(self._read(slot.re), self._read(slot.im))
+        if not isinstance(slot, Slot):
+            return slot
+        if slot.integer:
+            return Integer(self.w.let(f"load i64, ptr {slot.pointer}"))
+        return Number(self.w.let(f"load {self.w.T}, ptr {slot.pointer}"), self.w.lanes > 1)
+
+    def value_Name(self, node: ast.Name) -> Any:
+        if node.id in self.names:
+            found = self.names[node.id]
+            if isinstance(found, Unclear):
+                raise refuse(self.function, node, f"{node.id!r} means one thing in a branch and another in the other")
+            return found if node.id in self.direct else self._read(found)
+        return self.constant(node)
+
+    # --- statements ---------------------------------------------------------------------------------------------------------
+    def block(self, body: Sequence[ast.stmt]) -> None:
+        for statement in body:
+            method = getattr(self, "do_" + type(statement).__name__, None)
+            try:
+                if method is None:
+                    raise Mismatch(f"{type(statement).__name__} is not a statement of the dialect")
+                method(statement)
+            except Mismatch as error:
+                raise refuse(self.function, statement, str(error)) from None
+            if self.w.here == "dead":
+                break  # nothing behind it is reached
+
+    def inner(self, body: list[ast.stmt]) -> None:
+        """The statements of a branch or a loop."""
+        self._around.append(self._body)
+        self._body = id(body)
+        self.block(body)
+        self._body = self._around.pop()
+
+    def do_Pass(self, node: ast.Pass) -> None:
+        return
+
+    def do_Expr(self, node: ast.Expr) -> None:
+        if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            return
+        if not isinstance(node.value, ast.Call):
+            raise Mismatch("an expression whose value is lost")
+        self.value(node.value)
+
+    def do_Return(self, node: ast.Return) -> None:
+        value = None if node.value is None else self.value(node.value)
+        if not self._exit:
+            raise Mismatch("a return that is not the last statement")  # found by run() already
+        if value is not None and not self._storable(value):
+            raise Mismatch(f"returns {describe(value)} from within: only numbers, and tuples of numbers")
+        if not self._returned:
+            self._result = None if value is None else self._slot_for(value)
+            self._returned = True
+        elif value is not None and not _fits(self._result, value):
+            raise Mismatch(f"returns {describe(value)} here and {_described(self._result)} elsewhere")
+        if value is not None:
+            self._write(self._result, value)
+        self.w.line(f"br label %{self._exit}")
+        self._dead()
+
+    def do_Assign(self, node: ast.Assign) -> None:
+        value = self.value(node.value)
+        for target in node.targets:
+            self._assign(target, value)
+
+    def do_AugAssign(self, node: ast.AugAssign) -> None:
+        target = node.target
+        if isinstance(target, ast.Subscript):  # the place is worked out once
+            array, place = self.element(target)
+            value = self.a.binary(type(node.op), self.load(array, place), self.value(node.value))
+            self.put(array, place, value)
+        elif isinstance(target, ast.Name):
+            before = self.value(ast.copy_location(ast.Name(target.id, ast.Load()), target))
+            self.store(target.id, self.a.binary(type(node.op), before, self.value(node.value)), node)
+        else:
+            raise Mismatch("only names and places of arrays are assigned to")
+
+    def _assign(self, target: ast.expr, value: Any) -> None:
+        if isinstance(target, ast.Name):
+            if value is None:
+                raise Mismatch("a function that returns nothing has no value")
+            self.store(target.id, value, target)
+        elif isinstance(target, ast.Tuple):
+            if not isinstance(value, tuple) or len(value) != len(target.elts):
+                raise Mismatch(f"{len(target.elts)} names for {describe(value)}")
+            for part, x in zip(target.elts, value, strict=True):
+                self._assign(part, x)
+        elif isinstance(target, ast.Subscript):
+            array, place = self.element(target)
+            self.put(array, place, value)
+        else:
+            raise Mismatch("only names and places of arrays are assigned to")
+
+    def do_If(self, node: ast.If) -> None:
+        test = self.condition(node.test, "a branch")
+        if isinstance(test, bool):
+            self.block(node.body if test else node.orelse)  # as if only this were written
+            return
+        yes, no, end = self.w.label(), self.w.label(), self.w.label()
+        self.w.line(f"br i1 {test.name}, label %{yes}, label %{no if node.orelse else end}")
+        before, homes = dict(self.names), dict(self._homes)
+        reached = self._branch(yes, node.body, end)
+        after_yes, homes_yes = self.names, self._homes
+        self.names, self._homes = dict(before), dict(homes)
+        if node.orelse:
+            outer, self._other = self._other, {**self._other, **after_yes}
+            reached = self._branch(no, node.orelse, end) or reached
+            self._other = outer
+        else:
+            reached = True
+        for name, found in after_yes.items():
+            mine = self.names.get(name)
+            if mine is None:
+                self.names[name], self._homes[name] = found, homes_yes[name]
+            elif mine is not found and name not in before:
+                self.names[name] = Unclear()
+        if reached:
+            self.w.block(end)
+        else:
+            self._dead()
+
+    def _branch(self, label: str, body: list[ast.stmt], end: str) -> bool:
+        self.w.block(label)
+        self.inner(body)
+        if self.w.here == "dead":
+            return False
+        self.w.line(f"br label %{end}")
+        return True
+
+    def _dead(self) -> None:
+        """Nothing that follows in this list of statements is reached."""
+        self.w.block("dead")
+        self.w.lines.pop()
+
+    def do_While(self, node: ast.While) -> None:
+        if node.orelse:
+            raise Mismatch("else after a loop")
+        head, body, end = self.w.label(), self.w.label(), self.w.label()
+        self.w.line(f"br label %{head}")
+        self.w.block(head)
+        test = self.condition(node.test, "a loop")
+        if isinstance(test, bool) and not test:
+            self.w.line(f"br label %{end}")
+        else:
+            self.w.line(f"br label %{body}" if test is True else f"br i1 {test.name}, label %{body}, label %{end}")
+            self._turn(body, node.body, head, end)
+        if test is True and not _breaks(node):
+            self._dead()
+        else:
+            self.w.block(end)
+
+    def _turn(self, label: str, body: list[ast.stmt], again: str, end: str) -> None:
+        self._loops.append((again, end))
+        self.w.block(label)
+        self.inner(body)
+        if self.w.here != "dead":
+            self.w.line(f"br label %{again}")
+        self._loops.pop()
+
+    def do_Continue(self, node: ast.Continue) -> None:
+        self.w.line(f"br label %{self._loops[-1][0]}")
+        self._dead()
+
+    def do_Break(self, node: ast.Break) -> None:
+        self.w.line(f"br label %{self._loops[-1][1]}")
+        self._dead()
+
+    def do_For(self, node: ast.For) -> None:
+        call = node.iter
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range") or node.orelse:
+            raise Mismatch("else after a loop" if node.orelse else "a loop that does not run over a range")
+        if not isinstance(node.target, ast.Name):
+            raise Mismatch("a loop that does not run over a range")
+        bounds = [self.bound(x) for x in call.args]
+        low, high, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+        if not isinstance(step, int) or step == 0:
+            raise Mismatch("the step of a range is a known integer")
+        if isinstance(low, int) and isinstance(high, int) and self._worth_unrolling(node, len(range(low, high, step))):
+            for k in range(low, high, step):
+                self.names[node.target.id], self._homes[node.target.id] = k, id(node.body)
+                self.inner(node.body)
+            return
+        self._loop(node, low, high, step)
+
+    def _worth_unrolling(self, node: ast.For, turns: int) -> bool:
+        inside = [n for statement in node.body for n in ast.walk(statement)]
+        if any(isinstance(n, (ast.Continue, ast.Break, ast.Return)) for n in inside) or turns > UNROLLED:
+            return False
+        return turns <= 1 or turns * nodes_in(node.body, self.function) <= UNROLLED_NODES
+
+    def _loop(self, node: ast.For, low: Any, high: Any, step: int) -> None:
+        assert isinstance(node.target, ast.Name)
+        w, count, name = self.w, Slot(self.into.room("i64"), True), node.target.id
+        self._write(count, low)
+        limit = self.a.integer(high)
+        head, body, more, end = w.label(), w.label(), w.label(), w.label()
+        w.line(f"br label %{head}")
+        w.block(head)
+        k = self._read(count)
+        going = w.let(f"icmp {'slt' if step > 0 else 'sgt'} i64 {k.name}, {limit}")
+        w.line(f"br i1 {going}, label %{body}, label %{end}")
+        if name not in self.names or not isinstance(self.names[name], Slot):
+            self.names[name] = Slot(self.into.room("i64"), True)
+        self._homes[name] = self._body
+        variable = self.names[name]
+        self._loops.append((more, end))
+        w.block(body)
+        self._write(variable, k)
+        self.inner(node.body)
+        self._loops.pop()
+        if w.here != "dead":
+            w.line(f"br label %{more}")
+        w.block(more)
+        after = w.let(f"add nsw i64 {k.name}, {step}")
+        w.line(f"store i64 {after}, ptr {count.pointer}")
+        w.line(f"br label %{head}")
+        w.block(end)
+
+    # --- places of arrays ---------------------------------------------------------------------------------------------------
+    def element(self, node: ast.Subscript) -> tuple[ArrayValue, str]:
+        """The array a subscript is of, and the address of that place."""
+        array = self.value(node.value)
+        if not isinstance(array, ArrayValue):
+            raise Mismatch(f"an assignment into {describe(array)}: only arrays store")
+        return self.place(array, self.indices(node.slice))
+
+    def put(self, array: ArrayValue, place: str, value: Any) -> None:
+        if array.shape:
+            raise Mismatch("an assignment to a whole row: take numbers one by one")
+        if array.kind == INTEGERS:
+            if not is_integer(value):
+                raise Mismatch(f"{describe(value)} for an array of integers")
+            self.w.line(f"store i64 {self.a.integer(value)}, ptr {place}{self.unit.tag(array.kind)}")
+        elif array.kind == COMPLEX:
+            value = value if isinstance(value, Complex) else Complex(value, 0.0)
+            second = self.w.let(f"getelementptr inbounds {self.w.T}, ptr {place}, i64 1")
+            self.w.line(f"store {self.w.T} {self.a.number(value.re)}, ptr {place}, align 8")
+            self.w.line(f"store {self.w.T} {self.a.number(value.im)}, ptr {second}, align 8")
+        elif not is_number(value) and not isinstance(value, Flag):
+            raise Mismatch(f"{describe(value)} for an array of numbers")
+        elif array.kind == "shared numbers" and self.w.lanes > 1:
+            raise Mismatch("an array that all lanes share is only read")
+        else:
+            self.w.line(f"store {self.w.T} {self.a.number(value)}, ptr {place}, align 8{self.unit.tag(array.kind)}")
+
+
+def _fits(slot: Any, value: Any) -> bool:
+    """Whether a value can be put where another one was put first."""
+    if isinstance(slot, tuple):
+        return isinstance(value, tuple) and len(slot) == len(value) and all(_fits(s, x) for s, x in zip(slot, value, strict=True))
+    if isinstance(slot, Complex):
+        return isinstance(value, Complex) or is_number(value)
+    if isinstance(slot, Slot):
+        return is_integer(value) if slot.integer else is_number(value)
+    return False
+
+
+def _described(slot: Any) -> str:
+    if isinstance(slot, Slot):
+        return "an integer" if slot.integer else "a number"
+    return describe(slot)
+
+
+def _breaks(node: ast.AST) -> bool:
+    """Whether a loop is left by a break of its own."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Break) or (not isinstance(child, (ast.For, ast.While)) and _breaks(child)):
+            return True
+    return False

@@ -1,0 +1,120 @@
+"""Native functions bound to arrays: the one place where addresses are put together.
+
+A native function is `void f(int64 *list)`. `Native` is one with its list and everything the list points to; call it, or
+hand its two addresses to compiled code that will. `Loop` makes them from functions of the dialect.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from .arithmetic import Options
+from .arrays import Array
+from .cache import Cache
+from .compiler import compile_module
+from .jit import CALLBACK, Compiled, compile_kept
+from .source import texts
+
+
+class Native:
+    """A native function and its list of arguments. Lives as long as anything that calls it keeps it."""
+
+    __slots__ = ("_call", "_keep", "_words", "address", "place", "quick")
+
+    def __init__(self, code: Any, words: Sequence[int], keep: Any) -> None:
+        self._words = np.array(words, dtype=np.int64)
+        self._call = code.call
+        self._keep = (code, keep)
+        self.address: int = code.address
+        """Of the function."""
+        self.place: int = self._words.ctypes.data
+        """Of its list."""
+        self.quick: Callable[[], None] = partial(getattr(code, "call_quick", code.call), self.place)
+        """The call without letting go of the interpreter, for what takes microseconds. Does not keep this alive."""
+
+    def __call__(self) -> None:
+        self._call(self.place)
+
+    def keep(self, x: Any) -> None:
+        """Whatever else must live as long as this."""
+        self._keep = (self._keep, x)
+
+    @property
+    def status(self) -> int:
+        """What a function of the dialect returned."""
+        return int(self._words[0])
+
+
+class _Callback:
+    """A Python function as native code."""
+
+    def __init__(self, function: Callable[[], Any]) -> None:
+        self.call = CALLBACK(lambda _: function())
+        self.address = ctypes.cast(self.call, ctypes.c_void_p).value or 0
+
+
+def from_python(function: Callable[[], Any]) -> Native:
+    """A Python function of no arguments for those who call native ones. It must not raise."""
+    return Native(_Callback(function), [0], None)
+
+
+def calls(natives: Sequence[Native]) -> np.ndarray:
+    """(n, 2): address of each function and of its list, for compiled code that calls them one after the other."""
+    return np.array([(f.address, f.place) for f in natives], dtype=np.int64).reshape(-1, 2)
+
+
+def address(x: np.ndarray) -> int:
+    """Where an array begins. It must be what compiled code takes it for: numbers one after the other."""
+    if not x.flags.c_contiguous:
+        raise ValueError(f"an array of shape {x.shape} is not contiguous")
+    return x.ctypes.data
+
+
+def flat(group: Any) -> list[np.ndarray]:
+    """The arrays of a group, groups within it opened up."""
+    return [x for part in group for x in ([part] if isinstance(part, np.ndarray) else flat(part))]
+
+
+def _declared(group: Any) -> list[Any]:
+    parts = group.__annotations__.values()
+    return [x for part in parts for x in ([part] if issubclass(part, Array) else _declared(part))]
+
+
+class Loop:
+    """A function of the dialect as machine code, made or found in the cache when first needed."""
+
+    def __init__(self, entry: Any, groups: Sequence[Any], options: Options, shared: int = 0, store: Cache | None = None) -> None:
+        self.entry, self.groups, self.options, self.shared = entry, tuple(groups), options, shared
+        self._store = store or Cache()
+
+    @cached_property
+    def compiled(self) -> Compiled:
+        key = (self.entry, self.groups, self.options, str(self._store.folder))
+        if key not in _loaded:
+            declared = [str(_layout(group)) for group in self.groups]
+            depends_on = (*texts(self.entry), self.entry.__qualname__, repr(self.options), str(self.shared), *declared)
+            _loaded[key] = compile_kept(depends_on, self._text, self._store, vectorize=self.options.vectorize)
+        return _loaded[key]
+
+    def _text(self) -> str:
+        return compile_module(self.entry, self.groups, self.options, self.shared)
+
+    def bind(self, *groups: Any) -> Native:
+        """With these arrays. An axis for the lanes comes last and is no part of the shape."""
+        words = [0]
+        for declared, group in zip(self.groups, groups, strict=True):
+            for kind, x in zip(_declared(declared), flat(group), strict=True):
+                words += [address(x), *x.shape[: len(kind.shape)]]
+        return Native(self.compiled, words, groups)
+
+
+_loaded: dict[Any, Compiled] = {}
+
+
+def _layout(group: Any) -> Any:
+    return [(x.shape, str(getattr(x, "dtype", float))) for x in _declared(group)]

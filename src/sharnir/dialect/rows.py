@@ -1,0 +1,56 @@
+"""Small work on arrays between native functions, so that Python has no part in it: copied, added, gathered, looked at."""
+
+from typing import NamedTuple
+
+from .arrays import Array, IntegerArray
+from .memory import numbers_at
+
+
+class Looked(NamedTuple):
+    rows: IntegerArray["nr", 2]  # address and how many numbers
+    check: Array[1]
+
+
+def look_at(c):
+    """check: 0 where all numbers are finite, else nan."""
+    total = 0.0
+    for k in range(c.rows.shape[0]):
+        x = numbers_at(c.rows[k, 0], c.rows[k, 1])
+        for i in range(x.shape[0]):
+            total = total + 0.0 * x[i]
+    c.check[0] = total
+
+
+class Copied(NamedTuple):
+    rows: IntegerArray["nr", 3]  # address of an array and of its copy, how many numbers
+
+
+def copy_rows(c):
+    for k in range(c.rows.shape[0]):
+        x, y = numbers_at(c.rows[k, 0], c.rows[k, 2]), numbers_at(c.rows[k, 1], c.rows[k, 2])
+        for i in range(x.shape[0]):
+            y[i] = x[i]
+
+
+class Gathered(NamedTuple):
+    source: Array["n"]
+    place: IntegerArray["m"]
+    target: Array["m"]
+
+
+def gather(g):
+    """target[k] = source[place[k]]"""
+    for k in range(g.place.shape[0]):
+        g.target[k] = g.source[g.place[k]]
+
+
+class Scattered(NamedTuple):
+    source: Array["m"]
+    place: IntegerArray["m"]
+    target: Array["n"]
+
+
+def scatter(s):
+    """target[place[k]] += source[k], one after the other: several may go to one place."""
+    for k in range(s.place.shape[0]):
+        s.target[s.place[k]] = s.target[s.place[k]] + s.source[k]

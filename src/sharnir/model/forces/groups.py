@@ -1,0 +1,82 @@
+"""Forces in groups: those of one shape are one graph, and arrays of what differs from one to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...trace import Graph, Number, Symbol, call_traced
+from .base import Force
+from .kinds import Kind, likeness
+from .layout import Layout
+from .loads import Loads
+from .shape import Shape, TracedForce, rebuilt
+
+if TYPE_CHECKING:
+    from ..structure import Structure
+
+
+@dataclass(frozen=True)
+class Group:
+    """Forces of one shape (or parts of forces), a row of each array for each."""
+
+    shape: Shape
+    force: np.ndarray
+    """(n, answers): numbers of the forces that the answers of the shape are about, mostly one."""
+    reads: np.ndarray
+    """(n, reads): places in the flat motion."""
+    numbers: np.ndarray
+    """(n, numbers)"""
+    places: np.ndarray
+    """(n, pushes): places in the flat vector of what is pushed."""
+
+
+def grouped(structure: Structure, layout: Layout, forces: Mapping[str, Force]) -> list[Group]:
+    """Forces of the library by kind, each kind traced once; those of the user traced one by one, then put with their like."""
+
+    def integers(x: Any) -> np.ndarray:
+        return np.array(x, dtype=np.int64)
+
+    on = Loads(structure, Graph())
+    kinds: dict[Any, Kind] = {}
+    alone: dict[Any, list[tuple[int, list[int], list[float], list[int]]]] = {}
+    for number, (name, whole) in enumerate(forces.items()):
+        for force in whole.parts(structure) if whole.alike else (whole,):
+            like = call_traced(likeness, [force, on], f"force {name!r}")
+            if like is not None:
+                if like.kind not in kinds:
+                    kinds[like.kind] = Kind(structure, layout, force, name, like)
+                kinds[like.kind].add(number, like)
+                continue
+            traced = TracedForce(structure, Graph(), force.act, name)
+            form, constants = traced.without_numbers()
+            reads = [layout.at[part] + index for part, index in traced.reads]
+            places = [*(6 * row + c for row, c in traced.wrenches), *(layout.load_at + a for a in traced.torques)]
+            alone.setdefault(form, []).append((number, reads, constants, places))
+    groups = [Group(kind.shape, integers(kind.forces)[:, None], *kind.arrays()) for kind in kinds.values()]
+    for form, found in alone.items():
+        of, read, constants_of, pushed = zip(*found, strict=True)
+        groups.append(Group(rebuilt(form), integers(of)[:, None], integers(read), np.array(constants_of), integers(pushed)))
+    return groups
+
+
+def joined(groups: Sequence[Group]) -> Group:
+    """Groups of a few forces as one force that does what they all do: so many shapes would be as many calls."""
+    graph = Graph()
+    reads: dict[int, Symbol] = {}
+    numbers: list[Symbol] = []
+    outputs: dict[str, list[Number]] = {name: [] for name in groups[0].shape.outputs}
+    for group in groups:
+        for places in group.reads.tolist():
+            reads |= {place: graph.input() for place in places if place not in reads}
+            own = graph.inputs(len(group.shape.numbers))
+            numbers += own
+            values = iter(group.shape.everything(*(reads[place] for place in places), *own))
+            for name, symbols in group.shape.outputs.items():
+                outputs[name] += [next(values) for _ in symbols]
+    arrays = [np.concatenate([getattr(group, name).ravel() for group in groups])[None] for name in ("force", "numbers", "places")]
+    shape = Shape(graph, list(reads.values()), numbers, outputs)
+    return Group(shape, arrays[0], np.array([list(reads)], dtype=np.int64), arrays[1], arrays[2])

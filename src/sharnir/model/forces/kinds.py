@@ -1,0 +1,147 @@
+"""Forces of one kind: the same class and fields but for numbers and for the bodies and joints named. One trace serves all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ...trace import Graph, Symbol
+from .base import Force, Numbers
+from .layout import WIDTH, Layout
+from .loads import Loads, OneCoordinate
+from .shape import Shape, TracedForce, by_name
+
+if TYPE_CHECKING:
+    from ..structure import Structure
+
+
+class Likeness(NamedTuple):
+    """What a force has in common with others of its kind, and what is its own."""
+
+    kind: tuple[Any, ...]
+    rows: list[int]
+    """Of every body named its row, of every joint its first coordinate and its first speed."""
+    numbers: Numbers
+
+    def flat(self) -> Iterator[float]:
+        for x in self.numbers.values():
+            if not _absent(x):
+                yield from _several(x)
+
+
+def likeness(force: Force, on: Loads) -> Likeness | None:
+    """Nothing where a force can only be traced by itself. `on` is asked for bodies and joints alone."""
+    bodies, joints = force.bodies(), force.joints()
+    if not force.alike or len(set(bodies)) < len(bodies) or len(set(joints)) < len(joints):
+        return None
+    rows = [on._body(body) for body in bodies]
+    looks: list[Any] = [row == 0 for row in rows]
+    for joint in joints:
+        found = _look(on._joint(joint), on)
+        if found is None:
+            return None
+        looks.append(found[0])
+        rows += found[1]
+    numbers = force.numbers(on)
+    forms = tuple([(field, _form(x)) for field, x in numbers.items()])
+    named = {x: k for k, x in enumerate((*bodies, *joints))}
+    fields = [
+        (field, ("named", named[x]) if isinstance(x, str) and x in named else x)
+        for field, x in vars(force).items()
+        if field not in numbers and field != "name"
+    ]
+    kind = (type(force), forms, tuple(fields), tuple(looks))
+    try:
+        hash(kind)
+    except TypeError:
+        return None
+    return Likeness(kind, rows, numbers)
+
+
+def _look(placed: Any, on: Loads) -> tuple[tuple[Any, ...], list[int]] | None:
+    """How a joint looks to a force, whatever its place; nothing where its formulas or ratios are its own."""
+    whole, part = (placed.joint, (placed.k, placed.a)) if isinstance(placed, OneCoordinate) else (placed, None)
+    if whole.follows or any(m.given is not None for m in whole.motions) or not whole.nv:
+        return None
+    s = on.structure
+    i = s.joint_number[whole.name] + 1
+    kinds = tuple([m.kind for m in whole.motions if m.nq])
+    return (kinds, whole.q_names, whole.v_names, part), [int(s.q_first[i]), int(s.v_first[i])]
+
+
+def _several(x: Any) -> Sequence[float]:
+    return x if hasattr(x, "__len__") else (x,)
+
+
+def _absent(x: Any) -> bool:
+    return x is None or not any(_several(x))
+
+
+def _form(x: Any) -> Any:
+    """How many numbers, and whether they are all zero: those leave no trace."""
+    return None if x is None else (len(x) if hasattr(x, "__len__") else 0, any(_several(x)))
+
+
+class Kind:
+    """The shape of a kind, and where a force of it reads and pushes, from the rows of what it names."""
+
+    def __init__(self, structure: Structure, layout: Layout, force: Force, name: str, like: Likeness) -> None:
+        graph = Graph()
+        symbols, numbers = _symbols(graph, like.numbers)
+        traced = TracedForce(structure, graph, lambda on: force.formula(on, numbers), name)
+        self.shape = Shape(graph, list(traced.reads.values()), symbols, by_name(traced.outputs))
+        self.rows: list[list[int]] = []
+        self.numbers: list[float] = []
+        self.forces: list[int] = []
+        n = len(force.bodies())
+        body = {row: k for k, row in enumerate(like.rows[:n])}
+        joint = {"q": like.rows[n::2], "v": like.rows[n + 1 :: 2]}
+        ends = {part: [int(first[np.searchsorted(first, x, "right")]) for x in joint[part]]
+                for part, first in (("q", structure.q_first), ("v", structure.v_first))}  # fmt: skip
+
+        def term(part: str, index: int) -> tuple[int, int, int]:
+            """(which row, times what, plus what) is the place of a number in its part; −1: it is the same for all."""
+            if part in ("q", "v"):
+                for k, (first, end) in enumerate(zip(joint[part], ends[part], strict=True)):
+                    if first <= index < end:
+                        return n + 2 * k + (part == "v"), 1, index - first
+            if part in WIDTH and index // WIDTH[part] in body:
+                return body[index // WIDTH[part]], WIDTH[part], index % WIDTH[part]
+            return -1, 0, index
+
+        self._reads = [(layout.at[part], *term(part, index)) for part, index in traced.reads]
+        self._places = [(0, *term("velocity", 6 * row + c)) for row, c in traced.wrenches]
+        self._places += [(layout.load_at, *term("v", a)) for a in traced.torques]
+
+    def add(self, number: int, like: Likeness) -> None:
+        self.forces.append(number)
+        self.rows.append(like.rows)
+        self.numbers += like.flat()
+
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Reads, numbers and places of all forces of this kind."""
+        rows = np.array([[*x, 0] for x in self.rows], dtype=np.int64)
+        numbers = np.array(self.numbers, dtype=float).reshape(len(rows), len(self.shape.numbers))
+        return _at(rows, self._reads), numbers, _at(rows, self._places)
+
+
+def _at(rows: np.ndarray, terms: Sequence[tuple[int, int, int, int]]) -> np.ndarray:
+    start, which, times, plus = np.array(terms, dtype=np.int64).reshape(-1, 4).T
+    return np.ascontiguousarray(rows[:, which] * times + plus + start)
+
+
+def _symbols(graph: Graph, numbers: Numbers) -> tuple[list[Symbol], dict[str, Any]]:
+    """The numbers as symbols, and by field; fields that are zero stay so."""
+    made: list[Symbol] = []
+
+    def symbol(x: Any) -> Any:
+        if _absent(x):
+            return x
+        found = graph.inputs(len(_several(x)))
+        made.extend(found)
+        return found if hasattr(x, "__len__") else found[0]
+
+    fields = {field: symbol(x) for field, x in numbers.items()}
+    return made, fields

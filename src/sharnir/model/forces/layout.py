@@ -1,0 +1,31 @@
+"""Everything that forces look at in one flat vector, and everything they push in another: where what stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..structure import Structure
+
+WIDTH = {"r": 3, "G": 9, "velocity": 6}
+"""Numbers per body. These parts are the last ones, left out where no force looks at bodies."""
+
+
+class Layout:
+    def __init__(self, structure: Structure) -> None:
+        rows = structure.nb + 1
+        state = {"t": 1, "q": structure.nq, "v": structure.nv, "parameter": len(structure.parameters)}
+        self.sizes = state | {part: rows * k for part, k in WIDTH.items()}
+        self.at: dict[str, int] = {}
+        """Where each part of the motion begins."""
+        size = 0
+        for part, n in self.sizes.items():
+            self.at[part], size = size, size + n
+        self.load_at = 6 * rows
+        """Pushes: wrenches of all bodies, the base first, then joint forces from here on."""
+        self.pushes = self.load_at + structure.nv
+
+    def flat(self, motion: Mapping[str, Any]) -> list[Any]:
+        """The motion as one list of numbers of any kind, as far as it is given."""
+        return [x for part in self.sizes if part in motion for x in motion[part]]

@@ -1,0 +1,154 @@
+"""The formula of a force as a small graph of its own, which all forces of the same shape share."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ...kernels.algebra import cross, mtv, neg
+from ...kernels.joint_stage import BALL, GIVEN, ball_motion, free_motion
+from ...trace import Expression, Graph, Number, Symbol, call_traced, check_numbers, needed, tangent
+from .layout import WIDTH
+from .loads import Loads
+
+if TYPE_CHECKING:
+    from ..structure import Structure
+
+ANSWERS = ("energy", "power", "ground", "excess")
+"""Beside the pushes: energy stored, power, the part of it that goes into the ground, and what the force adds or takes:
+power and rate of the energy together, zero for a conservative one."""
+
+
+class Shape:
+    """Inputs: what is read of the motion, then the numbers of the force. Outputs: "push" and the `ANSWERS`."""
+
+    def __init__(
+        self, graph: Graph, reads: Sequence[Symbol], numbers: Sequence[Symbol], outputs: Mapping[str, Sequence[Number]]
+    ) -> None:
+        self.graph, self.reads, self.numbers = graph, tuple(reads), tuple(numbers)
+        self.outputs = {name: tuple(x) for name, x in outputs.items()}
+
+    def _expression(self, *names: str) -> Expression:
+        return Expression(self.graph, [*self.reads, *self.numbers], [x for name in names for x in self.outputs[name]])
+
+    @cached_property
+    def everything(self) -> Expression:
+        return self._expression(*self.outputs)
+
+    @cached_property
+    def pushes(self) -> Expression:
+        return self._expression("push")
+
+    @cached_property
+    def report(self) -> Expression:
+        return self._expression("energy", "power")
+
+    @cached_property
+    def ground(self) -> Expression:
+        return self._expression("ground")
+
+    @cached_property
+    def excess(self) -> Expression:
+        return self._expression("excess")
+
+
+class TracedForce:
+    """One force on symbols: the places it reads, what it pushes where, and the answers about it."""
+
+    def __init__(self, structure: Structure, graph: Graph, act: Callable[[Loads], Any], name: str) -> None:
+        on = Loads(structure, graph)
+        stored = call_traced(act, [on], f"force {name!r}")
+        self.graph = graph
+        self.wrenches, self.torques = list(on.wrenches), list(on.torques)
+        pushes = check_numbers([*on.wrenches.values(), *on.torques.values()], graph, "a force")
+        said = (0.0 if stored is None else stored, on.power, on.ground_power)
+        energy, power, ground = check_numbers(said, graph, "energy and power of a force")
+        excess = power + tangent((energy,), list(_flow(on, energy)))[0]
+        self.outputs = (*pushes, energy, power, ground, excess)
+        wanted = set(needed(graph, self.outputs))
+        self.reads = {place: x for place, x in on.inputs.items() if x.index in wanted}
+
+    def without_numbers(self) -> tuple[tuple[Any, ...], list[float]]:
+        """What is left of the graph without its constants, to be compared with others, and the constants."""
+        place: dict[int, Any] = {x.index: k for k, x in enumerate(self.reads.values())}
+        constants: list[float] = []
+        nodes: list[tuple[Any, ...]] = []
+        for index in needed(self.graph, self.outputs):
+            name, *args = self.graph.nodes[index]
+            if name == "const":
+                place[index] = -1 - len(constants)
+                constants.append(args[0])
+            elif name != "input":
+                place[index] = len(self.reads) + len(nodes)
+                nodes.append((name, *(place[a] for a in args)))
+        ends: list[int | None] = []
+        for y in self.outputs:
+            if not isinstance(y, Symbol) and y != 0.0:
+                ends.append(-1 - len(constants))
+                constants.append(y)
+            else:
+                ends.append(place[y.index] if isinstance(y, Symbol) else None)
+        return (len(self.reads), len(constants), tuple(nodes), tuple(ends)), constants
+
+
+def rebuilt(form: tuple[Any, ...]) -> Shape:
+    """The shape of what `without_numbers` has left: constants have become inputs."""
+    n_reads, n_numbers, nodes, ends = form
+    graph = Graph()
+    values: list[Symbol] = list(graph.inputs(n_reads))
+    numbers = graph.inputs(n_numbers)
+
+    def value(k: int) -> Symbol:
+        return values[k] if k >= 0 else numbers[-1 - k]
+
+    for name, *args in nodes:
+        values.append(graph.record(name, *(value(a) for a in args)))
+    outputs = [0.0 if k is None else value(k) for k in ends]
+    return Shape(graph, values[:n_reads], numbers, by_name(outputs))
+
+
+def by_name(outputs: Sequence[Number]) -> dict[str, Sequence[Number]]:
+    """Pushes, then an answer each."""
+    n = len(outputs) - len(ANSWERS)
+    return {"push": outputs[:n], **{name: (x,) for name, x in zip(ANSWERS, outputs[n:], strict=True)}}
+
+
+# --- how what is read changes in time -------------------------------------------------------------------------------------
+def _flow(on: Loads, energy: Number) -> Iterator[tuple[Symbol, Number]]:
+    """Everything the energy depends on, with its rate; what is missing for that is read now. Speeds have none here: energy
+    is stored by position."""
+    wanted = set(needed(on._graph, [energy]))
+    for (kind, index), x in list(on.inputs.items()):
+        if x.index not in wanted:
+            continue
+        if kind == "t":
+            yield x, 1.0
+        elif kind == "q":
+            yield x, _coordinate_rate(on, index)
+        elif kind in ("r", "G"):
+            row, c = divmod(index, WIDTH[kind])
+            G, u, w = on._motion(row)
+            if kind == "r":
+                yield x, mtv(G, u)[c]
+            else:  # Ġ = −w̃ G, column by column
+                yield x, neg(cross(w, G[c % 3 :: 3]))[c // 3]
+
+
+def _coordinate_rate(on: Loads, index: int) -> Number:
+    """What the joint stage calls the rate of a coordinate, from the coordinates and speeds of its own motion."""
+    s = on.structure
+    j = s.joints
+    m = int(s.motion_of[index])
+    kind, first = int(j.kind[m]), int(j.q_at[m])
+    q = [on._input("q", k) for k in range(first, first + int(j.coordinates[m]))]
+    v = [on._input("v", k) for k in range(int(j.v_at[m]), int(j.v_at[m]) + int(j.axes[m]))]
+    c = index - first
+    if kind == GIVEN:
+        given = s.given[bisect_left(s.given, int(j.data_at[m]), key=lambda one: one[3])][0]
+        return given(*q, *v, on.t)[24 + c]  # where the joint stage has them
+    rate = v if kind < BALL else [0.0] * len(q)
+    if kind >= BALL:
+        (ball_motion if kind == BALL else free_motion)(q, v, 0, 0, rate)
+    return rate[c]
