@@ -22,7 +22,8 @@ from sharnir.backends.counting import Count, CountingNumber, as_count, count_com
 from sharnir.backends.link import ANY_NUMBER, closure
 from sharnir.backends.run import input_sizes, run_program
 from sharnir.backends.traced import trace_program
-from sharnir.kernels import algebra, ops
+from sharnir.dialect import ops
+from sharnir.kernels import algebra
 from sharnir.programs import PROGRAMS
 
 ROWS = ("row_masses", "row_r", "row_s", "row_M1", "row_M2", "row_M3", "row_sum", "row_A")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import sharnir as sh
-from sharnir.backends.loops import LoopRunner
+from sharnir.dialect.native import flat
 from sharnir.errors import SimulationError
 from sharnir.integrate.methods import integrator
 from sharnir.integrate.request import Request
@@ -28,13 +28,6 @@ TURN = 2e-3
 """Seconds of a turn: short, so that some turns pass undisturbed on a busy machine."""
 
 
-class Unprojected(Mechanics):
-    """Quaternions keep their length over the few steps that are timed; code that puts a thousand right takes long to compile."""
-
-    def _put_right(self, b: Any) -> list[Any]:
-        return []
-
-
 class Steps:
     """A model, a method and a backend; `turn` times some steps of the same motion, again and again."""
 
@@ -43,7 +36,7 @@ class Steps:
     ) -> None:
         self.method, self.step, self.q, self.v = method, step, q, v
         self.d = sh.Dynamics(model, method, backend)
-        self.mechanics = Unprojected(self.d, np.zeros(model.nv), balance=False)
+        self.mechanics = Mechanics(self.d, np.zeros(model.nv), balance=False)
         self.backend = self.mechanics.backend
         self.iterates = "iterative" in method
         self._memory = self._remembered() if self.iterates else []
@@ -59,11 +52,10 @@ class Steps:
         self._kept = [array.copy() for array in self._memory]
 
     def _remembered(self) -> list[np.ndarray]:
-        """The work arrays of the compiled loop, the remembered matrix among them."""
-        for kept in self.mechanics.keep:
-            if isinstance(kept, tuple) and isinstance(kept[0], LoopRunner) and "report" in kept[0].outputs:
-                return [array for array in kept[3] if array.ndim == 2 and array.shape[0] == array.shape[1]]
-        return []
+        """The square work arrays of the compiled loop, the remembered matrix among them."""
+        bound = [native.arrays for native in self.mechanics.system.natives("derivative")]
+        work = [array for groups in bound if len(groups) == 5 for array in flat(groups[3])]  # a program's: tree, joints, x, w, y
+        return [array for array in work if array.ndim == 2 and array.shape[0] == array.shape[1]]
 
     def _begin(self) -> None:
         self._pieces._fill()

@@ -130,13 +130,8 @@ def one_by_one(case: Case, B: int) -> Callable[[], None]:
     d = case.dynamics
     runner = d._shelf.runner(f"forward/{d.method}", ("qdd",))
     values = {"q": case.q[:B], "v": case.v[:B], "tau": case.tau[:B], "t": np.zeros((1, 1))}
-    out, check = np.empty((B, case.robot.model.nv)), np.empty(B)
-    inputs = [values[name] for name in runner.inputs]
-    arguments = runner.arguments(0, B, inputs, [out], check)
-
-    def run(kept: tuple[Any, ...] = (inputs, out, check)) -> None:
-        runner.single.call(arguments.ctypes.data)
-
+    out = np.empty((B, case.robot.model.nv))
+    run = runner.prepared(B, [values[name] for name in runner.inputs], [out], batch=False)
     run()
     same(f"{case.robot.name}: one by one", out, d.forward(case.q[:B], case.v[:B], case.tau[:B]))
     return run

@@ -6,13 +6,13 @@ import time
 
 import numpy as np
 import pytest
-from sharnir.backends.cache import Cache
 
 import sharnir as sh
 from sharnir.backends.grouped_forces import GroupedForces
 from sharnir.backends.link import relink
 from sharnir.backends.loops import grouped_forces
 from sharnir.backends.run import run_program
+from sharnir.dialect.cache import Cache
 from sharnir.model.forces.loads import Loads
 from sharnir.programs import PROGRAMS
 from sharnir.trace import Expression, Graph, tangent

@@ -15,6 +15,7 @@ import pytest
 
 import sharnir as sh
 from integration_problems import ADAPTIVE, FIXED, OWN, exact, kepler, oscillator, system
+from sharnir.dialect.native import from_python as native_function
 from sharnir.errors import IntegrationError
 from sharnir.integrate import Event, System, buffers, from_python, from_traced, run
 from sharnir.integrate import run as run_function
@@ -283,22 +284,19 @@ def test_progress_is_told_and_an_exception_in_it_comes_out():
 
 
 # --- handing in addresses ------------------------------------------------------------------------------------------------------
-def test_a_system_of_raw_addresses_with_a_report():
+def test_a_system_of_native_functions_with_a_report():
     """The derivative as two calls, the second of which counts; a batch of three states as one flat vector."""
     b = buffers(6, report=1)
-    prototype = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
-    def rates(_):
+    def rates():
         b.DX[:3] = b.X[3:]
 
-    def accelerations(_):
+    def accelerations():
         b.DX[3:] = -b.X[:3]
         b.report[0] = 2.0
 
-    natives = [prototype(rates), prototype(accelerations)]
-    none = np.zeros(1, dtype=np.int64)
-    calls = [(ctypes.cast(f, ctypes.c_void_p).value, none) for f in natives]
-    raw = System(b, calls, rates=calls[:1], split=3, keep=natives)
+    natives = [native_function(rates), native_function(accelerations)]
+    raw = System(b, natives, rates=natives[:1], split=3)
     x0 = np.array([1, 2, 3, 0, 0, 0.5])
     result = run(raw, x0, 0, 2, "rk4", step=0.01, every=0)
     for k in range(3):

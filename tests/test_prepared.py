@@ -42,7 +42,7 @@ def test_equations_are_traced_once():
     model = falling()
     kept = [prepared.equations(prepared.dynamics(model, "auto", "auto")) for _ in range(2)]
     assert kept[0] is kept[1]
-    assert kept[0].code(1) is kept[1].code(1)
+    assert kept[0].code.code(1) is kept[1].code.code(1)
 
 
 def test_a_changed_copy_has_equations_of_its_own():

@@ -30,6 +30,8 @@ def quick({parameters}, t):
 """
 _SINGLE = "({x}.__class__ is array and {x}.dtype is exact and {x}.shape == shape_{k}{absent})"
 _COPY = "buffer_{k}[:] = 0.0 if {x} is None else {x}"
+LEFT_OUT = ("v", "tau", "qdd")
+"""Inputs that are zero where they are left out."""
 HOLD_BELOW = 1000
 """Numbers in and out below which a call takes microseconds: other threads wait that long."""
 
@@ -37,7 +39,7 @@ HOLD_BELOW = 1000
 def quick_single(runner: Any) -> Callable[..., Any]:
     """quick(*inputs, t) -> the output of one state (a tuple where there are several), or None.
 
-    None as an input, other than the coordinates, means zeros. Inputs are copied into buffers whose addresses the compiled
+    None for speeds, forces or accelerations means zeros. Inputs are copied into buffers whose addresses the compiled
     code knows. A set of buffers is in one thread's hands at a time: taken from a list, put back afterwards.
     """
     names = [name for name in runner.inputs if name != "t"]
@@ -54,7 +56,7 @@ def quick_single(runner: Any) -> Callable[..., Any]:
     text = _TEMPLATE.format(
         parameters=", ".join(names),
         all_single=" and ".join(
-            _SINGLE.format(x=x, k=k, absent="" if x == "q" else f" or {x} is None") for k, x in enumerate(names)
+            _SINGLE.format(x=x, k=k, absent=f" or {x} is None" if x in LEFT_OUT else "") for k, x in enumerate(names)
         ),
         buffers=", ".join(f"buffer_{k}" for k in range(len(names))),
         results=", ".join(results),
@@ -97,7 +99,7 @@ def quick_batch(runner: GraphRunner) -> Callable[..., np.ndarray | None]:
             return None
         arrays = {"t": np.array((t,))}
         for name, size, value in zip(names, sizes, values, strict=False):
-            x = zeros[name] if value is None else value
+            x = zeros[name] if value is None and name in LEFT_OUT else value
             if x.__class__ is not np.ndarray or x.dtype is not exact or not x.flags.c_contiguous or x.shape[-1:] != (size,):
                 return None
             rows = x.shape[0] if x.ndim == 2 else 0

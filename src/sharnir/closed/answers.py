@@ -120,7 +120,7 @@ class ClosedAnswers:
     def _least_forces(self, rows: Rows, n: int, tree: np.ndarray, single: bool) -> np.ndarray:
         found = self._run(self.code.least, rows | {"tau": tree}, n)
         self._check_kept(found["left"], found["size"], single)
-        tau, unsure = found["tau"], ~(found["independent"][:, 0] > INDEPENDENT)
+        tau, unsure = found["least"], ~(found["independent"][:, 0] > INDEPENDENT)
         if unsure.any():
             J, _ = self._rows(_some(rows, unsure), int(unsure.sum()))
             tau[unsure] = forces_of(J, tree[unsure])[0]

@@ -82,7 +82,7 @@ class ClosedCode:
 
     @cached_property
     def least(self) -> GraphRunner:
-        """q, v, qdd, tau, t → tau without what the rows bear of it, J qdd + gamma and its size, how independent the rows are."""
+        """q, v, qdd, tau, t → tau without what the rows bear of it (`least`), J qdd + gamma and its size, independence."""
         graph, values, rows = self._rows("qdd", "tau")
         J, gamma, qdd, tau = (_objects(x) for x in (rows.J, rows.gamma, values["qdd"], values["tau"]))
         J = J.reshape(len(gamma), len(tau))
@@ -90,7 +90,7 @@ class ClosedCode:
         left, size, work = (_objects(gamma) for _ in range(3))
         relink(without_rows)(J, unit, L, work, tau)
         relink(unmet)(J, gamma, qdd, left, size)
-        found = {"tau": tau, "left": left, "size": size, "independent": independent}
+        found = {"least": tau, "left": left, "size": size, "independent": independent}
         return self._made(graph, values, {name: tuple(x) for name, x in found.items()})
 
     @cached_property

@@ -24,12 +24,14 @@ from .source import texts
 class Native:
     """A native function and its list of arguments. Lives as long as anything that calls it keeps it."""
 
-    __slots__ = ("_call", "_keep", "_words", "address", "place", "quick")
+    __slots__ = ("_call", "_keep", "_words", "address", "arrays", "place", "quick")
 
     def __init__(self, code: Any, words: Sequence[int], keep: Any) -> None:
         self._words = np.array(words, dtype=np.int64)
         self._call = code.call
         self._keep = (code, keep)
+        self.arrays = keep
+        """What it is bound to."""
         self.address: int = code.address
         """Of the function."""
         self.place: int = self._words.ctypes.data
@@ -60,7 +62,7 @@ class _Callback:
 
 def from_python(function: Callable[[], Any]) -> Native:
     """A Python function of no arguments for those who call native ones. It must not raise."""
-    return Native(_Callback(function), [0], None)
+    return Native(_Callback(function), [0], ())
 
 
 def calls(natives: Sequence[Native]) -> np.ndarray:

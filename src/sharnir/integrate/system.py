@@ -17,6 +17,9 @@ from ..dialect.native import from_python as native_from_python
 from ..errors import StateError
 from .stepping.problem import Problem
 
+ROLE_NAMES = ("derivative", "rates", "projection", "events", "jacobian")
+"""In the order of stepping/problem.py."""
+
 
 @dataclass
 class Buffers:
@@ -70,6 +73,10 @@ class System:
         self._calls = calls([native for role in self._roles for native in role])
         self._first = np.cumsum([0, *(len(role) for role in self._roles)]).astype(np.int64)
         self.has_jacobian = bool(self._roles[4])
+
+    def natives(self, role: str) -> list[Native]:
+        """The functions that play "derivative", "rates", "projection", "events" or "jacobian"."""
+        return self._roles[ROLE_NAMES.index(role)]
 
     def problem(self, jacobian: bool) -> Problem:
         """The arrays for an integrator; `jacobian`: with room for one, whoever makes it."""

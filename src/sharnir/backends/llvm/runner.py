@@ -53,6 +53,7 @@ class GraphRunner:
         self.traced, self._store = traced, store or Cache()
         self.inputs = {name: len(symbols) for name, symbols in traced.inputs.items()}
         self.outputs = dict(outputs or {name: (len(x),) for name, x in traced.outputs.items()})
+        assert not self.inputs.keys() & self.outputs.keys(), "arrays are given by name: an input is not called like an output"
         self._codes: dict[int, Compiled] = {}
 
     def code(self, lanes: int) -> Compiled:
