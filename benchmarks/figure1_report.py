@@ -65,7 +65,7 @@ def made(plan: Plan, load: tuple[float, float]) -> str:
     command = f"python -m benchmarks figure1{' --quick' if plan.quick else ''}"
     return (
         f"Written by `{command}` on {m['date'][:10]}. {m['processor']}, {m['cores']} cores, one thread; Python {m['python']}, "
-        f"sharnir {m['sharnir']}, Numba {m['loops']}. Load average {load[0]:.1f} before, {load[1]:.1f} after: this run counts "
+        f"sharnir {m['sharnir']}. Load average {load[0]:.1f} before, {load[1]:.1f} after: this run counts "
         f"for one, what is more was others'. Remarks by hand: [README.md](README.md)."
     )
 

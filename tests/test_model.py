@@ -116,9 +116,10 @@ def test_a_mass_matrix_that_is_singular_in_floating_point_spoils_no_other():
     m = sh.samples.chain(2)
     m.add_body("far", 1.0, (0.0, 1e30, 0.0), (1.0, 1.0, 1.0))
     m.add_joint("far", sh.Revolute("x"), "link2", "far")
-    mobility = m.freeze().tree.mobility
+    mobility = m.freeze().tree.mobility[m.freeze().tree.alike]
     assert np.isnan(mobility[3]).all()
-    assert np.array_equal(mobility[1:3], sh.samples.chain(2).freeze().tree.mobility[1:])
+    other = sh.samples.chain(2).freeze().tree
+    assert np.array_equal(mobility[1:3], other.mobility[other.alike][1:])
 
 
 def test_a_copy_is_a_model_of_its_own():

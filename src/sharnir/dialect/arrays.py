@@ -3,10 +3,7 @@
     class Poses(NamedTuple):
         G: Array["nb1", 9]      # cosines, world -> body
 
-A shape is made of numbers and of names: nb1 (bodies and the base), na (axes: columns of A), nv (speeds; as many as axes
-unless coordinates are coupled), nq, nr (axes with a rotor), nd (driven coordinates), ng (given values), nf (nv where the
-model has forces of its own, else none), ne (number of those forces), nda (na in
-programs that need rates of axes, else none).
+A shape is made of numbers and of names; whoever allocates the arrays says what the names mean ("n+1" is one more than n).
 """
 
 

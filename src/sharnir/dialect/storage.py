@@ -26,7 +26,8 @@ def _size(part: Any, sizes: Mapping[str, int]) -> int:
 
 
 def allocate(group: Any, sizes: Mapping[str, int], make: Callable[[tuple[int, ...]], Any] | None = None, lanes: int = 1) -> Any:
-    """A group of arrays (groups within groups too), numbers filled with nan so that what is not written shows.
+    """A group of arrays (groups within groups too), numbers filled with nan (where there are not
+    too many) so that what is not written shows.
 
     `make` makes arrays of numbers of another kind. With several lanes numbers get an axis more, the last one.
     """
@@ -40,12 +41,17 @@ def allocate(group: Any, sizes: Mapping[str, int], make: Callable[[tuple[int, ..
     return _aligned(shape if lanes == 1 else (*shape, lanes), dtype)
 
 
+LARGE = 1 << 20
+"""Numbers from which on an array is not filled: to touch its memory takes longer than to work in it once."""
+
+
 def _aligned(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     """An array that begins where a cache line does, so that vectors of lanes do not lie across two."""
     size = prod(shape) * (2 if dtype is complex else 1)
     block = np.empty(size + 8)
     start = -(block.ctypes.data // 8) % 8
-    block[start : start + size] = np.nan
+    if size < LARGE:
+        block[start : start + size] = np.nan
     return block[start : start + size].view(dtype).reshape(shape)
 
 

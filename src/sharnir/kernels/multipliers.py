@@ -109,8 +109,8 @@ def lagrange_first_kind(tree, j, d, tau, m, qdd, R):
         for r in range(6):
             m.b[i, r] = 0.0
             for c in range(6):
-                m.N[i, r, c] = tree.mobility[i, r, c]
-                m.b[i, r] = m.b[i, r] + tree.mobility[i, r, c] * d.F[i, c]
+                m.N[i, r, c] = tree.mobility[tree.alike[i], r, c]
+                m.b[i, r] = m.b[i, r] + tree.mobility[tree.alike[i], r, c] * d.F[i, c]
     for i in range(nb, 0, -1):                                     # inward: eliminate joint i                 (D5)
         joint_bases(tree, j, tau, m, i)
         n, k = 6 - (tree.first[i + 1] - tree.first[i]), tree.carrier[i]
@@ -205,13 +205,13 @@ def multiplier_system(tree, j, d, tau, m, L, x):
     set33(m.acc, 0, get3(d.base, 0), get3b(d.base, 0))
     for i in range(1, nb + 1):
         for r in range(6):
-            m.acc[i, r] = dot6(tree.mobility[i], r, m.b, i)
+            m.acc[i, r] = dot6(tree.mobility[tree.alike[i]], r, m.b, i)
     for i in range(1, nb + 1):
         k, at, n = tree.carrier[i], 6 * (i - 1) - tree.first[i], 6 - (tree.first[i + 1] - tree.first[i])
         for c in range(n):
             for r in range(6):                                     # the reaction's effect on body i and on its carrier
-                m.W[i, c, r] = dot6(tree.mobility[i], r, m.Z[i], c)
-                m.X[c, r] = dot6(tree.mobility[k], r, m.Y[i], c) if k > 0 else 0.0
+                m.W[i, c, r] = dot6(tree.mobility[tree.alike[i]], r, m.Z[i], c)
+                m.X[c, r] = dot6(tree.mobility[tree.alike[k]], r, m.Y[i], c) if k > 0 else 0.0
             x[at + c] = (dot6(m.Z[i], c, d.w, i) - dot6(m.Z[i], c, m.acc, i) + dot6(m.Y[i], c, m.acc, k))
         for c in range(n):
             for q in range(n):
@@ -245,7 +245,7 @@ def motion_from_multipliers(tree, j, d, m, x, qdd, R):
                 m.acc[i, r] = m.acc[i, r] + m.W[i, c, r] * x[at + c]
             if tree.carrier[i] > 0:
                 for c in range(6):
-                    m.acc[tree.carrier[i], r] = m.acc[tree.carrier[i], r] - tree.mobility[tree.carrier[i], r, c] * m.z[c]
+                    m.acc[tree.carrier[i], r] = m.acc[tree.carrier[i], r] - tree.mobility[tree.alike[tree.carrier[i]], r, c] * m.z[c]
     for i in range(1, nb + 1):
         k, G = tree.carrier[i], get9(j.G, i)
         e = get3b(m.acc, k)

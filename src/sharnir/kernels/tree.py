@@ -18,5 +18,6 @@ class Tree(NamedTuple):
     mass: Array["nb1"]
     moment: Array["nb1", 3]         # h = m r_c, body axes
     inertia: Array["nb1", 6]        # J_O about the body's origin, body axes
-    mobility: Array["nb1", 6, 6]    # inverse of the mass matrix of each body (nan where there is none)
+    alike: IntegerArray["nb1"]      # which of the distinct bodies body i is like
+    mobility: Array["nk", 6, 6]     # inverse of the mass matrix of each distinct body (nan where there is none)
     gravity: Array[3]               # world axes

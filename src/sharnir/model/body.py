@@ -71,7 +71,8 @@ def make_body(
         mass, com, inertia = shape.mass_properties(mass, density, label)
     elif density is not None:
         raise ModelError(f"{label}: a density needs a shape to fill, e.g. shape=sharnir.Box((0.1, 0.1, 0.5))")
-    mass = 0.0 if mass is None else _mass(mass, label)
+    if not (type(mass) is float and 0.0 <= mass < math.inf):  # as it should be already
+        mass = 0.0 if mass is None else _mass(mass, label)
     centre = (0.0, 0.0, 0.0) if com is None else com if three_floats(com) else vector3(com, f"{label}: com")
     moments = (0.0,) * 6 if inertia is None else _moments(inertia, label)
     body = _new_body(name, mass, centre, moments, shape)
@@ -145,6 +146,9 @@ def principal_moments(inertia: Sequence[float]) -> list[float]:
 def inertia_fault(body: Body) -> str | None:
     """Principal moments are sums of squares of distances: none negative, none larger than the other two together.
     What is wrong with those of a body, as the end of a sentence about its inertia."""
+    xx, yy, zz, xy, xz, yz = body.inertia
+    if xy == xz == yz == 0.0 and xx + yy >= zz and yy + zz >= xx and zz + xx >= yy:  # two of these: none is negative
+        return None
     low, middle, high = principal_moments(body.inertia)
     slack = 1e-6 * high
     if low >= -slack and low + middle >= high - slack:

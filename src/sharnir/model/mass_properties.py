@@ -21,8 +21,10 @@ class MassProperties(NamedTuple):
     """h = m r_c, (nb+1, 3)."""
     inertia: np.ndarray
     """About the bodies' origins, xx yy zz xy xz yz, (nb+1, 6)."""
+    alike: np.ndarray
+    """Which of the distinct bodies each one is like, (nb+1,)."""
     mobility: np.ndarray
-    """Inverse mass matrices (nb+1, 6, 6); nan for bodies that are not solid."""
+    """Inverse mass matrices of the distinct bodies, (kinds, 6, 6); nan for those that are not solid."""
     solid: np.ndarray
     """Whether a body has mass, and inertia about every axis."""
 
@@ -41,7 +43,7 @@ def mass_properties(bodies: Sequence[Body]) -> MassProperties:
     h = mass[:, None] * com
     mobility = _mobilities(mass, h, J, np.flatnonzero(solid))
     inertia = J[:, [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
-    return MassProperties(mass[kind_of], h[kind_of], inertia[kind_of], mobility[kind_of], solid[kind_of])
+    return MassProperties(mass[kind_of], h[kind_of], inertia[kind_of], kind_of, mobility, solid[kind_of])
 
 
 def _mobilities(mass: np.ndarray, h: np.ndarray, J: np.ndarray, solid: np.ndarray) -> np.ndarray:

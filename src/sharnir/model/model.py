@@ -16,6 +16,7 @@ from .constraints import ClosingJoint, Constraint, UserConstraint
 from .constraints.closing import can_be_cut
 from .forces import Force, UserForce
 from .frozen import quick_constructor
+from .garbage import no_collection
 from .joint_rows import distinct
 from .joints import Free, Joint, Weld
 from .joints.base import Motion
@@ -178,8 +179,9 @@ class Model:
             raise ModelError(f"there is a joint {name!r} already; names must differ")
         if not isinstance(joint, Joint):
             raise ModelError(f"{label}: expected a joint such as sharnir.Revolute('z'), got {joint!r}")
-        self._known_body(parent, label)
-        self._known_body(child, label)
+        for body in (parent, child):
+            if body not in self._body_names:
+                self._known_body(body, label)
         if parent == child:
             raise ModelError(f"{label} joins the body {parent!r} to itself")
         here = HERE if at is None else self._place(at, parent, label)
@@ -335,8 +337,9 @@ class Model:
     @property
     def structure(self) -> Structure:
         if self._structure is None:
-            self._check_cuts()
-            self._structure = Structure(self)
+            with no_collection():
+                self._check_cuts()
+                self._structure = Structure(self)
         return self._structure
 
     @property

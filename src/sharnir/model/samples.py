@@ -9,6 +9,7 @@ import numpy as np
 from ..errors import ModelError
 from ..trace.formula import Formula, formula
 from .formulas import ConstraintFormula, PoseFormula
+from .garbage import no_collection
 from .joints import (
     Ball,
     Compound,
@@ -68,6 +69,7 @@ def planar_chain(n: int = 10) -> Model:
     return rods(n, length=1.0 / _count(n, "number of rods"), mass=10.0 / n, name="planar chain")
 
 
+@no_collection()
 def chain(n: int, dof: int = 1) -> Model:
     """n equal links with joints of 1, 2 or 3 angular freedoms, each turned against the last: the chains of [I] Fig. 1."""
     if dof not in ANGULAR:
@@ -82,6 +84,7 @@ def chain(n: int, dof: int = 1) -> Model:
     return m
 
 
+@no_collection()
 def tree(n: int, branching: float = 2.0, dof: int | None = None, seed: int = 0) -> Model:
     """n bodies with random joints, masses and placements. Body i hangs on body (i−1) // branching (1: a chain);
     `dof` limits the joints to those with that many freedoms."""

@@ -146,7 +146,7 @@ class Structure:
         """For every body, whether its mass matrix can be inverted."""
         return Tree(
             self.carrier, last_children(self.carrier), self.first, above, stretches(above), owner, speed, np.flatnonzero(rotor),
-            rotor, m.mass, m.moment, m.inertia, m.mobility, self.gravity,
+            rotor, m.mass, m.moment, m.inertia, m.alike, m.mobility, self.gravity,
         )  # fmt: skip
 
     def _speeds_and_rotors(self, owner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ...errors import ModelError
 from ...kernels.algebra import add, cross, dot, scale
 from ...trace import Number
@@ -132,10 +134,9 @@ def moment_of_turn(turn: Sequence[Number], slope: Sequence[Number], sign: float)
 def own_springs(structure: Structure) -> dict[str, Force]:
     """Springs and dampers that joints bring along by their options `damping`, `stiffness` and `rest`."""
     out: dict[str, Force] = {}
-    for placed in structure.placed:
-        joint = placed.type
-        if not _any(joint.damping) and not _any(joint.stiffness):
-            continue
+    springs = np.array([_any(joint.damping) or _any(joint.stiffness) for joint in structure.types], dtype=bool)
+    for i in np.flatnonzero(springs[structure.type_of]).tolist():
+        placed, joint = structure.placed[i], structure.placed[i].type
         leader = structure.joint_number[placed.follows.leader if placed.follows else placed.name]
         if structure.placed[leader].nv:
             label = f"joint {placed.name!r}"
