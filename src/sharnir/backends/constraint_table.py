@@ -31,6 +31,14 @@ class TracedConstraints:
     gamma: tuple[Number, ...]
 
 
+def table_of(model: Any) -> ConstraintTable:
+    """The table of a model, made once."""
+    structure = model.freeze()
+    if "constraints" not in structure.kept:
+        structure.kept["constraints"] = ConstraintTable(structure, model.constraints)
+    return structure.kept["constraints"]
+
+
 class ConstraintTable:
     """The rows of a model's constraints. Rows that hold whatever the motion are listed in `idle` and left out."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from ..dialect import ops
@@ -14,15 +15,16 @@ ANY_NUMBER: dict[str, Callable[..., Any]] = {name: getattr(traced, name) for nam
 """Elementary functions that work on symbols and counting numbers as well as on floats."""
 
 
-def relink(function: Any, replace: dict[str, Callable[..., Any]] = ANY_NUMBER) -> Callable[..., Any]:
-    """A copy of a kernel, and of all it calls, in which the functions of `ops` are replaced."""
+@cache
+def relink(function: Any) -> Callable[..., Any]:
+    """A copy of a kernel, and of all it calls, in which the functions of `ops` are those for numbers of any kind."""
     copies: dict[int, types.FunctionType] = {}
     for f in closure(function):
         names = {}
         for name in f.__code__.co_names:
             if name in f.__globals__:
                 x = f.__globals__[name]
-                names[name] = replace[name] if getattr(ops, name, None) is x else copies.get(id(x), x)
+                names[name] = ANY_NUMBER[name] if getattr(ops, name, None) is x else copies.get(id(x), x)
         names["__builtins__"] = __builtins__
         copies[id(f)] = types.FunctionType(f.__code__, names, f.__name__)
     return copies[id(function)]

@@ -16,11 +16,13 @@ from .runner import PythonRunner
 from .traced import TracedProgram, trace_program
 from .user_functions import FORCE_REPORT
 
-LIMIT = 40_000
-"""Nodes of a graph beyond which straight-line code is not worth its compilation (some 5 s): loops take over."""
+LIMIT = 20_000
+"""Nodes of a graph beyond which loops take over. Straight-line code is two to three times as fast, but compiles for 2 s for one
+state and 4 s for a batch there, for every model anew and more than in proportion to its size; loops, the same for all
+models, compile once in a second (`python -m benchmarks limit`)."""
 
-BODIES = 2_000
-"""Beyond this many bodies no graph is within the limit; not even tried."""
+BODIES = 500
+"""Beyond this many bodies a graph within the limit is not worth trying for."""
 
 
 class RunnerShelf:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.constraint_table import ConstraintTable
+from ..backends.constraint_table import ConstraintTable, table_of
 from ..backends.run import run_program
 from ..errors import AssemblyError, ModelError, known
 from ..model.model import Model
@@ -25,7 +25,7 @@ def assemble(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Coordinates and speeds that meet all constraints, nearest to (q0, v0); the joints named in `fixed` keep theirs."""
     q, v, t = check_state(model, q0, v0, t)
-    table = table or ConstraintTable(model.freeze(), model.constraints)
+    table = table or table_of(model)
     free = _free(model, fixed)
     q = _positions(model, table, q, t, free)
     v = _speeds(model, table, q, v, t, free)

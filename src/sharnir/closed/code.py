@@ -14,12 +14,12 @@ import numpy as np
 from ..backends.link import relink
 from ..backends.llvm.runner import GraphRunner
 from ..backends.run import run_program
-from ..backends.shelf import BODIES, LIMIT
+from ..backends.shelf import BODIES
 from ..backends.traced import TracedProgram
 from ..kernels.least import row_angles, unmet, without_rows
 from ..programs import PROGRAMS
 from ..trace import Graph, Number
-from .equations import ClosedEquations
+from .equations import LIMIT, ClosedEquations
 
 Groups = dict[str, tuple[Number, ...]]
 

@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.constraint_table import ConstraintTable
+from ..backends.constraint_table import table_of
 from ..backends.link import relink
 from ..backends.llvm.runner import GraphRunner
 from ..backends.run import run_program
-from ..backends.shelf import LIMIT
 from ..backends.traced import TracedProgram
 from ..dialect.arithmetic import STEPPING
 from ..dialect.cache import Cache
@@ -38,6 +37,10 @@ from .solution import Closed, Correction, Keeping
 MATRIX = ("composite", "direct", "recursive", "kosynka", "stepanenko")
 """Methods that make an inertia matrix; 'separate' makes W = JM⁻¹ by sweeps instead."""
 
+
+LIMIT = 40_000
+"""Nodes of a graph beyond which the solution is a loop. What the state gives is straight-line code even then, so that less is
+saved by it than in a tree."""
 
 LOOPS: dict[Any, tuple[Any, ...]] = {
     solution.solve: (Closed,),
@@ -67,7 +70,7 @@ class ClosedEquations:
             )
         self.method = METHODS["composite"] if self.form else method
         self.backend = "python" if backend == "python" else "llvm"
-        self.table = ConstraintTable(self.structure, model.constraints)
+        self.table = table_of(model)
         self.store = store or Cache()
         s = self.structure
         self.sizes = {"n": s.nv, "nq": s.nq, "m": len(self.table), "mh": self.table.n_holonomic}

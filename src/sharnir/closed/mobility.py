@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import qr
 
-from ..backends.constraint_table import ConstraintTable
+from ..backends.constraint_table import ConstraintTable, table_of
 from ..model.model import Model
 from ..model.states import check_state
 
@@ -34,7 +34,7 @@ class Mobility:
 
 def mobility(model: Model, q: Any = None, t: float = 0.0) -> Mobility:
     """The freedoms of a model at a position (assembled by the caller), the rank of its constraints, the redundant ones."""
-    table = ConstraintTable(model.freeze(), model.constraints)
+    table = table_of(model)
     q, _, t = check_state(model, q, None, t)
     J = table.evaluate(q, np.zeros(model.nv), t)["J"]
     rank, redundant = _dependent(table, J)

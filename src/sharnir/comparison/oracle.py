@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..backends.constraint_table import ConstraintTable
+from ..backends.constraint_table import table_of
 from ..forms import FORMS, momentum
 from ..forms.closed import extended as closed_extended
 from ..forms.matrices import Matrices
@@ -40,7 +40,7 @@ class Oracle:
 
     def _accelerations(self) -> np.ndarray:
         s, out = self.states, []
-        table = ConstraintTable(self.model.freeze(), self.model.constraints) if self.model.constraints else None
+        table = table_of(self.model) if self.model.constraints else None
         for k in range(len(s)):
             m = self._matrices(k)
             if table is None:

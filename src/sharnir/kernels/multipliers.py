@@ -245,7 +245,8 @@ def motion_from_multipliers(tree, j, d, m, x, qdd, R):
                 m.acc[i, r] = m.acc[i, r] + m.W[i, c, r] * x[at + c]
             if tree.carrier[i] > 0:
                 for c in range(6):
-                    m.acc[tree.carrier[i], r] = m.acc[tree.carrier[i], r] - tree.mobility[tree.alike[tree.carrier[i]], r, c] * m.z[c]
+                    k = tree.carrier[i]
+                    m.acc[k, r] = m.acc[k, r] - tree.mobility[tree.alike[k], r, c] * m.z[c]
     for i in range(1, nb + 1):
         k, G = tree.carrier[i], get9(j.G, i)
         e = get3b(m.acc, k)

@@ -13,7 +13,7 @@ import numpy as np
 from ..backends.link import relink
 from ..backends.llvm.runner import GraphRunner
 from ..backends.run import run_program
-from ..backends.shelf import LIMIT
+from ..backends.shelf import BODIES, LIMIT
 from ..backends.traced import TracedProgram
 from ..closed.put_right import put_right, put_right_natively, quaternion_places
 from ..closed.stabilisation import PROJECTION, Stabilisation
@@ -24,7 +24,7 @@ from ..dynamics import Dynamics
 from ..errors import SingularError, StateError
 from ..integrate.system import Buffers, System, buffers, from_python
 from ..programs import PROGRAMS
-from ..trace import Graph, GraphTooLarge
+from ..trace import Graph
 from .account import Account
 from .dependents import Dependents
 from .events import Event, Watched
@@ -105,11 +105,10 @@ class Mechanics:
             return None
         if self.d.closed and not self.d.closed.is_small:
             return None
-        limit = LIMIT if self.d._shelf.asked == "auto" else None
-        try:
-            return equations(self.d, balance, bool(self.tau.any()), limit, self.stabilisation.name)
-        except GraphTooLarge:
+        auto = self.d._shelf.asked == "auto"
+        if auto and self.structure.nb > BODIES:
             return None
+        return equations(self.d, balance, bool(self.tau.any()), LIMIT if auto else None, self.stabilisation.name)
 
     def _native(self, equations: Equations, jacobian: bool) -> System:
         self.backend = "llvm"

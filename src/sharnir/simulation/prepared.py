@@ -18,6 +18,7 @@ from ..dialect.cache import Cache
 from ..dynamics import Dynamics
 from ..model.model import Model
 from ..model.structure import Structure
+from ..trace import GraphTooLarge
 
 
 class Equations:
@@ -51,7 +52,7 @@ def _keep_constrained(d: Dynamics, backend: str, make: Callable[[str], ClosedEqu
 
 
 _choices: WeakKeyDictionary[Structure, dict[tuple[str, str], tuple[str, str]]] = WeakKeyDictionary()
-_equations: WeakKeyDictionary[Structure, dict[tuple[object, ...], Equations]] = WeakKeyDictionary()
+_equations: WeakKeyDictionary[Structure, dict[tuple[object, ...], Equations | None]] = WeakKeyDictionary()
 
 
 def dynamics(model: Model, method: str, backend: str) -> Dynamics:
@@ -70,13 +71,16 @@ def dynamics(model: Model, method: str, backend: str) -> Dynamics:
 
 def equations(
     d: Dynamics, balance: bool = True, tau_works: bool = True, limit: int | None = None, stabilisation: str = PROJECTION
-) -> Equations:
-    """`trace_derivative` with the method of `d`; what follows from it is kept with it."""
+) -> Equations | None:
+    """`trace_derivative` with the method of `d`, cached with its model; None where the graph has more nodes than `limit`."""
     kept = _equations.setdefault(d.structure, {})
     aid = stabilisation if d.closed and stabilisation in DECAYING else ""  # the others leave the equations as they are
     key = (d.method, balance, tau_works, limit, str(d._shelf.store.folder), aid)
     if key not in kept:
         closed = StabilisedEquations(d.closed, aid) if d.closed and aid else d.closed
-        traced = trace_derivative(d.structure, d._method, balance, tau_works, limit, closed)
-        kept[key] = Equations(traced, d._shelf.store)
+        try:
+            traced = trace_derivative(d.structure, d._method, balance, tau_works, limit, closed)
+            kept[key] = Equations(traced, d._shelf.store)
+        except GraphTooLarge:
+            kept[key] = None
     return kept[key]

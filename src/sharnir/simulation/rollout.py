@@ -170,7 +170,9 @@ class _Plan:
         s = d.structure
         self.nq, self.nv = s.nq, s.nv
         self.parameters = np.array(list(s.parameters.values()), dtype=float)
-        self.code = equations(d, balance=False, stabilisation=stabilisation).code
+        shared = equations(d, balance=False, stabilisation=stabilisation)
+        assert shared is not None, "no limit was given"
+        self.code = shared.code
         self.projection: list[tuple[GraphRunner, str]] = []
         """What brings a state back to where it must be: code, and what it overwrites."""
         if d.closed and stabilisation == PROJECTION:
