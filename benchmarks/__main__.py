@@ -1,4 +1,4 @@
-"""All measurements: `python -m benchmarks [robots] [chains] [compile] [simulate] [iftomm] [choice] [kane] [figure1] …`."""
+"""All measurements: `python -m benchmarks [robots] [chains] [compile] [first] [limit] [simulate] [iftomm] …`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ PARTS = {
     "robots": "peers",
     "chains": "chains",
     "compile": "compile",
+    "first": "first",
+    "limit": "limit",
     "simulate": "simulate",
     "iftomm": "iftomm",
     "choice": "choice",
@@ -27,8 +29,10 @@ NAMES = [*PARTS, "kane", "figure1", "urdf", "loops", "stabilisation"]
 
 TITLES = {
     "robots": "Robots, times faster than the peers called from Python; one thread, minimum of rounds taken in turn",
-    "chains": "Chains of revolute joints, Numba loops",
+    "chains": "Chains of revolute joints, compiled loops",
     "compile": "The first answer of a fresh process",
+    "first": "The first simulation of a fresh process, and the command line",
+    "limit": "Straight lines beside loops: what compiling costs and gains",
     "simulate": "Simulation, times faster than the peers; one thread unless said, minimum of rounds taken in turn",
     "iftomm": "IFToMM problems, CPU time at a stated error beside Exudyn",
     "choice": 'method="auto" on sixty models, beside the fastest method of each',

@@ -43,11 +43,14 @@ class Robot:
         return np.concatenate(out, axis=-1)
 
 
+def urdf_of(name: str) -> str:
+    """The file of a robot of example-robot-data."""
+    return str(next(f for f in files("example-robot-data") or [] if str(f).endswith(ROBOTS[name][0])).locate())
+
+
 def load(name: str) -> Robot:
-    """A robot of example-robot-data."""
-    path, floating = ROBOTS[name]
-    place = next(f for f in files("example-robot-data") or [] if str(f).endswith(path)).locate()
-    model = pin.buildModelFromUrdf(str(place), *([pin.JointModelFreeFlyer()] if floating else []))
+    floating = ROBOTS[name][1]
+    model = pin.buildModelFromUrdf(urdf_of(name), *([pin.JointModelFreeFlyer()] if floating else []))
     return Robot(name, convert(model, name), model)
 
 

@@ -13,12 +13,18 @@ class Looked(NamedTuple):
 
 def look_at(c):
     """check: 0 where all numbers are finite, else nan."""
-    total = 0.0
+    a, b, d, e = 0.0, 0.0, 0.0, 0.0  # four sums that do not wait for each other
     for k in range(c.rows.shape[0]):
         x = numbers_at(c.rows[k, 0], c.rows[k, 1])
-        for i in range(x.shape[0]):
-            total = total + 0.0 * x[i]
-    c.check[0] = total
+        fours = x.shape[0] // 4
+        for i in range(fours):
+            a = a + 0.0 * x[4 * i]
+            b = b + 0.0 * x[4 * i + 1]
+            d = d + 0.0 * x[4 * i + 2]
+            e = e + 0.0 * x[4 * i + 3]
+        for i in range(4 * fours, x.shape[0]):
+            a = a + 0.0 * x[i]
+    c.check[0] = a + b + d + e
 
 
 class Copied(NamedTuple):

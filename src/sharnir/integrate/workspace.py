@@ -30,10 +30,10 @@ class Workspace:
         self._block, (self.state, self.events, memory) = allocate_together(parts, {**sizes, **method.sizes})
         self.output: Any = allocate(Output, sizes)
         method.fill(memory)
-        self._fresh = self._block.copy()
+        self.numbers = self._block.size + self.output.x.size
+        self._fresh = self._block.copy() if self.numbers <= LARGEST_KEPT else self._block
         groups = (system.problem(method.needs_jacobian), self.state, self.events, self.output, memory)
         self.drive = driver(method.entry, groups, store) if compiled else interpreted(method.entry, groups)
-        self.numbers = self._block.size + self.output.x.size
 
     def renew(self) -> None:
         """As if it had just been made: what a run leaves behind does not reach the next. (Output is written before read.)"""
