@@ -4,6 +4,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/pip --disable-pip-version-check --quiet
 
+# What is written in the dialect of the kernels.
+DIALECT := $(addprefix src/sharnir/,kernels programs integrate/stepping closed/solution.py closed/partition.py \
+	dialect/batch.py dialect/rows.py simulation/powers.py)
+
 .PHONY: demo test bench lint format docs clean
 
 demo: $(VENV)/.core
@@ -18,7 +22,7 @@ bench: $(VENV)/.bench
 lint: $(VENV)/.lint
 	$(BIN)/ruff check src tests examples benchmarks
 	$(BIN)/ruff format --check src tests examples benchmarks
-	$(BIN)/python -m sharnir.kernels.checker
+	$(BIN)/python -m sharnir.dialect.rules $(DIALECT)
 	$(BIN)/mypy
 
 # The generated part of the documentation: tables and pictures in docs/results.

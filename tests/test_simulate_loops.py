@@ -1,0 +1,138 @@
+"""Simulation on loops is simulation: the same motion, the same account of work, set up in a small part of the run."""
+
+from __future__ import annotations
+
+from time import process_time
+
+import numpy as np
+import pytest
+
+import sharnir as sh
+from sharnir.backends import shelf
+from sharnir.simulation import mechanics
+
+TIGHT = {"rtol": 1e-10, "atol": 1e-12}
+
+
+def machine(moving_base: bool = False) -> sh.Model:
+    """Drives, a ball joint, conservative forces and others, on bodies, joints and the ground; user's functions too."""
+    base = (lambda t: sh.Pose((0.1 * sh.sin(3.0 * t), 0.0, 0.0))) if moving_base else None
+    m = sh.Model("machine", base_motion=base)
+    carrier = "ground"
+    for k in range(5):
+        m.add_body(f"link{k}", mass=1.0, com=(0.1, 0.02, 0.0), inertia=(0.01, 0.02, 0.02))
+        joint = sh.Revolute("z" if k % 2 else "y", damping=0.05 * k, stiffness=0.5)
+        m.add_joint(f"hinge{k}", joint, carrier, f"link{k}", at=sh.Pose((0.3, 0.0, 0.0)))
+        carrier = f"link{k}"
+    m.add_body("disc", mass=0.5, com=(0.05, 0.0, 0.0), inertia=(0.01, 0.01, 0.01))
+    m.add_joint("driven", sh.Revolute("z", motion=lambda t: sh.sin(2.0 * t)), "link2", "disc")
+    m.add_body("bob", mass=0.5, com=(0.0, 0.1, 0.0), inertia=(0.01, 0.02, 0.03))
+    m.add_joint("ball", sh.Ball(), "link3", "bob")
+    m.add_force(sh.SpringDamper("ground", "link3", stiffness=10.0, damping=1.0, length=0.2))
+    m.add_force(sh.SpringDamper("link1", "bob", stiffness=10.0, length=0.2))
+    m.add_force(sh.Drag("bob", linear=0.3), name="drag") if hasattr(sh, "Drag") else None
+    m.add_force(lambda on: on.torque("hinge0", 0.2 * sh.cos(on.t)), name="push")
+    return m
+
+
+@pytest.mark.parametrize("moving_base", [False, True])
+def test_the_account_on_loops_is_that_of_straight_lines(moving_base):
+    m = machine(moving_base)
+    options = {"tau": {"hinge1": 0.3}, "output": 0.05, **TIGHT}
+    straight, loops = (sh.simulate(m, 0.5, backend=backend, **options) for backend in ("llvm", "loops"))
+    assert loops.cost.backend == "loops" and loops.accounted
+    assert set(loops.energy.work) == set(straight.energy.work)
+    assert np.allclose(loops.q, straight.q, rtol=0.0, atol=1e-7)
+    for cause, work in straight.energy.work.items():
+        assert np.allclose(loops.energy.work[cause], work, rtol=0.0, atol=1e-7 * max(1.0, np.abs(work).max())), cause
+    assert np.abs(loops.energy.defect).max() < 1e-7 * np.ptp(loops.energy.kinetic)
+
+
+def test_quaternions_stay_quaternions_on_loops():
+    r = sh.simulate(sh.samples.chain(40, dof=3), 0.05, backend="loops", integrator="rk4", step=1e-3)
+    q = r.q.reshape(len(r.t), -1, 4)
+    assert np.abs(np.linalg.norm(q, axis=-1) - 1.0).max() < 1e-15 * 4
+
+
+def test_a_constraint_joint_is_put_right_on_loops_too():
+    m = sh.Model("sphere")
+    m.add_body("bob", mass=1.0, inertia=(0.1, 0.1, 0.1))
+
+    def on_sphere(p, t):
+        return [p.position[0] ** 2 + p.position[1] ** 2 + p.position[2] ** 2 - 1.0]
+
+    joint = sh.ConstraintJoint(on_sphere, start=sh.Pose((1.0, 0.0, 0.0)))
+    m.add_joint("on the sphere", joint, "ground", "bob")
+    for backend in ("llvm", "loops"):
+        r = sh.simulate(m, 0.5, backend=backend, **TIGHT)
+        assert np.abs(np.sum(r.q[:, :3] ** 2, axis=1) - 1.0).max() < 1e-8
+
+
+@pytest.mark.parametrize("n", [30, 100])
+def test_a_run_that_was_made_ready_before_costs_what_its_steps_cost(n):
+    """A chain of 100 bodies took 0.3 s every time: a graph that is too large was traced anew for each run."""
+    m = sh.samples.chain(n)
+
+    def run() -> float:
+        begun = process_time()
+        sh.simulate(m, 0.01, integrator="rk4", step=1e-3, output=None)
+        return process_time() - begun
+
+    run()
+    assert min(run() for _ in range(3)) < 0.06
+
+
+def test_no_straight_line_code_grows_with_a_large_model(monkeypatch):
+    """Thousands of ball joints with dampers: nothing is traced that has more nodes than one force."""
+    sizes = []
+    emit = mechanics.GraphRunner.code
+
+    def watched(runner, lanes):
+        sizes.append(len(runner.traced.graph.nodes))
+        return emit(runner, lanes)
+
+    monkeypatch.setattr(mechanics.GraphRunner, "code", watched)
+    m = sh.Model("long")
+    carrier, joint = "ground", sh.Ball(damping=0.1)
+    for k in range(shelf.BODIES + 1):
+        m.add_body(f"b{k}", mass=1.0, com=(0.1, 0.0, 0.0), inertia=(0.01, 0.02, 0.02))
+        m.add_joint(f"j{k}", joint, carrier, f"b{k}", at=sh.Pose((0.2, 0.0, 0.0)))
+        carrier = f"b{k}"
+    r = sh.simulate(m, 2e-3, integrator="rk4", step=1e-3, output=None)
+    assert r.cost.backend == "loops" and r.accounted
+    assert sizes and max(sizes) < 2_000
+
+
+@pytest.mark.parametrize("method", ["momentum", "separate", "composite", "direct-iterative"])
+@pytest.mark.parametrize("backend", ["llvm", "loops"])
+def test_every_method_takes_the_fast_path(method, backend, monkeypatch):
+    """Plain arrays of one state never go through the careful conversion of arguments."""
+    if backend == "llvm" and "iterative" in method:
+        pytest.skip("runs as loops only")
+    m = sh.samples.chain(4)
+    d = sh.Dynamics(m, method, backend)
+    rng = np.random.default_rng(0)
+    q, v, a = rng.normal(size=(3, 4))
+    questions = {
+        "inverse": lambda: d.inverse(q, v, a),
+        "bias": lambda: d.bias(q, v),
+        "momenta": lambda: d.momenta(q, v),
+        "velocities": lambda: d.velocities(q, v),
+        "momentum_rates": lambda: d.momentum_rates(q, v),
+        "energy": lambda: d.energy(q, v),
+        "poses": lambda: d.poses(q),
+        "rates": lambda: d.rates(q, v),
+        "mass_matrix": lambda: d.mass_matrix(q),
+        "inverse_reactions": lambda: d.inverse_reactions(q, v, a),
+    }
+    if method != "momentum":
+        questions["forward"] = lambda: d.forward(q, v)
+    wanted = {name: ask() for name, ask in questions.items()}
+    monkeypatch.setattr(d._arguments, "row", lambda *_: pytest.fail("the careful way was taken"))
+    for name, ask in questions.items():
+        for x, y in zip(_several(ask()), _several(wanted[name]), strict=True):
+            assert np.allclose(x, y, rtol=1e-12, atol=1e-13), name
+
+
+def _several(x):
+    return x if isinstance(x, tuple) else (x,)
