@@ -53,10 +53,6 @@ def test_fit_refuses_what_is_no_polynomial():
         fit(lambda n: 2**n)
 
 
-def test_a_repeated_chain_is_the_chain_that_is_built():
-    chains.same_arrays(9)
-
-
 def test_the_peak_kernel_does_its_work():
     assert peak.peak_gflops(turns=1000) > 0.1
 
@@ -96,12 +92,11 @@ def test_a_robot_is_the_same_in_pinocchio_and_in_mujoco(name):
     mujoco_call(case)  # compares accelerations
 
 
-def test_long_chains_agree_with_themselves():
-    model = sh.samples.chain(600)
-    state = chains.state(600)
-    a = sh.Dynamics(model, "separate", backend="python").forward(*state)
-    b = sh.Dynamics(chains.long_chain(600), "separate", backend="python").forward(*state)
-    assert np.array_equal(a, b)
+def test_the_loop_alone_is_the_call_without_python():
+    model = sh.samples.chain(60)
+    call = chains.alone(model)
+    call()
+    assert np.allclose(call.arrays[4].qdd, chains.forward(model, "separate")(), rtol=1e-12)
 
 
 # --- Figure 1 -------------------------------------------------------------------------------------------------------------------

@@ -24,10 +24,10 @@ from ..model.structure import Structure
 from ..programs import PROGRAMS
 from ..programs.program import Program
 from .grouped_forces import GroupedForces, finite
-from .llvm.runner import LLVMRunner, share
+from .llvm.runner import share
 from .run import COMPUTED
 from .runner import Interface
-from .user_functions import USER_FUNCTIONS
+from .user_functions import UserFunctions
 
 LANES_FROM = 8
 """States in a batch from which on lanes are worth compiling for, where one state has been compiled for already."""
@@ -53,7 +53,6 @@ class LoopRunner(Interface):
         self._constants = {name: np.array(x, dtype=self._dtype(name)) for name, x in self.constant.items()}
         self._loops: dict[int, Loop] = {}
         self._idle: dict[int, list[_Workspace]] = {}
-        self._user: LLVMRunner | None = None
 
     def loop(self, lanes: int) -> Loop:
         if lanes not in self._loops:
@@ -73,7 +72,9 @@ class LoopRunner(Interface):
         given.setdefault("v", np.zeros(s.nv))
         out: list[Native] = []
         if s.drives or s.given:
-            out.append(self._user_functions().bind({name: given[name] for name in ("q", "v", "t", "drive", "given")}))
+            natives, found = self._user.chain(given)
+            out += natives
+            given |= found
         if s.forces and "wrench" in self._input_shapes:
             out += self._bound_forces(given)
         given.setdefault("load", np.zeros(s.sizes["nf"]))
@@ -147,18 +148,14 @@ class LoopRunner(Interface):
         out = dict.fromkeys(COMPUTED, nothing)
         v = given.get("v", np.zeros((1, s.nv)))
         if s.drives or s.given:
-            q, t = given["q"], given["t"]
-            rows = max(len(q), len(v), len(t))
-            out |= {"drive": np.empty((rows, 3 * len(s.drives))), "given": np.empty((rows, s.sizes["ng"]))}
-            self._user_functions().run(rows, [np.ascontiguousarray(x) for x in (q, v, t)], [out["drive"], out["given"]])
+            out |= self._user.run(given["q"], v, given["t"])
         if s.forces and "wrench" in given:
             out |= self._with_forces(given)
         return out
 
-    def _user_functions(self) -> LLVMRunner:
-        if self._user is None:
-            self._user = LLVMRunner(USER_FUNCTIONS, self.structure, store=self._store)
-        return self._user
+    @cached_property
+    def _user(self) -> UserFunctions:
+        return UserFunctions(self.structure, self._store)
 
     def _with_forces(self, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Wrenches, joint forces and loads once the model's own forces have acted."""

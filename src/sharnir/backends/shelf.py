@@ -12,9 +12,9 @@ from ..errors import MethodError
 from ..model.structure import Structure
 from ..programs import PROGRAMS, program_for
 from ..trace import GraphTooLarge
+from .force_report import FORCE_REPORT
 from .runner import PythonRunner
 from .traced import TracedProgram, trace_program
-from .user_functions import FORCE_REPORT
 
 LIMIT = 20_000
 """Nodes of a graph beyond which loops take over. Straight-line code is two to three times as fast, but compiles for 2 s for one

@@ -1,54 +1,66 @@
-"""The user's own functions (drives, custom joints, a moving base), and what forces report, as programs of their own.
+"""The user's own functions (drives, custom joints, a moving base) for loops.
 
-Every program is handed the values of the functions; the first one here hands them on. Traced, it is the code of those
-functions and no more: backends that loop need it. The second does the same with energy and power of the model's forces.
-Neither is for loops.
+They are grouped by shape, as forces are: a thousand sines that differ in amplitude and phase are one piece of machine code.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
 
-from ..dialect.arrays import Array
-from ..programs.inputs import State
-from ..programs.program import Program
+from collections.abc import Mapping
 
+import numpy as np
 
-class Values(NamedTuple):
-    drive: Array["nd", 3]
-    given: Array["ng"]
-
-
-class NoWork(NamedTuple):
-    pass
-
-
-def hand_on(tree, joints, x, w, y):
-    for k in range(x.drive.shape[0]):
-        for c in range(3):
-            y.drive[k, c] = x.drive[k, c]
-    for k in range(x.given.shape[0]):
-        y.given[k] = x.given[k]
+from ..dialect.cache import Cache
+from ..dialect.native import Native
+from ..model.forces.groups import Group
+from ..model.forces.shape import Shape
+from ..model.structure import Structure
+from ..trace.alike import Form, with_constants_as_inputs, without_constants
+from .grouped import GroupedCode
 
 
-USER_FUNCTIONS = Program("user functions", hand_on, State, NoWork, Values)
+class UserFunctions:
+    """Values of all of them, `drive` (nd, 3) and `given` (ng,), from q, v and t."""
+
+    def __init__(self, structure: Structure, store: Cache | None = None) -> None:
+        s = self.structure = structure
+        self.size, self.n_drive = 3 * len(s.drives) + s.sizes["ng"], 3 * len(s.drives)
+        found: dict[Form, list[tuple[list[int], list[float], list[int]]]] = {}
+        of_q, of_v = 1, 1 + s.nq  # the flat vector is t, q, v
+        for k, drive in enumerate(s.drives):
+            form, constants = without_constants(drive.graph, drive.inputs, drive.outputs)
+            found.setdefault(form, []).append(([0], constants, list(range(3 * k, 3 * k + 3))))
+        for given, q, v, at in s.given:
+            form, constants = without_constants(given.graph, given.inputs, given.outputs)
+            reads = [*range(of_q + q.start, of_q + q.stop), *range(of_v + v.start, of_v + v.stop), 0]
+            first = self.n_drive + at
+            found.setdefault(form, []).append((reads, constants, list(range(first, first + len(given.outputs)))))
+        self.code = GroupedCode([_group(form, each) for form, each in found.items()], store)
+
+    def chain(self, arrays: Mapping[str, np.ndarray]) -> tuple[list[Native], dict[str, np.ndarray]]:
+        """Native functions for one state, and the arrays they fill."""
+        s = self.structure
+        flat, values = np.zeros(1 + s.nq + s.nv), np.zeros(self.size)
+        parts = flat[:1], flat[1 : 1 + s.nq], flat[1 + s.nq :]
+        copied = self.code.copied(list(zip((arrays["t"], arrays["q"], arrays["v"]), parts, strict=True)))
+        return [copied, *self.code.chain(flat, {"push": values})], self._split(values)
+
+    def run(self, q: np.ndarray, v: np.ndarray, t: np.ndarray) -> dict[str, np.ndarray]:
+        """Rows of states, or one for all, to rows of values."""
+        n = max(len(q), len(v), len(t))
+        flat = np.concatenate([np.broadcast_to(x, (n, x.shape[1])) for x in (t, q, v)], axis=1)
+        values = np.zeros((n, self.size))
+        self.code.run(flat, {"push": values})
+        return self._split(values)
+
+    def _split(self, values: np.ndarray) -> dict[str, np.ndarray]:
+        return {"drive": values[..., : self.n_drive], "given": values[..., self.n_drive :]}
 
 
-class Reported(NamedTuple):
-    drive: Array["nd", 3]
-    given: Array["ng"]
-    q: Array["nq"]
-    v: Array["nv"]
-    report: Array[2, "ne"]
-
-
-class ReportOut(NamedTuple):
-    energy: Array["ne"]
-    power: Array["ne"]
-
-
-def hand_on_report(tree, joints, x, w, y):
-    for k in range(y.energy.shape[0]):
-        y.energy[k] = x.report[0, k]
-        y.power[k] = x.report[1, k]
-
-
-FORCE_REPORT = Program("forces", hand_on_report, Reported, NoWork, ReportOut)
+def _group(form: Form, each: list[tuple[list[int], list[float], list[int]]]) -> Group:
+    graph, reads, numbers, outputs = with_constants_as_inputs(form)
+    read, constants, places = (np.array(x) for x in zip(*each, strict=True))
+    nobody = np.zeros((len(each), 1), dtype=np.int64)  # these answer for no force
+    shape = Shape(graph, reads, numbers, {"push": outputs})
+    return Group(
+        shape, nobody, np.array(read, dtype=np.int64), np.array(constants, dtype=float), np.array(places, dtype=np.int64)
+    )

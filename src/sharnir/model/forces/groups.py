@@ -33,6 +33,10 @@ class Group:
     places: np.ndarray
     """(n, pushes): places in the flat vector of what is pushed."""
 
+    def places_of(self, answer: str) -> np.ndarray:
+        """Where an answer goes: pushes to their places, the others to the number of the force."""
+        return self.places if answer == "push" else self.force
+
 
 def grouped(structure: Structure, layout: Layout, forces: Mapping[str, Force]) -> list[Group]:
     """Forces of the library by kind, each kind traced once; those of the user traced one by one, then put with their like."""

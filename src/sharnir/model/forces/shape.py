@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ...kernels.algebra import cross, mtv, neg
 from ...kernels.joint_stage import BALL, GIVEN, ball_motion, free_motion
 from ...trace import Expression, Graph, Number, Symbol, call_traced, check_numbers, needed, tangent
+from ...trace.alike import Form, with_constants_as_inputs, without_constants
 from .layout import WIDTH
 from .loads import Loads
 
@@ -70,43 +71,15 @@ class TracedForce:
         wanted = set(needed(graph, self.outputs))
         self.reads = {place: x for place, x in on.inputs.items() if x.index in wanted}
 
-    def without_numbers(self) -> tuple[tuple[Any, ...], list[float]]:
+    def without_numbers(self) -> tuple[Form, list[float]]:
         """What is left of the graph without its constants, to be compared with others, and the constants."""
-        place: dict[int, Any] = {x.index: k for k, x in enumerate(self.reads.values())}
-        constants: list[float] = []
-        nodes: list[tuple[Any, ...]] = []
-        for index in needed(self.graph, self.outputs):
-            name, *args = self.graph.nodes[index]
-            if name == "const":
-                place[index] = -1 - len(constants)
-                constants.append(args[0])
-            elif name != "input":
-                place[index] = len(self.reads) + len(nodes)
-                nodes.append((name, *(place[a] for a in args)))
-        ends: list[int | None] = []
-        for y in self.outputs:
-            if not isinstance(y, Symbol) and y != 0.0:
-                ends.append(-1 - len(constants))
-                constants.append(y)
-            else:
-                ends.append(place[y.index] if isinstance(y, Symbol) else None)
-        return (len(self.reads), len(constants), tuple(nodes), tuple(ends)), constants
+        return without_constants(self.graph, list(self.reads.values()), self.outputs)
 
 
-def rebuilt(form: tuple[Any, ...]) -> Shape:
+def rebuilt(form: Form) -> Shape:
     """The shape of what `without_numbers` has left: constants have become inputs."""
-    n_reads, n_numbers, nodes, ends = form
-    graph = Graph()
-    values: list[Symbol] = list(graph.inputs(n_reads))
-    numbers = graph.inputs(n_numbers)
-
-    def value(k: int) -> Symbol:
-        return values[k] if k >= 0 else numbers[-1 - k]
-
-    for name, *args in nodes:
-        values.append(graph.record(name, *(value(a) for a in args)))
-    outputs = [0.0 if k is None else value(k) for k in ends]
-    return Shape(graph, values[:n_reads], numbers, by_name(outputs))
+    graph, reads, numbers, outputs = with_constants_as_inputs(form)
+    return Shape(graph, reads, numbers, by_name(outputs))
 
 
 def by_name(outputs: Sequence[Number]) -> dict[str, Sequence[Number]]:

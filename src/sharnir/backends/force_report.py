@@ -1,0 +1,32 @@
+"""What the forces of a model report, energy and power, as a program that hands it on. Not for loops: see `grouped_forces.py`."""
+
+from typing import NamedTuple
+
+from ..dialect.arrays import Array
+from ..programs.program import Program
+
+
+class NoWork(NamedTuple):
+    pass
+
+
+class Reported(NamedTuple):
+    drive: Array["nd", 3]
+    given: Array["ng"]
+    q: Array["nq"]
+    v: Array["nv"]
+    report: Array[2, "ne"]
+
+
+class ReportOut(NamedTuple):
+    energy: Array["ne"]
+    power: Array["ne"]
+
+
+def hand_on_report(tree, joints, x, w, y):
+    for k in range(y.energy.shape[0]):
+        y.energy[k] = x.report[0, k]
+        y.power[k] = x.report[1, k]
+
+
+FORCE_REPORT = Program("forces", hand_on_report, Reported, NoWork, ReportOut)

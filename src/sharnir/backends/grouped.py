@@ -1,0 +1,118 @@
+"""Small functions by the thousand: machine code for each shape of function, run on all functions of that shape.
+
+Nothing here grows with the number of functions but arrays: of one flat vector every function gathers what it reads, and what
+it answers is added at its places in another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..dialect.arithmetic import STEPPING
+from ..dialect.cache import Cache
+from ..dialect.jit import host_lanes
+from ..dialect.native import Loop, Native, address
+from ..dialect.rows import Copied, Gathered, Scattered, copy_rows, gather, scatter
+from ..model.forces.groups import Group, joined
+from .llvm.runner import GraphRunner
+from .traced import TracedProgram
+
+FEW, LONGEST = 4, 2_000
+"""Groups of fewer functions are joined, up to so many operations: straight-line code, but short."""
+
+AT_ONCE = 1 << 17
+"""Numbers gathered at once: as many as the caches next to the processor hold."""
+
+
+class GroupedCode:
+    """Groups of functions made ready, for one state without Python (`chain`) or for many (`run`)."""
+
+    def __init__(self, groups: Sequence[Group], store: Cache | None = None) -> None:
+        self.groups = _fewer(groups)
+        self._store = store or Cache()
+        self._runners: dict[tuple[int, tuple[str, ...]], GraphRunner] = {}
+
+    def chain(self, flat: np.ndarray, answers: Mapping[str, np.ndarray]) -> list[Native]:
+        """Native functions that read one flat vector and leave the answers in these arrays."""
+        zeros = np.zeros(max(x.size for x in answers.values()))
+        out = [self.copied([(zeros[: x.size], x) for x in answers.values()])]
+        for g, group in enumerate(self.groups):
+            out += self._bound(g, group, flat, answers)
+        return out
+
+    def _bound(self, g: int, group: Group, flat: np.ndarray, answers: Mapping[str, np.ndarray]) -> list[Native]:
+        n, shape = len(group.force), group.shape
+        lanes = host_lanes() if n >= host_lanes() else 1
+        found = {name: np.zeros((n, len(shape.outputs[name]))) for name in answers}
+        reads = np.zeros(group.reads.shape)
+        bound = self._runner(g, tuple(answers)).bind({"read": reads, "number": group.numbers, **found}, n, lanes)
+        first = self._loop(gather, Gathered).bind(Gathered(flat, group.reads.ravel(), reads.ravel()))
+        last = [
+            self._loop(scatter, Scattered).bind(Scattered(found[name].ravel(), group.places_of(name).ravel(), target))
+            for name, target in answers.items()
+            if found[name].size
+        ]
+        return [first, bound, *last]
+
+    def copied(self, pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> Native:
+        """A native function that copies arrays: (from, to)."""
+        rows = np.array([(address(x), address(y), x.size) for x, y in pairs], dtype=np.int64)
+        native = self._loop(copy_rows, Copied).bind(Copied(rows))
+        native.keep(pairs)
+        return native
+
+    def run(self, flat: np.ndarray, answers: Mapping[str, np.ndarray]) -> None:
+        """Rows (n, …) of flat vectors in; answers are added to rows (n, …)."""
+        for group, states, values in self._pieces(flat, tuple(answers)):
+            for (name, out), x in zip(answers.items(), values, strict=True):
+                _add(out, states, group.places_of(name), x)
+
+    def _pieces(self, flat: np.ndarray, answers: tuple[str, ...]) -> Iterator[tuple[Group, slice, list[np.ndarray]]]:
+        """Every group on some states at a time, its answers as (states, functions, numbers)."""
+        for g, group in enumerate(self.groups):
+            runner = self._runner(g, answers)
+            n, sizes = len(group.force), [len(group.shape.outputs[name]) for name in answers]
+            step = max(1, AT_ONCE // (n * (group.reads.shape[1] + group.numbers.shape[1] + sum(sizes) + 1)))
+            for first in range(0, len(flat), step):
+                states = slice(first, min(first + step, len(flat)))
+                m = states.stop - first
+                reads = np.take(flat[states], group.reads, axis=1).reshape(m * n, -1)
+                numbers = group.numbers if m == 1 else np.tile(group.numbers, (m, 1))
+                values = [np.empty((m * n, size)) for size in sizes]
+                runner.run(m * n, [reads, numbers], values)
+                yield group, states, [x.reshape(m, n, -1) for x in values]
+
+    def _runner(self, g: int, answers: tuple[str, ...]) -> GraphRunner:
+        if (g, answers) not in self._runners:
+            shape = self.groups[g].shape
+            outputs = {name: shape.outputs[name] for name in answers}
+            traced = TracedProgram(shape.graph, {"read": shape.reads, "number": shape.numbers}, outputs)
+            self._runners[g, answers] = GraphRunner(traced, store=self._store)
+        return self._runners[g, answers]
+
+    def _loop(self, entry: Any, group: Any) -> Loop:
+        return Loop(entry, (group,), STEPPING, store=self._store)
+
+
+def _fewer(groups: Sequence[Group]) -> list[Group]:
+    out = [group for group in groups if len(group.force) >= FEW]
+    few: list[Group] = []
+    size = 0
+    for group in groups:
+        if len(group.force) < FEW:
+            few.append(group)
+            size += len(group.force) * len(group.shape.graph.nodes)
+            if size > LONGEST:
+                out.append(joined(few))
+                few, size = [], 0
+    return out + ([joined(few)] if few else [])
+
+
+def _add(out: np.ndarray, states: slice, places: np.ndarray, values: np.ndarray) -> None:
+    """values (states, functions, k) added at places (functions, k) of every row of `out`: also where several go to the same."""
+    m, size = states.stop - states.start, out.shape[1]
+    where = places.ravel() + size * np.arange(m)[:, None]
+    out[states] += np.bincount(where.ravel(), values.ravel(), m * size).reshape(m, size)
