@@ -172,7 +172,7 @@ def test_a_kernel_or_a_compiler_that_changes_is_compiled_anew(folder, monkeypatc
         lambda: None,
         lambda: None,
         lambda: monkeypatch.setattr(native, "texts", lambda *f: (*texts(*f)[:-1], texts(*f)[-1] + "# changed")),
-        lambda: monkeypatch.setattr(jit, "translators", lambda: (*translators(), "# changed")),
+        lambda: monkeypatch.setattr(jit, "translators", lambda: translators() + "changed"),
     ]
     for change in changes:
         monkeypatch.setattr(native, "_loaded", {})  # as another process would

@@ -155,7 +155,10 @@ class LoopRunner(Interface):
 
     @cached_property
     def _user(self) -> UserFunctions:
-        return UserFunctions(self.structure, self._store)
+        key = ("user functions", str(self._store.folder))
+        if key not in self.structure.kept:
+            self.structure.kept[key] = UserFunctions(self.structure, self._store)
+        return self.structure.kept[key]
 
     def _with_forces(self, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Wrenches, joint forces and loads once the model's own forces have acted."""
@@ -167,9 +170,12 @@ class LoopRunner(Interface):
 
 
 def grouped_forces(structure: Structure, store: Cache) -> GroupedForces:
-    """The forces of a model, with poses and velocities by loops."""
-    bodies = LoopRunner(PROGRAMS["motion"], structure, store=store) if structure.forces.kinematic else None
-    return GroupedForces(structure, bodies, store)
+    """The forces of a model, with poses and velocities by loops; made once."""
+    key = ("forces", str(store.folder))
+    if key not in structure.kept:
+        bodies = LoopRunner(PROGRAMS["motion"], structure, store=store) if structure.forces.kinematic else None
+        structure.kept[key] = GroupedForces(structure, bodies, store)
+    return structure.kept[key]
 
 
 class _Workspace:

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from ..backends.shelf import LIMIT
-from ..dynamics import Dynamics
+from ..dynamics import Dynamics, say_renamed
 from ..errors import MethodError, ModelError, SingularError, known
 from ..machine import machine
 from ..method_table import METHODS, Method
+from ..model.garbage import no_collection
 from ..model.model import Model
 from .comparison import Comparison, facts
 from .contender import Contender, Ground, contenders
@@ -22,7 +23,7 @@ from .oracle import Oracle
 from .progress import Bar
 from .row import NOT_TRIED, Spread
 from .states import STEP, States, motion, random_states
-from .timing import TURN, without_collector
+from .timing import TURN
 
 BACKENDS = ("llvm", "loops", "python", "sparse", "dense")
 """In the order they are tried: the quickest first, in case there is no time for all."""
@@ -62,7 +63,7 @@ def compare(
     if not isinstance(model, Model):
         raise MethodError(f"compare needs a sharnir.Model, got {model!r}")
     chosen = [METHODS[name] for name in _names(methods, METHODS, "method")]
-    wanted = _names(backends, BACKENDS, "backend")
+    wanted = _names(renamed(backends), BACKENDS, "backend")
     numbers = {"states": states, "batch": batch, "rounds": rounds, "graph_limit": graph_limit}
     for name, value in numbers.items():
         if not isinstance(value, int) or value < 1:
@@ -91,6 +92,12 @@ def compare(
         _finish(list_of, result)
     result.seconds = perf_counter() - begun
     return result
+
+
+def renamed(backends: str | Iterable[str] | None) -> list[str] | None:
+    """With the name that loops had in the first version."""
+    names = [backends] if isinstance(backends, str) else backends
+    return None if names is None else [say_renamed() if name == "numba" else name for name in names]
 
 
 def _names(given: str | Iterable[str] | None, there: Iterable[str], what: str) -> list[str]:
@@ -158,7 +165,7 @@ def _measure(
                 continue
             contender.prepare(ground)
         ready = [c for c in in_order if c.row.ok]
-        with without_collector():
+        with no_collection():  # it would fall on one contender or another
             for turn in range(rounds):
                 bar.update(len(in_order) * (1 + turn / rounds), f"round {turn + 1} of {rounds}")
                 if turn and deadline is not None and perf_counter() > deadline:

@@ -5,10 +5,8 @@ It is the processor's time, which is the clock's on an idle machine, and on a bu
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from itertools import islice
 from time import perf_counter, process_time
 from typing import Any
@@ -54,15 +52,3 @@ class Stopwatch:
         for arguments in ready:
             call(*arguments)
         return (clock() - start) / (self._calls * self.states)
-
-
-@contextmanager
-def without_collector() -> Iterator[None]:
-    """Python's collection of cycles strikes whom it will: not now."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()

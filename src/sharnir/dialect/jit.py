@@ -6,6 +6,7 @@ import ctypes
 from collections.abc import Callable
 from functools import cache as once
 from typing import Any
+from weakref import WeakValueDictionary
 
 import llvmlite
 import llvmlite.binding as llvm
@@ -70,12 +71,19 @@ def compile_text(text: str, store: Cache) -> Compiled:
 def compile_kept(depends_on: tuple[str, ...], make_text: Callable[[], str], store: Cache, vectorize: bool = False) -> Compiled:
     """Machine code under a digest of everything it depends on: the caller's part, the text of the compiler, LLVM, the
     processor. The assembly is made only where the code is not in the cache yet."""
-    key = digest(host(), *translators(), str(vectorize), *depends_on)
-    code = store.load("llvm", key)
-    if code is None:
-        code = object_code(make_text(), vectorize)
-        store.save("llvm", key, code)
-    return Compiled(code)
+    key = digest(host(), translators(), str(vectorize), *depends_on)
+    compiled = _in_use.get((key, str(store.folder)))
+    if compiled is None:
+        code = store.load("llvm", key)
+        if code is None:
+            code = object_code(make_text(), vectorize)
+            store.save("llvm", key, code)
+        compiled = _in_use[key, str(store.folder)] = Compiled(code)
+    return compiled
+
+
+_in_use: WeakValueDictionary[tuple[str, str], Compiled] = WeakValueDictionary()
+"""Code that somebody in this process has loaded already."""
 
 
 def object_code(text: str, vectorize: bool = False) -> bytes:

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import DialectError
 from . import memory, ops
+from .cache import digest
 from .rules import function_problems
 
 
@@ -83,6 +84,6 @@ def _file_text(path: str) -> str:
 
 
 @cache
-def translators() -> tuple[str, ...]:
-    """The text of the compiler itself: code made by another version of it is not this code."""
-    return tuple(path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.py")))
+def translators() -> str:
+    """A digest of the compiler's own text: code made by another version of it is not this code."""
+    return digest(*(path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.py"))))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..backends.grouped_forces import GroupedForces
 from ..backends.loops import grouped_forces
 from ..dialect.arithmetic import STEPPING
 from ..dialect.native import Loop, Native
@@ -28,12 +29,19 @@ class Account:
         self.forces = grouped_forces(s, m.d._shelf.store) if s.forces else None
         self.kept = np.zeros(0, dtype=np.int64)
         if self.forces is not None:
-            rng = np.random.default_rng(5)
-            q = np.array([m.d.model.random_q(rng) for _ in range(SAMPLES)])
-            states = {"t": rng.uniform(0.1, 0.9, (SAMPLES, 1)), "q": q, "v": rng.uniform(0.1, 0.9, (SAMPLES, s.nv))}
-            self.kept = np.flatnonzero(~self.forces.conservative(states))  # one that did nothing there may do something later
+            self.kept = self._not_conservative(self.forces)
         names = [s.forces.names[k] for k in self.kept]
         self.causes = (*(["drives"] if self.drives else []), *names, *(["tau"] if tau_works else []))
+
+    def _not_conservative(self, forces: GroupedForces) -> np.ndarray:
+        """Found out once for a model. A force that did nothing where it was tried may do something later: it stays."""
+        s, model = self.m.structure, self.m.d.model
+        if "not conservative" not in s.kept:
+            rng = np.random.default_rng(5)
+            q = np.array([model.random_q(rng) for _ in range(SAMPLES)])
+            states = {"t": rng.uniform(0.1, 0.9, (SAMPLES, 1)), "q": q, "v": rng.uniform(0.1, 0.9, (SAMPLES, s.nv))}
+            s.kept["not conservative"] = np.flatnonzero(~forces.conservative(states))
+        return s.kept["not conservative"]
 
     def chain(self, at: dict[str, np.ndarray], power: np.ndarray) -> list[Native]:
         """Native functions that leave the powers in `power` once accelerations are known."""

@@ -97,7 +97,7 @@ class SimulationFields(Fields):
     """Constant joint forces by joint, the rest zero; or all of them."""
     method: Text | None = None
     """A name of sharnir.methods()."""
-    backend: choice("auto", "llvm", "loops", "python") = None  # type: ignore[valid-type]
+    backend: choice("auto", "llvm", "loops", "python", "numba") = None  # type: ignore[valid-type]
     integrator: Text | None = None
     """A name of sharnir.integrators()."""
     rtol: Number | None = None
