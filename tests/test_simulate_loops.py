@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from time import process_time
 
 import numpy as np
@@ -11,6 +12,7 @@ import sharnir as sh
 from sharnir.backends import shelf
 from sharnir.simulation import mechanics
 
+rollout_module = import_module("sharnir.simulation.rollout")  # sharnir.rollout is the function
 TIGHT = {"rtol": 1e-10, "atol": 1e-12}
 
 
@@ -136,3 +138,25 @@ def test_every_method_takes_the_fast_path(method, backend, monkeypatch):
 
 def _several(x):
     return x if isinstance(x, tuple) else (x,)
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "euler"])
+@pytest.mark.parametrize("with_forces", [False, True], ids=["lanes", "forces and drives"])
+def test_a_rollout_of_a_model_too_large_for_straight_lines_is_the_same_rollout(monkeypatch, integrator, with_forces):
+    m = machine() if with_forces else sh.samples.tree(6, branching=1.5, seed=3)
+    rng = np.random.default_rng(1)
+    q = np.array([m.random_q(rng) for _ in range(7)])
+    v, tau = rng.normal(size=(2, 7, m.nv))
+    options = {"dt": 1e-3, "steps": 20, "integrator": integrator, "method": "separate"}
+    straight = sh.rollout(m, q, v, control=np.repeat(tau[:, None], 20, axis=1), **options)
+    monkeypatch.setattr(rollout_module, "BODIES", 0)
+    loops = sh.rollout(m.copy(), q, v, control=np.repeat(tau[:, None], 20, axis=1), **options)
+    assert np.allclose(loops.q, straight.q, rtol=0.0, atol=1e-11)
+    assert np.allclose(loops.v, straight.v, rtol=0.0, atol=1e-9)
+
+
+def test_a_rollout_of_a_long_chain_sets_up_in_a_moment():
+    m = sh.samples.chain(400)
+    begun = process_time()
+    b = sh.rollout(m, np.full((5, 400), 0.01), dt=1e-3, steps=2)
+    assert b.ok.all() and process_time() - begun < 8.0

@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from ..backends.llvm.runner import GraphRunner, share
+from ..backends.shelf import BODIES, LIMIT
 from ..closed.assembly import assemble_start
 from ..closed.put_right import put_right_natively, quaternion_places
 from ..closed.solution import TURNS
 from ..closed.stabilisation import DECAYING, PROJECTION, Stabilisation, chosen, with_decay
 from ..dialect.jit import host_lanes
+from ..dialect.native import Native
 from ..dynamics import Dynamics
 from ..errors import MethodError, ModelError, StateError
 from ..integrate.compiled import driver
@@ -31,6 +33,9 @@ from .progress import Progress
 METHODS = {"rk4": rollout_rk4, "euler": rollout_euler}
 CHUNK = 16
 """Vectors of lanes that go through all steps together: their states stay in the nearest cache."""
+
+WORTH = 2
+"""Straight-line code may be so many times longer than usual: a rollout is long enough to pay for its compilation."""
 
 Control = Callable[[float, np.ndarray, np.ndarray], Any]
 
@@ -103,9 +108,12 @@ def rollout(
     if feedback is not None:
         model = model.copy()
         model.add_force(feedback, name="feedback")
-    d = dynamics(model, method, "llvm")
+    d = dynamics(model, method, "auto")
     if d._method.program is None or "iterative" in d.method:
-        raise MethodError(f"rollout needs a method of straight-line code; {d.method!r} is none: try 'separate' or 'composite'")
+        raise MethodError(
+            f"rollout needs a compiled method that gives accelerations and remembers nothing; {d.method!r} is none: "
+            "try 'separate' or 'composite'"
+        )
     if d.closed and (d.closed.form or not d.closed.is_small):
         raise MethodError(
             f"rollout needs straight-line code; model {model.name!r} with its {len(d.closed.table)} rows of constraints is too "
@@ -170,15 +178,37 @@ class _Plan:
         s = d.structure
         self.nq, self.nv = s.nq, s.nv
         self.parameters = np.array(list(s.parameters.values()), dtype=float)
-        shared = equations(d, balance=False, stabilisation=stabilisation)
-        assert shared is not None, "no limit was given"
-        self.code = shared.code
+        self.equations = None
+        """As straight-line code, where the model is not too large for that."""
+        if d.closed or s.nb <= BODIES:
+            limit = None if d.closed else WORTH * LIMIT
+            self.equations = equations(d, balance=False, limit=limit, stabilisation=stabilisation)
         self.projection: list[tuple[GraphRunner, str]] = []
         """What brings a state back to where it must be: code, and what it overwrites."""
         if d.closed and stabilisation == PROJECTION:
             position, speed = d.closed.corrections
             self.projection = [*[(position, "q")] * TURNS, (speed, "v")]
         self.store = d._shelf.store
+
+    def derivative(self, at: dict[str, np.ndarray], n: int) -> tuple[list[Native], list[Native]]:
+        """Native functions for n trajectories, rows in arrays by name; and those that give rates of coordinates alone."""
+        if self.equations is not None:
+            return [self.equations.code.bind(at | {"power": np.zeros(0)}, n, host_lanes())], []
+        shelf, s = self.d._shelf, self.d.structure
+        programs = (f"forward/{self.d._method.program}", "rates")
+        forward, rates = (shelf.runner(name, backend="loops") for name in programs)
+        if not (s.drives or s.given or s.forces):  # lanes of trajectories
+            rows = {name: x.reshape(n, -1) if x.size > 1 else x.reshape(1, -1) for name, x in at.items()}
+            calls = [
+                runner.prepared(n, [rows[name] for name in runner.inputs], [rows[name] for name in runner.outputs], True)
+                for runner in (forward, rates)
+            ]
+            return calls, calls[1:]
+        rows = {name: at[name].reshape(n, -1) for name in ("q", "v", "tau", "rate", "qdd")}
+        rest = {"t": at["t"], "parameter": at["parameter"]}
+        each = [{name: x[k] for name, x in rows.items()} | rest for k in range(n)]
+        of_rates = [native for one in each for native in rates.chain(one)]
+        return [*(native for one in each for native in forward.chain(one)), *of_rates], of_rates
 
 
 class _Part:
@@ -210,11 +240,10 @@ class _Part:
         )  # fmt: skip
         at = {"q": b.X[: self.split], "v": b.X[self.split :], "t": b.T, "tau": self.tau}
         at |= {"parameter": plan.parameters, "decay": self.decay}
-        rates = {"rate": b.DX[: self.split], "qdd": b.DX[self.split :], "power": np.zeros(0)}
-        derivative = plan.code.bind(at | rates, n, lanes)
+        derivative, rates = plan.derivative(at | {"rate": b.DX[: self.split], "qdd": b.DX[self.split :]}, n)
         projection = [code.bind(at | {"x": at[overwritten]}, n, lanes) for code, overwritten in plan.projection]
         projection = projection or put_right_natively(plan.d.model, at["q"], b.T, plan.store)
-        self.system = System(b, [derivative], projection=projection, split=self.split)
+        self.system = System(b, derivative, rates=rates, projection=projection, split=self.split)
         self.drive = driver(plan.entry, (self.system.problem(False), self.lanes))
 
     def run(self, until: int) -> None:
