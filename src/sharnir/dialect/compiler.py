@@ -15,6 +15,7 @@ from .arithmetic import Arithmetic, Mismatch, Options
 from .arrays import Array
 from .frame import Frame
 from .names import weight
+from .patterns import flatten, leaf_types, rebuild, returned_type
 from .sincos import UNLIKELY
 from .source import closure, refuse
 from .storage import words
@@ -25,13 +26,10 @@ from .values import (
     NUMBERS,
     SHARED,
     ArrayValue,
-    Complex,
     Flag,
     GroupValue,
     Integer,
-    Number,
     is_integer,
-    is_known,
 )
 
 
@@ -81,18 +79,18 @@ class Unit:
     def kept(self, callee: Any, args: Sequence[Any]) -> tuple[str, list[str], Any]:
         """A function that stays one: its name, the LLVM values it is called with, and what it returns, as a pattern."""
         flat: list[tuple[str, str]] = []
-        shape = tuple(_flatten(x, flat, self.options.lanes) for x in args)
+        shape = tuple(flatten(x, flat, self.options.lanes) for x in args)
         key = (callee, shape)
         if key not in self._kept:
             name = f"@{callee.__name__}.{len(self._kept)}"
             parameters = [f"%p{k}" for k in range(len(flat))]
             function = Function(self, name[1:], [f"{kind} {p}" for (kind, _), p in zip(flat, parameters, strict=True)])
             given = iter(parameters)
-            result = Frame(function, callee, [_rebuild(x, given) for x in shape]).run()
+            result = Frame(function, callee, [rebuild(x, given) for x in shape]).run()
             leaves: list[tuple[str, str]] = []
-            pattern = None if result is None else _flatten(_as_values(function, result), leaves, self.options.lanes)
+            pattern = None if result is None else flatten(_as_values(function, result), leaves, self.options.lanes)
             function.give_back(leaves)
-            self._texts.append(function.text(_returned_type(leaves)))
+            self._texts.append(function.text(returned_type(leaves)))
             self._kept[key] = name, pattern
         name, pattern = self._kept[key]
         return name, [f"{kind} {value}" for kind, value in flat], pattern
@@ -159,15 +157,15 @@ class Function:
             raise refuse(caller, node, str(error)) from None
         leaves: list[tuple[str, str]] = []
         if pattern is not None:
-            _leaves(pattern, leaves)
+            leaf_types(pattern, leaves)
         if not leaves:
             self.w.line(f"call void {name}({', '.join(values)})")
-            return None if pattern is None else _rebuild(pattern, iter(()))
-        kinds = _returned_type(leaves)
+            return None if pattern is None else rebuild(pattern, iter(()))
+        kinds = returned_type(leaves)
         result = self.w.let(f"call {kinds} {name}({', '.join(values)})")
         if len(leaves) > 1:
-            return _rebuild(pattern, iter([self.w.let(f"extractvalue {kinds} {result}, {k}") for k in range(len(leaves))]))
-        return _rebuild(pattern, iter([result]))
+            return rebuild(pattern, iter([self.w.let(f"extractvalue {kinds} {result}, {k}") for k in range(len(leaves))]))
+        return rebuild(pattern, iter([result]))
 
     def _moved(self, group: GroupValue) -> str:
         if not group.at:
@@ -178,7 +176,7 @@ class Function:
         if not leaves:
             self.w.line("ret void")
             return
-        kinds = _returned_type(leaves)
+        kinds = returned_type(leaves)
         out = leaves[0][1]
         if len(leaves) > 1:
             out = "poison"
@@ -208,87 +206,3 @@ def _as_values(function: Function, result: Any) -> Any:
     if isinstance(result, Flag):
         return Integer(function.a.integer(result))
     return result
-
-
-# --- values to and from the parameters of a function ---------------------------------------------------------------------------
-def _flatten(x: Any, flat: list[tuple[str, str]], lanes: int) -> Any:
-    """A value as a pattern that does not depend on LLVM's names, which are appended to `flat` with their types."""
-    if isinstance(x, tuple):
-        return tuple(_flatten(part, flat, lanes) for part in x)
-    if isinstance(x, Integer):
-        flat.append(("i64", x.name))
-        return _Leaf("i64")
-    if isinstance(x, Flag):
-        flat.append(("i1", x.name))
-        return _Leaf("i1")
-    if isinstance(x, Number):
-        kind = f"<{lanes} x double>" if x.wide else "double"
-        flat.append((kind, x.name))
-        return _Leaf(kind)
-    if isinstance(x, Complex):
-        return Complex(_flatten(x.re, flat, lanes), _flatten(x.im, flat, lanes))
-    if isinstance(x, ArrayValue):
-        flat.append(("ptr", x.pointer))
-        return ArrayValue("", tuple(_flatten(n, flat, lanes) for n in x.shape), x.kind)
-    if isinstance(x, GroupValue):
-        flat.append(("ptr", x.base))
-        return GroupValue(x.declared, "", 0, x.shared)
-    assert is_known(x) or callable(x), x
-    return (_Known(x),)
-
-
-class _Known:
-    """A known value as part of a key; 1, 1.0 and True are not the same here."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Known) and type(self.value) is type(other.value) and repr(self.value) == repr(other.value)
-
-    def __hash__(self) -> int:
-        return hash(repr(self.value))
-
-
-class _Leaf(str):
-    """The type of a parameter."""
-
-    __slots__ = ()
-
-
-def _rebuild(pattern: Any, names: Any) -> Any:
-    if isinstance(pattern, tuple) and len(pattern) == 1 and isinstance(pattern[0], _Known):
-        return pattern[0].value
-    if isinstance(pattern, tuple):
-        return tuple(_rebuild(part, names) for part in pattern)
-    if isinstance(pattern, Complex):
-        return Complex(_rebuild(pattern.re, names), _rebuild(pattern.im, names))
-    if isinstance(pattern, ArrayValue):
-        pointer = next(names)
-        return ArrayValue(pointer, tuple(_rebuild(n, names) for n in pattern.shape), pattern.kind)
-    if isinstance(pattern, GroupValue):
-        return GroupValue(pattern.declared, next(names), 0, pattern.shared)
-    name = next(names)
-    if pattern == "i64":
-        return Integer(name)
-    return Flag(name) if pattern == "i1" else Number(name, pattern != "double")
-
-
-def _leaves(pattern: Any, out: list[tuple[str, str]]) -> None:
-    """The types of what a function returns."""
-    if isinstance(pattern, tuple) and len(pattern) == 1 and isinstance(pattern[0], _Known):
-        return
-    if isinstance(pattern, tuple):
-        for part in pattern:
-            _leaves(part, out)
-    elif isinstance(pattern, Complex):
-        _leaves(pattern.re, out)
-        _leaves(pattern.im, out)
-    else:
-        out.append((str(pattern), ""))
-
-
-def _returned_type(leaves: Sequence[tuple[str, str]]) -> str:
-    if not leaves:
-        return "void"
-    return leaves[0][0] if len(leaves) == 1 else "{ " + ", ".join(kind for kind, _ in leaves) + " }"

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from . import memory, ops
@@ -60,13 +64,12 @@ class Expressions:
 
     def constant(self, node: ast.Name) -> Any:
         """A name of the module: a function, a constant."""
-        found = self.function.__globals__.get(node.id, self.function.__globals__)
-        if found is self.function.__globals__:
-            found = getattr(__import__("builtins"), node.id, None)
-            if found is None:
-                raise Mismatch(f"{node.id!r} is nowhere defined before")
-            if found not in _BUILTINS:
-                raise Mismatch(f"{node.id!r} is not in the dialect")
+        space = self.function.__globals__
+        found = space[node.id] if node.id in space else getattr(builtins, node.id, None)
+        if found is None:
+            raise Mismatch(f"{node.id!r} is nowhere defined before")
+        if node.id not in space and found not in _BUILTINS:
+            raise Mismatch(f"{node.id!r} is not in the dialect")
         if not (_is_constant(found) or callable(found)):
             raise Mismatch(f"{node.id!r} is {type(found).__name__}: a module keeps numbers and tuples of numbers only")
         return found
@@ -171,52 +174,54 @@ class Expressions:
     def value_BoolOp(self, node: ast.BoolOp) -> Any:
         """What need not be looked at is not: its place may not exist."""
         join, stops = (self.a.both, False) if isinstance(node.op, ast.And) else (self.a.either, True)
-        out = self.a.truth(self.value(node.values[0]))
+        out = self._truth(node.values[0])
         for part in node.values[1:]:
             if out is stops:
                 return out
             if isinstance(out, bool):
-                out = self.a.truth(self.value(part))
+                out = self._truth(part)
                 continue
             if out.wide:
-                out = join(out, self.a.truth(self.value(part)))
+                out = join(out, self._truth(part))
                 continue
-            lines, (label, found) = self._aside(lambda part=part: self.a.truth(self.value(part)))
-            if _harmless(lines):
-                self.w.lines += lines
-                out = join(out, found)
+            aside = self._aside(partial(self._truth, part))
+            if aside.harmless:
+                self.w.lines += aside.lines
+                out = join(out, aside.value)
                 continue
-            before, first, end = self.w.here, label, self.w.label()
-            ways = f"label %{end}, label %{first}" if stops else f"label %{first}, label %{end}"
+            before, end, found = self.w.here, self.w.label(), aside.value
+            ways = f"label %{end}, label %{aside.first}" if stops else f"label %{aside.first}, label %{end}"
             self.w.line(f"br i1 {out.name}, {ways}")
-            last = self._take_aside(first, lines)
+            self._take(aside)
             self.w.line(f"br label %{end}")
             self.w.block(end)
             second = str(found).lower() if isinstance(found, bool) else found.name
             numbers = out.of_numbers or getattr(found, "of_numbers", False)
-            name = self.w.let(f"phi i1 [ {str(stops).lower()}, %{before} ], [ {second}, %{last} ]")
+            name = self.w.let(f"phi i1 [ {str(stops).lower()}, %{before} ], [ {second}, %{aside.last} ]")
             out = Flag(name, False, numbers)
         return out
+
+    def _truth(self, node: ast.expr) -> Any:
+        return self.a.truth(self.value(node))
 
     def value_IfExp(self, node: ast.IfExp) -> Any:
         test = self.condition(node.test, "a branch")
         if isinstance(test, bool):
             return self.value(node.body if test else node.orelse)
         w = self.w
-        yes_lines, (yes, a) = self._aside(lambda: self.value(node.body))
-        no_lines, (no, b) = self._aside(lambda: self.value(node.orelse))
-        if _harmless(yes_lines) and _harmless(no_lines):
-            w.lines += [*yes_lines, *no_lines]
-            return self.a.choose(test, a, b)
+        yes, no = self._aside(partial(self.value, node.body)), self._aside(partial(self.value, node.orelse))
+        if yes.harmless and no.harmless:
+            w.lines += [*yes.lines, *no.lines]
+            return self.a.choose(test, yes.value, no.value)
         end = w.label()
-        w.line(f"br i1 {test.name}, label %{yes}, label %{no}")
-        arms, lasts = [], []
-        for label, lines, mine, other in ((yes, yes_lines, a, b), (no, no_lines, b, a)):
-            lasts.append(self._take_aside(label, lines))
-            arms.append(self._settled(mine, other))
+        w.line(f"br i1 {test.name}, label %{yes.first}, label %{no.first}")
+        arms = []
+        for mine, other in ((yes, no), (no, yes)):
+            self._take(mine)
+            arms.append(self._settled(mine.value, other.value))
             w.line(f"br label %{end}")
         w.block(end)
-        return self._met(arms[0], arms[1], lasts)
+        return self._met(arms[0], arms[1], [yes.last, no.last])
 
     def _settled(self, x: Any, other: Any) -> Any:
         """A value as LLVM's, of the kind that it and the other one can both be."""
@@ -234,30 +239,26 @@ class Expressions:
         name = self.w.let(f"phi {kind} [ {x.name}, %{labels[0]} ], [ {y.name}, %{labels[1]} ]")
         return Integer(name) if isinstance(x, Integer) else Number(name, self.w.lanes > 1)
 
-    def _aside(self, work: Any) -> tuple[list[str], tuple[str, Any]]:
-        """What `work` writes, kept apart, under a label of its own; the label and what it returns."""
+    def _aside(self, work: Callable[[], Any]) -> _Aside:
+        """What `work` writes, kept apart under a label of its own, and what it returns."""
         w = self.w
-        lines, here, label = w.lines, w.here, w.label()
-        w.lines, w.here = [], label
+        lines, here, first = w.lines, w.here, w.label()
+        w.lines, w.here = [], first
         try:
-            found = work()
-            kept = w.lines
-            self._last = w.here
+            value = work()
+            return _Aside(w.lines, first, w.here, value)
         finally:
             w.lines, w.here = lines, here
-        self._ends = {**getattr(self, "_ends", {}), label: self._last}
-        return kept, (label, found)
 
-    def _take_aside(self, label: str, lines: list[str]) -> str:
-        """Write what was kept apart as a block; returns the label of the block it ends in."""
-        self.w.block(label)
-        self.w.lines += lines
-        self.w.here = self._ends.pop(label)
-        return self.w.here
+    def _take(self, aside: _Aside) -> None:
+        """Write what was kept apart, as a block or several."""
+        self.w.block(aside.first)
+        self.w.lines += aside.lines
+        self.w.here = aside.last
 
     def condition(self, node: ast.expr, where: str) -> Any:
         """What a branch depends on: integers, or numbers where that is allowed."""
-        found = self.a.truth(self.value(node))
+        found = self._truth(node)
         if isinstance(found, Flag) and (found.wide or (found.of_numbers and not self.a.options.branches)):
             raise refuse(self.function, node, f"{where} depends on {ast.unparse(node)!r}, which is made of numbers: use select")
         return found
@@ -320,6 +321,16 @@ def _is_constant(x: Any) -> bool:
 _EFFECTS = ("load ", "store ", "call ", "br ")
 
 
-def _harmless(lines: list[str]) -> bool:
-    """Whether instructions can be carried out though nobody may want their results."""
-    return not any(word in line for line in lines for word in _EFFECTS) and not any(line.endswith(":") for line in lines)
+@dataclass(frozen=True)
+class _Aside:
+    """Instructions that are not written yet: the labels of the block they begin and end in, and their value."""
+
+    lines: list[str]
+    first: str
+    last: str
+    value: Any
+
+    @property
+    def harmless(self) -> bool:
+        """Whether they can be carried out though nobody may want their value."""
+        return self.first == self.last and not any(word in line for line in self.lines for word in _EFFECTS)

@@ -1,29 +1,16 @@
-"""One call of a function of the dialect, written into the LLVM function it is part of: statements and names."""
+"""One call of a function of the dialect, written into the LLVM function it is part of: its statements."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .arithmetic import Mismatch
-from .expressions import Expressions
 from .names import direct_names, nodes_in
+from .slots import Names, Slot, Unclear, described, fits
 from .source import check_form, refuse, syntax
-from .values import (
-    COMPLEX,
-    INTEGERS,
-    ArrayValue,
-    Complex,
-    Flag,
-    Integer,
-    Number,
-    describe,
-    is_integer,
-    is_known,
-    is_number,
-)
+from .values import describe
 
 if TYPE_CHECKING:
     from .compiler import Function
@@ -35,29 +22,14 @@ UNROLLED_NODES = 600
 """… and nodes of the text they become."""
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """A place in memory for one number or integer; LLVM promotes it to a register."""
-
-    pointer: str
-    integer: bool
-
-
-class Unclear:
-    """A name that means different things on different ways through the function."""
-
-
-class Frame(Expressions):
+class Frame(Names):
     def __init__(self, into: Function, function: Any, args: Sequence[Any]) -> None:
         self.into, self.unit, self.w, self.a = into, into.unit, into.w, into.a
         check_form(function, self.a.options.branches)
         self.function, self.tree = function, syntax(function)
         self.direct = direct_names(function)
-        self.names: dict[str, Any] = {}
-        self._homes: dict[str, int] = {}  # in which list of statements a name got its slot
+        super().__init__()
         self._body = id(self.tree.body)
-        self._around: list[int] = []  # the lists of statements that the present one is part of
-        self._other: dict[str, Any] = {}  # names as the other branch left them
         self._loops: list[tuple[str, str]] = []
         self._result: Any = None
         self._exit = ""
@@ -81,73 +53,7 @@ class Frame(Expressions):
         if self.w.here != "dead":
             self.w.line(f"br label %{self._exit}")
         self.w.block(self._exit)
-        return self._read(self._result)
-
-    # --- names --------------------------------------------------------------------------------------------------------------
-    def store(self, name: str, value: Any, node: ast.AST) -> None:
-        if name in self.direct or not self._storable(value):
-            if name not in self.direct and name in self.names and self._homes.get(name) in self._around:
-                raise refuse(
-                    self.function, node, f"{name!r} is bound to {describe(value)} in a branch or a loop: give it a name there"
-                )
-            self.names[name], self._homes[name] = value, self._body
-            return
-        slot = self.names.get(name)
-        if slot is None and _fits(self._other.get(name), value):  # the same place as on the other branch
-            slot = self.names[name] = self._other[name]
-            self._homes[name] = self._body
-        if not _fits(slot, value):
-            if slot is not None and not isinstance(slot, Unclear) and self._homes[name] in self._around:
-                kinds = f"{_described(slot)} before and {describe(value)} here"
-                raise refuse(self.function, node, f"{name!r} is {kinds}: what a name holds is of one kind")
-            self.names[name] = slot = self._slot_for(value)
-            self._homes[name] = self._body
-        self._write(slot, value)
-
-    def _storable(self, value: Any) -> bool:
-        if isinstance(value, tuple):
-            return all(self._storable(x) for x in value)
-        return is_known(value) or isinstance(value, (Integer, Number, Flag, Complex))
-
-    def _slot_for(self, value: Any) -> Any:
-        if isinstance(value, tuple):
-            return tuple(self._slot_for(x) for x in value)
-        if isinstance(value, Complex):
-            return Complex(self._slot_for(value.re), self._slot_for(value.im))
-        integer = is_integer(value)
-        return Slot(self.into.room("i64" if integer else self.w.T), integer)
-
-    def _write(self, slot: Any, value: Any) -> None:
-        if isinstance(slot, tuple):
-            for part, x in zip(slot, value, strict=True):
-                self._write(part, x)
-        elif isinstance(slot, Complex):
-            value = value if isinstance(value, Complex) else Complex(value, 0.0)
-            self._write(slot.re, value.re)
-            self._write(slot.im, value.im)
-        elif slot.integer:
-            self.w.line(f"store i64 {self.a.integer(value)}, ptr {slot.pointer}")
-        else:
-            self.w.line(f"store {self.w.T} {self.a.number(value)}, ptr {slot.pointer}")
-
-    def _read(self, slot: Any) -> Any:
-        if isinstance(slot, tuple):
-            return tuple(self._read(x) for x in slot)
-        if isinstance(slot, Complex) and isinstance(slot.re, Slot):
-            return Complex(self._read(slot.re), self._read(slot.im))
-        if not isinstance(slot, Slot):
-            return slot
-        if slot.integer:
-            return Integer(self.w.let(f"load i64, ptr {slot.pointer}"))
-        return Number(self.w.let(f"load {self.w.T}, ptr {slot.pointer}"), self.w.lanes > 1)
-
-    def value_Name(self, node: ast.Name) -> Any:
-        if node.id in self.names:
-            found = self.names[node.id]
-            if isinstance(found, Unclear):
-                raise refuse(self.function, node, f"{node.id!r} means one thing in a branch and another in the other")
-            return found if node.id in self.direct else self._read(found)
-        return self.constant(node)
+        return self.read(self._result)
 
     # --- statements ---------------------------------------------------------------------------------------------------------
     def block(self, body: Sequence[ast.stmt]) -> None:
@@ -183,15 +89,15 @@ class Frame(Expressions):
         value = None if node.value is None else self.value(node.value)
         if not self._exit:
             raise Mismatch("a return that is not the last statement")  # found by run() already
-        if value is not None and not self._storable(value):
+        if value is not None and not self.storable(value):
             raise Mismatch(f"returns {describe(value)} from within: only numbers, and tuples of numbers")
         if not self._returned:
-            self._result = None if value is None else self._slot_for(value)
+            self._result = None if value is None else self.slot_for(value)
             self._returned = True
-        elif value is not None and not _fits(self._result, value):
-            raise Mismatch(f"returns {describe(value)} here and {_described(self._result)} elsewhere")
+        elif value is not None and not fits(self._result, value):
+            raise Mismatch(f"returns {describe(value)} here and {described(self._result)} elsewhere")
         if value is not None:
-            self._write(self._result, value)
+            self.write(self._result, value)
         self.w.line(f"br label %{self._exit}")
         self._dead()
 
@@ -328,12 +234,12 @@ class Frame(Expressions):
     def _loop(self, node: ast.For, low: Any, high: Any, step: int) -> None:
         assert isinstance(node.target, ast.Name)
         w, count, name = self.w, Slot(self.into.room("i64"), True), node.target.id
-        self._write(count, low)
+        self.write(count, low)
         limit = self.a.integer(high)
         head, body, more, end = w.label(), w.label(), w.label(), w.label()
         w.line(f"br label %{head}")
         w.block(head)
-        k = self._read(count)
+        k = self.read(count)
         going = w.let(f"icmp {'slt' if step > 0 else 'sgt'} i64 {k.name}, {limit}")
         w.line(f"br i1 {going}, label %{body}, label %{end}")
         if name not in self.names or not isinstance(self.names[name], Slot):
@@ -342,7 +248,7 @@ class Frame(Expressions):
         variable = self.names[name]
         self._loops.append((more, end))
         w.block(body)
-        self._write(variable, k)
+        self.write(variable, k)
         self.inner(node.body)
         self._loops.pop()
         if w.here != "dead":
@@ -352,50 +258,6 @@ class Frame(Expressions):
         w.line(f"store i64 {after}, ptr {count.pointer}")
         w.line(f"br label %{head}")
         w.block(end)
-
-    # --- places of arrays ---------------------------------------------------------------------------------------------------
-    def element(self, node: ast.Subscript) -> tuple[ArrayValue, str]:
-        """The array a subscript is of, and the address of that place."""
-        array = self.value(node.value)
-        if not isinstance(array, ArrayValue):
-            raise Mismatch(f"an assignment into {describe(array)}: only arrays store")
-        return self.place(array, self.indices(node.slice))
-
-    def put(self, array: ArrayValue, place: str, value: Any) -> None:
-        if array.shape:
-            raise Mismatch("an assignment to a whole row: take numbers one by one")
-        if array.kind == INTEGERS:
-            if not is_integer(value):
-                raise Mismatch(f"{describe(value)} for an array of integers")
-            self.w.line(f"store i64 {self.a.integer(value)}, ptr {place}{self.unit.tag(array.kind)}")
-        elif array.kind == COMPLEX:
-            value = value if isinstance(value, Complex) else Complex(value, 0.0)
-            second = self.w.let(f"getelementptr inbounds {self.w.T}, ptr {place}, i64 1")
-            self.w.line(f"store {self.w.T} {self.a.number(value.re)}, ptr {place}, align 8")
-            self.w.line(f"store {self.w.T} {self.a.number(value.im)}, ptr {second}, align 8")
-        elif not is_number(value) and not isinstance(value, Flag):
-            raise Mismatch(f"{describe(value)} for an array of numbers")
-        elif array.kind == "shared numbers" and self.w.lanes > 1:
-            raise Mismatch("an array that all lanes share is only read")
-        else:
-            self.w.line(f"store {self.w.T} {self.a.number(value)}, ptr {place}, align 8{self.unit.tag(array.kind)}")
-
-
-def _fits(slot: Any, value: Any) -> bool:
-    """Whether a value can be put where another one was put first."""
-    if isinstance(slot, tuple):
-        return isinstance(value, tuple) and len(slot) == len(value) and all(_fits(s, x) for s, x in zip(slot, value, strict=True))
-    if isinstance(slot, Complex):
-        return isinstance(value, Complex) or is_number(value)
-    if isinstance(slot, Slot):
-        return is_integer(value) if slot.integer else is_number(value)
-    return False
-
-
-def _described(slot: Any) -> str:
-    if isinstance(slot, Slot):
-        return "an integer" if slot.integer else "a number"
-    return describe(slot)
 
 
 def _breaks(node: ast.AST) -> bool:

@@ -74,11 +74,6 @@ def is_number(x: Any) -> bool:
     return isinstance(x, (int, float, Integer, Number))
 
 
-def is_group(x: Any) -> bool:
-    """A NamedTuple class or the value of one: it travels whole."""
-    return isinstance(x, GroupValue)
-
-
 def describe(x: Any) -> str:
     """For messages."""
     if isinstance(x, tuple):

@@ -1,0 +1,159 @@
+"""Names of a function that is being compiled: bound to values outright, or to places in memory; and places of arrays."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Any
+
+from .arithmetic import Mismatch
+from .expressions import Expressions
+from .source import refuse
+from .values import (
+    COMPLEX,
+    INTEGERS,
+    SHARED,
+    ArrayValue,
+    Complex,
+    Flag,
+    Integer,
+    Number,
+    describe,
+    is_integer,
+    is_known,
+    is_number,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place in memory for one number or integer; LLVM promotes it to a register."""
+
+    pointer: str
+    integer: bool
+
+
+class Unclear:
+    """A name that means different things on different ways through the function."""
+
+
+class Names(Expressions):
+    """What a Frame knows of names. A name holds one kind of thing; in a list of statements of its own it may be bound anew."""
+
+    direct: frozenset[str]
+
+    def __init__(self) -> None:
+        self.names: dict[str, Any] = {}
+        self._homes: dict[str, int] = {}  # in which list of statements a name got its slot
+        self._body = 0  # the list of statements that is being compiled
+        self._around: list[int] = []  # the lists of statements that the present one is part of
+        self._other: dict[str, Any] = {}  # names as the other branch left them
+
+    def store(self, name: str, value: Any, node: ast.AST) -> None:
+        if name in self.direct or not self.storable(value):
+            if name not in self.direct and name in self.names and self._homes.get(name) in self._around:
+                raise refuse(
+                    self.function, node, f"{name!r} is bound to {describe(value)} in a branch or a loop: give it a name there"
+                )
+            self.names[name], self._homes[name] = value, self._body
+            return
+        slot = self.names.get(name)
+        if slot is None and fits(self._other.get(name), value):  # the same place as on the other branch
+            slot = self.names[name] = self._other[name]
+            self._homes[name] = self._body
+        if not fits(slot, value):
+            if slot is not None and not isinstance(slot, Unclear) and self._homes[name] in self._around:
+                kinds = f"{described(slot)} before and {describe(value)} here"
+                raise refuse(self.function, node, f"{name!r} is {kinds}: what a name holds is of one kind")
+            self.names[name] = slot = self.slot_for(value)
+            self._homes[name] = self._body
+        self.write(slot, value)
+
+    def storable(self, value: Any) -> bool:
+        if isinstance(value, tuple):
+            return all(self.storable(x) for x in value)
+        return is_known(value) or isinstance(value, (Integer, Number, Flag, Complex))
+
+    def slot_for(self, value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(self.slot_for(x) for x in value)
+        if isinstance(value, Complex):
+            return Complex(self.slot_for(value.re), self.slot_for(value.im))
+        integer = is_integer(value)
+        return Slot(self.into.room("i64" if integer else self.w.T), integer)
+
+    def write(self, slot: Any, value: Any) -> None:
+        if isinstance(slot, tuple):
+            for part, x in zip(slot, value, strict=True):
+                self.write(part, x)
+        elif isinstance(slot, Complex):
+            value = value if isinstance(value, Complex) else Complex(value, 0.0)
+            self.write(slot.re, value.re)
+            self.write(slot.im, value.im)
+        elif slot.integer:
+            self.w.line(f"store i64 {self.a.integer(value)}, ptr {slot.pointer}")
+        else:
+            self.w.line(f"store {self.w.T} {self.a.number(value)}, ptr {slot.pointer}")
+
+    def read(self, slot: Any) -> Any:
+        if isinstance(slot, tuple):
+            return tuple(self.read(x) for x in slot)
+        if isinstance(slot, Complex) and isinstance(slot.re, Slot):
+            return Complex(self.read(slot.re), self.read(slot.im))
+        if not isinstance(slot, Slot):
+            return slot
+        if slot.integer:
+            return Integer(self.w.let(f"load i64, ptr {slot.pointer}"))
+        return Number(self.w.let(f"load {self.w.T}, ptr {slot.pointer}"), self.w.lanes > 1)
+
+    def value_Name(self, node: ast.Name) -> Any:
+        if node.id in self.names:
+            found = self.names[node.id]
+            if isinstance(found, Unclear):
+                raise refuse(self.function, node, f"{node.id!r} means one thing in a branch and another in the other")
+            return found if node.id in self.direct else self.read(found)
+        return self.constant(node)
+
+    # --- places of arrays ---------------------------------------------------------------------------------------------------
+    def element(self, node: ast.Subscript) -> tuple[ArrayValue, str]:
+        """The array a subscript is of, and the address of that place."""
+        array = self.value(node.value)
+        if not isinstance(array, ArrayValue):
+            raise Mismatch(f"an assignment into {describe(array)}: only arrays store")
+        return self.place(array, self.indices(node.slice))
+
+    def put(self, array: ArrayValue, place: str, value: Any) -> None:
+        if array.shape:
+            raise Mismatch("an assignment to a whole row: take numbers one by one")
+        if array.kind == INTEGERS:
+            if not is_integer(value):
+                raise Mismatch(f"{describe(value)} for an array of integers")
+            self.w.line(f"store i64 {self.a.integer(value)}, ptr {place}{self.unit.tag(array.kind)}")
+        elif array.kind == COMPLEX:
+            value = value if isinstance(value, Complex) else Complex(value, 0.0)
+            second = self.w.let(f"getelementptr inbounds {self.w.T}, ptr {place}, i64 1")
+            self.w.line(f"store {self.w.T} {self.a.number(value.re)}, ptr {place}, align 8")
+            self.w.line(f"store {self.w.T} {self.a.number(value.im)}, ptr {second}, align 8")
+        elif not is_number(value) and not isinstance(value, Flag):
+            raise Mismatch(f"{describe(value)} for an array of numbers")
+        elif array.kind == SHARED and self.w.lanes > 1:
+            raise Mismatch("an array that all lanes share is only read")
+        else:
+            self.w.line(f"store {self.w.T} {self.a.number(value)}, ptr {place}, align 8{self.unit.tag(array.kind)}")
+
+
+def fits(slot: Any, value: Any) -> bool:
+    """Whether a value can be put where another one was put first."""
+    if isinstance(slot, tuple):
+        return isinstance(value, tuple) and len(slot) == len(value) and all(fits(s, x) for s, x in zip(slot, value, strict=True))
+    if isinstance(slot, Complex):
+        return isinstance(value, Complex) or is_number(value)
+    if isinstance(slot, Slot):
+        return is_integer(value) if slot.integer else is_number(value)
+    return False
+
+
+def described(slot: Any) -> str:
+    if isinstance(slot, Slot):
+        return "an integer" if slot.integer else "a number"
+    return describe(slot)
