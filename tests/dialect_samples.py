@@ -160,7 +160,58 @@ def truths(d):
     return 1 if found else 0
 
 
-EXACT = [integers, early, loops, extremes, powers, short_circuit, tuples, tables, handed_on, complexes, branches, truths]
+def loop_variables(d):
+    """The variable of a loop, unrolled or not, is a name as any other once the loop is over."""
+    for k in range(3):
+        d.out[k] = k
+    for _ in range(d.at.shape[0]):
+        k = k + 1
+    d.out[3] = k
+    for k in range(2):
+        d.out[4] = k
+    if d.x[0] > 0.0:
+        k = 7
+    d.out[5] = k
+    m = 10
+    for _ in range(d.at.shape[0]):
+        if d.x[1] > 0.0:
+            for m in range(3):
+                d.out[6] = m
+        d.out[7] = m
+    for k in range(0, d.at[2]):
+        d.out[0] = 99.0 + k
+    while k < 5:
+        k = k + 1
+    d.out[8] = k
+
+
+def guarded(d):
+    """A division behind its guard is not carried out before it."""
+    a, b = d.at[0], d.at[2]
+    d.out[0] = a // b if b != 0 else 77
+    if b != 0 and a % b == 0:
+        d.out[1] = 1.0
+    for k in range(d.at.shape[0]):
+        d.out[k] = d.out[k] + (d.at[0] % d.at[k] if d.at[k] != 0 and d.x[k] == d.x[k] else 0)
+
+
+def same_name(d):
+    """One name for an integer in one loop and for a tuple in another."""
+    total = 0.0
+    for a in range(d.x.shape[0]):
+        total = total + a
+    for k in range(d.M.shape[0]):
+        a = row(d.M, k)
+        a = cross3(a, (1.0, total, 2.0))
+        d.out[k] = a[0] + a[2]
+    d.out[6] = 0.0 % -0.3
+    d.out[7] = 1.0 / (0.0 * d.out[6] + (-0.6) % -0.3)
+
+
+EXACT = [
+    integers, early, loops, extremes, powers, short_circuit, tuples, tables, handed_on, complexes, branches, truths,
+    loop_variables, guarded, same_name,
+]  # fmt: skip
 
 
 class Wide(NamedTuple):

@@ -94,7 +94,6 @@ BAD_FUNCTIONS = {
     "2 indices into an array of 1 dimension": "y = x[n, 0]",
     "the group Tree has no 'weight'": "y = tree.weight[n]",
     "takes 2 arguments, got 1": "y = add(x[0])",
-    "'k' is an integer before and a tuple of 2 here": "k = 0\n    if n > 0:\n        k = (0.0, 1.0)",
     "'len' is not in the dialect": "y = len(x)",
     "the operator Pow": "y = x[0] ** 2",
     "the operator MatMult": "y = x @ x",
@@ -111,6 +110,29 @@ BAD_FUNCTIONS = {
     "a loop depends on 'y > 1'": "y = x[n]\n    while y > 1:\n        y = y - 1",
     "write a comparison": "if x[n]:\n        pass",
     "a branch depends on 'not (n > 0 or x[1] > 0)'": "y = x[n] if not (n > 0 or x[1] > 0) else x[0]",
+}
+
+UNCLEAR = {
+    "one kind on one way, another on another": "if n > 0:\n        k = 1\n    if n > 1:\n        k = 0.5\n    y = k",
+    "an array on one way, another on another": "if n > 0:\n        k = x\n    if n > 1:\n        k = tree.mass\n    y = k[0]",
+    "left by a break before it changed": (
+        "for i in range(n):\n        k = 1\n        if i > 2:\n            break\n        k = 0.5\n    y = k"
+    ),
+    "changed in a loop that may not run": (
+        "for i in range(n):\n        k = 1\n    for i in range(n):\n        k = 0.5\n    y = k"
+    ),
+    "read in a loop before it changes": (
+        "for i in range(n):\n        k = 1\n    for i in range(n):\n        y = k\n        k = 0.5"
+    ),
+    "read before it is assigned": "for i in range(n):\n        if i > 0:\n            y = FIRST\n        FIRST = 2.0",
+}
+
+REFUSED = {
+    "`and` and `or` join conditions": "k = n or 5",
+    "a chain of comparisons that loads": "if 0 < n < tree.carrier[n]:\n        y = 0.0",
+    "a negative index": "y = x[-1]",
+    "'select' takes 3 arguments, got 2": "y = select(x[0] > 0.0, x[0])",
+    "returns a value, but not on every way to its end": "if n > 0:\n        return y\n    y = 1.0\n    add((y, y, y), (y, y, y))",
 }
 
 INTEGERS_THAT_STOP_BEING_SO = {
@@ -155,6 +177,8 @@ from typing import NamedTuple
 from sharnir.dialect.arrays import Array, IntegerArray
 from sharnir.dialect.ops import select, sin
 from sharnir.kernels.algebra import add
+
+FIRST = 99.0
 
 
 class Data(NamedTuple):
@@ -210,6 +234,20 @@ def test_what_a_kernel_must_not_do_is_refused_with_file_line_and_rule(what, tmp_
 def test_a_name_is_an_integer_only_as_long_as_it_holds_one(how, tmp_path):
     with pytest.raises(sh.DialectError, match=r"sample\.py:\d+: .*('k|made of numbers|2 names for an array)"):
         compiled(written(tmp_path, function(INTEGERS_THAT_STOP_BEING_SO[how])))
+
+
+@pytest.mark.parametrize("how", UNCLEAR)
+def test_a_name_means_one_thing_where_it_is_read(how, tmp_path):
+    with pytest.raises(sh.DialectError, match=r"sample\.py:\d+: '(k|FIRST)' (means|is)"):
+        compiled(written(tmp_path, function(UNCLEAR[how])))
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_would_not_be_what_python_does_is_refused(what, tmp_path):
+    text = function(REFUSED[what])
+    text = text.removesuffix("    return y\n") if "every way" in what else text
+    with pytest.raises(sh.DialectError, match=rf"sample\.py:\d+: .*{what}"):
+        compiled(written(tmp_path, text))
 
 
 @pytest.mark.parametrize("what", BAD_MODULES)

@@ -77,6 +77,8 @@ def batch_size(arrays: Mapping[str, Row]) -> tuple[int, bool]:
 
 
 def check_out(out: Any, shape: tuple[int, ...]) -> np.ndarray:
+    if isinstance(out, np.ndarray) and not out.flags.writeable:
+        raise StateError("out: the array is read-only")
     if not isinstance(out, np.ndarray) or out.dtype != np.float64 or out.shape != shape or not out.flags.c_contiguous:
         got = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else repr(out)
         raise StateError(f"out: expected a C-contiguous float64 array {shape}, got {got}")

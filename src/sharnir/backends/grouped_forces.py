@@ -54,7 +54,11 @@ class GroupedForces:
         power, excess = self._per_force(self.flat(motion), "power", "excess")
         size = np.abs(power) + np.abs(excess - power)
         cancel = (size > 0.0) & np.isfinite(size) & (np.abs(excess) <= 1e-9 * size)  # one that does nothing proves nothing
-        return cancel.all(axis=0)
+        found = cancel.all(axis=0)
+        for group in self.code.groups:
+            if group.shape.chooses:  # a force that may behave otherwise elsewhere
+                found[group.force.ravel()] = False
+        return found
 
     def flat(self, motion: Mapping[str, np.ndarray]) -> np.ndarray:
         """(n, size): all that forces look at, as `Layout` has it; poses and velocities of bodies are worked out here."""

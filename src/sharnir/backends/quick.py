@@ -105,7 +105,7 @@ def quick_batch(runner: GraphRunner) -> Callable[..., np.ndarray | None]:
             rows = x.shape[0] if x.ndim == 2 else 0
             if x.ndim > 2 or (rows and n and rows != n) or (x.ndim == 2 and rows == 0):
                 return None
-            if out is not None and np.may_share_memory(out, x):  # the last block may be computed twice
+            if out is not None and (np.may_share_memory(out, x) or not out.flags.writeable):  # the last block is computed twice
                 return None
             n = n or rows
             arrays[name] = x

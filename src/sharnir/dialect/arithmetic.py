@@ -174,8 +174,9 @@ class Arithmetic:
     def _float_mod(self, a: Any, b: Any) -> Any:
         rest = self._call("fmod", a, b)
         differ = self._flag("ne", self.compare(ast.Lt, rest, 0.0), self.compare(ast.Lt, b, 0.0))
-        off = self.both(self.compare(ast.NotEq, rest, 0.0), differ)
-        return self.choose(off, self._numbers(ast.Add, rest, b), rest)
+        some = self.compare(ast.NotEq, rest, 0.0)
+        none = Number(self.w.call("copysign", self.w.const(0.0), self.number(b)), False)  # a zero has the sign of the divisor
+        return self.choose(some, self.choose(differ, self._numbers(ast.Add, rest, b), rest), none)
 
     def _flag(self, verb: str, a: Any, b: Any) -> Flag:
         x, y = (str(f).lower() if isinstance(f, bool) else f.name for f in (a, b))
@@ -229,6 +230,8 @@ class Arithmetic:
             return known(a, b)
         if isinstance(a, Complex) or isinstance(b, Complex):
             a, b = (x if isinstance(x, Complex) else Complex(x, 0.0) for x in (a, b))
+            if op not in (ast.Eq, ast.NotEq):
+                raise Mismatch("complex numbers are equal or not; neither is less")
             parts = self.compare(op, a.re, b.re), self.compare(op, a.im, b.im)
             return self.either(*parts) if op is ast.NotEq else self.both(*parts)
         if is_integer(a) and is_integer(b):
@@ -259,8 +262,11 @@ class Arithmetic:
                 return y if x == (verb == "and") else x
         if a.wide != b.wide:
             raise Mismatch("a condition on lanes and one on integers: nest select instead")
-        kind = self.w.bools if a.wide else "i1"
-        return Flag(self.pure(f"{verb} {kind} {a.name}, {b.name}"), a.wide, a.of_numbers or b.of_numbers)
+        of_numbers = a.of_numbers or b.of_numbers
+        if a.wide:
+            return Flag(self.pure(f"{verb} {self.w.bools} {a.name}, {b.name}"), True, of_numbers)
+        arms = f"i1 {b.name}, i1 false" if verb == "and" else f"i1 true, i1 {b.name}"  # b counts only where a does not settle it
+        return Flag(self.pure(f"select i1 {a.name}, {arms}"), False, of_numbers)
 
     def negated(self, x: Any) -> Any:
         x = self.truth(x)

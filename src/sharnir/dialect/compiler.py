@@ -26,7 +26,6 @@ from .values import (
     NUMBERS,
     SHARED,
     ArrayValue,
-    Flag,
     GroupValue,
     Integer,
     is_integer,
@@ -59,18 +58,19 @@ class Unit:
         self.declarations: set[str] = set()
         self._kept: dict[Any, tuple[str, Any]] = {}
         self._texts: list[str] = []
-        self._tables: dict[tuple[float, ...], str] = {}
+        self._tables: dict[tuple[str, ...], str] = {}
 
     def text(self, functions: list[str]) -> str:
         tables = [
-            f"{name} = private unnamed_addr constant [{len(x)} x double] [{', '.join(f'double {double(float(k))}' for k in x)}]"
+            f"{name} = private unnamed_addr constant [{len(x)} x double] [{', '.join(f'double {k}' for k in x)}]"
             for x, name in self._tables.items()
         ]
         return "\n".join([*sorted(self.declarations), *tables, *self._texts, *functions, UNLIKELY, *_TYPES, ""])
 
     def table(self, numbers: tuple[float, ...]) -> str:
         """Known numbers in memory, for an index that is not known."""
-        return self._tables.setdefault(numbers, f"@table{len(self._tables)}")
+        bits = tuple(double(float(x)) for x in numbers)  # 0.0 and -0.0 are two
+        return self._tables.setdefault(bits, f"@table{len(self._tables)}")
 
     def tag(self, kind: str) -> str:
         """Integers and numbers never share a place: what is stored in the one does not change the other."""
@@ -87,8 +87,10 @@ class Unit:
             function = Function(self, name[1:], [f"{kind} {p}" for (kind, _), p in zip(flat, parameters, strict=True)])
             given = iter(parameters)
             result = Frame(function, callee, [rebuild(x, given) for x in shape]).run()
+            if not _is_value(result):
+                raise Mismatch(f"{callee.__name__!r} returns an array: only numbers, and tuples of numbers, are returned")
             leaves: list[tuple[str, str]] = []
-            pattern = None if result is None else flatten(_as_values(function, result), leaves, self.options.lanes)
+            pattern = None if result is None else flatten(result, leaves, self.options.lanes)
             function.give_back(leaves)
             self._texts.append(function.text(returned_type(leaves)))
             self._kept[key] = name, pattern
@@ -195,14 +197,11 @@ _TYPES = [
 ]  # fmt: skip
 
 
+def _is_value(result: Any) -> bool:
+    if isinstance(result, tuple):
+        return all(map(_is_value, result))
+    return not isinstance(result, (ArrayValue, GroupValue))
+
+
 def _length(part: Any) -> int:
     return 1 + len(part.shape) if issubclass(part, Array) else words(part)
-
-
-def _as_values(function: Function, result: Any) -> Any:
-    """A result in LLVM values: what is known is known to the caller already, but a number is returned as one."""
-    if isinstance(result, tuple):
-        return tuple(_as_values(function, x) for x in result)
-    if isinstance(result, Flag):
-        return Integer(function.a.integer(result))
-    return result

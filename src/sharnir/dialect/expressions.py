@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .compiler import Function, Unit
     from .text import Writer
 
+_ARGUMENTS = {ops.select.__name__: 3, memory.invoke.__name__: 2, memory.numbers_at.__name__: 2}
 _BUILTINS = {abs, complex, int, max, min}
 
 
@@ -67,9 +68,12 @@ class Expressions:
         space = self.function.__globals__
         found = space[node.id] if node.id in space else getattr(builtins, node.id, None)
         if found is None:
-            raise Mismatch(f"{node.id!r} is nowhere defined before")
+            raise Mismatch(
+                f"{node.id!r} is nowhere defined before; functions are {', '.join(ops.__all__)} and those of the module"
+            )
         if node.id not in space and found not in _BUILTINS:
-            raise Mismatch(f"{node.id!r} is not in the dialect")
+            better = "; the length of an array is x.shape[0]" if node.id == "len" else ""
+            raise Mismatch(f"{node.id!r} is not in the dialect{better}")
         if not (_is_constant(found) or callable(found)):
             raise Mismatch(f"{node.id!r} is {type(found).__name__}: a module keeps numbers and tuples of numbers only")
         return found
@@ -123,6 +127,8 @@ class Expressions:
 
     def place(self, array: ArrayValue, at: tuple[Any, ...]) -> tuple[ArrayValue, str]:
         """What is left of an array behind some indices, and where it begins."""
+        if any(isinstance(k, int) and k < 0 for k in at):
+            raise Mismatch("a negative index: arrays are counted from their beginning")
         if len(at) > len(array.shape):
             raise Mismatch(f"{len(at)} indices into {describe(array)}")
         flat: Any = 0
@@ -165,26 +171,30 @@ class Expressions:
         raise Mismatch(f"the operator {type(node.op).__name__} is not of the dialect")
 
     def value_Compare(self, node: ast.Compare) -> Any:
-        values = [self.value(x) for x in (node.left, *node.comparators)]
-        out: Any = True
-        for op, a, b in zip(node.ops, values, values[1:], strict=False):
-            out = self.a.both(out, self.a.compare(type(op), a, b))
+        last = self.value(node.comparators[0])
+        out = self.a.compare(type(node.ops[0]), self.value(node.left), last)
+        for op, part in zip(node.ops[1:], node.comparators[1:], strict=True):
+            aside = self._aside(partial(self.value, part))  # Python looks at it only if all was true so far
+            if not aside.harmless:
+                raise Mismatch("a chain of comparisons that loads or calls: write it with `and`")
+            self.w.lines += aside.lines
+            out, last = self.a.both(out, self.a.compare(type(op), last, aside.value)), aside.value
         return out
 
     def value_BoolOp(self, node: ast.BoolOp) -> Any:
         """What need not be looked at is not: its place may not exist."""
         join, stops = (self.a.both, False) if isinstance(node.op, ast.And) else (self.a.either, True)
-        out = self._truth(node.values[0])
+        out = self._condition(node.values[0])
         for part in node.values[1:]:
             if out is stops:
                 return out
             if isinstance(out, bool):
-                out = self._truth(part)
+                out = self._condition(part)
                 continue
             if out.wide:
-                out = join(out, self._truth(part))
+                out = join(out, self._condition(part))
                 continue
-            aside = self._aside(partial(self._truth, part))
+            aside = self._aside(partial(self._condition, part))
             if aside.harmless:
                 self.w.lines += aside.lines
                 out = join(out, aside.value)
@@ -201,8 +211,11 @@ class Expressions:
             out = Flag(name, False, numbers)
         return out
 
-    def _truth(self, node: ast.expr) -> Any:
-        return self.a.truth(self.value(node))
+    def _condition(self, node: ast.expr) -> Any:
+        found = self.value(node)
+        if not isinstance(found, (bool, Flag)):
+            raise Mismatch(f"`and` and `or` join conditions, not {describe(found)}")
+        return found
 
     def value_IfExp(self, node: ast.IfExp) -> Any:
         test = self.condition(node.test, "a branch")
@@ -258,9 +271,10 @@ class Expressions:
 
     def condition(self, node: ast.expr, where: str) -> Any:
         """What a branch depends on: integers, or numbers where that is allowed."""
-        found = self._truth(node)
+        found = self.a.truth(self.value(node))
         if isinstance(found, Flag) and (found.wide or (found.of_numbers and not self.a.options.branches)):
-            raise refuse(self.function, node, f"{where} depends on {ast.unparse(node)!r}, which is made of numbers: use select")
+            remedy = "use select" if where == "a branch" else "its bounds are integers"
+            raise refuse(self.function, node, f"{where} depends on {ast.unparse(node)!r}, which is made of numbers: {remedy}")
         return found
 
     def bound(self, node: ast.expr) -> Any:
@@ -287,6 +301,9 @@ class Expressions:
         raise AssertionError("a Frame knows its names")
 
     def _foreign(self, name: str, args: list[Any]) -> Any:
+        wanted = _ARGUMENTS.get(name, 1)
+        if len(args) != wanted:
+            raise Mismatch(f"{name!r} takes {wanted} argument{'s' if wanted > 1 else ''}, got {len(args)}")
         if name == ops.select.__name__:
             condition = self.a.truth(args[0])
             return self.a.choose(condition, args[1], args[2])
@@ -318,7 +335,8 @@ def _is_constant(x: Any) -> bool:
     return all(map(_is_constant, x)) if isinstance(x, tuple) else isinstance(x, (int, float))
 
 
-_EFFECTS = ("load ", "store ", "call ", "br ")
+_EFFECTS = ("load ", "store ", "call ", "br ", "sdiv ", "srem ", "fptosi ")
+"""Instructions that change something, may not be carried out, or have no value for what they are not meant for."""
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .arithmetic import Mismatch
-from .names import direct_names, nodes_in
-from .slots import Names, Slot, Unclear, described, fits
+from .names import assigned_names, direct_names, nodes_in
+from .slots import INTEGER, Names, Slot, Unclear, described, fits
 from .source import check_form, refuse, syntax
 from .values import describe
 
@@ -22,15 +23,26 @@ UNROLLED_NODES = 600
 """… and nodes of the text they become."""
 
 
+@dataclass(frozen=True)
+class _Ring:
+    """A loop that is being compiled: where it goes on and ends, and what names are bound to on the ways into and out of it."""
+
+    again: str
+    end: str
+    at_entry: dict[str, Any]
+    left: list[dict[str, Any]]
+    reads: set[tuple[str, int]]
+    """Of the code around it."""
+
+
 class Frame(Names):
     def __init__(self, into: Function, function: Any, args: Sequence[Any]) -> None:
         self.into, self.unit, self.w, self.a = into, into.unit, into.w, into.a
         check_form(function, self.a.options.branches)
         self.function, self.tree = function, syntax(function)
-        self.direct = direct_names(function)
+        self.direct, self.assigned = direct_names(function), assigned_names(function)
         super().__init__()
-        self._body = id(self.tree.body)
-        self._loops: list[tuple[str, str]] = []
+        self._loops: list[_Ring] = []
         self._result: Any = None
         self._exit = ""
         self._returned = False
@@ -38,7 +50,7 @@ class Frame(Names):
         if len(parameters) != len(args):
             raise refuse(function, self.tree, f"{function.__name__!r} takes {len(parameters)} arguments, got {len(args)}")
         for name, value in zip(parameters, args, strict=True):
-            self.store(name, value, self.tree)
+            self.store(name, value)
 
     def run(self) -> Any:
         """The statements; what the function returns."""
@@ -51,6 +63,10 @@ class Frame(Names):
         self._exit = self.w.label()
         self.block(body)
         if self.w.here != "dead":
+            if self._result is not None:
+                raise refuse(
+                    self.function, self.tree, f"{self.function.__name__!r} returns a value, but not on every way to its end"
+                )
             self.w.line(f"br label %{self._exit}")
         self.w.block(self._exit)
         return self.read(self._result)
@@ -67,13 +83,6 @@ class Frame(Names):
                 raise refuse(self.function, statement, str(error)) from None
             if self.w.here == "dead":
                 break  # nothing behind it is reached
-
-    def inner(self, body: list[ast.stmt]) -> None:
-        """The statements of a branch or a loop."""
-        self._around.append(self._body)
-        self._body = id(body)
-        self.block(body)
-        self._body = self._around.pop()
 
     def do_Pass(self, node: ast.Pass) -> None:
         return
@@ -94,7 +103,7 @@ class Frame(Names):
         if not self._returned:
             self._result = None if value is None else self.slot_for(value)
             self._returned = True
-        elif value is not None and not fits(self._result, value):
+        elif (value is None) != (self._result is None) or (value is not None and not fits(self._result, value)):
             raise Mismatch(f"returns {describe(value)} here and {described(self._result)} elsewhere")
         if value is not None:
             self.write(self._result, value)
@@ -114,7 +123,7 @@ class Frame(Names):
             self.put(array, place, value)
         elif isinstance(target, ast.Name):
             before = self.value(ast.copy_location(ast.Name(target.id, ast.Load()), target))
-            self.store(target.id, self.a.binary(type(node.op), before, self.value(node.value)), node)
+            self.store(target.id, self.a.binary(type(node.op), before, self.value(node.value)))
         else:
             raise Mismatch("only names and places of arrays are assigned to")
 
@@ -122,7 +131,7 @@ class Frame(Names):
         if isinstance(target, ast.Name):
             if value is None:
                 raise Mismatch("a function that returns nothing has no value")
-            self.store(target.id, value, target)
+            self.store(target.id, value)
         elif isinstance(target, ast.Tuple):
             if not isinstance(value, tuple) or len(value) != len(target.elts):
                 raise Mismatch(f"{len(target.elts)} names for {describe(value)}")
@@ -141,30 +150,31 @@ class Frame(Names):
             return
         yes, no, end = self.w.label(), self.w.label(), self.w.label()
         self.w.line(f"br i1 {test.name}, label %{yes}, label %{no if node.orelse else end}")
-        before, homes = dict(self.names), dict(self._homes)
-        reached = self._branch(yes, node.body, end)
-        after_yes, homes_yes = self.names, self._homes
-        self.names, self._homes = dict(before), dict(homes)
+        before = dict(self.names)
+        yes_goes_on = self._branch(yes, node.body, end)
+        after_yes = self.names
+        self.names, no_goes_on = before, True
         if node.orelse:
             outer, self._other = self._other, {**self._other, **after_yes}
-            reached = self._branch(no, node.orelse, end) or reached
+            no_goes_on = self._branch(no, node.orelse, end)
             self._other = outer
-        else:
-            reached = True
-        for name, found in after_yes.items():
-            mine = self.names.get(name)
-            if mine is None:
-                self.names[name], self._homes[name] = found, homes_yes[name]
-            elif mine is not found and name not in before:
-                self.names[name] = Unclear()
-        if reached:
+        if yes_goes_on and no_goes_on:
+            for name, found in after_yes.items():
+                mine = self.names.get(name)
+                if mine is None:
+                    self.names[name] = found
+                elif mine is not found:
+                    self.names[name] = Unclear()
+        elif yes_goes_on:
+            self.names = after_yes
+        if yes_goes_on or no_goes_on:
             self.w.block(end)
         else:
             self._dead()
 
     def _branch(self, label: str, body: list[ast.stmt], end: str) -> bool:
         self.w.block(label)
-        self.inner(body)
+        self.block(body)
         if self.w.here == "dead":
             return False
         self.w.line(f"br label %{end}")
@@ -181,31 +191,48 @@ class Frame(Names):
         head, body, end = self.w.label(), self.w.label(), self.w.label()
         self.w.line(f"br label %{head}")
         self.w.block(head)
+        ring = self._enter(head, end)
         test = self.condition(node.test, "a loop")
         if isinstance(test, bool) and not test:
             self.w.line(f"br label %{end}")
         else:
             self.w.line(f"br label %{body}" if test is True else f"br i1 {test.name}, label %{body}, label %{end}")
-            self._turn(body, node.body, head, end)
+            self.w.block(body)
+            self.block(node.body)
+            if self.w.here != "dead":
+                self.w.line(f"br label %{head}")
+        self._leave(ring, node)
         if test is True and not _breaks(node):
             self._dead()
         else:
             self.w.block(end)
 
-    def _turn(self, label: str, body: list[ast.stmt], again: str, end: str) -> None:
-        self._loops.append((again, end))
-        self.w.block(label)
-        self.inner(body)
-        if self.w.here != "dead":
-            self.w.line(f"br label %{again}")
+    def _enter(self, again: str, end: str) -> _Ring:
+        self._loops.append(_Ring(again, end, dict(self.names), [], self.reads))
+        self.reads = set()
+        return self._loops[-1]
+
+    def _leave(self, ring: _Ring, node: ast.AST) -> None:
+        """What a name is bound to must not depend on how often the loop went round, where anybody asks."""
         self._loops.pop()
+        for name, now in list(self.names.items()):
+            first = ring.at_entry.get(name, now)
+            if first is not now and (name, id(first)) in self.reads:
+                rule = f"{name!r} is {described(first)} when the loop begins and {described(now)} when it goes round"
+                raise refuse(self.function, node, rule)
+            if first is not now or any(ways.get(name, now) is not now for ways in ring.left):
+                self.names[name] = Unclear()
+        self.reads |= ring.reads
 
     def do_Continue(self, node: ast.Continue) -> None:
-        self.w.line(f"br label %{self._loops[-1][0]}")
-        self._dead()
+        self._jump(self._loops[-1].again)
 
     def do_Break(self, node: ast.Break) -> None:
-        self.w.line(f"br label %{self._loops[-1][1]}")
+        self._jump(self._loops[-1].end)
+
+    def _jump(self, label: str) -> None:
+        self._loops[-1].left.append(dict(self.names))
+        self.w.line(f"br label %{label}")
         self._dead()
 
     def do_For(self, node: ast.For) -> None:
@@ -219,38 +246,48 @@ class Frame(Names):
         if not isinstance(step, int) or step == 0:
             raise Mismatch("the step of a range is a known integer")
         if isinstance(low, int) and isinstance(high, int) and self._worth_unrolling(node, len(range(low, high, step))):
-            for k in range(low, high, step):
-                self.names[node.target.id], self._homes[node.target.id] = k, id(node.body)
-                self.inner(node.body)
-            return
-        self._loop(node, low, high, step)
+            self._unrolled(node, node.target.id, range(low, high, step))
+        else:
+            self._loop(node, low, high, step)
+
+    def _unrolled(self, node: ast.For, name: str, turns: range) -> None:
+        """Turn after turn with a known variable, which has a place of its own afterwards as any other name."""
+        before = {name: self.names[name]} if name in self.names else {}
+        for k in turns:
+            self.names[name] = k
+            self.block(node.body)
+        self.names.pop(name, None)
+        self.names |= before
+        if turns:
+            self.store(name, turns[-1])
 
     def _worth_unrolling(self, node: ast.For, turns: int) -> bool:
         inside = [n for statement in node.body for n in ast.walk(statement)]
         if any(isinstance(n, (ast.Continue, ast.Break, ast.Return)) for n in inside) or turns > UNROLLED:
             return False
+        if any(isinstance(n, ast.Name) and n.id == node.target.id and isinstance(n.ctx, ast.Store) for n in inside):  # type: ignore[attr-defined]
+            return False
         return turns <= 1 or turns * nodes_in(node.body, self.function) <= UNROLLED_NODES
 
     def _loop(self, node: ast.For, low: Any, high: Any, step: int) -> None:
         assert isinstance(node.target, ast.Name)
-        w, count, name = self.w, Slot(self.into.room("i64"), True), node.target.id
+        w, count, name = self.w, Slot(self.into.room("i64"), INTEGER), node.target.id
         self.write(count, low)
         limit = self.a.integer(high)
         head, body, more, end = w.label(), w.label(), w.label(), w.label()
+        variable = self.names.get(name)
+        if not (isinstance(variable, Slot) and variable.kind == INTEGER):
+            variable = self.names[name] = Slot(self.into.room("i64"), INTEGER)
         w.line(f"br label %{head}")
         w.block(head)
         k = self.read(count)
         going = w.let(f"icmp {'slt' if step > 0 else 'sgt'} i64 {k.name}, {limit}")
         w.line(f"br i1 {going}, label %{body}, label %{end}")
-        if name not in self.names or not isinstance(self.names[name], Slot):
-            self.names[name] = Slot(self.into.room("i64"), True)
-        self._homes[name] = self._body
-        variable = self.names[name]
-        self._loops.append((more, end))
+        ring = self._enter(more, end)
         w.block(body)
         self.write(variable, k)
-        self.inner(node.body)
-        self._loops.pop()
+        self.block(node.body)
+        self._leave(ring, node)
         if w.here != "dead":
             w.line(f"br label %{more}")
         w.block(more)

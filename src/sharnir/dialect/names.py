@@ -51,6 +51,13 @@ def direct_names(function: Any) -> frozenset[str]:
     return frozenset(out)
 
 
+@cache
+def assigned_names(function: Any) -> frozenset[str]:
+    """Names that are local because the function assigns to them."""
+    nodes = ast.walk(syntax(function))
+    return frozenset(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+
+
 def _bodies(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
     for part in ("body", "orelse"):
         inner = getattr(statement, part, None)

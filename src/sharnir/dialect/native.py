@@ -96,7 +96,7 @@ class Loop:
 
     @cached_property
     def compiled(self) -> Compiled:
-        key = (self.entry, self.groups, self.options, str(self._store.folder))
+        key = (self.entry, self.groups, self.options, self.shared, str(self._store.folder))
         if key not in _loaded:
             declared = [str(_layout(group)) for group in self.groups]
             depends_on = (*texts(self.entry), self.entry.__qualname__, repr(self.options), str(self.shared), *declared)

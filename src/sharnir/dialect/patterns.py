@@ -16,8 +16,8 @@ def flatten(x: Any, flat: list[tuple[str, str]], lanes: int) -> Any:
         flat.append(("i64", x.name))
         return _Leaf("i64")
     if isinstance(x, Flag):
-        flat.append(("i1", x.name))
-        return _Leaf("i1")
+        flat.append((f"<{lanes} x i1>" if x.wide else "i1", x.name))
+        return Flag(flat[-1][0], x.wide, x.of_numbers)
     if isinstance(x, Number):
         kind = f"<{lanes} x double>" if x.wide else "double"
         flat.append((kind, x.name))
@@ -66,9 +66,9 @@ def rebuild(pattern: Any, names: Any) -> Any:
     if isinstance(pattern, GroupValue):
         return GroupValue(pattern.declared, next(names), 0, pattern.shared)
     name = next(names)
-    if pattern == "i64":
-        return Integer(name)
-    return Flag(name) if pattern == "i1" else Number(name, pattern != "double")
+    if isinstance(pattern, Flag):
+        return Flag(name, pattern.wide, pattern.of_numbers)
+    return Integer(name) if pattern == "i64" else Number(name, pattern != "double")
 
 
 def leaf_types(pattern: Any, out: list[tuple[str, str]]) -> None:
@@ -82,7 +82,7 @@ def leaf_types(pattern: Any, out: list[tuple[str, str]]) -> None:
         leaf_types(pattern.re, out)
         leaf_types(pattern.im, out)
     else:
-        out.append((str(pattern), ""))
+        out.append((pattern.name if isinstance(pattern, Flag) else str(pattern), ""))
 
 
 def returned_type(leaves: Sequence[tuple[str, str]]) -> str:

@@ -23,11 +23,13 @@ EXPRESSIONS = (
 )  # fmt: skip
 ON_NUMBERS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
 COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+COMPREHENSION = "a comprehension: write a loop into an array"
 FORBIDDEN = {
-    "FunctionDef": "a function within a function", "AsyncFunctionDef": "an async function", "ClassDef": "a class in a function",
-    "Lambda": "a lambda", "ListComp": "a comprehension", "SetComp": "a comprehension", "DictComp": "a comprehension",
-    "GeneratorExp": "a comprehension", "Try": "try", "TryStar": "try", "Raise": "raise", "Assert": "assert", "With": "with",
-    "Yield": "yield", "YieldFrom": "yield", "Global": "global", "Nonlocal": "nonlocal", "Import": "an import in a function",
+    "FunctionDef": "a function within a function: write it in the module", "AsyncFunctionDef": "an async function",
+    "ClassDef": "a class in a function", "Lambda": "a lambda: write a function of the module", "ListComp": COMPREHENSION,
+    "SetComp": COMPREHENSION, "DictComp": COMPREHENSION, "GeneratorExp": COMPREHENSION, "Try": "try", "TryStar": "try",
+    "Raise": "raise: failure is a value", "Assert": "assert: failure is a value", "With": "with", "Yield": "yield",
+    "YieldFrom": "yield", "Global": "global", "Nonlocal": "nonlocal", "Import": "an import in a function",
     "ImportFrom": "an import in a function", "Delete": "del", "List": "a list: nothing is allocated", "Dict": "a dictionary",
     "Set": "a set", "JoinedStr": "a string", "Starred": "a starred value", "NamedExpr": "an assignment in an expression",
     "Slice": "a slice: take numbers one by one", "AnnAssign": "an annotation in a function", "Match": "match", "Await": "await",
@@ -78,7 +80,8 @@ def _special(node: ast.AST, numbers: bool) -> str:
         case ast.Call(func=func) if not isinstance(func, ast.Name):
             return f"a call of {ast.unparse(func)!r}: functions are called by their names"
         case ast.BinOp(op=op) | ast.AugAssign(op=op) if not isinstance(op, (*ON_NUMBERS, *((ast.Pow,) if numbers else ()))):
-            return f"the operator {type(op).__name__} is not of the dialect"
+            power = ": write x * x" if isinstance(op, ast.Pow) else ""
+            return f"the operator {type(op).__name__} is not of the dialect{power}"
         case ast.UnaryOp(op=ast.Invert()):
             return "the operator Invert is not of the dialect"
         case ast.Compare(ops=ops) if not all(isinstance(op, COMPARISONS) for op in ops):

@@ -24,13 +24,15 @@ from .values import (
     is_number,
 )
 
+INTEGER, TRUTH, NUMBER = "an integer", "a truth", "a number"
+
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A place in memory for one number or integer; LLVM promotes it to a register."""
+    """A place in memory for one number, integer or truth; LLVM promotes it to a register."""
 
     pointer: str
-    integer: bool
+    kind: str
 
 
 class Unclear:
@@ -38,35 +40,25 @@ class Unclear:
 
 
 class Names(Expressions):
-    """What a Frame knows of names. A name holds one kind of thing; in a list of statements of its own it may be bound anew."""
+    """What a Frame knows of names."""
 
     direct: frozenset[str]
+    assigned: frozenset[str]
 
     def __init__(self) -> None:
         self.names: dict[str, Any] = {}
-        self._homes: dict[str, int] = {}  # in which list of statements a name got its slot
-        self._body = 0  # the list of statements that is being compiled
-        self._around: list[int] = []  # the lists of statements that the present one is part of
         self._other: dict[str, Any] = {}  # names as the other branch left them
+        self.reads: set[tuple[str, int]] = set()  # names, and what they were bound to, that were read in the present loop
 
-    def store(self, name: str, value: Any, node: ast.AST) -> None:
+    def store(self, name: str, value: Any) -> None:
+        """A name that holds something else from here on. Where ways meet on which it holds different things, it is Unclear."""
         if name in self.direct or not self.storable(value):
-            if name not in self.direct and name in self.names and self._homes.get(name) in self._around:
-                raise refuse(
-                    self.function, node, f"{name!r} is bound to {describe(value)} in a branch or a loop: give it a name there"
-                )
-            self.names[name], self._homes[name] = value, self._body
+            self.names[name] = value
             return
-        slot = self.names.get(name)
-        if slot is None and fits(self._other.get(name), value):  # the same place as on the other branch
-            slot = self.names[name] = self._other[name]
-            self._homes[name] = self._body
+        slot = self.names.get(name, self._other.get(name))  # the same place as on the other branch
         if not fits(slot, value):
-            if slot is not None and not isinstance(slot, Unclear) and self._homes[name] in self._around:
-                kinds = f"{described(slot)} before and {describe(value)} here"
-                raise refuse(self.function, node, f"{name!r} is {kinds}: what a name holds is of one kind")
-            self.names[name] = slot = self.slot_for(value)
-            self._homes[name] = self._body
+            slot = self.slot_for(value)
+        self.names[name] = slot
         self.write(slot, value)
 
     def storable(self, value: Any) -> bool:
@@ -79,8 +71,8 @@ class Names(Expressions):
             return tuple(self.slot_for(x) for x in value)
         if isinstance(value, Complex):
             return Complex(self.slot_for(value.re), self.slot_for(value.im))
-        integer = is_integer(value)
-        return Slot(self.into.room("i64" if integer else self.w.T), integer)
+        kind = TRUTH if isinstance(value, (bool, Flag)) else INTEGER if is_integer(value) else NUMBER
+        return Slot(self.into.room(self.w.T if kind == NUMBER else "i64"), kind)
 
     def write(self, slot: Any, value: Any) -> None:
         if isinstance(slot, tuple):
@@ -90,7 +82,7 @@ class Names(Expressions):
             value = value if isinstance(value, Complex) else Complex(value, 0.0)
             self.write(slot.re, value.re)
             self.write(slot.im, value.im)
-        elif slot.integer:
+        elif slot.kind != NUMBER:
             self.w.line(f"store i64 {self.a.integer(value)}, ptr {slot.pointer}")
         else:
             self.w.line(f"store {self.w.T} {self.a.number(value)}, ptr {slot.pointer}")
@@ -102,16 +94,20 @@ class Names(Expressions):
             return Complex(self.read(slot.re), self.read(slot.im))
         if not isinstance(slot, Slot):
             return slot
-        if slot.integer:
-            return Integer(self.w.let(f"load i64, ptr {slot.pointer}"))
+        if slot.kind != NUMBER:
+            found = Integer(self.w.let(f"load i64, ptr {slot.pointer}"))
+            return found if slot.kind == INTEGER else self.a.truth(found)
         return Number(self.w.let(f"load {self.w.T}, ptr {slot.pointer}"), self.w.lanes > 1)
 
     def value_Name(self, node: ast.Name) -> Any:
         if node.id in self.names:
             found = self.names[node.id]
+            self.reads.add((node.id, id(found)))
             if isinstance(found, Unclear):
-                raise refuse(self.function, node, f"{node.id!r} means one thing in a branch and another in the other")
+                raise refuse(self.function, node, f"{node.id!r} means one thing on one way to here and another on another")
             return found if node.id in self.direct else self.read(found)
+        if node.id in self.assigned:
+            raise refuse(self.function, node, f"{node.id!r} is read before it is assigned")
         return self.constant(node)
 
     # --- places of arrays ---------------------------------------------------------------------------------------------------
@@ -149,11 +145,10 @@ def fits(slot: Any, value: Any) -> bool:
     if isinstance(slot, Complex):
         return isinstance(value, Complex) or is_number(value)
     if isinstance(slot, Slot):
-        return is_integer(value) if slot.integer else is_number(value)
+        truth = isinstance(value, (bool, Flag))
+        return truth if slot.kind == TRUTH else is_integer(value) if slot.kind == INTEGER else is_number(value) and not truth
     return False
 
 
 def described(slot: Any) -> str:
-    if isinstance(slot, Slot):
-        return "an integer" if slot.integer else "a number"
-    return describe(slot)
+    return slot.kind if isinstance(slot, Slot) else describe(slot)

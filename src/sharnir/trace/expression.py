@@ -53,6 +53,11 @@ def needed(graph: Graph, outputs: Sequence[Number]) -> list[int]:
     return sorted(seen)
 
 
+def chooses(graph: Graph, outputs: Sequence[Number]) -> bool:
+    """Whether outputs depend on a comparison."""
+    return any(graph.nodes[k][0] == "select" for k in needed(graph, outputs))
+
+
 def tangent(outputs: Sequence[Number], seeds: Mapping[Symbol, Number] | Sequence[tuple[Symbol, Number]]) -> tuple[Number, ...]:
     """Directional derivative: how the outputs move when each seeded symbol moves at the given rate.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...kernels.algebra import cross, mtv, neg
 from ...kernels.joint_stage import BALL, GIVEN, ball_motion, free_motion
-from ...trace import Expression, Graph, Number, Symbol, call_traced, check_numbers, needed, tangent
+from ...trace import Expression, Graph, Number, Symbol, call_traced, check_numbers, chooses, needed, tangent
 from ...trace.alike import Form, with_constants_as_inputs, without_constants
 from .layout import WIDTH
 from .loads import Loads
@@ -33,6 +33,11 @@ class Shape:
 
     def _expression(self, *names: str) -> Expression:
         return Expression(self.graph, [*self.reads, *self.numbers], [x for name in names for x in self.outputs[name]])
+
+    @cached_property
+    def chooses(self) -> bool:
+        """Whether what it adds or takes depends on a choice: where it was tried says little about the rest."""
+        return chooses(self.graph, self.outputs["excess"]) if "excess" in self.outputs else False
 
     @cached_property
     def everything(self) -> Expression:
