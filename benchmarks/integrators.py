@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import subprocess
@@ -10,7 +9,6 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -27,20 +25,12 @@ SHORT, LONG, STEP, RTOL = 1.0, 6.0, 1e-3, 1e-8
 STATES, ROUNDS = 1024, 40
 
 CHILD = """
-import json, sys
 from time import perf_counter
-import sharnir as sh
-from sharnir.integrate import compiled
-from sharnir.simulation import run
-spent, load = [], compiled.load
-def timed(*arguments):
-    begun = perf_counter()
-    found = load(*arguments)
-    spent.append(perf_counter() - begun)
-    return found
-compiled.load = run.load = timed
-run.simulate(sh.samples.chain(1), 0.01, integrator={name!r}, **{options!r})
-print(json.dumps(sum(spent)))
+from sharnir.integrate.compiled import make_ready
+from sharnir.integrate.methods import INTEGRATORS
+begun = perf_counter()
+make_ready(INTEGRATORS[{name!r}])
+print(perf_counter() - begun)
 """
 
 
@@ -62,7 +52,7 @@ def steps(model: sh.Model) -> Iterator[Measure | str]:
 
     A long run less a short one: what it takes to begin and to end a run is not in a step.
     """
-    alone, kept = evaluations(model)
+    alone = evaluations(model)
     rng = np.random.default_rng(1)
     start = {"q0": model.random_q(rng), "v0": rng.normal(size=model.nv), "balance": False}
     evaluation, best = math.inf, {}
@@ -72,7 +62,6 @@ def steps(model: sh.Model) -> Iterator[Measure | str]:
             for seconds in (SHORT, LONG):
                 r = sh.simulate(model, seconds, **start, output=[0.0, seconds], integrator=name, **options(method))
                 best[name, seconds] = min(best.get((name, seconds), r.cost), r.cost, key=lambda c: c.wall)
-    del kept
     yield Measure("simulate", model.name, "one evaluation of the derivative", 1e9 * evaluation, " ns")
     for name in OWN:
         short, long = best[name, SHORT], best[name, LONG]
@@ -85,8 +74,8 @@ def steps(model: sh.Model) -> Iterator[Measure | str]:
         yield Measure("simulate", model.name, what, 1e9 * each, " ns", details={"beside evaluations": beside})
 
 
-def evaluations(model: sh.Model) -> tuple[Callable[[], None], list[Any]]:
-    """The code for one state on STATES states, one after the other; and what has to be kept alive."""
+def evaluations(model: sh.Model) -> Callable[[], None]:
+    """The code for one state on STATES states, one after the other."""
     shared = equations(dynamics(model, "auto", "auto"), balance=False)
     rng = np.random.default_rng(2)
     q = np.array([model.random_q(rng) for _ in range(STATES)])
@@ -97,22 +86,17 @@ def evaluations(model: sh.Model) -> tuple[Callable[[], None], list[Any]]:
         "parameter": np.zeros(1),
         "t": np.zeros(1),
     }
-    outputs = [np.empty((STATES, max(1, len(group)))) for group in shared.traced.outputs.values()]
-    words = [STATES]
-    for key in shared.traced.inputs:
-        words += [inputs[key].ctypes.data, inputs[key].shape[1] if inputs[key].ndim == 2 else 0]
-    check = np.empty(STATES)
-    arguments = np.array([*words, *(x.ctypes.data for x in outputs), check.ctypes.data], dtype=np.int64)
-    code = shared.code(1)
-    return lambda: code.call(arguments.ctypes.data), [inputs, outputs, check]
+    assert shared is not None
+    inputs["parameter"] = np.zeros(shared.code.inputs["parameter"])
+    outputs = {name: np.empty((STATES, *shape)) for name, shape in shared.code.outputs.items()}
+    return shared.code.bind(inputs | outputs, STATES)
 
 
 def loading(method: Integrator, cache: Path) -> float:
-    """Seconds until the machine code is there, in a fresh process; where it is made, Numba's own import is in it."""
-    given = {"step": STEP} if not method.adaptive else {}
+    """Seconds until the machine code is there, in a fresh process."""
     environment = {**os.environ, "SHARNIR_CACHE": str(cache)}
-    command = [sys.executable, "-c", CHILD.format(name=method.name, options=given)]
+    command = [sys.executable, "-c", CHILD.format(name=method.name)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"the process for {method.name!r} failed:\n{done.stderr}")
-    return float(json.loads(done.stdout.splitlines()[-1]))
+    return float(done.stdout)

@@ -47,7 +47,7 @@ def test_import_and_building_a_model_bring_no_heavy_package():
 @pytest.mark.xdist_group("integrators")
 def test_a_loaded_model_moves_without_any_other_package(file):
     code = "import sharnir; r = sharnir.simulate(sharnir.load(sys.argv[1]), 0.1); r.summary()"
-    imported(code, file)  # compiled by now: Numba may be needed for that, and needs what it needs
+    imported(code, file)  # compiled by now
     loaded = imported(code, file)
     assert {"numpy", "llvmlite"} <= loaded and not loaded & ANY
 

@@ -142,3 +142,16 @@ def test_implicit_midpoint_in_momenta_loses_no_energy():
     assert r.cost.steps == 250_000
     error = r.energy.total - r.energy.total[0]
     assert np.abs(error).max() < 3e-5 and abs(np.polyfit(r.t, error, 1)[0]) * 250.0 < 1e-5
+
+
+@pytest.mark.parametrize("backend", ["llvm", "loops"])
+def test_a_force_that_takes_energy_only_later_stays_in_the_account(backend):
+    """Where it is tried for being conservative it is: what a user's function chooses proves nothing there."""
+
+    def spring(on):
+        q, v = on.q("hinge"), on.v("hinge")
+        on.torque("hinge", -5.0 * q - sh.select(on.t > 1.0, 3.0, 0.0) * v)
+        return 2.5 * q * q
+
+    r = sh.simulate(hinged(spring), 2.0, backend=backend, max_step=0.01)
+    assert np.abs(r.energy.defect).max() < 1e-2 and np.ptp(r.energy.work["spring"]) > 0.01

@@ -97,18 +97,20 @@ def _powers(structure: Structure, values: dict[str, Any], inputs: dict[str, tupl
             motion |= {key: x.ravel() for key, x in _run("motion", structure, values)._asdict().items()}
         values["force powers"] = forces.report(motion)[1]
         for name, power, excess in zip(forces.names, values["force powers"], forces.excess(motion), strict=True):
-            conservative = isinstance(excess, Symbol) and _always_small(inputs, excess, power)
+            may_choose = forces.forces[name].has_function
+            conservative = isinstance(excess, Symbol) and _always_small(inputs, excess, power, may_choose)
             found[name] = 0.0 if conservative else excess
         if "drives" in found and forces.on_ground:  # what holds the moving base against them
             found["drives"] = found["drives"] - forces.ground_power(motion)
     return found
 
 
-def _always_small(inputs: dict[str, tuple[Symbol, ...]], excess: Number, power: Number) -> bool:
-    """Whether power and rate of the energy cancel but for rounding: the force is conservative. Tried at a few places."""
+def _always_small(inputs: dict[str, tuple[Symbol, ...]], excess: Number, power: Number, may_choose: bool) -> bool:
+    """Whether power and rate of the energy cancel but for rounding: the force is conservative. Tried at a few places, which
+    proves nothing where a function of the user's chooses by what it sees."""
     symbols = [x for group in inputs.values() for x in group]
     graph = symbols[0].graph
-    if chooses(graph, [excess]):  # a force that may behave otherwise elsewhere
+    if may_choose and chooses(graph, [excess]):
         return False
     expression = Expression(graph, symbols, [excess, power])
     rng = np.random.default_rng(5)

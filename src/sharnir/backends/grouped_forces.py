@@ -11,6 +11,7 @@ from ..dialect.arithmetic import STEPPING
 from ..dialect.cache import Cache
 from ..dialect.native import Loop, Native, address
 from ..dialect.rows import Looked, look_at
+from ..model.forces.layout import WIDTH, Layout
 from ..model.structure import Structure
 from .force_report import FORCE_REPORT
 from .grouped import GroupedCode
@@ -55,9 +56,10 @@ class GroupedForces:
         size = np.abs(power) + np.abs(excess - power)
         cancel = (size > 0.0) & np.isfinite(size) & (np.abs(excess) <= 1e-9 * size)  # one that does nothing proves nothing
         found = cancel.all(axis=0)
-        for group in self.code.groups:
-            if group.shape.chooses:  # a force that may behave otherwise elsewhere
-                found[group.force.ravel()] = False
+        forces = list(self.table.forces.values())
+        for group in self.table.groups:
+            if group.shape.chooses:  # it may behave otherwise elsewhere; what the library chooses by it knows to be the same
+                found[[k for k in group.force.ravel().tolist() if forces[k].has_function]] = False
         return found
 
     def flat(self, motion: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -80,14 +82,9 @@ class GroupedForces:
     def chain(self, arrays: Mapping[str, np.ndarray], answers: Mapping[str, np.ndarray]) -> list[Native]:
         """Native functions for one state in arrays by name (t, q, v, parameter). `answers`: where to put "push" (wrenches
         and joint forces, as `Layout` has them), "excess", "power", "energy" or "ground" (one number for each force)."""
-        layout = self.table.layout
         given = {"parameter": np.array(self.table.parameters, dtype=float), **arrays}
-        flat = np.zeros(sum(layout.sizes.values()) if self.bodies is not None else layout.at["r"])
-        parts = {part: flat[at : at + layout.sizes[part]] for part, at in layout.at.items()}
-        out = [self.code.copied([(given[part], parts[part]) for part in ("t", "q", "v", "parameter")])]
-        if self.bodies is not None:
-            out += self.bodies.chain({**arrays} | {part: parts[part] for part in self._of_bodies})
-        return [*out, *self.code.chain(flat, answers)]
+        flat, natives = flat_motion(self.table.layout, given, self.bodies, self.code)
+        return [*natives, *self.code.chain(flat, answers)]
 
     _of_bodies = frozenset(("r", "G", "velocity"))
 
@@ -95,6 +92,19 @@ class GroupedForces:
         out = {name: np.zeros((len(flat), len(self.table))) for name in answers}
         self.code.run(flat, out)
         return list(out.values())
+
+
+def flat_motion(
+    layout: Layout, arrays: Mapping[str, np.ndarray], bodies: Runner | None, code: GroupedCode
+) -> tuple[np.ndarray, list[Native]]:
+    """The motion as one flat vector, and native functions that fill it from arrays t, q, v, parameter; with poses and velocities
+    where there is a runner for them."""
+    flat = np.zeros(sum(layout.sizes.values()) if bodies is not None else layout.at["r"])
+    parts = {part: flat[at : at + layout.sizes[part]] for part, at in layout.at.items()}
+    out = [code.copied([(arrays[part], parts[part]) for part in ("t", "q", "v", "parameter")])]
+    if bodies is not None:
+        out += bodies.chain({**arrays} | {part: parts[part] for part in WIDTH})
+    return flat, out
 
 
 def finite(arrays: Mapping[str, np.ndarray], runner: Interface) -> list[Native]:

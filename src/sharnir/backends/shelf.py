@@ -25,6 +25,16 @@ BODIES = 500
 """Beyond this many bodies a graph within the limit is not worth trying for."""
 
 
+def is_large(structure: Structure) -> bool:
+    """Whether a model runs as loops: all of it, once one of its graphs was too large. Loops are compiled already then, and
+    straight-line code for a few answers would take seconds."""
+    return structure.nb > BODIES or bool(structure.kept.get("large"))
+
+
+def say_large(structure: Structure) -> None:
+    structure.kept["large"] = True
+
+
 class RunnerShelf:
     """The programs of one model, each made ready when it is first asked for, and kept."""
 
@@ -52,11 +62,12 @@ class RunnerShelf:
             if self.asked == "llvm" and loops_only:
                 raise MethodError(f"{name!r} looks at numbers to stop: it runs on 'loops' or 'python', not as straight-line code")
             return self.asked
-        if loops_only or self.structure.nb > BODIES:
+        if loops_only or is_large(self.structure):
             return "loops"
         try:
             self.runner(name, (), False, None, "llvm")
         except GraphTooLarge:
+            say_large(self.structure)
             return "loops"
         return "llvm"
 

@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import StateError
+from ..model.forces.groups import Group
+from ..model.forces.layout import Layout
 from ..model.forces.loads import Loads
+from ..model.forces.shape import Shape
 from ..model.structure import Structure
 from ..trace import Expression, Graph, Number, call_traced, check_numbers
 
@@ -63,12 +66,20 @@ class Watched:
         if loads.wrenches or loads.torques:
             raise StateError(f"{functions[0][0]}: an event looks, it does not push")
         self._expression = Expression(graph, list(loads.inputs.values()), values)
+        self._layout = Layout(structure)
         self._inputs = list(loads.inputs)
         self.looks_at_bodies = any(kind in ("r", "G", "velocity") for kind, _ in self._inputs)
 
     def __call__(self, motion: dict[str, Any]) -> Sequence[Number]:
         """`motion`: flat lists "t", "q", "v", "parameter" and, where bodies are looked at, "r", "G", "velocity"."""
         return self._expression(*(motion[kind][index] for kind, index in self._inputs))
+
+    def group(self) -> Group:
+        """The same as a group of one function, which reads the flat motion (`Layout`)."""
+        shape = Shape(self._expression.graph, self._expression.inputs, (), {"push": self._expression.outputs})
+        reads = np.array([[self._layout.at[kind] + index for kind, index in self._inputs]], dtype=np.int64)
+        places = np.arange(len(self._expression.outputs), dtype=np.int64)[None]
+        return Group(shape, np.zeros((1, 1), dtype=np.int64), reads, np.zeros((1, 0)), places)
 
 
 def limit_events(model: Any, q: np.ndarray) -> list[Event]:

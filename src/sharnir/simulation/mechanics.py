@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.grouped import GroupedCode
+from ..backends.grouped_forces import flat_motion
 from ..backends.link import relink
 from ..backends.llvm.runner import GraphRunner
 from ..backends.run import run_program
-from ..backends.shelf import BODIES, LIMIT
+from ..backends.shelf import LIMIT, is_large
 from ..backends.traced import TracedProgram
 from ..closed.put_right import put_right, put_right_natively, quaternion_places
 from ..closed.stabilisation import PROJECTION, Stabilisation
@@ -23,6 +25,7 @@ from ..dialect.native import Native
 from ..dynamics import Dynamics
 from ..errors import SingularError, StateError
 from ..integrate.system import Buffers, System, buffers, from_python
+from ..model.forces.layout import Layout
 from ..programs import PROGRAMS
 from ..trace import Graph
 from .account import Account
@@ -106,7 +109,7 @@ class Mechanics:
         if self.d.closed and not self.d.closed.is_small:
             return None
         auto = self.d._shelf.asked == "auto"
-        if auto and self.structure.nb > BODIES:
+        if auto and not self.d.closed and is_large(self.structure):
             return None
         return equations(self.d, balance, bool(self.tau.any()), LIMIT if auto else None, self.stabilisation.name)
 
@@ -127,7 +130,17 @@ class Mechanics:
         )
 
     def watches(self, b: Buffers) -> list[Native]:
-        return [self._watch(b)] if self._watched else []
+        if self._watched is None:
+            return []
+        return self._watch_by_loops(self._watched, b) if self.backend == "loops" else [self._watch(b)]
+
+    def _watch_by_loops(self, watched: Watched, b: Buffers) -> list[Native]:
+        """The functions of all events, into G: of the flat motion, so that the code does not grow with the model."""
+        shelf = self.d._shelf
+        code = GroupedCode([watched.group()], shelf.store)
+        bodies = shelf.runner("motion", backend="loops") if watched.looks_at_bodies else None
+        flat, natives = flat_motion(Layout(self.structure), self.inputs(b), bodies, code)
+        return [*natives, *code.chain(flat, {"push": b.G})]
 
     def inputs(self, b: Buffers) -> dict[str, np.ndarray]:
         """What compiled code reads, by name."""

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 from ..backends.derivative import TracedDerivative, jacobian_along, trace_derivative
 from ..backends.llvm.runner import GraphRunner
+from ..backends.shelf import say_large
 from ..closed.equations import ClosedEquations
 from ..closed.stabilisation import DECAYING, PROJECTION
 from ..closed.stabilised import StabilisedEquations
@@ -82,5 +83,6 @@ def equations(
             traced = trace_derivative(d.structure, d._method, balance, tau_works, limit, closed)
             kept[key] = Equations(traced, d._shelf.store)
         except GraphTooLarge:
+            say_large(d.structure)
             kept[key] = None
     return kept[key]

@@ -24,6 +24,11 @@ class Force:
 
     name: str | None = None
 
+    @property
+    def has_function(self) -> bool:
+        """Whether a function of the user's has a say in it: it may do anything where it was not tried."""
+        return not self.alike or any(callable(x) and not isinstance(x, Symbol) for x in vars(self).values())
+
     def act(self, on: Loads) -> Number | None:
         """Push bodies and joints through `on`; return the energy stored, nothing where none is."""
         return self.formula(on, self.numbers(on))
