@@ -591,3 +591,15 @@ def test_a_mechanism_without_freedom_answers_every_question():
         assert_close(d.reactions(t=0.3)[0], oracle(m, random_state(m))[1].R[0] * 0 + d.solve(t=0.3).R[0])
         assert d.energy(t=0.3)[0] == pytest.approx(0.5 * (0.1 + 0.04) * (2 * math.cos(0.6)) ** 2)
         assert d.forward(np.zeros((3, 0)), np.zeros((3, 0))).shape == (3, 0)
+
+
+@pytest.mark.parametrize("backend", ["llvm", "loops", "python"])
+def test_a_result_is_not_written_where_nothing_may_be_written(backend):
+    m = sh.samples.chain(3)
+    d = sh.Dynamics(m, "separate", backend)
+    q = np.zeros((9, 3))
+    frozen = np.frombuffer(bytes(8 * 27)).reshape(9, 3)
+    for out, asked in ((frozen, q), (frozen[0], q[0])):
+        with pytest.raises(sh.StateError, match="out: the array is read-only"):
+            d.forward(asked, asked, asked, out=out)
+    assert not frozen.any()

@@ -105,7 +105,7 @@ def quick_batch(runner: GraphRunner) -> Callable[..., np.ndarray | None]:
             rows = x.shape[0] if x.ndim == 2 else 0
             if x.ndim > 2 or (rows and n and rows != n) or (x.ndim == 2 and rows == 0):
                 return None
-            if out is not None and (np.may_share_memory(out, x) or not out.flags.writeable):  # the last block is computed twice
+            if out is not None and np.may_share_memory(out, x):  # the last block may be computed twice
                 return None
             n = n or rows
             arrays[name] = x
@@ -113,7 +113,9 @@ def quick_batch(runner: GraphRunner) -> Callable[..., np.ndarray | None]:
             return None
         if out is None:
             out = np.empty((n, *shape))
-        elif out.__class__ is not np.ndarray or out.dtype is not exact or out.shape != (n, *shape) or not out.flags.c_contiguous:
+        elif out.__class__ is not np.ndarray or out.dtype is not exact or out.shape != (n, *shape):
+            return None
+        elif not (out.flags.c_contiguous and out.flags.writeable):
             return None
         runner.bind(arrays | {output: out}, n, lanes)()
         return out
