@@ -77,6 +77,7 @@ class Dynamics:
             self._check_inertia()
         self._quick: dict[tuple[str, tuple[str, ...]], tuple[Any, Any, list[str]]] = {}
         self._forward_one: Callable[..., Any] = self._first_forward
+        self._forward_many: Callable[..., Any] = self._first_forwards
 
     @property
     def backend(self) -> str:
@@ -92,12 +93,12 @@ class Dynamics:
         """q̈ (nv,) from joint forces τ and wrenches (N, 6) on the bodies (at their origins, body axes)."""
         if wrenches is None:
             done = self._forward_one(q, v, tau, t) if out is None else None
+            if done is None:
+                done = self._forward_many(out, q, v, tau, t)
             if done is not None:
                 return done
         if self.closed:
-            state = {"q": q, "v": v, "tau": tau, "t": t}
-            done = self._quickly("forward", ("qdd",), out, state) if wrenches is None else None
-            return self._answers.forward(q, v, tau, t, wrenches, out) if done is None else done[0]
+            return self._answers.forward(q, v, tau, t, wrenches, out)
         if self._method.program is None:
             return self._by_form(q, v, tau, t, wrenches, "qdd", out)
         return self._run(f"forward/{self._method.program}", "qdd", out, q=q, v=v, tau=tau, wrench=wrenches, t=t)
@@ -343,9 +344,18 @@ class Dynamics:
 
     def _first_forward(self, *values: Any) -> np.ndarray | None:
         """From the second call on, one state finds the compiled code without asking where it is."""
-        name = "forward" if self.closed else f"forward/{self._method.program}"
-        self._forward_one = self._make_quick(name, ("qdd",))[0]
+        self._find_forward()
         return self._forward_one(*values)
+
+    def _first_forwards(self, out: np.ndarray | None, *values: Any) -> np.ndarray | None:
+        """The same for a batch."""
+        self._find_forward()
+        return self._forward_many(out, *values)
+
+    def _find_forward(self) -> None:
+        name = "forward" if self.closed else f"forward/{self._method.program}"
+        self._forward_one, many, _ = self._make_quick(name, ("qdd",))
+        self._forward_many = _not_quick if many is None or self.threads > 1 else many
 
     def _make_quick(self, name: str, outputs: tuple[str, ...]) -> tuple[Any, Any, list[str]]:
         from .backends.quick import quick_batch, quick_single

@@ -89,35 +89,39 @@ def quick_batch(runner: GraphRunner) -> Callable[..., np.ndarray | None]:
     """quick(out, *inputs, t) -> the first output of a batch, or None. Each input is a batch, one row for all, or None."""
     lanes = host_lanes()
     names = [name for name in runner.inputs if name != "t"]
-    sizes, (output, shape) = [runner.inputs[name] for name in names], next(iter(runner.outputs.items()))
-    zeros = {name: np.zeros(size) for name, size in zip(names, sizes, strict=True)}
+    sizes, shape = [runner.inputs[name] for name in names], next(iter(runner.outputs.values()))
+    zeros = [np.zeros(size) if name in LEFT_OUT else None for name, size in zip(names, sizes, strict=True)]
     exact = np.dtype(float)
 
     def quick(out: Any, *values: Any) -> np.ndarray | None:
-        n, t = 0, values[-1]
+        n, t, rows = 0, values[-1], []
         if t.__class__ is not float:
             return None
-        arrays = {"t": np.array((t,))}
-        for name, size, value in zip(names, sizes, values, strict=False):
-            x = zeros[name] if value is None and name in LEFT_OUT else value
+        for size, zero, value in zip(sizes, zeros, values, strict=False):
+            x = zero if value is None else value
             if x.__class__ is not np.ndarray or x.dtype is not exact or not x.flags.c_contiguous or x.shape[-1:] != (size,):
                 return None
-            rows = x.shape[0] if x.ndim == 2 else 0
-            if x.ndim > 2 or (rows and n and rows != n) or (x.ndim == 2 and rows == 0):
+            if x.ndim == 2:
+                if n and x.shape[0] != n:
+                    return None
+                n = x.shape[0]
+            if x.ndim > 2 or (x.ndim == 2 and not n):
                 return None
             if out is not None and np.may_share_memory(out, x):  # the last block may be computed twice
                 return None
-            n = n or rows
-            arrays[name] = x
+            rows.append(x)
         if n < lanes:
             return None
         if out is None:
             out = np.empty((n, *shape))
-        elif out.__class__ is not np.ndarray or out.dtype is not exact or out.shape != (n, *shape):
+        elif out.__class__ is not np.ndarray or out.dtype is not exact or out.shape != (n, *shape) or not _ready(out):
             return None
-        elif not (out.flags.c_contiguous and out.flags.writeable):
-            return None
-        runner.bind(arrays | {output: out}, n, lanes)()
+        rows.append(np.array((t,)))
+        runner.call(n, rows, out)
         return out
 
     return quick
+
+
+def _ready(out: np.ndarray) -> bool:
+    return out.flags.c_contiguous and out.flags.writeable

@@ -33,7 +33,7 @@ class Options:
     """As written, bit by bit."""
     branches: bool = False
     """Whether branches may depend on numbers, which then cannot be lanes."""
-    inline: int = 20_000
+    inline: int = 300
     """Functions with more nodes than this, those they call included, stay functions."""
     vectorize: bool = False
     """Whether LLVM looks for loops over numbers to do several at once: longer to compile."""

@@ -77,6 +77,16 @@ class GraphRunner:
         check = arrays.get("check", np.zeros(n)) if lanes == 1 else np.zeros(0)
         return Native(self.code(lanes), [*words, address(check)], (arrays, check))
 
+    def call(self, n: int, inputs: Sequence[np.ndarray], output: np.ndarray) -> None:
+        """`bind` and one call in lanes, as short as Python allows, of a graph of one output. Inputs are checked by the caller:
+        rows (n, size), or one (size,) for all."""
+        words = [n]
+        for x in inputs:
+            words += (x.ctypes.data, x.shape[1] if x.ndim == 2 else 0)
+        words += (output.ctypes.data, 0)
+        listed = np.array(words, dtype=np.int64)
+        self.code(host_lanes()).call(listed.ctypes.data)
+
     def chain(self, arrays: Mapping[str, np.ndarray]) -> list[Native]:
         """Native functions that answer for one state when called in this order."""
         return [self.bind(arrays)]
