@@ -385,7 +385,7 @@ class Dynamics:
     def _run_all(
         self,
         name: str,
-        outputs: Sequence[str] = (),
+        outputs: tuple[str, ...] = (),
         out: np.ndarray | None = None,
         integers: Mapping[str, Sequence[float]] | None = None,
         **given: Any,
@@ -395,11 +395,12 @@ class Dynamics:
         if not with_wrenches:
             given.pop("wrench", None)
             if not integers:
-                outputs = tuple(outputs) or tuple(program_for(self.structure, name).outputs.__annotations__)
+                if not outputs:
+                    outputs = tuple(program_for(self.structure, name).outputs.__annotations__)
                 done = self._quickly(name, outputs, out, given)
                 if done is not None:
                     return dict(zip(outputs, done, strict=True))
-        runner = self._shelf.runner(name, tuple(outputs), with_wrenches, integers)
+        runner = self._shelf.runner(name, outputs, with_wrenches, integers)
         arrays = {key: self._arguments.row(key, given[key], size) for key, size in runner.inputs.items()}
         n, single = batch_size(arrays)
         rows = [x for x, _ in arrays.values()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from itertools import pairwise
 from math import prod
 from typing import Any
@@ -61,6 +62,10 @@ class GraphRunner:
             self._codes[lanes] = compile_text(emit(self.traced, lanes), self._store)
         return self._codes[lanes]
 
+    @cached_property
+    def _lanes(self) -> Compiled:
+        return self.code(host_lanes())
+
     def bind(self, arrays: Mapping[str, np.ndarray], n: int = 1, lanes: int = 1) -> Native:
         """For n states in arrays by name, inputs and outputs: a row for each state, or one row for all.
 
@@ -85,7 +90,7 @@ class GraphRunner:
             words += (x.ctypes.data, x.shape[1] if x.ndim == 2 else 0)
         words += (output.ctypes.data, 0)
         listed = np.array(words, dtype=np.int64)
-        self.code(host_lanes()).call(listed.ctypes.data)
+        self._lanes.call(listed.ctypes.data)
 
     def chain(self, arrays: Mapping[str, np.ndarray]) -> list[Native]:
         """Native functions that answer for one state when called in this order."""
