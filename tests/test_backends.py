@@ -47,8 +47,9 @@ def test_a_program_is_the_dense_matrices_and_the_interpreted_kernels(name, model
         for key, x in expected(name, model, row(values, b)).items():
             assert_close(found[key][b], x, 1e-10, what=f"{key} of state {b}")
     three = {key: x[:3] for key, x in values.items()}
+    iterates = PROGRAMS[name].loops_only  # its last digits depend on what it remembers
     for key, x in used(run(kept(name, model, "python"), three)).items():
-        assert_close(found[key][:3], x, 1e-11, what=key)
+        assert_close(found[key][:3], x, 1e-11 if iterates else 1e-12, what=key)
 
 
 @pytest.mark.parametrize(("name", "model", "backend"), [*ON_LLVM, *ON_LLVM_EVERYTHING, *ON_LOOPS_STRAIGHT])

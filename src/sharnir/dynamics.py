@@ -172,6 +172,10 @@ class Dynamics:
             return self._answers.inverse(q, v, a, t, wrenches, out, actuated)
         if actuated is not None:
             self._check_actuated(q, v, a, t, wrenches, actuated)
+        if wrenches is None:
+            done = self._quickly("inverse", ("tau",), out, {"q": q, "v": v, "qdd": a, "t": t})
+            if done is not None:
+                return done[0]
         return self._run("inverse", "tau", out, q=q, v=v, qdd=a, wrench=wrenches, t=t)
 
     def inverse_reactions(

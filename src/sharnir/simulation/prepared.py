@@ -83,6 +83,7 @@ def equations(
             traced = trace_derivative(d.structure, d._method, balance, tau_works, limit, closed)
             kept[key] = Equations(traced, d._shelf.store)
         except GraphTooLarge:
-            say_large(d.structure)
+            if d.method == "separate":
+                say_large(d.structure)
             kept[key] = None
     return kept[key]
