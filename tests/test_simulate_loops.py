@@ -193,3 +193,34 @@ def test_a_model_that_runs_as_loops_answers_everything_by_loops():
     assert np.isfinite(r.poses[1]).all()
     assert process_time() - begun < 5.0
     assert r.dynamics._shelf.backend_of("poses") == "loops"
+
+
+def with_parameters() -> sh.Model:
+    m = sh.samples.tree(6, branching=1.5, seed=3)
+    for name, value in (("push", 0.5), ("other", 1.0), ("third", 2.0)):
+        m.add_parameter(name, value)
+    return m
+
+
+def test_parameters_that_an_event_changes_reach_forces_on_loops():
+    m = with_parameters()
+    joint = next(j.name for j in m.copy().joints if j.nv == 1)
+    m.add_force(lambda on: on.torque(joint, on.parameter("push")), name="pushed")
+
+    def stronger(moment):
+        moment.parameters["push"] = 5.0
+
+    options = {"events": [sh.Event(lambda on: on.t - 0.05, stronger, name="now")], "output": 0.05, **TIGHT}
+    straight, loops = (sh.simulate(m, 0.2, backend=backend, **options) for backend in ("llvm", "loops"))
+    weak = sh.simulate(m, 0.2, backend="loops", output=0.05, **TIGHT)
+    assert np.allclose(loops.v, straight.v, rtol=0.0, atol=1e-7)
+    assert np.abs(loops.v[-1] - weak.v[-1]).max() > 1e-3
+    assert np.abs(loops.energy.defect).max() < 1e-7 * max(1.0, np.ptp(loops.energy.kinetic))
+
+
+def test_a_rollout_on_loops_of_a_model_with_parameters(monkeypatch):
+    m = with_parameters()
+    q = np.array([m.random_q(np.random.default_rng(k)) for k in range(5)])
+    straight = sh.rollout(m, q, dt=1e-3, steps=5, method="separate")
+    monkeypatch.setattr(rollout_module, "BODIES", 0)
+    assert np.allclose(sh.rollout(m.copy(), q, dt=1e-3, steps=5, method="separate").q, straight.q, rtol=0.0, atol=1e-11)

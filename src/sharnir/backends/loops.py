@@ -68,7 +68,7 @@ class LoopRunner(Interface):
         """
         s, at = self.structure, dict(arrays)
         given: dict[str, Any] = self._constants | {"drive": np.zeros(3 * len(s.drives)), "given": np.zeros(s.sizes["ng"])}
-        given |= {name: at[name] for name in (*self._input_shapes, "t", "v") if name in at}
+        given |= {name: at[name] for name in (*self._input_shapes, "t", "v", "parameter") if name in at}
         given.setdefault("v", np.zeros(s.nv))
         out: list[Native] = []
         if s.drives or s.given:

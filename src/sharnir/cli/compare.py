@@ -31,7 +31,7 @@ def compare_file(
     """`names`: "methods" and "backends" as words, commas allowed; `files`: "json", "html", "plot"; `options`: of `compare`."""
     chosen: dict[str, Any] = {
         "methods": _names("--methods", names["methods"], METHODS),
-        "backends": _names("--backends", names["backends"], BACKENDS),
+        "backends": _names("--backends", names["backends"], BACKENDS, old=("numba",)),
     }
     for option, path in files.items():
         if path is not None:
@@ -48,11 +48,11 @@ def compare_file(
         sys.exit(INTERRUPTED)
 
 
-def _names(option: str, words: Sequence[str], there: Any) -> list[str] | None:
-    """Names from words, each of which may hold several with commas between."""
+def _names(option: str, words: Sequence[str], there: Any, old: Sequence[str] = ()) -> list[str] | None:
+    """Names from words, each of which may hold several with commas between; `old` ones are let through unlisted."""
     names = [name for word in words for name in word.split(",") if name]
     for name in names:
-        if name not in there and name != "numba":  # `compare` says what became of that
+        if name not in there and name not in old:
             raise UsageError(option, f"unknown {name!r}; choose from {known(there, 20)}")
     return names or None
 

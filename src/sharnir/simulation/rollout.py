@@ -197,14 +197,14 @@ class _Plan:
         shelf, s = self.d._shelf, self.d.structure
         programs = (f"forward/{self.d._method.program}", "rates")
         forward, rates = (shelf.runner(name, backend="loops") for name in programs)
+        rows = {name: at[name].reshape(n, -1) for name in ("q", "v", "tau", "rate", "qdd")}
         if not (s.drives or s.given or s.forces):  # lanes of trajectories
-            rows = {name: x.reshape(n, -1) if x.size > 1 else x.reshape(1, -1) for name, x in at.items()}
+            all_rows = rows | {"t": at["t"].reshape(1, 1)}
             calls = [
-                runner.prepared(n, [rows[name] for name in runner.inputs], [rows[name] for name in runner.outputs], True)
+                runner.prepared(n, [all_rows[name] for name in runner.inputs], [rows[name] for name in runner.outputs], True)
                 for runner in (forward, rates)
             ]
             return calls, calls[1:]
-        rows = {name: at[name].reshape(n, -1) for name in ("q", "v", "tau", "rate", "qdd")}
         rest = {"t": at["t"], "parameter": at["parameter"]}
         each = [{name: x[k] for name, x in rows.items()} | rest for k in range(n)]
         of_rates = [native for one in each for native in rates.chain(one)]
