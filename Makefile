@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/pip --disable-pip-version-check --quiet
 
 # What is written in the dialect of the kernels.
-DIALECT := $(addprefix src/sharnir/,kernels programs integrate/stepping closed/solution.py closed/partition.py \
+DIALECT := $(addprefix src/sharnir/,kernels programs integrate/stepping equations/solution.py equations/partition.py \
 	dialect/batch.py dialect/rows.py simulation/powers.py)
 
 .PHONY: demo test bench lint format docs clean

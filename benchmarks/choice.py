@@ -16,15 +16,15 @@ import numpy as np
 from rich.progress import track
 
 import sharnir as sh
-from sharnir.backends.shelf import BODIES, RunnerShelf
+from sharnir.backends.compiled_programs import BODIES, CompiledPrograms
 from sharnir.backends.traced import TracedProgram
 from sharnir.choice.calibration import current
 from sharnir.choice.choose import FASTEST, applies
 from sharnir.choice.measure import Call, prepared, race
-from sharnir.closed.code import ClosedCode
-from sharnir.closed.equations import MATRIX, ClosedEquations
+from sharnir.equations.constrained import MATRIX, ConstrainedEquations
 from sharnir.machine import processor
-from sharnir.method_table import METHODS as TABLE
+from sharnir.programs.methods import METHODS as TABLE
+from sharnir.solvers.constrained_code import ConstrainedCode
 from sharnir.trace import GraphTooLarge, needed
 
 from .choice_models import models
@@ -87,13 +87,13 @@ def trial(kind: str, model: sh.Model, name: str, seconds: float) -> Trial:
 
 
 def tree_calls(model: sh.Model) -> Iterator[tuple[tuple[str, str], Call]]:
-    shelf = RunnerShelf(model.freeze(), "auto")
+    compiled = CompiledPrograms(model.freeze(), "auto")
     runners, smallest = {}, np.inf
     for method in METHODS:
-        if not applies(method, shelf.structure) or len(model.bodies) > BODIES:
+        if not applies(method, compiled.structure) or len(model.bodies) > BODIES:
             continue
         try:
-            runners[method] = shelf.runner(f"forward/{method}", ("qdd",), backend="llvm")
+            runners[method] = compiled.runner(f"forward/{method}", ("qdd",), backend="llvm")
         except GraphTooLarge:
             continue
         smallest = min(smallest, size(runners[method].traced))
@@ -102,17 +102,17 @@ def tree_calls(model: sh.Model) -> Iterator[tuple[tuple[str, str], Call]]:
             yield ("single", method), prepared(runner, model, False)
             yield ("batch", method), prepared(runner, model, True)
     if not runners:
-        yield from loop_calls(model, shelf)
+        yield from loop_calls(model, compiled)
 
 
-def loop_calls(model: sh.Model, shelf: RunnerShelf) -> Iterator[tuple[tuple[str, str], Call]]:
+def loop_calls(model: sh.Model, compiled: CompiledPrograms) -> Iterator[tuple[tuple[str, str], Call]]:
     once: dict[str, tuple[Call, float]] = {}
     for method in METHODS:
-        if not applies(method, shelf.structure):
+        if not applies(method, compiled.structure):
             continue
         if model.nv > 300 and method in ("recursive", "kosynka", "direct", "stepanenko") and "chain" in model.name:
             continue  # n³ of them, a second each; 'composite' stands for them
-        call = prepared(shelf.runner(f"forward/{method}", ("qdd",), backend="loops"), model, False)
+        call = prepared(compiled.runner(f"forward/{method}", ("qdd",), backend="loops"), model, False)
         once[method] = call, race({method: call}, 0.0)[method]
     least = min(took for _, took in once.values())
     for method, (call, took) in once.items():
@@ -123,7 +123,7 @@ def loop_calls(model: sh.Model, shelf: RunnerShelf) -> Iterator[tuple[tuple[str,
 
 def closed_calls(model: sh.Model) -> Iterator[tuple[tuple[str, str], Call]]:
     for method in ("separate", *MATRIX):
-        runner = ClosedCode(ClosedEquations(model, TABLE[method])).forward()
+        runner = ConstrainedCode(ConstrainedEquations(model, TABLE[method])).forward()
         yield ("single", method), prepared(runner, model, False)
         yield ("batch", method), prepared(runner, model, True)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import sharnir as sh
-from sharnir.closed.put_right import put_right
+from sharnir.equations.normalization import normalize
 from sharnir.model.samples import ANGULAR
 
 AXES = {1: "one-axis joints", 2: "two-axis joints", 3: "three-axis joints"}
@@ -81,4 +81,4 @@ def start(model: sh.Model) -> tuple[np.ndarray, np.ndarray]:
     bend, v = rng.uniform(-BEND, BEND, model.nv), rng.uniform(-SPEED, SPEED, model.nv)
     q = model.neutral()
     ahead = q + sh.Dynamics(model, "separate", backend="python").rates(q, bend)
-    return np.array(put_right(model, ahead.tolist(), 0.0), dtype=float), v
+    return np.array(normalize(model, ahead.tolist(), 0.0), dtype=float), v

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import sharnir as sh
-from sharnir.closed.stabilisation import Stabilisation, with_decay
+from sharnir.equations.stabilisation import Stabilisation, with_decay
 from sharnir.integrate import run
 from sharnir.simulation.mechanics import Mechanics
 

@@ -10,7 +10,7 @@ from time import perf_counter
 import numpy as np
 
 import sharnir as sh
-from sharnir.backends.shelf import LIMIT, RunnerShelf
+from sharnir.backends.compiled_programs import LIMIT, CompiledPrograms
 from sharnir.dialect.cache import kept_in
 from sharnir.dialect.jit import host_lanes
 
@@ -26,13 +26,13 @@ def measure(quick: bool = False) -> Iterator[Measure | str]:
         model = sh.samples.chain(n)
         s = model.freeze()
         with tempfile.TemporaryDirectory() as folder, kept_in(Path(folder)):
-            straight = RunnerShelf(s, "llvm").runner("forward/separate", ("qdd",))
+            straight = CompiledPrograms(s, "llvm").runner("forward/separate", ("qdd",))
             seconds = []
             for lanes in (1, host_lanes()):
                 begun = perf_counter()
                 straight.code(lanes)
                 seconds.append(perf_counter() - begun)
-        loops = RunnerShelf(s, "loops").runner("forward/separate", ("qdd",))
+        loops = CompiledPrograms(s, "loops").runner("forward/separate", ("qdd",))
         rng = np.random.default_rng(0)
         given = [rng.uniform(-1.0, 1.0, (STATES, n)) for _ in range(3)]
         calls = {}

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import sharnir as sh
-from sharnir.closed.stabilisation import CHOICES
+from sharnir.equations.stabilisation import CHOICES
 
 from . import report, tables
 from .iftomm import Ours, ms

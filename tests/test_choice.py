@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import sharnir as sh
+from sharnir.backends.compiled_programs import CompiledPrograms
 from sharnir.backends.counting import count_compiled
-from sharnir.backends.shelf import RunnerShelf
 from sharnir.backends.traced import trace_program
 from sharnir.choice import calibrate as calibrating
 from sharnir.choice import calibration, work
@@ -19,8 +19,8 @@ from sharnir.choice.calibration import SHIPPED_CALIBRATION, current, forget, kee
 from sharnir.choice.choose import FASTEST, applies, choose_method
 from sharnir.dialect.cache import Cache, digest
 from sharnir.dialect.jit import host
-from sharnir.method_table import METHODS
 from sharnir.programs import PROGRAMS
+from sharnir.programs.methods import METHODS
 
 MODELS = {
     "one body": lambda: sh.samples.chain(1),
@@ -42,7 +42,7 @@ def own_cache(tmp_path, monkeypatch):
 
 def traced(model: sh.Model, method: str):
     s = model.freeze()
-    return trace_program(PROGRAMS[f"forward/{method}"], s, RunnerShelf(s, "auto").no_wrench, ("qdd",))
+    return trace_program(PROGRAMS[f"forward/{method}"], s, CompiledPrograms(s, "auto").no_wrench, ("qdd",))
 
 
 # --- work -------------------------------------------------------------------------------------------------------------------
@@ -114,13 +114,13 @@ def test_a_choice_is_made_once_and_is_the_same_again(name, own_cache):
 
 def test_the_second_choice_traces_nothing(own_cache, monkeypatch):
     model = MODELS["arm"]()
-    first = choose_method(RunnerShelf(model.freeze(), "auto"), model)
+    first = choose_method(CompiledPrograms(model.freeze(), "auto"), model)
 
     def fail(*_args, **_more):
         raise AssertionError("traced again")
 
     monkeypatch.setattr("sharnir.choice.choose.trace_program", fail)
-    assert choose_method(RunnerShelf(model.freeze(), "auto"), model) == first
+    assert choose_method(CompiledPrograms(model.freeze(), "auto"), model) == first
 
 
 def test_the_calibration_decides(own_cache):
@@ -232,6 +232,6 @@ def test_a_calibration_that_cannot_be_kept_or_removed_says_so(tmp_path, monkeypa
 
 def test_only_the_graph_that_was_chosen_is_remembered(own_cache):
     model = MODELS["arm"]()
-    shelf = RunnerShelf(model.freeze(), "auto")
-    chosen = choose_method(shelf, model)
-    assert list(shelf.traced) == [(f"forward/{chosen.method}", ("qdd",))]
+    compiled = CompiledPrograms(model.freeze(), "auto")
+    chosen = choose_method(compiled, model)
+    assert list(compiled.traced) == [(f"forward/{chosen.method}", ("qdd",))]

@@ -78,7 +78,7 @@ def test_lanes_are_the_interpreter_lane_by_lane_and_do_not_see_each_other(lanes)
 
 def test_two_functions_of_one_name_are_two():
     """The first version compiled all kernels as one module, where names had to differ."""
-    from sharnir.closed import solution
+    from sharnir.equations import solution
     from sharnir.kernels import kinematics
 
     assert solution.drift is not kinematics.drift
@@ -126,9 +126,9 @@ def test_groups_are_laid_out_flat():
 
 
 def test_the_backend_of_the_first_version_is_accepted_and_said_to_be_renamed_once():
-    from sharnir.dynamics import say_renamed
+    from sharnir.dynamics import warn_renamed
 
-    say_renamed.cache_clear()
+    warn_renamed.cache_clear()
     model = sh.samples.chain(2)
     with pytest.warns(FutureWarning, match="'numba' is called 'loops' now"):
         d = sh.Dynamics(model, "separate", "numba")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from sharnir.backends import loops, shelf
+from sharnir.backends import compiled_programs, loops
 from sharnir.forms import FORMS
 from sharnir.model.pose import Rotation
 from states import along, assert_close, derivative, oracle, random_state
@@ -463,14 +463,14 @@ def test_why_a_method_was_chosen():
 def test_auto_takes_straight_lines_for_small_models_and_loops_for_large_ones(monkeypatch):
     small = sh.Dynamics(sh.samples.chain(2), "separate")
     assert small.backend == "llvm" and "backend='llvm'" in repr(small)
-    monkeypatch.setattr(shelf, "LIMIT", 100)
+    monkeypatch.setattr(compiled_programs, "LIMIT", 100)
     large = sh.Dynamics(sh.samples.chain(2), "separate")
     assert large.backend == "loops"
     assert sh.Dynamics(sh.samples.chain(2), "separate", backend="llvm").backend == "llvm"  # asked for: no limit
     chosen = sh.Dynamics(sh.samples.chain(2))
     assert "as loops" in chosen.why and chosen.backend == "loops"
-    monkeypatch.setattr(shelf, "LIMIT", 40_000)
-    monkeypatch.setattr(shelf, "BODIES", 1)
+    monkeypatch.setattr(compiled_programs, "LIMIT", 40_000)
+    monkeypatch.setattr(compiled_programs, "BODIES", 1)
     assert sh.Dynamics(sh.samples.chain(2), "separate").backend == "loops"
     assert sh.Dynamics(sh.samples.chain(2), "direct-iterative").backend == "loops"
 
@@ -481,7 +481,7 @@ def test_work_arrays_beyond_memory_are_refused_with_the_way_out(monkeypatch):
     with pytest.raises(sh.MethodError, match=r"'forward/direct' would need .* for 200 bodies and 200 freedoms.*'separate'"):
         d.forward()
     monkeypatch.setattr(loops, "_memory", lambda: 0)  # not known: tried
-    loops._check_memory(d._shelf.runner("forward/direct", backend="python").program, d.structure)
+    loops._check_memory(d._compiled.runner("forward/direct", backend="python").program, d.structure)
 
 
 # --- a joint that moves no mass -------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import sharnir as sh
 from sharnir.model.joints.base import trace_drive
-from sharnir.trace.formula_parser import FUNCTIONS, LONGEST
+from sharnir.trace.formula_parser import FUNCTIONS, MAX_LENGTH
 
 WORDS = {name: getattr(sh, name) for name in FUNCTIONS if name != "abs"} | {"abs": abs, "pi": math.pi, "e": math.e}
 SAFE = ("sin", "cos", "atan", "tanh", "abs", "sinh")
@@ -115,7 +115,7 @@ def test_numbers_never_raise():
         ("-" * 3000 + "t", "formula"),
         ("(" * 1000 + "t" + ")" * 1000, "cannot be read"),
         ("sin(" * 150 + "t" + ")" * 150, "inside one another"),
-        ("t" + "+t" * LONGEST, f"longer than {LONGEST} characters"),
+        ("t" + "+t" * MAX_LENGTH, f"longer than {MAX_LENGTH} characters"),
         ("t" + "**t" * 1000, "inside one another"),
     ],
 )

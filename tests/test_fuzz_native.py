@@ -13,7 +13,7 @@ import yaml
 
 import sharnir as sh
 from native_models import CURVE, FORCES, WAVE, on_base
-from sharnir.io.native.document import DEEPEST, Document
+from sharnir.io.native.document import MAX_DEPTH, Document
 from sharnir.io.native.emit import emit
 from test_native import EXAMPLE
 from test_native_mistakes import GOOD
@@ -204,7 +204,7 @@ def test_a_file_opens_no_other(monkeypatch, tmp_path):
 
 def test_the_depth_that_is_allowed_is_enough_for_compounds():
     part = "{type: revolute, axis: x}"
-    for _ in range((DEEPEST - 4) // 2):
+    for _ in range((MAX_DEPTH - 4) // 2):
         part = f"{{type: compound, parts: {{a: {part}}}}}"
     text = f"bodies: {{b: {{mass: 1}}}}\njoints: {{j: {part[:-1]}, parent: ground, child: b}}}}"
     assert sh.loads(text).nv == 1

@@ -13,8 +13,8 @@ from states import assert_close
 
 METHODS = ["inverse-iterative", "direct-iterative", "inverse-iterative-multipliers", "direct-iterative-multipliers"]
 KERNELS = {
-    "inverse": (iterative.remembered_inverse, iterative.start_inverse),
-    "direct": (iterative.remembered_direct, iterative.start_direct),
+    "inverse": (iterative.warm_started_inverse, iterative.start_inverse),
+    "direct": (iterative.warm_started_direct, iterative.start_direct),
 }
 CHAIN = sh.samples.chain(6)
 TREE = sh.samples.tree(6, seed=3)

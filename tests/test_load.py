@@ -10,7 +10,7 @@ import pathlib
 import pytest
 
 import sharnir as sh
-from sharnir.io.xml import DEEPEST, parse_xml
+from sharnir.io.xml import MAX_DEPTH, parse_xml
 from urdf_files import arm, link, write
 
 
@@ -86,13 +86,13 @@ def test_unknown_encodings_are_refused(encoding):
 
 
 def test_depth_and_size_are_bounded(monkeypatch):
-    assert parse_xml(b"<a>" * DEEPEST + b"</a>" * DEEPEST, "f").tag == "a"
+    assert parse_xml(b"<a>" * MAX_DEPTH + b"</a>" * MAX_DEPTH, "f").tag == "a"
     with pytest.raises(sh.FormatError, match="nested more than"):
         parse_xml(b"<a>" * 100_000, "f")
-    monkeypatch.setattr("sharnir.io.xml.MOST_ELEMENTS", 10)
+    monkeypatch.setattr("sharnir.io.xml.MAX_ELEMENTS", 10)
     with pytest.raises(sh.FormatError, match="more than 10 elements"):
         parse_xml(b"<a>" + b"<b/>" * 10 + b"</a>", "f")
-    monkeypatch.setattr("sharnir.io.xml.MOST_BYTES", 10)
+    monkeypatch.setattr("sharnir.io.xml.MAX_BYTES", 10)
     with pytest.raises(sh.FormatError, match="more than the 10 that are read"):
         parse_xml(b"<a>........</a>", "f")
 

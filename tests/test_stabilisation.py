@@ -11,7 +11,7 @@ import pytest
 import sharnir as sh
 from loop_models import STARTS, placed
 from sharnir.cli.main import main
-from sharnir.closed.stabilisation import CHOICES, Stabilisation
+from sharnir.equations.stabilisation import CHOICES, Stabilisation
 from sharnir.io.native import dumps, loads
 from sharnir.simulation.mechanics import Mechanics
 from sharnir.simulation.prepared import dynamics
@@ -233,7 +233,7 @@ def test_interpreter_loops_forms_and_one_graph_agree(choice, monkeypatch):
     assert expected.cost.backend == "llvm"
     ways = [{"method": "maggi"}, {"method": "separate"}, {"method": "composite", "backend": "python"}]
     found = [sh.simulate(S.governor(closed=True), 0.03, **start, **way, **run) for way in ways]
-    monkeypatch.setattr("sharnir.closed.equations.LIMIT", 10)
+    monkeypatch.setattr("sharnir.equations.constrained.LIMIT", 10)
     found.append(sh.simulate(S.governor(closed=True), 0.03, **start, method="composite", **run))
     assert [r.cost.backend for r in found] == ["sparse", "llvm", "python", "loops"]
     for r in found:

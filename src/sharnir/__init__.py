@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from .io.load import load
     from .io.native import dumps, loads
     from .io.report import ImportReport
-    from .method_table import methods
     from .model import samples
     from .model.constraints import (
         Constraint,
@@ -73,6 +72,7 @@ if TYPE_CHECKING:
     from .model.pose import Pose, Rotation
     from .model.settings import SimulationSettings
     from .model.shapes import Box, Cylinder, Rod, Sphere
+    from .programs.methods import methods
     from .simulation.events import Event
     from .simulation.result import Result
     from .simulation.rollout import Rollout, rollout
@@ -110,7 +110,7 @@ _HOMES = {
     "io.load": "load",
     "io.native": "dumps loads",
     "io.report": "ImportReport",
-    "method_table": "methods",
+    "programs.methods": "methods",
     "model.constraints": "Constraint Distance Gear PointOnCurve PointOnSurface Rolling SpeedConstraint",
     "model.forces": "Bushing Drag Force JointFriction JointSpring JointStop Loads Motor PointGravity SpringDamper Wrench",
     "model.formulas": "ConstraintFormula PoseFormula SignalFormula VectorFormula",

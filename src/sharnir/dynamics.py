@@ -10,25 +10,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .arguments import Arguments, batch_size, check_out
+from .backends.compiled_programs import CompiledPrograms
 from .backends.counting import Count, count_as_written, count_compiled
 from .backends.llvm.runner import GraphRunner
 from .backends.run import input_sizes
-from .backends.shelf import RunnerShelf
 from .backends.traced import trace_program
 from .choice.choose import Choice, choose_method
 from .errors import MethodError, SingularError, known
 from .forms import FORMS, separate
 from .forms.matrices import Matrices
 from .forms.solution import Solution
-from .method_table import METHODS
 from .model.model import Model
 from .model.states import check_finite, check_state, check_wrenches
 from .programs import PROGRAMS, program_for
+from .programs.methods import METHODS
+from .solvers.arguments import Arguments, batch_size, check_out
 
 if TYPE_CHECKING:
-    from .closed.answers import ClosedAnswers
-    from .closed.equations import ClosedEquations
+    from .equations.constrained import ConstrainedEquations
+    from .solvers.constrained import ConstrainedSolver
 
 BACKENDS = ("auto", "llvm", "loops", "python")
 
@@ -48,7 +48,7 @@ class Dynamics:
         if method != "auto" and method not in METHODS:
             raise MethodError(f"unknown method {method!r}; choose from {known(['auto', *METHODS], 20)}")
         if backend == "numba":
-            backend = say_renamed()
+            backend = warn_renamed()
         if backend not in BACKENDS:
             raise MethodError(f"unknown backend {backend!r}; choose from {known(BACKENDS)}")
         if not isinstance(threads, int) or threads < 1:
@@ -56,10 +56,10 @@ class Dynamics:
         self.model = model
         self.structure = model.freeze()
         self.threads = threads
-        self._shelf = RunnerShelf(self.structure, backend)
+        self._compiled = CompiledPrograms(self.structure, backend)
         if method == "auto":
             self._check_inertia()  # before a method is tried on it
-        choice = choose_method(self._shelf, model) if method == "auto" else Choice(method, f"{method!r} was asked for")
+        choice = choose_method(self._compiled, model) if method == "auto" else Choice(method, f"{method!r} was asked for")
         self.method, self.why = choice.method, choice.why
         self._method = METHODS[self.method]
         self.closed = choice.closed or self._constrained(backend)
@@ -75,7 +75,7 @@ class Dynamics:
             self._check_solid()
         if method != "auto":  # its mistakes first
             self._check_inertia()
-        self._quick: dict[tuple[str, tuple[str, ...]], tuple[Any, Any, list[str]]] = {}
+        self._fast: dict[tuple[str, tuple[str, ...]], tuple[Any, Any, list[str]]] = {}
         self._forward_one: Callable[..., Any] = self._first_forward
         self._forward_many: Callable[..., Any] = self._first_forwards
 
@@ -84,7 +84,7 @@ class Dynamics:
         """What forward dynamics runs on."""
         if self._method.program is None:
             return self._method.backends[0]
-        return self._shelf.backend_of(f"forward/{self._method.program}")
+        return self._compiled.backend_of(f"forward/{self._method.program}")
 
     # --- motion from forces -------------------------------------------------------------------------------------------------
     def forward(
@@ -173,7 +173,7 @@ class Dynamics:
         if actuated is not None:
             self._check_actuated(q, v, a, t, wrenches, actuated)
         if wrenches is None:
-            done = self._quickly("inverse", ("tau",), out, {"q": q, "v": v, "qdd": a, "t": t})
+            done = self._fast_path("inverse", ("tau",), out, {"q": q, "v": v, "qdd": a, "t": t})
             if done is not None:
                 return done[0]
         return self._run("inverse", "tau", out, q=q, v=v, qdd=a, wrench=wrenches, t=t)
@@ -303,7 +303,7 @@ class Dynamics:
         if self.closed and what == "forward":
             return self._answers.count(compiled)
         program = program_for(self.structure, name)
-        constant = self._shelf.no_wrench if "wrench" in program.inputs.__annotations__ else {}
+        constant = self._compiled.no_wrench if "wrench" in program.inputs.__annotations__ else {}
         if compiled:
             if program.loops_only:
                 raise MethodError(f"{name!r} is never compiled to straight-line code: it looks at numbers")
@@ -318,17 +318,17 @@ class Dynamics:
         return Arguments(self.model)
 
     @cached_property
-    def _answers(self) -> ClosedAnswers:
+    def _answers(self) -> ConstrainedSolver:
         """Everything that constraints change."""
         if self.closed is None:
             raise MethodError(f"model {self.model.name!r} is a tree: it has no constraints beyond its joints")
-        from .closed.answers import ClosedAnswers
+        from .solvers.constrained import ConstrainedSolver
 
-        return ClosedAnswers(self)
+        return ConstrainedSolver(self)
 
     def _check_actuated(self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, actuated: Sequence[str]) -> None:
         """In a tree every joint without a motor must need none."""
-        from .closed.actuation import actuated_speeds, check_produced
+        from .solvers.actuation import actuated_speeds, check_produced
 
         where = actuated_speeds(self.model, actuated)
         tree = self._run("inverse", "tau", q=q, v=v, qdd=a, wrench=wrenches, t=t)
@@ -336,10 +336,10 @@ class Dynamics:
         missing[:, where] = 0.0
         check_produced(self.model, missing, np.atleast_2d(tree), where, tree.ndim == 1)
 
-    def _quickly(self, name: str, outputs: tuple[str, ...], out: np.ndarray | None, given: Mapping[str, Any]) -> Any:
+    def _fast_path(self, name: str, outputs: tuple[str, ...], out: np.ndarray | None, given: Mapping[str, Any]) -> Any:
         """The fast path: plain arrays straight to the compiled code, one state or a batch; a tuple of the outputs, or None
         where that does not apply."""
-        one, many, names = self._quick.get((name, outputs)) or self._make_quick(name, outputs)
+        one, many, names = self._fast.get((name, outputs)) or self._make_quick(name, outputs)
         values = [given[key] for key in names]
         done = one(*values) if out is None else None
         if done is None and many is not None and self.threads == 1:
@@ -359,22 +359,22 @@ class Dynamics:
     def _find_forward(self) -> None:
         name = "forward" if self.closed else f"forward/{self._method.program}"
         self._forward_one, many, _ = self._make_quick(name, ("qdd",))
-        self._forward_many = _not_quick if many is None or self.threads > 1 else many
+        self._forward_many = _no_fast_path if many is None or self.threads > 1 else many
 
     def _make_quick(self, name: str, outputs: tuple[str, ...]) -> tuple[Any, Any, list[str]]:
-        from .backends.quick import quick_batch, quick_single
+        from .backends.fast_path import fast_batch, fast_single
 
         runner: Any = None
         if self.closed and name == "forward":
             runner = self._answers.code.forward() if self._answers.code.solves else None
-        elif (name in PROGRAMS or name == "forces") and self._shelf.backend_of(name) != "python":
-            runner = self._shelf.runner(name, outputs, wrenches=False)
+        elif (name in PROGRAMS or name == "forces") and self._compiled.backend_of(name) != "python":
+            runner = self._compiled.runner(name, outputs, wrenches=False)
         if runner is None:
-            self._quick[name, outputs] = _not_quick, None, []
+            self._fast[name, outputs] = _no_fast_path, None, []
         else:
-            many = quick_batch(runner) if isinstance(runner, GraphRunner) and len(outputs) == 1 else None
-            self._quick[name, outputs] = quick_single(runner), many, list(runner.inputs)
-        return self._quick[name, outputs]
+            many = fast_batch(runner) if isinstance(runner, GraphRunner) and len(outputs) == 1 else None
+            self._fast[name, outputs] = fast_single(runner), many, list(runner.inputs)
+        return self._fast[name, outputs]
 
     def _run(
         self,
@@ -401,10 +401,10 @@ class Dynamics:
             if not integers:
                 if not outputs:
                     outputs = tuple(program_for(self.structure, name).outputs.__annotations__)
-                done = self._quickly(name, outputs, out, given)
+                done = self._fast_path(name, outputs, out, given)
                 if done is not None:
                     return dict(zip(outputs, done, strict=True))
-        runner = self._shelf.runner(name, outputs, with_wrenches, integers)
+        runner = self._compiled.runner(name, outputs, with_wrenches, integers)
         arrays = {key: self._arguments.row(key, given[key], size) for key, size in runner.inputs.items()}
         n, single = batch_size(arrays)
         rows = [x for x, _ in arrays.values()]
@@ -453,12 +453,12 @@ class Dynamics:
             return out
         return found
 
-    def _constrained(self, backend: str) -> ClosedEquations | None:
+    def _constrained(self, backend: str) -> ConstrainedEquations | None:
         if not self.model.constraints:
             return None
-        from .closed.equations import ClosedEquations
+        from .equations.constrained import ConstrainedEquations
 
-        return ClosedEquations(self.model, self._method, backend, self._shelf.store)
+        return ConstrainedEquations(self.model, self._method, backend, self._compiled.store)
 
     def _check_solid(self) -> None:
         if len(self.structure.tree.geared):
@@ -496,13 +496,13 @@ class Dynamics:
 
 
 @cache
-def say_renamed() -> str:
+def warn_renamed() -> str:
     """The backend "numba" of the first version: loops, by another compiler. Said once."""
     warnings.warn("the backend 'numba' is called 'loops' now: Numba is not used any more", FutureWarning, stacklevel=3)
     return "loops"
 
 
-def _not_quick(*values: Any) -> None:
+def _no_fast_path(*values: Any) -> None:
     return None
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..method_table import Method
 from ..model.structure import Structure
 from ..programs import program_for
+from ..programs.methods import Method
 from ..trace import Expression, Graph, Number, Symbol, chooses, tangent
 from .link import relink
 from .run import run_program

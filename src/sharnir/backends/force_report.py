@@ -23,10 +23,10 @@ class ReportOut(NamedTuple):
     power: Array["ne"]
 
 
-def hand_on_report(tree, joints, x, w, y):
+def copy_report(tree, joints, x, w, y):
     for k in range(y.energy.shape[0]):
         y.energy[k] = x.report[0, k]
         y.power[k] = x.report[1, k]
 
 
-FORCE_REPORT = Program("forces", hand_on_report, Reported, NoWork, ReportOut)
+FORCE_REPORT = Program("forces", copy_report, Reported, NoWork, ReportOut)

@@ -20,7 +20,7 @@ from ..model.forces.groups import Group, joined
 from .llvm.runner import GraphRunner
 from .traced import TracedProgram
 
-FEW, LONGEST = 4, 2_000
+FEW, MAX_LENGTH = 4, 2_000
 """Groups of fewer functions are joined, up to so many operations: straight-line code, but short."""
 
 AT_ONCE = 1 << 17
@@ -105,7 +105,7 @@ def _fewer(groups: Sequence[Group]) -> list[Group]:
         if len(group.force) < FEW:
             few.append(group)
             size += len(group.force) * len(group.shape.graph.nodes)
-            if size > LONGEST:
+            if size > MAX_LENGTH:
                 out.append(joined(few))
                 few, size = [], 0
     return out + ([joined(few)] if few else [])

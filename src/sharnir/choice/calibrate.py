@@ -8,7 +8,7 @@ from datetime import date
 import numpy as np
 from scipy.optimize import nnls
 
-from ..backends.shelf import RunnerShelf
+from ..backends.compiled_programs import CompiledPrograms
 from ..machine import processor
 from ..model import samples
 from ..model.model import Model
@@ -87,17 +87,17 @@ class Trial:
     """One model: the candidates made ready, what each has to do, and the least time it took; of a long model loops alone."""
 
     def __init__(self, model: Model, long: bool) -> None:
-        shelf = RunnerShelf(model.freeze(), "auto", LARGEST_GRAPH)
+        compiled = CompiledPrograms(model.freeze(), "auto", LARGEST_GRAPH)
         self.calls: dict[tuple[str, str], Call] = {}
         self.works: dict[tuple[str, str], np.ndarray] = {}
         self.least: dict[tuple[str, str], float] = {}
-        around = work.of_loops(shelf.structure)
-        for method in (name for name in FASTEST if applies(name, shelf.structure)):
+        around = work.of_loops(compiled.structure)
+        for method in (name for name in FASTEST if applies(name, compiled.structure)):
             if model.nv <= 100 or method not in ("direct", "stepanenko"):  # those take a second there, and are never chosen
-                runner = shelf.runner(f"forward/{method}", ("qdd",), backend="loops")
+                runner = compiled.runner(f"forward/{method}", ("qdd",), backend="loops")
                 self._add("loops", method, prepared(runner, model, False), around)
             try:
-                runner = None if long else shelf.runner(f"forward/{method}", ("qdd",), backend="llvm")
+                runner = None if long else compiled.runner(f"forward/{method}", ("qdd",), backend="llvm")
             except GraphTooLarge:
                 continue
             if runner is not None:

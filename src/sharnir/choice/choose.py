@@ -15,25 +15,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..backends.shelf import BODIES, RunnerShelf
+from ..backends.compiled_programs import BODIES, CompiledPrograms
 from ..backends.traced import TracedProgram, trace_program
-from ..method_table import METHODS
 from ..model.model import Model
 from ..model.structure import Structure
 from ..programs import program_for
+from ..programs.methods import METHODS
 from ..trace import GraphTooLarge
 from . import work
 from .calibration import Calibration, current
 
 if TYPE_CHECKING:
-    from ..closed.equations import ClosedEquations
+    from ..equations.constrained import ConstrainedEquations
 
 FASTEST = ("composite", "separate", "stepanenko", "direct", "lagrange1")
 """Of all methods, those that are the fastest for some tree (`python -m benchmarks choice` times the others too)."""
 
 FASTEST_CLOSED = ("composite", "separate")
 
-WORTH = 1.3
+MAX_GROWTH = 1.3
 """A graph with so many times the nodes of the smallest is not the fastest; its recording is given up there."""
 
 
@@ -41,7 +41,7 @@ WORTH = 1.3
 class Choice:
     method: str
     why: str
-    closed: ClosedEquations | None = None
+    closed: ConstrainedEquations | None = None
     """The equations with constraints, where they were made to choose."""
 
 
@@ -49,39 +49,39 @@ Predicted = dict[str, tuple[float, float]]
 """Seconds a state, one at a time and in a batch, of methods."""
 
 
-def choose_method(shelf: RunnerShelf, model: Model) -> Choice:
-    s = shelf.structure
+def choose_method(compiled: CompiledPrograms, model: Model) -> Choice:
+    s = compiled.structure
     if model.constraints:
-        return _choose_closed(shelf, model)
+        return _choose_closed(compiled, model)
     if s.coupled:
         return Choice("composite", "coordinates are coupled: 'composite' is the compiled method that has a place for them")
     names = [name for name in FASTEST if applies(name, s)]
     calibration = current()
     if s.nb > BODIES:  # nothing is traced: to choose is less work than to look whether it was done before
         return _by_loops(s, names, calibration)
-    key = _key(shelf, calibration)
-    kept = shelf.store.load("choice", key)
+    key = _key(compiled, calibration)
+    kept = compiled.store.load("choice", key)
     if kept is not None:
         return Choice(*json.loads(kept))
-    found = _by_graphs(shelf, names, calibration) if shelf.asked in ("auto", "llvm") else {}
+    found = _by_graphs(compiled, names, calibration) if compiled.asked in ("auto", "llvm") else {}
     choice = _best(found, "straight-line code", calibration) if found else _by_loops(s, names, calibration)
-    shelf.traced = {key: traced for key, traced in shelf.traced.items() if key[0] == f"forward/{choice.method}"}
-    shelf.store.save("choice", key, json.dumps([choice.method, choice.why]).encode())
+    compiled.traced = {key: traced for key, traced in compiled.traced.items() if key[0] == f"forward/{choice.method}"}
+    compiled.store.save("choice", key, json.dumps([choice.method, choice.why]).encode())
     return choice
 
 
-def _by_graphs(shelf: RunnerShelf, names: list[str], calibration: Calibration) -> Predicted:
+def _by_graphs(compiled: CompiledPrograms, names: list[str], calibration: Calibration) -> Predicted:
     """Of the methods whose graphs are not too large; none where all are."""
-    s, found = shelf.structure, dict[str, tuple[float, float]]()
-    limit = shelf.limit if shelf.asked == "auto" else None
+    s, found = compiled.structure, dict[str, tuple[float, float]]()
+    limit = compiled.limit if compiled.asked == "auto" else None
     for name in names:
         try:
-            traced = trace_program(program_for(s, f"forward/{name}"), s, shelf.no_wrench, ("qdd",), limit)
+            traced = trace_program(program_for(s, f"forward/{name}"), s, compiled.no_wrench, ("qdd",), limit)
         except GraphTooLarge:
             continue
-        enough = max(100, int(WORTH * len(traced.graph.nodes)))
+        enough = max(100, int(MAX_GROWTH * len(traced.graph.nodes)))
         limit = enough if limit is None else min(limit, enough)
-        shelf.traced[f"forward/{name}", ("qdd",)] = traced
+        compiled.traced[f"forward/{name}", ("qdd",)] = traced
         found[name] = _seconds(name, traced, calibration)
     return found
 
@@ -92,14 +92,14 @@ def _by_loops(s: Structure, names: list[str], calibration: Calibration) -> Choic
     return _best(found, "loops", calibration)
 
 
-def _choose_closed(shelf: RunnerShelf, model: Model) -> Choice:
+def _choose_closed(compiled: CompiledPrograms, model: Model) -> Choice:
     """With constraints the graphs have their solution in them; what it costs is the same for all methods, so few compete."""
-    from ..closed.equations import ClosedEquations
+    from ..equations.constrained import ConstrainedEquations
 
-    made, found = dict[str, ClosedEquations](), dict[str, tuple[float, float]]()
+    made, found = dict[str, ConstrainedEquations](), dict[str, tuple[float, float]]()
     calibration = current()
     for name in FASTEST_CLOSED:
-        closed = made[name] = ClosedEquations(model, METHODS[name], shelf.asked, shelf.store)
+        closed = made[name] = ConstrainedEquations(model, METHODS[name], compiled.asked, compiled.store)
         if closed.backend != "llvm" or not closed.is_small:
             why = "large loops are solved by loops, and those of 'composite' have the least to do"
             return Choice("composite", why, made["composite"])
@@ -136,10 +136,10 @@ def applies(method: str, s: Structure) -> bool:
     return not METHODS[method].needs_solid or (not len(s.tree.geared) and bool(s.solid.all()))
 
 
-def _key(shelf: RunnerShelf, calibration: Calibration) -> str:
+def _key(compiled: CompiledPrograms, calibration: Calibration) -> str:
     """All that a choice depends on: the numbers of the tree, the text of kernels and programs, the calibration."""
-    h = hashlib.sha256(f"{calibration.key} {shelf.asked} {shelf.limit} {_texts()}".encode())
-    for x in (*shelf.structure.tree, *shelf.structure.joints):
+    h = hashlib.sha256(f"{calibration.key} {compiled.asked} {compiled.limit} {_texts()}".encode())
+    for x in (*compiled.structure.tree, *compiled.structure.joints):
         h.update(np.ascontiguousarray(x).tobytes())
     return h.hexdigest()
 

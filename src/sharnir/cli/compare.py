@@ -11,7 +11,7 @@ from ..comparison.comparison import Comparison
 from ..comparison.run import BACKENDS, compare
 from ..errors import known
 from ..io.load import load
-from ..method_table import METHODS
+from ..programs.methods import METHODS
 from ..simulation.storage import check_writable
 from .inspect import PIPE_WIDTH
 from .usage import INTERRUPTED, UsageError, check_usage

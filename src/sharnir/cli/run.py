@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..closed.stabilisation import check_choice
+from ..equations.stabilisation import check_choice
 from ..errors import SimulationError
 from ..integrate.methods import integrator as integrator_named
 from ..io.load import load

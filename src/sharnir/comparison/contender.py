@@ -17,9 +17,9 @@ from ..dialect.jit import host_lanes
 from ..dynamics import Dynamics
 from ..errors import MethodError, SharnirError, known
 from ..forms.closed import CLOSED_FORMS
-from ..method_table import Method
 from ..model.structure import Structure
 from ..programs import program_for
+from ..programs.methods import Method
 from . import cost
 from .oracle import Oracle, disagreement
 from .row import FAILED, NOT_APPLICABLE, OK, TOO_LARGE, Row
@@ -30,14 +30,14 @@ BATCH_SECONDS = 0.02
 """Slow methods get smaller batches: as many states as fit this."""
 CHECK_SECONDS = 1.0
 """Slow methods are checked in fewer states: as many as fit this."""
-MOST_INTERPRETED = 2_000_000
+MAX_INTERPRETED = 2_000_000
 """Operations of an evaluation that Python may be asked for (by an estimate from above): some 0.3 µs each."""
 LANES = 16
 """Rows that are enough for the code of batches to be used, whatever the processor."""
 
 
 @dataclass
-class Ground:
+class ComparisonContext:
     """What all contenders have in common."""
 
     oracle: Oracle
@@ -66,7 +66,7 @@ class Contender:
         """Solved by SciPy or NumPy: no backend of ours is involved."""
         return self.row.backend in ("sparse", "dense")
 
-    def prepare(self, ground: Ground) -> None:
+    def prepare(self, ground: ComparisonContext) -> None:
         """Compile, check, count; afterwards the row says how far it came."""
         try:
             self._prepare(ground)
@@ -79,12 +79,12 @@ class Contender:
         except Exception as error:  # one that breaks must not take the others with it
             self.row.status, self.row.reason = FAILED, f"{type(error).__name__}: {error}"
 
-    def _prepare(self, ground: Ground) -> None:
+    def _prepare(self, ground: ComparisonContext) -> None:
         row, method, model = self.row, self.method, ground.oracle.model
         if row.backend not in ("sparse", "dense", *method.backends):
             raise MethodError(f"method {method.name!r} runs on {known(method.backends)}, not on {row.backend!r}")
         expected = cost.expected_operations(model.structure, method)
-        if row.backend == "python" and expected > MOST_INTERPRETED:
+        if row.backend == "python" and expected > MAX_INTERPRETED:
             raise _TooLarge(f"some {expected:.0e} operations, interpreted, would take seconds each time")
         own = ground.folder / f"{method.name}-{row.backend}"
         loops_kept = row.backend == "loops" and not ground.cold
@@ -128,7 +128,7 @@ class Contender:
         self._start_watches(answer, ground)
         row.status = OK
 
-    def _make_loops_ready(self, ground: Ground) -> None:
+    def _make_loops_ready(self, ground: ComparisonContext) -> None:
         """Loops are the same for all models: from the cache, unless their own compilation is to be measured."""
         if not ground.cold and not ground.oracle.model.constraints:
             self._loop_bytes(ground.oracle.model.structure)
@@ -141,7 +141,7 @@ class Contender:
         pairs = [(p, lanes) for p in programs for lanes in ((1,) if p.loops_only else (1, host_lanes()))]
         return sum(program_loop(p, lanes, Cache()).compiled.size for p, lanes in pairs)
 
-    def _check_backend(self, d: Dynamics, ground: Ground) -> None:
+    def _check_backend(self, d: Dynamics, ground: ComparisonContext) -> None:
         row = self.row
         if d.closed:
             if not self.by_form and d.closed.backend != row.backend:
@@ -153,11 +153,11 @@ class Contender:
                 kind = _TooLarge if "nodes" in why else MethodError
                 raise kind(f"{why}, and would take long to compile" if kind is _TooLarge else why)
 
-    def _speeds(self, ground: Ground, which: str) -> np.ndarray:
+    def _speeds(self, ground: ComparisonContext, which: str) -> np.ndarray:
         rows = ground.oracle.states if which == "states" else ground.motion
         return rows.v if self.row.gives == "q̈" else ground.momenta[which]
 
-    def _count(self, d: Dynamics, ground: Ground) -> None:
+    def _count(self, d: Dynamics, ground: ComparisonContext) -> None:
         row = self.row
         if row.backend == "dense":
             row.notes.append("operations: NumPy's dense solution is not counted")
@@ -172,7 +172,7 @@ class Contender:
         if row.iterates and row.written:
             row.notes.append("operations as written: of a first step, which has no step before it to improve on")
 
-    def _counted(self, d: Dynamics, ground: Ground, kind: str) -> tuple[Count | None, str]:
+    def _counted(self, d: Dynamics, ground: ComparisonContext, kind: str) -> tuple[Count | None, str]:
         """Of a method once, for all its backends."""
         key = (self.method.name, kind)
         if key not in ground.counts:
@@ -182,7 +182,7 @@ class Contender:
             )
         return ground.counts[key]
 
-    def _weigh(self, d: Dynamics, ground: Ground, own: Path, again: Callable[[], Any]) -> None:
+    def _weigh(self, d: Dynamics, ground: ComparisonContext, own: Path, again: Callable[[], Any]) -> None:
         row, s = self.row, d.structure
         if row.backend == "llvm" or (row.backend == "loops" and ground.cold):
             row.code_bytes = cost.kept_code(own)
@@ -191,7 +191,7 @@ class Contender:
         loops = row.backend in ("loops", "python") and not d.closed
         row.work_bytes = (cost.work_arrays(s, self.method) if loops else 0) + cost.allocated_by(again)
 
-    def _start_watches(self, answer: Callable[..., Any], ground: Ground) -> None:
+    def _start_watches(self, answer: Callable[..., Any], ground: ComparisonContext) -> None:
         row, motion, x = self.row, ground.motion, self._speeds(ground, "motion")
         t = float(motion.t[0])
         states = [(motion.q[k].copy(), x[k].copy(), motion.tau[k].copy(), t) for k in range(len(motion))]

@@ -14,12 +14,12 @@ from ..backends.traced import trace_program
 from ..dialect.storage import allocate
 from ..dynamics import Dynamics
 from ..errors import MethodError, SharnirError
-from ..method_table import Method
 from ..model.structure import Structure
 from ..programs import program_for
+from ..programs.methods import Method
 from ..trace import GraphTooLarge
 
-MOST_WRITTEN = 1_000_000
+MAX_WRITTEN = 1_000_000
 """Operations up to which a method is counted as it is written: each takes some 4 µs on counting numbers."""
 HEAD = 40
 """Bytes that the cache puts before the code in each file."""
@@ -58,7 +58,7 @@ def written_count(d: Dynamics, method: Method) -> tuple[Count | None, str]:
     if not programs_of(method):
         return None, "SciPy's sparse LU is not counted"
     expected = expected_operations(d.structure, method)
-    if expected > MOST_WRITTEN:
+    if expected > MAX_WRITTEN:
         return None, f"some {expected:.0e} operations: too many to be counted one by one in Python"
     try:
         what = programs_of(method) if method.name == "momentum" else ("forward",)

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.shelf import LIMIT
-from ..dynamics import Dynamics, say_renamed
+from ..backends.compiled_programs import LIMIT
+from ..dynamics import Dynamics, warn_renamed
 from ..errors import MethodError, ModelError, SingularError, known
 from ..machine import machine
-from ..method_table import METHODS, Method
 from ..model.garbage import no_collection
 from ..model.model import Model
+from ..programs.methods import METHODS, Method
 from .comparison import Comparison, facts
-from .contender import Contender, Ground, contenders
+from .contender import ComparisonContext, Contender, contenders
 from .oracle import Oracle
 from .progress import Bar
 from .row import NOT_TRIED, Spread
@@ -97,7 +97,7 @@ def compare(
 def renamed(backends: str | Iterable[str] | None) -> list[str] | None:
     """With the name that loops had in the first version."""
     names = [backends] if isinstance(backends, str) else backends
-    return None if names is None else [say_renamed() if name == "numba" else name for name in names]
+    return None if names is None else [warn_renamed() if name == "numba" else name for name in names]
 
 
 def _names(given: str | Iterable[str] | None, there: Iterable[str], what: str) -> list[str]:
@@ -126,14 +126,16 @@ def _choose(model: Model, result: Comparison) -> None:
         row.auto = (row.method, row.backend) == (result.auto["method"], result.auto["backend"])
 
 
-def _ground(model: Model, numbers: dict[str, int], seed: int, cold: bool, folder: Path, methods: Sequence[Method]) -> Ground:
+def _ground(
+    model: Model, numbers: dict[str, int], seed: int, cold: bool, folder: Path, methods: Sequence[Method]
+) -> ComparisonContext:
     import llvmlite.binding  # noqa: F401  (its import is nobody's compilation)
 
     states = random_states(model, numbers["states"], seed)
     moving = motion(model, states)
     oracle = Oracle(model, states)
     oracle.answers()
-    ground = Ground(oracle, moving, {}, numbers["batch"], numbers["graph_limit"], cold, folder)
+    ground = ComparisonContext(oracle, moving, {}, numbers["batch"], numbers["graph_limit"], cold, folder)
     if any(method.name == "momentum" for method in methods) and not model.constraints and not model.structure.coupled:
         ground.momenta = {"states": _momenta(model, states), "motion": _momenta(model, moving)}
     return ground
@@ -147,7 +149,7 @@ def _momenta(model: Model, s: States) -> np.ndarray:
 
 def _measure(
     all_of: list[Contender],
-    ground: Ground,
+    ground: ComparisonContext,
     rounds: int,
     begun: float,
     deadline: float | None,

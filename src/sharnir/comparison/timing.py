@@ -17,7 +17,7 @@ TURN = 0.01
 """Seconds of a turn; at least one evaluation."""
 
 
-MOST = 1.5
+MAX_SECONDS = 1.5
 """Seconds after which one whose single evaluation takes longer than a turn has had turns enough."""
 
 
@@ -41,7 +41,7 @@ class Stopwatch:
 
     def take_turn(self, first: bool) -> None:
         """`first`: what was measured while warming up does not count any longer. A slow one sits out some rounds."""
-        if not first and sum(self.seconds) * self.states > MOST and len(self.seconds) >= 3:
+        if not first and sum(self.seconds) * self.states > MAX_SECONDS and len(self.seconds) >= 3:
             return
         seconds = self._turn()
         self.seconds = [seconds] if first else [*self.seconds, seconds]

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from .comparison import Comparison
     from .row import Row, Spread
 
-NEAR = 1.05
+TIE_RATIO = 1.05
 """Times that differ by less are not told apart on a busy machine."""
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
@@ -77,8 +77,8 @@ def mechanism(c: Comparison) -> str:
 def _rivals(c: Comparison, kind: str) -> str:
     """Who comes so near that another run may put them first."""
     best = c.fastest(kind)
-    near = [r.label for r in c.rows if r is not best and (x := c.times_best(r, kind)) is not None and x <= NEAR]
-    return f" ({', '.join(near[:4])}{' and others' if len(near) > 4 else ''} within {NEAR - 1:.0%} of it)" if near else ""
+    near = [r.label for r in c.rows if r is not best and (x := c.times_best(r, kind)) is not None and x <= TIE_RATIO]
+    return f" ({', '.join(near[:4])}{' and others' if len(near) > 4 else ''} within {TIE_RATIO - 1:.0%} of it)" if near else ""
 
 
 def _distance(c: Comparison, kind: str, ratio: float) -> str:

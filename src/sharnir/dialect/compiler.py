@@ -18,7 +18,7 @@ from .names import weight
 from .patterns import flatten, leaf_types, rebuild, returned_type
 from .sincos import UNLIKELY
 from .source import closure, refuse
-from .storage import words
+from .storage import descriptor_length
 from .text import Writer, double
 from .values import (
     COMPLEX,
@@ -40,7 +40,7 @@ def compile_module(entry: Any, groups: Sequence[Any], options: Options, shared: 
     args, at = [], 1
     for k, group in enumerate(groups):
         args.append(GroupValue(group, "%list", at, k < shared))
-        at += words(group)
+        at += descriptor_length(group)
     result = Frame(function, entry, args).run()
     if result is not None:
         if not is_integer(result):
@@ -204,4 +204,4 @@ def _is_value(result: Any) -> bool:
 
 
 def _length(part: Any) -> int:
-    return 1 + len(part.shape) if issubclass(part, Array) else words(part)
+    return 1 + len(part.shape) if issubclass(part, Array) else descriptor_length(part)

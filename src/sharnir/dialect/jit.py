@@ -60,7 +60,7 @@ class Compiled:
         self.address = self.engine.get_function_address(name)
         self.call = CALLBACK(self.address)
         """Called with the address of the argument list; lets other threads run meanwhile."""
-        self.call_quick = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(self.address)
+        self.call_with_gil = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(self.address)
         """The same without letting go of the interpreter: for single states."""
 
 

@@ -24,19 +24,19 @@ from .source import texts
 class Native:
     """A native function and its list of arguments. Lives as long as anything that calls it keeps it."""
 
-    __slots__ = ("_call", "_keep", "_words", "address", "arrays", "place", "quick")
+    __slots__ = ("_call", "_descriptor", "_keep", "address", "arrays", "call_with_gil", "place")
 
-    def __init__(self, code: Any, words: Sequence[int], keep: Any) -> None:
-        self._words = np.array(words, dtype=np.int64)
+    def __init__(self, code: Any, descriptor: Sequence[int], keep: Any) -> None:
+        self._descriptor = np.array(descriptor, dtype=np.int64)
         self._call = code.call
         self._keep = (code, keep)
         self.arrays = keep
         """What it is bound to."""
         self.address: int = code.address
         """Of the function."""
-        self.place: int = self._words.ctypes.data
+        self.place: int = self._descriptor.ctypes.data
         """Of its list."""
-        self.quick: Callable[[], None] = partial(getattr(code, "call_quick", code.call), self.place)
+        self.call_with_gil: Callable[[], None] = partial(getattr(code, "call_with_gil", code.call), self.place)
         """The call without letting go of the interpreter, for what takes microseconds. Does not keep this alive."""
 
     def __call__(self) -> None:
@@ -49,7 +49,7 @@ class Native:
     @property
     def status(self) -> int:
         """What a function of the dialect returned."""
-        return int(self._words[0])
+        return int(self._descriptor[0])
 
 
 class _Callback:
@@ -108,11 +108,11 @@ class Loop:
 
     def bind(self, *groups: Any) -> Native:
         """With these arrays. An axis for the lanes comes last and is no part of the shape."""
-        words = [0]
+        descriptor = [0]
         for declared, group in zip(self.groups, groups, strict=True):
             for kind, x in zip(_declared(declared), flat(group), strict=True):
-                words += [address(x), *x.shape[: len(kind.shape)]]
-        return Native(self.compiled, words, groups)
+                descriptor += [address(x), *x.shape[: len(kind.shape)]]
+        return Native(self.compiled, descriptor, groups)
 
 
 _loaded: dict[Any, Compiled] = {}

@@ -77,7 +77,7 @@ def _numbers(group: Any, sizes: Mapping[str, int]) -> int:
     return sum(_numbers(part, sizes) for part in group.__annotations__.values())
 
 
-def words(group: Any) -> int:
+def descriptor_length(group: Any) -> int:
     """How many integers say where the arrays of a group are: for each its address and its shape."""
     parts = group.__annotations__.values()
-    return sum(1 + len(part.shape) if issubclass(part, Array) else words(part) for part in parts)
+    return sum(1 + len(part.shape) if issubclass(part, Array) else descriptor_length(part) for part in parts)

@@ -4,13 +4,13 @@ from .methods import INTEGRATORS, Integrator, integrators
 from .running import run
 from .system import Buffers, System, buffers, from_python
 from .traced import from_traced
-from .trajectory import Event, Happening, Statistics, Trajectory
+from .trajectory import Event, EventRecord, Statistics, Trajectory
 
 __all__ = [
     "INTEGRATORS",
     "Buffers",
     "Event",
-    "Happening",
+    "EventRecord",
     "Integrator",
     "Statistics",
     "System",

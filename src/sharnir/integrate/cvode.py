@@ -14,7 +14,7 @@ from ..errors import MethodError
 from .methods import Integrator
 from .request import Request
 from .system import System
-from .trajectory import Happening, Statistics, Trajectory
+from .trajectory import EventRecord, Statistics, Trajectory
 
 EVENT = 2
 _STATUS = {-1: "max_steps", -3: "step_too_small", -4: "no_convergence"}
@@ -59,7 +59,7 @@ class _Run:
         self.solver = solver(self._derivative, **options)
         self.t, self.x = request.t0, request.x0.copy()
         self.rows: list[tuple[float, np.ndarray]] = []
-        self.happened: list[Happening] = []
+        self.happened: list[EventRecord] = []
         self.steps: list[float] = []
         self.evaluations = self.jacobians = 0
         self.detail = ""
@@ -116,7 +116,7 @@ class _Run:
         changed = stopped = False
         for k in fired:
             event = self.request.events[k]
-            self.happened.append(Happening(self.t, k, self.system.projected(self.t, self.x), event.name))
+            self.happened.append(EventRecord(self.t, k, self.system.projected(self.t, self.x), event.name))
             stopped |= event.action == "stop"
             if event.change is not None:
                 changed = True

@@ -15,7 +15,7 @@ from .request import Request
 from .stepping import state as s
 from .stepping.state import NODES
 from .system import System
-from .trajectory import ACTIONS, Event, Happening, Statistics, Trajectory
+from .trajectory import ACTIONS, Event, EventRecord, Statistics, Trajectory
 from .workspace import borrow, give_back
 
 STATUS = {
@@ -97,7 +97,7 @@ class _Pieces:
         self.state, self.events, self.output = self.workspace.state, self.workspace.events, self.workspace.output
         self._fill()
         self.rows: list[tuple[np.ndarray, np.ndarray]] = []
-        self.happened: list[Happening] = []
+        self.happened: list[EventRecord] = []
 
     def _fill(self) -> None:
         request, clock, rule = self.request, self.state.clock, self.state.rule
@@ -150,7 +150,7 @@ class _Pieces:
             done = max(tally[s.STEPS] - before, 1.0)
             rule[s.PIECE] = min(max(1.0, done * PIECE / spent), 64.0 * done)
 
-    def _collect(self) -> list[Happening]:
+    def _collect(self) -> list[EventRecord]:
         """Take rows and events out of their buffers, and make room; returns the events."""
         count = int(self.output.count[0])
         if count:
@@ -160,12 +160,12 @@ class _Pieces:
         if self.system.n_events:
             for row in self.events.found[: int(self.events.count[0])]:
                 index = int(row[1])
-                new.append(Happening(float(row[0]), index, row[2:].copy(), self.request.events[index].name))
+                new.append(EventRecord(float(row[0]), index, row[2:].copy(), self.request.events[index].name))
             self.events.count[0] = 0.0
             self.happened += new
         return new
 
-    def _change(self, happened: list[Happening]) -> None:
+    def _change(self, happened: list[EventRecord]) -> None:
         """Let the user change things where the run stands; it starts anew from there."""
         t = float(self.state.clock[s.T])
         for event in happened:

@@ -36,7 +36,7 @@ class Event:
 
 
 @dataclass(frozen=True)
-class Happening:
+class EventRecord:
     """An event that took place: when, which one, and the state just then."""
 
     t: float
@@ -69,7 +69,7 @@ class Trajectory:
     status: str
     message: str
     method: str
-    events: list[Happening]
+    events: list[EventRecord]
     statistics: Statistics
     final_t: float
     final_x: np.ndarray

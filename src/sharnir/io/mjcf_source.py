@@ -17,12 +17,12 @@ from xml.sax.saxutils import quoteattr
 from ..errors import FormatError
 from .mjcf_paths import Folders
 from .report import ImportReport
-from .xml import DEEPEST, MOST_ELEMENTS, Element, read_xml
+from .xml import MAX_DEPTH, MAX_ELEMENTS, Element, read_xml
 
 UNSEEN = ("size", "visual", "statistic", "texture", "layer", "skin")
 """Memory, looks and textures: they can be huge or missing and change no motion."""
-MOST_COPIES = 20_000
-MOST_ATTRIBUTES = 200
+MAX_COPIES = 20_000
+MAX_ATTRIBUTES = 200
 """Of one element; MuJoCo's XML reader takes quadratic time."""
 TETRAHEDRON = "0 0 0 1 0 0 0 1 0 0 0 1"
 _LINE = re.compile(r"(?<![a-z])line (?:number=)?(\d+)", re.IGNORECASE)
@@ -82,8 +82,8 @@ class _Reader:
 
     def _include(self, parent: Element, beside: Path, depth: int = 0) -> None:
         """Put the contents of included files in place of `<include file>`."""
-        if depth > DEEPEST:
-            raise parent.error(f"elements and includes are nested more than {DEEPEST} deep")
+        if depth > MAX_DEPTH:
+            raise parent.error(f"elements and includes are nested more than {MAX_DEPTH} deep")
         children: list[Element] = []
         for child in parent.children:
             if child.tag != "include":
@@ -114,10 +114,10 @@ class _Reader:
     # --- writing ------------------------------------------------------------------------------------------------------
     def _write(self, element: Element, depth: int, copies: int) -> None:
         self.count += 1
-        if depth > DEEPEST or self.count > MOST_ELEMENTS:
-            raise element.error(f"more than {MOST_ELEMENTS} elements, or nested more than {DEEPEST} deep")
-        if len(element.attributes) > MOST_ATTRIBUTES:
-            raise element.error(f"more than {MOST_ATTRIBUTES} attributes")
+        if depth > MAX_DEPTH or self.count > MAX_ELEMENTS:
+            raise element.error(f"more than {MAX_ELEMENTS} elements, or nested more than {MAX_DEPTH} deep")
+        if len(element.attributes) > MAX_ATTRIBUTES:
+            raise element.error(f"more than {MAX_ATTRIBUTES} attributes")
         if element.tag in UNSEEN:
             if element.tag in ("texture", "skin"):
                 self.report.ignored(element.tag, element.where, "looks only")
@@ -193,7 +193,7 @@ def _copies(element: Element, so_far: int) -> int:
                     many *= max(1.0, abs(float(word)))
                 except ValueError:
                     many *= 1.0  # MuJoCo will say that this is no number
-    limit = 1000 * MOST_COPIES if element.tag == "hfield" else MOST_COPIES
+    limit = 1000 * MAX_COPIES if element.tag == "hfield" else MAX_COPIES
     if not math.isfinite(many) or many * so_far > limit:
         raise element.error(f"{many * so_far:g} copies are more than the {limit} that are made")
     return int(many) if element.tag == "replicate" else 1

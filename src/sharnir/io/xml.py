@@ -15,9 +15,9 @@ from xml.parsers import expat
 
 from ..errors import FormatError, known
 
-MOST_BYTES = 64 * 1024 * 1024
-DEEPEST = 200
-MOST_ELEMENTS = 1_000_000
+MAX_BYTES = 64 * 1024 * 1024
+MAX_DEPTH = 200
+MAX_ELEMENTS = 1_000_000
 LARGEST = 1e30
 """Beyond this no length, mass or angle means anything, and its square overflows."""
 
@@ -123,8 +123,8 @@ def read_bytes(path: Path | str) -> bytes:
     try:
         if not path.is_file():
             raise FormatError(f"{path}: {'this is a folder, not a file' if path.is_dir() else 'there is no such file'}")
-        if path.stat().st_size > MOST_BYTES:
-            raise FormatError(f"{path}: {path.stat().st_size} bytes are more than the {MOST_BYTES} that are read")
+        if path.stat().st_size > MAX_BYTES:
+            raise FormatError(f"{path}: {path.stat().st_size} bytes are more than the {MAX_BYTES} that are read")
         return path.read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a null character in the name; FormatError is one too
         if isinstance(error, FormatError):
@@ -134,8 +134,8 @@ def read_bytes(path: Path | str) -> bytes:
 
 def parse_xml(data: bytes, file: str) -> Element:
     """`data` as a tree of elements; `file` is the name for messages."""
-    if len(data) > MOST_BYTES:
-        raise FormatError(f"{file}: {len(data)} bytes are more than the {MOST_BYTES} that are read")
+    if len(data) > MAX_BYTES:
+        raise FormatError(f"{file}: {len(data)} bytes are more than the {MAX_BYTES} that are read")
     parser = expat.ParserCreate()
     builder = _Builder(parser, file)
     try:
@@ -179,10 +179,10 @@ class _Builder:
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self.count += 1
-        if len(self.open) >= DEEPEST:
-            self.stop(f"elements are nested more than {DEEPEST} deep")
-        if self.count > MOST_ELEMENTS:
-            self.stop(f"more than {MOST_ELEMENTS} elements")
+        if len(self.open) >= MAX_DEPTH:
+            self.stop(f"elements are nested more than {MAX_DEPTH} deep")
+        if self.count > MAX_ELEMENTS:
+            self.stop(f"more than {MAX_ELEMENTS} elements")
         parent = self.open[-1] if self.open else None
         element = Element(tag, attributes, self.file, self.parser.CurrentLineNumber, parent)
         if parent is None:

@@ -32,7 +32,7 @@ class MultiplierMemory(NamedTuple):
 
 GUARD = 1e-10                   # a denominator below this share of its terms carries no information
 ROUNDING = 2.2e-16
-NEAR = 1e-16                    # share of b'b: from here on x is known well enough to say what rounding leaves of r'r
+ROUNDING_TOLERANCE = 1e-16      # share of b'b: from here on x is known well enough to say what rounding leaves of r'r
 LEARN = 1e4                     # times what rounding leaves: a residual below teaches the matrix nothing but noise
 
 
@@ -127,7 +127,7 @@ def iterate_inverse(A, b, w, x, tolerance, limit):
         size = new
         if size <= goal:
             return count + 1
-        if noise == 0.0 and size <= NEAR * bb:
+        if noise == 0.0 and size <= ROUNDING_TOLERANCE * bb:
             noise = rounding(A, x)
         if size <= LEARN * noise:
             end = settled(size, last, noise)
@@ -204,7 +204,7 @@ def iterate_direct(A, b, w, x, tolerance, limit):
         size = new
         if size <= goal:
             return count + 1
-        if noise == 0.0 and size <= NEAR * bb:
+        if noise == 0.0 and size <= ROUNDING_TOLERANCE * bb:
             noise = rounding(A, x)
         if size <= LEARN * noise:
             end = settled(size, last, noise)
@@ -223,7 +223,7 @@ def iterate_direct(A, b, w, x, tolerance, limit):
     return -1
 
 
-def remembered_inverse(A, b, w, x, tolerance, report):
+def warm_started_inverse(A, b, w, x, tolerance, report):
     """x = A^-1 b from the inverse of the last call; from a fresh one where there is none or it is of no use.
 
     Writes report (2,): iterations, and 1 where a factorisation was needed.
@@ -243,7 +243,7 @@ def remembered_inverse(A, b, w, x, tolerance, report):
     report[0] = count
 
 
-def remembered_direct(A, b, w, x, tolerance, report):
+def warm_started_direct(A, b, w, x, tolerance, report):
     """The same for the direct method."""
     n = x.shape[0]
     report[0] = 0.0

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
-from .frozen import quick_constructor
+from .frozen import fast_constructor
 from .pose import three_floats, vector3
 from .shapes import Shape
 
@@ -50,7 +50,7 @@ class Body:
         return self.mass > 0.0 and bool(moments[0] > 1e-14 * moments[2])
 
 
-_new_body = quick_constructor(Body)
+_new_body = fast_constructor(Body)
 
 
 def make_body(

@@ -15,7 +15,7 @@ from .body import GROUND, Body, make_body
 from .constraints import ClosingJoint, Constraint, UserConstraint
 from .constraints.closing import can_be_cut
 from .forces import Force, UserForce
-from .frozen import quick_constructor
+from .frozen import fast_constructor
 from .garbage import no_collection
 from .joint_rows import distinct
 from .joints import Free, Joint, Weld
@@ -28,7 +28,7 @@ from .structure import Structure
 from .visual import Visual
 
 if TYPE_CHECKING:
-    from ..closed.mobility import Mobility
+    from ..equations.mobility import Mobility
     from ..io.report import ImportReport
 
 
@@ -77,7 +77,7 @@ class PlacedJoint:
         return len(self.v_names)
 
 
-_new_joint = quick_constructor(PlacedJoint)
+_new_joint = fast_constructor(PlacedJoint)
 
 
 class Model:
@@ -470,14 +470,14 @@ class Model:
         self, q0: Any = None, v0: Any = None, t: float = 0.0, fixed: Sequence[str] = ()
     ) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates and speeds that meet all constraints, nearest to the given ones; joints in `fixed` keep theirs."""
-        from ..closed.assembly import assemble, check_fixed
+        from ..equations.assembly import assemble, check_fixed
 
         check_fixed(self, fixed)
         return assemble(self, q0, v0, t, fixed)
 
     def mobility(self, q: Any = None, t: float = 0.0) -> Mobility:
         """True freedoms at a position, Grübler's count beside them, and which constraints say nothing new."""
-        from ..closed.mobility import mobility
+        from ..equations.mobility import mobility
 
         return mobility(self, q, t)
 

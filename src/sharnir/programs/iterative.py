@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from ..dialect.arrays import Array
 from ..kernels.composite import CompositeWork, composite_bodies, inertia_matrix_composite
-from ..kernels.iterative import InertiaMemory, MultiplierMemory, remembered_direct, remembered_inverse
+from ..kernels.iterative import InertiaMemory, MultiplierMemory, warm_started_direct, warm_started_inverse
 from ..kernels.joint_stage import JointValues, joint_stage
 from ..kernels.kinematics import Drift, drift
 from ..kernels.multipliers import MultiplierWork, motion_from_multipliers, multiplier_system
@@ -36,12 +36,12 @@ def inertia_system(tree, joints, x, w):
 
 def forward_inverse_iterative(tree, joints, x, w, y):
     inertia_system(tree, joints, x, w)
-    remembered_inverse(w.base.M, w.right, w.memory, y.qdd, TOLERANCE, y.report)
+    warm_started_inverse(w.base.M, w.right, w.memory, y.qdd, TOLERANCE, y.report)
 
 
 def forward_direct_iterative(tree, joints, x, w, y):
     inertia_system(tree, joints, x, w)
-    remembered_direct(w.base.M, w.right, w.memory, y.qdd, TOLERANCE, y.report)
+    warm_started_direct(w.base.M, w.right, w.memory, y.qdd, TOLERANCE, y.report)
 
 
 class OnMultipliers(NamedTuple):
@@ -63,13 +63,13 @@ def multipliers(tree, joints, x, w):
 
 def forward_inverse_iterative_multipliers(tree, joints, x, w, y):
     multipliers(tree, joints, x, w)
-    remembered_inverse(w.L, w.right, w.memory, w.x, TOLERANCE, y.report)
+    warm_started_inverse(w.L, w.right, w.memory, w.x, TOLERANCE, y.report)
     motion_from_multipliers(tree, w.joint, w.drift, w.multiplier, w.x, y.qdd, w.R)
 
 
 def forward_direct_iterative_multipliers(tree, joints, x, w, y):
     multipliers(tree, joints, x, w)
-    remembered_direct(w.L, w.right, w.memory, w.x, TOLERANCE, y.report)
+    warm_started_direct(w.L, w.right, w.memory, w.x, TOLERANCE, y.report)
     motion_from_multipliers(tree, w.joint, w.drift, w.multiplier, w.x, y.qdd, w.R)
 
 

@@ -26,7 +26,7 @@ class Account:
         s = m.structure
         self.m, self.tau_works = m, tau_works
         self.drives = bool(s.drives or s.given)
-        self.forces = grouped_forces(s, m.d._shelf.store) if s.forces else None
+        self.forces = grouped_forces(s, m.d._compiled.store) if s.forces else None
         self.kept = np.zeros(0, dtype=np.int64)
         if self.forces is not None:
             self.kept = self._not_conservative(self.forces)
@@ -45,13 +45,13 @@ class Account:
 
     def chain(self, at: dict[str, np.ndarray], power: np.ndarray) -> list[Native]:
         """Native functions that leave the powers in `power` once accelerations are known."""
-        s, shelf, none = self.m.structure, self.m.d._shelf, np.zeros(0)
+        s, compiled, none = self.m.structure, self.m.d._compiled, np.zeros(0)
         out: list[Native] = []
         drive, excess, ground = none, none, none
         if self.drives:
             R, drive = np.zeros(6 * (s.nb + 1)), np.zeros(1)
-            out += shelf.runner("kinetostatics", wrenches=True, backend="loops").chain(at | {"R": R})
-            out += shelf.runner("drive-power", backend="loops").chain(at | {"R": R, "power": drive})
+            out += compiled.runner("kinetostatics", wrenches=True, backend="loops").chain(at | {"R": R})
+            out += compiled.runner("drive-power", backend="loops").chain(at | {"R": R, "power": drive})
         if self.forces is not None and len(self.kept):
             excess = np.zeros(len(s.forces))
         if self.forces is not None and self.drives and s.forces.on_ground:
@@ -61,4 +61,4 @@ class Account:
             out += self.forces.chain({name: at[name] for name in ("t", "q", "v", "parameter")}, wanted)
         tau, v = (at["tau"], at["v"]) if self.tau_works else (none, none)
         groups: Any = Powers(drive, ground, excess, self.kept, tau, v, power)
-        return [*out, Loop(collect_powers, (Powers,), STEPPING, store=shelf.store).bind(groups)]
+        return [*out, Loop(collect_powers, (Powers,), STEPPING, store=compiled.store).bind(groups)]

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import StateError, known
 from ..integrate.trajectory import Event as Root
 from ..model.states import check_state
-from .events import DIRECTIONS, Event, Moment
+from .events import DIRECTIONS, Event, EventState
 from .mechanics import Mechanics
 
 
@@ -28,13 +28,13 @@ class Changes:
             return Root(direction, event.action, name=event.name)
         return Root(direction, "change", self._change(event.name, event.action), event.name)
 
-    def _change(self, name: str, action: Callable[[Moment], Any]) -> Callable[[float, np.ndarray], np.ndarray]:
+    def _change(self, name: str, action: Callable[[EventState], Any]) -> Callable[[float, np.ndarray], np.ndarray]:
         def change(t: float, x: np.ndarray) -> np.ndarray:
             m = self.m
             q, v, work = (part.copy() for part in m.split(x))
             speeds = m.d.velocities(q, v, t) if m.momenta else v
             names = list(m.structure.parameters)
-            moment = Moment(t, q, speeds, dict(zip(names, m.parameters.tolist(), strict=True)))
+            moment = EventState(t, q, speeds, dict(zip(names, m.parameters.tolist(), strict=True)))
             action(moment)
             unknown = set(moment.parameters) - set(names)
             if unknown:

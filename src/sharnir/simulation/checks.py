@@ -15,7 +15,7 @@ from .mechanics import Mechanics
 
 HALF_STEP = 1e-9
 """Output times this close to the end, in intervals, are the end."""
-MOST_TIMES = 10**8
+MAX_TIMES = 10**8
 """More rows than that is a slip of the pen, not a wish."""
 
 
@@ -80,7 +80,7 @@ def output_times(output: Any, t0: float, t1: float) -> np.ndarray | None:
     if not 0.0 < dt < np.inf:
         raise StateError(f"output: expected {wanted}; got {output!r}")
     n = abs(t1 - t0) / dt
-    if n > MOST_TIMES:
+    if n > MAX_TIMES:
         raise StateError(f"output: an interval of {dt:g} s makes {n:.2g} times; take a longer one, or output=None and every=…")
     times = t0 + np.copysign(dt, t1 - t0) * np.arange(int(n + HALF_STEP) + 1)
     if abs(t1 - times[-1]) <= HALF_STEP * dt:

@@ -1,4 +1,4 @@
-"""Coordinate partitioning in a run: the arrays of `closed/partition.py` and the functions that look at the state for it."""
+"""Coordinate partitioning in a run: the arrays of `equations/partition.py` and the functions that look at the state for it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from ..backends.llvm.runner import GraphRunner
 from ..backends.run import run_program
 from ..backends.traced import TracedProgram
-from ..closed.equations import ClosedEquations
-from ..closed.partition import Partition, reconsider, recover
-from ..closed.put_right import put_right
 from ..dialect.native import Native, calls, from_python
 from ..dialect.storage import allocate
+from ..equations.constrained import ConstrainedEquations
+from ..equations.normalization import normalize
+from ..equations.partition import Partition, reconsider, recover
 from ..programs import PROGRAMS
 from ..trace import Graph
 
@@ -21,7 +21,7 @@ from ..trace import Graph
 class Dependents:
     """Of one run. `recover` and `reconsider` are calls on the state in `X` at the time in `T`."""
 
-    def __init__(self, equations: ClosedEquations, X: np.ndarray, T: np.ndarray, parameters: np.ndarray) -> None:
+    def __init__(self, equations: ConstrainedEquations, X: np.ndarray, T: np.ndarray, parameters: np.ndarray) -> None:
         self.equations, self.T, self.parameters = equations, T, parameters
         self.p: Any = allocate(Partition, {**equations.sizes, "nx": len(X), "nc": 0})._replace(X=X)
         self.p.kind[:] = self.p.tally[:] = 0.0
@@ -75,7 +75,7 @@ class Dependents:
             p.dq[:] = moving - still
 
         def right() -> None:
-            p.X[:nq] = put_right(model, p.X[:nq].tolist(), float(self.T[0]))
+            p.X[:nq] = normalize(model, p.X[:nq].tolist(), float(self.T[0]))
 
         self.use([from_python(function) for function in (rows, along, right)])
 

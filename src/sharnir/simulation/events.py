@@ -26,12 +26,12 @@ class Event:
     """Something happens where `when` crosses zero.
 
     when       plain Python function of one argument, `sharnir.Loads`: reads t, q, v, points … and returns a number
-    action     "record" (default), "stop", or a function of a `Moment` that may change its q, v and parameters
+    action     "record" (default), "stop", or a function of a `EventState` that may change its q, v and parameters
     direction  "rising", "falling" or "both"
     """
 
     when: Callable[[Any], Any]
-    action: str | Callable[[Moment], Any] = "record"
+    action: str | Callable[[EventState], Any] = "record"
     direction: str = "both"
     name: str = ""
 
@@ -45,7 +45,7 @@ class Event:
 
 
 @dataclass
-class Moment:
+class EventState:
     """The state at an event, for its action to look at and to change."""
 
     t: float

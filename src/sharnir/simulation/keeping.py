@@ -9,11 +9,11 @@ import numpy as np
 from ..backends.link import relink
 from ..backends.run import run_program
 from ..backends.traced import TracedProgram
-from ..closed import solution
-from ..closed.equations import ClosedEquations
-from ..closed.solution import TURNS, Correction, Keeping
-from ..closed.stabilised import rates_change
 from ..dialect.native import Native, calls
+from ..equations import solution
+from ..equations.constrained import ConstrainedEquations
+from ..equations.solution import TURNS, Correction, Keeping
+from ..equations.stabilised import rates_change
 from ..integrate.system import Buffers, System, buffers
 from ..programs import PROGRAMS
 from ..trace import Graph
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class Kept:
     """The constraints of a run: what is done `before` every evaluation and `after` every step."""
 
-    def __init__(self, m: Mechanics, equations: ClosedEquations, b: Buffers) -> None:
+    def __init__(self, m: Mechanics, equations: ConstrainedEquations, b: Buffers) -> None:
         self.m, self.equations, self.b = m, equations, b
         self.before: list[Native] = []
         self.after: list[Native] = []
@@ -36,7 +36,7 @@ class Kept:
         elif name == "partitioning":
             self._partitioned()
         else:
-            self.after = m.put_right(b)
+            self.after = m.normalize(b)
 
     def onto(self) -> list[Native]:
         """Back onto the constraints: as straight-line code, or in loops."""
@@ -53,7 +53,7 @@ class Kept:
         m, b, equations = self.m, self.b, self.equations
         own = equations.allocate()  # looks at the same state with arrays of its own: DX is the derivative's
         dq = np.zeros(m.nq)
-        natives = [closed_state(m, equations, own, b), rates_along(m, b, own.delta, dq), *m.put_right(b)]
+        natives = [closed_state(m, equations, own, b), rates_along(m, b, own.delta, dq), *m.normalize(b)]
         corrector = equations.loop(solution.correct).bind(Correction(b.X, dq, calls(natives)), own)
         corrector.keep(natives)
         return [corrector]
@@ -61,13 +61,13 @@ class Kept:
     def _partitioned(self) -> None:
         m, b = self.m, self.b
         m.dependents = found = Dependents(self.equations, b.X, b.T, m.parameters)
-        quaternions = m.put_right(b)
+        quaternions = m.normalize(b)
         found.use([found.rows(m.inputs(b)), rates_along(m, b, found.p.delta, found.p.dq), *quaternions])
         recover, reconsider = found.compiled()
         self.before, self.after = [recover], [*quaternions, recover, reconsider]
 
 
-def closed_loops(m: Mechanics, equations: ClosedEquations) -> System:
+def closed_loops(m: Mechanics, equations: ConstrainedEquations) -> System:
     """Models too large for one graph: straight-line code for what the state gives, loops for the rest."""
     nq, nv = m.nq, m.nv
     b = buffers(m.n, events=len(m.events))
@@ -86,7 +86,7 @@ def closed_loops(m: Mechanics, equations: ClosedEquations) -> System:
     )
 
 
-def _keeping(m: Mechanics, equations: ClosedEquations, c: Any, b: Buffers) -> tuple[list[Any], list[Native]]:
+def _keeping(m: Mechanics, equations: ConstrainedEquations, c: Any, b: Buffers) -> tuple[list[Any], list[Native]]:
     """What a stabilisation that is an equation needs beside the state."""
     dq, change = np.zeros(m.nq), np.zeros(len(c.rate))
     natives: list[Native] = []
@@ -96,7 +96,7 @@ def _keeping(m: Mechanics, equations: ClosedEquations, c: Any, b: Buffers) -> tu
     return [Keeping(m.decay, dq, change, calls(natives)), c], natives
 
 
-def closed_state(m: Mechanics, equations: ClosedEquations, c: Any, b: Buffers) -> Native:
+def closed_state(m: Mechanics, equations: ConstrainedEquations, c: Any, b: Buffers) -> Native:
     return equations.function().bind(m.inputs(b) | c._asdict())
 
 

@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.compiled_programs import LIMIT, is_large
 from ..backends.grouped import GroupedCode
 from ..backends.grouped_forces import flat_motion
 from ..backends.link import relink
 from ..backends.llvm.runner import GraphRunner
 from ..backends.run import run_program
-from ..backends.shelf import LIMIT, is_large
 from ..backends.traced import TracedProgram
-from ..closed.put_right import put_right, put_right_natively, quaternion_places
-from ..closed.stabilisation import PROJECTION, Stabilisation
-from ..closed.stabilised import Interpreted
 from ..dialect.jit import host_lanes
 from ..dialect.native import Native
 from ..dynamics import Dynamics
+from ..equations.normalization import native_normalize, normalize, quaternion_offsets
+from ..equations.stabilisation import PROJECTION, Stabilisation
+from ..equations.stabilised import Interpreted
 from ..errors import SingularError, StateError
 from ..integrate.system import Buffers, System, buffers, from_python
 from ..model.forces.layout import Layout
@@ -63,7 +63,7 @@ class Mechanics:
         self._watched = Watched(s, functions) if functions else None
         straight = self._traced(balance)
         quiet = not (s.drives or s.given or s.forces or self.tau.any())
-        loops = d._method.program and d._shelf.asked != "python" and not d.closed
+        loops = d._method.program and d._compiled.asked != "python" and not d.closed
         self.accounted = bool(quiet or (balance and (straight is not None or loops)))
         """Whether the work of everything that feeds or takes energy is kept account of."""
         if straight:
@@ -104,11 +104,11 @@ class Mechanics:
         straight = method.program is not None and "iterative" not in method.name
         if self.d.closed and self.d.closed.form:
             return None
-        if not (straight or self.momenta) or self.d._shelf.asked in ("python", "loops"):
+        if not (straight or self.momenta) or self.d._compiled.asked in ("python", "loops"):
             return None
         if self.d.closed and not self.d.closed.is_small:
             return None
-        auto = self.d._shelf.asked == "auto"
+        auto = self.d._compiled.asked == "auto"
         if auto and not self.d.closed and is_large(self.structure):
             return None
         return equations(self.d, balance, bool(self.tau.any()), LIMIT if auto else None, self.stabilisation.name)
@@ -123,7 +123,7 @@ class Mechanics:
         return System(
             b,
             [*kept.before, call] if kept else [call],
-            projection=kept.after if kept else self.put_right(b),
+            projection=kept.after if kept else self.normalize(b),
             events=self.watches(b),
             jacobian=[self._jacobian(equations, b)] if jacobian and not by_differences else (),
             split=self.nq,
@@ -136,9 +136,9 @@ class Mechanics:
 
     def _watch_by_loops(self, watched: Watched, b: Buffers) -> list[Native]:
         """The functions of all events, into G: of the flat motion, so that the code does not grow with the model."""
-        shelf = self.d._shelf
-        code = GroupedCode([watched.group()], shelf.store)
-        bodies = shelf.runner("motion", backend="loops") if watched.looks_at_bodies else None
+        compiled = self.d._compiled
+        code = GroupedCode([watched.group()], compiled.store)
+        bodies = compiled.runner("motion", backend="loops") if watched.looks_at_bodies else None
         flat, natives = flat_motion(Layout(self.structure), self.inputs(b), bodies, code)
         return [*natives, *code.chain(flat, {"push": b.G})]
 
@@ -154,9 +154,9 @@ class Mechanics:
         nq, nv = self.nq, self.nv
         return {"rate": b.DX[:nq], "qdd": b.DX[nq : nq + nv], "power": b.DX[nq + nv :]}
 
-    def put_right(self, b: Buffers) -> list[Native]:
+    def normalize(self, b: Buffers) -> list[Native]:
         """Quaternions of length one, joints on their own constraints, in place; nothing where there are none."""
-        return put_right_natively(self.d.model, b.X[: self.nq], b.T, self.d._shelf.store)
+        return native_normalize(self.d.model, b.X[: self.nq], b.T, self.d._compiled.store)
 
     def _watch(self, b: Buffers) -> Native:
         """The functions of all events, into G."""
@@ -179,7 +179,7 @@ class Mechanics:
     def function(self, traced: TracedProgram, b: Buffers, more: dict[str, np.ndarray], target: np.ndarray) -> Native:
         """A graph of one output on the state in the buffers, with arrays more or instead of those."""
         (output,) = traced.outputs
-        return GraphRunner(traced, store=self.d._shelf.store).bind(self.inputs(b) | more | {output: target})
+        return GraphRunner(traced, store=self.d._compiled.store).bind(self.inputs(b) | more | {output: target})
 
     def _jacobian(self, equations: Equations, b: Buffers) -> Native:
         """Derivatives along all directions at once, as a batch over the lanes of the processor: row j of J by x_j."""
@@ -191,20 +191,20 @@ class Mechanics:
     def _loops(self, balance: bool) -> System:
         """Models too large for straight-line code, and methods that iterate: native functions one after the other."""
         self.backend = "loops"
-        s, shelf, nq = self.structure, self.d._shelf, self.nq
+        s, compiled, nq = self.structure, self.d._compiled, self.nq
         method = self.d._method.program
-        forward = shelf.runner(f"forward/{method}", wrenches=True, backend="loops")
+        forward = compiled.runner(f"forward/{method}", wrenches=True, backend="loops")
         iterates = "report" in forward.outputs
         account = Account(self, bool(self.tau.any())) if balance else None
         self.causes = account.causes if account else ()
         b = buffers(self.n, events=len(self.events), report=2 if iterates else 0)
         at = self.inputs(b) | self._derivative(b) | {"report": b.report, "wrench": np.zeros(6 * (s.nb + 1))}
-        rates = shelf.runner("rates", backend="loops").chain(at)
+        rates = compiled.runner("rates", backend="loops").chain(at)
         return System(
             b,
             [*forward.chain(at), *rates, *(account.chain(at, at["power"]) if self.causes and account else [])],
             rates=rates,
-            projection=self.put_right(b),
+            projection=self.normalize(b),
             events=self.watches(b),
             split=nq,
         )
@@ -237,7 +237,7 @@ class Mechanics:
         def projected(t: float, x: np.ndarray) -> np.ndarray:
             if closed and name == "projection":
                 return np.concatenate(closed.project(x[:nq], x[nq:], t))
-            x = np.concatenate([put_right(d.model, x[:nq].tolist(), t), x[nq:]])
+            x = np.concatenate([normalize(d.model, x[:nq].tolist(), t), x[nq:]])
             return self.dependents.recovered(t, x, reconsidered=True) if self.dependents else x
 
         def watch(t: float, x: np.ndarray) -> list[float]:
@@ -250,7 +250,7 @@ class Mechanics:
                 motion.update({name: part.ravel().tolist() for name, part in found._asdict().items()})
             return [float(g) for g in self._watched(motion)]
 
-        places = quaternion_places(d.model)
+        places = quaternion_offsets(d.model)
         return from_python(
             derivative,
             self.n,

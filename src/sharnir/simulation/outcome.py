@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..closed.put_right import normalised
-from ..closed.stabilisation import Stabilisation
 from ..dynamics import Dynamics
+from ..equations.normalization import normalised
+from ..equations.stabilisation import Stabilisation
 from ..integrate.trajectory import Trajectory
 from ..model.model import Model
 from .changes import Changes
 from .mechanics import Mechanics
-from .result import Cost, Happened, Result
+from .result import Cost, EventRecord, Result
 
 
 def make_result(
@@ -39,20 +39,20 @@ def make_result(
     happened = []
     for event in y.events:
         qe, ve, _ = m.split(event.x)
-        happened.append(Happened(event.name, event.t, qe, d.velocities(qe, ve, event.t) if m.momenta else ve))
+        happened.append(EventRecord(event.name, event.t, qe, d.velocities(qe, ve, event.t) if m.momenta else ve))
     return Result(d.model, t, q, v, tau, cost, y.status, y.message, happened, m.causes, work, changes.over(t), m.accounted)
 
 
 def lost_constraint(d: Dynamics, r: Result, how: Stabilisation) -> str:
-    """What a drive or an event has torn apart, when and by how much; nothing where all constraints are met at the end."""
+    """What a drive or an event has pulled apart, when and by how much; nothing where all constraints are met at the end."""
     assert d.closed is not None
     table, parameters = d.closed.table, r.parameters[-1] if r.parameters.size else ()
     if not len(r):
         return ""
     g = np.abs(table.evaluate(r.q[-1], r.v[-1], float(r.t[-1]), parameters)["g"])
-    if not g.size or g.max() <= how.torn:
+    if not g.size or g.max() <= how.violation_limit:
         return ""
-    since = float(r.t[int(np.argmax(r.violation > how.torn))])
+    since = float(r.t[int(np.argmax(r.violation > how.violation_limit))])
     return f"{table.rows[int(np.argmax(g))]} could not be met from t = {since:.6g} on, at the end it is off by {g.max():.3g}"
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#edae49", "#6a4c93", "#00798c", "#8d6a4f", "#444444")
 GREY = "#888888"
-MOST = 8
+MAX_LINES = 8
 """Lines that can still be told apart."""
 
 
@@ -54,7 +54,7 @@ def plot(r: Result, joints: Sequence[str] = (), path: Any = None) -> Any:
     for event in r.events[:40]:
         for axis in axes:
             axis.axvline(event.t, color=GREY, linewidth=0.8, linestyle=":")
-    if len(r.events) <= MOST:
+    if len(r.events) <= MAX_LINES:
         for event in r.events:
             axes[0].annotate(
                 event.name, (event.t, 1.0), (2, 2), xycoords=("data", "axes fraction"), textcoords="offset points",
@@ -67,7 +67,7 @@ def plot(r: Result, joints: Sequence[str] = (), path: Any = None) -> Any:
 
 def _greatest(work: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """As many works as can be told apart, the greatest."""
-    kept = sorted(work, key=lambda name: -float(np.abs(work[name]).max()))[:MOST]
+    kept = sorted(work, key=lambda name: -float(np.abs(work[name]).max()))[:MAX_LINES]
     return {name: work[name] for name in work if name in kept}
 
 
@@ -78,7 +78,7 @@ def _columns(r: Result, joints: Sequence[str], values: np.ndarray, kind: str) ->
 
 
 def _lines(axis: Any, t: np.ndarray, parts: dict[str, np.ndarray], label: str) -> None:
-    many = len(parts) > MOST
+    many = len(parts) > MAX_LINES
     for k, (name, values) in enumerate(parts.items()):
         colour = COLOURS[k % len(COLOURS)]
         axis.plot(t, values, color=colour, linewidth=0.7 if many else 1.5, alpha=0.7 if many else 1.0, label=name)

@@ -9,14 +9,14 @@ from collections.abc import Callable
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
+from ..backends.compiled_programs import mark_large
 from ..backends.derivative import TracedDerivative, jacobian_along, trace_derivative
 from ..backends.llvm.runner import GraphRunner
-from ..backends.shelf import say_large
-from ..closed.equations import ClosedEquations
-from ..closed.stabilisation import DECAYING, PROJECTION
-from ..closed.stabilised import StabilisedEquations
 from ..dialect.cache import Cache
 from ..dynamics import Dynamics
+from ..equations.constrained import ConstrainedEquations
+from ..equations.stabilisation import DECAYING, PROJECTION
+from ..equations.stabilised import StabilisedEquations
 from ..model.model import Model
 from ..model.structure import Structure
 from ..trace import GraphTooLarge
@@ -40,13 +40,15 @@ class KnownDynamics(Dynamics):
 
     def _check_inertia(self) -> None: ...
 
-    def _constrained(self, backend: str) -> ClosedEquations | None:
+    def _constrained(self, backend: str) -> ConstrainedEquations | None:
         return _keep_constrained(self, backend, super()._constrained)
 
 
-def _keep_constrained(d: Dynamics, backend: str, make: Callable[[str], ClosedEquations | None]) -> ClosedEquations | None:
+def _keep_constrained(
+    d: Dynamics, backend: str, make: Callable[[str], ConstrainedEquations | None]
+) -> ConstrainedEquations | None:
     kept = d.structure.kept  # they know the structure: kept with it, they go with it
-    key = (d.method, backend, str(d._shelf.store.folder))
+    key = (d.method, backend, str(d._compiled.store.folder))
     if key not in kept:
         kept[key] = make(backend)
     return kept[key]
@@ -76,14 +78,14 @@ def equations(
     """`trace_derivative` with the method of `d`, cached with its model; None where the graph has more nodes than `limit`."""
     kept = _equations.setdefault(d.structure, {})
     aid = stabilisation if d.closed and stabilisation in DECAYING else ""  # the others leave the equations as they are
-    key = (d.method, balance, tau_works, limit, str(d._shelf.store.folder), aid)
+    key = (d.method, balance, tau_works, limit, str(d._compiled.store.folder), aid)
     if key not in kept:
         closed = StabilisedEquations(d.closed, aid) if d.closed and aid else d.closed
         try:
             traced = trace_derivative(d.structure, d._method, balance, tau_works, limit, closed)
-            kept[key] = Equations(traced, d._shelf.store)
+            kept[key] = Equations(traced, d._compiled.store)
         except GraphTooLarge:
             if d.method == "separate":
-                say_large(d.structure)
+                mark_large(d.structure)
             kept[key] = None
     return kept[key]

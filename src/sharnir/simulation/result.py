@@ -71,7 +71,7 @@ class Energy:
 
 
 @dataclass(frozen=True)
-class Happened:
+class EventRecord:
     """An event that took place."""
 
     name: str
@@ -92,7 +92,7 @@ class Result:
     cost: Cost
     status: str = "done"
     message: str = ""
-    events: list[Happened] = field(default_factory=list)
+    events: list[EventRecord] = field(default_factory=list)
     causes: tuple[str, ...] = ()
     work_done: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     """(T, causes): energy fed by each cause since the start."""

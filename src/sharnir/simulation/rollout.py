@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.compiled_programs import BODIES, LIMIT
 from ..backends.llvm.runner import GraphRunner, share
-from ..backends.shelf import BODIES, LIMIT
-from ..closed.assembly import assemble_start
-from ..closed.put_right import put_right_natively, quaternion_places
-from ..closed.solution import TURNS
-from ..closed.stabilisation import DECAYING, PROJECTION, Stabilisation, chosen, with_decay
 from ..dialect.jit import host_lanes
 from ..dialect.native import Native
 from ..dynamics import Dynamics
+from ..equations.assembly import assemble_start
+from ..equations.normalization import native_normalize, quaternion_offsets
+from ..equations.solution import TURNS
+from ..equations.stabilisation import DECAYING, PROJECTION, Stabilisation, chosen, with_decay
 from ..errors import MethodError, ModelError, StateError
 from ..integrate.compiled import driver
 from ..integrate.stepping.rollout import Lanes, rollout_euler, rollout_rk4
@@ -34,7 +34,7 @@ METHODS = {"rk4": rollout_rk4, "euler": rollout_euler}
 CHUNK = 16
 """Vectors of lanes that go through all steps together: their states stay in the nearest cache."""
 
-WORTH = 2
+LIMIT_FACTOR = 2
 """Straight-line code may be so many times longer than usual: a rollout is long enough to pay for its compilation."""
 
 Control = Callable[[float, np.ndarray, np.ndarray], Any]
@@ -181,22 +181,22 @@ class _Plan:
         self.equations = None
         """As straight-line code, where the model is not too large for that."""
         if d.closed or s.nb <= BODIES:
-            limit = None if d.closed else WORTH * LIMIT
+            limit = None if d.closed else LIMIT_FACTOR * LIMIT
             self.equations = equations(d, balance=False, limit=limit, stabilisation=stabilisation)
         self.projection: list[tuple[GraphRunner, str]] = []
         """What brings a state back to where it must be: code, and what it overwrites."""
         if d.closed and stabilisation == PROJECTION:
             position, speed = d.closed.corrections
             self.projection = [*[(position, "q")] * TURNS, (speed, "v")]
-        self.store = d._shelf.store
+        self.store = d._compiled.store
 
     def derivative(self, at: dict[str, np.ndarray], n: int) -> tuple[list[Native], list[Native]]:
         """Native functions for n trajectories, rows in arrays by name; and those that give rates of coordinates alone."""
         if self.equations is not None:
             return [self.equations.code.bind(at | {"power": np.zeros(0)}, n, host_lanes())], []
-        shelf, s = self.d._shelf, self.d.structure
+        compiled, s = self.d._compiled, self.d.structure
         programs = (f"forward/{self.d._method.program}", "rates")
-        forward, rates = (shelf.runner(name, backend="loops") for name in programs)
+        forward, rates = (compiled.runner(name, backend="loops") for name in programs)
         rows = {name: at[name].reshape(n, -1) for name in ("q", "v", "tau", "rate", "qdd")}
         if not (s.drives or s.given or s.forces):  # lanes of trajectories
             all_rows = rows | {"t": at["t"].reshape(1, 1)}
@@ -242,7 +242,7 @@ class _Part:
         at |= {"parameter": plan.parameters, "decay": self.decay}
         derivative, rates = plan.derivative(at | {"rate": b.DX[: self.split], "qdd": b.DX[self.split :]}, n)
         projection = [code.bind(at | {"x": at[overwritten]}, n, lanes) for code, overwritten in plan.projection]
-        projection = projection or put_right_natively(plan.d.model, at["q"], b.T, plan.store)
+        projection = projection or native_normalize(plan.d.model, at["q"], b.T, plan.store)
         self.system = System(b, derivative, rates=rates, projection=projection, split=self.split)
         self.drive = driver(plan.entry, (self.system.problem(False), self.lanes))
 
@@ -283,7 +283,7 @@ def _states(model: Model, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray]:
         if bad.size:
             raise StateError(f"{what}: row {bad[0]} is not finite")
     q = q.copy()
-    for at in quaternion_places(model):
+    for at in quaternion_offsets(model):
         for row in q[~q[:, at : at + 4].any(axis=1)]:
             check_quaternions(model, row)
         q[:, at : at + 4] /= np.linalg.norm(q[:, at : at + 4], axis=1, keepdims=True)

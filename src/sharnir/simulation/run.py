@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..closed.assembly import assemble_start
-from ..closed.put_right import normalised
-from ..closed.stabilisation import DECAYING, with_decay
-from ..closed.stabilisation import chosen as chosen_stabilisation
+from ..equations.assembly import assemble_start
+from ..equations.normalization import normalised
+from ..equations.stabilisation import DECAYING, with_decay
+from ..equations.stabilisation import chosen as chosen_stabilisation
 from ..errors import ModelError, SimulationError
 from ..integrate import run
 from ..integrate.compiled import make_ready
@@ -136,7 +136,7 @@ def simulate(
         write(result, save)
     lost = lost_constraint(d, result, how) if d.closed and trajectory.ok else ""
     if lost:
-        result.status, result.message = "lost", lost
+        result.status, result.message = "constraints_violated", lost
     if result.status not in ("done", "stopped", "interrupted") and on_failure == "raise":
         text = f"{model.name!r}: {result.message}. The motion up to there is in the error's `result`"
         raise SimulationError(text, result, trajectory.final_t)

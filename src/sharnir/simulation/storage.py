@@ -140,7 +140,7 @@ def _read_netcdf(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 
 
 def load(path: Any, model: Model | None = None) -> Result:
-    from .result import Cost, Happened, Result
+    from .result import Cost, EventRecord, Result
 
     path = Path(path)
     if not path.is_file():
@@ -155,7 +155,7 @@ def load(path: Any, model: Model | None = None) -> Result:
         names = str(attributes.get("event_names", "")).split("\n")
         events = []
         for k, t in enumerate(data.get("event_time", ())):
-            events.append(Happened(names[k], float(t), _row(data, "event_q", k), _row(data, "event_v", k)))
+            events.append(EventRecord(names[k], float(t), _row(data, "event_q", k), _row(data, "event_v", k)))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise StateError(f"{path} cannot be read as a result: {error}") from error
     if list(data.get("coordinate", ())) != model.q_names:

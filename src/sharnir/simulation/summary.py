@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..closed.stabilisation import PROJECTION, Stabilisation
+from ..equations.stabilisation import PROJECTION, Stabilisation
 
 if TYPE_CHECKING:
     from .result import Result

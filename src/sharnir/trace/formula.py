@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import ModelError
 from .formula_parser import evaluate, parse, signals
 
-MOST_PARTS = 1000
+MAX_PARTS = 1000
 
 
 class Formulas:
@@ -112,8 +112,8 @@ def _number(x: Any) -> float:
 
 
 def _check_names(names: Sequence[str]) -> None:
-    if len(names) > MOST_PARTS:
-        raise ModelError(f"a formula of more than {MOST_PARTS} names")
+    if len(names) > MAX_PARTS:
+        raise ModelError(f"a formula of more than {MAX_PARTS} names")
     for name in names:
         if not isinstance(name, str) or not name.isidentifier():
             raise ModelError(f"formula: a name in it must be a word of letters, digits and _, got {name!r}")

@@ -12,7 +12,7 @@ from typing import Any
 from ..errors import ModelError, known
 from . import functions
 
-LONGEST, DEEPEST = 4000, 100
+MAX_LENGTH, MAX_DEPTH = 4000, 100
 """Characters of a formula, and operations inside one another."""
 
 CONSTANTS = {"pi": math.pi, "e": math.e}
@@ -36,8 +36,8 @@ def parse(text: Any, names: Collection[str], roots: Collection[str] = ()) -> Tre
     """A formula of `names`, and of signals such as `q.elbow` whose first word is one of `roots`."""
     if not isinstance(text, str) or not text.strip():
         raise ModelError(f"expected a formula such as '0.3*sin(2*t)', got {text!r}")
-    if len(text) > LONGEST:
-        raise ModelError(f"the formula is longer than {LONGEST} characters ({len(text)}); name its parts under `where`")
+    if len(text) > MAX_LENGTH:
+        raise ModelError(f"the formula is longer than {MAX_LENGTH} characters ({len(text)}); name its parts under `where`")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what Python finds odd, the walk refuses
@@ -81,8 +81,8 @@ class _Walk:
         self.text, self.names, self.roots = text, names, roots
 
     def tree(self, node: ast.AST, depth: int) -> Tree:
-        if depth > DEEPEST:
-            raise self.error(f"more than {DEEPEST} operations inside one another")
+        if depth > MAX_DEPTH:
+            raise self.error(f"more than {MAX_DEPTH} operations inside one another")
         deeper = depth + 1
         match node:
             case ast.Constant(value=bool() | complex() | str() | bytes() | None):

@@ -86,8 +86,8 @@ class _Emitter:
         past = w.let(f"icmp sgt i64 {at}, {self.last}")
         state = w.let(f"select i1 {past}, i64 {self.last}, i64 {at}")
         if plan.slots:
-            shelf = w.let(f"mul i64 %block{n}, {len(plan.slots)}")
-            self.shelf = w.let(f"getelementptr {w.T}, ptr {self.waiting}, i64 {shelf}")
+            compiled = w.let(f"mul i64 %block{n}, {len(plan.slots)}")
+            self.compiled = w.let(f"getelementptr {w.T}, ptr {self.waiting}, i64 {compiled}")
         self.values, self.is_bool = {}, set()
         if n == 0:
             for (pointer, stride), symbols in zip(self.sources, self.traced.inputs.values(), strict=True):
@@ -115,7 +115,7 @@ class _Emitter:
         return f"behind{n}"
 
     def _slot(self, index: int) -> str:
-        return self.w.let(f"getelementptr {self.w.T}, ptr {self.shelf}, i64 {self.plan.slots[index]}")
+        return self.w.let(f"getelementptr {self.w.T}, ptr {self.compiled}, i64 {self.plan.slots[index]}")
 
     # --- arguments ----------------------------------------------------------------------------------------------------
     def _argument(self, k: int) -> str:

@@ -72,24 +72,24 @@ class GraphRunner:
         With one lane there may be an array `check` (n,): 0 for each state all of whose numbers are finite, else nan.
         With several there must be as many states as lanes.
         """
-        words = [n]
+        descriptor = [n]
         for name, size in self.inputs.items():
-            words += _rows(name, arrays[name], size, n)
+            descriptor += _rows(name, arrays[name], size, n)
         for name, shape in self.outputs.items():
             if arrays[name].size != n * prod(shape):
                 raise ValueError(f"{name!r}: {arrays[name].size} numbers for {n} results of {prod(shape)}")
-            words.append(address(arrays[name]))
+            descriptor.append(address(arrays[name]))
         check = arrays.get("check", np.zeros(n)) if lanes == 1 else np.zeros(0)
-        return Native(self.code(lanes), [*words, address(check)], (arrays, check))
+        return Native(self.code(lanes), [*descriptor, address(check)], (arrays, check))
 
     def call(self, n: int, inputs: Sequence[np.ndarray], output: np.ndarray) -> None:
         """`bind` and one call in lanes, as short as Python allows, of a graph of one output. Inputs are checked by the caller:
         rows (n, size), or one (size,) for all."""
-        words = [n]
+        descriptor = [n]
         for x in inputs:
-            words += (x.ctypes.data, x.shape[1] if x.ndim == 2 else 0)
-        words += (output.ctypes.data, 0)
-        listed = np.array(words, dtype=np.int64)
+            descriptor += (x.ctypes.data, x.shape[1] if x.ndim == 2 else 0)
+        descriptor += (output.ctypes.data, 0)
+        listed = np.array(descriptor, dtype=np.int64)
         self._lanes.call(listed.ctypes.data)
 
     def chain(self, arrays: Mapping[str, np.ndarray]) -> list[Native]:

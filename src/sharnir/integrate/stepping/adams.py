@@ -27,7 +27,7 @@ from .state import (
     smallest_step,
 )
 
-MOST = 12
+MAX_ORDER = 12
 ADAMS_FAILURES = 40
 GSTR = (0.0, 0.5, 0.0833, 0.0417, 0.0264, 0.0188, 0.0143, 0.0114, 0.00936, 0.00789, 0.00679, 0.00592, 0.00524, 0.00468)
 K, K_OLD, NS, HOLD, PHASE, ERK, ERKM1, ERKM2 = range(8)
@@ -225,7 +225,7 @@ def adams_next(run, m, h, k, k_new):
     now, n = m.now, run.x.shape[0]
     erk = abs(h) * now[ERK] * m.sig[k + 1] * GSTR[k]
     order, error = k, erk
-    if k_new == k - 1 or k == MOST:
+    if k_new == k - 1 or k == MAX_ORDER:
         now[PHASE] = 0.0
     if now[PHASE] == 1.0:
         order, error = k + 1, 0.0
@@ -239,7 +239,7 @@ def adams_next(run, m, h, k, k_new):
         above = abs(h) * GSTR[k + 1] * sqrt(total / max(n, 1))
         if k > 1 and now[ERKM1] <= min(erk, above):
             order, error = k - 1, now[ERKM1]
-        elif above < (erk if k > 1 else 0.5 * erk) and k < MOST:
+        elif above < (erk if k > 1 else 0.5 * erk) and k < MAX_ORDER:
             order, error = k + 1, above
     now[K] = order
     if now[PHASE] == 1.0 or error * 2.0 ** (order + 1.0) <= 0.5:

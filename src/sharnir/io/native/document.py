@@ -12,7 +12,7 @@ import yaml
 
 from ...errors import FormatError
 
-MOST_NODES, DEEPEST = 1_000_000, 40
+MAX_NODES, MAX_DEPTH = 1_000_000, 40
 """Values of a document once every alias is written out, and values inside one another."""
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -125,8 +125,8 @@ class _Composer:
                 if event.anchor:
                     self.anchors[event.anchor] = None  # not complete yet: it cannot contain itself
                 stack.append((node, [], event.anchor))
-                if len(stack) > DEEPEST:
-                    raise self.error(event, f"more than {DEEPEST} levels inside one another")
+                if len(stack) > MAX_DEPTH:
+                    raise self.error(event, f"more than {MAX_DEPTH} levels inside one another")
             elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
                 done, waiting, anchor = stack.pop()
                 if waiting:
@@ -168,10 +168,10 @@ class _Composer:
             return
         parent.size += child.size
         parent.height = max(parent.height, child.height + 1)
-        if parent.size > MOST_NODES:
-            raise self.error(event, f"more than {MOST_NODES} values, aliases written out")
-        if len(stack) + child.height > DEEPEST:
-            raise self.error(event, f"more than {DEEPEST} levels inside one another")
+        if parent.size > MAX_NODES:
+            raise self.error(event, f"more than {MAX_NODES} values, aliases written out")
+        if len(stack) + child.height > MAX_DEPTH:
+            raise self.error(event, f"more than {MAX_DEPTH} levels inside one another")
         key: Any = waiting.pop() if parent.key_lines is not None else len(parent.value)
         if parent.inside is not None:
             parent.inside[key] = child

@@ -11,16 +11,16 @@ from . import bodies, constraints, forces, joints
 from .checks import shown, unknown
 from .document import Document
 
-MOST_SHOWN = 10
+MAX_SHOWN = 10
 
 
 def format_error(error: ValidationError, document: Document) -> FormatError:
     """All problems, one on a line, in the order of the file."""
     found = [_described(problem, document) for problem in error.errors(include_url=False)]
     found = sorted(dict.fromkeys(found))
-    lines = [text for _, text in found[:MOST_SHOWN]]
-    if len(found) > MOST_SHOWN:
-        lines.append(f"… and {len(found) - MOST_SHOWN} more")
+    lines = [text for _, text in found[:MAX_SHOWN]]
+    if len(found) > MAX_SHOWN:
+        lines.append(f"… and {len(found) - MAX_SHOWN} more")
     return FormatError("\n".join(lines))
 
 

@@ -121,10 +121,10 @@ class Joint:
 
     @property
     def corrects_more(self) -> bool:
-        """Whether `put_right` does more than normalise quaternions."""
+        """Whether `normalize` does more than normalise quaternions."""
         return False
 
-    def put_right(self, q: Sequence[Number], t: Number) -> list[Number]:
+    def normalize(self, q: Sequence[Number], t: Number) -> list[Number]:
         """Coordinates as they should be after a step of an integrator: quaternions of length one."""
         out = list(q)
         for at in self.quaternions():

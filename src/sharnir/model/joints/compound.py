@@ -118,11 +118,11 @@ class Compound(Joint):
     def corrects_more(self) -> bool:
         return any(joint.corrects_more for _, joint, _ in self._moved())
 
-    def put_right(self, q: Sequence[Number], t: Number) -> list[Number]:
+    def normalize(self, q: Sequence[Number], t: Number) -> list[Number]:
         out, at = list[Number](), 0
         for _, joint, _ in self._moved():
             n = len(joint.q_names())
-            out += joint.put_right(q[at : at + n], t)
+            out += joint.normalize(q[at : at + n], t)
             at += n
         return out
 

@@ -60,9 +60,9 @@ class ConstraintJoint(Joint):
     def corrects_more(self) -> bool:
         return True
 
-    def put_right(self, q: Sequence[Number], t: Number) -> list[Number]:
+    def normalize(self, q: Sequence[Number], t: Number) -> list[Number]:
         """The quaternion of length one, and a step of Newton's method, of least length, back onto the constraints."""
-        q = super().put_right(q, t)
+        q = super().normalize(q, t)
         graph, symbols, time, rows, _ = self._constraint_rows("constraint joint")
         m = len(rows)
         flat = Expression(graph, [*symbols, time], [*self._values.outputs, *(x for row in rows for x in row)])(*q, t)
@@ -73,7 +73,7 @@ class ConstraintJoint(Joint):
         turned = Rotation.quaternion(*q[3:]).entries
         place = algebra.add(q[:3], algebra.mv(turned, twist[:3]))
         spin = algebra.quaternion_rate(q[3], q[4], q[5], q[6], twist[3:])
-        return super().put_right([*place, *(x + dx for x, dx in zip(q[3:], spin, strict=True))], t)
+        return super().normalize([*place, *(x + dx for x, dx in zip(q[3:], spin, strict=True))], t)
 
     # --- the two bases --------------------------------------------------------------------------------------------------
     def _constraint_rows(self, label: str) -> tuple[Graph, Any, Any, list[tuple[Number, ...]], tuple[Number, ...]]:

@@ -18,16 +18,16 @@ from ..kernels.constrained import correction
 from ..programs import program_for
 from ..trace import Expression, Graph, tangent
 from . import solution
-from .equations import ClosedEquations
+from .constrained import ConstrainedEquations
 
 NUMBERS = {"baumgarte": 2, "ggl": 1}
 """Of `decay` among the inputs: 2α and β²; κ."""
 
 
 class StabilisedEquations:
-    """`ClosedEquations` in the place of which they stand when a derivative is traced."""
+    """`ConstrainedEquations` in the place of which they stand when a derivative is traced."""
 
-    def __init__(self, equations: ClosedEquations, name: str) -> None:
+    def __init__(self, equations: ConstrainedEquations, name: str) -> None:
         self.equations, self.name, self.table = equations, name, equations.table
         self.more_inputs = {"decay": NUMBERS[name]}
 
@@ -55,7 +55,7 @@ class StabilisedEquations:
         return run_program(program, s, state, relink(program.function), dtype=object).rate
 
 
-def rates_change(equations: ClosedEquations) -> TracedProgram:
+def rates_change(equations: ConstrainedEquations) -> TracedProgram:
     """How the rates of the constraints change along `dq`, speeds and time held: for loops and for the interpreter."""
     graph = Graph()
     inputs = {name: x for name, x in equations.inputs(graph).items() if name not in ("tau", "t")}
@@ -67,7 +67,7 @@ def rates_change(equations: ClosedEquations) -> TracedProgram:
 class Interpreted:
     """The same for methods and backends that go state by state: what is to be added to speeds and accelerations."""
 
-    def __init__(self, equations: ClosedEquations, name: str, decay: Sequence[float]) -> None:
+    def __init__(self, equations: ConstrainedEquations, name: str, decay: Sequence[float]) -> None:
         self.equations, self.name, self.decay = equations, name, decay
         if name == "ggl":
             traced = rates_change(equations)

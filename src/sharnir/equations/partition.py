@@ -10,7 +10,7 @@ from ..dialect.arrays import Array, IntegerArray
 from ..dialect.memory import invoke
 from ..dialect.ops import sqrt
 
-IN_POSITION, IN_SPEED, INDEPENDENT = 2.0, 1.0, 0.0
+IN_POSITION, IN_SPEED, RANK_TOLERANCE = 2.0, 1.0, 0.0
 NEWTON_TURNS = 10
 NOTHING_LEFT = 1e-15  # of a gap
 NEXT_IS_ROUNDING = 1e-7  # a gap of which one step more, its error being the square, leaves rounding
@@ -27,7 +27,7 @@ class Partition(NamedTuple):
     right: Array["m"]
     row_of: IntegerArray["n"]  # whose pivot a column is; -1: of none
     done: IntegerArray["m"]  # rows that have their pivot
-    kind: Array["n"]  # of every speed: IN_POSITION (and in speed), IN_SPEED, INDEPENDENT
+    kind: Array["n"]  # of every speed: IN_POSITION (and in speed), IN_SPEED, RANK_TOLERANCE
     best: Array["n"]
     delta: Array["n"]
     dq: Array["nq"]  # what `delta` does to the coordinates
@@ -149,18 +149,18 @@ def reconsider(p):
         return 0
     begin_elimination(p, m)
     for a in range(n):
-        p.best[a] = INDEPENDENT
-    eliminate_rows(p, mh, m, p.best, INDEPENDENT)
+        p.best[a] = RANK_TOLERANCE
+    eliminate_rows(p, mh, m, p.best, RANK_TOLERANCE)
     for a in range(n):
         if p.row_of[a] >= 0:
             p.best[a] = IN_POSITION
-    found = eliminate_rows(p, m, m, p.best, INDEPENDENT)
+    found = eliminate_rows(p, m, m, p.best, RANK_TOLERANCE)
     good = growth(p)
     if found < now or (found == now and not good < 0.5 * bad):  # nothing better: a singular position, to be passed
         return 0
     for a in range(n):
         p.kind[a] = p.best[a]
-        if p.best[a] == INDEPENDENT and p.row_of[a] >= 0:
+        if p.best[a] == RANK_TOLERANCE and p.row_of[a] >= 0:
             p.kind[a] = IN_SPEED
     p.tally[0] = p.tally[0] + 1.0
     p.tally[1] = good

@@ -24,14 +24,14 @@ from ..dialect.storage import allocate
 from ..errors import MethodError, known
 from ..forms.closed import CLOSED_FORMS
 from ..forms.matrices import Matrices
-from ..method_table import METHODS, Method
 from ..model.model import Model
 from ..programs import program_for
+from ..programs.methods import METHODS, Method
 from ..trace import Graph, GraphTooLarge, Number
 from . import solution
 from .assembly import moved
+from .normalization import normalize
 from .partition import Partition, reconsider, recover
-from .put_right import put_right
 from .solution import Closed, Correction, Keeping
 
 MATRIX = ("composite", "direct", "recursive", "kosynka", "stepanenko")
@@ -53,7 +53,7 @@ LOOPS: dict[Any, tuple[Any, ...]] = {
 """Functions for models too large for one graph, and the groups of arrays they take."""
 
 
-class ClosedEquations:
+class ConstrainedEquations:
     """Of one model by one method. `table` names the rows."""
 
     more_inputs: Mapping[str, int] = {}
@@ -151,7 +151,7 @@ class ClosedEquations:
             inputs = self.inputs(graph)
             numbers = self.stopped(inputs)
             if kind == "moved":
-                numbers = put_right(self.model, self.moved(inputs), inputs["t"][0])
+                numbers = normalize(self.model, self.moved(inputs), inputs["t"][0])
             out.append(GraphRunner(TracedProgram(graph, inputs, {"x": tuple(numbers)}), store=self.store))
         return out[0], out[1]
 

@@ -31,11 +31,11 @@ def is_large(structure: Structure) -> bool:
     return structure.nb > BODIES or bool(structure.kept.get("large"))
 
 
-def say_large(structure: Structure) -> None:
+def mark_large(structure: Structure) -> None:
     structure.kept["large"] = True
 
 
-class RunnerShelf:
+class CompiledPrograms:
     """The programs of one model, each made ready when it is first asked for, and kept."""
 
     def __init__(self, structure: Structure, backend: str, limit: int | None = None) -> None:
@@ -68,7 +68,7 @@ class RunnerShelf:
             self.runner(name, (), False, None, "llvm")
         except GraphTooLarge:
             if "/" not in name or name.endswith("/separate"):  # not the fault of a method that makes much of a small model
-                say_large(self.structure)
+                mark_large(self.structure)
             return "loops"
         return "llvm"
 

@@ -11,32 +11,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arguments import given_back
 from ..backends.counting import Count, count_compiled
 from ..errors import MethodError, StateError
 from ..forms.solution import Solution
 from .actuation import actuated_speeds, check_produced, forces_of, least_multipliers, multipliers_of
-from .code import ClosedCode
+from .arguments import unbatch
+from .constrained_code import ConstrainedCode
 
 if TYPE_CHECKING:
     from ..backends.llvm.runner import GraphRunner
     from ..dynamics import Dynamics
 
-INDEPENDENT = 1e-6
+RANK_TOLERANCE = 1e-6
 """Squared sine of the angle between a row and the others below which the rank is looked for."""
-KEPT = 1e-6
+CONSISTENCY_TOLERANCE = 1e-6
 """Accelerations keep the constraints if J a + γ is smaller than this, relative to what is added up there."""
 
 Rows = dict[str, np.ndarray]
 
 
-class ClosedAnswers:
+class ConstrainedSolver:
     """Of one `Dynamics` whose model has constraints."""
 
     def __init__(self, dynamics: Dynamics) -> None:
         assert dynamics.closed is not None
         self.dynamics, self.model, self.closed = dynamics, dynamics.model, dynamics.closed
-        self.code = ClosedCode(self.closed)
+        self.code = ConstrainedCode(self.closed)
 
     # --- motion from forces -------------------------------------------------------------------------------------------------
     def forward(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, out: np.ndarray | None) -> np.ndarray:
@@ -46,13 +46,13 @@ class ClosedAnswers:
         else:
             qdd = self._state_by_state(rows, n)[0]
         self._check_finite(qdd, rows, single)
-        return given_back(qdd, single, out)
+        return unbatch(qdd, single, out)
 
     def multipliers(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any) -> np.ndarray:
         rows, n, single = self._states(wrenches, q=q, v=v, tau=tau, t=t)
         lam = self._solved(rows, n)[1]
         self._check_finite(lam, rows, single)
-        return given_back(lam, single, None)
+        return unbatch(lam, single, None)
 
     def solve(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any) -> Solution:
         """Accelerations by the constraints, then kinetostatics with what the constraints do to the bodies."""
@@ -60,7 +60,7 @@ class ClosedAnswers:
         qdd, lam = self._solved(rows, n)
         self._check_finite(qdd, rows, single)
         vdot, R = self._statics(rows, n, qdd, lam)
-        return Solution(*(given_back(x, single, None) for x in (qdd, vdot, R)))
+        return Solution(*(unbatch(x, single, None) for x in (qdd, vdot, R)))
 
     def closing_reactions(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any) -> dict[str, dict[str, np.ndarray]]:
         rows, n, single = self._states(wrenches, q=q, v=v, tau=tau, t=t)
@@ -74,7 +74,7 @@ class ClosedAnswers:
             qdd, lam, J = self._state_by_state(rows, n)
             return qdd, least_multipliers(J, lam)
         found = self._run(self.code.multipliers("wrench" in rows), rows, n)
-        lam, unsure = found["lam"], ~(found["independent"][:, 0] > INDEPENDENT)
+        lam, unsure = found["lam"], ~(found["independent"][:, 0] > RANK_TOLERANCE)
         if unsure.any():
             J, _ = self._rows(_some(rows, unsure), int(unsure.sum()))
             lam[unsure] = least_multipliers(J, lam[unsure])
@@ -91,7 +91,7 @@ class ClosedAnswers:
             tau = self._least_forces(rows, n, tree, single)
         else:
             tau, _ = self._forces(rows, n, tree, actuated, single)
-        return given_back(tau, single, out)
+        return unbatch(tau, single, out)
 
     def inverse_multipliers(
         self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, actuated: Sequence[str] | None
@@ -106,7 +106,7 @@ class ClosedAnswers:
     def inverse_reactions(self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, actuated: Sequence[str] | None) -> np.ndarray:
         rows, n, single, lam = self.inverse_multipliers(q, v, a, t, wrenches, actuated)
         qdd = np.broadcast_to(rows["qdd"], (n, self.model.nv))
-        return given_back(self._statics(rows, n, qdd, lam)[1], single, None)
+        return unbatch(self._statics(rows, n, qdd, lam)[1], single, None)
 
     def inverse_closing_reactions(
         self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, actuated: Sequence[str] | None
@@ -120,7 +120,7 @@ class ClosedAnswers:
     def _least_forces(self, rows: Rows, n: int, tree: np.ndarray, single: bool) -> np.ndarray:
         found = self._run(self.code.least, rows | {"tau": tree}, n)
         self._check_kept(found["left"], found["size"], single)
-        tau, unsure = found["least"], ~(found["independent"][:, 0] > INDEPENDENT)
+        tau, unsure = found["least"], ~(found["independent"][:, 0] > RANK_TOLERANCE)
         if unsure.any():
             J, _ = self._rows(_some(rows, unsure), int(unsure.sum()))
             tau[unsure] = forces_of(J, tree[unsure])[0]
@@ -142,7 +142,7 @@ class ClosedAnswers:
     def _check_kept(self, left: np.ndarray, size: np.ndarray, single: bool) -> None:
         """Accelerations that tear the mechanism apart are refused, with the constraint and by how much."""
         with np.errstate(invalid="ignore"):
-            off = np.abs(left) > KEPT * size.max(axis=1, keepdims=True, initial=0.0) + 1e-9
+            off = np.abs(left) > CONSISTENCY_TOLERANCE * size.max(axis=1, keepdims=True, initial=0.0) + 1e-9
         if not off.any():
             return
         b = int(off.any(axis=1).argmax())
@@ -222,8 +222,7 @@ class ClosedAnswers:
             return {}
         wrenches = self.closed.table.wrenches(motion, list(lam.T))
         return {
-            name: {body: given_back(_columns(x, n), single, None) for body, x in bodies.items()}
-            for name, bodies in wrenches.items()
+            name: {body: unbatch(_columns(x, n), single, None) for body, x in bodies.items()} for name, bodies in wrenches.items()
         }
 
     def _given(self, rows: Rows, n: int) -> dict[str, Any]:

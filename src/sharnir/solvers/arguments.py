@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .errors import StateError
-from .model.model import Model
-from .model.states import check_array, real_array
+from ..errors import StateError
+from ..model.model import Model
+from ..model.states import check_array, real_array
 
 Row = tuple[np.ndarray, bool]
 """(B, size) or (1, size), C-contiguous, and whether a batch was given."""
@@ -85,7 +85,7 @@ def check_out(out: Any, shape: tuple[int, ...]) -> np.ndarray:
     return out
 
 
-def given_back(found: np.ndarray, single: bool, out: np.ndarray | None) -> np.ndarray:
+def unbatch(found: np.ndarray, single: bool, out: np.ndarray | None) -> np.ndarray:
     """An answer (n, …) as the caller wants it: one state without the batch axis, or in the array he brought."""
     found = found[0] if single else found
     if out is None:

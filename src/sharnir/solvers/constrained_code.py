@@ -1,6 +1,6 @@
 """Questions about a mechanism with constraints as straight-line machine code, for one state or a batch.
 
-The equations of a small model are one graph (`ClosedEquations.whole`); what follows from its rows alone, and what
+The equations of a small model are one graph (`ConstrainedEquations.whole`); what follows from its rows alone, and what
 multipliers do to the bodies, are graphs of their own. A graph is traced and compiled when it is first asked for.
 """
 
@@ -11,23 +11,23 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.compiled_programs import BODIES
 from ..backends.link import relink
 from ..backends.llvm.runner import GraphRunner
 from ..backends.run import run_program
-from ..backends.shelf import BODIES
 from ..backends.traced import TracedProgram
+from ..equations.constrained import LIMIT, ConstrainedEquations
 from ..kernels.least import row_angles, unmet, without_rows
 from ..programs import PROGRAMS
 from ..trace import Graph, Number
-from .equations import LIMIT, ClosedEquations
 
 Groups = dict[str, tuple[Number, ...]]
 
 
-class ClosedCode:
+class ConstrainedCode:
     """Of one model by one method. `solves` and `looks` say which of it there is."""
 
-    def __init__(self, closed: ClosedEquations) -> None:
+    def __init__(self, closed: ConstrainedEquations) -> None:
         self.closed, self.structure = closed, closed.structure
         self._runners: dict[tuple[str, bool], GraphRunner] = {}
         self._with_parameters: dict[bool, tuple[Graph, dict[str, Any], Any]] = {}
@@ -133,7 +133,7 @@ class ClosedCode:
         return GraphRunner(traced, {name: shapes.get(name, (len(x),)) for name, x in outputs.items()}, self.closed.store)
 
 
-def motion_of(closed: ClosedEquations, values: dict[str, Any]) -> dict[str, Any]:
+def motion_of(closed: ConstrainedEquations, values: dict[str, Any]) -> dict[str, Any]:
     """What the rows of a table look at, on symbols: the state and the motion of the bodies."""
     state = {name: values[name] for name in ("q", "v", "t")}
     program = PROGRAMS["motion"]

@@ -16,7 +16,7 @@ from ..dialect.native import Native
 from .llvm.runner import GraphRunner
 
 _TEMPLATE = """
-def quick({parameters}, t):
+def fast({parameters}, t):
     if t.__class__ is number and {all_single}:
         box = spare.pop() if spare else make()
         {buffers}, time, {results}, check, call = box
@@ -36,8 +36,8 @@ HOLD_BELOW = 1000
 """Numbers in and out below which a call takes microseconds: other threads wait that long."""
 
 
-def quick_single(runner: Any) -> Callable[..., Any]:
-    """quick(*inputs, t) -> the output of one state (a tuple where there are several), or None.
+def fast_single(runner: Any) -> Callable[..., Any]:
+    """fast(*inputs, t) -> the output of one state (a tuple where there are several), or None.
 
     None for speeds, forces or accelerations means zeros. Inputs are copied into buffers whose addresses the compiled
     code knows. A set of buffers is in one thread's hands at a time: taken from a list, put back afterwards.
@@ -69,14 +69,14 @@ def quick_single(runner: Any) -> Callable[..., Any]:
         **{f"shape_{k}": (runner.inputs[name],) for k, name in enumerate(names)},
     }  # fmt: skip
     exec(text, space)
-    return space["quick"]
+    return space["fast"]
 
 
 def _one_call(natives: Sequence[Native], numbers: int) -> Callable[[], None]:
     hold = numbers < HOLD_BELOW
     if len(natives) == 1:
-        return natives[0].quick if hold else natives[0]
-    steps = [native.quick if hold else native for native in natives]
+        return natives[0].call_with_gil if hold else natives[0]
+    steps = [native.call_with_gil if hold else native for native in natives]
 
     def call() -> None:
         for step in steps:
@@ -85,15 +85,15 @@ def _one_call(natives: Sequence[Native], numbers: int) -> Callable[[], None]:
     return call
 
 
-def quick_batch(runner: GraphRunner) -> Callable[..., np.ndarray | None]:
-    """quick(out, *inputs, t) -> the first output of a batch, or None. Each input is a batch, one row for all, or None."""
+def fast_batch(runner: GraphRunner) -> Callable[..., np.ndarray | None]:
+    """fast(out, *inputs, t) -> the first output of a batch, or None. Each input is a batch, one row for all, or None."""
     lanes = host_lanes()
     names = [name for name in runner.inputs if name != "t"]
     sizes, shape = [runner.inputs[name] for name in names], next(iter(runner.outputs.values()))
     zeros = [np.zeros(size) if name in LEFT_OUT else None for name, size in zip(names, sizes, strict=True)]
     exact = np.dtype(float)
 
-    def quick(out: Any, *values: Any) -> np.ndarray | None:
+    def fast(out: Any, *values: Any) -> np.ndarray | None:
         n, t, rows = 0, values[-1], []
         if t.__class__ is not float:
             return None
@@ -120,7 +120,7 @@ def quick_batch(runner: GraphRunner) -> Callable[..., np.ndarray | None]:
         runner.call(n, rows, out)
         return out
 
-    return quick
+    return fast
 
 
 def _ready(out: np.ndarray) -> bool:

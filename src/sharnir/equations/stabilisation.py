@@ -24,7 +24,7 @@ PART = 0.2
 constraints are not met yet, are fed back too (docs/theory/loops.md has the measurement)."""
 A_STEP = 0.5
 """And decay by no more than so much over a step, where it is fixed."""
-MOST = {"rk4": 2.5, "euler": 0.8, "midpoint": 0.8}
+MAX_DECAY_PER_STEP = {"rk4": 2.5, "euler": 0.8, "midpoint": 0.8}
 """Decay times step beyond which a method of fixed step is not stable."""
 
 
@@ -44,7 +44,7 @@ class Stabilisation:
         return {"baumgarte": (2.0 * sign * self.alpha, self.beta**2), "ggl": (sign * self.alpha,)}.get(self.name, ())
 
     @property
-    def torn(self) -> float:
+    def violation_limit(self) -> float:
         """A constraint that is off by more (metres or radians) at the end of a run is lost."""
         return {"none": np.inf, "baumgarte": 1e-2, "ggl": 1e-2}.get(self.name, 1e-6)
 
@@ -108,9 +108,9 @@ def with_decay(
         if step is not None:
             alpha = min(alpha, A_STEP / step)
         beta = alpha if how.name == "baumgarte" else 0.0
-    if step is not None and max(alpha, beta) * step > MOST[integrator]:
+    if step is not None and max(alpha, beta) * step > MAX_DECAY_PER_STEP[integrator]:
         raise MethodError(
             f"decay: {max(alpha, beta):.3g}/s is too fast for {integrator!r} with steps of {step:g} s; "
-            f"at most {MOST[integrator] / step:.3g}/s, or smaller steps"
+            f"at most {MAX_DECAY_PER_STEP[integrator] / step:.3g}/s, or smaller steps"
         )
     return Stabilisation(how.name, alpha, beta, backward)

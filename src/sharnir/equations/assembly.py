@@ -13,7 +13,7 @@ from ..errors import AssemblyError, ModelError, known
 from ..model.model import Model
 from ..model.states import check_state
 from ..programs import PROGRAMS
-from .put_right import normalised
+from .normalization import normalised
 
 TOLERANCE = 1e-11
 """Of what is kept at zero, relative to the size of the mechanism."""

@@ -17,18 +17,18 @@ from ..model.model import Model
 from ..trace import Graph, Number
 
 
-def quaternion_places(model: Model) -> list[int]:
+def quaternion_offsets(model: Model) -> list[int]:
     """Where in q quaternions begin. None: nothing ever needs to be put right."""
     return model.structure.quaternions.tolist()
 
 
-def put_right(model: Model, q: Sequence[Number], t: Number) -> list[Number]:
+def normalize(model: Model, q: Sequence[Number], t: Number) -> list[Number]:
     """Coordinates after a step, joint by joint, on numbers of any kind."""
     s, out = model.structure, list(q)
     with_quaternions = np.array([bool(joint.quaternions()) for joint in s.types])
     for i in np.flatnonzero(with_quaternions[s.type_of]).tolist():
         where = slice(int(s.q_first[i + 1]), int(s.q_first[i + 2]))
-        out[where] = s.placed[i].type.put_right(out[where], t)
+        out[where] = s.placed[i].type.normalize(out[where], t)
     return out
 
 
@@ -42,9 +42,9 @@ def normalised(model: Model, q: np.ndarray) -> np.ndarray:
     return out
 
 
-def put_right_natively(model: Model, q: np.ndarray, t: np.ndarray, store: Cache | None = None) -> list[Native]:
+def native_normalize(model: Model, q: np.ndarray, t: np.ndarray, store: Cache | None = None) -> list[Native]:
     """The same in place as native functions, for one state (nq,) or rows of them; none where there is nothing to do."""
-    places, nq = np.array(quaternion_places(model), dtype=np.int64), model.nq
+    places, nq = np.array(quaternion_offsets(model), dtype=np.int64), model.nq
     if not len(places):
         return []
     n = q.size // nq
@@ -54,6 +54,6 @@ def put_right_natively(model: Model, q: np.ndarray, t: np.ndarray, store: Cache 
         return [loop.bind(Quaternions(q.reshape(-1), everywhere))]
     graph = Graph()
     x, time = graph.inputs(nq), graph.inputs(1)
-    traced = TracedProgram(graph, {"q": x, "t": time}, {"x": tuple(put_right(model, x, time[0]))})
+    traced = TracedProgram(graph, {"q": x, "t": time}, {"x": tuple(normalize(model, x, time[0]))})
     lanes = host_lanes() if n >= host_lanes() else 1
     return [GraphRunner(traced, store=store).bind({"q": q, "t": t, "x": q}, n, lanes)]
