@@ -13,7 +13,7 @@ from sharnir.backends.link import relink
 from sharnir.backends.loops import grouped_forces
 from sharnir.backends.run import run_program
 from sharnir.dialect.cache import Cache
-from sharnir.model.forces.loads import Loads
+from sharnir.model.motion import Motion
 from sharnir.programs import PROGRAMS
 from sharnir.trace import Expression, Graph, tangent
 from states import assert_close
@@ -92,7 +92,7 @@ def one_by_one(model, motion):
     wrench, load, energy, power = np.zeros((s.nb + 1, 6)), np.zeros(s.nv), [], []
     for force in s.forces.forces.values():
         graph = Graph()
-        on = Loads(s, graph)
+        on = Motion(s, graph)
         stored = force.act(on)
         outputs = [0.0 if stored is None else stored, on.power, *on.wrenches.values(), *on.torques.values()]
         values = iter(Expression(graph, list(on.inputs.values()), outputs)(*(float(motion[k][i]) for k, i in on.inputs)))

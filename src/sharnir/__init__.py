@@ -17,6 +17,7 @@ from .errors import (
     StateError,
     TraceError,
 )
+from .model.services import provide
 
 if TYPE_CHECKING:
     from .comparison.comparison import Comparison
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from .integrate.methods import integrators
     from .io.load import load
     from .io.native import dumps, loads
-    from .io.report import ImportReport
     from .model import samples
     from .model.constraints import (
         Constraint,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         Rolling,
         SpeedConstraint,
     )
+    from .model.events import Event
     from .model.forces import (
         Bushing,
         Drag,
@@ -45,13 +46,14 @@ if TYPE_CHECKING:
         JointFriction,
         JointSpring,
         JointStop,
-        Loads,
+        Motion,
         Motor,
         PointGravity,
         SpringDamper,
         Wrench,
     )
     from .model.formulas import ConstraintFormula, PoseFormula, SignalFormula, VectorFormula
+    from .model.import_report import ImportReport
     from .model.joints import (
         Ball,
         Compound,
@@ -73,7 +75,6 @@ if TYPE_CHECKING:
     from .model.settings import SimulationSettings
     from .model.shapes import Box, Cylinder, Rod, Sphere
     from .programs.methods import methods
-    from .simulation.events import Event
     from .simulation.result import Result
     from .simulation.rollout import Rollout, rollout
     from .simulation.run import simulate
@@ -100,6 +101,14 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
+provide(
+    {
+        "assemble": ("sharnir.equations.assembly", "assemble"),
+        "mobility": ("sharnir.equations.mobility", "mobility"),
+        "save": ("sharnir.io.save", "save"),
+    }
+)
+
 _HOMES = {
     "dialect.cache": "cache_clear",
     "comparison.comparison": "Comparison",
@@ -109,10 +118,10 @@ _HOMES = {
     "integrate.methods": "integrators",
     "io.load": "load",
     "io.native": "dumps loads",
-    "io.report": "ImportReport",
+    "model.import_report": "ImportReport",
     "programs.methods": "methods",
     "model.constraints": "Constraint Distance Gear PointOnCurve PointOnSurface Rolling SpeedConstraint",
-    "model.forces": "Bushing Drag Force JointFriction JointSpring JointStop Loads Motor PointGravity SpringDamper Wrench",
+    "model.forces": "Bushing Drag Force JointFriction JointSpring JointStop Motion Motor PointGravity SpringDamper Wrench",
     "model.formulas": "ConstraintFormula PoseFormula SignalFormula VectorFormula",
     "model.joints": "Ball Compound ConstraintJoint CustomJoint Cylindrical Free Joint Planar Prismatic Revolute "
     "Screw Translation Universal Weld",
@@ -123,7 +132,7 @@ _HOMES = {
     "trace.formula": "Formula formula",
     "trace.functions": "acos asin atan atan2 cos cosh exp log maximum minimum power select sin sinh sqrt tan tanh",
     "model.samples": "samples",
-    "simulation.events": "Event",
+    "model.events": "Event",
     "simulation.result": "Result",
     "simulation.rollout": "Rollout rollout",
     "simulation.run": "simulate",
@@ -177,11 +186,11 @@ __all__ = [
     "JointFriction",
     "JointSpring",
     "JointStop",
-    "Loads",
     "Matrices",
     "MethodError",
     "Model",
     "ModelError",
+    "Motion",
     "Motor",
     "Planar",
     "PointGravity",

@@ -19,7 +19,7 @@ from .runner import Interface, Runner
 
 
 class GroupedForces:
-    """Loads, energies and powers of one state or of many.
+    """Motion, energies and powers of one state or of many.
 
     A motion is given as rows: "t", "q", "v", one for all states or one each; "parameter" where it is not the model's.
     """

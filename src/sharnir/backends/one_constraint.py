@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import ModelError, StateError, TraceError
 from ..model.constraints.base import Constraint, Row
 from ..model.constraints.closing import ClosingJoint
-from ..model.forces.loads import Loads
+from ..model.motion import Motion
 from ..model.structure import Structure
 from ..trace import Expression, Graph, Number, Symbol, call_traced, check_numbers, tangent
 
@@ -35,7 +35,7 @@ class OneConstraint:
     def __init__(self, structure: Structure, name: str, constraint: Constraint) -> None:
         self.name = name
         graph = Graph()
-        on = Loads(structure, graph)
+        on = Motion(structure, graph)
         label = f"joint {name!r}" if isinstance(constraint, ClosingJoint) else f"constraint {name!r}"
         first = _asked(constraint.positions, on, label)
         self._of_speed = {key for key in on.inputs if key[0] in ("v", "velocity")}
@@ -53,7 +53,7 @@ class OneConstraint:
         self._graph, self._inputs = graph, dict(on.inputs)
         self._expression = Expression(graph, list(on.inputs.values()), values)
 
-    def _depends_on_speed(self, on: Loads, values: Sequence[Number]) -> bool:
+    def _depends_on_speed(self, on: Motion, values: Sequence[Number]) -> bool:
         speeds = [(on.inputs[key], 1.0) for key in self._of_speed]
         return bool(speeds) and any(isinstance(x, Symbol) or x != 0.0 for x in tangent(values, speeds))
 
@@ -109,7 +109,7 @@ def _is_zero(x: Number) -> bool:
     return isinstance(x, float) and x == 0.0
 
 
-def _asked(function: Any, on: Loads, label: str) -> list[Row]:
+def _asked(function: Any, on: Motion, label: str) -> list[Row]:
     """The rows of a constraint; what sharnir itself refuses is said without a traceback."""
     try:
         return list(call_traced(function, [on], label))

@@ -24,6 +24,7 @@ def assemble(
     model: Model, q0: Any = None, v0: Any = None, t: float = 0.0, fixed: Sequence[str] = (), table: ConstraintTable | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Coordinates and speeds that meet all constraints, nearest to (q0, v0); the joints named in `fixed` keep theirs."""
+    check_fixed(model, fixed)
     q, v, t = check_state(model, q0, v0, t)
     table = table or table_of(model)
     free = _free(model, fixed)

@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.linalg import qr
 
 from ..backends.constraint_table import ConstraintTable, table_of
+from ..model.mobility import Mobility
 from ..model.model import Model
 from ..model.states import check_state
 
 ZERO = 1e-8
 """Of a row, relative to its own length: what is left of it when others are taken off."""
-
-
-@dataclass(frozen=True)
-class Mobility:
-    """At one position. `freedoms` is the truth, `gruebler` the count 6·bodies − Σ(6 − freedoms of each joint) − other rows."""
-
-    freedoms: int
-    gruebler: int
-    rank: int
-    rows: tuple[str, ...]
-    redundant: tuple[str, ...]
-    """Rows that say nothing new, and by what they are fixed already."""
-
-    def __str__(self) -> str:
-        head = f"{self.freedoms} freedom{'s' * (self.freedoms != 1)} (Grübler's count: {self.gruebler}); "
-        return "\n".join([f"{head}{len(self.rows)} rows, rank {self.rank}", *(f"  {line}" for line in self.redundant)])
 
 
 def mobility(model: Model, q: Any = None, t: float = 0.0) -> Mobility:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import FormatError, known
+from ..model.import_report import ImportReport
 from ..model.joints import Free
 from ..model.model import Model
 from ..model.pose import Pose
@@ -20,7 +21,6 @@ from .mjcf_joints import FREE, WIDTH_Q, WIDTH_V, JointReader, Part, add_joints, 
 from .mjcf_rest import add_visuals, free_pose, report_options, report_others
 from .mjcf_source import read_source
 from .mjcf_tendons import Place, add_tendons
-from .report import ImportReport
 
 
 def load_mjcf(

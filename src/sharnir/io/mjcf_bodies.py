@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..model.body import GROUND
+from ..model.import_report import ImportReport
 from ..model.model import Model
 from ..model.pose import Pose
 from .masses import Mass, composed
-from .report import ImportReport
 
 
 @dataclass(frozen=True)

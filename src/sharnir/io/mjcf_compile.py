@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import FormatError, ModelError
+from ..model.import_report import ImportReport
 from .mjcf_source import Source
-from .report import ImportReport
 from .xml import LARGEST
 
 NUMBERS = {

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ..model.import_report import ImportReport
 from ..model.joints import Ball, Weld
 from ..model.model import Model
 from ..model.pose import Pose
 from .mjcf_bodies import Carrier, Names, pose_of
 from .mjcf_compile import import_mujoco, is_disabled
 from .mjcf_joints import HINGE, SLIDE
-from .report import ImportReport
 
 
 @dataclass

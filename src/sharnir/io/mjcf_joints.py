@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ..model.import_report import ImportReport
 from ..model.joints import Ball, Compound, Free, Joint, Prismatic, Revolute
 from ..model.model import Model
 from ..model.pose import Pose, Rotation
 from ..trace.formula import formula
 from .mjcf_bodies import Names
 from .mjcf_compile import is_disabled
-from .report import ImportReport
 
 FREE, BALL, SLIDE, HINGE = range(4)
 """mjtJoint."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from ..model.import_report import ImportReport
 from ..model.model import Model
 from ..model.pose import Pose
 from ..model.visual import Visual
 from .mjcf_bodies import Carrier, body_label, pose_of
 from .mjcf_compile import import_mujoco, is_disabled
 from .mjcf_source import Source
-from .report import ImportReport
 
 
 def add_visuals(model: Model, compiled: Any, carriers: list[Carrier], source: Source, report: ImportReport) -> None:

@@ -15,8 +15,8 @@ from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 from ..errors import FormatError
+from ..model.import_report import ImportReport
 from .mjcf_paths import Folders
-from .report import ImportReport
 from .xml import MAX_DEPTH, MAX_ELEMENTS, Element, read_xml
 
 UNSEEN = ("size", "visual", "statistic", "texture", "layer", "skin")

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..kernels.algebra import add, dot, neg, scale, sub
-from ..model.forces import Force, Loads
+from ..model.forces import Force, Motion
+from ..model.import_report import ImportReport
 from ..model.model import Model
 from ..trace import Number
 from ..trace.functions import maximum, minimum, select, sqrt
 from .mjcf_bodies import Carrier, Names, pose_of
 from .mjcf_compile import import_mujoco, is_disabled
-from .report import ImportReport
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Tendon(Force):
     def joints(self) -> Sequence[str]:
         return [place.joint for place, _ in self.terms]
 
-    def act(self, on: Loads) -> Number:
+    def act(self, on: Motion) -> Number:
         lines = [_line(on, a, b) for a, b in zip(self.points, self.points[1:], strict=False)]
         length: Number = sum(line[0] for line in lines)
         rate: Number = sum(line[1] for line in lines)
@@ -69,7 +69,7 @@ def _all(values: Any) -> tuple[Number, ...]:
     return values if isinstance(values, tuple) else (values,)
 
 
-def _line(on: Loads, a: tuple[str, Any], b: tuple[str, Any]) -> tuple[Number, Number, tuple[Number, ...]]:
+def _line(on: Motion, a: tuple[str, Any], b: tuple[str, Any]) -> tuple[Number, Number, tuple[Number, ...]]:
     """Length, its rate, and the direction from one point to the next; no direction where they meet."""
     (x, u), (y, w) = on.point(*a), on.point(*b)
     d = sub(y, x)

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from ..model.body import GROUND
+from ..model.import_report import ImportReport
 from ..model.model import Model
 from ..model.pose import Pose
 from .masses import Mass, composed
 from .meshes import MeshFinder
-from .report import ImportReport
 from .urdf_joints import check_kind, read_couplings, read_joint
 from .urdf_known import report_unread
 from .urdf_links import read_mass, read_materials, read_origin, read_visuals

@@ -6,9 +6,9 @@ import math
 from typing import Any, NamedTuple
 
 from ..errors import known
+from ..model.import_report import ImportReport
 from ..model.joints import Free, Joint, Planar, Prismatic, Revolute
 from ..model.pose import Pose, Rotation
-from .report import ImportReport
 from .urdf_tree import UrdfJoint
 from .xml import Element
 

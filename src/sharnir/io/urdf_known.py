@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .report import ImportReport
+from ..model.import_report import ImportReport
 from .xml import Element
 
 READ: dict[str, tuple[set[str], set[str]]] = {

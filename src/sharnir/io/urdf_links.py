@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..model.body import Body, inertia_fault
+from ..model.import_report import ImportReport
 from ..model.pose import Pose, Rotation
 from ..model.visual import Visual
 from .masses import Mass
 from .meshes import MeshFinder
-from .report import ImportReport
 from .xml import Element
 
 PRIMITIVES = {"box": ("size",), "cylinder": ("radius", "length"), "capsule": ("radius", "length"), "sphere": ("radius",)}

@@ -10,7 +10,7 @@ from ..trace.formula import Formulas
 from .pose import Axis, Pose, Rotation, unit_axis
 
 if TYPE_CHECKING:
-    from .forces.loads import Loads
+    from .motion import Motion
 
 Item = str | float
 Where = Mapping[str, Item] | None
@@ -93,7 +93,7 @@ class VectorFormula:
         self.formulas = Formulas(_several(items, 3, "vector"), ("t",), where, SIGNALS)
         self.reads_state = bool(self.formulas.signals)
 
-    def __call__(self, t: Any, on: Loads | None = None) -> tuple[Any, ...]:
+    def __call__(self, t: Any, on: Motion | None = None) -> tuple[Any, ...]:
         return self.formulas((t,), None if on is None else lambda path: signal(on, path))
 
     def __eq__(self, other: object) -> bool:
@@ -109,7 +109,7 @@ class SignalFormula:
     def __init__(self, text: Item, where: Where = None) -> None:
         self.formulas = Formulas((text,), ("t",), where, SIGNALS)
 
-    def __call__(self, on: Loads) -> Any:
+    def __call__(self, on: Motion) -> Any:
         return self.formulas((on.t,), lambda path: signal(on, path))[0]
 
     def __eq__(self, other: object) -> bool:
@@ -119,7 +119,7 @@ class SignalFormula:
         return hash(self.formulas)
 
 
-def signal(on: Loads, path: tuple[str, ...]) -> Any:
+def signal(on: Motion, path: tuple[str, ...]) -> Any:
     """The number that a signal such as ("q", "elbow") or ("position", "hand", "z") means."""
     root, name, *rest = path
     if root == "parameter":

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..kernels import algebra
 from ..kernels.joint_stage import GIVEN, Joints
-from .joints.base import Motion
+from .joints.base import ElementaryMotion
 from .pose import Pose
 
 NOTHING = 0
@@ -27,11 +27,13 @@ class JointRows(NamedTuple):
     v_first: np.ndarray
     led: np.ndarray
     """Rows that are moved by the coordinate of another joint: `q_at` and `v_at` are still to be said."""
-    users: list[tuple[int, Motion]]
+    users: list[tuple[int, ElementaryMotion]]
     """Rows that the user's functions move, and those motions: `data_at` is still to be said."""
 
 
-def joint_rows(motions: Sequence[list[Motion]], at: Sequence[Pose], child_at: Sequence[Pose], backwards: Any) -> JointRows:
+def joint_rows(
+    motions: Sequence[list[ElementaryMotion]], at: Sequence[Pose], child_at: Sequence[Pose], backwards: Any
+) -> JointRows:
     """From the motions of every joint and its places in the two bodies. Constant placements that follow each other become
     one; those that are the identity vanish."""
     lists, list_of = distinct(motions)
@@ -84,7 +86,7 @@ def distinct(objects: Sequence[Any]) -> tuple[list[Any], np.ndarray]:
     return [objects[k] for k in first[order].tolist()], np.argsort(order)[which]
 
 
-def _table(lists: Sequence[list[Motion]]) -> dict[str, np.ndarray]:
+def _table(lists: Sequence[list[ElementaryMotion]]) -> dict[str, np.ndarray]:
     """All motions of all lists, a column for every quantity, after a row for what is no motion of a list; their placements
     numbered from 1 on."""
     rows: list[tuple[Any, ...]] = [(0, 0, 0, 0, False, False, False, 0.0, 0.0)]

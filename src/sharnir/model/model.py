@@ -19,17 +19,18 @@ from .frozen import fast_constructor
 from .garbage import no_collection
 from .joint_rows import distinct
 from .joints import Free, Joint, Weld
-from .joints.base import Motion
+from .joints.base import ElementaryMotion
 from .joints.traced import pose_expression
 from .pose import Pose, vector3
+from .services import service
 from .settings import SimulationSettings
 from .shapes import Shape
 from .structure import Structure
 from .visual import Visual
 
 if TYPE_CHECKING:
-    from ..equations.mobility import Mobility
-    from ..io.report import ImportReport
+    from .import_report import ImportReport
+    from .mobility import Mobility
 
 
 HERE = Pose()
@@ -56,7 +57,7 @@ class PlacedJoint:
     at: Pose
     child_at: Pose
     cut: bool
-    motions: list[Motion] = field(repr=False)
+    motions: list[ElementaryMotion] = field(repr=False)
     follows: Coupling | None = None
 
     @property
@@ -233,7 +234,7 @@ class Model:
     def add_force(self, force: Force | Callable[[Any], Any], name: str | None = None) -> Force:
         """Add a force: one of `sharnir`'s (SpringDamper, Motor …), or a plain function of the state of motion.
 
-        The function is called with one argument, see `sharnir.Loads`: it reads t, q, v, poses, points and pushes.
+        The function is called with one argument, see `sharnir.Motion`: it reads t, q, v, poses, points and pushes.
         """
         self._changing("add the force {!r}" if name else "add a force", name)
         if not isinstance(force, Force):
@@ -245,7 +246,7 @@ class Model:
         return force
 
     def add_constraint(self, constraint: Constraint | Callable[[Any], Any], name: str | None = None) -> Constraint:
-        """Tie the motion down: one of `sharnir`'s constraints (Distance, Gear, Rolling …), or a plain function of `Loads`
+        """Tie the motion down: one of `sharnir`'s constraints (Distance, Gear, Rolling …), or a plain function of `Motion`
         that reads positions and returns what is kept at zero."""
         self._changing("add the constraint {!r}" if name else "add a constraint", name)
         if not isinstance(constraint, Constraint):
@@ -299,9 +300,7 @@ class Model:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model to a file; its suffix (.yaml, .urdf) says the format. What the format cannot say is refused."""
-        from ..io.save import save
-
-        save(self, path)
+        service("save")(self, path)
 
     def copy(self) -> Model:
         """An unfrozen copy that can be changed."""
@@ -470,16 +469,11 @@ class Model:
         self, q0: Any = None, v0: Any = None, t: float = 0.0, fixed: Sequence[str] = ()
     ) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates and speeds that meet all constraints, nearest to the given ones; joints in `fixed` keep theirs."""
-        from ..equations.assembly import assemble, check_fixed
-
-        check_fixed(self, fixed)
-        return assemble(self, q0, v0, t, fixed)
+        return service("assemble")(self, q0, v0, t, fixed)
 
     def mobility(self, q: Any = None, t: float = 0.0) -> Mobility:
         """True freedoms at a position, Grübler's count beside them, and which constraints say nothing new."""
-        from ..equations.mobility import mobility
-
-        return mobility(self, q, t)
+        return service("mobility")(self, q, t)
 
     # --- inside -----------------------------------------------------------------------------------------------------------
     def _check_cuts(self) -> None:

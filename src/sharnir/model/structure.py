@@ -15,7 +15,7 @@ from ..kernels.tree import Tree
 from ..trace import Expression, Number
 from .forces.table import ForceTable
 from .joint_rows import JointRows, distinct, joint_rows
-from .joints.base import Motion, fixed
+from .joints.base import ElementaryMotion, fixed
 from .mass_properties import mass_properties
 from .pose import Pose, Rotation
 
@@ -43,7 +43,7 @@ class Structure:
         """The different joint types, and which of them joint i is of."""
         self.leader = self._leaders()
         """The row of the joint whose coordinate moves joint i, itself where it follows none."""
-        base, here = [Motion(GIVEN, given=model._base)] if model._base is not None else [], Pose()
+        base, here = [ElementaryMotion(GIVEN, given=model._base)] if model._base is not None else [], Pose()
         rows = joint_rows(
             [base, *(j.motions if j.follows is None else self.motions_of(j) for j in self.placed)],
             [here, *(j.at for j in self.placed)],
@@ -89,18 +89,20 @@ class Structure:
             return f"it closes a loop and is cut; to give it coordinates cut another joint, or split: model.split({joint!r})"
         return f"its joints are {known(self.joint_number)}"
 
-    def motions_of(self, joint: PlacedJoint) -> list[Motion]:
+    def motions_of(self, joint: PlacedJoint) -> list[ElementaryMotion]:
         """The motions of a joint; where it follows another, with the leader's coordinate in place of its own."""
         if joint.follows is None:
             return joint.motions
         leader = self.placed[self.joint_number[joint.follows.leader]]
         drive = next((m.drive for m in leader.motions if m.drive is not None), None)
-        out: list[Motion] = []
+        out: list[ElementaryMotion] = []
         for m in joint.motions:
             if m.nq:
                 ratio, x = joint.follows.ratio, joint.follows.offset
                 out += fixed(Pose((0.0, 0.0, m.slide * x), Rotation.about("z", m.turn * x)))
-                out.append(Motion(m.kind, turn=m.turn * ratio, slide=m.slide * ratio, drive=drive, leader=drive is None))
+                out.append(
+                    ElementaryMotion(m.kind, turn=m.turn * ratio, slide=m.slide * ratio, drive=drive, leader=drive is None)
+                )
             else:
                 out.append(m)
         return out

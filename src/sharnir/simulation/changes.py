@@ -9,8 +9,8 @@ import numpy as np
 
 from ..errors import StateError, known
 from ..integrate.trajectory import Event as Root
+from ..model.events import DIRECTIONS, Event, EventState
 from ..model.states import check_state
-from .events import DIRECTIONS, Event, EventState
 from .mechanics import Mechanics
 
 

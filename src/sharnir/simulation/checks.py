@@ -9,8 +9,8 @@ import numpy as np
 
 from ..errors import MethodError, StateError
 from ..integrate.methods import Integrator
+from ..model.events import Event
 from ..model.states import real_array
-from .events import Event
 from .mechanics import Mechanics
 
 HALF_STEP = 1e-9

@@ -1,57 +1,23 @@
-"""Events: what is looked for while a motion is simulated, and what is done about it."""
+"""Events while a motion is simulated: their functions traced, and those that limits of joints add."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..errors import StateError
+from ..model.events import Event
 from ..model.forces.groups import Group
 from ..model.forces.layout import Layout
-from ..model.forces.loads import Loads
 from ..model.forces.shape import Shape
+from ..model.motion import Motion
 from ..model.structure import Structure
 from ..trace import Expression, Graph, Number, call_traced, check_numbers
 
-DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}
 ON_LIMIT = 1e-9
 """So close to a limit a joint is still within: a motion may start on it, and is noticed when it leaves."""
-
-
-@dataclass(frozen=True)
-class Event:
-    """Something happens where `when` crosses zero.
-
-    when       plain Python function of one argument, `sharnir.Loads`: reads t, q, v, points … and returns a number
-    action     "record" (default), "stop", or a function of a `EventState` that may change its q, v and parameters
-    direction  "rising", "falling" or "both"
-    """
-
-    when: Callable[[Any], Any]
-    action: str | Callable[[EventState], Any] = "record"
-    direction: str = "both"
-    name: str = ""
-
-    def __post_init__(self) -> None:
-        if not callable(self.when):
-            raise StateError(f"an event needs a function of the state, got {self.when!r}")
-        if self.direction not in DIRECTIONS:
-            raise StateError(f"event {self.name!r}: direction must be 'rising', 'falling' or 'both', got {self.direction!r}")
-        if not callable(self.action) and self.action not in ("record", "stop"):
-            raise StateError(f"event {self.name!r}: action must be 'record', 'stop' or a function, got {self.action!r}")
-
-
-@dataclass
-class EventState:
-    """The state at an event, for its action to look at and to change."""
-
-    t: float
-    q: np.ndarray
-    v: np.ndarray
-    parameters: dict[str, float]
 
 
 class Watched:
@@ -59,7 +25,7 @@ class Watched:
 
     def __init__(self, structure: Structure, functions: Sequence[tuple[str, Callable[[Any], Any]]]) -> None:
         graph = Graph()
-        loads = Loads(structure, graph)
+        loads = Motion(structure, graph)
         values: list[Number] = []
         for label, function in functions:
             values += check_numbers([call_traced(function, [loads], label)], graph, label)

@@ -25,12 +25,13 @@ from ..equations.stabilisation import PROJECTION, Stabilisation
 from ..equations.stabilised import Interpreted
 from ..errors import SingularError, StateError
 from ..integrate.system import Buffers, System, buffers, from_python
+from ..model.events import Event
 from ..model.forces.layout import Layout
 from ..programs import PROGRAMS
 from ..trace import Graph
 from .account import Account
 from .dependents import Dependents
-from .events import Event, Watched
+from .events import Watched
 from .keeping import Kept, closed_loops
 from .prepared import Equations, equations
 

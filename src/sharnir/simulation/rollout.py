@@ -90,7 +90,7 @@ def rollout(
 
     control   joint forces held over each step: an array (nv,), (steps, nv) or (B, steps, nv), or a Python function
               (t, q (B, nq), v (B, nv)) -> (B, nv) called before every step
-    feedback  a traced law, as a force of the model's own: a function of `Loads` that pushes, compiled with the equations
+    feedback  a traced law, as a force of the model's own: a function of `Motion` that pushes, compiled with the equations
               and evaluated at every stage
     stabilisation, decay  how constraints are kept, as of `simulate`; "partitioning" is left to that
     every     keep every so many steps;  integrator  "rk4" or "euler" (semi-implicit)

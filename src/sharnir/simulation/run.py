@@ -17,11 +17,12 @@ from ..errors import ModelError, SimulationError
 from ..integrate import run
 from ..integrate.compiled import make_ready
 from ..integrate.methods import integrator as integrator_named
+from ..model.events import Event
 from ..model.model import Model
 from ..model.states import check_state, check_tau
 from .changes import Changes
 from .checks import check_step, choice, number, output_times, span, tolerances, watch_list, whole
-from .events import Event, limit_events
+from .events import limit_events
 from .mechanics import Mechanics
 from .outcome import lost_constraint, make_result, why
 from .prepared import dynamics

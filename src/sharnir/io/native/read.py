@@ -9,8 +9,8 @@ import numpy as np
 from pydantic import ValidationError
 
 from ...errors import FormatError
+from ...model.import_report import ImportReport
 from ...model.model import Model
-from ..report import ImportReport
 from ..xml import read_bytes
 from .document import Document
 from .fields import Faulty, at

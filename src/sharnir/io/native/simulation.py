@@ -75,7 +75,7 @@ class EventFields(Fields):
     name: Text = ""
 
     def build(self) -> Any:
-        from ...simulation.events import Event
+        from ...model.events import Event
 
         with at("when"):
             when = SignalFormula(self.when, self.where)

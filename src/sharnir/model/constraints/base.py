@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...trace import Number
 
 if TYPE_CHECKING:
-    from ..forces.loads import Loads
+    from ..motion import Motion
 
 Row = tuple[str, Number]
 """What a row forbids, in a few words, and the number it keeps at zero."""
@@ -19,11 +19,11 @@ class Constraint:
 
     name: str | None = None
 
-    def positions(self, on: Loads) -> Sequence[Row]:
+    def positions(self, on: Motion) -> Sequence[Row]:
         """Functions of position and time (holonomic)."""
         return ()
 
-    def speeds(self, on: Loads) -> Sequence[Row]:
+    def speeds(self, on: Motion) -> Sequence[Row]:
         """Functions of position and time, linear in the speeds, that follow from no function of position (non-holonomic)."""
         return ()
 
@@ -36,14 +36,14 @@ class Constraint:
 
 
 class UserConstraint(Constraint):
-    """g(q, t) = 0: a plain Python function of one argument, `sharnir.Loads`, that reads positions and returns what is
+    """g(q, t) = 0: a plain Python function of one argument, `sharnir.Motion`, that reads positions and returns what is
     kept at zero, a number or several."""
 
     def __init__(self, function: Callable[[Any], Any], name: str | None = None) -> None:
         self.function = function
         self.name = name or _name_of(function)
 
-    def positions(self, on: Loads) -> Sequence[Row]:
+    def positions(self, on: Motion) -> Sequence[Row]:
         return _rows(self.function(on))
 
 
@@ -54,7 +54,7 @@ class SpeedConstraint(Constraint):
         self.function = function
         self.name = name or _name_of(function)
 
-    def speeds(self, on: Loads) -> Sequence[Row]:
+    def speeds(self, on: Motion) -> Sequence[Row]:
         return _rows(self.function(on))
 
 

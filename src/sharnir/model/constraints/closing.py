@@ -25,8 +25,8 @@ from ..pose import Pose, Rotation, unit_axis
 from .base import Constraint, Row
 
 if TYPE_CHECKING:
-    from ..forces.loads import Loads
     from ..model import PlacedJoint
+    from ..motion import Motion
 
 XYZ = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
@@ -42,12 +42,12 @@ class ClosingJoint(Constraint):
     def bodies(self) -> Sequence[str]:
         return self.placed.parent, self.placed.child
 
-    def relative(self, on: Loads) -> Pose:
+    def relative(self, on: Motion) -> Pose:
         """The child's joint frame seen from the parent's."""
         j = self.placed
         return (on.pose(j.parent) @ j.at).inverse() @ (on.pose(j.child) @ j.child_at)
 
-    def positions(self, on: Loads) -> Sequence[Row]:
+    def positions(self, on: Motion) -> Sequence[Row]:
         pose = self.relative(on)
         if self._driven is not None:
             return _weld(self._driven(on.t).inverse() @ pose)

@@ -12,7 +12,7 @@ from ..pose import vector3
 from .base import Constraint, Row
 
 if TYPE_CHECKING:
-    from ..forces.loads import Loads
+    from ..motion import Motion
 
 ORIGIN = (0.0, 0.0, 0.0)
 
@@ -38,6 +38,6 @@ class Distance(Constraint):
     def bodies(self) -> Sequence[str]:
         return self.a, self.b
 
-    def positions(self, on: Loads) -> Sequence[Row]:
+    def positions(self, on: Motion) -> Sequence[Row]:
         d = sub(on.pose(self.b) @ self.at_b, on.pose(self.a) @ self.at_a)
         return [("distance", (dot(d, d) - self.length * self.length) / (2.0 * self.length))]

@@ -10,7 +10,7 @@ from ...trace import Number
 from .base import Constraint, Row
 
 if TYPE_CHECKING:
-    from ..forces.loads import Loads
+    from ..motion import Motion
 
 
 class Gear(Constraint):
@@ -26,7 +26,7 @@ class Gear(Constraint):
     def joints(self) -> Sequence[str]:
         return tuple(self.ratios)
 
-    def positions(self, on: Loads) -> Sequence[Row]:
+    def positions(self, on: Motion) -> Sequence[Row]:
         total: Number = -self.offset
         for joint, ratio in self.ratios.items():
             x = on.q(joint)

@@ -12,7 +12,7 @@ from ..pose import Axis, unit_axis, vector3
 from .base import Constraint, Row
 
 if TYPE_CHECKING:
-    from ..forces.loads import Loads
+    from ..motion import Motion
 
 ORIGIN = (0.0, 0.0, 0.0)
 
@@ -43,13 +43,13 @@ class Rolling(Constraint):
     def bodies(self) -> Sequence[str]:
         return (self.body,)
 
-    def positions(self, on: Loads) -> Sequence[Row]:
+    def positions(self, on: Motion) -> Sequence[Row]:
         pose = on.pose(self.body)
         tilt = dot(self.normal, pose.rotation @ self.axis)
         height = dot(self.normal, sub(pose @ self.centre, self.point))
         return [("touching", height - self.radius * sqrt(1.0 - tilt * tilt))]
 
-    def speeds(self, on: Loads) -> Sequence[Row]:
+    def speeds(self, on: Motion) -> Sequence[Row]:
         pose, n = on.pose(self.body), self.normal
         a = pose.rotation @ self.axis
         tilt = dot(n, a)

@@ -9,7 +9,7 @@ from ..pose import vector3
 from .base import Constraint, Row
 
 if TYPE_CHECKING:
-    from ..forces.loads import Loads
+    from ..motion import Motion
 
 ORIGIN = (0.0, 0.0, 0.0)
 
@@ -32,7 +32,7 @@ class PointOnSurface(Constraint):
     def bodies(self) -> Sequence[str]:
         return self.body, self.of
 
-    def positions(self, on: Loads) -> Sequence[Row]:
+    def positions(self, on: Motion) -> Sequence[Row]:
         x, y, z = on.pose(self.of).inverse() @ (on.pose(self.body) @ self.at)
         names = ("surface",) if len(self.surfaces) == 1 else ("first surface", "second surface")
         return [(name, f(x, y, z, on.t)) for name, f in zip(names, self.surfaces, strict=True)]

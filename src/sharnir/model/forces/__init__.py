@@ -1,12 +1,12 @@
 """Forces of a model: one per file."""
 
+from ..motion import Motion
 from .base import Force, UserForce
 from .bushing import Bushing
 from .drag import Drag
 from .friction import JointFriction
 from .gravity import PointGravity
 from .joint_spring import JointSpring
-from .loads import Loads
 from .motor import Motor
 from .spring_damper import SpringDamper
 from .stop import JointStop
@@ -19,7 +19,7 @@ __all__ = [
     "JointFriction",
     "JointSpring",
     "JointStop",
-    "Loads",
+    "Motion",
     "Motor",
     "PointGravity",
     "SpringDamper",

@@ -9,8 +9,8 @@ from ...errors import ModelError
 from ...trace import Number, Symbol
 
 if TYPE_CHECKING:
+    from ..motion import Motion
     from ..structure import Structure
-    from .loads import Loads
 
 Numbers = Mapping[str, Any]
 """Fields of a force and what they are: a number, several, or None."""
@@ -29,15 +29,15 @@ class Force:
         """Whether a function of the user's has a say in it: it may do anything where it was not tried."""
         return not self.alike or any(callable(x) and not isinstance(x, Symbol) for x in vars(self).values())
 
-    def act(self, on: Loads) -> Number | None:
+    def act(self, on: Motion) -> Number | None:
         """Push bodies and joints through `on`; return the energy stored, nothing where none is."""
         return self.formula(on, self.numbers(on))
 
-    def numbers(self, on: Loads) -> Numbers:
+    def numbers(self, on: Motion) -> Numbers:
         """The numbers of its formula by field, complete and checked: what joints have of their own is filled in."""
         return {}
 
-    def formula(self, on: Loads, n: Numbers) -> Number | None:
+    def formula(self, on: Motion, n: Numbers) -> Number | None:
         """`act` with these numbers, which may be symbols. Whatever else differs from force to force must be in the fields."""
         raise NotImplementedError
 
@@ -59,14 +59,14 @@ class Force:
 
 
 class UserForce(Force):
-    """A plain Python function of one argument, `Loads`."""
+    """A plain Python function of one argument, `Motion`."""
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
         self.function = function
         name = getattr(function, "__name__", "<lambda>")
         self.name = None if name == "<lambda>" else name
 
-    def act(self, on: Loads) -> Number | None:
+    def act(self, on: Motion) -> Number | None:
         return self.function(on)
 
 

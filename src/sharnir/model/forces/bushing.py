@@ -10,10 +10,10 @@ import numpy as np
 from ...errors import ModelError
 from ...kernels.algebra import cross, mtv, mv, neg, sub
 from ...trace import Number
+from ..motion import Motion
 from ..pose import Pose, Rotation
 from .base import Force, Numbers
 from .joint_spring import moment_of_turn, rotation_vector
-from .loads import Loads
 
 
 class Bushing(Force):
@@ -42,11 +42,11 @@ class Bushing(Force):
     def bodies(self) -> Sequence[str]:
         return self.a, self.b
 
-    def numbers(self, on: Loads) -> Numbers:
+    def numbers(self, on: Motion) -> Numbers:
         poses = {name: (*at.position, *at.rotation.entries) for name, at in (("at_a", self.at_a), ("at_b", self.at_b))}
         return {**poses, "stiffness": _entries(self.stiffness), "damping": _entries(self.damping)}
 
-    def formula(self, on: Loads, n: Numbers) -> Number:
+    def formula(self, on: Motion, n: Numbers) -> Number:
         at_a, at_b = (Pose(x[:3], Rotation._made(x[3:])) for x in (n["at_a"], n["at_b"]))
         A, B = on.pose(self.a) @ at_a, on.pose(self.b) @ at_b
         axes = A.rotation.entries  # frame of a -> world

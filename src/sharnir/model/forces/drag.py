@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from ...kernels.algebra import dot, scale, sub
 from ...trace.functions import select, sqrt
+from ..motion import ORIGIN, Motion
 from ..pose import vector3
 from .base import Force, Numbers, positive
-from .loads import ORIGIN, Loads
 
 
 class Drag(Force):
@@ -35,10 +35,10 @@ class Drag(Force):
     def bodies(self) -> Sequence[str]:
         return (self.body,)
 
-    def numbers(self, on: Loads) -> Numbers:
+    def numbers(self, on: Motion) -> Numbers:
         return {name: getattr(self, name) for name in ("linear", "quadratic", "angular", "at", "wind")}
 
-    def formula(self, on: Loads, n: Numbers) -> None:
+    def formula(self, on: Motion, n: Numbers) -> None:
         v = sub(on.point(self.body, n["at"])[1], n["wind"])
         square = dot(v, v)
         moves = square > 0.0

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from ...errors import ModelError
 from ...trace.functions import exp, tanh
+from ..motion import Motion
 from .base import Force, Numbers, positive
-from .loads import Loads
 
 
 class JointFriction(Force):
@@ -38,7 +38,7 @@ class JointFriction(Force):
     def joints(self) -> Sequence[str]:
         return (self.joint,)
 
-    def numbers(self, on: Loads) -> Numbers:
+    def numbers(self, on: Motion) -> Numbers:
         placed = on._joint(self.joint)
         n = on._speed_count(placed)
         own = placed.type
@@ -49,7 +49,7 @@ class JointFriction(Force):
         own_fields = {name: getattr(self, name) for name in ("stribeck", "viscous", "slip")}
         return {"coulomb": sliding, "static": dip, **own_fields}
 
-    def formula(self, on: Loads, n: Numbers) -> None:
+    def formula(self, on: Motion, n: Numbers) -> None:
         tau = []
         for speed, C, dip in zip(on._coordinates(on._joint(self.joint), 1), n["coulomb"], n["static"], strict=True):
             x = speed / n["stribeck"]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from ...kernels.algebra import cross, dot, mv, scale, sub, sv
 from ...trace import Number
 from ...trace.functions import sqrt
+from ..motion import ORIGIN, Motion
 from ..pose import vector3
 from .base import Force, Numbers, positive
-from .loads import ORIGIN, Loads
 
 if TYPE_CHECKING:
     from ..body import Body
@@ -33,7 +33,7 @@ class PointGravity(Force):
         self.centre = vector3(centre, "point gravity: centre")
         self.gradient = gradient
 
-    def formula(self, on: Loads, n: Numbers) -> Number:
+    def formula(self, on: Motion, n: Numbers) -> Number:
         return sum((part.formula(on, part.numbers(on)) for part in self.parts(on.structure)), 0.0)
 
     def parts(self, structure: Structure) -> Sequence[Pull]:
@@ -51,10 +51,10 @@ class Pull(Force):
     def bodies(self) -> Sequence[str]:
         return (self.body,)
 
-    def numbers(self, on: Loads) -> Numbers:
+    def numbers(self, on: Motion) -> Numbers:
         return {name: getattr(self, name) for name in ("mu", "centre", "mass", "com", "inertia")}
 
-    def formula(self, on: Loads, n: Numbers) -> Number:
+    def formula(self, on: Motion, n: Numbers) -> Number:
         mu, mass, com, J = n["mu"], n["mass"], n["com"], n["inertia"]
         place, _ = on.point(self.body, com)
         d = sub(place, n["centre"])

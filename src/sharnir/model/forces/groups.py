@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...trace import Graph, Number, Symbol, call_traced
+from ..motion import Motion
 from .base import Force
 from .kinds import Kind, likeness
 from .layout import Layout
-from .loads import Loads
 from .shape import Shape, TracedForce, rebuilt
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def grouped(structure: Structure, layout: Layout, forces: Mapping[str, Force]) -
     def integers(x: Any) -> np.ndarray:
         return np.array(x, dtype=np.int64)
 
-    on = Loads(structure, Graph())
+    on = Motion(structure, Graph())
     kinds: dict[Any, Kind] = {}
     alone: dict[Any, list[tuple[int, list[int], list[float], list[int]]]] = {}
     for number, (name, whole) in enumerate(forces.items()):

@@ -12,8 +12,8 @@ from ...kernels.algebra import add, cross, dot, scale
 from ...trace import Number
 from ...trace.functions import atan2, cos, select, sin, sqrt
 from ..joints.base import Joint, per_coordinate
+from ..motion import Motion
 from .base import Force, Numbers
-from .loads import Loads
 
 if TYPE_CHECKING:
     from ..structure import Structure
@@ -35,7 +35,7 @@ class JointSpring(Force):
     def joints(self) -> Sequence[str]:
         return (self.joint,)
 
-    def numbers(self, on: Loads) -> Numbers:
+    def numbers(self, on: Motion) -> Numbers:
         placed, label = on._joint(self.joint), f"spring of joint {self.joint!r}"
         if not on._speeds(placed)[0]:
             raise ModelError(f"{label}: the joint has no freedom, a spring there would move nothing")
@@ -50,7 +50,7 @@ class JointSpring(Force):
             return {"stiffness": None, "damping": damping, "rest": None}
         return {"stiffness": stiffness, "damping": damping, "rest": _rest(placed.type, self.rest, label)}
 
-    def formula(self, on: Loads, n: Numbers) -> Number:
+    def formula(self, on: Motion, n: Numbers) -> Number:
         placed = on._joint(self.joint)
         x, v = on._coordinates(placed, 0), on._coordinates(placed, 1)
         if self.law is not None:

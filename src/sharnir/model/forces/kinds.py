@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...trace import Graph, Symbol
+from ..motion import Motion, OneCoordinate
 from .base import Force, Numbers
 from .layout import WIDTH, Layout
-from .loads import Loads, OneCoordinate
 from .shape import Shape, TracedForce, by_name
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Likeness(NamedTuple):
                 yield from _several(x)
 
 
-def likeness(force: Force, on: Loads) -> Likeness | None:
+def likeness(force: Force, on: Motion) -> Likeness | None:
     """Nothing where a force can only be traced by itself. `on` is asked for bodies and joints alone."""
     bodies, joints = force.bodies(), force.joints()
     if not force.alike or len(set(bodies)) < len(bodies) or len(set(joints)) < len(joints):
@@ -60,7 +60,7 @@ def likeness(force: Force, on: Loads) -> Likeness | None:
     return Likeness(kind, rows, numbers)
 
 
-def _look(placed: Any, on: Loads) -> tuple[tuple[Any, ...], list[int]] | None:
+def _look(placed: Any, on: Motion) -> tuple[tuple[Any, ...], list[int]] | None:
     """How a joint looks to a force, whatever its place; nothing where its formulas or ratios are its own."""
     whole, part = (placed.joint, (placed.k, placed.a)) if isinstance(placed, OneCoordinate) else (placed, None)
     if whole.follows or any(m.given is not None for m in whole.motions) or not whole.nv:

@@ -7,8 +7,8 @@ from typing import Any
 
 from ...errors import ModelError
 from ...trace.functions import maximum, minimum, tanh
+from ..motion import Motion
 from .base import Force, Numbers, positive, value_of
-from .loads import Loads
 
 
 class Motor(Force):
@@ -39,7 +39,7 @@ class Motor(Force):
     def joints(self) -> Sequence[str]:
         return (self.joint,)
 
-    def numbers(self, on: Loads) -> Numbers:
+    def numbers(self, on: Motion) -> Numbers:
         placed = on._joint(self.joint)
         if on._speed_count(placed) != 1:
             raise ModelError(f"motor of joint {self.joint!r}: it needs one speed, the joint has {on._speed_count(placed)}")
@@ -47,7 +47,7 @@ class Motor(Force):
         limit = self.limit if self.limit is not None else placed.type.effort
         return {"kp": self.kp, "kd": self.kd, "limit": limit, **{name: x for name, x in given.items() if not callable(x)}}
 
-    def formula(self, on: Loads, n: Numbers) -> None:
+    def formula(self, on: Motion, n: Numbers) -> None:
         placed = on._joint(self.joint)
         x, v = on._coordinates(placed, 0), on._coordinates(placed, 1)
         t, limit = on.t, n["limit"]

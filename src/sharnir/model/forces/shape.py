@@ -11,8 +11,8 @@ from ...kernels.algebra import cross, mtv, neg
 from ...kernels.joint_stage import BALL, GIVEN, ball_motion, free_motion
 from ...trace import Expression, Graph, Number, Symbol, call_traced, check_numbers, chooses, needed, tangent
 from ...trace.alike import Form, with_constants_as_inputs, without_constants
+from ..motion import Motion
 from .layout import WIDTH
-from .loads import Loads
 
 if TYPE_CHECKING:
     from ..structure import Structure
@@ -63,8 +63,8 @@ class Shape:
 class TracedForce:
     """One force on symbols: the places it reads, what it pushes where, and the answers about it."""
 
-    def __init__(self, structure: Structure, graph: Graph, act: Callable[[Loads], Any], name: str) -> None:
-        on = Loads(structure, graph)
+    def __init__(self, structure: Structure, graph: Graph, act: Callable[[Motion], Any], name: str) -> None:
+        on = Motion(structure, graph)
         stored = call_traced(act, [on], f"force {name!r}")
         self.graph = graph
         self.wrenches, self.torques = list(on.wrenches), list(on.torques)
@@ -94,7 +94,7 @@ def by_name(outputs: Sequence[Number]) -> dict[str, Sequence[Number]]:
 
 
 # --- how what is read changes in time -------------------------------------------------------------------------------------
-def _flow(on: Loads, energy: Number) -> Iterator[tuple[Symbol, Number]]:
+def _flow(on: Motion, energy: Number) -> Iterator[tuple[Symbol, Number]]:
     """Everything the energy depends on, with its rate; what is missing for that is read now. Speeds have none here: energy
     is stored by position."""
     wanted = set(needed(on._graph, [energy]))
@@ -114,7 +114,7 @@ def _flow(on: Loads, energy: Number) -> Iterator[tuple[Symbol, Number]]:
                 yield x, neg(cross(w, G[c % 3 :: 3]))[c // 3]
 
 
-def _coordinate_rate(on: Loads, index: int) -> Number:
+def _coordinate_rate(on: Motion, index: int) -> Number:
     """What the joint stage calls the rate of a coordinate, from the coordinates and speeds of its own motion."""
     s = on.structure
     j = s.joints

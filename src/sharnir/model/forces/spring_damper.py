@@ -9,9 +9,9 @@ from ...errors import ModelError
 from ...kernels.algebra import dot, scale, sub
 from ...trace import Number
 from ...trace.functions import select, sqrt
+from ..motion import ORIGIN, Motion
 from ..pose import vector3
 from .base import Force, Numbers, positive
-from .loads import ORIGIN, Loads
 
 
 class SpringDamper(Force):
@@ -44,10 +44,10 @@ class SpringDamper(Force):
     def bodies(self) -> Sequence[str]:
         return self.a, self.b
 
-    def numbers(self, on: Loads) -> Numbers:
+    def numbers(self, on: Motion) -> Numbers:
         return {name: getattr(self, name) for name in ("at_a", "at_b", "stiffness", "damping", "length")}
 
-    def formula(self, on: Loads, n: Numbers) -> Number:
+    def formula(self, on: Motion, n: Numbers) -> Number:
         a, va = on.point(self.a, n["at_a"])
         b, vb = on.point(self.b, n["at_b"])
         d = sub(b, a)

@@ -8,8 +8,8 @@ from typing import Any
 from ...errors import ModelError
 from ...trace import Number
 from ...trace.functions import maximum, select
+from ..motion import Motion
 from .base import Force, Numbers, positive
-from .loads import Loads
 
 
 class JointStop(Force):
@@ -38,7 +38,7 @@ class JointStop(Force):
     def joints(self) -> Sequence[str]:
         return (self.joint,)
 
-    def numbers(self, on: Loads) -> Numbers:
+    def numbers(self, on: Motion) -> Numbers:
         placed = on._joint(self.joint)
         n = len(on._coordinates(placed, 0))
         if n != 1:
@@ -46,7 +46,7 @@ class JointStop(Force):
         low, high = self._ends(placed.type.limits)
         return {"low": low, "high": high, "stiffness": self.stiffness, "damping": self.damping, "onset": self.onset}
 
-    def formula(self, on: Loads, n: Numbers) -> Number:
+    def formula(self, on: Motion, n: Numbers) -> Number:
         placed = on._joint(self.joint)
         x, v = on._coordinates(placed, 0)[0], on._coordinates(placed, 1)[0]
         tau: Number = 0.0

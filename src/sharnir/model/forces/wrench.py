@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...errors import ModelError
+from ..motion import ORIGIN, Motion
 from ..pose import vector3
 from .base import Force, Numbers, value_of
-from .loads import ORIGIN, Loads
 
 
 class Wrench(Force):
     """Force and moment at a point of a body.
 
-    force, moment   three numbers, or a function of t, or of (t, on) where `on` is a `Loads` to read the state from
+    force, moment   three numbers, or a function of t, or of (t, on) where `on` is a `Motion` to read the state from
     at              the point, in the axes of the body
     axes            "world" or "body": the axes of force and moment
     """
@@ -42,11 +42,11 @@ class Wrench(Force):
     def alike(self) -> bool:
         return super().alike and not _reads_state(self.force) and not _reads_state(self.moment)
 
-    def numbers(self, on: Loads) -> Numbers:
+    def numbers(self, on: Motion) -> Numbers:
         given = {"force": self.force, "moment": self.moment, "at": self.at}
         return {name: x for name, x in given.items() if not callable(x)}
 
-    def formula(self, on: Loads, n: Numbers) -> None:
+    def formula(self, on: Motion, n: Numbers) -> None:
         given = {"force": self.force, "moment": self.moment, **n}
         force, moment = (
             value_of(x, on.t, on) if _reads_state(x) else value_of(x, on.t) for x in (given["force"], given["moment"])

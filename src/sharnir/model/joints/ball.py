@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...errors import ModelError
 from ...kernels.joint_stage import BALL, GIVEN
-from .base import Joint, Motion
+from .base import ElementaryMotion, Joint
 from .traced import pose_expression
 
 
@@ -15,9 +15,9 @@ class Ball(Joint):
     coordinates = ("qw", "qx", "qy", "qz")
     _speeds = ("wx", "wy", "wz")
 
-    def motions(self, label: str) -> list[Motion]:
+    def motions(self, label: str) -> list[ElementaryMotion]:
         if self.motion is None:
-            return [Motion(BALL, nq=4, nv=3)]
+            return [ElementaryMotion(BALL, nq=4, nv=3)]
         return [driven_pose(self, label)]
 
     def q_names(self) -> tuple[str, ...]:
@@ -33,11 +33,11 @@ class Ball(Joint):
         return (1.0, 0.0, 0.0, 0.0) if self.motion is None else ()
 
 
-def driven_pose(joint: Joint, label: str) -> Motion:
+def driven_pose(joint: Joint, label: str) -> ElementaryMotion:
     """A joint of quaternion coordinates, driven as a whole by a function of time."""
     if not callable(joint.motion):
         raise ModelError(
             f"{label}: a {joint.type_name} joint is driven as a whole; motion must be a function of t that returns "
             f"a sharnir.{'Rotation' if isinstance(joint, Ball) else 'Pose'}"
         )
-    return Motion(GIVEN, given=pose_expression(joint.motion, 0, label))
+    return ElementaryMotion(GIVEN, given=pose_expression(joint.motion, 0, label))

@@ -17,7 +17,7 @@ from ..pose import Axis, Pose, Rotation, unit_axis
 
 
 @dataclass(frozen=True)
-class Motion:
+class ElementaryMotion:
     """One elementary motion of the joint stage (`kernels/joint_stage.py` explains the kinds)."""
 
     kind: int
@@ -49,7 +49,7 @@ class Joint:
 
     coordinates: tuple[str, ...] = ()
     """Names of the coordinates before any of them is driven."""
-    _built: list[Motion] | None = None
+    _built: list[ElementaryMotion] | None = None
 
     def __init__(
         self,
@@ -75,11 +75,11 @@ class Joint:
         self.velocity = velocity
 
     # --- what a subclass provides -------------------------------------------------------------------------------------
-    def motions(self, label: str) -> list[Motion]:
+    def motions(self, label: str) -> list[ElementaryMotion]:
         """The elementary motions, from the carrier's side to the moved body. `label` names the joint in errors."""
         raise NotImplementedError
 
-    def built(self, label: str) -> list[Motion]:
+    def built(self, label: str) -> list[ElementaryMotion]:
         """The motions, made once however many joints share this type; anew when one of its attributes was replaced."""
         if self._built is None:
             self.__dict__["_built"] = self.motions(label)
@@ -172,9 +172,9 @@ class AxisJoint(Joint):
         """(coordinate, axis, radians per unit, metres per unit) in order."""
         raise NotImplementedError
 
-    def motions(self, label: str) -> list[Motion]:
+    def motions(self, label: str) -> list[ElementaryMotion]:
         drives = self.drives(label)
-        out: list[Motion] = []
+        out: list[ElementaryMotion] = []
         aligned = Rotation.identity()  # the axes reached so far, z along the last axis
         for name, axis, turn, slide in self.steps(label):
             wanted = Rotation.align_z(unit_axis(axis, f"{label}, {name}" if len(self.coordinates) > 1 else label))
@@ -182,15 +182,19 @@ class AxisJoint(Joint):
             aligned = wanted
             kind = stage.SCREW if turn and slide else stage.TURN if turn else stage.SLIDE
             if name in drives:
-                out.append(Motion(kind, turn=turn, slide=slide, drive=trace_drive(drives[name], f"{label}: motion of {name!r}")))
+                out.append(
+                    ElementaryMotion(
+                        kind, turn=turn, slide=slide, drive=trace_drive(drives[name], f"{label}: motion of {name!r}")
+                    )
+                )
             else:
-                out.append(Motion(kind, nq=1, nv=1, turn=turn, slide=slide))
+                out.append(ElementaryMotion(kind, nq=1, nv=1, turn=turn, slide=slide))
         return out + fixed(Pose(rotation=aligned.T))
 
 
-def fixed(placement: Pose) -> list[Motion]:
+def fixed(placement: Pose) -> list[ElementaryMotion]:
     """A constant placement, or nothing where it is the identity."""
-    return [] if placement.is_identity else [Motion(stage.FIXED, placement=placement)]
+    return [] if placement.is_identity else [ElementaryMotion(stage.FIXED, placement=placement)]
 
 
 def trace_drive(function: Callable[[Any], Any], what: str) -> Expression:

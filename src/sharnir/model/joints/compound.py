@@ -11,7 +11,7 @@ import numpy as np
 from ...errors import ModelError, known
 from ...trace import Number
 from ..pose import Pose
-from .base import Joint, Motion, fixed, per_coordinate
+from .base import ElementaryMotion, Joint, fixed, per_coordinate
 
 Part = Joint | tuple[Joint, Pose]
 
@@ -85,13 +85,13 @@ class Compound(Joint):
     def limits(self, value: Any) -> None:
         _refuse("limits", value)
 
-    def motions(self, label: str) -> list[Motion]:
-        out: list[Motion] = []
+    def motions(self, label: str) -> list[ElementaryMotion]:
+        out: list[ElementaryMotion] = []
         for name, joint, where in self._moved(label):
             out += [*fixed(where), *joint.built(f"{label}, part {name!r}")]
         return out
 
-    def built(self, label: str) -> list[Motion]:
+    def built(self, label: str) -> list[ElementaryMotion]:
         """Anew each time: the parts keep their own motions and see when they have changed."""
         return self.motions(label)
 

@@ -12,7 +12,7 @@ from ...kernels import algebra
 from ...kernels.joint_stage import GIVEN
 from ...trace import Expression, Graph, Number, call_traced, check_numbers, tangent
 from ..pose import Pose, Rotation, quaternion_of
-from .base import Joint, Motion
+from .base import ElementaryMotion, Joint
 from .traced import motion_values
 
 
@@ -36,9 +36,9 @@ class ConstraintJoint(Joint):
         self.start = start if start is not None else Pose()
         self.independent = self._partition()
 
-    def motions(self, label: str) -> list[Motion]:
+    def motions(self, label: str) -> list[ElementaryMotion]:
         n = len(self.independent)
-        return [Motion(GIVEN, nq=7, nv=n, given=self._expression(label))]
+        return [ElementaryMotion(GIVEN, nq=7, nv=n, given=self._expression(label))]
 
     def q_names(self) -> tuple[str, ...]:
         return self.coordinates

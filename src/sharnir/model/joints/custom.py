@@ -7,7 +7,7 @@ from typing import Any
 
 from ...errors import ModelError
 from ...kernels.joint_stage import GIVEN
-from .base import Joint, Motion
+from .base import ElementaryMotion, Joint
 from .traced import pose_expression
 
 
@@ -27,7 +27,7 @@ class CustomJoint(Joint):
         if len(self.coordinates) != dof or len(set(self.coordinates)) != dof:
             raise ModelError(f"custom joint: names must be {dof} different words, got {self.coordinates}")
 
-    def motions(self, label: str) -> list[Motion]:
+    def motions(self, label: str) -> list[ElementaryMotion]:
         drives = self.drives(label)
         free = self.q_names()
 
@@ -37,4 +37,4 @@ class CustomJoint(Joint):
             return self.pose(tuple(drives[c](t) if c in drives else next(values) for c in self.coordinates), t)
 
         n = len(free)
-        return [Motion(GIVEN, nq=n, nv=n, given=pose_expression(pose, n, label))]
+        return [ElementaryMotion(GIVEN, nq=n, nv=n, given=pose_expression(pose, n, label))]

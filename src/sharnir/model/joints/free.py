@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...kernels.joint_stage import FREE
 from .ball import driven_pose
-from .base import Joint, Motion
+from .base import ElementaryMotion, Joint
 
 
 class Free(Joint):
@@ -15,9 +15,9 @@ class Free(Joint):
     coordinates = ("x", "y", "z", "qw", "qx", "qy", "qz")
     _speeds = ("vx", "vy", "vz", "wx", "wy", "wz")
 
-    def motions(self, label: str) -> list[Motion]:
+    def motions(self, label: str) -> list[ElementaryMotion]:
         if self.motion is None:
-            return [Motion(FREE, nq=7, nv=6)]
+            return [ElementaryMotion(FREE, nq=7, nv=6)]
         return [driven_pose(self, label)]
 
     def q_names(self) -> tuple[str, ...]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from .base import Joint, Motion
+from .base import ElementaryMotion, Joint
 
 
 class Weld(Joint):
     """Two bodies joined rigidly; all six components of its reaction are outputs."""
 
-    def motions(self, label: str) -> list[Motion]:
+    def motions(self, label: str) -> list[ElementaryMotion]:
         self.drives(label)
         return []

@@ -1,19 +1,19 @@
-"""What a force sees of the motion, and how it pushes: `Loads`, the one argument of every force."""
+"""What a force sees of the motion, and how it pushes: `Motion`, the one argument of every force."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...errors import ModelError, known
-from ...kernels.algebra import add, cross, dot, mtv, mv
-from ...trace import Graph, Number, Symbol
-from ..body import GROUND
-from ..pose import Pose, Rotation, vector3
+from ..errors import ModelError, known
+from ..kernels.algebra import add, cross, dot, mtv, mv
+from ..trace import Graph, Number, Symbol
+from .body import GROUND
+from .pose import Pose, Rotation, vector3
 
 if TYPE_CHECKING:
-    from ..model import PlacedJoint
-    from ..structure import Structure
+    from .model import PlacedJoint
+    from .structure import Structure
 
 Vector = Sequence[Number]
 ORIGIN = (0.0, 0.0, 0.0)
@@ -46,7 +46,7 @@ class OneCoordinate:
         return (self.joint.type.neutral()[self.k],)
 
 
-class Loads:
+class Motion:
     """The state of motion, read by name, and the forces of all elements, added up.
 
     Everything is in SI units and in the axes of the world unless said otherwise; "ground" is a body too.

@@ -1,0 +1,65 @@
+"""The table of layers in ARCHITECTURE.md is true: a module imports only what stands above it, also inside functions."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "sharnir"
+TOP = "__init__"
+"""The package itself: it names every layer, and none imports it but for the version."""
+
+
+def layers() -> dict[str, int]:
+    """The rank of every package and module beside them: those of one row of the table share it."""
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    table = text[text.index("## Layers") :].split("\n\n")[0]
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    return {name.strip("/").removesuffix(".py"): rank for rank, row in enumerate(rows) for name in re.findall("`([^`]+)`", row)}
+
+
+def imports(path: Path) -> Iterator[tuple[str, int]]:
+    """(module within sharnir, line) of every import, wherever it stands."""
+    package = ("sharnir", *path.relative_to(PACKAGE).parts[:-1])
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = [*package[: len(package) - node.level + 1]] if node.level else []
+            base += node.module.split(".") if node.module else []
+            names = [".".join([*base, alias.name]) for alias in node.names]
+        else:
+            continue
+        for name in names:
+            if name.split(".")[0] == "sharnir":
+                yield name.removeprefix("sharnir").removeprefix("."), node.lineno
+
+
+def unit(path: Path) -> str:
+    first = path.relative_to(PACKAGE).parts[0]
+    return first.removesuffix(".py")
+
+
+def test_every_package_has_its_layer():
+    there = {unit(path) for path in PACKAGE.rglob("*.py")} - {TOP}
+    assert there == set(layers())
+
+
+@pytest.mark.parametrize("name", sorted(layers()))
+def test_a_layer_imports_only_what_stands_above_it(name):
+    rank = layers()
+    wrong = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if unit(path) != name:
+            continue
+        for module, line in imports(path):
+            target = module.split(".")[0]
+            if target in rank and rank[target] > rank[name]:
+                wrong.append(f"{path.relative_to(ROOT)}:{line} imports {module}")
+            assert target in rank or target == "__version__", f"{path}:{line} imports sharnir itself"
+    assert not wrong, wrong
