@@ -83,7 +83,7 @@ def lanes() -> Iterator[Measure]:
 def alone(model: sh.Model) -> Callable[[], None]:
     """One state again and again: the compiled code and nothing else."""
     n = model.structure.nv
-    runner = sh.Dynamics(model, "separate", backend="loops")._compiled.runner("forward/separate", ("qdd",))
+    runner = sh.Dynamics(model, "separate", backend="loops").formulation.programs.runner("forward/separate", ("qdd",))
     arrays = {name: x.copy() for name, x in zip(("q", "v", "tau"), state(n), strict=True)}
     (native,) = runner.chain(arrays | {"t": np.zeros(1), "qdd": np.empty(n)})
     return native

@@ -81,7 +81,7 @@ class Steps:
         """Of an evaluation along the steps that are timed: how many iterations, and the share that factorised afresh."""
         reports: list[np.ndarray] = []
         nq = len(self.q)
-        name = f"forward/{self.d._method.program}"
+        name = f"forward/{self.d.formulation.method.program}"
 
         def derivative(x: np.ndarray, t: float) -> np.ndarray:
             q, v = x[:nq], x[nq:]

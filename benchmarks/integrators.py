@@ -13,8 +13,9 @@ from pathlib import Path
 import numpy as np
 
 import sharnir as sh
+from sharnir.dynamics import Dynamics
 from sharnir.integrate.methods import INTEGRATORS, Integrator
-from sharnir.simulation.prepared import dynamics, equations
+from sharnir.simulation.prepared import equations
 
 from .report import Measure
 from .timing import once
@@ -76,7 +77,7 @@ def steps(model: sh.Model) -> Iterator[Measure | str]:
 
 def evaluations(model: sh.Model) -> Callable[[], None]:
     """The code for one state on STATES states, one after the other."""
-    shared = equations(dynamics(model, "auto", "auto"), balance=False)
+    shared = equations(Dynamics(model, "auto", "auto"), balance=False)
     rng = np.random.default_rng(2)
     q = np.array([model.random_q(rng) for _ in range(STATES)])
     inputs = {

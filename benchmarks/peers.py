@@ -128,7 +128,7 @@ def our_calls(case: Case, quick: bool) -> dict[str, tuple[Callable[[], Any], int
 def one_by_one(case: Case, B: int) -> Callable[[], None]:
     """The code for one state, run state after state by a compiled loop: what a compiled caller would see."""
     d = case.dynamics
-    runner = d._compiled.runner(f"forward/{d.method}", ("qdd",))
+    runner = d.formulation.programs.runner(f"forward/{d.method}", ("qdd",))
     values = {"q": case.q[:B], "v": case.v[:B], "tau": case.tau[:B], "t": np.zeros((1, 1))}
     out = np.empty((B, case.robot.model.nv))
     run = runner.prepared(B, [values[name] for name in runner.inputs], [out], batch=False)

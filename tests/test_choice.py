@@ -156,7 +156,7 @@ def test_methods_that_do_not_apply_are_not_chosen(own_cache):
 
 def test_closed_loops_have_their_solution_counted(own_cache):
     d = sh.Dynamics(sh.samples.four_bar())
-    assert d.method in ("composite", "separate") and "constraints" in d.why and d.closed is not None
+    assert d.method in ("composite", "separate") and "constraints" in d.why and d.constrained is not None
     q, v = sh.samples.four_bar().neutral(), np.zeros(d.model.nv)
     other = sh.Dynamics(sh.samples.four_bar(), "composite" if d.method == "separate" else "separate")
     assert d.forward(q, v) == pytest.approx(other.forward(q, v), rel=1e-9)

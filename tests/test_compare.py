@@ -100,7 +100,7 @@ def test_closed_models_are_compiled_to_straight_lines():
 def test_coupled_coordinates_have_a_place_in_two_methods():
     c = sh.compare(coupled(), **INTERPRETED)
     assert {row.label for row in c.rows if row.ok} == {"composite · python", "extended · sparse"} and c.disagreement < 1e-10
-    assert "no place for coupled coordinates" in c.row("separate", "python").reason
+    assert "does not handle coupled coordinates" in c.row("separate", "python").reason
 
 
 def test_a_body_without_mass_rules_out_what_divides_by_it():

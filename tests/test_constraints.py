@@ -209,7 +209,7 @@ def test_constraint_forces_do_no_work(name):
     m, q, v = placed(name)
     d = interpreted(m, "composite")
     lam = d.multipliers(q, v)
-    J = d.closed.table.evaluate(q, v, 0.0)["J"]
+    J = d.constrained.table.evaluate(q, v, 0.0)["J"]
     assert abs(lam @ J @ v) < 1e-9 * max(1.0, np.abs(lam).max())
 
 
@@ -328,7 +328,7 @@ def test_a_disc_rolls_steadily_in_a_circle(lean, precession):
     omega = precession * c * e + w * n
     R = d.poses(q)[0][0]
     v = np.concatenate([R.T @ (r * w * np.cross(n, e)), R.T @ omega])
-    assert np.abs(d.closed.table.evaluate(q, v, 0.0)["rate"]).max() < 1e-12
+    assert np.abs(d.constrained.table.evaluate(q, v, 0.0)["rate"]).max() < 1e-12
     a = d.forward(q, v)
     assert_close(R @ a[3:], precession * np.cross(up, omega), 1e-8)
     linear = precession * np.cross(up, r * w * np.cross(n, e))

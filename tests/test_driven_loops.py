@@ -35,7 +35,7 @@ def moving(name, seed=0):
 def test_motors_that_suffice_give_the_motion(name):
     m, d, q, v, a = moving(name)
     least = d.inverse(q, v, a)
-    J = d.closed.table.evaluate(q, v, 0.0)["J"]
+    J = d.constrained.table.evaluate(q, v, 0.0)["J"]
     allowed = (np.eye(m.nv) - np.linalg.pinv(J, rcond=1e-9) @ J) @ np.random.default_rng(1).normal(size=(m.nv, 5))
     for motors in MOTORS[name]:
         tau = d.inverse(q, v, a, actuated=motors)
@@ -111,7 +111,7 @@ def test_accelerations_that_break_a_constraint_are_refused(backend):
     m, _, q, v, a = moving("four-bar")
     d = sh.Dynamics(m, "composite", backend=backend)
     torn = a + m.speeds({"A": 0.3})
-    J = d.closed.table.evaluate(q, v, 0.0)["J"]
+    J = d.constrained.table.evaluate(q, v, 0.0)["J"]
     gap = np.abs(J @ m.speeds({"A": 0.3})).max()
     for ask in (d.inverse, d.inverse_reactions):
         message = rf"^a does not keep the constraints: joint 'D': position along . would be off by {gap:.3g} per second"

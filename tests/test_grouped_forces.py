@@ -214,7 +214,7 @@ def test_backend_auto_reports_forces_of_any_number():
     m = long_chain(400)  # too many for a graph, few enough to try
     d, plain = sh.Dynamics(m, "separate"), sh.Dynamics(m, "separate", "python")
     q, v = np.full((2, 400), 0.01), np.full((2, 400), 0.1)
-    assert d._compiled.backend_of("forces") == "loops"
+    assert d.formulation.programs.backend_of("forces") == "loops"
     assert_close(d.force_powers(q, v), plain.force_powers(q, v), 1e-11)
 
 

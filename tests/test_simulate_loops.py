@@ -192,7 +192,7 @@ def test_a_model_that_runs_as_loops_answers_everything_by_loops():
     assert "150" in r.summary()
     assert np.isfinite(r.poses[1]).all()
     assert process_time() - begun < 5.0
-    assert r.dynamics._compiled.backend_of("poses") == "loops"
+    assert r.dynamics.formulation.programs.backend_of("poses") == "loops"
 
 
 def with_parameters() -> sh.Model:

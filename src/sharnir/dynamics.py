@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .backends.compiled_programs import CompiledPrograms
 from .backends.counting import Count, count_as_written, count_compiled
 from .backends.llvm.runner import GraphRunner
 from .backends.run import input_sizes
 from .backends.traced import trace_program
-from .choice.choose import Choice, choose_method
 from .errors import MethodError, SingularError, known
 from .forms import FORMS, separate
 from .forms.matrices import Matrices
@@ -23,14 +20,11 @@ from .forms.solution import Solution
 from .model.model import Model
 from .model.states import check_finite, check_state, check_wrenches
 from .programs import PROGRAMS, program_for
-from .programs.methods import METHODS
 from .solvers.arguments import Arguments, batch_size, check_out
+from .solvers.formulation import Formulation
 
 if TYPE_CHECKING:
-    from .equations.constrained import ConstrainedEquations
     from .solvers.constrained import ConstrainedSolver
-
-BACKENDS = ("auto", "llvm", "loops", "python")
 
 
 class Dynamics:
@@ -43,38 +37,13 @@ class Dynamics:
     """
 
     def __init__(self, model: Model, method: str = "auto", backend: str = "auto", threads: int = 1) -> None:
-        if not isinstance(model, Model):
-            raise MethodError(f"Dynamics needs a sharnir.Model, got {model!r}")
-        if method != "auto" and method not in METHODS:
-            raise MethodError(f"unknown method {method!r}; choose from {known(['auto', *METHODS], 20)}")
-        if backend == "numba":
-            backend = warn_renamed()
-        if backend not in BACKENDS:
-            raise MethodError(f"unknown backend {backend!r}; choose from {known(BACKENDS)}")
         if not isinstance(threads, int) or threads < 1:
             raise MethodError(f"threads must be a whole number, at least 1; got {threads!r}")
-        self.model = model
-        self.structure = model.freeze()
-        self.threads = threads
-        self._compiled = CompiledPrograms(self.structure, backend)
-        if method == "auto":
-            self._check_inertia()  # before a method is tried on it
-        choice = choose_method(self._compiled, model) if method == "auto" else Choice(method, f"{method!r} was asked for")
-        self.method, self.why = choice.method, choice.why
-        self._method = METHODS[self.method]
-        self.closed = choice.closed or self._constrained(backend)
-        """The equations with constraints, where the model has any."""
-        if backend != "auto" and backend not in self._method.backends and "sparse" not in self._method.backends:
-            raise MethodError(f"method {self.method!r} runs on {known(self._method.backends)}, not on {backend!r}")
-        if self.structure.coupled and self.method not in ("composite", "extended") and not self.closed:
-            raise MethodError(
-                f"method {self.method!r} has no place for coupled coordinates "
-                f"({known(j.name for j in model.joints if j.follows)}); choose 'composite' or 'extended'"
-            )
-        if self._method.needs_solid:
-            self._check_solid()
-        if method != "auto":  # its mistakes first
-            self._check_inertia()
+        self.formulation = Formulation(model, method, backend)
+        f = self.formulation
+        self.model, self.structure, self.threads = f.model, f.structure, threads
+        self.method, self.why = f.method.name, f.why
+        self._compiled, self._method, self.constrained = f.programs, f.method, f.constrained
         self._fast: dict[tuple[str, tuple[str, ...]], tuple[Any, Any, list[str]]] = {}
         self._forward_one: Callable[..., Any] = self._first_forward
         self._forward_many: Callable[..., Any] = self._first_forwards
@@ -97,7 +66,7 @@ class Dynamics:
                 done = self._forward_many(out, q, v, tau, t)
             if done is not None:
                 return done
-        if self.closed:
+        if self.constrained:
             return self._answers.forward(q, v, tau, t, wrenches, out)
         if self._method.program is None:
             return self._by_form(q, v, tau, t, wrenches, "qdd", out)
@@ -108,23 +77,23 @@ class Dynamics:
 
         With closed loops: of the joints of the tree; those of the cut joints are given by `closing_reactions`.
         """
-        if self.closed:
+        if self.constrained:
             return self._answers.solve(q, v, tau, t, wrenches).R
         if self._method.program is None:
             return self._by_form(q, v, tau, t, wrenches, "R")
-        if "iterative" in self.method:
+        if self._method.iterates:
             a = self.forward(q, v, tau, t, wrenches)
             return self.inverse_reactions(q, v, a, t, wrenches)
         return self._bodies(self._run(f"solve/{self._method.program}", "R", q=q, v=v, tau=tau, wrench=wrenches, t=t))
 
     def solve(self, q: Any = None, v: Any = None, tau: Any = None, t: Any = 0.0, wrenches: Any = None) -> Solution:
         """Accelerations of coordinates (qdd) and of bodies (vdot), and reactions (R)."""
-        if self.closed:
+        if self.constrained:
             return self._answers.solve(q, v, tau, t, wrenches)
         if self._method.program is None:
             names = ("qdd", "vdot", "R")
             return Solution(*(self._by_form(q, v, tau, t, wrenches, name) for name in names))
-        program = "separate" if "iterative" in self.method else self._method.program
+        program = "separate" if self._method.iterates else self._method.program
         found = self._run_all(f"solve/{program}", q=q, v=v, tau=tau, wrench=wrenches, t=t)
         return Solution(found["qdd"], self._bodies(found["vdot"]), self._bodies(found["R"]))
 
@@ -145,7 +114,7 @@ class Dynamics:
 
     def iterations(self, q: Any, v: Any, tau: Any = None, t: Any = 0.0, wrenches: Any = None) -> np.ndarray:
         """Forward dynamics by an iterative method, reported: (…, 2) iterations, and 1 where it had to factorise afresh."""
-        if "iterative" not in self.method:
+        if not self._method.iterates:
             raise MethodError(
                 f"method {self.method!r} does not iterate; the iterative ones are 'inverse-iterative', 'direct-iterative'"
             )
@@ -168,7 +137,7 @@ class Dynamics:
         motors ("joint", or "joint.part" for one of its freedoms): τ is zero elsewhere, again the least where there are more
         motors than freedoms; a motion they cannot give, or one that breaks a constraint, is refused with what is missing.
         """
-        if self.closed:
+        if self.constrained:
             return self._answers.inverse(q, v, a, t, wrenches, out, actuated)
         if actuated is not None:
             self._check_actuated(q, v, a, t, wrenches, actuated)
@@ -186,7 +155,7 @@ class Dynamics:
         With closed loops: under the joint forces of `inverse(…, actuated)`, which should be said where there are fewer motors
         than joints. Forces of constraints that are not determined are the least; `inverse_closing_reactions` gives them.
         """
-        if self.closed:
+        if self.constrained:
             return self._answers.inverse_reactions(q, v, a, t, wrenches, actuated)
         if actuated is not None:
             self._check_actuated(q, v, a, t, wrenches, actuated)
@@ -217,7 +186,7 @@ class Dynamics:
 
     def momentum_rates(self, q: Any, p: Any, tau: Any = None, t: Any = 0.0, wrenches: Any = None) -> np.ndarray:
         """ṗ (nv,), without accelerations."""
-        if self.closed:
+        if self.constrained:
             raise MethodError("the form in momenta has no place for closed loops and constraints; use forward")
         v = self.velocities(q, p, t)
         return self._run("momentum-rates", "dp", q=q, v=v, tau=tau, wrench=wrenches, t=t)
@@ -300,7 +269,7 @@ class Dynamics:
             raise MethodError(
                 f"nothing to count for {what!r} by {self.method!r}; try {known(['forward', 'inverse', 'inertia', 'energy'])}"
             )
-        if self.closed and what == "forward":
+        if self.constrained and what == "forward":
             return self._answers.count(compiled)
         program = program_for(self.structure, name)
         constant = self._compiled.no_wrench if "wrench" in program.inputs.__annotations__ else {}
@@ -320,7 +289,7 @@ class Dynamics:
     @cached_property
     def _answers(self) -> ConstrainedSolver:
         """Everything that constraints change."""
-        if self.closed is None:
+        if self.constrained is None:
             raise MethodError(f"model {self.model.name!r} is a tree: it has no constraints beyond its joints")
         from .solvers.constrained import ConstrainedSolver
 
@@ -357,7 +326,7 @@ class Dynamics:
         return self._forward_many(out, *values)
 
     def _find_forward(self) -> None:
-        name = "forward" if self.closed else f"forward/{self._method.program}"
+        name = "forward" if self.constrained else f"forward/{self._method.program}"
         self._forward_one, many, _ = self._make_quick(name, ("qdd",))
         self._forward_many = _no_fast_path if many is None or self.threads > 1 else many
 
@@ -365,7 +334,7 @@ class Dynamics:
         from .backends.fast_path import fast_batch, fast_single
 
         runner: Any = None
-        if self.closed and name == "forward":
+        if self.constrained and name == "forward":
             runner = self._answers.code.forward() if self._answers.code.solves else None
         elif (name in PROGRAMS or name == "forces") and self._compiled.backend_of(name) != "python":
             runner = self._compiled.runner(name, outputs, wrenches=False)
@@ -435,7 +404,7 @@ class Dynamics:
 
     def _by_form(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, what: str, out: np.ndarray | None = None) -> np.ndarray:
         """The methods that remain sparse solves, state by state."""
-        if self.method == "momentum":
+        if self._method.in_momenta:
             raise MethodError("the form in momenta has no accelerations; use velocities and momentum_rates, or another method")
         s = self.structure
         rows, n, single = self._arguments.states(wrenches, q=q, v=v, tau=tau, t=t)
@@ -453,32 +422,6 @@ class Dynamics:
             return out
         return found
 
-    def _constrained(self, backend: str) -> ConstrainedEquations | None:
-        if not self.model.constraints:
-            return None
-        from .equations.constrained import ConstrainedEquations
-
-        return ConstrainedEquations(self.model, self._method, backend, self._compiled.store)
-
-    def _check_solid(self) -> None:
-        if len(self.structure.tree.geared):
-            joint = self.model.joints[int(self.structure.tree.owner[self.structure.tree.geared[0]]) - 1].name
-            raise MethodError(
-                f"method {self.method!r} eliminates joints before their rotors are known, but joint {joint!r} has "
-                "armature; choose another method"
-            )
-        if not self.structure.solid.all():
-            body = self.structure.bodies[int(np.argmin(self.structure.solid))]
-            raise MethodError(
-                f"method {self.method!r} divides by the mass matrix of every body, but body {body.name!r} has "
-                f"{'no mass' if body.mass == 0.0 else 'no inertia about some axis'}; choose another method"
-            )
-
-    def _check_inertia(self) -> None:
-        """A joint that moves no mass is found now, in a position with no special symmetry, not when numbers explode."""
-        if self.structure.nb <= 500 and self.structure.nv:
-            separate.check_inertia(Matrices(self.model, self.model.random_q(0), None, 0.1234, None, sparse=False))
-
     def _diagnose(self, given: Mapping[str, Any]) -> None:
         """Results are not finite: say which input is to blame, or which joint."""
         q, v, t = check_state(self.model, given.get("q"), given.get("v"), given.get("t", 0.0))
@@ -493,13 +436,6 @@ class Dynamics:
 
     def __repr__(self) -> str:
         return f"Dynamics({self.model.name!r}, method={self.method!r}, backend={self.backend!r})"
-
-
-@cache
-def warn_renamed() -> str:
-    """The backend "numba" of the first version: loops, by another compiler. Said once."""
-    warnings.warn("the backend 'numba' is called 'loops' now: Numba is not used any more", FutureWarning, stacklevel=3)
-    return "loops"
 
 
 def _no_fast_path(*values: Any) -> None:

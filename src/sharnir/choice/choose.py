@@ -132,7 +132,7 @@ def _shown(single: float, batch: float) -> str:
 def applies(method: str, s: Structure) -> bool:
     """Whether a compiled method has a place for all there is in a tree."""
     if s.coupled:
-        return method == "composite"
+        return METHODS[method].couples
     return not METHODS[method].needs_solid or (not len(s.tree.geared) and bool(s.solid.all()))
 
 

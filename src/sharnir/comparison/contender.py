@@ -143,9 +143,9 @@ class Contender:
 
     def _check_backend(self, d: Dynamics, ground: ComparisonContext) -> None:
         row = self.row
-        if d.closed:
-            if not self.by_form and d.closed.backend != row.backend:
-                raise MethodError(f"with closed loops {row.backend!r} would run the same code as {d.closed.backend!r}")
+        if d.constrained:
+            if not self.by_form and d.constrained.backend != row.backend:
+                raise MethodError(f"with closed loops {row.backend!r} would run the same code as {d.constrained.backend!r}")
             return
         if row.backend == "llvm":
             row.compiled, why = self._counted(d, ground, "compiled")
@@ -188,7 +188,7 @@ class Contender:
             row.code_bytes = cost.kept_code(own)
         elif row.backend == "loops":
             row.code_bytes = self._loop_bytes(s)
-        loops = row.backend in ("loops", "python") and not d.closed
+        loops = row.backend in ("loops", "python") and not d.constrained
         row.work_bytes = (cost.work_arrays(s, self.method) if loops else 0) + cost.allocated_by(again)
 
     def _start_watches(self, answer: Callable[..., Any], ground: ComparisonContext) -> None:

@@ -36,7 +36,7 @@ def compiled_count(d: Dynamics, method: Method, limit: int) -> tuple[Count | Non
     """Operations left in the graph of this model; or why there is no such number."""
     s = d.structure
     try:
-        if d.closed:
+        if d.constrained:
             return d.count(compiled=True), ""
         total = Count()
         for name in programs_of(method):

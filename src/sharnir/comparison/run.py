@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from ..backends.compiled_programs import LIMIT
-from ..dynamics import Dynamics, warn_renamed
+from ..dynamics import Dynamics
 from ..errors import MethodError, ModelError, SingularError, known
 from ..machine import machine
 from ..model.garbage import no_collection
 from ..model.model import Model
 from ..programs.methods import METHODS, Method
+from ..solvers.formulation import warn_renamed
 from .comparison import Comparison, facts
 from .contender import ComparisonContext, Contender, contenders
 from .oracle import Oracle
@@ -117,7 +118,11 @@ def _choose(model: Model, result: Comparison) -> None:
     """What `auto` would take. A model that no method can solve is refused here, with the reason."""
     try:
         d = Dynamics(model)
-        result.auto = {"method": d.method, "backend": d.closed.backend if d.closed else d.backend, "why": d.why}
+        result.auto = {
+            "method": d.method,
+            "backend": d.constrained.backend if d.constrained else d.backend,
+            "why": d.why,
+        }
     except (ModelError, SingularError):
         raise
     except Exception as error:  # then at least the others can be compared

@@ -30,8 +30,8 @@ def summary(r: Result) -> str:
         lines.append(f"              and {len(r.events) - 8} more")
     if len(r):
         lines += _energy(r)
-        if r.dynamics.closed:
-            rows = len(r.dynamics.closed.table)
+        if r.dynamics.constrained:
+            rows = len(r.dynamics.constrained.table)
             how = str(Stabilisation(c.stabilisation or PROJECTION, c.alpha, c.beta))
             how += f", {c.partitions} partition{'s' * (c.partitions != 1)}" if c.partitions else ""
             lines.append(f"  constraints {rows} rows, kept to {r.violation.max():.2g} by {how}")

@@ -34,8 +34,8 @@ class ConstrainedSolver:
     """Of one `Dynamics` whose model has constraints."""
 
     def __init__(self, dynamics: Dynamics) -> None:
-        assert dynamics.closed is not None
-        self.dynamics, self.model, self.closed = dynamics, dynamics.model, dynamics.closed
+        assert dynamics.constrained is not None
+        self.dynamics, self.model, self.closed = dynamics, dynamics.model, dynamics.constrained
         self.code = ConstrainedCode(self.closed)
 
     # --- motion from forces -------------------------------------------------------------------------------------------------
