@@ -129,7 +129,7 @@ def test_an_unknown_method_or_backend_lists_the_known_ones():
 
 @pytest.mark.parametrize("method", ["momentum", "inverse-iterative", "direct-iterative-multipliers"])
 def test_a_method_without_a_place_for_loops_names_those_that_have_one(method):
-    with pytest.raises(sh.MethodError, match=f"method '{method}' has does not handle closed loops .*'composite'.*'separate'"):
+    with pytest.raises(sh.MethodError, match=f"method '{method}' does not handle closed loops .*'separate'.*'composite'"):
         sh.Dynamics(sh.samples.four_bar(), method)
 
 

@@ -187,7 +187,7 @@ class Dynamics:
     def momentum_rates(self, q: Any, p: Any, tau: Any = None, t: Any = 0.0, wrenches: Any = None) -> np.ndarray:
         """ṗ (nv,), without accelerations."""
         if self.constrained:
-            raise MethodError("the form in momenta has no place for closed loops and constraints; use forward")
+            raise MethodError("the form in momenta does not handle closed loops and constraints; use forward")
         v = self.velocities(q, p, t)
         return self._run("momentum-rates", "dp", q=q, v=v, tau=tau, wrench=wrenches, t=t)
 
