@@ -85,7 +85,7 @@ class Steps:
 
         def derivative(x: np.ndarray, t: float) -> np.ndarray:
             q, v = x[:nq], x[nq:]
-            found: dict[str, Any] = self.d._run_all(name, q=q, v=v, tau=np.zeros(len(v)), t=t)
+            found: dict[str, Any] = self.d._evaluator.outputs(name, q=q, v=v, tau=np.zeros(len(v)), t=t)
             reports.append(found["report"])
             return np.concatenate([self.d.rates(q, v, t), found["qdd"]])
 

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import StateError
 from ..model.model import Model
 from ..model.states import check_array, real_array
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    ByJoint = ArrayLike | Mapping[str, ArrayLike] | None
+    """Numbers of all joints in coordinate order, or of some by name."""
+    Wrenches = ArrayLike | Mapping[str, ArrayLike] | None
+    """(N, 6) or (B, N, 6), or (6,) of some bodies by name."""
 
 Row = tuple[np.ndarray, bool]
 """(B, size) or (1, size), C-contiguous, and whether a batch was given."""

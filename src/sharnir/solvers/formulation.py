@@ -83,6 +83,9 @@ class Formulation:
             followers = known(j.name for j in self.model.joints if j.follows)
             able = known(name for name, other in METHODS.items() if other.couples)
             raise MethodError(f"method {method.name!r} does not handle coupled coordinates ({followers}); choose {able}")
+        if self.model.constraints and not method.constrains:
+            able = known(name for name, other in METHODS.items() if other.constrains)
+            raise MethodError(f"method {method.name!r} does not handle closed loops and constraints; choose {able}")
         if not method.needs_solid:
             return
         if len(s.tree.geared):
