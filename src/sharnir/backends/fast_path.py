@@ -70,7 +70,7 @@ def fast_single(runner: Runner) -> Callable[..., Any]:
     alive: list[Any] = []
 
     def make() -> tuple[Any, ...]:
-        arrays = {name: np.zeros(size) for name, size in runner.inputs.items()}
+        arrays: dict[str, np.ndarray] = {name: np.zeros(size) for name, size in runner.inputs.items()}
         arrays |= {name: np.zeros(shape) for name, shape in runner.outputs.items()} | {"check": np.zeros(1)}
         natives = runner.chain(arrays)
         alive.append(natives)
