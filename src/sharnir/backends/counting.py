@@ -1,4 +1,4 @@
-"""Counting numbers: floats that keep a tally of what is done with them, as the papers count."""
+"""Counting numbers: floats that count the operations done with them, as the papers do."""
 
 from __future__ import annotations
 

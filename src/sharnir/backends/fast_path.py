@@ -34,7 +34,7 @@ _COPY = "buffer_{k}[:] = 0.0 if {x} is None else {x}"
 LEFT_OUT = ("v", "tau", "qdd")
 """Inputs that are zero where they are left out."""
 HOLD_BELOW = 1000
-"""Numbers in and out below which a call takes microseconds: other threads wait that long."""
+"""Below this many numbers in and out a call takes microseconds and holds the GIL."""
 
 
 class FastPath(NamedTuple):
@@ -64,7 +64,7 @@ def fast_single(runner: Runner) -> Callable[..., Any]:
     """fast(*inputs, t) -> the output of one state (a tuple where there are several), or None.
 
     None for speeds, forces or accelerations means zeros. Inputs are copied into buffers whose addresses the compiled
-    code knows. A set of buffers is in one thread's hands at a time: taken from a list, put back afterwards.
+    code knows. A set of buffers is used by one thread at a time: taken from a list, returned afterwards.
     """
     names = [name for name in runner.inputs if name != "t"]
     alive: list[Any] = []

@@ -34,7 +34,7 @@ FASTEST = ("composite", "separate", "stepanenko", "direct", "lagrange1")
 FASTEST_CLOSED = ("composite", "separate")
 
 MAX_GROWTH = 1.3
-"""A graph with so many times the nodes of the smallest is not the fastest; its recording is given up there."""
+"""A graph with this many times the nodes of the smallest is not the fastest: its tracing stops there."""
 
 
 @dataclass(frozen=True)
@@ -54,15 +54,15 @@ def choose_method(compiled: CompiledPrograms, model: Model) -> Choice:
     if model.constraints:
         return _choose_closed(compiled, model)
     if s.coupled:
-        return Choice("composite", "coordinates are coupled: 'composite' is the compiled method that has a place for them")
+        return Choice("composite", "coordinates are coupled: 'composite' is the compiled method that handles them")
     names = [name for name in FASTEST if applies(name, s)]
     calibration = current()
-    if s.nb > BODIES:  # nothing is traced: to choose is less work than to look whether it was done before
+    if s.nb > BODIES:  # nothing is traced: choosing anew costs less than a look into the cache
         return _by_loops(s, names, calibration)
     key = _key(compiled, calibration)
-    kept = compiled.store.load("choice", key)
-    if kept is not None:
-        return Choice(*json.loads(kept))
+    stored = compiled.store.load("choice", key)
+    if stored is not None:
+        return Choice(*json.loads(stored))
     found = _by_graphs(compiled, names, calibration) if compiled.asked in ("auto", "llvm") else {}
     choice = _best(found, "straight-line code", calibration) if found else _by_loops(s, names, calibration)
     compiled.traced = {key: traced for key, traced in compiled.traced.items() if key[0] == f"forward/{choice.method}"}
@@ -93,7 +93,7 @@ def _by_loops(s: Structure, names: list[str], calibration: Calibration) -> Choic
 
 
 def _choose_closed(compiled: CompiledPrograms, model: Model) -> Choice:
-    """With constraints the graphs have their solution in them; what it costs is the same for all methods, so few compete."""
+    """With constraints the graphs contain the solution for the multipliers, which costs the same for all methods: few compete."""
     from ..equations.constrained import ConstrainedEquations
 
     made, found = dict[str, ConstrainedEquations](), dict[str, tuple[float, float]]()
@@ -101,7 +101,7 @@ def _choose_closed(compiled: CompiledPrograms, model: Model) -> Choice:
     for name in FASTEST_CLOSED:
         closed = made[name] = ConstrainedEquations(model, METHODS[name], compiled.asked, compiled.store)
         if closed.backend != "llvm" or not closed.is_small:
-            why = "large loops are solved by loops, and those of 'composite' have the least to do"
+            why = "too large for straight-line code; as loops, 'composite' needs the fewest operations"
             return Choice("composite", why, made["composite"])
         graph, inputs, c = closed.whole()
         found[name] = _seconds("", TracedProgram(graph, inputs, {"qdd": tuple(c.qdd)}), calibration)
@@ -115,7 +115,7 @@ def _seconds(method: str, traced: TracedProgram, calibration: Calibration) -> tu
 
 
 def _best(found: Predicted, how: str, calibration: Calibration) -> Choice:
-    """The method that is least behind, be it one state or a batch that is asked for."""
+    """The method whose larger slowdown, for one state or in a batch, is the smallest."""
     least = [min(times[k] for times in found.values()) for k in (0, 1)]
     order = sorted(found, key=lambda name: max(found[name][k] / least[k] for k in (0, 1)))
     shown = ", ".join(f"{name!r} {_shown(*found[name])}" for name in order)
@@ -130,7 +130,7 @@ def _shown(single: float, batch: float) -> str:
 
 
 def applies(method: str, s: Structure) -> bool:
-    """Whether a compiled method has a place for all there is in a tree."""
+    """Whether a compiled method handles everything in a tree."""
     if s.coupled:
         return METHODS[method].couples
     return not METHODS[method].needs_solid or (not len(s.tree.geared) and bool(s.solid.all()))

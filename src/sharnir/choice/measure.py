@@ -15,7 +15,7 @@ Call = tuple[Callable[[], None], int]
 """Something to be timed, and for how many states it works."""
 
 ROUND = 1e-4
-"""Seconds of one measurement: long beside the clock, short beside what else goes on in the machine."""
+"""Seconds of one measurement: long against the clock's resolution, short against other activity on the machine."""
 
 
 def prepared(runner: Any, model: Model, batch: bool) -> Call:
@@ -35,7 +35,7 @@ def prepared(runner: Any, model: Model, batch: bool) -> Call:
 
 
 def race(calls: Mapping[Any, Call], seconds: float = 0.02) -> dict[Any, float]:
-    """Seconds a state of each, taken in turn until each has had its time: what disturbs one disturbs all."""
+    """Seconds a state of each, measured alternately so that disturbances of the machine affect all alike."""
     repeats = {}
     for key, (run, _) in calls.items():
         run()

@@ -1,6 +1,6 @@
 """Iterative methods that remember: the matrix of the last step, improved by rank one until it solves this step.
 
-These look at numbers to decide when to stop, so they run as loops (interpreted or compiled), never as straight-line code.
+These branch on numbers to decide when to stop, so they run as loops (interpreted or compiled), never as straight-line code.
 Both return the number of iterations, or -1 where they stalled and must be restarted by a factorisation.
 """
 

@@ -1,4 +1,4 @@
-"""What callers hand to `Dynamics`, as rows of floats: one state or a batch, arrays, lists or names."""
+"""Arguments of `Dynamics` as rows of floats: one state or a batch, arrays, lists or values by name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Row = tuple[np.ndarray, bool]
 
 
 class Arguments:
-    """Of one model: names stand for the rest at neutral or zero, shapes are checked."""
+    """Of one model: values by name leave the rest neutral or zero; shapes are checked."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -94,7 +94,7 @@ def check_out(out: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def unbatch(found: np.ndarray, single: bool, out: np.ndarray | None) -> np.ndarray:
-    """An answer (n, …) as the caller wants it: one state without the batch axis, or in the array he brought."""
+    """A result (n, …) as the caller expects it: one state without the batch axis, or written to `out`."""
     found = found[0] if single else found
     if out is None:
         return found

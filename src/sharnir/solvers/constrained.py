@@ -76,15 +76,15 @@ class ConstrainedSolver:
         return self._by_name(rows, n, lam, single)
 
     def _solved(self, rows: Rows, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """Accelerations, and the least multipliers."""
+        """Accelerations, and multipliers of least norm."""
         if not self.code.solves:
             qdd, lam, J = self._state_by_state(rows, n)
             return qdd, least_multipliers(J, lam)
         found = self.evaluator.run(self.code.multipliers("wrench" in rows), rows, n)
-        lam, unsure = found["lam"], ~(found["independent"][:, 0] > RANK_TOLERANCE)
-        if unsure.any():
-            J, _ = self._rows(_some(rows, unsure), int(unsure.sum()))
-            lam[unsure] = least_multipliers(J, lam[unsure])
+        lam, near_singular = found["lam"], ~(found["independent"][:, 0] > RANK_TOLERANCE)
+        if near_singular.any():
+            J, _ = self._rows(_some(rows, near_singular), int(near_singular.sum()))
+            lam[near_singular] = least_multipliers(J, lam[near_singular])
         return found["qdd"], lam
 
     # --- forces from motion -------------------------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ class ConstrainedSolver:
         rows, n, single = self._states(wrenches, q=q, v=v, qdd=a, t=t)
         tree = self._tree_forces(rows, n)
         self._check_finite(tree, rows, single)
-        if actuated is None and self.code.looks:
+        if actuated is None and self.code.compiles_rows:
             tau = self._least_forces(rows, n, tree, single)
         else:
             tau, _ = self._forces(rows, n, tree, actuated, single)
@@ -103,7 +103,7 @@ class ConstrainedSolver:
     def inverse_multipliers(
         self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, actuated: Sequence[str] | None
     ) -> tuple[Rows, int, bool, np.ndarray]:
-        """The least λ of a given motion, beside the states as they were read."""
+        """λ of least norm of a given motion, with the states as rows."""
         rows, n, single = self._states(wrenches, q=q, v=v, qdd=a, t=t)
         tree = self._tree_forces(rows, n)
         self._check_finite(tree, rows, single)
@@ -125,10 +125,10 @@ class ConstrainedSolver:
     def _least_forces(self, rows: Rows, n: int, tree: np.ndarray, single: bool) -> np.ndarray:
         found = self.evaluator.run(self.code.least, rows | {"tau": tree}, n)
         self._check_consistent(found["left"], found["size"], single)
-        tau, unsure = found["least"], ~(found["independent"][:, 0] > RANK_TOLERANCE)
-        if unsure.any():
-            J, _ = self._rows(_some(rows, unsure), int(unsure.sum()))
-            tau[unsure] = forces_of(J, tree[unsure])[0]
+        tau, near_singular = found["least"], ~(found["independent"][:, 0] > RANK_TOLERANCE)
+        if near_singular.any():
+            J, _ = self._rows(_some(rows, near_singular), int(near_singular.sum()))
+            tau[near_singular] = forces_of(J, tree[near_singular])[0]
         return tau
 
     def _forces(
@@ -189,7 +189,7 @@ class ConstrainedSolver:
 
     def _rows(self, rows: Rows, n: int) -> tuple[np.ndarray, np.ndarray]:
         """J and γ of every state."""
-        if self.code.looks:
+        if self.code.compiles_rows:
             found = self.evaluator.run(self.code.rows, rows, n)
             return found["J"], found["gamma"]
         m, nv = len(self.equations.table), self.model.nv
@@ -210,8 +210,8 @@ class ConstrainedSolver:
         return found["vdot"][:, 1:], found["R"][:, 1:]
 
     def _loads(self, rows: Rows, n: int, lam: np.ndarray) -> np.ndarray:
-        """(n, N + 1, 6): what multipliers do to the bodies."""
-        if self.code.looks:
+        """(n, N + 1, 6): wrenches of the multipliers on the bodies."""
+        if self.code.compiles_rows:
             return self.evaluator.run(self.code.loads, rows | {"lam": lam}, n)["loads"]
         loads = np.zeros((n, len(self.model.bodies) + 1, 6))
         for bodies in self._by_name(rows, n, lam, False).values():
@@ -231,7 +231,7 @@ class ConstrainedSolver:
         }
 
     def _given(self, rows: Rows, n: int) -> dict[str, Any]:
-        """Rows as a caller would hand them over: what all states share without a batch axis."""
+        """Rows as arguments of a caller: what all states share without a batch axis."""
         out: dict[str, Any] = {key: x if len(x) == n else x[0] for key, x in rows.items()}
         out["t"] = rows["t"][:, 0] if len(rows["t"]) == n else float(rows["t"][0, 0])
         if "wrench" in rows:

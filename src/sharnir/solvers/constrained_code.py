@@ -1,7 +1,7 @@
 """Questions about a mechanism with constraints as straight-line machine code, for one state or a batch.
 
-The equations of a small model are one graph (`ConstrainedEquations.whole`); what follows from its rows alone, and what
-multipliers do to the bodies, are graphs of their own. A graph is traced and compiled when it is first asked for.
+The equations of a small model are one graph (`ConstrainedEquations.whole`); constraint rows alone, and the wrenches of
+multipliers on the bodies, are graphs of their own. A graph is traced and compiled when first needed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Groups = dict[str, tuple[Number, ...]]
 
 
 class ConstrainedCode:
-    """Of one model by one method. `solves` and `looks` say which of it there is."""
+    """Of one model by one method. `solves` and `compiles_rows` say what is compiled."""
 
     def __init__(self, closed: ConstrainedEquations) -> None:
         self.closed, self.structure = closed, closed.structure
@@ -38,7 +38,7 @@ class ConstrainedCode:
         return self.closed.form is None and self.closed.backend == "llvm" and self.closed.is_small
 
     @cached_property
-    def looks(self) -> bool:
+    def compiles_rows(self) -> bool:
         """Whether rows and their forces are straight-line code."""
         if self.closed.backend != "llvm" or self.structure.nb > BODIES:
             return False
@@ -82,7 +82,7 @@ class ConstrainedCode:
 
     @cached_property
     def least(self) -> GraphRunner:
-        """q, v, qdd, tau, t → tau without what the rows bear of it (`least`), J qdd + gamma and its size, independence."""
+        """q, v, qdd, tau, t → tau without the part the constraints carry (`least`), J qdd + gamma and its size, independence."""
         graph, values, rows = self._rows("qdd", "tau")
         J, gamma, qdd, tau = (_objects(x) for x in (rows.J, rows.gamma, values["qdd"], values["tau"]))
         J = J.reshape(len(gamma), len(tau))
@@ -95,7 +95,7 @@ class ConstrainedCode:
 
     @cached_property
     def loads(self) -> GraphRunner:
-        """q, v, lam, t → what multipliers do to every body, the base's row in front."""
+        """q, v, lam, t → wrenches of the multipliers on every body, the base's row first."""
         graph, values = self._inputs("q", "v", "lam")
         loads = np.full((self.structure.nb + 1, 6), 0.0, dtype=object)
         for bodies in self.closed.table.wrenches(motion_of(self.closed, values), values["lam"]).values():
@@ -134,7 +134,7 @@ class ConstrainedCode:
 
 
 def motion_of(closed: ConstrainedEquations, values: dict[str, Any]) -> dict[str, Any]:
-    """What the rows of a table look at, on symbols: the state and the motion of the bodies."""
+    """What constraint rows read, on symbols: the state and the motion of the bodies."""
     state = {name: values[name] for name in ("q", "v", "t")}
     program = PROGRAMS["motion"]
     found = run_program(program, closed.structure, state, relink(program.function), dtype=object)
@@ -142,7 +142,7 @@ def motion_of(closed: ConstrainedEquations, values: dict[str, Any]) -> dict[str,
 
 
 def _objects(numbers: Any) -> np.ndarray:
-    """Symbols as an array a kernel can write to; rows of rows are laid out one after the other."""
+    """Symbols as a flat array a kernel can write to."""
     flat = [x for row in numbers for x in (row if isinstance(row, (tuple, list)) else (row,))]
     out: np.ndarray = np.empty(len(flat), dtype=object)
     out[:] = flat

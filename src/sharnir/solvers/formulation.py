@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class Formulation:
-    """method: "auto" or a name of `sharnir.methods()`; backend: one of BACKENDS. Refuses what cannot go together."""
+    """method: "auto" or a name of `sharnir.methods()`; backend: one of BACKENDS. MethodError where they do not fit the model."""
 
     def __init__(self, model: Model, method: str = "auto", backend: str = "auto") -> None:
         if not isinstance(model, Model):
@@ -74,7 +74,7 @@ class Formulation:
     def _constrained(self, choice: Choice) -> ConstrainedEquations:
         return choice.closed or ConstrainedEquations(self.model, self.method, self.asked, self.programs.store)
 
-    # --- what cannot go together ----------------------------------------------------------------------------------------------
+    # --- checks ---------------------------------------------------------------------------------------------------------------
     def _check_method(self, backend: str) -> None:
         method, s = self.method, self.structure
         if backend != "auto" and backend not in method.backends and not method.is_sparse_form:
