@@ -110,15 +110,15 @@ def test_motors_are_named_by_joints_of_the_tree():
 def test_accelerations_that_break_a_constraint_are_refused(backend):
     m, _, q, v, a = moving("four-bar")
     d = sh.Dynamics(m, "composite", backend=backend)
-    torn = a + m.speeds({"A": 0.3})
+    inconsistent = a + m.speeds({"A": 0.3})
     J = d.constrained.table.evaluate(q, v, 0.0)["J"]
     gap = np.abs(J @ m.speeds({"A": 0.3})).max()
     for ask in (d.inverse, d.inverse_reactions):
-        message = rf"^a does not satisfy the constraints: joint 'D': position along . would be violated by {gap:.3g} per second"
+        message = rf"^a does not satisfy the constraints: joint 'D': position along . would be violated by {gap:.3g} /s²"
         with pytest.raises(sh.StateError, match=message):
-            ask(q, v, torn)
+            ask(q, v, inconsistent)
         with pytest.raises(sh.StateError, match="state 1: a does not satisfy the constraints"):
-            ask(q, v, np.array([a, torn, a]), actuated=["A"])
+            ask(q, v, np.array([a, inconsistent, a]), actuated=["A"])
 
 
 # --- what the joints bear -----------------------------------------------------------------------------------------------------
