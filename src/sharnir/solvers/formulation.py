@@ -72,7 +72,7 @@ class Formulation:
         return Choice(method, f"{method!r} was asked for")
 
     def _constrained(self, choice: Choice) -> ConstrainedEquations:
-        return choice.closed or ConstrainedEquations(self.model, self.method, self.asked, self.programs.store)
+        return choice.constrained or ConstrainedEquations(self.model, self.method, self.asked, self.programs.store)
 
     # --- checks ---------------------------------------------------------------------------------------------------------------
     def _check_method(self, backend: str) -> None:
