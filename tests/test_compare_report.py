@@ -149,7 +149,7 @@ FEW = ("--methods", "separate,composite", "--backends", "python", "--states", 2,
 def test_table_numbers_picture_and_page(run, file, tmp_path):
     places = {kind: tmp_path / f"out.{kind}" for kind in ("json", "html", "png")}
     code, out, err = run(file, *FEW, "--json", places["json"], "--html", places["html"], "--plot", places["png"])
-    assert (code, err) == (0, "") and "the quickest is" in out and out.count("written:") == 3
+    assert (code, err) == (0, "") and "Fastest for single states" in out and out.count("written:") == 3
     c = sh.Comparison.from_json(places["json"])
     assert {row.label for row in c.rows} == {"separate · python", "composite · python"} and c.disagreement < 1e-10
     assert places["png"].read_bytes()[:4] == b"\x89PNG" and places["html"].stat().st_size > 1_000_000
@@ -183,15 +183,15 @@ def test_a_bad_file_is_exit_code_one(run, tmp_path):
 
 
 def test_ctrl_c_shows_what_there_is_and_is_exit_code_130(run, file, monkeypatch):
-    from sharnir.comparison import timing
+    from sharnir.reporting.timing import Stopwatch
 
     calls = []
 
-    def interrupted(self, first):
-        calls.append(first)
+    def interrupted(self):
+        calls.append(self)
         if len(calls) == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(timing.Stopwatch, "take_turn", interrupted)
+    monkeypatch.setattr(Stopwatch, "take_sample", interrupted)
     code, out, err = run(file, *FEW)
-    assert code == 130 and "the quickest is" in out and "interrupted" in out and err.startswith("sharnir: interrupted")
+    assert code == 130 and "Fastest for single states" in out and "interrupted" in out and err.startswith("sharnir: interrupted")
