@@ -168,6 +168,7 @@ def test_floating_frees_the_root(run, file, tmp_path):
         (("--backends", "cuda"), "choose from 'llvm'"),
         (("--states", "0"), "--states"),
         (("--json", "nowhere/a.json"), "no folder"),
+        (("--plot", "a.foo"), "argument --plot: cannot draw a.foo: unknown suffix '.foo'; end the name with .png, .svg or .pdf"),
     ],
 )
 def test_a_mistake_on_the_command_line_is_exit_code_two(run, file, arguments, words):
