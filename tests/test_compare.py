@@ -11,7 +11,6 @@ import sharnir as sh
 from loop_models import STARTS
 from sharnir.comparison import contender as contender_module
 from sharnir.comparison.states import motion, random_states
-from sharnir.reporting.formats import duration, memory
 
 QUICK = {"states": 3, "batch": 16, "rounds": 2}
 INTERPRETED = {**QUICK, "backends": ["python", "sparse", "dense"]}
@@ -242,15 +241,3 @@ def test_picture(arm, tmp_path):
     assert (tmp_path / "arm.png").read_bytes()[:4] == b"\x89PNG"
     with pytest.raises(sh.StateError, match="no folder"):
         arm.plot(tmp_path / "nowhere" / "arm.png")
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(1.234e-9, "1.23 ns"), (9.999e-7, "1 µs"), (2.5e-5, "25 µs"), (0.1, "100 ms"), (3.0, "3 s"), (None, "–")],
-)
-def test_durations(seconds, text):
-    assert duration(seconds) == text
-
-
-def test_sizes():
-    assert [memory(x) for x in (None, 12, 1500, 2_500_000)] == ["–", "12 B", "1.5 kB", "2.5 MB"]
