@@ -12,10 +12,10 @@ import pinocchio as pin
 
 import sharnir as sh
 
+from .harness import race
 from .peers import same
 from .report import Measure
 from .robots import chain_pair
-from .timing import race
 
 METHODS = ("separate", "lagrange1")
 SIZES = (10, 100, 300, 1_000, 10_000, 100_000, 1_000_000)

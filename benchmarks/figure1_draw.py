@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from sharnir.reporting.pictures import new_figure
+
 from .figure1_models import AXES, CHAINS, TREES, Subject
 from .figure1_plan import ITERATIVE, METHODS, Measured, Plan
 
@@ -24,11 +26,7 @@ DASHED = (0, (3.5, 1.6))
 
 
 def _figure(width: float, height: float, rows: int, columns: int, **options: Any) -> tuple[Any, Any]:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), dpi=160, layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure((width, height), dpi=160, layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False, **options)
     for ax in axes.ravel():
         ax.spines[["top", "right"]].set_visible(False)

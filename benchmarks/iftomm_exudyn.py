@@ -10,13 +10,14 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass, field, replace
 from itertools import product
-from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
+
+from sharnir.reporting.timing import cpu_and_wall
 
 from .iftomm_models import Problem, error
 
@@ -88,13 +89,14 @@ class Built:
     def run(self, settings: Settings) -> tuple[float, float, np.ndarray | None]:
         """CPU time and wall time of the call of its solver, and what is seen at the end: None if it failed."""
         made = settings.made(self.problem.duration)
-        wall, cpu = perf_counter(), process_time()
-        try:
-            fine = self.mbs.SolveDynamic(made)
-        except Exception:  # SolverError is not exported under one name by all versions
-            fine = False
-        cpu, wall = process_time() - cpu, perf_counter() - wall
-        if not fine or self.mbs.systemData.GetTime() < 0.999999 * self.problem.duration:
+        solved = []
+
+        def solve() -> None:
+            with suppress(Exception):  # SolverError is not exported under one name by all versions
+                solved.append(self.mbs.SolveDynamic(made))
+
+        cpu, wall = cpu_and_wall(solve)
+        if not any(solved) or self.mbs.systemData.GetTime() < 0.999999 * self.problem.duration:
             return cpu, wall, None
         found = self.look()
         return cpu, wall, found if np.isfinite(found).all() else None

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,10 +11,11 @@ import numpy as np
 
 import sharnir as sh
 from sharnir.integrate.methods import INTEGRATORS, Integrator
+from sharnir.reporting.timing import once
 from sharnir.simulation.prepared import dynamics, equations
 
+from .harness import fresh_process
 from .report import Measure
-from .timing import once
 
 OWN = {name: method for name, method in INTEGRATORS.items() if method.entry is not None}
 """Not those of other libraries."""
@@ -94,9 +92,4 @@ def evaluations(model: sh.Model) -> Callable[[], None]:
 
 def loading(method: Integrator, cache: Path) -> float:
     """Seconds until the machine code is there, in a fresh process."""
-    environment = {**os.environ, "SHARNIR_CACHE": str(cache)}
-    command = [sys.executable, "-c", CHILD.format(name=method.name)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"the process for {method.name!r} failed:\n{done.stderr}")
-    return float(done.stdout)
+    return float(fresh_process(["-c", CHILD.format(name=method.name)], cache)[1])

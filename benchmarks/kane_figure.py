@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from sharnir.reporting.pictures import new_figure
+
 from .counts import count_rows, evaluate, fit
 from .growth import crossings
 from .kane_printed import TOTALS
@@ -56,11 +58,7 @@ def places() -> str:
 
 
 def draw(path: Path) -> None:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 5.2), dpi=150, layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure((8, 5.2), dpi=150, layout="constrained")
     axes = figure.add_subplot()
     ends = []
     for (name, source), values in curves().items():

@@ -14,8 +14,8 @@ from sharnir.backends.compiled_programs import LIMIT, CompiledPrograms
 from sharnir.dialect.cache import kept_in
 from sharnir.dialect.jit import host_lanes
 
+from .harness import race
 from .report import Measure
-from .timing import race
 
 STATES = 64
 

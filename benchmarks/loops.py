@@ -9,7 +9,7 @@ import numpy as np
 
 import sharnir as sh
 
-from .timing import race
+from .harness import race
 
 S = sh.samples
 
@@ -51,8 +51,8 @@ def batches(n: int = 4096) -> Iterator[tuple[str, dict[str, float]]]:
             "reactions": lambda d=d, Q=Q, V=V: d.reactions(Q, V),
             "inverse": lambda d=d, Q=Q, V=V, A=A: d.inverse(Q, V, A),
         }
-        found = {name: 1e9 * seconds / n for name, seconds in race(asked, rounds=5, seconds=0.1).items()}
-        single = race({"one": lambda d=d, q=q, v=v: d.forward(q, v)}, rounds=5, seconds=0.1)
+        found = {name: 1e9 * seconds / n for name, seconds in race(asked, rounds=5, sample=0.1).items()}
+        single = race({"one": lambda d=d, q=q, v=v: d.forward(q, v)}, rounds=5, sample=0.1)
         yield m.name, found | {"forward, one state": 1e9 * single["one"]}
 
 

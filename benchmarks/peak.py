@@ -9,7 +9,7 @@ import numpy as np
 from sharnir.backends.llvm.runner import share
 from sharnir.dialect.jit import Compiled, host_lanes, object_code
 
-from .timing import race
+from .harness import race
 
 CHAINS = 12
 """Independent chains: enough to fill two pipelines of four or five cycles, few enough for sixteen registers."""

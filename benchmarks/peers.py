@@ -17,11 +17,11 @@ import pinocchio as pin
 
 import sharnir as sh
 
+from .harness import race
 from .mujoco_robots import to_mujoco
 from .peak import CHAINS, loop, peak_gflops
 from .report import Measure
 from .robots import ROBOTS, Robot, load
-from .timing import race
 
 BATCHES = (1024, 16384)
 FIRST = f"batch forward, B = {BATCHES[0]}"
@@ -97,7 +97,7 @@ def measure(quick: bool = False) -> Iterator[Measure | str]:
             peers["mj_forward"] = mujoco_call(case)
         except ValueError as error:
             yield f"{name}: MuJoCo cannot take it: {error}"
-        seconds = race({key: call for key, (call, _) in ours.items()} | peers, rounds=100, seconds=0.006)
+        seconds = race({key: call for key, (call, _) in ours.items()} | peers, rounds=100, sample=0.006)
         each = {key: seconds[key] / states for key, (_, states) in ours.items()}
         yield from ratios(name, each, {key: seconds[key] for key in peers})
         yield from share_of_peak(case, each[FIRST], peak)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.metadata import files
 
 import numpy as np
 import pinocchio as pin
 
 import sharnir as sh
+
+from .harness import robot_files
 
 ROBOTS = {
     "ur5": ("ur_description/urdf/ur5_robot.urdf", False),
@@ -45,7 +46,8 @@ class Robot:
 
 def urdf_of(name: str) -> str:
     """The file of a robot of example-robot-data."""
-    return str(next(f for f in files("example-robot-data") or [] if str(f).endswith(ROBOTS[name][0])).locate())
+    (path,) = robot_files(ROBOTS[name][0])
+    return str(path)
 
 
 def load(name: str) -> Robot:

@@ -12,7 +12,6 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import files
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +22,10 @@ from mujoco import rollout as mujoco_rollout
 import sharnir as sh
 
 from . import governor, integrators
+from .harness import race, robot_files
 from .mujoco_robots import to_mujoco
 from .report import Measure
 from .robots import ROBOTS, Robot
-from .timing import race
 
 ARMS = ("ur5", "panda")
 STEP = 1e-3
@@ -110,7 +109,7 @@ class Arm:
 
 def read(name: str) -> sh.Model:
     """Of a URDF of example-robot-data. A finger that follows another is let go: MuJoCo would need a constraint for it."""
-    place = Path(str(next(f for f in files("example-robot-data") or [] if str(f).endswith(ROBOTS[name][0])).locate()))
+    (place,) = robot_files(ROBOTS[name][0])
     text = re.sub(r"<mimic\b[^>]*/>", "", place.read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory() as folder:
         bare = Path(folder) / place.name

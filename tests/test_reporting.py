@@ -93,7 +93,7 @@ def test_a_race_gives_the_least_time_of_each():
 
 # --- tables -----------------------------------------------------------------------------------------------------------------
 def test_a_table_of_text_is_aligned_wrapped_or_markdown():
-    table = Table.of_text(["a", "b"], [["long cell", "**c**"]])
+    table = Table.of_text([["a", "b"], ["long cell", "**c**"]])
     assert table.plain().splitlines() == ["a          b", "long cell  c"]
     assert table.plain(widest=4, ruled=True).splitlines() == ["a     b", "----  -", "long  c", "cell"]
     assert table.markdown().splitlines() == ["| a | b |", "|---|---|", "| long cell | **c** |"]

@@ -40,8 +40,10 @@ class Table:
     rows: Sequence[Sequence[Cell]]
 
     @classmethod
-    def of_text(cls, head: Iterable[str], rows: Iterable[Iterable[str]]) -> Table:
-        return cls([Column(title) for title in head], [[Cell(text) for text in row] for row in rows])
+    def of_text(cls, rows: Iterable[Iterable[str]]) -> Table:
+        """The first row is the head."""
+        head, *body = rows
+        return cls([Column(title) for title in head], [[Cell(text) for text in row] for row in body])
 
     def _lines(self) -> list[list[str]]:
         return [[c.title for c in self.columns], *([cell.text for cell in row] for row in self.rows)]
@@ -99,6 +101,6 @@ class PrintedList(list[Item], Generic[Item]):
         raise NotImplementedError
 
     def __str__(self) -> str:
-        return Table.of_text(self.head, map(self.row, self)).plain()
+        return Table.of_text([self.head, *map(self.row, self)]).plain()
 
     __repr__ = __str__
