@@ -176,6 +176,16 @@ def test_a_mistake_on_the_command_line_is_exit_code_two(run, file, arguments, wo
     assert code == 2 and out == "" and words in " ".join(err.split())
 
 
+def test_help_gives_the_defaults_of_compare(run):
+    import inspect
+
+    defaults = {name: p.default for name, p in inspect.signature(sh.compare).parameters.items()}
+    _, out, _ = run("--help")
+    found = dict(re.findall(r"--([\w-]+) [A-Z]+\s[^-]*?\(default:\s+(\d+)\)", out))
+    assert found.keys() == {"states", "seed", "batch", "rounds", "graph-limit"}
+    assert all(int(value) == defaults[name.replace("-", "_")] for name, value in found.items())
+
+
 def test_a_bad_file_is_exit_code_one(run, tmp_path):
     bad = tmp_path / "bad.urdf"
     bad.write_text("<robot", encoding="utf-8")
