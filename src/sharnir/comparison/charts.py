@@ -1,62 +1,139 @@
-"""The charts of the page, as data for plotly.js: a line for each method, the fastest at the top."""
+"""What the charts of a comparison show, described once; `page_charts.py` draws it for the page, `plot.py` as a picture.
+
+Nothing that comes from the model gets in here: plotly reads its texts as a kind of HTML.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import floor, log10
+from typing import TYPE_CHECKING, NamedTuple
 
-from ..reporting.formats import duration
-from .chart import Chart, Series, log_ticks
+from ..reporting.formats import count, duration, error
 
-LINE = 26
-"""Pixels of a method."""
-Json = dict[str, Any]
+if TYPE_CHECKING:
+    from .row import Row
 
 
-def figure(chart: Chart) -> Json:
-    """A plotly figure: methods on the y axis, or times where the points have a y."""
-    methods = _methods(chart)
-    timed = bool(chart.ys)
-    return {
-        "data": [_trace(series) for series in chart.series],
-        "layout": {
-            "height": 460 if timed else 120 + LINE * len(methods),
-            "margin": {"l": 8, "r": 16, "t": 8, "b": 44},
-            "xaxis": _log_axis(chart.xs, chart.label) | {"title": {"text": chart.axis, "font": {"size": 12}}},
-            "yaxis": _log_axis(chart.ys, duration) if timed else _categories(methods),
-            "legend": {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0.0},
-            "hovermode": "closest",
-            "font": {"size": 12},
-            "paper_bgcolor": "rgba(0,0,0,0)",
-            "plot_bgcolor": "rgba(0,0,0,0)",
-        },
+class Backend(NamedTuple):
+    label: str
+    colour: str
+    symbol: str
+    """Backends are told apart by shape as well as by colour."""
+
+
+BACKENDS = {
+    "llvm": Backend("llvm: straight-line code", "#1b6ca8", "circle"),
+    "loops": Backend("loops: compiled loops", "#2e8b57", "diamond"),
+    "python": Backend("python: interpreted", "#e09f3e", "square"),
+    "sparse": Backend("sparse: SciPy's LU", "#9c4f96", "cross"),
+    "dense": Backend("dense: NumPy", "#9c4f96", "cross"),
+}
+GREY = "#8a8f98"
+
+
+class Point(NamedTuple):
+    row: Row
+    x: float
+    text: str
+    """What is shown where the pointer rests."""
+    upper: float | None = None
+    """End of the error bar, which begins at x."""
+    y: float | None = None
+    """None: on the line of the row."""
+
+
+@dataclass(frozen=True)
+class Series:
+    name: str
+    colour: str
+    symbol: str
+    points: list[Point]
+    filled: bool = True
+
+
+@dataclass(frozen=True)
+class Chart:
+    title: str
+    caption: str
+    axis: str
+    label: Callable[[float], str]
+    """Values on the axis, as text."""
+    series: list[Series]
+
+    @property
+    def xs(self) -> list[float]:
+        return [x for s in self.series for p in s.points for x in (p.x, p.upper) if x]
+
+    @property
+    def ys(self) -> list[float]:
+        return [p.y for s in self.series for p in s.points if p.y]
+
+
+def charts(rows: Sequence[Row]) -> dict[str, Chart]:
+    """By name, those for which there are numbers."""
+    timed = [row for row in rows if row.ok and row.single]
+    found = {
+        "single": _times(timed, "single", "Time of one state", "From the fastest sample (mark) to the third quartile (line)."),
+        "batch": _times(timed, "batch", "Time per state of a batch", "The same, for many states in one call; one thread."),
+        "operations": _operations(timed),
+        "against": _time_over_operations(timed),
     }
+    return {name: chart for name, chart in found.items() if chart.series}
 
 
-def _methods(chart: Chart) -> list[str]:
-    """plotly counts upward: the fastest last."""
-    points = sorted((p for s in chart.series for p in s.points), key=lambda p: p.x)
-    return list(dict.fromkeys(p.row.method for p in points))[::-1]
+def _by_backend(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    rows = list(rows)
+    return {name: found for name in BACKENDS if (found := [row for row in rows if row.backend == name])}
 
 
-def _categories(names: list[str]) -> Json:
-    return {"categoryorder": "array", "categoryarray": names, "automargin": True, "ticklabelstandoff": 8}
+def _times(rows: Sequence[Row], kind: str, title: str, caption: str) -> Chart:
+    def point(row: Row) -> Point:
+        s = getattr(row, kind)
+        times = f"minimum {duration(s.least)}, median {duration(s.middle)}, third quartile {duration(s.three_quarters)}"
+        batch = f", batches of {row.batch_size}" if kind == "batch" else ""
+        return Point(row, s.least, f"{row.label}<br>{times}<br>{s.turns} samples{batch}", s.three_quarters)
+
+    groups = _by_backend(row for row in rows if getattr(row, kind))
+    series = [Series(*BACKENDS[name], [point(row) for row in mine]) for name, mine in groups.items()]
+    return Chart(title, caption, "time of one evaluation (log scale)", duration, series)
 
 
-def _log_axis(values: list[float], label: Any) -> Json:
-    ends, ticks = log_ticks(values)
-    return {"type": "log", "automargin": True, "range": ends, "tickvals": ticks, "ticktext": [label(x) for x in ticks]}
+def _operations(rows: Sequence[Row]) -> Chart:
+    series = []
+    for kind, name, colour, filled in (
+        ("written", "as written", GREY, False),
+        ("compiled", "once compiled for this model", BACKENDS["llvm"].colour, True),
+    ):
+        points = [Point(row, n, f"{row.method}, {name}: {count(n)}") for row in rows if (n := row.operations(kind))]
+        series += [Series(name, colour, "circle", points, filled)] if points else []
+    caption = "Straight-line code folds constants, drops zeros and shares common subexpressions of one model."
+    axis = "additions, multiplications, divisions, functions (log scale)"
+    return Chart("Operations", caption, axis, lambda x: count(round(x)), series)
 
 
-def _trace(series: Series) -> Json:
-    points = list({(p.x, p.y or p.row.method): p for p in series.points}.values())  # backends share the counts of a method
-    marker = {"color": series.colour, "symbol": series.symbol + "-open" * (not series.filled), "size": 10, "line": {"width": 2}}
-    out = {
-        "type": "scatter", "mode": "markers", "name": series.name, "marker": marker,
-        "x": [p.x for p in points], "y": [p.y or p.row.method for p in points],
-        "text": [p.text for p in points], "hovertemplate": "%{text}<extra></extra>",
-    }  # fmt: skip
-    if any(p.upper for p in points):
-        lengths = [(p.upper or p.x) - p.x for p in points]
-        bar = {"type": "data", "symmetric": False, "thickness": 2, "width": 4}
-        out["error_x"] = bar | {"array": lengths, "arrayminus": [0.0] * len(points)}
-    return out
+def _time_over_operations(rows: Sequence[Row]) -> Chart:
+    """Over the operations that are carried out: as compiled in straight-line code, as written elsewhere."""
+    series = []
+    for backend, mine in _by_backend(row for row in rows if row.batch).items():
+        counted = [(row, n) for row in mine if (n := row.operations("compiled" if backend == "llvm" else "written"))]
+        for kind, name in (("single", "one state"), ("batch", "batch")) if counted else ():
+            points = []
+            for row, n in counted:
+                time = row.time(kind) or 0.0
+                rate = f"{count(n)} operations in {duration(time)}: {duration(time / n)} each"
+                text = f"{row.label}, {name}<br>{rate}<br>disagreement {error(row.disagreement)}"
+                points.append(Point(row, n, text, y=time))
+            series.append(Series(f"{backend}, {name}", BACKENDS[backend].colour, "circle", points, filled=kind == "batch"))
+    caption = "Rings: one state, the call from Python included. Dots: in batches. Lower left is better."
+    return Chart("Time over operations", caption, "operations (log scale)", lambda x: count(round(x)), series)
+
+
+def log_ticks(values: Iterable[float]) -> tuple[tuple[float, float], list[float]]:
+    """Ends of a logarithmic axis (as powers of ten) with some room, and ticks: at 1, 2, 5 where there are few decades."""
+    logs = [log10(x) for x in values]
+    low, high = min(logs) - 0.1, max(logs) + 0.1
+    steps = (1, 2, 5) if high - low < 2.5 else (1,)
+    ticks = [s * 10.0**k for k in range(floor(low), floor(high) + 1) for s in steps]
+    return (low, high), [x for x in ticks if low <= log10(x) <= high]

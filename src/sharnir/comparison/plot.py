@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import StateError
 from ..reporting.pictures import check_picture_suffix, new_figure
 from ..simulation.storage import check_writable
-from .chart import BACKENDS, GREY, Chart, charts, log_ticks
+from .charts import BACKENDS, GREY, Chart, charts, log_ticks
 from .summary import mechanism
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from ..reporting.formats import duration, error, plural
 from ..simulation.storage import check_writable
-from .chart import charts
-from .charts import figure
+from .charts import charts
+from .page_charts import figure
 from .summary import conclusions, footnotes, mechanism, without_answer
 from .table import NAMES, measurements
 
