@@ -62,9 +62,9 @@ def main() -> None:
     measures: list[report.Measure] = []
     notes: list[str] = []
     for part in (p for p in MEASURED if p in chosen):
-        found, said = measure(part, options.quick)
+        found, remarks = measure(part, options.quick)
         measures += found
-        notes += said
+        notes += remarks
     if measures:
         out = options.out or Path("results")
         report.save(out / "bench.json", measures, notes)

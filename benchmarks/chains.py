@@ -21,13 +21,13 @@ METHODS = ("separate", "lagrange1")
 SIZES = (10, 100, 300, 1_000, 10_000, 100_000, 1_000_000)
 QUICK_SIZES = (10, 100, 1_000, 10_000)
 WITH_PINOCCHIO = 300
-"""Beyond, Pinocchio's Data, which grows as the cube of the number of bodies, takes the memory: 0.9 GB at 300, over 16 at 1000."""
+"""Beyond, Pinocchio's Data, cubic in the number of bodies, needs too much memory: 0.9 GB at 300, over 16 at 1000."""
 LANES = (1_000, 64)
 """Bodies and states of a batch."""
 
 
 def forward(model: sh.Model, method: str) -> Callable[[], np.ndarray]:
-    """Forward dynamics in a state in which nothing is special."""
+    """Forward dynamics in a generic state."""
     d = sh.Dynamics(model, method, backend="loops")
     return partial(d.forward, *state(model.structure.nv))
 
@@ -59,8 +59,8 @@ def measure(quick: bool = False) -> Iterator[Measure | str]:
             limit = 200.0 if name == "separate" and n == 100_000 else None
             yield Measure("chains", f"{n} bodies", name, found[name, n], " ns a body", limit, at_most=True)
         if n == 100:
-            beside = 1e-3 * n * (found["separate", n] - found["separate, the loop alone", n])
-            yield Measure("chains", f"{n} bodies", "a call beside its loop", beside, " µs", 6.0, at_most=True)
+            overhead = 1e-3 * n * (found["separate", n] - found["separate, the loop alone", n])
+            yield Measure("chains", f"{n} bodies", "overhead of a call", overhead, " µs", 6.0, at_most=True)
     yield from lanes()
     yield from growth(found)
 
@@ -81,7 +81,7 @@ def lanes() -> Iterator[Measure]:
 
 
 def alone(model: sh.Model) -> Callable[[], None]:
-    """One state again and again: the compiled code and nothing else."""
+    """One state again and again: the compiled code alone."""
     n = model.structure.nv
     runner = sh.Dynamics(model, "separate", backend="loops")._compiled.runner("forward/separate", ("qdd",))
     arrays = {name: x.copy() for name, x in zip(("q", "v", "tau"), state(n), strict=True)}
@@ -90,7 +90,7 @@ def alone(model: sh.Model) -> Callable[[], None]:
 
 
 def growth(found: dict[tuple[str, int], float]) -> Iterator[Measure]:
-    """How much dearer a body becomes as the chain grows from a thousand: 1 is linear cost."""
+    """Cost per body relative to that at a thousand bodies: 1 is linear growth."""
     last = max(n for _, n in found)
     for method in METHODS:
         value = found[method, last] / found[method, 1_000]

@@ -1,8 +1,8 @@
 """How good a choice method="auto" is: every method timed on sixty models, and how far behind the fastest auto's choice is.
 
-A method is timed as machine code on random states, one at a time and in a batch, in turn with the others. Left out, and said
-so, are those whose code has more than twice the operations of the shortest, or whose loops take more than four times as long in
-one call: they are not the fastest.
+A method is timed as machine code on random states, one at a time and in a batch, interleaved with the others. Left out are those
+whose code has more than twice the operations of the shortest, or whose loops take more than four times as long in one call: they
+are not the fastest.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What [I] says of its methods, held against a run: each statement with numbers and a verdict that follows from them."""
+"""The statements of [I] about its methods, checked against a run: numbers, and a verdict that follows from them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def claims(chains: Measured, trees: Measured, steps: Measured, plan: Plan) -> st
     ]
     verdicts = {True: "agrees", False: "differs", None: "—"}
     return Table.of_text(
-        [["the paper", "this run", ""], *([said, seen, verdicts[holds]] for said, seen, holds in found)]
+        [["the paper", "this run", ""], *([claim, seen, verdicts[holds]] for claim, seen, holds in found)]
     ).markdown()
 
 
@@ -117,7 +117,7 @@ def binary(chains: Measured, trees: Measured, plan: Plan) -> Claim:
             tree[0] < 1.5,
         )
     if holds is False:
-        seen += "; factorising is nearly linear there, but the matrix is kept dense, and clearing it is O(N²)"
+        seen += "; factorising is nearly linear there, but the matrix is stored dense, and clearing it is O(N²)"
     return "for a binary tree Lagrange's second kind comes near to O(N)", seen, holds
 
 

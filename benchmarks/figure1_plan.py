@@ -1,4 +1,4 @@
-"""What Figure 1 measures: methods, sizes, steps, and what is kept of each measurement."""
+"""What Figure 1 measures: methods, sizes, steps, and the record of each measurement."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Record:
     iterations: float = 0.0
     """Per evaluation."""
     restarts: float = 0.0
-    """Share of evaluations that had to factorise afresh."""
+    """Share of evaluations that refactorised."""
     timed_steps: int = 0
 
     @property

@@ -78,8 +78,8 @@ def method_text(plan: Plan) -> str:
         "accelerations; divide by four for one. Integrator and equations are machine code without Python between, "
         "quaternions are normalized after every step; minimum over samples of the methods in turn. "
         f"Links of 0.3 m and 1 kg, joints bent and turning at random (up to {BEND:g} rad, "
-        f"{SPEED:g} rad/s), gravity; the step is {1e3 * plan.step:g} ms unless said. The iterative methods run along the motion "
-        "with the matrix of the evaluation before, to a residual of 1e-13 or to rounding.\n\n"
+        f"{SPEED:g} rad/s), gravity; the step is {1e3 * plan.step:g} ms unless stated. The iterative methods run along the "
+        "motion with the matrix of the evaluation before, to a residual of 1e-13 or to rounding.\n\n"
         "Each method runs as *loops*, compiled once for all mechanisms (solid lines: exponents are to be compared there), and "
         "where `auto` takes it as *straight-line code*, compiled for the one mechanism (dashed; the line ends where the graph is "
         "beyond the limit and `auto` changes over to loops). The iterative methods branch on values and are always loops."
@@ -142,8 +142,8 @@ def pairs(curves: Mapping[str, Curve]) -> list[str]:
         a, b = curves["composite"], curves[method]
         found = crossings(a, b, MARGIN)
         if found:
-            turns = [f"{'overtakes' if c.lower else 'falls behind'} `composite` at N ≈ {c.at:.0f}" for c in found]
-            words.append(f"`{method}` {', '.join(turns)}")
+            changes = [f"{'overtakes' if c.lower else 'falls behind'} `composite` at N ≈ {c.at:.0f}" for c in found]
+            words.append(f"`{method}` {', '.join(changes)}")
         else:
             n = max(set(a) & set(b))
             faster = b[n] < a[n]

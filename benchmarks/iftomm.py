@@ -1,8 +1,8 @@
-"""CPU time at a stated error on problems of the IFToMM library, every form and integrator, beside Exudyn in the same run.
+"""CPU time at a stated error on problems of the IFToMM library, every form and integrator, compared with Exudyn in the same run.
 
-Ours: the call of the compiled integrator from Python on equations made ready before, the end alone as output. Exudyn: the call
-of its solver on a system assembled before, see iftomm_exudyn.py. Both are given the loosest tolerance, or the fewest steps,
-that reaches the error at the end; the reference is our tightest run, checked against published values.
+Ours: the call of the compiled integrator from Python on equations prepared before, with the final state as the only output.
+Exudyn: the call of its solver on a system assembled before, see iftomm_exudyn.py. Both are given the loosest tolerance, or the
+fewest steps, that reaches the error at the end; the reference is our tightest run, checked against published values.
 """
 
 from __future__ import annotations
@@ -99,12 +99,12 @@ class Ours:
 
     def setup(self) -> float:
         """CPU time of a run that goes nowhere: arrays are made, one step is taken."""
-        p, kept = self.problem, (self.cpu, self.wall)
+        p, before = self.problem, (self.cpu, self.wall)
         whole, self.problem, self.cpu = self.setting, replace(p, duration=1e-9 * p.duration), np.inf
         if self.integrator == "rk4":
             self.setting = self.problem.duration
         self.clock(30)
-        found, self.problem, self.setting, (self.cpu, self.wall) = self.cpu, p, whole, kept
+        found, self.problem, self.setting, (self.cpu, self.wall) = self.cpu, p, whole, before
         return found
 
     @property
@@ -231,7 +231,7 @@ def solve(p: Problem, exudyn: Any, quick: bool) -> Iterator[Outcome | str]:
 
 
 def race(ours: list[Ours], peer: Any, exudyn: Any, wanted: np.ndarray, quick: bool) -> Any:
-    """In turn, the minimum of each; of short runs more, of both programs alike: the first calls of a round find cold caches.
+    """Interleaved, the minimum of each; more calls of short runs, for both programs: the first of a round find cold caches.
 
     Returns the peer with its new times.
     """

@@ -1,4 +1,4 @@
-"""What a step of every integrator costs beside its evaluations, and how long its machine code takes to be there."""
+"""Overhead of a step of every integrator besides its evaluations, and the time to load or compile its machine code."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def steps(model: sh.Model) -> Iterator[Measure | str]:
         what = f"step of {name}: {several:.1f} evaluations"
         if long.jacobians:
             what += f", {(long.jacobians - short.jacobians) / n:.2f} Jacobians"
-        beside = 1e6 * (each - several * evaluation)
-        yield Measure("simulate", model.name, what, 1e9 * each, " ns", details={"beside evaluations": beside})
+        overhead = 1e6 * (each - several * evaluation)
+        yield Measure("simulate", model.name, what, 1e9 * each, " ns", details={"besides evaluations": overhead})
 
 
 def evaluations(model: sh.Model) -> Callable[[], None]:
@@ -91,5 +91,5 @@ def evaluations(model: sh.Model) -> Callable[[], None]:
 
 
 def loading(method: Integrator, cache: Path) -> float:
-    """Seconds until the machine code is there, in a fresh process."""
+    """Seconds until the machine code is loaded, in a fresh process."""
     return float(fresh_process(["-c", CHILD.format(name=method.name)], cache)[1])

@@ -2,7 +2,7 @@
 
 Before anything is timed, accelerations, forces and inertia matrices are compared: the problem is the same.
 The peers have one state in hand, the same again and again, with its data in the nearest cache; ours run through
-batches. Pinocchio's crba fills one triangle of the matrix, ours the whole. All calls of a robot take turns.
+batches. Pinocchio's crba fills one triangle of the matrix, ours the whole. All calls of a robot are interleaved.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ INVERSE, INERTIA = 20, 12
 
 @dataclass
 class Case:
-    """A robot, ready to run, with states."""
+    """A robot with compiled dynamics and states."""
 
     robot: Robot
     dynamics: sh.Dynamics
@@ -146,7 +146,7 @@ def mujoco_call(case: Case) -> Callable[[], None]:
 
 
 def ratios(name: str, each: Mapping[str, float], peers: Mapping[str, float]) -> Iterator[Measure]:
-    """Times of the peers over ours, beside the targets."""
+    """Times of the peers over ours, with the targets."""
 
     def ratio(ours: str, peer: str, theirs: float, target: float | None, what: str = "") -> Measure:
         details = {"ours": 1e6 * each[ours], peer: 1e6 * theirs}

@@ -1,4 +1,4 @@
-"""What was measured, beside what was aimed at: printed, as JSON, as a picture."""
+"""Measurements and their targets: printed, as JSON, as a picture."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Measure:
     what: str
     value: float
     unit: str
-    """× (a ratio, ours the better the larger), ns, s, %, GFlop/s."""
+    """× (a ratio, larger is better for us), ns, s, %, GFlop/s."""
     target: float | None = None
     at_most: bool = False
     details: dict[str, float] = field(default_factory=dict)

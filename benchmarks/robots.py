@@ -29,7 +29,7 @@ class Robot:
     pin: pin.Model
 
     def q_to_pin(self, q: np.ndarray) -> np.ndarray:
-        """Our coordinates as Pinocchio's: quaternions are (x y z w) there, endless turns cosine and sine."""
+        """Our coordinates as Pinocchio's: quaternions are (x y z w) there, continuous joints cosine and sine."""
         out = []
         for joint in self.model.joints:
             part = q[..., self.model.q_slice(joint.name)]

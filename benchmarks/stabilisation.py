@@ -1,4 +1,4 @@
-"""The ways to keep constraints in time, side by side: CPU time at a stated error, violations, and what long runs leave of them.
+"""Constraint stabilisation methods compared: CPU time at a stated error, violations, and their growth in long runs.
 
 The problems are those of iftomm_models.py and a four-bar that never comes to a singular position.
 """
@@ -38,11 +38,11 @@ def reference(p: Problem) -> np.ndarray:
 
 
 def compare(p: Problem, integrator: str, quick: bool) -> list[list[str]]:
-    """A row for each choice: the loosest tolerance that reaches the target, what it costs, how well constraints are kept."""
+    """A row for each choice: the loosest tolerance that reaches the target, its cost and the constraint violation."""
     wanted, rows = reference(p), []
     ours = [Ours(p, "composite", integrator, choice) for choice in CHOICES]
     reached = [o for o in ours if o.find(wanted, TARGET)]
-    for _ in range(3 if quick else 40):  # in turn, the least of each
+    for _ in range(3 if quick else 40):  # interleaved, the minimum of each
         for o in reached:
             o.clock(5)
     for o in ours:
@@ -118,11 +118,11 @@ def main(quick: bool = False) -> None:
 def write(rows: list[list[str]], long: list[list[str]], scan: list[list[str]], steps: int) -> None:
     where = machine()
     head = [
-        "# Ways to keep constraints in time",
+        "# Constraint stabilisation methods",
         "",
         f"Written by `python -m benchmarks stabilisation`. {where['processor']}, one thread; Python {where['python']}, "
         f"sharnir {where['sharnir']}. The loosest tolerance that reaches an error of {TARGET:.0e} at the end, and whose "
-        "next tighter one does too; CPU: least of repeats taken in turn, equations compiled before. Violation: the largest "
+        "next tighter one does too; CPU: minimum of interleaved repeats, equations compiled before. Violation: the largest "
         "at any step. Composite bodies throughout; decay of Baumgarte and GGL as by default.",
         "",
     ]

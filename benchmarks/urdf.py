@@ -59,7 +59,7 @@ class Pair:
         return G
 
     def q(self, q: np.ndarray) -> np.ndarray:
-        """Our coordinates as Pinocchio's: quaternions are (x y z w) there, endless turns cosine and sine."""
+        """Our coordinates as Pinocchio's: quaternions are (x y z w) there, continuous joints cosine and sine."""
         out = np.zeros(self.pin.nq)
         for joint, k in self.joints:
             if joint.follows:

@@ -53,7 +53,7 @@ def test_fit_refuses_what_is_no_polynomial():
 
 
 def test_the_peak_kernel_does_its_work():
-    assert peak.peak_gflops(turns=1000) > 0.1
+    assert peak.peak_gflops(iterations=1000) > 0.1
 
 
 def test_contenders_are_sampled_in_turn_and_less_often_in_a_short_run(monkeypatch):
