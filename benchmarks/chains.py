@@ -12,8 +12,7 @@ import pinocchio as pin
 
 import sharnir as sh
 
-from .harness import race
-from .peers import same
+from .harness import check_same, race
 from .report import Measure
 from .robots import chain_pair
 
@@ -52,8 +51,8 @@ def measure(quick: bool = False) -> Iterator[Measure | str]:
         contenders["separate, the loop alone"] = alone(model)
         if n <= WITH_PINOCCHIO:
             contenders["aba"] = aba(n)
-            same(f"chain of {n}, separate", contenders["separate"](), contenders["aba"]().copy())
-        same(f"chain of {n}, lagrange1", contenders["lagrange1"](), contenders["separate"](), 1e-7)
+            check_same(f"chain of {n}, separate", contenders["separate"](), contenders["aba"]().copy())
+        check_same(f"chain of {n}, lagrange1", contenders["lagrange1"](), contenders["separate"](), 1e-7)
         for name, seconds in race(contenders, rounds=6 if n > 10_000 else 12).items():
             found[name, n] = 1e9 * seconds / n
             limit = 200.0 if name == "separate" and n == 100_000 else None
@@ -73,7 +72,7 @@ def lanes() -> Iterator[Measure]:
     out = np.empty((states, n))
     call = partial(d.forward, q, v, tau, out=out)
     call()
-    same(f"chain of {n}, a batch", out[5], d.forward(q[5], v[5], tau[5]))
+    check_same(f"chain of {n}, a batch", out[5], d.forward(q[5], v[5], tau[5]))
     seconds = race({"batch": call}, rounds=12)["batch"]
     yield Measure(
         "chains", f"{n} bodies", f"separate, {states} states", 1e9 * seconds / n / states, " ns a body", 90.0, at_most=True

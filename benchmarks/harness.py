@@ -12,6 +12,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from sharnir.reporting import timing
 
 DOCS = Path("docs/results")
@@ -59,6 +62,19 @@ def fresh_process(
     if done.returncode:
         raise RuntimeError(f"python {' '.join(arguments)} failed:\n{done.stderr}")
     return spent, done.stdout
+
+
+def relative_error(found: ArrayLike, expected: ArrayLike) -> float:
+    """The largest difference, relative to the largest number expected."""
+    x, y = np.asarray(found, dtype=float), np.asarray(expected, dtype=float)
+    return float(np.abs(x - y).max() / (np.abs(y).max() or 1.0)) if y.size else 0.0
+
+
+def check_same(what: str, ours: ArrayLike, theirs: ArrayLike, tolerance: float = 1e-9) -> None:
+    """Before anything is timed: both solve the same problem."""
+    error = relative_error(ours, theirs)
+    if not error < tolerance:
+        raise AssertionError(f"{what}: we differ from the peer by {error:.1e} of the largest entry")
 
 
 def robot_files(ending: str = ".urdf") -> list[Path]:

@@ -17,7 +17,7 @@ import pinocchio as pin
 
 import sharnir as sh
 
-from .harness import race
+from .harness import check_same, race
 from .mujoco_robots import to_mujoco
 from .peak import CHAINS, loop, peak_gflops
 from .report import Measure
@@ -70,16 +70,10 @@ class Case:
         d, some = self.dynamics, slice(0, states)
         theirs = [self.pinocchio(k) for k in range(states)]
         forward, forces = [np.array([np.array(x[name]()) for x in theirs]) for name in ("aba", "rnea")]
-        same(f"{self.robot.name}: forward", d.forward(self.q[some], self.v[some], self.tau[some]), forward)
-        same(f"{self.robot.name}: inverse", d.inverse(self.q[some], self.v[some], self.tau[some]), forces)
+        check_same(f"{self.robot.name}: forward", d.forward(self.q[some], self.v[some], self.tau[some]), forward)
+        check_same(f"{self.robot.name}: inverse", d.inverse(self.q[some], self.v[some], self.tau[some]), forces)
         half = np.array([np.triu(x["crba"]()) for x in theirs])
-        same(f"{self.robot.name}: inertia matrix", np.triu(d.mass_matrix(self.q[some])), half)
-
-
-def same(what: str, ours: np.ndarray, theirs: np.ndarray, tolerance: float = 1e-9) -> None:
-    error = np.abs(ours - theirs).max() / np.abs(theirs).max()
-    if not error < tolerance:
-        raise AssertionError(f"{what}: we differ from the peer by {error:.1e} of the largest entry")
+        check_same(f"{self.robot.name}: inertia matrix", np.triu(d.mass_matrix(self.q[some])), half)
 
 
 def measure(quick: bool = False) -> Iterator[Measure | str]:
@@ -133,7 +127,7 @@ def one_by_one(case: Case, B: int) -> Callable[[], None]:
     out = np.empty((B, case.robot.model.nv))
     run = runner.prepared(B, [values[name] for name in runner.inputs], [out], batch=False)
     run()
-    same(f"{case.robot.name}: one by one", out, d.forward(case.q[:B], case.v[:B], case.tau[:B]))
+    check_same(f"{case.robot.name}: one by one", out, d.forward(case.q[:B], case.v[:B], case.tau[:B]))
     return run
 
 
@@ -141,7 +135,7 @@ def mujoco_call(case: Case) -> Callable[[], None]:
     """mj_forward on the state it has: positions, velocities, accelerations; no contacts, no constraints."""
     peer = to_mujoco(case.robot)
     q, v, tau = case.q[0], case.v[0], case.tau[0]
-    same(f"{case.robot.name}: MuJoCo", peer.acceleration(q, v, tau), case.dynamics.forward(q, v, tau))
+    check_same(f"{case.robot.name}: MuJoCo", peer.acceleration(q, v, tau), case.dynamics.forward(q, v, tau))
     return peer.forward
 
 

@@ -17,6 +17,8 @@ import sharnir as sh
 from sharnir.reporting.table import Table
 
 from . import harness
+from .harness import relative_error as error
+from .robots import joint_to_pin
 
 TOLERANCE = 1e-9
 NOT_LOADED = ("ur3.urdf",)
@@ -59,19 +61,16 @@ class Pair:
         return G
 
     def q(self, q: np.ndarray) -> np.ndarray:
-        """Our coordinates as Pinocchio's: quaternions are (x y z w) there, continuous joints cosine and sine."""
+        """Our coordinates as Pinocchio's."""
         out = np.zeros(self.pin.nq)
         for joint, k in self.joints:
             if joint.follows:
                 part = joint.follows.ratio * q[self.ours.q_slice(joint.follows.leader)] + joint.follows.offset
             else:
                 part = q[self.ours.q_slice(joint.name)]
-            if self.pin.nqs[k] == 7:
-                part = part[[0, 1, 2, 4, 5, 6, 3]]
-            elif self.pin.nqs[k] == 2:
-                part = np.array([np.cos(part[0]), np.sin(part[0])])
-            if self.pin.nqs[k]:
-                out[self.pin.idx_qs[k] : self.pin.idx_qs[k] + self.pin.nqs[k]] = part
+            size = self.pin.nqs[k]
+            if size:
+                out[self.pin.idx_qs[k] : self.pin.idx_qs[k] + size] = joint_to_pin(part, size)
         return out
 
 
@@ -133,12 +132,6 @@ def _pose_error(pair: Pair, data: pin.Data, q: np.ndarray) -> float:
         count += 1
     assert count == len(m.frames) + len(bodies) - 1, "a link of one is missing in the other"
     return worst
-
-
-def error(actual: object, expected: object) -> float:
-    x, y = np.asarray(actual, dtype=float), np.asarray(expected, dtype=float)
-    size = np.abs(y).max() if y.size else 0.0
-    return float(np.abs(x - y).max() / (size or 1.0)) if y.size else 0.0
 
 
 def measure(path: Path, floating: bool) -> tuple[Pair, dict[str, float]]:
