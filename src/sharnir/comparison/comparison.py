@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..errors import FormatError, MethodError, known
 from ..model.model import Model
@@ -21,13 +22,42 @@ TRUST = 1e-6
 """A method that differs from the oracle by more than this is never called best."""
 
 
+class Facts(TypedDict):
+    """The model in a few numbers."""
+
+    name: str
+    bodies: int
+    freedoms: int
+    coordinates: int
+    loops: int
+    constraints: int
+    couplings: int
+    forces: int
+    joints: dict[str, int]
+    """How many of each type, the most frequent first."""
+
+
+class Settings(TypedDict):
+    """Options of `compare`, and its constants: seconds of a sample (turn), and of a step of the motion."""
+
+    states: int
+    seed: int
+    batch: int
+    rounds: int
+    graph_limit: int
+    cold: bool
+    budget: float | None
+    turn: float
+    step: float
+
+
 @dataclass
 class Comparison:
     """What `sharnir.compare` returns: print it, or use `best`, `rows`, `plot()`, `report("page.html")`."""
 
-    model: dict[str, Any]
+    model: Facts
     machine: dict[str, str]
-    settings: dict[str, Any]
+    settings: Settings
     oracle: str = ""
     auto: dict[str, str] = field(default_factory=dict)
     """method, backend and reason (why) of the choice of method="auto"."""
@@ -130,19 +160,16 @@ def is_trusted(row: Row) -> bool:
     return row.ok and row.gives == "q̈" and row.disagreement is not None and row.disagreement <= TRUST
 
 
-def facts(model: Model) -> dict[str, Any]:
-    """The model in a few numbers."""
-    kinds: dict[str, int] = {}
-    for joint in model.joints:
-        kinds[joint.type.type_name] = kinds.get(joint.type.type_name, 0) + 1
-    return {
-        "name": model.name,
-        "bodies": len(model.bodies),
-        "freedoms": model.nv,
-        "coordinates": model.nq,
-        "loops": len(model.closing_joints),
-        "constraints": len(model.constraints),
-        "couplings": sum(1 for joint in model.joints if joint.follows),
-        "forces": len(model.forces),
-        "joints": dict(sorted(kinds.items(), key=lambda pair: -pair[1])),
-    }
+def facts(model: Model) -> Facts:
+    kinds = Counter(joint.type.type_name for joint in model.joints)
+    return Facts(
+        name=model.name,
+        bodies=len(model.bodies),
+        freedoms=model.nv,
+        coordinates=model.nq,
+        loops=len(model.closing_joints),
+        constraints=len(model.constraints),
+        couplings=sum(1 for joint in model.joints if joint.follows),
+        forces=len(model.forces),
+        joints=dict(kinds.most_common()),
+    )

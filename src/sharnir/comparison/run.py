@@ -16,7 +16,7 @@ from ..model.model import Model
 from ..programs.methods import METHODS
 from ..reporting.progress import ProgressBar
 from ..reporting.timing import interleaved
-from .comparison import Comparison, facts
+from .comparison import Comparison, Settings, facts
 from .contender import SAMPLE, ComparisonContext, Contender, contenders
 from .oracle import Oracle
 from .row import NOT_TRIED, Spread
@@ -61,8 +61,7 @@ def compare(
         raise MethodError(f"compare needs a sharnir.Model, got {model!r}")
     chosen = [METHODS[name] for name in _names(methods, METHODS, "method")]
     wanted = _names(renamed(backends), BACKENDS, "backend")
-    numbers = {"states": states, "batch": batch, "rounds": rounds, "graph_limit": graph_limit}
-    for name, value in numbers.items():
+    for name, value in (("states", states), ("batch", batch), ("rounds", rounds), ("graph_limit", graph_limit)):
         if not isinstance(value, int) or value < 1:
             raise MethodError(f"{name} must be a whole number, at least 1; got {value!r}")
     if budget is not None and not budget > 0.0:
@@ -70,7 +69,9 @@ def compare(
     if not model.nv:
         raise MethodError(f"model {model.name!r} has no freedoms: there is nothing to solve for, and nothing to compare")
     begun = perf_counter()
-    settings = {**numbers, "seed": seed, "cold": cold, "budget": budget, "turn": SAMPLE, "step": STEP}
+    settings = Settings(
+        states=states, seed=seed, batch=batch, rounds=rounds, graph_limit=graph_limit, cold=cold, budget=budget, turn=SAMPLE, step=STEP
+    )  # fmt: skip
     result = Comparison(facts(model), machine(), settings)
     field = contenders(chosen, wanted, bool(model.constraints))
     result.rows = [c.row for c in field]

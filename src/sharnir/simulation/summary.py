@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..equations.stabilisation import PROJECTION, Stabilisation
-from ..reporting.formats import duration, plural
+from ..reporting.formats import duration, figures, plural
 
 if TYPE_CHECKING:
     from .result import Result
@@ -25,7 +25,9 @@ def summary(r: Result) -> str:
     if c.iterations or c.restarts:
         lines.append(f"  iterations  {c.iterations:.2f} per step, {c.restarts} refactorisations")
     speed = (r.t[-1] - r.t[0]) / c.wall if c.wall > 0.0 and len(r) else 0.0
-    lines.append(f"  time        {duration(c.wall)} of computing ({speed:.3g} × real time), {duration(c.compile)} to prepare")
+    lines.append(
+        f"  time        {duration(c.wall)} of computing ({figures(speed)} × real time), {duration(c.compile)} to prepare"
+    )
     for event in r.events[:8]:
         lines.append(f"  event       {event.name or 'event'} at t = {event.t:.9g}")
     if len(r.events) > 8:
