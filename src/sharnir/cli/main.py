@@ -98,14 +98,14 @@ def add_run(p: Parser) -> None:
     p.flag("-q", "--quiet", what="no progress bar, no summary")
 
 
-OF_SIMULATE = ("duration", "t0", "method", "backend", "integrator", "rtol", "atol", "step", "max_step", "output", "limits",
+SIMULATE_OPTIONS = ("duration", "t0", "method", "backend", "integrator", "rtol", "atol", "step", "max_step", "output", "limits",
                "stabilisation")  # fmt: skip
 
 
 def run(options: Namespace) -> None:
     from .run import run_file
 
-    given = {name: getattr(options, name) for name in OF_SIMULATE if name in options}
+    given = {name: getattr(options, name) for name in SIMULATE_OPTIONS if name in options}
     run_file(
         options.file,
         floating=options.floating,
@@ -149,7 +149,7 @@ def add_compare(p: Parser) -> None:
     p.flag("-q", "--quiet", what="no progress bar, no table")
 
 
-OF_COMPARE = ("states", "seed", "batch", "rounds", "budget", "cold", "graph_limit")
+COMPARE_OPTIONS = ("states", "seed", "batch", "rounds", "budget", "cold", "graph_limit")
 
 
 def compare(options: Namespace) -> None:
@@ -167,7 +167,7 @@ def compare(options: Namespace) -> None:
         names={"methods": options.methods, "backends": options.backends},
         files={"json": options.json, "html": options.html, "plot": options.plot},
         quiet=options.quiet,
-        options={name: getattr(options, name) for name in OF_COMPARE if name in options},
+        options={name: getattr(options, name) for name in COMPARE_OPTIONS if name in options},
     )
 
 

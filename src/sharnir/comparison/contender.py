@@ -50,8 +50,8 @@ class ComparisonContext:
     cold: bool
     folder: Path
     """Code compiled for this comparison is cached here, in a folder for each contender."""
-    counts: dict[tuple[str, str], tuple[Count | None, str]] = field(default_factory=dict)
-    """Operations by method and kind: the same on all backends."""
+    counts: dict[str, tuple[Count | None, str]] = field(default_factory=dict)
+    """Operations as written by method, the same on all backends; or why there is no such number."""
 
 
 class Contender:
@@ -71,7 +71,7 @@ class Contender:
         """Compile, check, count; the row's status says how far it got."""
         try:
             self._prepare(context)
-        except _TooLarge as error:
+        except cost.TooLarge as error:
             self.row.status, self.row.reason = TOO_LARGE, str(error)
         except MethodError as error:
             self.row.status, self.row.reason = NOT_APPLICABLE, str(error)
@@ -106,7 +106,7 @@ class Contender:
             raise MethodError(f"method {method.name!r} runs on {known(method.backends)}, not on {backend!r}")
         expected = cost.expected_operations(model.structure, method)
         if backend == "python" and expected > MAX_INTERPRETED:
-            raise _TooLarge(f"some {expected:.0e} operations, interpreted, would take seconds for each evaluation")
+            raise cost.TooLarge(f"some {expected:.0e} operations, interpreted, would take seconds for each evaluation")
         if backend == "loops":
             Dynamics(model, method.name, backend)  # raises where it does not apply, and compiles nothing
 
@@ -129,9 +129,7 @@ class Contender:
             if not self.is_form and d.closed.backend != row.backend:
                 raise MethodError(f"with closed loops {row.backend!r} would run the same code as {d.closed.backend!r}")
         elif row.backend == "llvm":
-            row.compiled, why = self._counted(d, context, "compiled")
-            if row.compiled is None:
-                raise _TooLarge(f"{why}, and would take long to compile") if "nodes" in why else MethodError(why)
+            row.compiled = cost.compiled_count(d, self.method, context.graph_limit)
 
     def _disagreement(self, evaluate: Evaluation, context: ComparisonContext) -> float:
         """The largest over the states, evaluated one by one and, since that is other code, as a batch."""
@@ -158,23 +156,18 @@ class Contender:
             if row.method == "extended":
                 row.notes.append("agreement: this is the oracle itself")
             return
-        for kind in ("written", "compiled") if row.backend == "llvm" else ("written",):  # the others run what is written
-            number, why = self._counted(d, context, kind)
-            setattr(row, kind, number)
-            if why:
-                row.notes.append(f"operations as {kind}: {why}")
+        if row.method not in context.counts:
+            context.counts[row.method] = cost.written_count(d, self.method)
+        row.written, why = context.counts[row.method]
+        if why:
+            row.notes.append(f"operations as written: {why}")
         if row.iterates and row.written:
             row.notes.append("operations as written: of a first step, which has no previous solution to start from")
-
-    def _counted(self, d: Dynamics, context: ComparisonContext, kind: str) -> tuple[Count | None, str]:
-        """Counted once for all backends of the method."""
-        key = (self.method.name, kind)
-        if key not in context.counts:
-            written = kind == "written"
-            context.counts[key] = (
-                cost.written_count(d, self.method) if written else cost.compiled_count(d, self.method, context.graph_limit)
-            )
-        return context.counts[key]
+        if row.backend == "llvm" and d.closed:
+            try:
+                row.compiled = d.count(compiled=True)
+            except SharnirError as error:
+                row.notes.append(f"operations as compiled: {error}")
 
     def _measure_memory(self, d: Dynamics, context: ComparisonContext, folder: Path, evaluate: Evaluation) -> None:
         row, s = self.row, d.structure
@@ -196,10 +189,6 @@ class Contender:
         batches = repeated_over(evaluate, repeat(arguments), cpu_clock)
         self.batch = Stopwatch(batches, SAMPLE, states=row.batch_size, limit=MAX_SECONDS)
         self.batch.warm_up()
-
-
-class _TooLarge(Exception):
-    """Would take too long to compile or to run."""
 
 
 def contenders(methods: list[Method], backends: list[str], closed: bool) -> list[Contender]:

@@ -16,7 +16,7 @@ from ..dialect.cache import Cache
 from ..dialect.jit import host_lanes
 from ..dialect.storage import allocate
 from ..dynamics import Dynamics
-from ..errors import MethodError, SharnirError
+from ..errors import MethodError
 from ..model.structure import Structure
 from ..programs import program_for
 from ..programs.methods import Method
@@ -26,7 +26,6 @@ MAX_WRITTEN = 1_000_000
 """Operations up to which a method is counted as written: each takes some 4 µs on counting numbers."""
 HEAD = 40
 """Bytes before the code in each file of the cache."""
-NOT_COUNTED = "SciPy's sparse LU is not counted"
 
 
 def programs_of(method: Method) -> tuple[str, ...]:
@@ -36,31 +35,28 @@ def programs_of(method: Method) -> tuple[str, ...]:
     return (f"forward/{method.program}",) if method.program else ()
 
 
-def compiled_count(d: Dynamics, method: Method, limit: int) -> tuple[Count | None, str]:
-    """Operations left in the graph of this model; or why there is no such number."""
-    s = d.structure
-    try:
-        if d.closed:
-            return d.count(compiled=True), ""
-        total = Count()
-        for name in programs_of(method):
-            program = program_for(s, name)
-            if program.loops_only:
-                return None, "never straight-line code: the number of iterations depends on the values"
-            constant: Any = {"wrench": np.zeros(6 * (s.nb + 1))} if "wrench" in program.inputs.__annotations__ else {}
-            first = next(iter(program.outputs.__annotations__))
+class TooLarge(Exception):
+    """Would take too long to compile or to run."""
+
+
+def compiled_count(d: Dynamics, method: Method, limit: int) -> Count:
+    """Operations left in the graph of a tree, which may have so many nodes."""
+    s, total = d.structure, Count()
+    for name in programs_of(method):
+        program = program_for(s, name)
+        constant: Any = {"wrench": np.zeros(6 * (s.nb + 1))} if "wrench" in program.inputs.__annotations__ else {}
+        first = next(iter(program.outputs.__annotations__))
+        try:
             total += count_compiled(trace_program(program, s, constant, (first,), limit))
-        return (total, "") if total.total else (None, NOT_COUNTED)
-    except GraphTooLarge:
-        return None, f"its graph has more than {limit} nodes"
-    except SharnirError as error:
-        return None, str(error)
+        except GraphTooLarge:
+            raise TooLarge(f"its graph has more than {limit} nodes, and would take long to compile") from None
+    return total
 
 
 def written_count(d: Dynamics, method: Method) -> tuple[Count | None, str]:
     """Operations of one evaluation with nothing folded; or why there is no such number."""
     if not programs_of(method):
-        return None, NOT_COUNTED
+        return None, "SciPy's sparse LU is not counted"
     expected = expected_operations(d.structure, method)
     if expected > MAX_WRITTEN:
         return None, f"some {expected:.0e} operations, too many to count one by one in Python"

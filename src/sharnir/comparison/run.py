@@ -70,7 +70,8 @@ def compare(
         raise MethodError(f"model {model.name!r} has no freedoms: there is nothing to solve for, and nothing to compare")
     begun = perf_counter()
     settings = Settings(
-        states=states, seed=seed, batch=batch, rounds=rounds, graph_limit=graph_limit, cold=cold, budget=budget, turn=SAMPLE, step=STEP
+        states=states, seed=seed, batch=batch, rounds=rounds, graph_limit=graph_limit, cold=cold, budget=budget,
+        turn=SAMPLE, step=STEP,
     )  # fmt: skip
     result = Comparison(facts(model), machine(), settings)
     field = contenders(chosen, wanted, bool(model.constraints))
