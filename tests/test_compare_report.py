@@ -99,6 +99,31 @@ def test_names_of_the_model_are_text_everywhere(page, nasty, tmp_path):
     assert sh.Comparison.from_json(tmp_path / "nasty.json").model["name"] == HOSTILE
 
 
+def test_an_undefined_name_in_a_template_is_an_error():
+    from jinja2 import UndefinedError
+
+    from sharnir.comparison.report import _templates
+
+    with pytest.raises(UndefinedError):
+        _templates().get_template("page.html").render(name="arm")
+
+
+def test_page_and_picture_draw_the_same_points(nasty, tmp_path):
+    from sharnir.comparison.charts import charts
+    from sharnir.comparison.page_charts import figure
+
+    timed = [row for row in nasty.rows if row.ok]
+    figures = nasty.plot(tmp_path / "nasty.png")
+    for panel, (name, chart) in zip(figures.axes, list(charts(nasty.rows).items())[:3], strict=True):
+        described = {(s.name, p.row.method, p.x) for s in chart.series for p in s.points}
+        on_page = {(t["name"], y, x) for t in figure(chart)["data"] for x, y in zip(t["x"], t["y"], strict=True)}
+        assert described == on_page
+        marks = [line for line in panel.lines if line.get_marker() != "None"]
+        drawn = sorted((float(line.get_xdata()[0]), round(float(line.get_ydata()[0]))) for line in marks)
+        assert drawn == sorted((p.x, timed.index(p.row)) for s in chart.series for p in s.points)
+        assert name == "operations" or len(drawn) == len(timed)
+
+
 def test_charts_are_valid_data(page):
     found = re.search(r'<script type="application/json" id="charts">(.*?)</script>', page.read_text(encoding="utf-8"), re.DOTALL)
     charts = json.loads(found[1])
