@@ -30,6 +30,14 @@ class Count:
     def total(self) -> int:
         return self.multiplications + self.additions + self.divisions + self.functions
 
+    def __add__(self, other: Count) -> Count:
+        return Count(
+            self.multiplications + other.multiplications,
+            self.additions + other.additions,
+            self.divisions + other.divisions,
+            self.functions + other.functions,
+        )
+
     def __sub__(self, other: Count) -> Count:
         return Count(
             self.multiplications - other.multiplications,

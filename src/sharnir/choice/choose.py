@@ -21,6 +21,7 @@ from ..model.model import Model
 from ..model.structure import Structure
 from ..programs import program_for
 from ..programs.methods import METHODS
+from ..reporting.formats import duration
 from ..trace import GraphTooLarge
 from . import work
 from .calibration import Calibration, current
@@ -118,10 +119,7 @@ def _best(found: Predicted, how: str, calibration: Calibration) -> Choice:
 
 
 def _shown(single: float, batch: float) -> str:
-    def seconds(x: float) -> str:
-        return f"{1e9 * x:.3g} ns" if x < 1e-6 else f"{1e6 * x:.3g} µs" if x < 1e-3 else f"{1e3 * x:.3g} ms"
-
-    return seconds(single) if single == batch else f"{seconds(single)} ({seconds(batch)})"
+    return duration(single) if single == batch else f"{duration(single)} ({duration(batch)})"
 
 
 def applies(method: str, s: Structure) -> bool:

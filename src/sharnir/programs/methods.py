@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..reporting.table import PrintedList
+
 LOOPS = ("python", "loops")
 ALL = ("llvm", "loops", "python")
 SPARSE = ("sparse",)
@@ -107,16 +109,14 @@ _TABLE = [
 METHODS: dict[str, Method] = {method.name: method for method in _TABLE}
 
 
-class MethodTable(list):
+class MethodTable(PrintedList[Method]):
     """A list of methods that prints as a table."""
 
-    def __str__(self) -> str:
-        rows = [("method", "what it is", "source", "cost", "backends")]
-        rows += [(m.name, m.what, m.source, m.cost, " ".join(m.backends)) for m in self]
-        widths = [max(len(row[k]) for row in rows) for k in range(5)]
-        return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows)
+    head = ("method", "what it is", "source", "cost", "backends")
 
-    __repr__ = __str__
+    @staticmethod
+    def row(item: Method) -> tuple[str, ...]:
+        return item.name, item.what, item.source, item.cost, " ".join(item.backends)
 
 
 def methods() -> MethodTable:

@@ -26,9 +26,9 @@ from ..integrate.stepping.rollout import Lanes, rollout_euler, rollout_rk4
 from ..integrate.system import System, buffers
 from ..model.model import Model
 from ..model.states import check_quaternions, real_array
+from ..reporting.progress import ProgressBar
 from .checks import number, whole
 from .prepared import equations
-from .progress import Progress
 
 METHODS = {"rk4": rollout_rk4, "euler": rollout_euler}
 CHUNK = 16
@@ -138,7 +138,7 @@ def rollout(
     edges = [*range(0, len(q), width), len(q)]
     parts = [_Part(plan, q[a:b], v[a:b], None if forces is None else forces[a:b], decay_of[a:b]) for a, b in pairwise(edges)]
     begun = time.perf_counter()
-    with Progress(progress, t0, t0 + dt * steps, f"{len(q)} × {model.name}") as bar:
+    with ProgressBar(progress, f"{len(q)} × {model.name}", t0 + dt * steps, t0, "t = {:.3g} s") as bar:
         if callable(control):
             _stepwise(parts, plan, control, q.shape[0], threads, bar)
         else:
@@ -150,7 +150,7 @@ def rollout(
     return Rollout(model, t, np.concatenate([x for x, _ in rows]), np.concatenate([y for _, y in rows]), failed, wall)
 
 
-def _stepwise(parts: Sequence[_Part], plan: _Plan, control: Control, n: int, threads: int, bar: Progress) -> None:
+def _stepwise(parts: Sequence[_Part], plan: _Plan, control: Control, n: int, threads: int, bar: ProgressBar) -> None:
     """A Python function before every step, on the states of all trajectories."""
     nv = plan.nv
     for k in range(plan.steps):

@@ -21,12 +21,12 @@ from ..integrate.methods import integrator as integrator_named
 from ..model.events import Event
 from ..model.model import Model
 from ..model.states import check_state, check_tau
+from ..reporting.progress import ProgressBar
 from .changes import Changes
 from .checks import check_step, choice, number, output_times, span, tolerances, watch_list, whole
 from .events import limit_events
 from .mechanics import Mechanics
 from .outcome import lost_constraint, make_result, why
-from .progress import Progress
 from .result import Result
 from .storage import check_writable, write
 
@@ -108,7 +108,7 @@ def simulate(
     if backend != "python":
         make_ready(chosen)
     ready = time.perf_counter()
-    with Progress(progress, t0, t0 + duration, model.name) as bar:
+    with ProgressBar(progress, model.name, t0 + duration, t0, "t = {:.3g} s") as bar:
         trajectory = run(
             mechanics.system,
             x0,
