@@ -8,7 +8,6 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from ..dynamics import BACKENDS
 from ..equations.stabilisation import CHOICES, DECAYING
 from ..errors import SimulationError
 from ..integrate.methods import INTEGRATORS
@@ -19,6 +18,7 @@ from ..simulation.checks import MAX_TIMES
 from ..simulation.result import Result
 from ..simulation.run import simulate
 from ..simulation.storage import write
+from ..solvers.formulation import BACKENDS
 from .usage import INTERRUPTED, UsageError, check_file, check_name, check_picture, check_usage
 
 RESULTS = (".nc", ".csv")
