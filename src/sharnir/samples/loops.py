@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from ..model.constraints import Distance, Gear, Rolling
+from ..model.forces import SpringDamper
+from ..model.joints import Ball, Prismatic, Revolute, Translation, Universal
+from ..model.model import Model
+from ..model.pose import Pose, Rotation
+from ..model.shapes import Box, Cylinder, Rod
 from ..trace.functions import sin, sqrt
-from .constraints import Distance, Gear, Rolling
-from .forces import SpringDamper
-from .joints import Ball, Prismatic, Revolute, Translation, Universal
-from .model import Model
-from .pose import Pose, Rotation
-from .shapes import Box, Cylinder, Rod
 
 DOWN = (0.0, -9.81, 0.0)
 
@@ -240,9 +240,3 @@ def car_axis() -> Model:
     m.add_constraint(square, "axle")
     m.add_constraint(Distance("l", "r", length=1.0), "rod")
     return m
-
-
-__all__ = [
-    "andrews", "andrews_start", "bricard", "car_axis", "four_bar", "governor", "n_four_bar", "n_four_bar_start",
-    "planetary_gear", "rolling_disc", "slider_crank", "stewart",
-]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Mechanisms to try things on: the papers' own, textbook ones, and random ones that contain everything."""
+"""Mechanisms without loops: textbook ones, the papers' own, and random ones that contain every joint."""
 
 from __future__ import annotations
 
@@ -7,29 +7,21 @@ import math
 import numpy as np
 
 from ..errors import ModelError
-from ..trace.formula import Formula, formula
-from .formulas import ConstraintFormula, PoseFormula
-from .garbage import no_collection
-from .joints import (
-    Ball,
-    Compound,
-    ConstraintJoint,
-    CustomJoint,
-    Cylindrical,
-    Free,
-    Joint,
-    Planar,
-    Prismatic,
-    Revolute,
-    Screw,
-    Translation,
-    Universal,
-    Weld,
+from ..model.garbage import no_collection
+from ..model.joints import Ball, Revolute, Universal
+from ..model.model import Model
+from ..model.pose import Pose, Rotation
+from ..model.shapes import Rod
+from .random_parts import (
+    random_body,
+    random_compound,
+    random_constraint,
+    random_custom,
+    random_drive_pose,
+    random_driven,
+    random_joints,
+    random_pose,
 )
-from .model import Model
-from .pose import Pose, Rotation
-from .samples_loops import *  # noqa: F403 - one place to find them all
-from .shapes import Rod
 
 ANGULAR = {1: lambda: Revolute("z"), 2: lambda: Universal("z", "x"), 3: lambda: Ball()}
 
@@ -91,15 +83,15 @@ def tree(n: int, branching: float = 2.0, dof: int | None = None, seed: int = 0) 
     if not branching >= 1.0:
         raise ModelError(f"tree: branching must be at least 1, got {branching!r}")
     rng = np.random.default_rng(seed)
-    kinds = [kind for kind in _random_joints(rng) if dof is None or len(kind.v_names()) == dof]
+    kinds = [kind for kind in random_joints(rng) if dof is None or len(kind.v_names()) == dof]
     if not kinds:
         raise ModelError(f"tree: no joint has {dof} freedoms")
     m = Model(f"tree of {n}")
     for i in range(_count(n, "number of bodies")):
-        _random_body(m, f"body{i + 1}", rng)
+        random_body(m, f"body{i + 1}", rng)
         carrier = "ground" if i == 0 else f"body{int((i - 1) // branching) + 1}"
-        joint = _random_joints(rng, dof)[rng.integers(len(kinds))]
-        m.add_joint(f"joint{i + 1}", joint, carrier, f"body{i + 1}", at=_random_pose(rng), child_at=_random_pose(rng))
+        joint = random_joints(rng, dof)[rng.integers(len(kinds))]
+        m.add_joint(f"joint{i + 1}", joint, carrier, f"body{i + 1}", at=random_pose(rng), child_at=random_pose(rng))
     return m
 
 
@@ -107,21 +99,21 @@ def all_joints(seed: int = 0, driven: bool = True, moving_base: bool = True) -> 
     """A random tree with every joint type at least once, some joints named the other way round, in random order;
     with driven joints and a base that moves in time unless they are turned off."""
     rng = np.random.default_rng(seed)
-    joints = [*_random_joints(rng), _random_custom(rng), _random_constraint(), _random_compound(rng)]
+    joints = [*random_joints(rng), random_custom(rng), random_constraint(), random_compound(rng)]
     if driven:
-        joints += _random_driven(rng)
+        joints += random_driven(rng)
     joints = [joints[k] for k in rng.permutation(len(joints))]
     gravity = (rng.normal(size=3) * 5.0).tolist()
-    m = Model(f"all joints, seed {seed}", gravity, _random_drive_pose(rng) if moving_base else None)
+    m = Model(f"all joints, seed {seed}", gravity, random_drive_pose(rng) if moving_base else None)
     on_ground = rng.random(len(joints)) < 0.15
     carriers = ["ground" if g or i == 0 else f"body{rng.integers(max(0, i - 4), i)}" for i, g in enumerate(on_ground)]
     for i in range(len(joints)):
-        _random_body(m, f"body{i}", rng)
+        random_body(m, f"body{i}", rng)
     for i in rng.permutation(len(joints)):
         parent, child = carriers[i], f"body{i}"
         if rng.random() < 0.3:
             parent, child = child, parent
-        m.add_joint(f"joint{i}", joints[i], parent, child, at=_random_pose(rng), child_at=_random_pose(rng))
+        m.add_joint(f"joint{i}", joints[i], parent, child, at=random_pose(rng), child_at=random_pose(rng))
     return m
 
 
@@ -140,75 +132,3 @@ def manipulator() -> Model:
         m.add_joint(f"joint{i}", Revolute(axis), carrier, f"link{i}", at=at)
         carrier, at = f"link{i}", Pose((length, 0.0, 0.0))
     return m
-
-
-# --- random parts -----------------------------------------------------------------------------------------------------------
-def _unit(rng: np.random.Generator) -> tuple[float, ...]:
-    x = rng.normal(size=3)
-    return tuple((x / np.linalg.norm(x)).tolist())
-
-
-def _random_pose(rng: np.random.Generator) -> Pose:
-    return Pose(rng.uniform(-0.5, 0.5, 3).tolist(), Rotation.quaternion(*rng.normal(size=4).tolist()))
-
-
-def _random_body(m: Model, name: str, rng: np.random.Generator) -> None:
-    points = rng.uniform(-0.3, 0.3, (5, 3))  # the inertia of five random point masses
-    masses = rng.uniform(0.1, 1.0, 5)
-    com = masses @ points / masses.sum()
-    inertia = sum(w * (x @ x * np.eye(3) - np.outer(x, x)) for w, x in zip(masses, points - com, strict=True))
-    m.add_body(name, mass=masses.sum(), com=com, inertia=inertia)
-
-
-def _random_joints(rng: np.random.Generator, dof: int | None = None) -> list[Joint]:
-    kinds: list[Joint] = [
-        Weld(), Revolute(_unit(rng)), Revolute("x"), Prismatic(_unit(rng)), Screw(_unit(rng), pitch=rng.uniform(-0.3, 0.3)),
-        Cylindrical(_unit(rng)), Universal(_unit(rng), _unit(rng)), Ball(), Planar(), Translation(), Free(),
-    ]  # fmt: skip
-    return [kind for kind in kinds if dof is None or len(kind.v_names()) == dof]
-
-
-def _random_custom(rng: np.random.Generator) -> Joint:
-    a, b, c = rng.uniform(0.2, 0.8, 3).tolist()
-    position = (f"{a}*cos(q1)", f"{b}*q2 + 0.1*t*t", f"{c}*sin(q1*q2)")
-    turns = (("z", f"q1 + {b}*q2*q2"), ("y", f"{a}*sin(q2) + 0.3*sin(2.0*t)"))
-    return CustomJoint(2, PoseFormula(position, turns, variables=("q1", "q2", "t")))
-
-
-def _random_constraint() -> Joint:
-    """A point of the moved body stays on a circle that breathes in time, and an axis stays level."""
-    constraints = ConstraintFormula("x*x + y*y - radius*radius", "z - 0.2*x*t", "rzz", where={"radius": "1.0 + 0.3*sin(t)"})
-    return ConstraintJoint(constraints, start=Pose((1.0, 0.0, 0.0), Rotation.about("x", math.pi / 2)))
-
-
-def _random_compound(rng: np.random.Generator) -> Joint:
-    ball, hinge = (Ball(), _random_pose(rng)), (Revolute(_unit(rng)), _random_pose(rng))
-    return Compound({"slide": Prismatic(_unit(rng)), "ball": ball, "hinge": hinge})
-
-
-def _random_drive(rng: np.random.Generator) -> Formula:
-    return formula(_drive_text(rng), "t")
-
-
-def _drive_text(rng: np.random.Generator) -> str:
-    a, b, c = rng.uniform(0.3, 1.2, 3).tolist()
-    return f"{a}*sin({b}*t + {c}) + 0.2*t"
-
-
-def _random_drive_pose(rng: np.random.Generator, turns_only: bool = False) -> PoseFormula:
-    x, y, z, a, b = (_drive_text(rng) for _ in range(5))
-    return PoseFormula((0.0, 0.0, 0.0) if turns_only else (x, y, z), (("z", a), ("x", b)))
-
-
-def _random_driven(rng: np.random.Generator) -> list[Joint]:
-    turning = _random_drive_pose(rng, turns_only=True)
-    curve = PoseFormula(("a", "b*a", "0.1*b"), variables=("a", "b", "t"))
-    return [
-        Revolute(_unit(rng), motion=_random_drive(rng)),
-        Planar(motion={"y": _random_drive(rng)}),
-        Cylindrical(_unit(rng), motion={"distance": _random_drive(rng)}),
-        Universal(_unit(rng), _unit(rng), motion={"first": _random_drive(rng)}),
-        Ball(motion=turning),
-        Free(motion=_random_drive_pose(rng)),
-        CustomJoint(2, curve, names=("a", "b"), motion={"b": _random_drive(rng)}),
-    ]
