@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import FormatError
 from ..model.joints import Free, Planar, Prismatic, Revolute, Weld
-from ..model.model import PlacedJoint
+from ..model.placed_joint import PlacedJoint
 from ..model.pose import Pose, Rotation, unit_axis
 from .xml import attribute
 

@@ -63,7 +63,15 @@ class ImportReport:
 
     def of(self, verdict: str) -> Entries:
         """The entries with one verdict, e.g. `report.of("ignored")`."""
-        return getattr(self, verdict)
+        entries: Entries = getattr(self, verdict)
+        return entries
+
+    def copy(self) -> ImportReport:
+        other = ImportReport(self.source)
+        for entry in self.entries:
+            other._add(entry)
+        other.strict = self.strict
+        return other
 
     @property
     def warnings(self) -> list[Entry]:

@@ -10,6 +10,7 @@ from ..errors import ModelError
 from ..kernels import algebra
 from ..trace.functions import cos, sin
 from ..trace.graph import Number, Symbol
+from ..types import FloatArray
 
 Axis = str | Sequence[float]
 
@@ -26,8 +27,8 @@ def three_floats(x: Any) -> TypeGuard[tuple[float, float, float]]:
     return type(a) is type(b) is type(c) is float and math.isfinite(a + b + c)
 
 
-def vector3(x: Sequence[Number], what: str) -> tuple[Number, Number, Number]:
-    """Three finite numbers, or a word about `what`."""
+def vector3(x: Sequence[Number] | FloatArray, what: str) -> tuple[Number, Number, Number]:
+    """Three finite numbers; an error names `what`."""
     if three_floats(x):
         return x
     try:
@@ -172,7 +173,9 @@ class Pose:
         return self.position == (0.0, 0.0, 0.0) and tuple(self.rotation.entries) == algebra.IDENTITY
 
     def __repr__(self) -> str:
-        return f"Pose({self.position}, {tuple(self.rotation.entries)})"
+        if tuple(self.rotation.entries) == algebra.IDENTITY:
+            return f"Pose({self.position})"
+        return f"Pose({self.position}, {self.rotation!r})"
 
 
 def quaternion_of(rotation: Rotation) -> tuple[float, float, float, float]:

@@ -20,7 +20,7 @@ from .mass_properties import mass_properties
 from .pose import Pose, Rotation
 
 if TYPE_CHECKING:
-    from .model import PlacedJoint
+    from .placed_joint import PlacedJoint
 
 
 class Structure:

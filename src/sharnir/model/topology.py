@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import ModelError, known
 
 if TYPE_CHECKING:
-    from .model import PlacedJoint
+    from .placed_joint import PlacedJoint
 
 NUMBERINGS = ("depth-first", "leaves-last")
 
