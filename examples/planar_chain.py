@@ -4,16 +4,17 @@ python examples/planar_chain.py [--plot results/planar_chain.png]
 """
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from picture import BLUE, GREY, RED, figure, options
 
 import sharnir as sh
 
-START = {"q0": {"hinge1": -1.0}}
-ODE113 = {"integrator": "adams", "rtol": 1e-3, "atol": 1e-6}
+START: dict[str, Any] = {"q0": {"hinge1": -1.0}}
+ODE113: dict[str, Any] = {"integrator": "adams", "rtol": 1e-3, "atol": 1e-6}
 """The default tolerances of MATLAB's ode113, which [Y] used."""
-TIGHT = {"integrator": "adams", "rtol": 1e-12, "atol": 1e-13}
+TIGHT: dict[str, Any] = {"integrator": "adams", "rtol": 1e-12, "atol": 1e-13}
 
 
 def compare(chain: sh.Model, seconds: float, exact: sh.Result) -> dict[str, float]:

@@ -47,9 +47,9 @@ def test_each_joint_type_is_the_joint_of_that_kind_and_agrees_with_pinocchio(tmp
 
 def test_axis_is_x_by_default_and_normalised(tmp_path):
     m = sh.load(write(tmp_path, *arm(inside="")))
-    assert m.joints[0].type.axis == (1.0, 0.0, 0.0)
+    assert m.joints[0].type.axis == (1.0, 0.0, 0.0)  # type: ignore[attr-defined]
     m = sh.load(write(tmp_path, *arm(inside='<axis xyz="0 0 -7"/>')))
-    assert m.joints[0].type.axis == (0.0, 0.0, -1.0)
+    assert m.joints[0].type.axis == (0.0, 0.0, -1.0)  # type: ignore[attr-defined]
 
 
 def test_a_plane_is_across_its_axis(tmp_path):

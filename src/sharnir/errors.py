@@ -1,4 +1,4 @@
-"""One family of exceptions: every message names the culprit and says what to do about it."""
+"""Exceptions, one family: every message names what is at fault and how to correct it."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Any
 
 
 class SharnirError(Exception):
-    """Whatever sharnir refuses to do, it refuses with a subclass of this."""
+    """The base class of every error that sharnir raises."""
 
 
 class ModelError(SharnirError, ValueError):
-    """The mechanism, as described, makes no sense: a body, a joint or their graph is at fault."""
+    """The description of the mechanism is wrong: a body, a joint, a force, a constraint or their graph."""
 
 
 class FormatError(ModelError):
-    """A file that describes a mechanism is malformed or says what cannot be; the message begins with file and line."""
+    """A file that describes a mechanism is malformed or contradictory; the message begins with file and line."""
 
 
 class AssemblyError(ModelError):
-    """The constraints of a mechanism cannot be met from here: the message names the closure and the gap."""
+    """No position near the given one satisfies the constraints; the message names the constraint and its residual."""
 
 
 class StateError(SharnirError, ValueError):
@@ -43,19 +43,19 @@ class MethodError(SharnirError, ValueError):
 
 
 class IntegrationError(SharnirError, ArithmeticError):
-    """A trajectory cannot be continued; `trajectory` holds all that was computed until then."""
+    """The integration cannot be continued; `trajectory` holds what was computed until then."""
 
-    def __init__(self, message: str, trajectory: object = None) -> None:
+    def __init__(self, message: str, trajectory: Any = None) -> None:
         super().__init__(message)
-        self.trajectory = trajectory
+        self.trajectory = trajectory  # an integrate.Trajectory; that layer imports this module
 
 
 class SimulationError(SharnirError, ArithmeticError):
-    """A simulation cannot go on, or ended where it must not: at `time`; `result` holds the motion up to there."""
+    """A simulation failed at `time`; `result` holds the motion until then."""
 
     def __init__(self, message: str, result: Any = None, time: float = 0.0) -> None:
         super().__init__(message)
-        self.result = result
+        self.result = result  # a simulation.Result
         self.time = time
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..errors import MethodError
+from ..kernels.joint_stage import JointValues
 from ..model.model import Model
 from ..model.states import check_state, check_wrenches
-from ..model.structure import JointValues
 from ..model.topology import children, path
+from ..types import State
 from .bases import orthogonal_by_blocks, orthogonal_by_projector
 
 
@@ -31,8 +32,8 @@ def transfer(G: np.ndarray, rho: np.ndarray) -> np.ndarray:
 
 def matrices(
     model: Model,
-    q: Sequence[float] | Mapping[str, Any] | None = None,
-    v: Sequence[float] | Mapping[str, Any] | None = None,
+    q: State = None,
+    v: State = None,
     t: float = 0.0,
     wrenches: Any = None,
     sparse: bool = False,

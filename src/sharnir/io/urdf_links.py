@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -89,7 +90,7 @@ def read_visuals(
         if shape is None:
             report.ignored(f"{element.tag} without a known shape", element.where)
             continue
-        record = {
+        record: dict[str, Any] = {
             "body": body, "kind": shape.tag, "at": at @ read_origin(element), "role": element.tag,
             "name": element.attributes.get("name", ""), "link": link.string("name"),
         }  # fmt: skip

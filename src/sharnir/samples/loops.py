@@ -56,7 +56,7 @@ def n_four_bar(n: int = 2, thin: bool = True) -> Model:
     return m
 
 
-def n_four_bar_start(n: int = 2, angle: float = math.pi / 2, speed: float = -1.0) -> dict[str, dict[str, float]]:
+def n_four_bar_start(n: int = 2, angle: float = math.pi / 2, speed: float = -1.0) -> dict[str, Any]:
     """q0 and v0 of the parallel motion; as published the rods stand upright and their tips move along +x at 1 m/s."""
     joints: list[tuple[str, float]] = [(f"foot{k}", 1.0) for k in range(n + 1)] + [(f"left{k}", -1.0) for k in range(n)]
     return {"q0": {j: s * angle for j, s in joints}, "v0": {j: s * speed for j, s in joints}}

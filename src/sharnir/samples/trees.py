@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from ..errors import ModelError
 from ..model.garbage import no_collection
-from ..model.joints import Ball, Revolute, Universal
+from ..model.joints import Ball, Joint, Revolute, Universal
 from ..model.model import Model
 from ..model.pose import Pose, Rotation
 from ..model.shapes import Rod
@@ -23,7 +24,7 @@ from .random_parts import (
     random_pose,
 )
 
-ANGULAR = {1: lambda: Revolute("z"), 2: lambda: Universal("z", "x"), 3: lambda: Ball()}
+ANGULAR: dict[int, Callable[[], Joint]] = {1: lambda: Revolute("z"), 2: lambda: Universal("z", "x"), 3: lambda: Ball()}
 
 
 def _count(n: int, what: str, least: int = 1) -> int:

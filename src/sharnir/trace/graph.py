@@ -7,30 +7,30 @@ subexpressions are found by their key and shared. A value that turns out constan
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..errors import TraceError
 from .operations import OPERATIONS
 
-Number = Any
+Number: TypeAlias = Any
 """A float or a Symbol (or a counting number): whatever a kernel may be run on."""
+
+Node: TypeAlias = tuple[Any, ...]
+"""("input", position), ("const", value) or (operation, index, …)."""
 
 
 class GraphTooLarge(Exception):
-    """Recording was given up: the program is better run as loops."""
+    """The graph has reached its limit: the program is better run as loops."""
 
 
 class Graph:
-    """Nodes in the order they were recorded, so every node stands after its arguments.
-
-    A node is a tuple: ("input", position), ("const", value) or (operation, index, …).
-    """
+    """Nodes in the order they were recorded: every node comes after its arguments."""
 
     def __init__(self, limit: int | None = None) -> None:
         """`limit`: the number of nodes at which recording stops with GraphTooLarge."""
         self.limit = limit
-        self.nodes: list[tuple] = []
-        self._index: dict[tuple, int] = {}
+        self.nodes: list[Node] = []
+        self._index: dict[Node, int] = {}
         self.n_inputs = 0
 
     def input(self) -> Symbol:
@@ -40,7 +40,7 @@ class Graph:
     def inputs(self, n: int) -> tuple[Symbol, ...]:
         return tuple(self.input() for _ in range(n))
 
-    def _intern(self, key: tuple) -> int:
+    def _intern(self, key: Node) -> int:
         index = self._index.get(key)
         if index is None:
             index = self._index[key] = len(self.nodes)
@@ -53,7 +53,7 @@ class Graph:
         """The node of a symbol, or of a constant that an operation takes as its argument."""
         if isinstance(x, Symbol):
             if x.graph is not self:
-                raise TraceError("symbols of two different traces were mixed: a function kept a value from another call")
+                raise TraceError("symbols of two different traces were mixed: a function has stored a value of an earlier call")
             return x.index
         return self._intern(("const", float(x)))
 
