@@ -107,7 +107,7 @@ def test_frames_that_are_unknown_taken_or_elsewhere():
     m = model()
     m.add_frame("tip", "a", sh.Pose((1, 0, 0)))
     m.add_body("c", mass=1.0)
-    with refused(sh.ModelError, "joint 'j': no frame 'top'; the frames are 'tip'"):
+    with refused(sh.ModelError, r"joint 'j': no frame 'top'; did you mean 'tip'\? The frames are 'tip'"):
         m.add_joint("j", sh.Weld(), "a", "c", at="top")
     with refused(sh.ModelError, "joint 'j': the frame 'tip' is on body 'a', not on 'b'"):
         m.add_joint("j", sh.Weld(), "b", "c", at="tip")

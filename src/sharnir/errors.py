@@ -59,8 +59,23 @@ class SimulationError(SharnirError, ArithmeticError):
         self.time = time
 
 
+def no_such(kind: str, name: object, names: Iterable[str], plural: str = "", limit: int = 12) -> str:
+    """`no joint 'elbwo'; did you mean 'elbow'? The joints are 'elbow', 'wrist'`."""
+    names = list(names)
+    hint = suggestion(name, names)
+    return f"no {kind} {name!r}; {hint}{'The' if hint else 'the'} {plural or kind + 's'} are {known(names, limit)}"
+
+
+def suggestion(name: object, names: Iterable[str]) -> str:
+    """`did you mean 'elbow'? `, or nothing where no name is similar."""
+    from difflib import get_close_matches  # needed only when something is wrong
+
+    near = get_close_matches(str(name), list(names), 1)
+    return f"did you mean {near[0]!r}? " if near else ""
+
+
 def known(names: Iterable[str], limit: int = 12) -> str:
-    """`'a', 'b', 'c'`: the tail of an 'unknown name' message."""
+    """`'a', 'b', 'c'`: the names there are, at the end of a message."""
     names = list(names)
     shown = ", ".join(repr(n) for n in names[:limit])
     rest = len(names) - limit

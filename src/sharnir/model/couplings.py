@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ..errors import ModelError, known
+from ..errors import ModelError, no_such
 from .placed_joint import Coupling, PlacedJoint
 
 
@@ -16,7 +16,7 @@ def couple(joints: list[PlacedJoint], places: Mapping[str, int], follower: str, 
     label = f"coupling of {follower!r} to {leader!r}"
     for name in (follower, leader):
         if name not in places:
-            raise ModelError(f"{label}: no joint {name!r}; the joints are {known(places)}")
+            raise ModelError(f"{label}: {no_such('joint', name, places)}")
     first, second = joints[places[follower]], joints[places[leader]]
     _check(first, second, label)
     ratio, offset = float(ratio), float(offset)

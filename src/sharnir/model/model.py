@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import ModelError, known
+from ..errors import ModelError, no_such
 from ..trace import Expression, Number
 from ..types import FilePath, FloatArray, State, Vector
 from . import coordinates, topology
@@ -344,7 +344,7 @@ class Model:
     def body_index(self, name: str) -> int:
         if name in self.structure.body_number:
             return self.structure.body_number[name]
-        raise ModelError(f"no body {name!r}; the bodies are {known(b.name for b in self.bodies)}")
+        raise ModelError(no_such("body", name, (b.name for b in self.bodies), "bodies"))
 
     def joint_index(self, name: str) -> int:
         if name in self.structure.joint_number:
@@ -419,7 +419,7 @@ class Model:
 
     def _known_body(self, name: str, label: str) -> None:
         if name != GROUND and name not in self._body_names:
-            raise ModelError(f"{label}: no body {name!r}; the bodies are {known([GROUND, *(b.name for b in self._bodies)])}")
+            raise ModelError(f"{label}: {no_such('body', name, [GROUND, *(b.name for b in self._bodies)], 'bodies')}")
 
     def _place(self, at: Pose | str, body: str, label: str) -> Pose:
         return place(at, body, self._frames, label)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from ..errors import ModelError, known
+from ..errors import ModelError, no_such
 from .placed_joint import PlacedJoint
 from .pose import Pose
 
@@ -14,7 +14,7 @@ def place(at: Pose | str, body: str, frames: Mapping[str, tuple[str, Pose]], lab
     if not isinstance(at, str):
         return pose(at, label)
     if at not in frames:
-        raise ModelError(f"{label}: no frame {at!r}; the frames are {known(frames)}")
+        raise ModelError(f"{label}: {no_such('frame', at, frames)}")
     owner, found = frames[at]
     if owner != body:
         raise ModelError(f"{label}: the frame {at!r} is on body {owner!r}, not on {body!r}")
@@ -31,7 +31,7 @@ def check_joints(names: Sequence[str], joints: Sequence[PlacedJoint], places: Ma
     """Refuse names that are neither a joint nor one speed of a joint."""
     for name in names:
         if name not in places and not _is_speed(name, joints, places):
-            raise ModelError(f"{label}: no joint {name!r}; the joints are {known(sorted(places))}")
+            raise ModelError(f"{label}: {no_such('joint', name, sorted(places))}")
 
 
 def new_name(name: str, kind: str, taken: Collection[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..errors import ModelError, known
+from ..errors import ModelError, no_such
 from .joints import Weld
 from .references import pair
 
@@ -17,7 +17,7 @@ def split(model: Model, joint: str) -> None:
     """The child of the joint becomes two halves of half the mass; the joint carries the second, a cut weld ties them."""
     places = model._joint_names
     if joint not in places:
-        raise ModelError(f"no joint {joint!r}; the joints are {known(places)}")
+        raise ModelError(no_such("joint", joint, places))
     placed = model._joints[places[joint]]
     body = next((k for k, b in enumerate(model._bodies) if b.name == placed.child), None)
     if body is None:

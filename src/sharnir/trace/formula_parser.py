@@ -6,10 +6,9 @@ import ast
 import math
 import warnings
 from collections.abc import Collection
-from difflib import get_close_matches
 from typing import Any
 
-from ..errors import ModelError, known
+from ..errors import ModelError, known, suggestion
 from . import functions
 
 MAX_LENGTH, MAX_DEPTH = 4000, 100
@@ -122,16 +121,15 @@ class _Walk:
         if name in self.roots:
             raise self.error(f"{name} of what? write e.g. {name}.elbow or {name}['left elbow']")
         choice = [*self.names, *(f"{r}.…" for r in self.roots), *CONSTANTS]
-        near = get_close_matches(name, self.names, 1)
-        hint = f"did you mean {near[0]!r}? It" if near else "it"
-        raise self.error(f"unknown name {name!r}; {hint} may use {known(choice, 20)}")
+        hint = suggestion(name, self.names)
+        raise self.error(f"unknown name {name!r}; {hint}{'It' if hint else 'it'} may use {known(choice, 20)}")
 
     def call(self, node: ast.Call, depth: int) -> Tree:
         name = node.func.id if isinstance(node.func, ast.Name) else None
         if name not in FUNCTIONS:
-            near = get_close_matches(name or "", FUNCTIONS, 1)
-            hint = f"did you mean {near[0]!r}? The" if near else "the"
-            raise self.error(f"unknown function {name or 'here'!r}; {hint} functions are {known(FUNCTIONS, 99)}")
+            shown = name or ast.unparse(node.func)
+            hint = suggestion(shown, FUNCTIONS)
+            raise self.error(f"unknown function {shown!r}; {hint}{'The' if hint else 'the'} functions are {known(FUNCTIONS, 99)}")
         arity = FUNCTIONS[name][0]
         if node.keywords or len(node.args) != arity:
             raise self.error(f"{name} takes {arity} argument{'s' * (arity > 1)}, got {len(node.args) + len(node.keywords)}")
