@@ -61,7 +61,7 @@ def random_custom(rng: np.random.Generator) -> Joint:
 
 
 def random_constraint() -> Joint:
-    """A point of the moved body stays on a circle that breathes in time, and an axis stays level."""
+    """A point of the moved body stays on a circle whose radius varies in time, and an axis stays level."""
     constraints = ConstraintFormula("x*x + y*y - radius*radius", "z - 0.2*x*t", "rzz", where={"radius": "1.0 + 0.3*sin(t)"})
     return ConstraintJoint(constraints, start=Pose((1.0, 0.0, 0.0), Rotation.about("x", math.pi / 2)))
 
