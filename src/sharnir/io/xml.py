@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 from xml.parsers import expat
 
 from ..errors import FormatError, known
@@ -152,7 +151,7 @@ def parse_xml(data: bytes, file: str) -> Element:
 class _Builder:
     """Builds the tree while expat reads; stops where a file would exhaust memory or name other files."""
 
-    def __init__(self, parser: Any, file: str) -> None:
+    def __init__(self, parser: expat.XMLParserType, file: str) -> None:
         self.parser, self.file = parser, file
         self.root: Element | None = None
         self.open: list[Element] = []
@@ -167,7 +166,7 @@ class _Builder:
         parser.ExternalEntityRefHandler = self.refusing("an external entity")
 
     def refusing(self, what: str) -> Callable[..., None]:
-        def refuse(*_: Any) -> None:
+        def refuse(*_: object) -> None:
             self.stop(f"{what} is refused: it can name other files or expand without bound; remove it")
 
         return refuse

@@ -39,6 +39,10 @@ class Mobility:
     redundant: tuple[str, ...]
     """Redundant rows, and the rows they follow from."""
 
+    @property
+    def summary(self) -> str:
+        """`1 degree of freedom (9 coordinates, 8 constraints)`."""
+        return degrees_of_freedom(self.freedoms + self.rank, len(self.rows), self.rank)
+
     def __str__(self) -> str:
-        text = degrees_of_freedom(self.freedoms + self.rank, len(self.rows), self.rank)
-        return "\n".join([f"{text}; Grübler's count: {self.gruebler}", *(f"  {line}" for line in self.redundant)])
+        return "\n".join([f"{self.summary}; Grübler's count: {self.gruebler}", *(f"  {line}" for line in self.redundant)])
