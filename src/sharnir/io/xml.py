@@ -165,13 +165,13 @@ class _Builder:
         parser.EntityDeclHandler = self.refusing("an entity declaration")
         parser.ExternalEntityRefHandler = self.refusing("an external entity")
 
-    def refusing(self, what: str) -> Callable[..., None]:
-        def refuse(*_: object) -> None:
+    def refusing(self, what: str) -> Callable[..., NoReturn]:
+        def refuse(*_: object) -> NoReturn:
             self.stop(f"{what} is refused: it can name other files or expand without bound; remove it")
 
         return refuse
 
-    def stop(self, message: str) -> None:
+    def stop(self, message: str) -> NoReturn:
         raise FormatError(f"{self.file}:{self.parser.CurrentLineNumber}: {message}")
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
