@@ -204,6 +204,7 @@ def everything():
     m.add_body("tool", mass=1.0, inertia=(1, 1, 1))
     m.add_joint("wrist", sh.Compound({"a": sh.Revolute("x", damping=0.1), "b": sh.Prismatic("y")}), "coupler", "tool")
     m.keyframes["home"] = m.neutral()
+    m.simulation = sh.SimulationSettings(duration=1.0, q0={"A": 1.0})
     m.import_report = ImportReport("a file", strict=True)
     m.import_report.honoured("body", "body 'crank'")
     return m
@@ -230,6 +231,7 @@ def test_a_copy_shares_nothing_that_can_change(how):
     other.joints[0].type.damping = 7.0
     next(j for j in other.joints if j.name == "wrist").type.parts[0][1].damping = 8.0
     other.keyframes["home"][:] = 1.0
+    other.simulation.q0["A"] = 2.0
     other.import_report.honoured("more", "there")
     other.add_frame("more", "crank", sh.Pose())
     other.add_parameter("more", 1.0)
@@ -239,6 +241,7 @@ def test_a_copy_shares_nothing_that_can_change(how):
     other.gravity = (0, 0, 0)
     assert sh.dumps(m) == before
     assert not m.keyframes["home"].any() and len(m.import_report) == 1 and not m.visuals
+    assert m.simulation.q0 == {"A": 1.0}
     assert sh.dumps(other) != before
 
 
