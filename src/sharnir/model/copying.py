@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from copy import copy, deepcopy
 from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
+
 from .constraints import Constraint
 from .forces import Force
 from .joints import Joint
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
 Part = TypeVar("Part", Joint, Force, Constraint)
 
-IMMUTABLE = (float, int, str, type(None))
+CONTAINERS = (dict, list, set, tuple, np.ndarray)
 
 
 def copied_model(model: Model) -> Model:
@@ -35,11 +37,11 @@ def copied_model(model: Model) -> Model:
 
 
 def copied_part(part: Part) -> Part:
-    """A joint, force or constraint with attributes of its own. Functions are shared; what a joint has built from its
-    attributes too, since it is replaced and never changed."""
+    """A joint, force or constraint with attributes of its own. Functions and other objects are shared; so are the motions that
+    a joint has built, a list that is replaced and never changed."""
     out = copy(part)
     for name, value in vars(out).items():
-        if type(value) not in IMMUTABLE and not callable(value) and name != "_built":
+        if isinstance(value, CONTAINERS) and name != "_built":
             out.__dict__[name] = deepcopy(value)
     return out
 
