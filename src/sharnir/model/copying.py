@@ -10,6 +10,7 @@ import numpy as np
 
 from .constraints import Constraint
 from .forces import Force
+from .garbage import no_collection
 from .joints import Joint
 from .placed_joint import PlacedJoint, new_placed_joint
 
@@ -21,6 +22,7 @@ Part = TypeVar("Part", Joint, Force, Constraint)
 CONTAINERS = (dict, list, set, tuple, np.ndarray)
 
 
+@no_collection()
 def copied_model(model: Model) -> Model:
     out = object.__new__(type(model))
     out.__setstate__(model.__getstate__())
