@@ -24,7 +24,7 @@ from .joints.traced import pose_expression
 from .mobility import count, degrees_of_freedom
 from .placed_joint import PlacedJoint, new_placed_joint
 from .pose import Pose, vector3
-from .references import check_joints, new_name, pair, place, pose
+from .references import check_joints, name_taken, pair, place, pose
 from .services import service
 from .settings import SimulationSettings
 from .shapes import Shape
@@ -134,7 +134,9 @@ class Model:
         body = make_body(name, mass, com, inertia, shape, density, check_inertia)
         if name == GROUND:
             raise ModelError(f"{GROUND!r} is the base of every model; give the body another name")
-        self._body_names.add(new_name(name, "body", self._body_names))
+        if name in self._body_names:
+            raise name_taken("body", name)
+        self._body_names.add(name)
         self._bodies.append(body)
         return body
 
@@ -165,7 +167,8 @@ class Model:
         label = f"joint {name!r}"
         if not isinstance(name, str) or not name:
             raise ModelError(f"a joint needs a name, got {name!r}")
-        new_name(name, "joint", self._joint_names)
+        if name in self._joint_names:
+            raise name_taken("joint", name)
         if not isinstance(joint, Joint):
             raise ModelError(f"{label}: expected a joint such as sharnir.Revolute('z'), got {joint!r}")
         for body in (parent, child):
@@ -173,8 +176,8 @@ class Model:
                 self._known_body(body, label)
         if parent == child:
             raise ModelError(f"{label} joins the body {parent!r} to itself")
-        here = IDENTITY if at is None else self._place(at, parent, label)
-        there = IDENTITY if child_at is None else self._place(child_at, child, label)
+        here = IDENTITY if at is None else at if isinstance(at, Pose) else self._place(at, parent, label)
+        there = IDENTITY if child_at is None else child_at if isinstance(child_at, Pose) else self._place(child_at, child, label)
         placed = new_placed_joint(name, joint, parent, child, here, there, cut, joint.built(label), None)
         if not cut and (other := self._joined.setdefault(pair(parent, child), placed)) is not placed:
             raise ModelError(
@@ -230,7 +233,8 @@ class Model:
     def add_parameter(self, name: str, value: float) -> None:
         """A number that forces can read (`on.parameter(name)`) and that may change from run to run, or at an event."""
         self._changing("add the parameter {!r}", name)
-        new_name(name, "parameter", self._parameters)
+        if name in self._parameters:
+            raise name_taken("parameter", name)
         try:
             self._parameters[name] = float(value)
         except (TypeError, ValueError):
@@ -411,7 +415,9 @@ class Model:
 
     def _label(self, new: Force | Constraint, name: str | None, kind: str, others: Mapping[str, Any]) -> str:
         """The name of a new force or constraint; every body and joint it names must be in the model."""
-        label = new_name(name or new.name or f"{type(new).__name__} {len(others) + 1}", kind, others)
+        label = name or new.name or f"{type(new).__name__} {len(others) + 1}"
+        if label in others:
+            raise name_taken(kind, label)
         for body in new.bodies():
             self._known_body(body, f"{kind} {label!r}")
         check_joints(new.joints(), self._joints, self._joint_names, f"{kind} {label!r}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ..errors import ModelError, no_such
 from .placed_joint import PlacedJoint
@@ -34,10 +34,8 @@ def check_joints(names: Sequence[str], joints: Sequence[PlacedJoint], places: Ma
             raise ModelError(f"{label}: {no_such('joint', name, sorted(places))}")
 
 
-def new_name(name: str, kind: str, taken: Collection[str]) -> str:
-    if name in taken:
-        raise ModelError(f"there is a {kind} {name!r} already; names must differ")
-    return name
+def name_taken(kind: str, name: str) -> ModelError:
+    return ModelError(f"there is a {kind} {name!r} already; names must differ")
 
 
 def pair(parent: str, child: str) -> tuple[str, str]:
