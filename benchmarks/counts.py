@@ -103,7 +103,7 @@ def count_parts(algorithm: str, n: int, names: tuple[str, ...] = STAGES + ROWS) 
 
     def numbers(x: Sequence[float]) -> np.ndarray:
         values = np.asarray(x)
-        out = np.array([CountingNumber(float(v), ledger) for v in values.ravel()] + [None], dtype=object)
+        out = np.array([CountingNumber(float(v), ledger) for v in values.ravel()] + [None], dtype=object)  # type: ignore[arg-type]
         return out[:-1].reshape(values.shape)
 
     structure = copy.copy(model.freeze())

@@ -164,7 +164,7 @@ def measure(quick: bool = False) -> Iterator[Measure | str]:
                 reached += more
                 best = min(reached, key=lambda o: o.cpu)
             for o in sorted(reached, key=lambda o: o.cpu):
-                q, v = o.state(o.setting)
+                q, v = o.state(o.setting)  # type: ignore[misc]
                 name = f"**sharnir, {o.form}**" if o is best else f"sharnir, {o.form}"
                 far = error(p.seen(q), wanted)
                 ratio = f"{figure(peer.cpu / o.cpu)}×" if peer and peer.error <= target else ""

@@ -18,8 +18,6 @@ from typing import Any
 
 import numpy as np
 
-import sharnir as sh
-
 from .iftomm_models import Problem, error
 
 sys.exudynFast = True  # type: ignore[attr-defined]
@@ -119,7 +117,6 @@ def begin(p: Problem) -> tuple[np.ndarray, ...]:
 
 def add_spring(p: Problem, mbs: Any, marker: Callable[[str, Any], int]) -> None:
     for force in p.model.forces.values():
-        assert isinstance(force, sh.SpringDamper)
         ends = [marker(force.a, force.at_a), marker(force.b, force.at_b)]
         mbs.AddObject(
             items.ObjectConnectorSpringDamper(markerNumbers=ends, referenceLength=force.length, stiffness=force.stiffness)
@@ -230,7 +227,7 @@ def tree(p: Problem, rows: Sequence[int] = PLANE, linear: Sequence[str] = DENSE)
         coms.Append(list(b.com))
     body = mbs.AddObject(
         items.ObjectKinematicTree(
-            nodeNumber=node, jointTypes=[getattr(exu.JointType, f"Revolute{j.type.axis.upper()}") for j in m.joints],  # type: ignore[attr-defined]
+            nodeNumber=node, jointTypes=[getattr(exu.JointType, f"Revolute{j.type.axis.upper()}") for j in m.joints],
             linkParents=[-1 if j.parent == "ground" else names.index(j.parent) for j in m.joints],
             jointTransformations=turns, jointOffsets=offsets, linkInertiasCOM=inertias, linkCOMs=coms,
             linkMasses=[b.mass for b in m.bodies], gravity=list(m.gravity), jointForceVector=list(m.speeds(p.tau)),
@@ -277,7 +274,7 @@ def spatial(p: Problem, rows: Sequence[int] = SPACE, linear: Sequence[str] = DEN
         if j in p.model.closing_joints:
             mbs.CreateGenericJoint(constrainedAxes=list(rows), **place)
         else:
-            mbs.CreateRevoluteJoint(axis=[float(j.type.axis == a) for a in "xyz"], **place)  # type: ignore[attr-defined]
+            mbs.CreateRevoluteJoint(axis=[float(j.type.axis == a) for a in "xyz"], **place)
     mbs.Assemble()
     third = numbers[p.model.bodies[2].name]
 

@@ -78,7 +78,7 @@ def to_mujoco(robot: Robot) -> MujocoRobot:
         if kind is sh.Free:
             new.add_freejoint(name=joint.name)
         else:
-            new.add_joint(name=joint.name, type=KINDS[kind], axis=_axis(joint.type.axis))  # type: ignore[attr-defined]
+            new.add_joint(name=joint.name, type=KINDS[kind], axis=_axis(joint.type.axis))
         placed[joint.child] = new
     model = spec.compile()
     return MujocoRobot(robot, model, mujoco.MjData(model))

@@ -56,7 +56,7 @@ class Arm:
     @classmethod
     def make(cls, name: str) -> Arm:
         model = read(name)
-        peer = to_mujoco(Robot(name, model, None))  # no use for Pinocchio's
+        peer = to_mujoco(Robot(name, model, None))  # type: ignore[arg-type]  # no use for Pinocchio's
         peer.model.opt.timestep, peer.model.opt.integrator = STEP, mujoco.mjtIntegrator.mjINT_RK4
         rng = np.random.default_rng(0)
         q = CALM * np.array([model.random_q(rng) for _ in range(MANY)])

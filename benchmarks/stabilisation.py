@@ -52,7 +52,7 @@ def compare(p: Problem, integrator: str, quick: bool) -> list[list[str]]:
             continue
         y = o.call(o.setting, every=1)
         q, v, _ = o.equations.split(y.x)
-        table = o.equations.d.closed.table
+        table = o.equations.d.closed.table  # type: ignore[union-attr]
         gap = table.violation(q, v, y.t, np.zeros((len(y.t), 0))).max()
         s, far = y.statistics, error(p.seen(q[-1]), wanted)
         row = [p.name, integrator, o.stabilisation, f"{o.setting:.1e}", str(s.steps), str(s.evaluations), ms(o.cpu), f"{far:.0e}"]

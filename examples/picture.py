@@ -5,14 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-from cycler import cycler
 
 BLUE, RED, GREEN, YELLOW, VIOLET, GREY = "#1b6ca8", "#d1495b", "#2e8b57", "#edae49", "#6a4c93", "#777777"
-STYLE: dict[str, Any] = {
+STYLE = {
     "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": GREY, "axes.grid": True, "grid.color": "#eeeeee",
     "axes.titlesize": 10, "axes.titlelocation": "left", "axes.titleweight": "bold", "axes.labelsize": 9, "xtick.labelsize": 8,
     "ytick.labelsize": 8, "axes.axisbelow": True, "savefig.dpi": 150, "legend.fontsize": 8, "legend.frameon": False,
-    "axes.prop_cycle": cycler(color=[BLUE, RED, GREEN, YELLOW, VIOLET, "#00798c", "#8d6a4f"]),
+    "axes.prop_cycle": mpl.cycler(color=[BLUE, RED, GREEN, YELLOW, VIOLET, "#00798c", "#8d6a4f"]),
 }  # fmt: skip
 
 
@@ -20,7 +19,7 @@ def figure(rows: int = 1, columns: int = 1, width: float = 9.0, height: float = 
     """Figure and axes; no window is opened."""
     from matplotlib.figure import Figure
 
-    mpl.rcParams.update(STYLE)  # type: ignore[arg-type]
+    mpl.rcParams.update(STYLE)
     fig = Figure(figsize=(width, height), layout="constrained")
     return fig, fig.subplots(rows, columns, **options)
 

@@ -4,17 +4,16 @@ python examples/planar_chain.py [--plot results/planar_chain.png]
 """
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from picture import BLUE, GREY, RED, figure, options
 
 import sharnir as sh
 
-START: dict[str, Any] = {"q0": {"hinge1": -1.0}}
-ODE113: dict[str, Any] = {"integrator": "adams", "rtol": 1e-3, "atol": 1e-6}
+START: dict = {"q0": {"hinge1": -1.0}}
+ODE113: dict = {"integrator": "adams", "rtol": 1e-3, "atol": 1e-6}
 """The default tolerances of MATLAB's ode113, which [Y] used."""
-TIGHT: dict[str, Any] = {"integrator": "adams", "rtol": 1e-12, "atol": 1e-13}
+TIGHT: dict = {"integrator": "adams", "rtol": 1e-12, "atol": 1e-13}
 
 
 def compare(chain: sh.Model, seconds: float, exact: sh.Result) -> dict[str, float]:

@@ -5,7 +5,6 @@ python examples/spinning_top.py [--plot results/spinning_top.png]
 
 import math
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from picture import BLUE, RED, figure, options
@@ -33,7 +32,7 @@ def precession() -> tuple[float, float]:
     return (b - root) / (2.0 * a), (b + root) / (2.0 * a)
 
 
-def start(rate: float) -> dict[str, Any]:
+def start(rate: float) -> dict:
     """Tilted about y, precessing at `rate`, spinning at `SPIN`: speeds are in the axes of the top."""
     tilted = (math.cos(TILT / 2.0), 0.0, math.sin(TILT / 2.0), 0.0)
     return {"q0": {"foot": tilted}, "v0": {"foot": (-rate * math.sin(TILT), 0.0, SPIN)}}

@@ -156,7 +156,6 @@ READINGS = {
     "mobility": lambda m, path: m.mobility(),
     "assemble": lambda m, path: m.assemble({"A": 1.0, "B": -1.0, "C": 1.0}),
     "save": lambda m, path: m.save(path / "m.yaml"),
-    "matrices": lambda m, path: sh.matrices(m),
     "structure": lambda m, path: m.structure,
 }
 

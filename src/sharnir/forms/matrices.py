@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..errors import MethodError
-from ..kernels.joint_stage import JointValues
 from ..model.model import Model
 from ..model.states import check_state, check_wrenches
+from ..model.structure import JointValues
 from ..model.topology import children, path
-from ..types import State
 from .bases import orthogonal_by_blocks, orthogonal_by_projector
 
 
@@ -32,8 +31,8 @@ def transfer(G: np.ndarray, rho: np.ndarray) -> np.ndarray:
 
 def matrices(
     model: Model,
-    q: State = None,
-    v: State = None,
+    q: Sequence[float] | Mapping[str, Any] | None = None,
+    v: Sequence[float] | Mapping[str, Any] | None = None,
     t: float = 0.0,
     wrenches: Any = None,
     sparse: bool = False,
@@ -54,8 +53,7 @@ class Matrices:
 
     def __init__(self, model: Model, q: Any, v: Any, t: float, wrenches: Any, sparse: bool) -> None:
         self.model = model
-        self.structure = s = model.structure
-        self._closing = model.closing_joints
+        self.structure = s = model.freeze()
         self.q, self.v_q, self.t = check_state(model, q, v, t)
         self._given = check_wrenches(model, wrenches)
         self.sparse = sparse
@@ -186,7 +184,7 @@ class Matrices:
             blocks.append((row, body, np.eye(6)))
             if carrier >= 0:
                 blocks.append((row, carrier, -transfer(R[body].T @ Rk, Rk.T @ (r[body] - rk))))
-        rows = self.N + len(self._closing)
+        rows = self.N + len(self.model.closing_joints)
         return self._assemble(blocks, [6] * rows, [6] * self.N)
 
     @property
@@ -205,8 +203,8 @@ class Matrices:
     def _closing_ends(self) -> list[tuple[int, int]]:
         """Carrier and body of every closing joint, as the user named them; the base (−1) is always the carrier."""
         out = []
-        for joint in self._closing:
-            parent, child = (-1 if b == "ground" else self.structure.body_number[b] for b in (joint.parent, joint.child))
+        for joint in self.model.closing_joints:
+            parent, child = (-1 if b == "ground" else self.model.body_index(b) for b in (joint.parent, joint.child))
             out.append((parent, child) if child >= 0 else (child, parent))
         return out
 
@@ -306,7 +304,7 @@ class Matrices:
     @cached_property
     def M_blocks(self) -> list[np.ndarray]:
         """M_i (6×6) = [mE −m r̃_c; m r̃_c J_O]. [I] (3.3)"""
-        return [body.mass_matrix() for body in self.structure.bodies]
+        return [body.mass_matrix() for body in self.model.bodies]
 
     @cached_property
     def M(self) -> Any:
@@ -327,7 +325,7 @@ class Matrices:
     def F(self) -> np.ndarray:
         """F (6N) = (f − mω̃²r_c ; m_O − ω̃J_Oω). [I] (3.3)"""
         out = self.F_external.reshape(-1, 6).copy()
-        for i, (body, v) in enumerate(zip(self.structure.bodies, self.v.reshape(-1, 6), strict=True)):
+        for i, (body, v) in enumerate(zip(self.model.bodies, self.v.reshape(-1, 6), strict=True)):
             W = skew(v[3:])
             out[i, :3] -= body.mass * W @ W @ body.com
             out[i, 3:] -= W @ body.inertia_at_origin() @ v[3:]

@@ -1,4 +1,4 @@
-"""Tendons of a compiled MJCF model as springs and dampers, where their length is a sum of coordinates or of straight lines."""
+"""Tendons of a compiled MJCF model: springs and dampers on their length, where it is a sum of joints or of straight lines."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..kernels.algebra import dot, neg, scale, sub
+from ..kernels.algebra import add, dot, neg, scale, sub
 from ..model.forces import Force, Motion
 from ..model.import_report import ImportReport
 from ..model.model import Model
 from ..trace import Number
 from ..trace.functions import maximum, minimum, select, sqrt
-from .mjcf_bodies import Names, site_carrier
+from .mjcf_bodies import Names, pose_of
 from .mjcf_compile import import_mujoco, is_disabled
 from .rigid_groups import Carrier
 
@@ -71,7 +71,7 @@ def _all(values: Any) -> tuple[Number, ...]:
 
 
 def _line(on: Motion, a: tuple[str, Any], b: tuple[str, Any]) -> tuple[Number, Number, tuple[Number, ...]]:
-    """Length, its rate, and the direction from one point to the next; zero where they coincide."""
+    """Length, its rate, and the direction from one point to the next; no direction where they meet."""
     (x, u), (y, w) = on.point(*a), on.point(*b)
     d = sub(y, x)
     square = dot(d, d)
@@ -84,7 +84,7 @@ def _line(on: Motion, a: tuple[str, Any], b: tuple[str, Any]) -> tuple[Number, N
 def add_tendons(
     model: Model, compiled: Any, carriers: Mapping[int, Carrier], places: Mapping[int, Place], passive: bool, report: ImportReport
 ) -> None:
-    """Springs and dampers of tendons as forces. `places`: the coordinate that each joint of the file became, by number."""
+    """Springs and dampers of tendons as forces. `places`: where each joint of the file went, by number."""
     names = Names()
     stiff, damped = passive and not is_disabled(compiled, "SPRING"), passive and not is_disabled(compiled, "DAMPER")
     for k in range(compiled.ntendon):
@@ -96,9 +96,9 @@ def add_tendons(
             if values is not None and values[k].any():
                 report.ignored(f"{field} of a tendon", label)
         if not stiffness and not damping:
-            report.ignored("tendon", label, "it has neither an active spring nor an active damper")
+            report.ignored("tendon", label, "it has no spring and no damper that act")
         elif not terms and len({body for body, _ in points}) < 2:
-            report.ignored("tendon", label, "only straight lines between sites and sums of coordinates are supported")
+            report.ignored("tendon", label, "only straight lines between sites and sums of coordinates are known")
         else:
             low, high = (float(x) for x in compiled.tendon_lengthspring[k])
             model.add_force(Tendon(names.unique(label, "tendon"), stiffness, damping, low, high, terms, points))
@@ -108,13 +108,13 @@ def add_tendons(
 def _path(
     compiled: Any, k: int, carriers: Mapping[int, Carrier], places: Mapping[int, Place]
 ) -> tuple[list[tuple[Place, float]], list[tuple[str, tuple[float, ...]]]]:
-    """The terms of a fixed tendon, or the points of a spatial one; empty where it wraps, branches or runs over pulleys."""
+    """The terms of a fixed tendon, or the points of a spatial one; nothing where it wraps, branches or runs over pulleys."""
     kinds = import_mujoco().mjtWrap
     wraps = range(compiled.tendon_adr[k], compiled.tendon_adr[k] + compiled.tendon_num[k])
     objects = [(int(compiled.wrap_type[w]), int(compiled.wrap_objid[w]), float(compiled.wrap_prm[w])) for w in wraps]
     if all(kind == int(kinds.mjWRAP_JOINT) and o in places for kind, o, _ in objects):
         return [(places[o], coefficient) for _, o, coefficient in objects], []
     if all(kind == int(kinds.mjWRAP_SITE) for kind, _, _ in objects):
-        sites = [site_carrier(compiled, o, carriers) for _, o, _ in objects]
-        return [], [(site.body, site.at.position) for site in sites]
+        on = [(carriers[compiled.site_bodyid[o]], pose_of(compiled.site_pos[o], compiled.site_quat[o])) for _, o, _ in objects]
+        return [], [(carrier.body, tuple(add(carrier.at.position, carrier.at.rotation @ at.position))) for carrier, at in on]
     return [], []

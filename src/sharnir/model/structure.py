@@ -37,7 +37,7 @@ class Structure:
         self.carrier = np.concatenate([[0], np.array(tree.carriers, dtype=np.int64) + 1])
         self.gravity = np.array(model.gravity, dtype=float)
         self.kept: dict[Any, Any] = {}
-        """A cache of what other layers have derived from this structure."""
+        """What others have worked out about this structure, for as long as it lives."""
         self.drives: list[Expression] = []
         self.given: list[tuple[Expression, slice, slice, int]] = []
         self._n_given = 0
@@ -168,7 +168,7 @@ class Structure:
         ratio = np.array([1.0, *(1.0 if j.follows is None else j.follows.ratio for j in self.placed)])
         return speed, armature[kind_of[owner - 1], within] * ratio[owner] ** 2
 
-    def joint_values(self, q: FloatArray, v: FloatArray, t: float) -> JointValues:
+    def joint_values(self, q: np.ndarray, v: np.ndarray, t: float) -> JointValues:
         """The joint stage, interpreted on floats."""
         drive, given = self.user_functions(q.tolist(), v.tolist(), float(t))
         out = allocate(JointValues, self.sizes)
