@@ -11,7 +11,7 @@ from picture import BLUE, RED, figure, options
 
 import sharnir as sh
 
-START: dict = {"q0": {"luff": 0.4, "travel": 1.0, "hook": (math.cos(0.2), 0.0, math.sin(0.2), 0.0)}}
+START = {"q0": {"luff": 0.4, "travel": 1.0, "hook": (math.cos(0.2), 0.0, math.sin(0.2), 0.0)}}
 """The boom is up, and the load hangs straight down."""
 WAY, SECONDS = 4.0, 20.0
 """How far the trolley runs out, m; how long we watch."""

@@ -10,10 +10,10 @@ from picture import BLUE, GREY, RED, figure, options
 
 import sharnir as sh
 
-START: dict = {"q0": {"hinge1": -1.0}}
-ODE113: dict = {"integrator": "adams", "rtol": 1e-3, "atol": 1e-6}
+START = {"q0": {"hinge1": -1.0}}
+ODE113 = {"integrator": "adams", "rtol": 1e-3, "atol": 1e-6}
 """The default tolerances of MATLAB's ode113, which [Y] used."""
-TIGHT: dict = {"integrator": "adams", "rtol": 1e-12, "atol": 1e-13}
+TIGHT = {"integrator": "adams", "rtol": 1e-12, "atol": 1e-13}
 
 
 def compare(chain: sh.Model, seconds: float, exact: sh.Result) -> dict[str, float]:
