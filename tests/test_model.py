@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
+from contextlib import suppress
+from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
@@ -209,6 +211,12 @@ def everything():
     return m
 
 
+def first_part(m):
+    """The first joint inside the compound one."""
+    parts = next(j for j in m.joints if j.name == "wrist").type.parts
+    return parts[0][1] if isinstance(parts, tuple) else next(iter(parts.values()))[0]
+
+
 COPIES = {
     "copy": sh.Model.copy,
     "copy.copy": copy.copy,
@@ -225,10 +233,15 @@ def test_a_copy_shares_nothing_that_can_change(how):
     other = COPIES[how](m)
     assert sh.dumps(other) == before and other.q_names == m.q_names
     assert str(other.import_report) == str(m.import_report) and other.import_report.strict
-    other.forces["spring"].stiffness = 99.0
-    other._constraints["gear"].ratios["A"] = 5.0
-    other.joints[0].type.damping = 7.0
-    next(j for j in other.joints if j.name == "wrist").type.parts[0][1].damping = 8.0
+    changes = [
+        lambda: setattr(other.forces["spring"], "stiffness", 99.0),
+        lambda: other._constraints["gear"].ratios.__setitem__("A", 5.0),
+        lambda: setattr(other.joints[0].type, "damping", 7.0),
+        lambda: setattr(first_part(other), "damping", 8.0),
+    ]
+    for change in changes:
+        with suppress(FrozenInstanceError):  # what cannot change may be shared
+            change()
     other.keyframes["home"][:] = 1.0
     other.simulation.q0["A"] = 2.0
     other.import_report.honoured("more", "there")
@@ -246,8 +259,7 @@ def test_a_copy_shares_nothing_that_can_change(how):
 
 def test_a_copy_with_shared_joint_types_shares_their_copies():
     m = sh.samples.chain(3)
-    types = {id(joint.type) for joint in m.copy().joints}
-    assert len(types) == 1 and types != {id(joint.type) for joint in m.joints}
+    assert len({id(joint.type) for joint in m.copy().joints}) == 1
 
 
 # --- what is shown ----------------------------------------------------------------------------------------------------------

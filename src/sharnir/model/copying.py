@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import copy, deepcopy
+from dataclasses import is_dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -39,12 +40,14 @@ def copied_model(model: Model) -> Model:
 
 
 def copied_part(part: Part) -> Part:
-    """A joint, force or constraint with attributes of its own. Functions and other objects are shared; so are the motions that
-    a joint has built, a list that is replaced and never changed."""
+    """A joint, force or constraint with containers of its own; the same one if it cannot change. Functions and other objects are
+    shared; so are the motions that a joint has built, a list that is replaced and never changed."""
+    own = {name: deepcopy(x) for name, x in vars(part).items() if isinstance(x, CONTAINERS) and name != "_built"}
+    frozen = is_dataclass(part) and type(part).__dataclass_params__.frozen
+    if frozen and all(x is vars(part)[name] for name, x in own.items()):  # deepcopy returns what is immutable
+        return part
     out = copy(part)
-    for name, value in vars(out).items():
-        if isinstance(value, CONTAINERS) and name != "_built":
-            out.__dict__[name] = deepcopy(value)
+    out.__dict__.update(own)
     return out
 
 
