@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import copy, deepcopy
-from dataclasses import is_dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -43,8 +42,9 @@ def copied_part(part: Part) -> Part:
     """A joint, force or constraint with containers of its own; the same one if it cannot change. Functions and other objects are
     shared; so are the motions that a joint has built, a list that is replaced and never changed."""
     own = {name: deepcopy(x) for name, x in vars(part).items() if isinstance(x, CONTAINERS) and name != "_built"}
-    frozen = is_dataclass(part) and type(part).__dataclass_params__.frozen
-    if frozen and all(x is vars(part)[name] for name, x in own.items()):  # deepcopy returns what is immutable
+    dataclass = getattr(type(part), "__dataclass_params__", None)
+    unchanged = all(x is vars(part)[name] for name, x in own.items())  # deepcopy returns what is immutable
+    if unchanged and dataclass is not None and dataclass.frozen:
         return part
     out = copy(part)
     out.__dict__.update(own)
