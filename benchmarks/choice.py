@@ -20,7 +20,7 @@ from sharnir.backends.traced import TracedProgram
 from sharnir.choice.calibration import current
 from sharnir.choice.choose import FASTEST, applies
 from sharnir.choice.measure import Call, prepared, race
-from sharnir.equations.constrained import MATRIX, ConstrainedEquations
+from sharnir.equations.constrained import ConstrainedEquations
 from sharnir.machine import processor
 from sharnir.programs.methods import METHODS as TABLE
 from sharnir.reporting.pictures import new_figure
@@ -127,7 +127,7 @@ def loop_calls(model: sh.Model, compiled: CompiledPrograms) -> Iterator[tuple[tu
 
 
 def closed_calls(model: sh.Model) -> Iterator[tuple[tuple[str, str], Call]]:
-    for method in ("separate", *MATRIX):
+    for method in (name for name, m in TABLE.items() if m.constrains in ("inertia", "sweeps")):
         runner = ConstrainedCode(ConstrainedEquations(model, TABLE[method])).forward()
         yield ("single", method), prepared(runner, model, False)
         yield ("batch", method), prepared(runner, model, True)

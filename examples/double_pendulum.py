@@ -20,7 +20,7 @@ SIDE, DT, SECONDS = 100, 0.005, 5.0
 
 def neighbours(m: sh.Model) -> tuple[np.ndarray, np.ndarray, tuple[float, float]]:
     """Times, distance between two neighbours, and how it grows: rate, height of distance ~ exp(rate·t + height)."""
-    tight = {"rtol": 1e-12, "atol": 1e-13}
+    tight: dict = {"rtol": 1e-12, "atol": 1e-13}
     a, b = (sh.simulate(m, 12.0, q0={**HIGH, "hinge2": HIGH["hinge2"] + x}, **tight) for x in (0.0, TINY))
     distance = np.linalg.norm(a.q - b.q, axis=1)
     growing = slice(0, int(np.argmax(distance > 0.1)))  # until it is as large as the motion itself

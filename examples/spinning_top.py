@@ -34,7 +34,7 @@ def precession() -> tuple[float, float]:
     return (b - root) / (2.0 * a), (b + root) / (2.0 * a)
 
 
-def start(rate: float) -> dict[str, dict[str, tuple[float, ...]]]:
+def start(rate: float) -> dict:
     """Tilted about y, precessing at `rate`, spinning at `SPIN`: speeds are in the axes of the top."""
     tilted = (math.cos(TILT / 2.0), 0.0, math.sin(TILT / 2.0), 0.0)
     return {"q0": {"foot": tilted}, "v0": {"foot": (-rate * math.sin(TILT), 0.0, SPIN)}}
@@ -65,7 +65,7 @@ def main(plot: Path | None = None) -> dict[str, float]:
     m = build()
     slow, fast = precession()
     numbers = {}
-    runs = {}
+    runs: dict[str, sh.Result] = {}
     for name, rate in (("slow", slow), ("fast", fast)):
         r = sh.simulate(m, 1.5, rtol=1e-11, atol=1e-12, output=0.002, **start(rate))
         tilt, turned = axis(r)

@@ -95,7 +95,7 @@ def test_the_loop_alone_is_the_call_without_python():
     model = sh.samples.chain(60)
     call = chains.alone(model)
     call()
-    assert np.allclose(call.arrays[4].qdd, chains.forward(model, "separate")(), rtol=1e-12)
+    assert np.allclose(call.arrays[4].qdd, chains.forward(model, "separate")(), rtol=1e-12)  # type: ignore[attr-defined]
 
 
 # --- Figure 1 -------------------------------------------------------------------------------------------------------------------

@@ -57,7 +57,7 @@ def test_a_cut_joint_allows_the_motions_of_the_same_joint_in_the_tree(kind, back
     if driven and backwards:
         pytest.skip("a drive names its direction")
     joint = make()
-    swapped = sh.Universal(joint.second, joint.first) if kind.startswith("Universal") and backwards else None
+    swapped = sh.Universal(joint.second, joint.first) if kind.startswith("Universal") and backwards else None  # type: ignore[attr-defined]
     m = beside_itself(joint, backwards=backwards, closing=swapped)
     if kind == "ConstraintJoint" and backwards:
         pytest.skip("its function is of the child in the parent")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import sharnir as sh
+from sharnir.model.placed_joint import Coupling
 from states import assert_close, random_state
 
 COUPLINGS = {"b": ("a", -2.0, 0.3), "d": ("b", 0.5, 0.1), "f": ("c", 1.5, -0.2)}
@@ -44,11 +45,11 @@ def spread(model: sh.Model, free: sh.Model, q, v):
 
 def test_a_followers_follower_follows_the_one_that_leads():
     joints = {j.name: j.follows for j in gripper().joints}
-    assert joints["d"] == sh.model.model.Coupling("a", -1.0, 0.25)
+    assert joints["d"] == Coupling("a", -1.0, 0.25)
     m = gripper(False)
     m.couple("d", "b", 0.5, 0.1)  # said in the other order
     m.couple("b", "a", -2.0, 0.3)
-    assert {j.name: j.follows for j in m.joints}["d"] == sh.model.model.Coupling("a", -1.0, 0.25)
+    assert {j.name: j.follows for j in m.joints}["d"] == Coupling("a", -1.0, 0.25)
     assert m.q_names == ["a", "c", "e.qw", "e.qx", "e.qy", "e.qz", "f"] and m.nv == 6
 
 

@@ -26,7 +26,8 @@ from .solvers.tree import MomentumSolver, TreeSolver, without_base
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from .solvers.arguments import ByJoint, Wrenches
+    from .solvers.arguments import Wrenches
+    from .types import State
 
 ORIGIN = (0.0, 0.0, 0.0)
 
@@ -66,9 +67,9 @@ class Dynamics:
     # --- motion from forces -------------------------------------------------------------------------------------------------
     def forward(
         self,
-        q: ByJoint = None,
-        v: ByJoint = None,
-        tau: ByJoint = None,
+        q: State = None,
+        v: State = None,
+        tau: State = None,
         t: ArrayLike = 0.0,
         wrenches: Wrenches = None,
         out: np.ndarray | None = None,
@@ -88,7 +89,7 @@ class Dynamics:
         return self.solver.fast_forward()
 
     def reactions(
-        self, q: ByJoint = None, v: ByJoint = None, tau: ByJoint = None, t: ArrayLike = 0.0, wrenches: Wrenches = None
+        self, q: State = None, v: State = None, tau: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None
     ) -> np.ndarray:
         """R (N, 6): force and moment of joint i on body i at its origin, body axes. AᵀR = τ; drive forces included.
 
@@ -97,19 +98,19 @@ class Dynamics:
         return self.solver.reactions(q, v, tau, t, wrenches)
 
     def solve(
-        self, q: ByJoint = None, v: ByJoint = None, tau: ByJoint = None, t: ArrayLike = 0.0, wrenches: Wrenches = None
+        self, q: State = None, v: State = None, tau: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None
     ) -> Solution:
         """Accelerations of coordinates (qdd) and of bodies (vdot), and reactions (R)."""
         return self.solver.solve(q, v, tau, t, wrenches)
 
     def multipliers(
-        self, q: ByJoint = None, v: ByJoint = None, tau: ByJoint = None, t: ArrayLike = 0.0, wrenches: Wrenches = None
+        self, q: State = None, v: State = None, tau: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None
     ) -> np.ndarray:
         """λ of every constraint row (`constraint_rows` names them): M v̇ + h = τ + Jᵀλ. Of least norm where rows are redundant."""
         return self.solver.multipliers(q, v, tau, t, wrenches)
 
     def closing_reactions(
-        self, q: ByJoint = None, v: ByJoint = None, tau: ByJoint = None, t: ArrayLike = 0.0, wrenches: Wrenches = None
+        self, q: State = None, v: State = None, tau: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None
     ) -> Actions:
         """Forces of the constraints: {constraint: {body: (…, 6) force and moment at its origin, its axes}}."""
         return self.solver.closing_reactions(q, v, tau, t, wrenches)
@@ -120,7 +121,7 @@ class Dynamics:
         return self.solver.constraint_rows()
 
     def iterations(
-        self, q: ByJoint, v: ByJoint, tau: ByJoint = None, t: ArrayLike = 0.0, wrenches: Wrenches = None
+        self, q: State, v: State, tau: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None
     ) -> np.ndarray:
         """Report of an iterative method: (…, 2) number of iterations, and 1 where it had to factorise afresh."""
         method = self.formulation.method
@@ -133,9 +134,9 @@ class Dynamics:
     # --- forces from motion -------------------------------------------------------------------------------------------------
     def inverse(
         self,
-        q: ByJoint,
-        v: ByJoint,
-        a: ByJoint,
+        q: State,
+        v: State,
+        a: State,
         t: ArrayLike = 0.0,
         wrenches: Wrenches = None,
         out: np.ndarray | None = None,
@@ -151,9 +152,9 @@ class Dynamics:
 
     def inverse_reactions(
         self,
-        q: ByJoint,
-        v: ByJoint,
-        a: ByJoint,
+        q: State,
+        v: State,
+        a: State,
         t: ArrayLike = 0.0,
         wrenches: Wrenches = None,
         actuated: Sequence[str] | None = None,
@@ -167,9 +168,9 @@ class Dynamics:
 
     def inverse_closing_reactions(
         self,
-        q: ByJoint,
-        v: ByJoint,
-        a: ByJoint,
+        q: State,
+        v: State,
+        a: State,
         t: ArrayLike = 0.0,
         wrenches: Wrenches = None,
         actuated: Sequence[str] | None = None,
@@ -177,56 +178,56 @@ class Dynamics:
         """`closing_reactions` of a given motion: forces of cut joints and other constraints on the bodies."""
         return self.solver.inverse_closing_reactions(q, v, a, t, wrenches, actuated)
 
-    def mass_matrix(self, q: ByJoint = None, t: ArrayLike = 0.0, out: np.ndarray | None = None) -> np.ndarray:
+    def mass_matrix(self, q: State = None, t: ArrayLike = 0.0, out: np.ndarray | None = None) -> np.ndarray:
         """M_r (nv, nv), by the method's own algorithm."""
         return self._evaluator.output(f"inertia/{self.formulation.method.inertia}", "M", out, q=q, t=t)
 
-    def bias(self, q: ByJoint = None, v: ByJoint = None, t: ArrayLike = 0.0, wrenches: Wrenches = None) -> np.ndarray:
+    def bias(self, q: State = None, v: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None) -> np.ndarray:
         """h (nv,): M_r q̈ + h = τ."""
         return self._evaluator.output("bias", "h", q=q, v=v, wrench=wrenches, t=t)
 
     # --- momenta ------------------------------------------------------------------------------------------------------------
-    def momenta(self, q: ByJoint = None, v: ByJoint = None, t: ArrayLike = 0.0) -> np.ndarray:
+    def momenta(self, q: State = None, v: State = None, t: ArrayLike = 0.0) -> np.ndarray:
         """p (nv,) = BᵀMv: generalised momenta."""
         return self._evaluator.output("momenta", "p", q=q, v=v, t=t)
 
-    def velocities(self, q: ByJoint, p: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
+    def velocities(self, q: State, p: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
         """v (nv,) that has the momenta p."""
         return self._evaluator.output("speeds", "v", q=q, p=p, t=t)
 
     def momentum_rates(
-        self, q: ByJoint, p: ArrayLike, tau: ByJoint = None, t: ArrayLike = 0.0, wrenches: Wrenches = None
+        self, q: State, p: ArrayLike, tau: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None
     ) -> np.ndarray:
         """ṗ (nv,), without accelerations."""
         return self.solver.momentum_rates(q, p, tau, t, wrenches)
 
     # --- kinematics and energy ------------------------------------------------------------------------------------------------
-    def rates(self, q: ByJoint = None, v: ByJoint = None, t: ArrayLike = 0.0) -> np.ndarray:
+    def rates(self, q: State = None, v: State = None, t: ArrayLike = 0.0) -> np.ndarray:
         """q̇ (nq,): rates of the coordinates at speeds v."""
         return self._evaluator.output("rates", "rate", q=q, v=v, t=t)
 
-    def poses(self, q: ByJoint = None, t: ArrayLike = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    def poses(self, q: State = None, t: ArrayLike = 0.0) -> tuple[np.ndarray, np.ndarray]:
         """Rotation (N, 3, 3), body → world, and position (N, 3) of every body."""
         found = self._evaluator.outputs("poses", q=q, t=t)
         G = without_base(found["G"])
         return G.reshape(*G.shape[:-1], 3, 3).swapaxes(-1, -2), without_base(found["r"])
 
-    def body_velocities(self, q: ByJoint = None, v: ByJoint = None, t: ArrayLike = 0.0) -> np.ndarray:
+    def body_velocities(self, q: State = None, v: State = None, t: ArrayLike = 0.0) -> np.ndarray:
         """(N, 6): velocity of the origin and angular velocity of every body, body axes."""
         return without_base(self._evaluator.output("velocities", "velocity", q=q, v=v, t=t))
 
-    def jacobian(self, q: ByJoint, body: str, point: ArrayLike = ORIGIN, t: ArrayLike = 0.0) -> np.ndarray:
+    def jacobian(self, q: State, body: str, point: ArrayLike = ORIGIN, t: ArrayLike = 0.0) -> np.ndarray:
         """J (6, nv): velocity of a point of a body and the body's angular velocity, in world axes, per unit of speed."""
         index = float(self.model.body_index(body) + 1)
         return self._evaluator.output("jacobian", "J", integers={"body": (index,)}, q=q, point=point, t=t)
 
-    def energy(self, q: ByJoint = None, v: ByJoint = None, t: ArrayLike = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    def energy(self, q: State = None, v: State = None, t: ArrayLike = 0.0) -> tuple[np.ndarray, np.ndarray]:
         """Kinetic energy, and potential energy: of gravity, and what the model's forces store."""
         both = self._evaluator.output("energy", "energy", q=q, v=v, t=t)
         stored = self.force_energies(q, v, t).sum(axis=-1) if self.structure.forces else 0.0
         return both[..., 0], both[..., 1] + stored
 
-    def total_momentum(self, q: ByJoint = None, v: ByJoint = None, t: ArrayLike = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    def total_momentum(self, q: State = None, v: State = None, t: ArrayLike = 0.0) -> tuple[np.ndarray, np.ndarray]:
         """Momentum (6,), linear then angular about the world's origin, and centre of mass (3,), all in the world."""
         found = self._evaluator.outputs("total", q=q, v=v, t=t)
         return found["momentum"][..., 0, :], found["centre"][..., 0, :]
@@ -237,16 +238,16 @@ class Dynamics:
         """Forces that belong to joints (damping, stiffness), then those that were added."""
         return self.structure.forces.names
 
-    def force_energies(self, q: ByJoint = None, v: ByJoint = None, t: ArrayLike = 0.0) -> np.ndarray:
+    def force_energies(self, q: State = None, v: State = None, t: ArrayLike = 0.0) -> np.ndarray:
         """(number of forces): energy stored in every force of the model, in the order of `force_names`."""
         return self._evaluator.output("forces", "energy", q=q, v=v, t=t)
 
-    def force_powers(self, q: ByJoint = None, v: ByJoint = None, t: ArrayLike = 0.0) -> np.ndarray:
+    def force_powers(self, q: State = None, v: State = None, t: ArrayLike = 0.0) -> np.ndarray:
         """(number of forces): power of every force of the model, positive where it adds energy to the motion."""
         return self._evaluator.output("forces", "power", q=q, v=v, t=t)
 
     def force_actions(
-        self, q: ByJoint = None, v: ByJoint = None, t: ArrayLike = 0.0, parameters: ArrayLike | None = None
+        self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: ArrayLike | None = None
     ) -> Actions:
         """Every force of the model: {force: {body: (…, 6) force and moment at its origin, its axes; joint: (…, n)}}."""
         return force_actions(self._evaluator, q, v, t, parameters)

@@ -8,9 +8,9 @@ from datetime import date
 import numpy as np
 from scipy.optimize import nnls
 
+from .. import samples
 from ..backends.compiled_programs import CompiledPrograms
 from ..machine import processor
-from ..model import samples
 from ..model.model import Model
 from ..trace import GraphTooLarge
 from . import work

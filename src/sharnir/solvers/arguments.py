@@ -14,8 +14,6 @@ from ..model.states import check_array, real_array
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    ByJoint = ArrayLike | Mapping[str, ArrayLike] | None
-    """Numbers of all joints in coordinate order, or of some by name."""
     Wrenches = ArrayLike | Mapping[str, ArrayLike] | None
     """(N, 6) or (B, N, 6), or (6,) of some bodies by name."""
 

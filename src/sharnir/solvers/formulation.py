@@ -41,7 +41,7 @@ class Formulation:
         if backend not in BACKENDS:
             raise MethodError(f"unknown backend {backend!r}; choose from {known(BACKENDS)}")
         self.model = model
-        self.structure = model.freeze()
+        self.structure = model.freeze("by Dynamics")
         self.asked = backend
         """The backend the user asked for; `programs` says which one a program runs on."""
         self.programs = CompiledPrograms(self.structure, backend)
