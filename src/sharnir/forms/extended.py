@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .matrices import Matrices, factorised
+from .blocks import factorised
+from .matrices import Matrices
 from .solution import Solution
 
 

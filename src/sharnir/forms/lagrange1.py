@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import MethodError
-from .matrices import Matrices, dense, factorised, solve_definite
+from .blocks import dense, factorised, solve_definite
+from .matrices import Matrices
 from .solution import Solution
 
 

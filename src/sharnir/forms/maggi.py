@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from .blocks import block_diagonal, factorised
 from .kinetostatics import reactions
-from .matrices import Matrices, factorised
+from .matrices import Matrices
 from .solution import Solution
 
 
@@ -17,7 +18,7 @@ def solve(m: Matrices, tau: np.ndarray) -> Solution:
     top, bottom = m.B.T @ m.M, m.Z.T @ m.S
     tau = tau + m.B.T @ m.F
     if m.rotors.any():  # q̈ = A⁺(Sv̇ − w*) turns the rotors
-        D = m._diagonal([r[:, None] * np.linalg.pinv(A) for A, r in zip(m.A_blocks, m.rotor_blocks, strict=True)])
+        D = block_diagonal([r[:, None] * np.linalg.pinv(A) for A, r in zip(m.A_blocks, m.rotor_blocks, strict=True)], m.sparse)
         top, tau = top + D @ m.S, tau + D @ m.w_star
     right = np.concatenate([tau, m.Z.T @ m.w_star])
     if m.sparse:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .matrices import Matrices, factorised
+from .blocks import factorised
+from .matrices import Matrices
 
 
 def momenta(m: Matrices) -> np.ndarray:
@@ -26,7 +27,7 @@ def velocities(m: Matrices, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
 
 def momentum_rates(m: Matrices, tau: np.ndarray, Lambda: np.ndarray) -> np.ndarray:
     """ṗ_i = τ_i + A_iᵀ(F^e*_i − v_i ×* Λ_i) + Ȧ_iᵀΛ_i, F^e* = Tᵀ(external wrenches), v ×* (f; m) = (ω×f ; ω×m + v×f)."""
-    carried = (m.T.T @ m.F_external).reshape(-1, 6)
+    carried = m.inward(m.F_external).reshape(-1, 6)
     m.needs_axes("momentum")
     out = tau + m.load
     for i, v in enumerate(m.v.reshape(-1, 6)):
