@@ -36,11 +36,11 @@ class Moving(NamedTuple):
 
 def constraint_rows(m: Matrices) -> Rows:
     """Rows of position first, then rows of speeds, in the order of the model's constraints."""
-    kept = m.structure.kept
-    if "constraint rows" not in kept:
-        kept["constraint rows"] = [TracedConstraint(m.structure, *item) for item in m.model.constraints.items()]
+    cached = m.structure.cached
+    if "constraint rows" not in cached:
+        cached["constraint rows"] = [TracedConstraint(m.structure, *item) for item in m.model.constraints.items()]
     quantities = _quantities(m)
-    found = [one.rows(quantities) for one in kept["constraint rows"]]
+    found = [one.rows(quantities) for one in cached["constraint rows"]]
     ordered = [first for first, _ in found] + [second for _, second in found]
     return np.vstack([np.zeros((0, m.n)), *(J for J, _ in ordered)]), np.concatenate([np.zeros(0), *(g for _, g in ordered)])
 

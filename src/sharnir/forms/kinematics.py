@@ -26,9 +26,9 @@ class Kinematics:
         self.sparse = sparse
         self.N, self.n = s.nb, s.nv
         self.k = model.parents
-        if "joint matrices" not in s.kept:
-            s.kept["joint matrices"] = JointMatrices(model)
-        self._joints: JointMatrices = s.kept["joint matrices"]
+        if "joint matrices" not in s.cached:
+            s.cached["joint matrices"] = JointMatrices(model)
+        self._joints: JointMatrices = s.cached["joint matrices"]
         self._joint = self._joints.at(self.q, self.v_q, self.t)
 
     @cached_property

@@ -33,7 +33,7 @@ class Structure:
         self._cut = {model._joints[k].name for k in tree.closing}
         self.carrier = np.concatenate([[0], np.array(tree.carriers, dtype=np.int64) + 1])
         self.gravity = np.array(model.gravity, dtype=float)
-        self.kept: dict[Any, Any] = {}
+        self.cached: dict[Any, Any] = {}
         """What others have worked out about this structure, for as long as it lives."""
         self.drives: list[Expression] = []
         self.given: list[tuple[Expression, slice, slice, int]] = []
