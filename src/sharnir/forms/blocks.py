@@ -49,20 +49,33 @@ def block_diagonal(blocks: Sequence[np.ndarray], sparse: bool) -> Matrix:
     return assembled([(i, i, b) for i, b in enumerate(blocks)], rows, columns, sparse)
 
 
+def stacked(top: Matrix, bottom: Matrix) -> Matrix:
+    """One matrix on top of another."""
+    if isinstance(top, np.ndarray):
+        return np.vstack([top, bottom])
+    from scipy import sparse as sp
+
+    return sp.vstack([top, bottom])
+
+
 def dense(x: Matrix) -> np.ndarray:
     """The same matrix as a NumPy array."""
     return x.toarray() if hasattr(x, "toarray") else np.asarray(x)
 
 
-def solve_definite(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """A symmetric positive definite system, by Cholesky's method."""
+def solve(matrix: Matrix, right: np.ndarray) -> np.ndarray:
+    """A square system, by LU: SuperLU where the matrix is sparse."""
+    if isinstance(matrix, np.ndarray):
+        return np.linalg.solve(matrix, right)
+    from scipy.sparse.linalg import splu
+
+    return splu(matrix.tocsc()).solve(right)
+
+
+def solve_definite(matrix: Matrix, right: np.ndarray) -> np.ndarray:
+    """A symmetric positive definite system: by Cholesky's method where it is dense."""
+    if not isinstance(matrix, np.ndarray):
+        return solve(matrix, right)
     from scipy.linalg import cho_factor, cho_solve
 
     return cho_solve(cho_factor(matrix), right)
-
-
-def factorised(matrix: Matrix) -> Any:
-    """The SuperLU factors of a sparse matrix, with a method `solve`."""
-    from scipy.sparse.linalg import splu
-
-    return splu(matrix.tocsc())

@@ -220,6 +220,11 @@ class Kinematics:
         """ψ (6N) = T w*: accelerations at q̈ = 0. [I] (2.22)"""
         return self.outward(self.w_star)
 
+    def joint_accelerations(self, vdot: np.ndarray) -> np.ndarray:
+        """q̈ (n) = (AᵀA)⁻¹Aᵀ(S v̇ − w*), joint by joint. [I] (3.4)"""
+        relative = (self.S @ vdot - self.w_star).reshape(-1, 6)
+        return np.concatenate([np.linalg.solve(A.T @ A, A.T @ w) for A, w in zip(self.A_blocks, relative, strict=True)])
+
     @cached_property
     def poses(self) -> tuple[np.ndarray, np.ndarray]:
         """Rotation (N×3×3, body → world) and position (N×3) of every body in the world. [I] (2.7), (2.8)"""
