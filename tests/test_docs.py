@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from benchmarks.__main__ import NAMES
+
+from sharnir.cli.main import main
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(
@@ -69,6 +72,18 @@ def test_files_and_commands_that_are_named_exist(page):
     targets = re.findall(r"(?m)^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"))
     for target in re.findall(r"`make ([a-z]+)`", text):
         assert target in targets, f"{page}: make {target}"
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page != "CHANGELOG.md"])
+def test_commands_and_options_of_the_command_line_exist(page, capsys, monkeypatch):
+    for command, rest in re.findall(r"(?:`|\$ |```\n)sharnir ([a-z]+)([^`\n]*)", text_of(page)):
+        monkeypatch.setattr(sys, "argv", ["sharnir", command, "--help"])
+        with pytest.raises(SystemExit) as end:
+            main()
+        shown = capsys.readouterr().out
+        assert not end.value.code, f"{page}: sharnir {command}"
+        for option in re.findall(r"(?<=\s)--?[a-z][a-z0-9-]*", rest):
+            assert re.search(rf"(?<![\w-]){option}(?![\w-])", shown), f"{page}: sharnir {command} {option}"
 
 
 def defined_tests() -> dict[str, set[str]]:
