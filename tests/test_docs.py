@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from benchmarks.__main__ import NAMES
 
+import sharnir as sh
 from sharnir.cli.main import main
 
 ROOT = Path(__file__).parents[1]
@@ -109,6 +110,10 @@ def test_every_equation_of_ours_has_one_number():
             found.setdefault(number, []).append(page)
     assert len(found) > 25
     assert {number: pages for number, pages in found.items() if len(pages) > 1} == {}
+
+
+def test_the_citation_has_the_version_of_the_package():
+    assert f"\nversion: {sh.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
 # --- numbers that stand in the text -------------------------------------------------------------------------------------------
