@@ -156,9 +156,9 @@ class LoopRunner(Interface):
     @cached_property
     def _user(self) -> UserFunctions:
         key = ("user functions", str(self._store.folder))
-        if key not in self.structure.cached:
-            self.structure.cached[key] = UserFunctions(self.structure, self._store)
-        return self.structure.cached[key]
+        if key not in self.structure.kept:
+            self.structure.kept[key] = UserFunctions(self.structure, self._store)
+        return self.structure.kept[key]
 
     def _with_forces(self, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Wrenches, joint forces and loads once the model's own forces have acted."""
@@ -172,10 +172,10 @@ class LoopRunner(Interface):
 def grouped_forces(structure: Structure, store: Cache) -> GroupedForces:
     """The forces of a model, with poses and velocities by loops; made once."""
     key = ("forces", str(store.folder))
-    if key not in structure.cached:
+    if key not in structure.kept:
         bodies = LoopRunner(PROGRAMS["motion"], structure, store=store) if structure.forces.kinematic else None
-        structure.cached[key] = GroupedForces(structure, bodies, store)
-    return structure.cached[key]
+        structure.kept[key] = GroupedForces(structure, bodies, store)
+    return structure.kept[key]
 
 
 class _Workspace:

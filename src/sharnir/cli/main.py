@@ -159,7 +159,7 @@ def add_compare(p: Parser) -> None:
     p.option("--rounds", type=at_least(1), metavar="NUMBER", help="turns of each contender (default: 15)")
     p.option("--budget", type=at_least(0.001, number), metavar="SECONDS", help="for everything")
     p.flag("--cold", what="compile the loops anew too")
-    p.option("--graph-limit", type=at_least(1), metavar="NODES", help="largest graph to compile (default: 20000)")
+    p.option("--graph-limit", type=at_least(1), metavar="NODES", help="largest graph to compile (default: 40000)")
     p.add_argument("--json", type=Path, metavar="FILE", help="write the numbers")
     p.add_argument("--html", type=Path, metavar="FILE", help="write a page that opens without a network")
     p.add_argument("--plot", type=Path, metavar="FILE", help="draw it: .png, .svg, .pdf")

@@ -7,6 +7,7 @@ expression; how these move with the speeds is what the papers' matrices say: B, 
 from __future__ import annotations
 
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -36,11 +37,10 @@ class Moving(NamedTuple):
 
 def constraint_rows(m: Matrices) -> Rows:
     """Rows of position first, then rows of speeds, in the order of the model's constraints."""
-    cached = m.structure.cached
-    if "constraint rows" not in cached:
-        cached["constraint rows"] = [TracedConstraint(m.structure, *item) for item in m.model.constraints.items()]
+    if m.structure not in _CONSTRAINTS:
+        _CONSTRAINTS[m.structure] = [TracedConstraint(m.structure, *item) for item in m.model.constraints.items()]
     quantities = _quantities(m)
-    found = [one.rows(quantities) for one in cached["constraint rows"]]
+    found = [one.rows(quantities) for one in _CONSTRAINTS[m.structure]]
     ordered = [first for first, _ in found] + [second for _, second in found]
     return np.vstack([np.zeros((0, m.n)), *(J for J, _ in ordered)]), np.concatenate([np.zeros(0), *(g for _, g in ordered)])
 
@@ -73,6 +73,10 @@ class TracedConstraint:
         n = self.n_positions
         J_position = gradient[:n, ~of_speed] @ slope[~of_speed]
         return (J_position, gamma[:n]), (gradient[n:, of_speed] @ slope[of_speed], gamma[n:])
+
+
+_CONSTRAINTS: WeakKeyDictionary[Structure, list[TracedConstraint]] = WeakKeyDictionary()
+"""The constraints of every structure in use, traced once."""
 
 
 def _quantities(m: Matrices) -> dict[str, Moving]:

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..model.model import Model
+from ..model.body import GROUND
 from .blocks import Matrix, assembled, transfer
 from .kinematics import Kinematics
 
 
-def closing_ends(model: Model) -> list[tuple[int, int]]:
+def closing_ends(m: Kinematics) -> list[tuple[int, int]]:
     """Carrier and body of every closing joint, as the user named them; the base (−1) is always the carrier."""
     out = []
-    for joint in model.closing_joints:
-        parent, child = (-1 if b == "ground" else model.body_index(b) for b in (joint.parent, joint.child))
+    for joint in m.closing_joints:
+        parent, child = (-1 if b == GROUND else m.structure.body_number[b] for b in (joint.parent, joint.child))
         out.append((parent, child) if child >= 0 else (child, parent))
     return out
 
 
-def incidence(model: Model) -> np.ndarray:
+def incidence(m: Kinematics) -> np.ndarray:
     """I (N+1 × m): −1 where joint j leaves its carrier, +1 where it enters its body.
 
     Row 0 is the base; columns are the joints of the tree, then the closing ones. [B] §1 counts the other way round
     (see the errata); with this sign S_ji = I_ij E at the body and −C_j at the carrier.
     """
-    ends = [*((k, j) for j, k in enumerate(model.parents)), *closing_ends(model)]
-    out = np.zeros((len(model.bodies) + 1, len(ends)), dtype=int)
+    ends = [*((k, j) for j, k in enumerate(m.k)), *closing_ends(m)]
+    out = np.zeros((m.N + 1, len(ends)), dtype=int)
     for j, (carrier, body) in enumerate(ends):
         out[carrier + 1, j], out[body + 1, j] = -1, 1
     return out
@@ -36,7 +36,7 @@ def structure_matrix(m: Kinematics) -> Matrix:
 
     Square exactly where the graph is a tree.
     """
-    blocks, ends = m._S_blocks(), closing_ends(m.model)
+    blocks, ends = m._S_blocks(), closing_ends(m)
     R, r = m.poses
     for row, (carrier, body) in enumerate(ends, start=m.N):
         blocks.append((row, body, np.eye(6)))

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..model.model import Model, PlacedJoint
 from ..model.pose import Pose
+from ..model.structure import Structure
 from .jets import carried_by, carried_on, column, identities, inverse, inverse_column, inverse_jet, jet, product, vee
 from .joint_types import AxisMotion, General, Part, parts
 from .motions import PoseMotion, about_axes, matrix_of
@@ -61,8 +62,8 @@ class JointMatrices:
     """The joints of a model as products of motions, listed once; `at` evaluates all of them in a state."""
 
     def __init__(self, model: Model) -> None:
-        s = model.freeze()
-        self._model, self._n, self._na, self._nq = model, s.nb + 1, s.na, s.nq
+        s = model.structure
+        self._n, self._na, self._nq, self._nv = s.nb + 1, s.na, s.nq, s.nv
         self._owner = np.repeat(np.arange(self._n), np.diff(s.first))
         self._level = np.zeros(s.na, dtype=int)
         """Of every axis, which motion of its joint it belongs to."""
@@ -74,7 +75,7 @@ class JointMatrices:
         self._count = 0
         self._parts_of_type: dict[int, list[Part]] = {}
         for i, joint in enumerate(s.placed, start=1):
-            self._list_joint(i, joint)
+            self._list_joint(s, i, joint)
         if model._base is not None:
             self._levels = self._levels or [[]]
             self._levels[0].append((0, self._count))
@@ -102,7 +103,7 @@ class JointMatrices:
 
     def rate_matrix(self, motions: JointMotions) -> np.ndarray:
         """N (nq×n) of q̇ = N v.                                                                                          (J8)"""
-        N = np.zeros((self._nq, self._model.nv))
+        N = np.zeros((self._nq, self._nv))
         N[self._q_at[self._free], self._v_at[self._free]] = 1.0
         for q, v, block in motions.q_slopes:
             N[q, v] = block
@@ -115,8 +116,7 @@ class JointMatrices:
             self._parts_of_type[key] = list(parts(joint.type, f"joint {joint.name!r}"))
         return self._parts_of_type[key]
 
-    def _list_joint(self, i: int, joint: PlacedJoint) -> None:
-        s = self._model.structure
+    def _list_joint(self, s: Structure, i: int, joint: PlacedJoint) -> None:
         q_at, v_at, axis_at = int(s.q_first[i]), int(s.v_first[i]), int(s.first[i])
         for level, part in enumerate(self._parts(joint)):
             if level == len(self._levels):
@@ -126,7 +126,7 @@ class JointMatrices:
             if isinstance(part, Pose):
                 self._placements.append((self._count, matrix_of(part)))
             elif isinstance(part, AxisMotion) and joint.follows is not None and part.drive is None:
-                axes = self._list_follower(joint, part, axis_at)
+                axes = self._list_follower(s, joint, part, axis_at)
             elif isinstance(part, AxisMotion):
                 nq = nv = axes = int(part.drive is None)
                 where = (q_at, v_at, axis_at) if axes else (-1, -1, -1)
@@ -138,9 +138,9 @@ class JointMatrices:
             self._level[axis_at : axis_at + axes] = level
             q_at, v_at, axis_at, self._count = q_at + nq, v_at + nv, axis_at + axes, self._count + 1
 
-    def _list_follower(self, joint: PlacedJoint, part: AxisMotion, axis_at: int) -> int:
+    def _list_follower(self, s: Structure, joint: PlacedJoint, part: AxisMotion, axis_at: int) -> int:
         """A coordinate that is ratio·x + offset of another joint's x; returns how many axes it has: none where x is driven."""
-        s, coupling = self._model.structure, joint.follows
+        coupling = joint.follows
         assert coupling is not None
         leader = s.joint_number[coupling.leader]
         drive = next((p.drive for p in self._parts(s.placed[leader]) if isinstance(p, AxisMotion) and p.drive), None)

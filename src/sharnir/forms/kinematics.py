@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ..errors import MethodError
 from ..model.model import Model
 from ..model.states import check_state
+from ..model.structure import Structure
 from ..model.topology import children, path
 from .bases import orthogonal_by_blocks, orthogonal_by_projector
 from .blocks import Matrix, assembled, block_diagonal, dense, transfer
 from .joints import JointMatrices, JointMotions
+
+_JOINTS: WeakKeyDictionary[Structure, JointMatrices] = WeakKeyDictionary()
+"""The joints of every structure in use, listed once."""
 
 
 class Kinematics:
@@ -21,14 +26,15 @@ class Kinematics:
 
     def __init__(self, model: Model, q: Any, v: Any, t: float, sparse: bool) -> None:
         self.model = model
-        self.structure = s = model.freeze()
+        self.structure = s = model.structure
         self.q, self.v_q, self.t = check_state(model, q, v, t)
         self.sparse = sparse
         self.N, self.n = s.nb, s.nv
         self.k = model.parents
-        if "joint matrices" not in s.cached:
-            s.cached["joint matrices"] = JointMatrices(model)
-        self._joints: JointMatrices = s.cached["joint matrices"]
+        self.closing_joints = model.closing_joints
+        if s not in _JOINTS:
+            _JOINTS[s] = JointMatrices(model)
+        self._joints = _JOINTS[s]
         self._joint = self._joints.at(self.q, self.v_q, self.t)
 
     @cached_property

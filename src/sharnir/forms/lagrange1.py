@@ -51,7 +51,7 @@ def _solution(m: Matrices, vdot: np.ndarray, R: np.ndarray) -> Solution:
 def invert_masses(m: Matrices) -> list[np.ndarray]:
     """M_i⁻¹ of every body; a body without mass or inertia has none, and this form cannot be used."""
     out = []
-    for body, M in zip(m.model.bodies, m.M_blocks, strict=True):
+    for body, M in zip(m.structure.bodies, m.M_blocks, strict=True):
         if not body.is_solid:
             raise MethodError(
                 f"method 'lagrange1' divides by the mass matrix of every body, but body {body.name!r} has "

@@ -90,13 +90,13 @@ class Matrices(Kinematics):
     @property
     def incidence(self) -> np.ndarray:
         """I (N+1 × m): incidence matrix of the graph, closing joints last. [B] §1"""
-        return incidence(self.model)
+        return incidence(self)
 
     # --- dynamics ---------------------------------------------------------------------------------------------------------
     @cached_property
     def M_blocks(self) -> list[np.ndarray]:
         """M_i (6×6) = [mE −m r̃_c; m r̃_c J_O]. [I] (3.3)"""
-        return [body.mass_matrix() for body in self.model.bodies]
+        return [body.mass_matrix() for body in self.structure.bodies]
 
     @cached_property
     def M(self) -> Matrix:
@@ -117,7 +117,7 @@ class Matrices(Kinematics):
     def F(self) -> np.ndarray:
         """F (6N) = (f − mω̃²r_c ; m_O − ω̃J_Oω). [I] (3.3)"""
         out = self.F_external.reshape(-1, 6).copy()
-        for i, (body, v) in enumerate(zip(self.model.bodies, self.v.reshape(-1, 6), strict=True)):
+        for i, (body, v) in enumerate(zip(self.structure.bodies, self.v.reshape(-1, 6), strict=True)):
             W = skew(v[3:])
             out[i, :3] -= body.mass * W @ W @ body.com
             out[i, 3:] -= W @ body.inertia_at_origin() @ v[3:]

@@ -52,10 +52,10 @@ def joint_inertia(m: Matrices, i: int, MA: np.ndarray, scale: float) -> np.ndarr
     U = A.T @ MA @ A + np.diag(m.rotor_blocks[i])
     felt = np.linalg.eigvalsh(U)
     if U.size and not felt[0] > 1e-13 * scale * np.abs(A).max() ** 2:
-        joint = m.model.joints[i]
+        joint = m.structure.placed[i]
         raise SingularError(
             f"joint {joint.name!r} moves no mass: nothing with inertia about its {'axis' if joint.nv == 1 else 'axes'} hangs "
-            f"on it (body {m.model.bodies[i].name!r} and what it carries); give that body mass or inertia, or weld the joint"
+            f"on it (body {m.structure.bodies[i].name!r} and what it carries); give that body mass or inertia, or weld the joint"
         )
     return U
 

@@ -36,12 +36,12 @@ class Account:
     def _not_conservative(self, forces: GroupedForces) -> np.ndarray:
         """Found out once for a model. A force that did nothing where it was tried may do something later: it stays."""
         s, model = self.m.structure, self.m.d.model
-        if "not conservative" not in s.cached:
+        if "not conservative" not in s.kept:
             rng = np.random.default_rng(5)
             q = np.array([model.random_q(rng) for _ in range(SAMPLES)])
             states = {"t": rng.uniform(0.1, 0.9, (SAMPLES, 1)), "q": q, "v": rng.uniform(0.1, 0.9, (SAMPLES, s.nv))}
-            s.cached["not conservative"] = np.flatnonzero(~forces.conservative(states))
-        return s.cached["not conservative"]
+            s.kept["not conservative"] = np.flatnonzero(~forces.conservative(states))
+        return s.kept["not conservative"]
 
     def chain(self, at: dict[str, np.ndarray], power: np.ndarray) -> list[Native]:
         """Native functions that leave the powers in `power` once accelerations are known."""

@@ -47,7 +47,7 @@ class KnownDynamics(Dynamics):
 def _keep_constrained(
     d: Dynamics, backend: str, make: Callable[[str], ConstrainedEquations | None]
 ) -> ConstrainedEquations | None:
-    kept = d.structure.cached  # they know the structure: kept with it, they go with it
+    kept = d.structure.kept  # they know the structure: kept with it, they go with it
     key = (d.method, backend, str(d._compiled.store.folder))
     if key not in kept:
         kept[key] = make(backend)
