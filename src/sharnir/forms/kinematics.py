@@ -181,10 +181,7 @@ class Kinematics:
     def needs_axes(self, form: str) -> None:
         """Refuse a form that works joint by joint where joints share speeds."""
         if self.structure.coupled:
-            raise MethodError(
-                f"the form {form!r} goes joint by joint and cannot represent coupled coordinates; choose 'extended', "
-                "'direct' or 'composite'"
-            )
+            raise MethodError(f"the form {form!r} works joint by joint: coupled coordinates need 'extended' or 'composite'")
 
     @cached_property
     def Z(self) -> Matrix:
