@@ -29,8 +29,7 @@ class Kinematics:
         self.structure = s = model.structure
         self.q, self.v_q, self.t = check_state(model, q, v, t)
         self.sparse = sparse
-        self.N, self.n = s.nb, s.nv
-        self.k = model.parents
+        self.N, self.n, self.k = s.nb, s.nv, model.parents
         self.closing_joints = model.closing_joints
         if s not in _JOINTS:
             _JOINTS[s] = JointMatrices(model)
