@@ -13,8 +13,9 @@ from sharnir.forms import FORMS, kinetostatics, momentum
 from sharnir.forms.constraint_rows import constraint_rows
 from sharnir.forms.joints import JointMatrices
 from sharnir.forms.matrices import skew
-from sharnir.kernels.joint_stage import JointValues, joint_stage
+from sharnir.kernels.joint_stage import BALL, FIXED, SCREW, JointValues, joint_stage
 from sharnir.model import joints
+from sharnir.model.joints.base import ElementaryMotion
 from states import FOREST, assert_close, derivative, forest, interpreted, matrices, oracle, random_pose, random_state
 from test_layers import PACKAGE, imports
 
@@ -104,14 +105,25 @@ def test_followers_of_the_forms_are_those_of_the_kernels(driven):
     assert_same_joints(model, random_state(model, 1))
 
 
-def test_a_joint_type_the_forms_cannot_know_is_named():
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_joint_type_known_by_its_elementary_motions_alone(swapped):
     class Own(sh.Joint):
-        def motions(self, label):
-            return []
+        coordinates = ("rise", "qw", "qx", "qy", "qz")
+        given = sh.Ball(motion=JOINTS["driven ball"].motion)
 
-    model = alone(Own())
-    with pytest.raises(sh.MethodError, match=r"joint 'joint': the matrix forms do not know the joint type Own; derive it from"):
-        sh.matrices(model)
+        def motions(self, label):
+            seat = ElementaryMotion(FIXED, placement=sh.Pose((0.1, 0.2, 0.3)))
+            rise = ElementaryMotion(SCREW, nq=1, nv=1, turn=0.5, slide=0.3)
+            return [rise, seat, ElementaryMotion(BALL, nq=4, nv=3), *self.given.built(label)]
+
+        def v_names(self):
+            return ("rise", "wx", "wy", "wz")
+
+        def quaternions(self):
+            return (1,)
+
+    model = alone(Own(), swapped)
+    assert_same_joints(model, random_state(model, 2))
 
 
 # --- rows of constraints ------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..errors import MethodError
 from ..model.joints import Ball, Compound, ConstraintJoint, CustomJoint, Free, Joint, Weld
-from ..model.joints.base import AxisJoint, trace_drive
+from ..model.joints.base import AxisJoint, ElementaryMotion, trace_drive
 from ..model.pose import Pose, unit_axis
 from ..trace import Expression
 from .motions import ConstraintMotion, PoseMotion, QuaternionMotion
@@ -45,8 +45,17 @@ def parts(joint: Joint, label: str) -> Iterator[Part]:
         yield PoseMotion(motion.given)
     elif isinstance(joint, ConstraintJoint):
         yield ConstraintMotion(joint, label)
-    elif not isinstance(joint, Weld):
-        raise MethodError(
-            f"{label}: the matrix forms do not know the joint type {joint.type_name}; derive it from AxisJoint, Compound, "
-            "CustomJoint or ConstraintJoint"
-        )
+    elif not isinstance(joint, Weld):  # a type of the user's own, known by its elementary motions only
+        yield from (_elementary(motion, label) for motion in joint.built(label))
+
+
+def _elementary(motion: ElementaryMotion, label: str) -> Part:
+    if motion.placement is not None:
+        return motion.placement
+    if motion.given is not None and motion.nq == motion.nv:
+        return PoseMotion(motion.given)
+    if motion.given is None and motion.nv in (3, 6):
+        return QuaternionMotion(motion.nq)
+    if motion.turn or motion.slide:
+        return AxisMotion((0.0, 0.0, 1.0), motion.turn, motion.slide, motion.drive)
+    raise MethodError(f"{label}: the matrix forms cannot compute this joint; derive its type from ConstraintJoint or CustomJoint")
