@@ -9,6 +9,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import platformdirs
 import pytest
 
 import sharnir as sh
@@ -62,8 +63,9 @@ def test_the_folder_is_the_named_one_or_the_users(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert Cache().folder == tmp_path / "sharnir"
     monkeypatch.delenv("XDG_CACHE_HOME")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert Cache().folder == tmp_path / ".cache" / "sharnir"
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert Cache().folder == Path(platformdirs.user_cache_dir("sharnir", appauthor=False))
+    assert tmp_path / "home" in Cache().folder.parents
 
 
 def test_what_was_compiled_once_is_loaded_ever_after(folder, compiled):
@@ -137,6 +139,94 @@ def test_a_folder_that_cannot_be_written_costs_one_warning_and_nothing_else(tmp_
         answer(sh.samples.chain(2))
         sh.cache_clear()
     assert len(compiled) == 6  # nothing was kept
+
+
+# --- its size -------------------------------------------------------------------------------------------------------------------
+MB = 1_000_000
+
+
+def keys(folder: Path) -> set[str]:
+    return {path.name for path in (folder / "llvm").iterdir()}
+
+
+def aged(folder: Path, key: str, seconds: float) -> None:
+    """As if last used that long ago."""
+    path = folder / "llvm" / key
+    then = path.stat().st_mtime - seconds
+    os.utime(path, (then, then))
+
+
+def test_what_was_used_least_recently_makes_room(folder, monkeypatch):
+    monkeypatch.setenv("SHARNIR_CACHE_MB", "10")
+    for k in range(9):
+        Cache().save("llvm", f"{k}", bytes(MB))
+        aged(folder, f"{k}", 1000.0 - k)
+    assert keys(folder) == set("012345678")
+    assert Cache().load("llvm", "0") == bytes(MB)  # used just now
+    Cache().save("llvm", "new", bytes(2 * MB))
+    assert keys(folder) == {"0", "5", "6", "7", "8", "new"}  # 7.5 MB at most remain
+    assert Cache().load("llvm", "1") is None
+
+
+def test_the_size_is_measured_on_writing_and_not_on_every_write(folder, monkeypatch):
+    monkeypatch.setenv("SHARNIR_CACHE_MB", "160")
+    measured, shrink = [], Cache.shrink
+    monkeypatch.setattr(Cache, "shrink", lambda self, allowed: measured.append(allowed) or shrink(self, allowed))
+    store = Cache()
+    assert store.load("llvm", "nothing") is None and not measured
+    for k in range(25):
+        store.save("llvm", f"{k}", bytes(MB))
+    assert measured == [160 * MB] * 3  # the first write of the process, and after every 10 MB
+
+
+def test_the_calibration_is_not_counted_and_not_removed(folder, monkeypatch):
+    monkeypatch.setenv("SHARNIR_CACHE_MB", "1")
+    Cache().save("calibration", "mine", bytes(2 * MB))
+    os.utime(folder / "calibration" / "mine", (0, 0))
+    for k in range(4):
+        Cache().save("llvm", f"{k}", bytes(MB // 2))
+    assert Cache().load("calibration", "mine") == bytes(2 * MB)
+    assert 1 <= len(keys(folder)) <= 2
+
+
+def test_a_file_larger_than_the_limit_is_kept_until_the_next_one(folder, monkeypatch):
+    monkeypatch.setenv("SHARNIR_CACHE_MB", "1")
+    Cache().save("llvm", "large", bytes(3 * MB))
+    assert keys(folder) == {"large"}
+    aged(folder, "large", 10.0)
+    Cache().save("llvm", "next", bytes(MB // 2))
+    assert keys(folder) == {"next"}
+
+
+def test_no_cache_at_all_is_a_limit_of_zero(folder, monkeypatch, compiled):
+    monkeypatch.setenv("SHARNIR_CACHE_MB", "0")
+    assert answer().tobytes() == answer().tobytes() and len(compiled) == 4
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("text", ["much", "-1", "nan", "inf"])
+def test_a_limit_that_is_no_number_of_megabytes_is_refused(folder, monkeypatch, text):
+    monkeypatch.setenv("SHARNIR_CACHE_MB", text)
+    with pytest.raises(sh.SharnirError, match=f"SHARNIR_CACHE_MB must be a number of megabytes, 0 or more, got '{text}'"):
+        Cache().save("llvm", "key", b"body")
+
+
+def test_files_that_another_process_removes_meanwhile_are_no_obstacle(folder, monkeypatch):
+    for k in range(4):
+        Cache().save("llvm", f"{k}", bytes(MB))
+    found = sorted(Cache()._files())
+    sh.cache_clear()
+    monkeypatch.setattr(Cache, "_files", lambda self: iter(found))
+    Cache().shrink(MB)
+
+
+def test_processes_that_fill_a_small_cache_together_keep_to_its_limit(tmp_path, monkeypatch):
+    """Each one removes what the others need: compiled again, not an error, and the same answers."""
+    monkeypatch.setenv("SHARNIR_CACHE_MB", "0.02")
+    first = spawned("llvm", 3, tmp_path / "shared")
+    assert len(set(first)) == 1 and first[0]
+    assert sum(size for _, size, _ in Cache(tmp_path / "shared")._files()) < 100_000
+    assert spawned("llvm", 1, tmp_path / "shared") == first[:1]
 
 
 # --- what a digest depends on ---------------------------------------------------------------------------------------------------
@@ -251,5 +341,5 @@ def test_every_warning_about_a_folder_is_given_once(tmp_path):
     error = OSError(13, "Permission denied")
     with pytest.warns(RuntimeWarning) as caught:  # noqa: PT031
         for name in ("a", "a", "b"):
-            cache.say_unwritable(tmp_path / name, error)
+            cache.warn_unwritable(tmp_path / name, error)
     assert len(caught) == 2

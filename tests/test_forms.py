@@ -6,10 +6,18 @@ import numpy as np
 import pytest
 
 import sharnir as sh
+from joint_table import JOINTS, alone
+from loop_models import STARTS, placed, table_of
+from sharnir.dialect.storage import allocate
 from sharnir.forms import FORMS, kinetostatics, momentum
+from sharnir.forms.constraint_rows import constraint_rows
+from sharnir.forms.joints import JointMatrices
 from sharnir.forms.matrices import skew
+from sharnir.kernels.joint_stage import BALL, FIXED, SCREW, JointValues, joint_stage
 from sharnir.model import joints
-from states import FOREST, assert_close, derivative, forest, interpreted, matrices, oracle, random_state
+from sharnir.model.joints.base import ElementaryMotion
+from states import FOREST, assert_close, derivative, forest, interpreted, matrices, oracle, random_pose, random_state
+from test_layers import PACKAGE, imports
 
 METHODS = ("extended", "lagrange1", "direct", "composite", "maggi", "separate")
 OTHERS = [name for name in FORMS if name != "extended"]
@@ -38,6 +46,108 @@ def test_the_forest_contains_everything():
     assert branches >= FOREST // 2
     assert moving >= FOREST // 4
     assert min(sizes) == 1 and max(sizes) >= 20
+
+
+# --- the oracle is independent ----------------------------------------------------------------------------------------------
+def test_the_forms_import_nothing_that_they_are_the_oracle_of():
+    """Neither kernels nor programs nor ways to run them: an error there must not appear on both sides of a comparison."""
+    files = [*sorted((PACKAGE / "forms").glob("*.py")), PACKAGE / "comparison" / "oracle.py"]
+    found = [(path.name, line, name) for path in files for name, line in imports(path)]
+    assert len(files) > 10 and found
+    wrong = [x for x in found if x[2].split(".")[0] in ("kernels", "programs", "backends", "dialect", "equations", "solvers")]
+    assert not wrong
+
+
+def assert_same_joints(model, s):
+    """ρ, G, A, Ȧ, v^r, ψ^r and q̇: by 4×4 matrices, and by the joint stage of the kernels."""
+    structure = model.freeze()
+    drive, given = structure.user_functions(s.q.tolist(), s.v.tolist(), s.t)
+    kernel = allocate(JointValues, structure.sizes)
+    joint_stage(structure.joints, np.array(drive).reshape(-1, 3), np.array(given), s.q, s.v, kernel)
+    form = JointMatrices(model).at(s.q, s.v, s.t)
+    pairs = {
+        "rho": form.rho, "G": form.G.reshape(-1, 9), "A": form.A, "dA": form.A_rate,
+        "vr": form.v_r, "psi": form.psi_r, "rate": form.q_rate,
+    }  # fmt: skip
+    for name, value in pairs.items():
+        assert_close(value, getattr(kernel, name), 1e-12, scale=1.0, what=name)
+
+
+@pytest.mark.parametrize("k", range(0, FOREST, 7))
+def test_joints_of_the_forms_are_the_joints_of_the_kernels(k):
+    model = forest(k)
+    assert_same_joints(model, random_state(model, k))
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("name", JOINTS)
+def test_every_joint_type_of_the_forms_is_that_of_the_kernels(name, swapped):
+    rng = np.random.default_rng(5)
+    model = alone(JOINTS[name], swapped, random_pose(rng), random_pose(rng))
+    assert_same_joints(model, random_state(model, 3))
+
+
+@pytest.mark.parametrize("driven", [False, True])
+def test_followers_of_the_forms_are_those_of_the_kernels(driven):
+    model = sh.Model("geared", base_motion=lambda t: sh.Pose((sh.sin(t), 0.1 * t * t, 0.0), sh.Rotation.about("y", 0.7 * t)))
+    types = {
+        "screw": sh.Screw("y", pitch=0.1),
+        "lead": sh.Revolute("x", motion=(lambda t: sh.sin(2.0 * t)) if driven else None),
+        "slide": sh.Prismatic((0.6, 0.0, 0.8)),
+    }
+    before = "ground"
+    for name, joint in types.items():
+        model.add_body(name, mass=1.0, inertia=(0.1, 0.1, 0.1))
+        model.add_joint(f"to {name}", joint, before, name, at=sh.Pose((0.1, 0.2, 0.3)), child_at=sh.Pose((0.0, 0.1, 0.0)))
+        before = name
+    model.couple("to screw", "to lead", ratio=-2.5, offset=0.3)
+    model.couple("to slide", "to lead", ratio=0.4)
+    assert_same_joints(model, random_state(model, 1))
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_joint_type_known_by_its_elementary_motions_alone(swapped):
+    class Own(sh.Joint):
+        coordinates = ("rise", "qw", "qx", "qy", "qz")
+        given = sh.Ball(motion=JOINTS["driven ball"].motion)
+
+        def motions(self, label):
+            seat = ElementaryMotion(FIXED, placement=sh.Pose((0.1, 0.2, 0.3)))
+            rise = ElementaryMotion(SCREW, nq=1, nv=1, turn=0.5, slide=0.3)
+            return [rise, seat, ElementaryMotion(BALL, nq=4, nv=3), *self.given.built(label)]
+
+        def v_names(self):
+            return ("rise", "wx", "wy", "wz")
+
+        def quaternions(self):
+            return (1,)
+
+    model = alone(Own(), swapped)
+    assert_same_joints(model, random_state(model, 2))
+
+
+# --- rows of constraints ------------------------------------------------------------------------------------------------------
+def assert_same_rows(model, q, v, t=0.0):
+    """J and γ by the chain rule over bodies, and by differentiating the kernels' kinematics; rows of zeros left out."""
+    table = table_of(model).evaluate(q, v, t)
+    J, gamma = constraint_rows(sh.matrices(model, q, v, t))
+    alive = np.abs(J).max(axis=1) + np.abs(gamma) > 1e-12
+    assert_close(J[alive], table["J"], 1e-12, scale=1.0, what="J")
+    assert_close(gamma[alive], table["gamma"], 1e-12, scale=1.0, what="γ")
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_rows_of_the_forms_are_those_of_the_kernels(name):
+    assert_same_rows(*placed(name))
+
+
+@pytest.mark.parametrize("tree", [sh.Ball(), sh.Free(), JOINTS["constraint"], JOINTS["custom"]], ids=lambda j: j.type_name)
+def test_rows_that_read_coordinates_and_speeds(tree):
+    model = alone(tree, at=random_pose(np.random.default_rng(2)))
+    model.add_constraint(lambda on: sum(x * x * on.t for x in on.q("joint")[:3]) + on.point("body", (0.1, 0.0, 0.2))[0][1])
+    model.add_constraint(sh.SpeedConstraint(lambda on: on.q("joint")[1] * on.v("joint")[0] + sh.cos(on.t) * on.spin("body")[2]))
+    s = random_state(model, 4)
+    assert_same_rows(model, s.q, s.v, s.t)
 
 
 @pytest.mark.parametrize("k", range(FOREST))

@@ -218,5 +218,5 @@ def test_without_sundials_cvode_says_what_to_install(monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "sksundae.cvode", None)
-    with pytest.raises(MethodError, match=r"pip install sharnir\[sundials\]"):
+    with pytest.raises(MethodError, match=r"pip install \"sharnir\[sundials\]\""):
         run(system("oscillator"), [1, 0], 0, 1, "cvode-bdf")

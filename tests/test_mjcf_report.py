@@ -65,7 +65,7 @@ def test_nothing_is_written_to_the_terminal_or_the_folder(tmp_path, capfd, monke
 
 def test_without_mujoco_the_message_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "mujoco", None)
-    with pytest.raises(sh.ModelError, match=r"pip install sharnir\[mjcf\]"):
+    with pytest.raises(sh.ModelError, match=r"pip install \"sharnir\[mjcf\]\""):
         load_mjcf(tmp_path / "model.xml")
 
 

@@ -1,4 +1,4 @@
-"""Where and with what was measured."""
+"""The machine and the package versions that a measurement belongs to."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def machine(packages: tuple[str, ...] = PACKAGES) -> dict[str, str]:
 
 
 def installed(name: str) -> str:
-    """Its version; nothing where it is not there."""
+    """The version of a package, empty where it is not installed."""
     try:
         return version(name)
     except PackageNotFoundError:

@@ -1,22 +1,26 @@
-"""The oracle: the extended system, as dense as it stands, which shares no code with the kernels it is compared to."""
+"""The oracle: the extended system as a matrix, built and solved by `forms/`, which runs no kernel.
+
+Joints are products of 4×4 matrices, constraints are differentiated by the chain rule. What both sides share is the model itself:
+its bodies, the definitions of its joints, forces and constraints, and the differentiation of traced formulas.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..backends.constraint_table import table_of
 from ..forms import FORMS, momentum
 from ..forms.closed import extended as closed_extended
+from ..forms.constraint_rows import constraint_rows
 from ..forms.matrices import Matrices
 from ..model.model import Model
 from .states import States
 
 DENSE = 100
-"""Bodies up to which the matrix is dense; beyond, the same system by sparse LU."""
+"""Bodies up to which the matrix is dense; beyond, the same system is solved by sparse LU."""
 
 
 class Oracle:
-    """What every method should have answered in these states."""
+    """The correct answers in given states."""
 
     def __init__(self, model: Model, states: States) -> None:
         self.model, self.states = model, states
@@ -40,14 +44,12 @@ class Oracle:
 
     def _accelerations(self) -> np.ndarray:
         s, out = self.states, []
-        table = table_of(self.model) if self.model.constraints else None
         for k in range(len(s)):
             m = self._matrices(k)
-            if table is None:
-                out.append(FORMS["extended"](m, s.tau[k]).qdd)
+            if self.model.constraints:
+                out.append(closed_extended(m, s.tau[k] + m.load, constraint_rows(m))[0])
             else:
-                rows = table.evaluate(s.q[k], s.v[k], float(s.t[k]))
-                out.append(closed_extended(m, s.tau[k] + m.load, (rows["J"], rows["gamma"]))[0])
+                out.append(FORMS["extended"](m, s.tau[k]).qdd)
         return np.array(out)
 
     def _momentum_rates(self) -> np.ndarray:

@@ -1,7 +1,8 @@
-"""The cache on disk: compiled code under a digest of all it depends on.
+"""The cache on disk: compiled code under a digest of everything it depends on.
 
-Safe against concurrent processes (files appear whole, by renaming) and against corrupt files (each carries its own
-check sum and is made anew where it does not fit). Where the folder cannot be written, everything works without.
+Safe for concurrent processes (files appear whole, by renaming; one that another process removed is compiled again) and
+against corrupt files (each carries its own checksum). Bounded in size: what was used least recently is removed first. Where
+the folder cannot be written, everything works without it.
 """
 
 from __future__ import annotations
@@ -12,11 +13,21 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache as once
 from pathlib import Path
 
+from ..errors import SharnirError
+
+LIMIT_MB = 1000
+"""How large the cache may grow, in megabytes, where $SHARNIR_CACHE_MB does not say otherwise."""
+SHARE_KEPT = 0.75
+"""How much of the limit remains after a removal: the next one should not follow at once."""
+SHARE_UNCHECKED = 1 / 16
+"""How much of the limit a process may write before it measures the folder again."""
+DERIVED = ("llvm", "choice")
+"""The subfolders whose content can be made again: they are bounded and cleared. The calibration is in another one."""
 _MAGIC = b"sharnir1"
 
 
@@ -29,7 +40,7 @@ def digest(*parts: str) -> str:
 
 
 def default_folder() -> Path:
-    """$SHARNIR_CACHE, or `sharnir` in the user's cache folder; or where `kept_in` says."""
+    """$SHARNIR_CACHE, else `sharnir` in $XDG_CACHE_HOME or in the cache folder of the platform; within `kept_in`, its folder."""
     instead = _instead.get()
     if instead is not None:
         return instead
@@ -40,7 +51,23 @@ def default_folder() -> Path:
 def _folder(named: str | None, cache: str | None, home: str | None) -> Path:
     if named:
         return Path(named)
-    return (Path(cache) if cache else Path.home() / ".cache") / "sharnir"
+    if cache:
+        return Path(cache) / "sharnir"
+    from platformdirs import user_cache_path
+
+    return user_cache_path("sharnir", appauthor=False)
+
+
+def limit() -> int:
+    """Bytes of compiled code that may stay on disk; 0: nothing is written."""
+    text = os.environ.get("SHARNIR_CACHE_MB") or str(LIMIT_MB)
+    try:
+        megabytes = float(text)
+    except ValueError:
+        megabytes = -1.0
+    if not 0.0 <= megabytes < float("inf"):
+        raise SharnirError(f"SHARNIR_CACHE_MB must be a number of megabytes, 0 or more, got {text!r}")
+    return int(megabytes * 1e6)
 
 
 _instead: ContextVar[Path | None] = ContextVar("sharnir_cache", default=None)
@@ -48,7 +75,7 @@ _instead: ContextVar[Path | None] = ContextVar("sharnir_cache", default=None)
 
 @contextmanager
 def kept_in(folder: Path) -> Iterator[None]:
-    """Whatever is made within this block keeps its code in this folder, then and later: an empty one for a cold start."""
+    """Whatever is created within this block uses this folder as its cache, also later: an empty one for a cold start."""
     token = _instead.set(folder)
     try:
         yield
@@ -57,19 +84,28 @@ def kept_in(folder: Path) -> Iterator[None]:
 
 
 class Cache:
+    """Files `kind/key` in a folder."""
+
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or default_folder()
 
     def load(self, kind: str, key: str) -> bytes | None:
+        path = self.folder / kind / key
         try:
-            content = (self.folder / kind / key).read_bytes()
+            content = path.read_bytes()
         except OSError:
             return None
         head, check, body = content[:8], content[8:40], content[40:]
-        return body if head == _MAGIC and hashlib.sha256(body).digest() == check else None
+        if head != _MAGIC or hashlib.sha256(body).digest() != check:
+            return None
+        with suppress(OSError):  # a folder that can only be read serves as well
+            os.utime(path)  # file systems seldom record access times: the time of change is that of the last use
+        return body
 
     def save(self, kind: str, key: str, body: bytes) -> None:
-        folder = self.folder / kind
+        folder, allowed = self.folder / kind, limit()
+        if kind in DERIVED and not allowed:
+            return
         try:
             folder.mkdir(parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(dir=folder)
@@ -81,24 +117,63 @@ class Cache:
                 os.unlink(name)
                 raise
         except OSError as error:
-            say_unwritable(self.folder, error)
+            warn_unwritable(self.folder, error)
+            return
+        if kind in DERIVED:
+            self._bound(len(body), allowed)
+
+    def _bound(self, written: int, allowed: int) -> None:
+        """Measure the folder at the first write of a process and then now and again; make room where it is over the limit."""
+        unchecked = _unchecked.get(self.folder, float("inf")) + written
+        if unchecked > SHARE_UNCHECKED * allowed:
+            self.shrink(allowed)
+            unchecked = 0
+        _unchecked[self.folder] = unchecked
+
+    def shrink(self, allowed: int) -> None:
+        """Remove what was used least recently, if all of it together is larger than allowed. The newest file stays."""
+        files = sorted(self._files())
+        total = sum(size for _, size, _ in files)
+        if total <= allowed:
+            return
+        for _, size, path in files[:-1]:
+            with suppress(OSError):  # another process was faster
+                os.unlink(path)
+            total -= size
+            if total <= SHARE_KEPT * allowed:
+                return
+
+    def _files(self) -> Iterator[tuple[int, int, str]]:
+        """(time of last use, bytes, path) of every file, those of interrupted writes included."""
+        for kind in DERIVED:
+            with suppress(OSError), os.scandir(self.folder / kind) as entries:
+                for entry in entries:
+                    with suppress(OSError):
+                        if entry.is_file(follow_symlinks=False):
+                            found = entry.stat(follow_symlinks=False)
+                            yield found.st_mtime_ns, found.st_size, entry.path
 
     def clear(self) -> None:
-        for kind in ("llvm", "choice"):
+        for kind in DERIVED:
             shutil.rmtree(self.folder / kind, ignore_errors=True)
 
 
-_said: set[Path] = set()
+_unchecked: dict[Path, float] = {}
+"""Bytes that this process has written to a folder since it was last measured."""
+_warned: set[Path] = set()
 
 
-def say_unwritable(folder: Path, error: OSError) -> None:
-    """Once for each folder."""
-    if folder not in _said:
-        _said.add(folder)
-        text = f"sharnir: the cache folder {folder} cannot be written ({error.strerror}); compiled code is not kept"
+def warn_unwritable(folder: Path, error: OSError) -> None:
+    """A warning, once per folder."""
+    if folder not in _warned:
+        _warned.add(folder)
+        text = (
+            f"sharnir: the cache folder {folder} cannot be written ({error.strerror}); compiled code is not cached. "
+            "Set SHARNIR_CACHE to a folder you can write to"
+        )
         warnings.warn(text, RuntimeWarning, stacklevel=2)
 
 
 def cache_clear() -> None:
-    """Remove the compiled code that sharnir has kept on disk; it is made anew when needed. The calibration stays."""
+    """Remove the compiled code that sharnir has cached on disk; it is compiled again when needed. The calibration stays."""
     Cache().clear()

@@ -65,10 +65,10 @@ class Compiled:
 
 
 def compile_text(text: str, store: Cache) -> Compiled:
-    return compile_kept((text,), lambda: text, store)
+    return compile_cached((text,), lambda: text, store)
 
 
-def compile_kept(depends_on: tuple[str, ...], make_text: Callable[[], str], store: Cache, vectorize: bool = False) -> Compiled:
+def compile_cached(depends_on: tuple[str, ...], make_text: Callable[[], str], store: Cache, vectorize: bool = False) -> Compiled:
     """Machine code under a digest of everything it depends on: the caller's part, the text of the compiler, LLVM, the
     processor. The assembly is made only where the code is not in the cache yet."""
     key = digest(host(), translators(), str(vectorize), *depends_on)

@@ -17,7 +17,7 @@ from .arithmetic import Options
 from .arrays import Array
 from .cache import Cache
 from .compiler import compile_module
-from .jit import CALLBACK, Compiled, compile_kept
+from .jit import CALLBACK, Compiled, compile_cached
 from .source import texts
 
 
@@ -100,7 +100,7 @@ class Loop:
         if key not in _loaded:
             declared = [str(_layout(group)) for group in self.groups]
             depends_on = (*texts(self.entry), self.entry.__qualname__, repr(self.options), str(self.shared), *declared)
-            _loaded[key] = compile_kept(depends_on, self._text, self._store, vectorize=self.options.vectorize)
+            _loaded[key] = compile_cached(depends_on, self._text, self._store, vectorize=self.options.vectorize)
         return _loaded[key]
 
     def _text(self) -> str:

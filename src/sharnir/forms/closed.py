@@ -9,10 +9,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .matrices import Matrices, dense
-
-Rows = tuple[np.ndarray, np.ndarray]
-"""J (m×n) and γ (m)."""
+from .blocks import dense
+from .constraint_rows import Rows
+from .matrices import Matrices
 
 
 def lagrange2(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.ndarray]:

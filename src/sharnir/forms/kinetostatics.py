@@ -10,7 +10,7 @@ from .solution import Solution
 
 def reactions(m: Matrices, vdot: np.ndarray) -> np.ndarray:
     """R (N×6) from the accelerations of all bodies."""
-    return (m.T.T @ (m.M @ vdot.ravel() - m.F)).reshape(-1, 6)
+    return m.inward(m.M @ vdot.ravel() - m.F).reshape(-1, 6)
 
 
 def solve(m: Matrices, qdd: np.ndarray) -> tuple[np.ndarray, Solution]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import MethodError
-from .matrices import Matrices, dense, factorised, solve_definite
+from .blocks import dense, solve_definite
+from .matrices import Matrices
 from .solution import Solution
 
 
@@ -16,8 +17,7 @@ def solve(m: Matrices, tau: np.ndarray) -> Solution:
     """The multipliers alone (3.10): Lλ = Zᵀ(w* − SM⁻¹F̂), L symmetric positive definite."""
     R_tau, F = _joint_forces(m, tau)
     right = m.Z.T @ (m.w_star - m.S @ (m.M_inverse @ F))
-    multipliers = factorised(m.L).solve(right) if m.sparse else solve_definite(m.L, right)
-    R = m.Z @ multipliers + R_tau
+    R = m.Z @ solve_definite(m.L, right) + R_tau
     vdot = m.M_inverse @ (m.S.T @ R + m.F)  # (3.9)
     return _solution(m, vdot, R)
 
@@ -45,15 +45,13 @@ def _joint_forces(m: Matrices, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 def _solution(m: Matrices, vdot: np.ndarray, R: np.ndarray) -> Solution:
-    relative = (m.S @ vdot - m.w_star).reshape(-1, 6)
-    qdd = np.concatenate([np.linalg.solve(A.T @ A, A.T @ w) for A, w in zip(m.A_blocks, relative, strict=True)])
-    return Solution(qdd=qdd, vdot=vdot.reshape(-1, 6), R=R.reshape(-1, 6))
+    return Solution(qdd=m.joint_accelerations(vdot), vdot=vdot.reshape(-1, 6), R=R.reshape(-1, 6))
 
 
 def invert_masses(m: Matrices) -> list[np.ndarray]:
     """M_i⁻¹ of every body; a body without mass or inertia has none, and this form cannot be used."""
     out = []
-    for body, M in zip(m.model.bodies, m.M_blocks, strict=True):
+    for body, M in zip(m.structure.bodies, m.M_blocks, strict=True):
         if not body.is_solid:
             raise MethodError(
                 f"method 'lagrange1' divides by the mass matrix of every body, but body {body.name!r} has "

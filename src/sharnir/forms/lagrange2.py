@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from .blocks import solve_definite
 from .kinetostatics import reactions
-from .matrices import Matrices, solve_definite
+from .matrices import Matrices
 from .solution import Solution
 
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from .blocks import block_diagonal, stacked
+from .blocks import solve as solve_system
 from .kinetostatics import reactions
-from .matrices import Matrices, factorised
+from .matrices import Matrices
 from .solution import Solution
 
 
@@ -17,15 +19,8 @@ def solve(m: Matrices, tau: np.ndarray) -> Solution:
     top, bottom = m.B.T @ m.M, m.Z.T @ m.S
     tau = tau + m.B.T @ m.F
     if m.rotors.any():  # q̈ = A⁺(Sv̇ − w*) turns the rotors
-        D = m._diagonal([r[:, None] * np.linalg.pinv(A) for A, r in zip(m.A_blocks, m.rotor_blocks, strict=True)])
+        D = block_diagonal([r[:, None] * np.linalg.pinv(A) for A, r in zip(m.A_blocks, m.rotor_blocks, strict=True)], m.sparse)
         top, tau = top + D @ m.S, tau + D @ m.w_star
     right = np.concatenate([tau, m.Z.T @ m.w_star])
-    if m.sparse:
-        from scipy import sparse as sp
-
-        vdot = factorised(sp.vstack([top, bottom])).solve(right)
-    else:
-        vdot = np.linalg.solve(np.vstack([top, bottom]), right)
-    relative = (m.S @ vdot - m.w_star).reshape(-1, 6)
-    qdd = np.concatenate([np.linalg.solve(A.T @ A, A.T @ w) for A, w in zip(m.A_blocks, relative, strict=True)])
-    return Solution(qdd=qdd, vdot=vdot.reshape(-1, 6), R=reactions(m, vdot))
+    vdot = solve_system(stacked(top, bottom), right)
+    return Solution(qdd=m.joint_accelerations(vdot), vdot=vdot.reshape(-1, 6), R=reactions(m, vdot))

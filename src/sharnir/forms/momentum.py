@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .matrices import Matrices, factorised
+from .blocks import solve
+from .matrices import Matrices
 
 
 def momenta(m: Matrices) -> np.ndarray:
@@ -20,13 +21,13 @@ def velocities(m: Matrices, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
     """Speeds q̇ (n), velocities v (N×6) and carried momenta Λ (N×6) from p; of m only the position is used."""
     N6 = 6 * m.N
     right = np.concatenate([np.zeros(N6), -(m.phi_r + m.from_base(m.base_velocity)), p])
-    x = factorised(m.extended).solve(right) if m.sparse else np.linalg.solve(m.extended, right)
+    x = solve(m.extended, right)
     return x[2 * N6 :], x[:N6].reshape(-1, 6), x[N6 : 2 * N6].reshape(-1, 6)
 
 
 def momentum_rates(m: Matrices, tau: np.ndarray, Lambda: np.ndarray) -> np.ndarray:
     """ṗ_i = τ_i + A_iᵀ(F^e*_i − v_i ×* Λ_i) + Ȧ_iᵀΛ_i, F^e* = Tᵀ(external wrenches), v ×* (f; m) = (ω×f ; ω×m + v×f)."""
-    carried = (m.T.T @ m.F_external).reshape(-1, 6)
+    carried = m.inward(m.F_external).reshape(-1, 6)
     m.needs_axes("momentum")
     out = tau + m.load
     for i, v in enumerate(m.v.reshape(-1, 6)):

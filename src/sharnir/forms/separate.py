@@ -15,27 +15,35 @@ from .solution import Solution
 
 def solve(m: Matrices, tau: np.ndarray) -> Solution:
     m.needs_axes("separate")
-    MA = [M.copy() for M in m.M_blocks]
-    carried = np.array([np.trace(M) for M in MA])  # how much hangs on each joint, to judge zero by
-    FA = list(m.F.reshape(-1, 6).copy())
-    w = m.w_star.reshape(-1, 6)
+    MA, U = articulated_inertias(m)
+    FA, w = m.F.reshape(-1, 6).copy(), m.w_star.reshape(-1, 6)
     for i in range(m.N - 1, -1, -1):  # (D3)
-        A, C, k = m.A_blocks[i], m.C[i], m.k[i]
+        A, k = m.A_blocks[i], m.k[i]
         if k >= 0:
-            U = joint_inertia(m, i, MA[i], carried[i])
-            carried[k] += carried[i]
-            P = np.eye(6) - MA[i] @ A @ np.linalg.solve(U, A.T)
-            MA[k] += C.T @ P @ MA[i] @ C
-            FA[k] += C.T @ (P @ (FA[i] - MA[i] @ w[i]) - MA[i] @ A @ np.linalg.solve(U, tau[m.axes(i)]))
+            free = FA[i] - MA[i] @ w[i]
+            FA[k] += m.C[i].T @ (free - MA[i] @ A @ np.linalg.solve(U[i], A.T @ free + tau[m.axes(i)]))
     qdd, vdot, R = np.zeros(m.n), np.zeros((m.N, 6)), np.zeros((m.N, 6))
     for i in range(m.N):  # (D4)
         A, k = m.A_blocks[i], m.k[i]
-        given = (m.C[i] @ vdot[k] if k >= 0 else 0.0) + w[i]  # w* of a body on the base holds C_i v̇_0 already
-        x = np.linalg.solve(joint_inertia(m, i, MA[i], carried[i]), tau[m.axes(i)] + A.T @ (FA[i] - MA[i] @ given))
+        known = (m.C[i] @ vdot[k] if k >= 0 else 0.0) + w[i]  # w* of a body on the base contains C_i v̇_0 already
+        x = np.linalg.solve(U[i], tau[m.axes(i)] + A.T @ (FA[i] - MA[i] @ known))
         qdd[m.axes(i)] = x
-        vdot[i] = given + A @ x
+        vdot[i] = known + A @ x
         R[i] = MA[i] @ vdot[i] - FA[i]
     return Solution(qdd=qdd, vdot=vdot, R=R)
+
+
+def articulated_inertias(m: Matrices) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """M_i^A and U_i of every body, from the leaves inward; SingularError where a joint moves no mass.                  (D3)"""
+    MA, U = [M.copy() for M in m.M_blocks], [np.zeros((0, 0))] * m.N
+    carried = np.array([np.trace(M) for M in MA])  # the scale by which the inertia of a joint counts as zero
+    for i in range(m.N - 1, -1, -1):
+        A, C, k = m.A_blocks[i], m.C[i], m.k[i]
+        U[i] = joint_inertia(m, i, MA[i], carried[i])
+        if k >= 0:
+            MA[k] += C.T @ (MA[i] - MA[i] @ A @ np.linalg.solve(U[i], A.T @ MA[i])) @ C
+            carried[k] += carried[i]
+    return MA, U
 
 
 def joint_inertia(m: Matrices, i: int, MA: np.ndarray, scale: float) -> np.ndarray:
@@ -44,30 +52,24 @@ def joint_inertia(m: Matrices, i: int, MA: np.ndarray, scale: float) -> np.ndarr
     U = A.T @ MA @ A + np.diag(m.rotor_blocks[i])
     felt = np.linalg.eigvalsh(U)
     if U.size and not felt[0] > 1e-13 * scale * np.abs(A).max() ** 2:
-        joint = m.model.joints[i]
+        joint = m.structure.placed[i]
         raise SingularError(
             f"joint {joint.name!r} moves no mass: nothing with inertia about its {'axis' if joint.nv == 1 else 'axes'} hangs "
-            f"on it (body {m.model.bodies[i].name!r} and what it carries); give that body mass or inertia, or weld the joint"
+            f"on it (body {m.structure.bodies[i].name!r} and what it carries); give that body mass or inertia, or weld the joint"
         )
     return U
 
 
 def check_inertia(m: Matrices) -> None:
-    """Raise SingularError where some joint moves no mass: the inward half of the method, inertias only."""
+    """Raise SingularError where some joint moves no mass."""
     if m.structure.coupled:
-        return check_coupled_inertia(m)
-    MA = [M.copy() for M in m.M_blocks]
-    carried = np.array([np.trace(M) for M in MA])
-    for i in range(m.N - 1, -1, -1):
-        A, C, k = m.A_blocks[i], m.C[i], m.k[i]
-        U = joint_inertia(m, i, MA[i], carried[i])
-        if k >= 0:
-            MA[k] += C.T @ (MA[i] - MA[i] @ A @ np.linalg.solve(U, A.T @ MA[i])) @ C
-            carried[k] += carried[i]
+        check_coupled_inertia(m)
+    else:
+        articulated_inertias(m)
 
 
 def check_coupled_inertia(m: Matrices) -> None:
-    """The same where joints share speeds: the whole inertia matrix is looked at."""
+    """The same where joints share speeds: by the least eigenvalue of the whole inertia matrix."""
     values, vectors = np.linalg.eigh(composite_inertia(m))
     if not values[0] > 1e-13 * values[-1]:
         name = m.model.v_names[int(np.argmax(np.abs(vectors[:, 0])))]

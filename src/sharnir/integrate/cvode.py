@@ -26,7 +26,7 @@ def run_cvode(
     try:
         from sksundae.cvode import CVODE
     except ImportError:
-        raise MethodError(f"{method.name!r} needs SUNDIALS: pip install sharnir[sundials]") from None
+        raise MethodError(f'{method.name!r} needs SUNDIALS: pip install "sharnir[sundials]"') from None
     return _Run(system, method, request, CVODE).run(progress, np.inf if max_steps is None else max_steps)
 
 

@@ -28,9 +28,9 @@ def import_mujoco() -> Any:
     try:
         import mujoco
     except ImportError:
-        raise ModelError("reading MJCF needs MuJoCo's own compiler; install it with: pip install sharnir[mjcf]") from None
+        raise ModelError('reading MJCF needs MuJoCo\'s own compiler: pip install "sharnir[mjcf]"') from None
     if not hasattr(mujoco, "MjSpec"):
-        raise ModelError(f"reading MJCF needs MuJoCo 3.2 or later, this is {mujoco.__version__}: pip install -U sharnir[mjcf]")
+        raise ModelError(f'reading MJCF needs MuJoCo 3.2 or later, this is {mujoco.__version__}: pip install -U "sharnir[mjcf]"')
     return mujoco
 
 

@@ -1,0 +1,61 @@
+"""Every joint type restated as a list of motions, from its definition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ..errors import MethodError
+from ..model.joints import Ball, Compound, ConstraintJoint, CustomJoint, Free, Joint, Weld
+from ..model.joints.base import AxisJoint, ElementaryMotion, trace_drive
+from ..model.pose import Pose, unit_axis
+from ..trace import Expression
+from .motions import ConstraintMotion, PoseMotion, QuaternionMotion
+
+
+class AxisMotion(NamedTuple):
+    """A turn about an axis and a shift along it, free or driven in time."""
+
+    axis: tuple[float, float, float]
+    turn: float
+    slide: float
+    drive: Expression | None
+
+
+General = QuaternionMotion | PoseMotion | ConstraintMotion
+Part = Pose | AxisMotion | General
+
+
+def parts(joint: Joint, label: str) -> Iterator[Part]:
+    """The motions of a joint type from the carrier outward, as the type defines them."""
+    if isinstance(joint, Compound):
+        for name, part, where in joint._moved(label):
+            yield from ([] if where.is_identity else [where])
+            yield from parts(part, f"{label}, part {name!r}")
+    elif isinstance(joint, AxisJoint):
+        drives = joint.drives(label)
+        for name, axis, turn, slide in joint.steps(label):
+            drive = trace_drive(drives[name], f"{label}: motion of {name!r}") if name in drives else None
+            yield AxisMotion(unit_axis(axis, label), turn, slide, drive)
+    elif isinstance(joint, (Ball, Free)) and joint.motion is None:
+        yield QuaternionMotion(len(joint.coordinates))
+    elif isinstance(joint, (Ball, Free, CustomJoint)):
+        (motion,) = joint.built(label)
+        assert motion.given is not None
+        yield PoseMotion(motion.given)
+    elif isinstance(joint, ConstraintJoint):
+        yield ConstraintMotion(joint, label)
+    elif not isinstance(joint, Weld):  # a type of the user's own, known by its elementary motions only
+        yield from (_elementary(motion, label) for motion in joint.built(label))
+
+
+def _elementary(motion: ElementaryMotion, label: str) -> Part:
+    if motion.placement is not None:
+        return motion.placement
+    if motion.given is not None and motion.nq == motion.nv:
+        return PoseMotion(motion.given)
+    if motion.given is None and motion.nv in (3, 6):
+        return QuaternionMotion(motion.nq)
+    if motion.turn or motion.slide:
+        return AxisMotion((0.0, 0.0, 1.0), motion.turn, motion.slide, motion.drive)
+    raise MethodError(f"{label}: the matrix forms cannot compute this joint; derive its type from ConstraintJoint or CustomJoint")

@@ -1,0 +1,172 @@
+"""The motions that joints are made of, each from its definition: a matrix, its derivatives, its columns.
+
+Turns and shifts by Rodrigues' formula, quaternions by their matrix, a user's pose by differentiating its expression, a
+user's constraints by solving them for the velocity, numerically and in every state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ..model.joints import ConstraintJoint
+from ..model.pose import Pose, Rotation
+from ..trace import Expression, Graph, Number, call_traced, check_numbers, tangent
+from .jets import column, hat, jet
+
+
+class Evaluated(NamedTuple):
+    """A motion in one state."""
+
+    jet: np.ndarray
+    columns: np.ndarray
+    """(nv, 2, 4, 4)."""
+    q_rate: np.ndarray
+    """(nq): rates of its coordinates."""
+    q_second: np.ndarray
+    """(nq): their second derivatives at constant speeds."""
+    q_slopes: np.ndarray
+    """(nv, nq): ∂q̇/∂speed."""
+
+
+def matrix_of(pose: Pose) -> np.ndarray:
+    """The 4×4 matrix of a placement."""
+    out = np.eye(4)
+    out[:3, :3], out[:3, 3] = pose.rotation.matrix, pose.position
+    return out
+
+
+# --- turns, shifts and screws: all of a model at once ---------------------------------------------------------------------
+def about_axes(axis: np.ndarray, turn: np.ndarray, slide: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """(m, 4, 4): turns by turn·x about unit axes and shifts by slide·x along them; R = E + sin θ ũ + (1 − cos θ) ũ²."""
+    K = hat(np.concatenate([np.zeros_like(axis), axis], axis=-1))[..., :3, :3]
+    angle = (turn * x)[..., None, None]
+    out = np.zeros((len(x), 4, 4))
+    out[:, :3, :3] = np.eye(3) + np.sin(angle) * K + 2 * np.sin(angle / 2) ** 2 * (K @ K)
+    out[:, :3, 3] = (slide * x)[:, None] * axis
+    out[:, 3, 3] = 1.0
+    return out
+
+
+# --- quaternions ----------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class QuaternionMotion:
+    """A ball joint (quaternion), or a free one (position, quaternion); speeds are components of the velocity in moved axes."""
+
+    nq: int
+
+    @property
+    def nv(self) -> int:
+        return self.nq - 1
+
+    def __call__(self, q: np.ndarray, v: np.ndarray, t: float) -> Evaluated:
+        axes = np.eye(6)[6 - len(v) :]
+        return self.moved(q, axes.T @ v, np.zeros(6), axes, np.zeros_like(axes))
+
+    def matrix(self, q: np.ndarray) -> np.ndarray:
+        H, U = np.eye(4), hat(np.array([0, 0, 0, *q[-3:]]))[:3, :3]
+        H[:3, :3] += 2 * (q[-4] * U + U @ U) / (q[-4:] @ q[-4:])
+        H[:3, 3] = q[:-4] if self.nq == 7 else 0.0
+        return H
+
+    def moved(self, q: np.ndarray, V: np.ndarray, V_rate: np.ndarray, A: np.ndarray, A_rate: np.ndarray) -> Evaluated:
+        """With velocity V and its rate, and the columns A (nv, 6) with theirs, all in moved axes.                      (J8)"""
+        H, Q, where = self.matrix(q), q[-4:], slice(0, self.nq - 4)
+
+        def rates(twist: np.ndarray) -> np.ndarray:
+            return np.concatenate([(H[:3, :3] @ twist[:3])[where], _quaternion_rate(Q, twist[3:])])
+
+        spun = np.concatenate([np.cross(V[3:], V[:3]), np.zeros(3)])
+        second = rates(V_rate + spun)
+        second[-4:] += _quaternion_rate(_quaternion_rate(Q, V[3:]), V[3:])
+        slopes = np.array([rates(a) for a in A]).reshape(len(A), self.nq)
+        return Evaluated(jet(H, V, V_rate), column(H, V, A, A_rate), rates(V), second, slopes)
+
+
+def _quaternion_rate(Q: np.ndarray, spin: np.ndarray) -> np.ndarray:
+    """Q̇ = ½ Q∘(0, ω), ω in moved axes."""
+    return np.concatenate([[-Q[1:] @ spin], Q[0] * spin + np.cross(Q[1:], spin)]) / 2
+
+
+# --- a pose as a function of coordinates and time -------------------------------------------------------------------------
+class PoseMotion:
+    """A pose given as a formula: H, Ḣ, Ḧ, ∂H/∂q_k and their rates are exact derivatives of its expression. [I] (2.2)–(2.6)"""
+
+    def __init__(self, given: Expression) -> None:
+        """`given`: an expression of (q, v, t) that begins with ρ (3) and G (9)."""
+        self.nq = self.nv = n = (len(given.inputs) - 1) // 2
+        q, v, t = given.inputs[:n], given.inputs[n : 2 * n], given.inputs[-1]
+        flow = [*zip(q, v, strict=True), (t, 1.0)]
+        pose = given.outputs[:12]
+        first = tangent(pose, flow)
+        outputs = [pose, first, tangent(first, flow)]
+        for x in q:
+            slope = tangent(pose, [(x, 1.0)])
+            outputs += [slope, tangent(slope, flow)]
+        self._expression = Expression(given.graph, given.inputs, [y for output in outputs for y in output])
+
+    def __call__(self, q: np.ndarray, v: np.ndarray, t: float) -> Evaluated:
+        values = np.array(self._expression(*q.tolist(), *v.tolist(), float(t)), dtype=float).reshape(-1, 12)
+        H = np.zeros((len(values), 4, 4))
+        H[:, :3, 3], H[:, :3, :3] = values[:, :3], values[:, 3:].reshape(-1, 3, 3).transpose(0, 2, 1)
+        H[0, 3, 3] = 1.0
+        return Evaluated(H[:3], H[3:].reshape(-1, 2, 4, 4), v, np.zeros_like(v), np.eye(len(v)))
+
+
+# --- a joint given by what it forbids -------------------------------------------------------------------------------------
+class ConstraintMotion:
+    """ξ(H, t) = 0: Zᵀ by derivatives of ξ along six unit twists; dependent components of the velocity V by a solve. (J4), (J5)
+
+    Differentiated once more, Zᵀ V̇ = −(Żᵀ V + (∂ξ/∂t)˙), which gives V̇ at constant speeds, and Zᵀ ȧ = −Żᵀ a for the columns.
+    """
+
+    nq = 7
+
+    def __init__(self, joint: ConstraintJoint, label: str) -> None:
+        graph = Graph()
+        h, V, t = graph.inputs(12), graph.inputs(6), graph.input()
+        pose = Pose(h[:3], Rotation(h[3:]))
+        found = call_traced(joint.constraints, (pose, t), f"{label}: the constraints")
+        xi = check_numbers(found if hasattr(found, "__len__") else [found], graph, f"{label}: the constraints")
+        flow = [*zip(h, _along(h, V), strict=True), (t, 1.0)]
+        rows = [tangent(xi, list(zip(h, _along(h, unit), strict=True))) for unit in np.eye(6).tolist()]
+        by_time = tangent(xi, [(t, 1.0)])
+        first: list[Number] = [y for row in (*rows, by_time) for y in row]
+        self._expression = Expression(graph, [*h, *V, t], [*first, *tangent(first, flow)])
+        self.m = len(xi)
+        self.free = list(joint.independent)
+        self.nv = len(self.free)
+        self.dependent = [k for k in range(6) if k not in self.free]
+        self._free_motion = QuaternionMotion(7)
+
+    def __call__(self, q: np.ndarray, v: np.ndarray, t: float) -> Evaluated:
+        H = self._free_motion.matrix(q)
+        Z, by_time = self._rows(H, np.zeros(6), t)[0]
+        A = np.zeros((6, len(self.free)))
+        A[self.free] = np.eye(len(self.free))
+        V = A @ v
+        solve = np.linalg.inv(Z[:, self.dependent])
+        A[self.dependent] = -solve @ Z[:, self.free]
+        V[self.dependent] = -solve @ (Z[:, self.free] @ v + by_time)
+        Z_rate, by_time_rate = self._rows(H, V, t)[1]
+        A_rate, V_rate = np.zeros_like(A), np.zeros(6)
+        A_rate[self.dependent] = -solve @ Z_rate @ A
+        V_rate[self.dependent] = -solve @ (Z_rate @ V + by_time_rate)
+        return self._free_motion.moved(q, V, V_rate, A.T, A_rate.T)
+
+    def _rows(self, H: np.ndarray, V: np.ndarray, t: float) -> list[tuple[np.ndarray, np.ndarray]]:
+        """(Zᵀ, ∂ξ/∂t) and their rates along V."""
+        values = self._expression(*H[:3, 3].tolist(), *H[:3, :3].ravel().tolist(), *V.tolist(), float(t))
+        both = np.array(values, dtype=float).reshape(2, 7, self.m)
+        return [(x[:6].T, x[6]) for x in both]
+
+
+def _along(h: Sequence[Number], V: Sequence[Number]) -> list[Number]:
+    """Rates of position and rotation, row by row, of a frame that moves with V in its own axes: ṗ = Ru, Ṙ = Rω̃."""
+    R = [h[3:6], h[6:9], h[9:12]]
+    u, (x, y, z) = V[:3], V[3:]
+    linear = [row[0] * u[0] + row[1] * u[1] + row[2] * u[2] for row in R]
+    return linear + [s for a, b, c in R for s in (b * z - c * y, c * x - a * z, a * y - b * x)]
