@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..dialect.storage import allocate
 from ..errors import known
-from ..kernels.joint_stage import GIVEN, Joints, JointValues, joint_stage
+from ..kernels.joint_stage import GIVEN, Joints
 from ..kernels.tree import Tree
 from ..trace import Expression, Number
 from ..types import FloatArray, IntArray
@@ -167,13 +166,6 @@ class Structure:
             armature[k, :n] = joint.type.per_speed("armature", n, f"joint {joint.name!r}")
         ratio = np.array([1.0, *(1.0 if j.follows is None else j.follows.ratio for j in self.placed)])
         return speed, armature[kind_of[owner - 1], within] * ratio[owner] ** 2
-
-    def joint_values(self, q: np.ndarray, v: np.ndarray, t: float) -> JointValues:
-        """The joint stage, interpreted on floats."""
-        drive, given = self.user_functions(q.tolist(), v.tolist(), float(t))
-        out = allocate(JointValues, self.sizes)
-        joint_stage(self.joints, np.array(drive).reshape(-1, 3), np.array(given), q, v, out)
-        return out
 
 
 def axes_above(carrier: IntArray, first: IntArray, owner: IntArray) -> IntArray:
