@@ -134,7 +134,10 @@ def test_what_is_no_formula_is_refused_at_once(text, says):
         (lambda: sh.formula("t", "t t"), "must be a word"),
         (lambda: sh.formula("a", "t", where={"a": "b", "b": "t"}), "unknown name 'b'"),
         (lambda: sh.formula(None, "t"), "expected a formula or a number"),
-        (lambda: sh.PoseFormula(turns=[("w", "t")]), "unknown axis 'w'"),
+        (
+            lambda: sh.PoseFormula(turns=[("w", "t")]),
+            "turns[0].axis: expected 'x', 'y', 'z', '-x', '-y', '-z' or three numbers, got 'w'",
+        ),
         (lambda: sh.PoseFormula(turns=[("x", "t")], quaternion=(1, 0, 0, 0)), "not both"),
         (lambda: sh.PoseFormula(position=("t", 0.0)), "expected 3 formulas"),
         (lambda: sh.VectorFormula("t", 0.0), "expected 3 formulas"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
-
 import numpy as np
 import pytest
 
@@ -58,8 +56,7 @@ def test_a_driven_joint_is_the_free_one_moved_by_hand(name, swapped):
     free = RESTATED[name][0] if name in RESTATED else sh.CustomJoint(2, moving)
     waves = [wave(k + 1.0) for k in range(len(free.coordinates))]
     motion = {c: w[0] for c, w in zip(free.coordinates, waves, strict=True)}
-    driven = copy(free)
-    driven.motion = motion
+    driven = free.driven(motion)
     where = placed(np.random.default_rng(4))
     q, v, a = (np.array([float(w[k](T0)) for w in waves]) for k in range(3))
     expected, actual = seen(alone(free, swapped, **where), q, v, T0), seen(alone(driven, swapped, **where), [], [], T0)

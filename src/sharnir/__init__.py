@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         Motor,
         PointGravity,
         SpringDamper,
+        Tendon,
         Wrench,
     )
     from .model.formulas import ConstraintFormula, PoseFormula, SignalFormula, VectorFormula
@@ -121,7 +122,7 @@ _HOMES = {
     "model.import_report": "ImportReport",
     "programs.methods": "methods",
     "model.constraints": "Constraint Distance Gear PointOnCurve PointOnSurface Rolling SpeedConstraint",
-    "model.forces": "Bushing Drag Force JointFriction JointSpring JointStop Motion Motor PointGravity SpringDamper Wrench",
+    "model.forces": "Bushing Drag Force JointFriction JointSpring JointStop Motion Motor PointGravity SpringDamper Tendon Wrench",
     "model.formulas": "ConstraintFormula PoseFormula SignalFormula VectorFormula",
     "model.joints": "Ball Compound ConstraintJoint CustomJoint Cylindrical Free Joint Planar Prismatic Revolute "
     "Screw Translation Universal Weld",
@@ -215,6 +216,7 @@ __all__ = [
     "Sphere",
     "SpringDamper",
     "StateError",
+    "Tendon",
     "TraceError",
     "Translation",
     "Universal",

@@ -13,7 +13,6 @@ from ..errors import ModelError, StateError, known
 from . import topology
 from .body import GROUND, Body, make_body
 from .constraints import ClosingJoint, Constraint, UserConstraint
-from .constraints.closing import can_be_cut
 from .forces import Force, UserForce
 from .frozen import fast_constructor
 from .garbage import no_collection
@@ -480,7 +479,7 @@ class Model:
         """Joints that close loops can be cut, and nobody needs their coordinates."""
         needed = self._needed_coordinates() if self.closing_joints else {}
         for j in self.closing_joints:
-            if not can_be_cut(j.type):
+            if not j.type.can_be_cut:
                 kind = f"{j.type.type_name} joint{' driven like this' if j.type.motion is not None else ''}"
                 raise ModelError(
                     f"joint {j.name!r} closes a loop, and a {kind} cannot be cut: what it forbids cannot be said without its "
@@ -498,7 +497,7 @@ class Model:
         """Of several joints in a loop the one of highest rank is cut: the fewer rows the better; last those whose coordinates
         are needed, and those that cannot be cut at all."""
         needed = self._needed_coordinates()
-        ranks = by_type(self._joints, lambda joint: len(joint.v_names()) if can_be_cut(joint) else -1)
+        ranks = by_type(self._joints, lambda joint: len(joint.v_names()) if joint.can_be_cut else -1)
         return [-1 if j.name in needed else rank for j, rank in zip(self._joints, ranks, strict=True)]
 
     def _needed_coordinates(self) -> dict[str, str]:

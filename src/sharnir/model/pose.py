@@ -137,6 +137,12 @@ class Rotation:
             return Rotation._made(algebra.mm(self.entries, other.entries))
         return algebra.mv(self.entries, vector3(other, "vector"))
 
+    def __eq__(self, other: object) -> bool:
+        return tuple(self.entries) == tuple(other.entries) if isinstance(other, Rotation) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.entries))
+
     def __repr__(self) -> str:
         return f"Rotation({tuple(self.entries)})"
 
@@ -170,6 +176,12 @@ class Pose:
     @property
     def is_identity(self) -> bool:
         return self.position == (0.0, 0.0, 0.0) and tuple(self.rotation.entries) == algebra.IDENTITY
+
+    def __eq__(self, other: object) -> bool:
+        return (self.position, self.rotation) == (other.position, other.rotation) if isinstance(other, Pose) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.position, self.rotation))
 
     def __repr__(self) -> str:
         return f"Pose({self.position}, {tuple(self.rotation.entries)})"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...errors import ModelError
 from ...trace import Number, Symbol
 
 if TYPE_CHECKING:
@@ -17,24 +16,24 @@ Numbers = Mapping[str, Any]
 
 
 class Force:
-    """Something that pushes. A subclass says how, on numbers of any kind: floats when interpreted, symbols when compiled.
+    """Something that pushes. A subclass defines how, on numbers of any kind: floats when interpreted, symbols when compiled.
 
-    It says so in `act`; or in two steps, `numbers` and `formula`, and then ten thousand of them are traced as quickly as one.
+    It defines `act`; or the two steps `numbers` and `formula`, and then ten thousand of them are traced as fast as one.
     """
 
     name: str | None = None
 
     @property
     def has_function(self) -> bool:
-        """Whether a function of the user's has a say in it: it may do anything where it was not tried."""
+        """Whether it depends on a function of the user's, which may do anything where it was not evaluated."""
         return not self.alike or any(callable(x) and not isinstance(x, Symbol) for x in vars(self).values())
 
     def act(self, on: Motion) -> Number | None:
-        """Push bodies and joints through `on`; return the energy stored, nothing where none is."""
+        """Push bodies and joints through `on`; return the energy stored, None where there is none."""
         return self.formula(on, self.numbers(on))
 
     def numbers(self, on: Motion) -> Numbers:
-        """The numbers of its formula by field, complete and checked: what joints have of their own is filled in."""
+        """The numbers of its formula by field, with the options of joints in place of what was left at its default."""
         return {}
 
     def formula(self, on: Motion, n: Numbers) -> Number | None:
@@ -51,7 +50,7 @@ class Force:
         return (self,)
 
     def bodies(self) -> Sequence[str]:
-        """Names of bodies it speaks of, checked when it is added."""
+        """Names of the bodies it refers to, checked when it is added."""
         return ()
 
     def joints(self) -> Sequence[str]:
@@ -68,17 +67,6 @@ class UserForce(Force):
 
     def act(self, on: Motion) -> Number | None:
         return self.function(on)
-
-
-def positive(x: Any, what: str, zero: bool = True) -> float:
-    """A finite number that is not negative (`zero=False`: positive)."""
-    try:
-        value = float(x)
-    except (TypeError, ValueError):
-        raise ModelError(f"{what}: expected a number, got {x!r}") from None
-    if not (0.0 <= value < float("inf")) or (value == 0.0 and not zero):
-        raise ModelError(f"{what}: expected a finite number {'not below' if zero else 'above'} zero, got {value}")
-    return value
 
 
 def value_of(x: Any, *args: Any) -> Any:

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...kernels.joint_stage import FREE
-from .ball import driven_pose
-from .base import ElementaryMotion, Joint
+from ...trace import Number
+from ..element import element
+from ..pose import Pose
+from .closing_rows import Row
+from .quaternion import QuaternionJoint
 
 
-class Free(Joint):
+@element("free")
+class Free(QuaternionJoint):
     """No constraint: the fictitious joint of a floating body. Coordinates: position in the carrier's axes, then a
     quaternion (w x y z); speeds: velocity of the origin, then angular velocity, both in the moved axes.
-    `motion=f(t)` returning a Pose drives it wholly."""
+    `motion=f(t)` returning a Pose drives it as a whole."""
 
-    coordinates = ("x", "y", "z", "qw", "qx", "qy", "qz")
-    _speeds = ("vx", "vy", "vz", "wx", "wy", "wz")
+    kind, drive_returns = FREE, "Pose"
+    coordinates, speeds = ("x", "y", "z", "qw", "qx", "qy", "qz"), ("vx", "vy", "vz", "wx", "wy", "wz")
+    reference = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 
-    def motions(self, label: str) -> list[ElementaryMotion]:
-        if self.motion is None:
-            return [ElementaryMotion(FREE, nq=7, nv=6)]
-        return [driven_pose(self, label)]
-
-    def q_names(self) -> tuple[str, ...]:
-        return self.coordinates if self.motion is None else ()
-
-    def v_names(self) -> tuple[str, ...]:
-        return self._speeds if self.motion is None else ()
-
-    def quaternions(self) -> tuple[int, ...]:
-        return (3,) if self.motion is None else ()
-
-    def neutral(self) -> tuple[float, ...]:
-        return (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0) if self.motion is None else ()
+    def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
+        return []

@@ -1,26 +1,20 @@
-"""One turn that advances."""
+"""One rotation that advances."""
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
-from ...errors import ModelError
+from ..element import element, element_field
 from ..pose import Axis
+from ..values import AxisValue, Scalar
 from .base import AxisJoint
 
 
+@element("screw")
 class Screw(AxisJoint):
-    """A turn about an axis that shifts along it by `pitch` metres per radian. The coordinate is the angle."""
+    """Rotation about an axis with translation along it in proportion. The coordinate is the angle."""
 
+    axis: Axis = element_field(AxisValue(), default="z", meaning="axis of the screw")
+    pitch: float = element_field(Scalar(), unit="m/rad", meaning="translation per radian", kw_only=True)
     coordinates = ("angle",)
-
-    def __init__(self, axis: Axis = "z", *, pitch: float, **options: Any) -> None:
-        super().__init__(**options)
-        if not math.isfinite(pitch):
-            raise ModelError(f"screw: pitch must be a finite number of metres per radian, got {pitch}")
-        self.axis = axis
-        self.pitch = float(pitch)
 
     def steps(self, label: str) -> list[tuple[str, Axis, float, float]]:
         return [("angle", self.axis, 1.0, self.pitch)]
