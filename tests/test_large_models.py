@@ -12,7 +12,7 @@ import pytest
 import sharnir as sh
 from sharnir.kernels.joint_stage import GIVEN
 from sharnir.model.body import principal_moments
-from sharnir.model.joints.base import Motion, fixed
+from sharnir.model.joints.base import ElementaryMotion, fixed
 from sharnir.model.states import check_state
 from sharnir.model.structure import axes_above
 
@@ -118,7 +118,7 @@ MODELS = [*(sh.samples.all_joints(seed) for seed in range(6)), *(of_many_kinds(s
 @pytest.mark.parametrize("model", MODELS, ids=lambda m: m.name)
 def test_all_joints_at_once_are_the_joints_one_by_one(model):
     s = model.freeze()
-    base = [] if model._base is None else [Motion(GIVEN, given=model._base)]
+    base = [] if model._base is None else [ElementaryMotion(GIVEN, given=model._base)]
     start, first, q_first, v_first, columns = rows_one_by_one(s, base)
     j = s.joints
     for found, wanted in ((j.start, start), (s.first, first), (s.q_first, q_first), (s.v_first, v_first)):

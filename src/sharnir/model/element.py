@@ -52,7 +52,7 @@ def element_field(
     meaning: str = "",
     key: str | None = None,
     last: bool = False,
-    kw_only: bool = False,
+    kw_only: Any = MISSING,
 ) -> Any:
     """A field of an element. `key`: its key in files where it is not the name, "" where files do not have it."""
     described = {"described": (kind, unit, meaning, key, last)}

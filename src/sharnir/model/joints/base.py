@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 
 from ...errors import ModelError, known
 from ...kernels import joint_stage as stage
-from ...kernels.algebra import ZERO3, scale
-from ...trace import Expression, Graph, Number, call_traced, check_numbers, tangent
+from ...trace import Expression, Number
 from ...trace.functions import sqrt
 from ..element import Element, element, element_field
-from ..pose import Axis, Pose, Rotation, unit_axis
+from ..pose import Pose
 from ..values import DriveFunction, Limits, Scalar, ScalarOrVector
 from .closing_rows import Row
 
@@ -41,76 +40,39 @@ class ElementaryMotion:
     """Moved by the coordinate of another joint."""
 
 
-PER_SPEED = ScalarOrVector(Scalar(at_least=0.0))
+POSITIVE, ANY = ScalarOrVector(Scalar(at_least=0.0)), ScalarOrVector(Scalar(endless=True))
+"""Options: one number, or one for each speed (of `rest` for each coordinate)."""
+Q, F = "rad, m", "N m, N"
+"""Units of coordinates and forces of rotating and of sliding axes."""
 
 
 @element()
 class Joint(Element):
     """How one body may move relative to another. Subclasses define the elementary motions it consists of."""
 
+    _: KW_ONLY
     motion: Motion = element_field(
         DriveFunction(),
         default=None,
-        kw_only=True,
-        meaning="drives the joint: a function of t, functions by coordinate, or (ball, free) a function that returns a pose; "
-        "a driven coordinate is no freedom, its force is an output",
+        meaning="drives the joint: a function of t, or functions by coordinate; a driven "
+        "coordinate is no freedom, its force is an output",
     )
     limits: Any = element_field(
-        Limits(),
-        default=None,
-        kw_only=True,
-        unit="rad, m",
-        meaning="(low, high) or one such pair per coordinate; they act where the model has a joint stop",
+        Limits(), default=None, unit=Q, meaning="(low, high), or a pair per coordinate; they act where there is a joint stop"
     )
-    damping: OneOrMore = element_field(
-        PER_SPEED,
-        default=0.0,
-        kw_only=True,
-        unit="N m s/rad, N s/m",
-        meaning="force per speed; one number or one per speed",
-    )
+    damping: OneOrMore = element_field(POSITIVE, default=0.0, unit="N m s/rad, N s/m", meaning="force per speed")
     friction: OneOrMore = element_field(
-        PER_SPEED,
-        default=0.0,
-        kw_only=True,
-        unit="N m, N",
-        meaning="dry friction, one number or one per speed; it acts where the model has a joint friction",
+        POSITIVE, default=0.0, unit=F, meaning="dry friction; it acts where there is a joint friction"
     )
-    stiffness: OneOrMore = element_field(
-        PER_SPEED,
-        default=0.0,
-        kw_only=True,
-        unit="N m/rad, N/m",
-        meaning="force per unit of the coordinate; of a ball joint moment per component of the rotation vector",
-    )
+    stiffness: OneOrMore = element_field(POSITIVE, default=0.0, unit="N m/rad, N/m", meaning="force per unit of the coordinate")
     rest: OneOrMore = element_field(
-        ScalarOrVector(Scalar(endless=True)),
-        default=0.0,
-        kw_only=True,
-        unit="rad, m",
-        meaning="coordinate at which the spring is free; of a ball joint a quaternion",
+        ANY, default=0.0, unit=Q, meaning="coordinate at which the spring is free; of a ball joint a quaternion"
     )
     armature: OneOrMore = element_field(
-        PER_SPEED,
-        default=0.0,
-        kw_only=True,
-        unit="kg m², kg",
-        meaning="inertia of the drive's rotor as the joint feels it (times the gear ratio squared), one number or one per speed",
+        POSITIVE, default=0.0, unit="kg m², kg", meaning="inertia of the drive's rotor, times the gear ratio squared"
     )
-    effort: OneOrMore | None = element_field(
-        ScalarOrVector(Scalar(endless=True)),
-        default=None,
-        kw_only=True,
-        unit="N m, N",
-        meaning="largest force of the drive",
-    )
-    velocity: OneOrMore | None = element_field(
-        ScalarOrVector(Scalar(endless=True)),
-        default=None,
-        kw_only=True,
-        unit="rad/s, m/s",
-        meaning="largest speed of the drive",
-    )
+    effort: OneOrMore | None = element_field(ANY, default=None, unit=F, meaning="largest force of the drive")
+    velocity: OneOrMore | None = element_field(ANY, default=None, unit="rad/s, m/s", meaning="largest speed of the drive")
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -233,53 +195,9 @@ class Joint(Element):
         return super().__repr__() if self.is_described else f"{self.type_name}({', '.join(self.q_names()) or 'no freedom'})"
 
 
-class AxisJoint(Joint):
-    """A joint that consists of rotations about and translations along given axes, one after another."""
-
-    def steps(self, label: str) -> list[tuple[str, Axis, float, float]]:
-        """(coordinate, axis, radians per unit, metres per unit) in order."""
-        raise NotImplementedError
-
-    def motions(self, label: str) -> list[ElementaryMotion]:
-        drives = self.drives(label)
-        out: list[ElementaryMotion] = []
-        aligned = Rotation.identity()  # the axes reached so far, z along the last axis
-        for name, axis, turn, slide in self.steps(label):
-            wanted = Rotation.align_z(unit_axis(axis, f"{label}, {name}" if len(self.coordinates) > 1 else label))
-            out += fixed(Pose(rotation=aligned.T @ wanted))
-            aligned = wanted
-            kind = stage.SCREW if turn and slide else stage.TURN if turn else stage.SLIDE
-            if name in drives:
-                out.append(
-                    ElementaryMotion(
-                        kind, turn=turn, slide=slide, drive=trace_drive(drives[name], f"{label}: motion of {name!r}")
-                    )
-                )
-            else:
-                out.append(ElementaryMotion(kind, nq=1, nv=1, turn=turn, slide=slide))
-        return out + fixed(Pose(rotation=aligned.T))
-
-    def driven_pose(self, t: Number, label: str) -> Pose:
-        pose, drives = Pose(), self.drives(label)
-        for name, direction, turn, slide in self.steps(label):
-            axis, x = unit_axis(direction, label), drives[name](t)
-            shift = scale(axis, slide * x) if slide else ZERO3
-            pose = pose @ Pose(shift, Rotation.about(axis, turn * x) if turn else None)
-        return pose
-
-
 def fixed(placement: Pose) -> list[ElementaryMotion]:
     """A constant placement, or nothing where it is the identity."""
     return [] if placement.is_identity else [ElementaryMotion(stage.FIXED, placement=placement)]
-
-
-def trace_drive(function: Callable[[Any], Any], what: str) -> Expression:
-    """A function of time with its first two derivatives."""
-    graph = Graph()
-    t = graph.input()
-    value = check_numbers([call_traced(function, [t], what)], graph, what)
-    first = tangent(value, [(t, 1.0)])
-    return Expression(graph, [t], value + first + tangent(first, [(t, 1.0)]))
 
 
 def per_coordinate(value: Any, n: int, what: str) -> Sequence[float]:

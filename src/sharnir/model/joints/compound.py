@@ -81,8 +81,7 @@ class Compound(Joint):
     """
 
     parts: Any = element_field(
-        Parts(),
-        meaning="joints by part, each at the pose of its frame in the frame that the part before it moves",
+        Parts(), meaning="joints by part, each at the pose of its frame in the frame that the part before it moves"
     )
     damping = _of_the_parts("damping")
     friction = _of_the_parts("friction")

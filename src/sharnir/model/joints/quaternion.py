@@ -1,15 +1,17 @@
-"""What ball and free joints have in common: quaternion coordinates, and a drive of the joint as a whole."""
+"""Joints with quaternion coordinates: ball and free. They are driven as a whole."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from ...errors import ModelError
-from ...kernels.joint_stage import GIVEN
+from ...kernels.joint_stage import BALL, FREE, GIVEN
 from ...trace import Number
 from ..element import element
 from ..pose import Pose, Rotation
 from .base import ElementaryMotion, Joint
+from .closing_rows import Row, no_shift
 from .traced import pose_expression
 
 
@@ -48,3 +50,30 @@ class QuaternionJoint(Joint):
 
     def neutral(self) -> tuple[float, ...]:
         return self.reference if self.motion is None else ()
+
+
+@element("ball")
+class Ball(QuaternionJoint):
+    """A spherical joint. Coordinates: a quaternion (w x y z); speeds: angular velocity in the axes of the joint frame
+    of the moved body. `motion=f(t)` returning a Rotation drives it as a whole."""
+
+    kind, drive_returns = BALL, "Rotation"
+    coordinates, speeds = ("qw", "qx", "qy", "qz"), ("wx", "wy", "wz")
+    reference = (1.0, 0.0, 0.0, 0.0)
+
+    def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
+        return no_shift(pose.position)
+
+
+@element("free")
+class Free(QuaternionJoint):
+    """No constraint: the fictitious joint of a floating body. Coordinates: position in the carrier's axes, then a
+    quaternion (w x y z); speeds: velocity of the origin, then angular velocity, both in the moved axes.
+    `motion=f(t)` returning a Pose drives it as a whole."""
+
+    kind, drive_returns = FREE, "Pose"
+    coordinates, speeds = ("x", "y", "z", "qw", "qx", "qy", "qz"), ("vx", "vy", "vz", "wx", "wy", "wz")
+    reference = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+
+    def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
+        return []
