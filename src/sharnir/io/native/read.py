@@ -17,7 +17,8 @@ from ...model.values import Fault, Name
 from ..xml import read_bytes
 from .document import Document
 from .entries import JointPlacement, ModelEntry
-from .reading import Faults, at, read_element
+from .faults import Faults, at
+from .reading import read_element
 
 MAX_SHOWN = 10
 """Mistakes that one message lists."""

@@ -1,69 +1,23 @@
-"""Values of a file, read: from plain data to what the fields of elements take. All mistakes are found, each with its path."""
+"""Values of a file, read: from plain data to what the fields of elements take."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING
-from functools import cache, singledispatch
+from functools import cache
 from math import isfinite
 from typing import Any, NamedTuple
 
-from numpy.linalg import LinAlgError
-
-from ...errors import ModelError, SharnirError, known
+from ...errors import ModelError, known
 from ...model import values as kinds
 from ...model.element import Described, Element, described, unknown
 from ...model.formulas import PoseFormula, VectorFormula
 from ...model.joints.compound import Parts
 from ...model.pose import Pose
-from ...model.values import Fault, Kind, expected, shown
+from ...model.values import Fault, Kind, expected, of_kind, shown
 from ...trace.formula import Formula, constant
 from .entries import JOINTS, VERSION, LongFormula, LongVector, PartPlacement, Place, PoseEntry, Record, Tagged, Version
-
-REFUSALS = (SharnirError, ArithmeticError, LinAlgError, RecursionError)
-"""What building raises on numbers that no mechanism has."""
-
-
-class Faults(Exception):
-    """Everything that is wrong with a value."""
-
-    def __init__(self, faults: Sequence[Fault]) -> None:
-        super().__init__("; ".join(fault.what for fault in faults))
-        self.faults = list(faults)
-
-
-@contextmanager
-def at(*path: str | int) -> Iterator[None]:
-    """What goes wrong inside belongs to this part of the file."""
-    try:
-        yield
-    except Faults as error:
-        raise Faults([Fault(fault.what, *path, *fault.path) for fault in error.faults]) from None
-    except Fault as fault:
-        raise Faults([Fault(fault.what, *path, *fault.path)]) from None
-    except REFUSALS as error:
-        raise Faults([Fault(str(error), *path)]) from None
-
-
-def each(parts: Iterable[tuple[Any, Any]], read_one: Callable[[Any], Any]) -> dict[Any, Any]:
-    """Parts of a value by their keys, read one by one; the faults of all of them are reported."""
-    out, faults = dict[Any, Any](), list[Fault]()
-    for key, part in parts:
-        try:
-            with at(key):
-                out[key] = read_one(part)
-        except Faults as error:
-            faults += error.faults
-    if faults:
-        raise Faults(faults)
-    return out
-
-
-def items(value: Any, read_one: Callable[[Any], Any]) -> tuple[Any, ...]:
-    if not isinstance(value, list):
-        raise expected("a list", value)
-    return tuple(each(enumerate(value), read_one).values())
+from .faults import at, each, items
 
 
 # --- entries ------------------------------------------------------------------------------------------------------------------
@@ -139,15 +93,9 @@ def read_tagged(kind: Tagged, data: Any) -> Any:
 
 
 # --- values by kind -------------------------------------------------------------------------------------------------------------
-@singledispatch
 def read(kind: Kind, value: Any, entry: Entry) -> Any:
     """The value of a field of `entry`."""
-    return kind.check(constants(value) if isinstance(kind, NUMERIC) else value)
-
-
-NUMERIC = (
-    kinds.Scalar, kinds.Vector, kinds.ScalarOrVector, kinds.Limits, kinds.Matrix, kinds.State, kinds.Times,
-)  # fmt: skip
+    return of_kind(READERS, kind)(kind, value, entry)
 
 
 def constants(value: Any) -> Any:
@@ -165,43 +113,20 @@ def constants(value: Any) -> Any:
     return value
 
 
-@read.register
-def _(kind: kinds.AxisValue, value: Any, entry: Entry) -> Any:
-    return kind.check(constants(value) if isinstance(value, list) else value)
-
-
-@read.register
-def _(kind: Version, value: Any, entry: Entry) -> int:
+def _version(kind: Version, value: Any, entry: Entry) -> int:
     if value != VERSION or isinstance(value, bool):
         raise expected(f"{VERSION}, the version of the format that this sharnir reads", value)
     return VERSION
 
 
-@read.register
-def _(kind: Record, value: Any, entry: Entry) -> Any:
-    return read_element(kind.of, value)
-
-
-@read.register
-def _(kind: Tagged, value: Any, entry: Entry) -> Any:
-    return read_tagged(kind, value)
-
-
-@read.register
-def _(kind: kinds.ByName, value: Any, entry: Entry) -> dict[str, Any]:
+def _by_name(kind: kinds.ByName, value: Any, entry: Entry) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise Fault(f"expected entries by name, got {shown(value)}")
     each(((name, name) for name in value), kinds.Name().check)
     return each(value.items(), lambda one: read(kind.of, one, entry))
 
 
-@read.register
-def _(kind: kinds.Elements, value: Any, entry: Entry) -> tuple[Any, ...]:
-    return items(value, lambda one: read_element(kind.of, one))
-
-
-@read.register
-def _(kind: kinds.Rows, value: Any, entry: Entry) -> tuple[Any, ...]:
+def _rows(kind: kinds.Rows, value: Any, entry: Entry) -> tuple[Any, ...]:
     columns = [
         Described(of, "", "", key, False, key, MISSING if default is None else default, False)
         for key, (of, default) in kind.columns.items()
@@ -209,20 +134,13 @@ def _(kind: kinds.Rows, value: Any, entry: Entry) -> tuple[Any, ...]:
     return items(value, lambda row: tuple(read_fields(columns, row).values()))
 
 
-@read.register
-def _(kind: Parts, value: Any, entry: Entry) -> Any:
+def _parts(kind: Parts, value: Any, entry: Entry) -> Any:
     parts = read(kinds.ByName(Tagged(JOINTS, PartPlacement)), value, entry)
     return kind.check({name: (joint, place.at) for name, (joint, place) in parts.items()})
 
 
 # --- places ---------------------------------------------------------------------------------------------------------------------
-@read.register
-def _(kind: kinds.PoseValue, value: Any, entry: Entry) -> Pose:
-    return read_pose(value, "a pose {position: …, rpy: …} or a position [x, y, z]")
-
-
-@read.register
-def _(kind: Place, value: Any, entry: Entry) -> Pose | str:
+def _place(kind: Place, value: Any, entry: Entry) -> Pose | str:
     if isinstance(value, str):
         return kinds.Name().check(value)
     return read_pose(value, "a pose {position: …, rpy: …}, a position [x, y, z] or the name of a frame")
@@ -240,8 +158,7 @@ def read_pose(value: Any, what: str) -> Pose:
 
 
 # --- formulas -------------------------------------------------------------------------------------------------------------------
-@read.register
-def _(kind: kinds.Function, value: Any, entry: Entry) -> Any:
+def _function(kind: kinds.Function, value: Any, entry: Entry) -> Any:
     if isinstance(value, dict):
         return read_element(LongFormula, value).build(kind.variables)
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
@@ -250,8 +167,7 @@ def _(kind: kinds.Function, value: Any, entry: Entry) -> Any:
     return item if kind.or_number and isinstance(item, float) else Formula(item, kind.variables)
 
 
-@read.register
-def _(kind: kinds.VectorFunction, value: Any, entry: Entry) -> Any:
+def _vector(kind: kinds.VectorFunction, value: Any, entry: Entry) -> Any:
     if isinstance(value, dict):
         return read_element(LongVector, value).build()
     if not isinstance(value, list):
@@ -260,8 +176,7 @@ def _(kind: kinds.VectorFunction, value: Any, entry: Entry) -> Any:
     return VectorFormula(*found) if any(isinstance(x, str) for x in found) else found
 
 
-@read.register
-def _(kind: kinds.PoseFunction, value: Any, entry: Entry) -> Any:
+def _pose_function(kind: kinds.PoseFunction, value: Any, entry: Entry) -> Any:
     try:
         variables = kind.variables(entry.found)
     except KeyError:  # a field that the names depend on is wrong itself
@@ -286,8 +201,7 @@ def read_pose_formula(value: Any, variables: Sequence[str]) -> PoseFormula:
         raise
 
 
-@read.register
-def _(kind: kinds.DriveFunction, value: Any, entry: Entry) -> Any:
+def _drive(kind: kinds.DriveFunction, value: Any, entry: Entry) -> Any:
     if not isinstance(value, dict) or "formula" in value:
         if not isinstance(value, (str, int, float, dict)) or isinstance(value, bool):
             raise expected("a formula of t, formulas by coordinate {y: …}, or a pose by formulas {turns: …}", value)
@@ -303,11 +217,41 @@ def _(kind: kinds.DriveFunction, value: Any, entry: Entry) -> Any:
     return each(value.items(), read_one)
 
 
-@read.register
-def _(kind: kinds.NamedFormula, value: Any, entry: Entry) -> Any:
+def _named_formula(kind: kinds.NamedFormula, value: Any, entry: Entry) -> Any:
     where = kinds.Where().check(entry.data["where"]) if isinstance(entry.data.get("where"), dict) else None
     if not kind.several:
         return kind.make(kinds.Item().check(value), where=where)
     found = kinds.Items().check(value)
     each(enumerate(found), lambda item: kind.make(item, where=where))
     return kind.make(*found, where=where)
+
+
+def _number(kind: Kind, value: Any, entry: Entry) -> Any:
+    return kind.check(constants(value))
+
+
+READERS: dict[type[Kind], Callable[[Any, Any, Entry], Any]] = {
+    Kind: lambda kind, value, entry: kind.check(value),
+    kinds.Scalar: _number,
+    kinds.Vector: _number,
+    kinds.ScalarOrVector: _number,
+    kinds.Limits: _number,
+    kinds.Matrix: _number,
+    kinds.State: _number,
+    kinds.Times: _number,
+    kinds.AxisValue: lambda kind, value, entry: kind.check(constants(value) if isinstance(value, list) else value),
+    kinds.PoseValue: lambda kind, value, entry: read_pose(value, "a pose {position: …, rpy: …} or a position [x, y, z]"),
+    kinds.Function: _function,
+    kinds.VectorFunction: _vector,
+    kinds.PoseFunction: _pose_function,
+    kinds.DriveFunction: _drive,
+    kinds.NamedFormula: _named_formula,
+    kinds.ByName: _by_name,
+    kinds.Rows: _rows,
+    kinds.Elements: lambda kind, value, entry: items(value, lambda one: read_element(kind.of, one)),
+    Parts: _parts,
+    Place: _place,
+    Record: lambda kind, value, entry: read_element(kind.of, value),
+    Tagged: lambda kind, value, entry: read_tagged(kind, value),
+    Version: _version,
+}

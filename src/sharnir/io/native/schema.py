@@ -11,6 +11,7 @@ from ...model import values as kinds
 from ...model.element import Described, Element
 from ...model.formulas import PoseFormula
 from ...model.joints.compound import Parts
+from ...model.values import of_kind
 from . import entries
 from .entries import JOINTS, VERSION, JointPlacement, ModelEntry, PartPlacement, Tagged
 from .reading import file_fields
@@ -42,7 +43,7 @@ SHARED: dict[str, Schema] = {
     "number": either({"type": "number"}, {"type": "string", "description": "a constant such as pi/2"}),
     "formula": either({"type": "string", "description": "a formula such as 0.3*sin(2*t)"}, {"type": "number"}),
 }
-BY_KIND: dict[type[kinds.Kind], Callable[[Any], Schema]] = {
+SCHEMAS: dict[type[kinds.Kind], Callable[[Any], Schema]] = {
     kinds.Scalar: lambda kind: NUMBER,
     kinds.Vector: lambda kind: array(NUMBER, kind.count),
     kinds.ScalarOrVector: lambda kind: either(NUMBER, array(NUMBER)),
@@ -80,7 +81,7 @@ BY_KIND: dict[type[kinds.Kind], Callable[[Any], Schema]] = {
 
 def schema(kind: kinds.Kind) -> Schema:
     """What a value of this kind looks like."""
-    return next(BY_KIND[cls] for cls in type(kind).__mro__ if cls in BY_KIND)(kind)
+    return of_kind(SCHEMAS, kind)(kind)
 
 
 def _of_shape(shape: tuple[int, ...]) -> Schema:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from functools import singledispatch
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,8 @@ from ...model.element import Element
 from ...model.formulas import PoseFormula, VectorFormula
 from ...model.joints.compound import Parts
 from ...model.pose import Pose, Rotation, quaternion_of
-from ...model.values import Kind
+from ...model.values import Kind, of_kind
 from ...trace.formula import Formula, Formulas
-from .entries import Place
 from .reading import file_fields
 
 NO_TEXT = "a Python function cannot be written; give it as text: "
@@ -68,40 +66,17 @@ def plain(value: Any, label: str) -> Any:
 
 
 # --- values by kind -------------------------------------------------------------------------------------------------------------
-@singledispatch
 def write(kind: Kind, value: Any, label: str, element: Element | None) -> Any:
     """Plain data; None where nothing is to be written. `element`: the one the value is a field of."""
-    return plain(value, label)
+    return of_kind(WRITERS, kind)(kind, value, label, element)
 
 
-@write.register
-def _(kind: kinds.Whole, value: int, label: str, element: Any) -> int:
-    return int(value)
-
-
-@write.register
-def _(kind: kinds.FilePath, value: Any, label: str, element: Any) -> str:
-    return str(value)
-
-
-@write.register
-def _(kind: kinds.ByName, value: Mapping[str, Any], label: str, element: Any) -> dict[str, Any]:
-    return {name: write(kind.of, one, f"{label} {name!r}", element) for name, one in value.items()}
-
-
-@write.register
-def _(kind: kinds.Elements, value: Sequence[Element], label: str, element: Any) -> list[Any]:
-    return [write_element(one, f"{label} {k}") for k, one in enumerate(value)]
-
-
-@write.register
-def _(kind: kinds.Rows, value: Sequence[Sequence[Any]], label: str, element: Any) -> list[Any] | None:
+def _rows(kind: kinds.Rows, value: Sequence[Sequence[Any]], label: str, element: Any) -> list[Any] | None:
     kinds = {key: of for key, (of, _) in kind.columns.items()}
     return [{key: write(of, x, label, element) for (key, of), x in zip(kinds.items(), row, strict=True)} for row in value] or None
 
 
-@write.register
-def _(kind: Parts, value: Mapping[str, Any], label: str, element: Any) -> dict[str, Any]:
+def _parts(kind: Parts, value: Mapping[str, Any], label: str, element: Any) -> dict[str, Any]:
     own = label.removesuffix(": parts")
     return {
         name: write_joint(joint, f"{own}, part {name!r}", placed("at", at, f"{own}, part {name!r}"))
@@ -118,20 +93,13 @@ def write_joint(joint: Any, label: str, beside: Mapping[str, Any]) -> dict[str, 
     return write_element(joint, label, beside, full=True)
 
 
-@write.register
-def _(kind: kinds.ChoiceOrFunction, value: Any, label: str, element: Any) -> str:
+def _word(kind: kinds.ChoiceOrFunction, value: Any, label: str, element: Any) -> str:
     if callable(value):
         raise FormatError(f"{label}: a Python function cannot be written; pass the event to simulate(events=…)")
     return value
 
 
 # --- places ---------------------------------------------------------------------------------------------------------------------
-@write.register(kinds.PoseValue)
-@write.register(Place)
-def _(kind: Kind, value: Pose, label: str, element: Any) -> Any:
-    return place(value, label)
-
-
 def placed(key: str, pose: Pose, label: str) -> dict[str, Any]:
     data = place(pose, f"{label}: {key}")
     return {} if data is None else {key: data}
@@ -166,13 +134,7 @@ def _rotation(rotation: Rotation, label: str) -> dict[str, Any]:
 
 
 # --- formulas -------------------------------------------------------------------------------------------------------------------
-@write.register
-def _(kind: kinds.Function, value: Any, label: str, element: Any) -> Any:
-    return formula(value, kind.variables, label) if callable(value) else plain(value, label)
-
-
-@write.register
-def _(kind: kinds.VectorFunction, value: Any, label: str, element: Any) -> Any:
+def _vector(kind: kinds.VectorFunction, value: Any, label: str, element: Any) -> Any:
     if not callable(value):
         return plain(value, label)
     if not isinstance(value, VectorFormula):
@@ -181,13 +143,7 @@ def _(kind: kinds.VectorFunction, value: Any, label: str, element: Any) -> Any:
     return {"vector": list(f.items), **where(f)} if f.where else list(f.items)
 
 
-@write.register
-def _(kind: kinds.PoseFunction, value: Any, label: str, element: Any) -> dict[str, Any]:
-    return pose_formula(value, kind.variables(vars(element)), label)
-
-
-@write.register
-def _(kind: kinds.DriveFunction, value: Any, label: str, element: Any) -> Any:
+def _drive(kind: kinds.DriveFunction, value: Any, label: str, element: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: write(kind, one, f"{label} of {name!r}", None) for name, one in value.items()}
     if isinstance(value, PoseFormula) or hasattr(element, "drive_returns"):
@@ -195,8 +151,7 @@ def _(kind: kinds.DriveFunction, value: Any, label: str, element: Any) -> Any:
     return formula(value, ("t",), label)
 
 
-@write.register
-def _(kind: kinds.NamedFormula, value: Any, label: str, element: Any) -> Any:
+def _named_formula(kind: kinds.NamedFormula, value: Any, label: str, element: Any) -> Any:
     if not isinstance(value, kind.make):  # type: ignore[arg-type]
         raise FormatError(f"{label}: {NO_TEXT}{kind.example}")
     return list(value.formulas.items) if kind.several else value.formulas.items[0]
@@ -227,3 +182,22 @@ def where(formulas: Formulas) -> dict[str, Any]:
 def _more(formulas: Formulas, variables: Sequence[str]) -> dict[str, Any]:
     of = {} if formulas.variables == tuple(variables) else {"of": list(formulas.variables)}
     return {**of, **where(formulas)}
+
+
+WRITERS: dict[type[Kind], Callable[[Any, Any, str, Any], Any]] = {
+    Kind: lambda kind, value, label, element: plain(value, label),
+    kinds.Whole: lambda kind, value, label, element: int(value),
+    kinds.FilePath: lambda kind, value, label, element: str(value),
+    kinds.ChoiceOrFunction: _word,
+    kinds.PoseValue: lambda kind, value, label, element: place(value, label),
+    kinds.Function: lambda kind, value, label, element: (
+        formula(value, kind.variables, label) if callable(value) else plain(value, label)
+    ),
+    kinds.VectorFunction: _vector,
+    kinds.PoseFunction: lambda kind, value, label, element: pose_formula(value, kind.variables(vars(element)), label),
+    kinds.DriveFunction: _drive,
+    kinds.NamedFormula: _named_formula,
+    kinds.Elements: lambda kind, value, label, element: [write_element(x, f"{label} {k}") for k, x in enumerate(value)],
+    kinds.Rows: _rows,
+    Parts: _parts,
+}

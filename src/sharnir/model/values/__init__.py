@@ -4,7 +4,7 @@ The constructor of an element and the reader of the native format use the same c
 written in a file.
 """
 
-from .base import Fault, Kind, expected, shown
+from .base import Fault, Kind, expected, of_kind, shown
 from .functions import DriveFunction, Function, Item, Items, NamedFormula, PoseFunction, VectorFunction, Where
 from .places import AXES, HERE, AxisValue, PoseValue
 from .scalars import Flag, Limits, Matrix, Scalar, ScalarOrVector, Vector, Whole
@@ -15,5 +15,5 @@ __all__ = [
     "AXES", "HERE", "AxisValue", "ByName", "Choice", "ChoiceOrFunction", "DriveFunction", "Elements", "Fault", "FilePath",
     "Flag", "Function", "Item", "Items", "Kind", "Limits", "Matrix", "Name", "NamedFormula", "Names", "PoseFunction",
     "PoseValue", "Rows", "Scalar", "ScalarOrVector", "State", "Text", "Times", "Vector", "VectorFunction", "Where", "Whole",
-    "expected", "shown",
+    "expected", "of_kind", "shown",
 ]  # fmt: skip

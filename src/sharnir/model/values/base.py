@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
+T = TypeVar("T")
 LONGEST_SHOWN = 60
 
 
@@ -43,6 +44,11 @@ class Kind:
     def check(self, value: Any) -> Any:
         """The value in the form in which elements hold it; raises `Fault`."""
         raise NotImplementedError
+
+
+def of_kind(table: Mapping[type[Kind], T], kind: Kind) -> T:
+    """What a table has for a kind, or for the nearest class above it."""
+    return next(table[cls] for cls in type(kind).__mro__ if cls in table)
 
 
 def within(kind: Kind, value: Any, *path: str | int) -> Any:
