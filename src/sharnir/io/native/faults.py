@@ -11,9 +11,6 @@ from numpy.linalg import LinAlgError
 from ...errors import SharnirError
 from ...model.values import Fault, expected
 
-REFUSALS = (SharnirError, ArithmeticError, LinAlgError, RecursionError)
-"""What building raises on numbers that no mechanism has."""
-
 
 class Faults(Exception):
     """Everything that is wrong with a value."""
@@ -23,17 +20,23 @@ class Faults(Exception):
         self.faults = list(faults)
 
 
+REFUSALS = (Faults, Fault, SharnirError, ArithmeticError, LinAlgError, RecursionError)
+"""What reading raises; the last three on numbers that no mechanism has."""
+
+
 @contextmanager
 def at(*path: str | int) -> Iterator[None]:
     """What goes wrong inside belongs to this part of the file."""
     try:
         yield
-    except Faults as error:
-        raise Faults([Fault(fault.what, *path, *fault.path) for fault in error.faults]) from None
-    except Fault as fault:
-        raise Faults([Fault(fault.what, *path, *fault.path)]) from None
     except REFUSALS as error:
-        raise Faults([Fault(str(error), *path)]) from None
+        raise Faults(located(error, *path)) from None
+
+
+def located(error: Exception, *path: str | int) -> list[Fault]:
+    """What went wrong in a part of the file."""
+    inside = error.faults if isinstance(error, Faults) else [error if isinstance(error, Fault) else Fault(str(error))]
+    return [Fault(fault.what, *path, *fault.path) for fault in inside]
 
 
 def each(parts: Iterable[tuple[Any, Any]], read_one: Callable[[Any], Any]) -> dict[Any, Any]:
@@ -41,10 +44,9 @@ def each(parts: Iterable[tuple[Any, Any]], read_one: Callable[[Any], Any]) -> di
     out, faults = dict[Any, Any](), list[Fault]()
     for key, part in parts:
         try:
-            with at(key):
-                out[key] = read_one(part)
-        except Faults as error:
-            faults += error.faults
+            out[key] = read_one(part)
+        except REFUSALS as error:
+            faults += located(error, key)
     if faults:
         raise Faults(faults)
     return out

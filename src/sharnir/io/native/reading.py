@@ -50,24 +50,21 @@ def read_fields(fields: Sequence[Described], data: Any, first: Sequence[str] = (
     keys = [*first, *by_key]
     if not isinstance(data, dict):
         raise Fault(f"expected fields ({known(keys, 99)}), got {shown(data)}")
-    entry = Entry(data, {})
+    entry = Entry(data, {one.name: one.default for one in fields if not one.required and one.key not in data})
 
     def read_one(key: str) -> None:
-        if key not in keys:
-            raise Fault(unknown("field", key, keys, "fields here"))
-        if key in data and data[key] is None:
-            raise Fault("a value is missing; give one or leave the field out")
         one = by_key.get(key)
-        if one is None:
-            return
-        if key in data:
+        if key not in data:
+            raise Fault("this field is missing" + (f": {one.meaning}" if one and one.meaning else ""))
+        if data[key] is None:
+            raise Fault("a value is missing; give one or leave the field out")
+        if one is not None:
             entry.found[one.name] = read(one.kind, data[key], entry)
-        elif one.required:
-            raise Fault("this field is missing" + (f": {one.meaning}" if one.meaning else ""))
-        else:
-            entry.found[one.name] = one.default
+        elif key not in first:
+            raise Fault(unknown("field", key, keys, "fields here"))
 
-    each(((key, key) for key in dict.fromkeys([*keys, *data])), read_one)
+    present = [one.key for one in fields if one.required or one.key in data]
+    each(((key, key) for key in dict.fromkeys([*present, *data])), read_one)
     entry.found.pop("", None)  # `where` is part of the formulas beside it
     return entry.found
 

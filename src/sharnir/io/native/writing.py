@@ -32,12 +32,13 @@ def write_element(element: Element, label: str, beside: Mapping[str, Any] | None
         if one.is_option:
             out, beside = out | beside, {}
         value = getattr(element, one.name)
-        if value is None:
+        keep = full and not one.is_option
+        if value is None or (value is one.default and not keep):
             continue
         data = write(one.kind, value, f"{label}: {one.key}", element)
         if isinstance(one.kind, kinds.NamedFormula):
             out |= {one.key: data, **where(value.formulas)}
-        elif data is not None and (one.required or (full and not one.is_option) or not same(data, plain(one.default, ""))):
+        elif data is not None and (one.required or keep or not same(data, plain(one.default, ""))):
             out[one.key] = data
     return out | beside
 

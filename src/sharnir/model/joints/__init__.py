@@ -1,6 +1,6 @@
 """Joint types."""
 
-from .axes import AxisJoint, Cylindrical, Planar, Prismatic, Revolute, Screw, Translation, Universal
+from .axes import Cylindrical, Planar, Prismatic, Revolute, Screw, Translation, Universal
 from .base import Joint
 from .compound import Compound
 from .constraint import ConstraintJoint
@@ -9,7 +9,6 @@ from .quaternion import Ball, Free
 from .weld import Weld
 
 __all__ = [
-    "AxisJoint",
     "Ball",
     "Compound",
     "ConstraintJoint",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import numbers
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+from ..pose import three_floats
 from .base import Kind, expected, listed
 
 COUNTS = {2: "two", 3: "three", 4: "four", 6: "six"}
@@ -45,14 +46,19 @@ class Scalar(Kind):
         return found
 
 
+ANY = Scalar()
+
+
 @dataclass(frozen=True)
 class Vector(Kind):
     """Several numbers: `count` of them, or any count."""
 
     count: int | None = None
-    of: Scalar = field(default=Scalar())
+    of: Scalar = ANY
 
     def check(self, value: Any) -> tuple[float, ...]:
+        if self.count == 3 and self.of is ANY and three_floats(value):
+            return value
         values = listed(value)
         if values is None or (self.count is not None and len(values) != self.count):
             raise expected(self._words(), value)
@@ -69,7 +75,7 @@ class Vector(Kind):
 class ScalarOrVector(Kind):
     """One number for all coordinates or speeds of a joint, or one for each."""
 
-    of: Scalar = field(default=Scalar())
+    of: Scalar = ANY
     most: int | None = None
 
     def check(self, value: Any) -> float | tuple[float, ...]:

@@ -25,6 +25,8 @@ class Name(Text):
     of: str = ""
 
     def check(self, value: Any) -> str:
+        if type(value) is str and value:
+            return value
         if super().check(value) == "":
             raise Fault("expected a name, got ''")
         return value
