@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import re
+from pathlib import Path
 
 import pytest
 
@@ -118,3 +120,11 @@ def test_the_tables_of_the_documents_are_those_of_the_code():
     page = (DOCS / "native_format.md").read_text(encoding="utf-8")
     command = "python -m sharnir.io.native.reference docs/native_format.md"
     assert page.count(BEGIN) == 1 and page == updated(page), f"make them anew: {command}"
+
+
+@pytest.mark.parametrize("package", ["forces", "constraints"])
+def test_elements_of_the_library_use_only_what_is_public_in_motion(package):
+    """What they can do, a user's force or constraint can do too. `kinds.py` and `shape.py` trace forces; they are none."""
+    folder = Path(sh.__file__).parent / "model" / package
+    private = [path.name for path in folder.glob("*.py") if re.search(r"\bon\._\w", path.read_text(encoding="utf-8"))]
+    assert set(private) <= {"kinds.py", "shape.py"}

@@ -37,16 +37,16 @@ class Force:
         return {}
 
     def formula(self, on: Motion, n: Numbers) -> Number | None:
-        """`act` with these numbers, which may be symbols. Whatever else differs from force to force must be in the fields."""
+        """`act` with these numbers, which may be symbols. Everything else that differs from force to force must be a field."""
         raise NotImplementedError
 
     @property
     def alike(self) -> bool:
-        """Whether a force of the same class and fields but for numbers and names has the same formula."""
+        """Whether forces of this class whose fields differ in numbers and names only have the same formula."""
         return type(self).act is Force.act
 
     def parts(self, structure: Structure) -> Sequence[Force]:
-        """The forces it is made of, where one for all bodies would be as long as the model."""
+        """The forces it consists of, where one graph for all bodies would be as long as the model."""
         return (self,)
 
     def bodies(self) -> Sequence[str]:

@@ -54,14 +54,16 @@ class JointSpring(Element, Force):
     def numbers(self, on: Motion) -> Numbers:
         label = f"spring of joint {self.joint!r}"
         if not on.moves(self.joint):
-            raise ModelError(f"{label}: the joint has no freedom, a spring there would move nothing")
+            raise ModelError(f"{label}: the joint has no freedom, a spring in it would move nothing")
         n = on.speed_count(self.joint)
         if self.law is not None:
             if n != 1:
                 raise ModelError(f"{label}: a law needs a joint of one coordinate, this one has {n} speeds")
             return {}
         stiffness = per_coordinate(self.stiffness, n, f"{label}: stiffness")
-        damping = [-c for c in per_coordinate(self.damping, n, f"{label}: damping")]  # so that −cv is one product with its power
+        damping = [
+            -c for c in per_coordinate(self.damping, n, f"{label}: damping")
+        ]  # so that −cv is one product, shared with its power
         if not any(stiffness):
             return {"stiffness": None, "damping": damping, "rest": None}
         return {"stiffness": stiffness, "damping": damping, "rest": _rest(on.joint(self.joint), self.rest, label)}
@@ -95,7 +97,7 @@ def _rest(joint: JointOptions, rest: Any, label: str) -> Sequence[float]:
 
 
 def _stretch(joint: JointOptions, x: Sequence[Number], rest: Sequence[Number]) -> tuple[list[Number], list[int]]:
-    """How far every coordinate is from rest; for a quaternion the rotation vector, in the moved axes. And where those stand."""
+    """How far every coordinate is from rest; for a quaternion the rotation vector, in the moved axes. And where those are."""
     names = joint.q_names()
     out: list[Number] = []
     balls: list[int] = []
@@ -147,7 +149,7 @@ def moment_of_turn(turn: Sequence[Number], slope: Sequence[Number], sign: float)
 
 
 def own_springs(structure: Structure) -> dict[str, Force]:
-    """Springs and dampers that joints bring along by their options `damping`, `stiffness` and `rest`."""
+    """Springs and dampers that joints have by their options `damping`, `stiffness` and `rest`."""
     out: dict[str, Force] = {}
     springs = np.array([_any(joint.damping) or _any(joint.stiffness) for joint in structure.types], dtype=bool)
     for i in np.flatnonzero(springs[structure.type_of]).tolist():

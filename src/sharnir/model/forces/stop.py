@@ -1,4 +1,4 @@
-"""The end of a joint's travel: a stop that gives a little."""
+"""The end of a joint's travel: an elastic stop."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class JointStop(Element, Force):
         return stored
 
     def _push(self, depth: Number, rate: Number, n: Numbers) -> tuple[Number, Number]:
-        """Force and stored energy: cubic up to `onset`, straight beyond, twice smooth; the damper comes in with it."""
+        """Force and stored energy: cubic up to `onset`, straight beyond, twice differentiable; the damper sets in with it."""
         k, e = n["stiffness"], n["onset"]
         s = depth / e
         inside = depth > 0.0
@@ -70,7 +70,7 @@ class JointStop(Element, Force):
         f = select(begun, s * s * s * (1.0 - 0.5 * s), s - 0.5)
         F = select(begun, s * s * s * s * (0.25 - 0.1 * s), 0.5 * s * s - 0.5 * s + 0.15)
         share = select(begun, s * s * (3.0 - 2.0 * s), 1.0)
-        push = maximum(k * e * f + n["damping"] * share * rate, 0.0)  # a stop does not hold back
+        push = maximum(k * e * f + n["damping"] * share * rate, 0.0)  # a stop does not pull
         return select(inside, push, 0.0), select(inside, k * e * e * F, 0.0)
 
     def _ends(self, limits: Any) -> tuple[float | None, float | None]:

@@ -19,7 +19,7 @@ from ..values import DriveFunction, Limits, Scalar, ScalarOrVector
 from .closing_rows import Row
 
 OneOrMore = float | Sequence[float]
-Motion = Callable[[Any], Any] | Mapping[str, Callable[[Any], Any]] | None
+Drive = Callable[[Any], Any] | Mapping[str, Callable[[Any], Any]] | None
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Joint(Element):
     """How one body may move relative to another. Subclasses define the elementary motions it consists of."""
 
     _: KW_ONLY
-    motion: Motion = element_field(
+    motion: Drive = element_field(
         DriveFunction(),
         default=None,
         meaning="drives the joint: a function of t, or functions by coordinate; a driven "
@@ -108,7 +108,7 @@ class Joint(Element):
             found = self.__dict__["_built"] = self.motions(label)
         return found
 
-    def driven(self, motion: Motion) -> Joint:
+    def driven(self, motion: Drive) -> Joint:
         """A copy that is driven by `motion` instead of its own."""
         out = copy(self)
         out.__dict__.pop("_built", None)
