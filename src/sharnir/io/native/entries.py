@@ -45,7 +45,6 @@ class FileKind(Kind):
         return value
 
 
-@dataclass(frozen=True)
 class Place(FileKind):
     """A pose, or the name of a frame."""
 
@@ -65,7 +64,6 @@ class Tagged(FileKind):
     beside: type[Element] | None = None
 
 
-@dataclass(frozen=True)
 class Version(FileKind):
     """The version of the format."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,8 @@ from ...model.settings import SimulationSettings
 from ...model.values import Fault, Name
 from ..xml import read_bytes
 from .document import Document
-from .entries import JointPlacement, ModelEntry
-from .faults import Faults, at
+from .entries import BodyEntry, JointPlacement, ModelEntry
+from .faults import Faults, at, each
 from .reading import read_element
 
 MAX_SHOWN = 10
@@ -90,37 +91,43 @@ def _report(entry: ModelEntry, document: Document, strict: bool) -> ImportReport
 def _built(entry: ModelEntry, passive: bool) -> Model:
     with at("base_motion" if entry.base_motion is not None else "name"):
         model = Model(entry.name, entry.gravity, entry.base_motion, entry.numbering)
-    for name, body in (entry.bodies or {}).items():
-        with at("bodies", name):
-            options: Any = {"shape": body.shape, "density": body.density, "check_inertia": body.check_inertia}
-            model.add_body(name, body.mass, body.com, body.inertia, **options)
-    for name, frame in (entry.frames or {}).items():
-        with at("frames", name):
-            model.add_frame(name, frame.body, frame.at)
-    for name, (joint, place) in (entry.joints or {}).items():
-        with at("joints", name):
-            _add_joint(model, name, joint if passive else _without_resistance(joint), place)
-    for k, body_name in enumerate(entry.floating):
-        with at("floating", k):
-            model.add_floating(body_name)
-    for name, coupling in (entry.couplings or {}).items():
-        with at("couplings", name):
-            model.couple(name, coupling.leader, coupling.ratio, coupling.offset)
-    for name, value in (entry.parameters or {}).items():
-        with at("parameters", name):
-            model.add_parameter(name, value)
-    for name, force in (entry.forces or {}).items():
-        with at("forces", name):
-            _check_names(model, force, f"force {name!r}")
-            model.add_force(force, name)
-    for name, constraint in (entry.constraints or {}).items():
-        with at("constraints", name):
-            _check_names(model, constraint, f"constraint {name!r}")
-            model.add_constraint(constraint, name)
-    for k, visual in enumerate(entry.visuals):
-        with at("visuals", k):
-            _check_names(model, visual, f"visual {k}")
-            model.visuals.append(visual)
+
+    def add(section: str, add_one: Callable[[Any, Any], Any]) -> None:
+        given = getattr(entry, section) or {}
+        pairs = given.items() if isinstance(given, dict) else enumerate(given)
+        with at(section):
+            each(((key, (key, x)) for key, x in pairs), lambda pair: add_one(*pair))
+
+    def add_body(name: str, x: BodyEntry) -> None:
+        options: Any = {"shape": x.shape, "density": x.density, "check_inertia": x.check_inertia}
+        model.add_body(name, x.mass, x.com, x.inertia, **options)
+
+    def add_joint(name: str, placed: tuple[Joint, JointPlacement]) -> None:
+        joint, place = placed
+        _check_names(model, place, f"joint {name!r}")
+        for end, where, body in (("at", place.at, place.parent), ("child_at", place.child_at, place.child)):
+            with at(end):
+                if isinstance(where, str):
+                    model._place(where, body, f"joint {name!r}")
+        kept = joint if passive else _without_resistance(joint)
+        model.add_joint(name, kept, place.parent, place.child, at=place.at, child_at=place.child_at, cut=place.cut)
+
+    def checked(add_one: Callable[[Any, str], Any], kind: str) -> Callable[[str, Any], None]:
+        def add_checked(name: str, x: Element) -> None:
+            _check_names(model, x, f"{kind} {name!r}")
+            add_one(x, name)
+
+        return add_checked
+
+    add("bodies", add_body)
+    add("frames", lambda name, x: model.add_frame(name, x.body, x.at))
+    add("joints", add_joint)
+    add("floating", lambda k, body: model.add_floating(body))
+    add("couplings", lambda name, x: model.couple(name, x.leader, x.ratio, x.offset))
+    add("parameters", model.add_parameter)
+    add("forces", checked(model.add_force, "force"))
+    add("constraints", checked(model.add_constraint, "constraint"))
+    add("visuals", checked(lambda visual, k: model.visuals.append(visual), "visual"))
     model.fixed_joints = {name: (x.parent, x.child) for name, x in (entry.fixed_joints or {}).items()}
     model.keyframes = {name: np.array(x) for name, x in (entry.keyframes or {}).items()}
     if entry.bodies:
@@ -131,16 +138,6 @@ def _built(entry: ModelEntry, passive: bool) -> Model:
             _check_settings(model, entry.simulation)
         model.simulation = entry.simulation
     return model
-
-
-def _add_joint(model: Model, name: str, joint: Joint, place: JointPlacement) -> None:
-    label = f"joint {name!r}"
-    _check_names(model, place, label)
-    for end, where, body in (("at", place.at, place.parent), ("child_at", place.child_at, place.child)):
-        with at(end):
-            if isinstance(where, str):
-                model._place(where, body, label)
-    model.add_joint(name, joint, place.parent, place.child, at=place.at, child_at=place.child_at, cut=place.cut)
 
 
 def _without_resistance(joint: Joint) -> Joint:

@@ -38,7 +38,7 @@ def write_element(element: Element, label: str, beside: Mapping[str, Any] | None
         data = write(one.kind, value, f"{label}: {one.key}", element)
         if isinstance(one.kind, kinds.NamedFormula):
             out |= {one.key: data, **where(value.formulas)}
-        elif data is not None and (one.required or keep or not same(data, plain(one.default, ""))):
+        elif data is not None and (one.required or keep or isinstance(value, Pose) or not same(data, plain(one.default, ""))):
             out[one.key] = data
     return out | beside
 
@@ -61,8 +61,6 @@ def plain(value: Any, label: str) -> Any:
     try:
         return float(value)
     except (TypeError, ValueError):
-        if isinstance(value, Pose) or callable(value):
-            return None
         raise FormatError(f"{label}: {value!r} cannot be written; expected numbers or words") from None
 
 
@@ -73,8 +71,8 @@ def write(kind: Kind, value: Any, label: str, element: Element | None) -> Any:
 
 
 def _rows(kind: kinds.Rows, value: Sequence[Sequence[Any]], label: str, element: Any) -> list[Any] | None:
-    kinds = {key: of for key, (of, _) in kind.columns.items()}
-    return [{key: write(of, x, label, element) for (key, of), x in zip(kinds.items(), row, strict=True)} for row in value] or None
+    columns = [(key, of) for key, (of, _) in kind.columns.items()]
+    return [{key: write(of, x, label, element) for (key, of), x in zip(columns, row, strict=True)} for row in value] or None
 
 
 def _parts(kind: Parts, value: Mapping[str, Any], label: str, element: Any) -> dict[str, Any]:

@@ -26,7 +26,6 @@ class Function(Kind):
         raise expected(words, value)
 
 
-@dataclass(frozen=True)
 class VectorFunction(Kind):
     """Three numbers, or a function of t or of (t, on) that returns them."""
 
@@ -46,7 +45,6 @@ class PoseFunction(Kind):
         return value
 
 
-@dataclass(frozen=True)
 class DriveFunction(Kind):
     """What drives a joint: a function of t, or functions by coordinate."""
 
@@ -71,7 +69,6 @@ class NamedFormula(Kind):
 
 
 # --- formulas themselves ------------------------------------------------------------------------------------------------------
-@dataclass(frozen=True)
 class Item(Kind):
     """A formula as text, or a number."""
 
@@ -94,7 +91,6 @@ class Items(Kind):
         return tuple([within(Item(), x, k) for k, x in enumerate(values)])
 
 
-@dataclass(frozen=True)
 class Where(Kind):
     """Named parts of formulas, each a formula of the variables and of the parts before it."""
 

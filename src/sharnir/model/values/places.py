@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ...errors import ModelError
@@ -13,7 +12,6 @@ from .scalars import Vector
 AXES = ("x", "y", "z", "-x", "-y", "-z")
 
 
-@dataclass(frozen=True)
 class AxisValue(Kind):
     """A direction: a coordinate axis by name, or three numbers of length one."""
 
@@ -33,7 +31,6 @@ HERE = Pose()
 """The pose of what is placed nowhere in particular: one object for all."""
 
 
-@dataclass(frozen=True)
 class PoseValue(Kind):
     def check(self, value: Any) -> Pose:
         if value is None:

@@ -89,7 +89,6 @@ class ScalarOrVector(Kind):
         return Vector(of=self.of).check(values)
 
 
-@dataclass(frozen=True)
 class Limits(Kind):
     """(low, high) or one such pair per coordinate; None or infinity where there is no end."""
 
@@ -155,7 +154,6 @@ class Whole(Kind):
         return found
 
 
-@dataclass(frozen=True)
 class Flag(Kind):
     def check(self, value: Any) -> bool:
         if not isinstance(value, bool):

@@ -60,7 +60,6 @@ class Elements(Kind):
         return tuple(values)
 
 
-@dataclass(frozen=True)
 class State(Kind):
     """Values by joint, a number or one per coordinate; or all values in order."""
 

@@ -9,7 +9,6 @@ from typing import Any
 from .base import Fault, Kind, expected, listed, one_of, shown
 
 
-@dataclass(frozen=True)
 class Text(Kind):
     def check(self, value: Any) -> str:
         if not isinstance(value, str):
@@ -32,7 +31,6 @@ class Name(Text):
         return value
 
 
-@dataclass(frozen=True)
 class Names(Kind):
     def check(self, value: Any) -> tuple[str, ...]:
         values = listed(value)
@@ -54,7 +52,6 @@ class Choice(Kind):
         return value
 
 
-@dataclass(frozen=True)
 class ChoiceOrFunction(Choice):
     """One of some words, or a function (which files cannot hold)."""
 
@@ -62,7 +59,6 @@ class ChoiceOrFunction(Choice):
         return value if callable(value) else super().check(value)
 
 
-@dataclass(frozen=True)
 class FilePath(Kind):
     def check(self, value: Any) -> Path:
         if isinstance(value, Path):
