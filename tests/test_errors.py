@@ -135,7 +135,7 @@ def test_a_pose_that_is_none():
 # --- the graph --------------------------------------------------------------------------------------------------------------
 def test_a_body_that_hangs_on_nothing():
     m = model()
-    m.add_body("constraints_violated", mass=1.0)
+    m.add_body("lost", mass=1.0)
     with refused(sh.ModelError, r"not connected to 'ground': 'lost'; .*model.add_floating\('lost'\)"):
         m.freeze()
 
