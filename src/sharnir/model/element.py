@@ -102,7 +102,7 @@ class Element:
         return self.tag or type(self).__name__
 
     def __post_init__(self) -> None:
-        """Check every field that is not left at its default. Subclasses add what concerns several fields."""
+        """Check every field that is not left at its default. Subclasses add checks of several fields together."""
         cls: Any = type(self)
         values = self.__dict__
         for name, check, default in _checks(cls):
@@ -145,7 +145,7 @@ class Element:
 
 @cache
 def _checks(cls: Any) -> tuple[tuple[str, Callable[[Any], Any], Any], ...]:
-    """Name, check and default of every field. None stands for itself where it is the default."""
+    """Name, check and default of every field."""
     return tuple((one.name, one.kind.check, one.default) for one in described(cls))
 
 
@@ -157,7 +157,7 @@ def unknown(what: str, word: str, choices: Any, plural: str) -> str:
 
 
 def _with_suggestions(init: Callable[..., None]) -> Callable[..., None]:
-    """A constructor that says which field may have been meant by an unknown one."""
+    """A constructor whose error for an unknown field suggests the nearest one."""
 
     @wraps(init)
     def __init__(self: Any, *args: Any, **options: Any) -> None:

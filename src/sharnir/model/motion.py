@@ -65,7 +65,7 @@ class OneCoordinate:
 class Motion:
     """The state of motion, read by name, and the forces of all elements, added up.
 
-    Everything is in SI units and in the axes of the world unless said otherwise; "ground" is a body too.
+    Everything is in SI units and in the axes of the world unless stated otherwise; "ground" is a body too.
     """
 
     def __init__(self, structure: Structure, graph: Graph) -> None:

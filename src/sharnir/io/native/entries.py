@@ -58,7 +58,7 @@ class Record(FileKind):
 
 @dataclass(frozen=True)
 class Tagged(FileKind):
-    """One of some classes, told apart by `type`; `beside`: an entry whose fields are put beside its own."""
+    """One of some classes, selected by `type`; `beside`: an entry whose fields are put beside its own."""
 
     classes: tuple[type[Element], ...]
     beside: type[Element] | None = None

@@ -109,8 +109,8 @@ def _built(entry: ModelEntry, passive: bool) -> Model:
             with at(end):
                 if isinstance(where, str):
                     model._place(where, body, f"joint {name!r}")
-        kept = joint if passive else _without_resistance(joint)
-        model.add_joint(name, kept, place.parent, place.child, at=place.at, child_at=place.child_at, cut=place.cut)
+        joint = joint if passive else _without_resistance(joint)
+        model.add_joint(name, joint, place.parent, place.child, at=place.at, child_at=place.child_at, cut=place.cut)
 
     def checked(add_one: Callable[[Any, str], Any], kind: str) -> Callable[[str, Any], None]:
         def add_checked(name: str, x: Element) -> None:

@@ -32,13 +32,13 @@ def write_element(element: Element, label: str, beside: Mapping[str, Any] | None
         if one.is_option:
             out, beside = out | beside, {}
         value = getattr(element, one.name)
-        keep = full and not one.is_option
-        if value is None or (value is one.default and not keep):
+        always = one.required or (full and not one.is_option)
+        if value is None or (value is one.default and not always):
             continue
         data = write(one.kind, value, f"{label}: {one.key}", element)
         if isinstance(one.kind, kinds.NamedFormula):
             out |= {one.key: data, **where(value.formulas)}
-        elif data is not None and (one.required or keep or isinstance(value, Pose) or not same(data, plain(one.default, ""))):
+        elif data is not None and (always or isinstance(value, Pose) or not same(data, plain(one.default, ""))):
             out[one.key] = data
     return out | beside
 

@@ -80,7 +80,7 @@ class Bushing(Element, Force):
         wrench = [-(k + c) for k, c in zip(elastic_wrench, _times(n["damping"], rate), strict=True)]
         force, moment = mv(axes, wrench[:3]), mv(axes, wrench[3:])
         on.push(self.b, force, at_b.position, moment)
-        # equal and opposite at the same place, so that no moment appears from nowhere
+        # equal and opposite at the same point, so that angular momentum is conserved
         arm = sub(B.position, A.position)
         on.push(self.a, neg(force), at_a.position, neg(_sum(moment, cross(arm, force))))
         return 0.5 * _dot(elastic, x)

@@ -114,7 +114,7 @@ def _stretch(joint: JointOptions, x: Sequence[Number], rest: Sequence[Number]) -
 
 
 def _relative(p: Sequence[Number], q: Sequence[Number]) -> tuple[Number, ...]:
-    """p⁻¹q: the turn from p to q, in the axes of p (and as its axis stands still, of q)."""
+    """p⁻¹q: the rotation from p to q, in the axes of p (and of q, which share the axis of rotation)."""
     w, x, y, z = p[0], -p[1], -p[2], -p[3]
     return (
         w * q[0] - x * q[1] - y * q[2] - z * q[3],

@@ -152,7 +152,7 @@ class ConstraintJoint(Joint):
         return Expression(graph, [*q, *u, t], motion_values(pose.position, entries, v, u, rates, flow))
 
     def _pivot_rows(self, graph: Graph, q: Any, t: Any, matrix: list[list[Number]]) -> list[int]:
-        """The order of rows that Gauss would take at the start: the traced elimination cannot look at values."""
+        """The pivot rows of Gaussian elimination at the start: the traced elimination cannot branch on values."""
         m = len(matrix)
         flat = Expression(graph, [*q, t], [x for row in matrix for x in row])(*self.neutral(), 0.0)
         left, order = np.array(flat, dtype=float).reshape(m, m), []

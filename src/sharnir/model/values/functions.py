@@ -56,7 +56,7 @@ class DriveFunction(Kind):
 
 @dataclass(frozen=True)
 class NamedFormula(Kind):
-    """A function of what `make` says; in files formulas, with the definitions of their parts beside them in `where`."""
+    """A function that `make` builds from formulas; in files the formulas, with their named parts beside them in `where`."""
 
     make: Callable[..., Any]
     several: bool = False

@@ -28,7 +28,7 @@ class AxisValue(Kind):
 
 
 HERE = Pose()
-"""The pose of what is placed nowhere in particular: one object for all."""
+"""The identity, default of all poses: one object."""
 
 
 class PoseValue(Kind):
