@@ -13,7 +13,7 @@ from ...model import values as kinds
 from ...model.constraints.base import UserConstraint
 from ...model.element import Element, element, element_field
 from ...model.formulas import VectorFormula
-from ...model.pose import Pose, Rotation
+from ...model.pose import Axis, Pose, Rotation
 from ...model.settings import SimulationSettings
 from ...model.topology import NUMBERINGS
 from ...model.values import HERE, Kind
@@ -78,7 +78,7 @@ class PoseEntry(Element):
     rpy: Sequence[float] | None = element_field(
         kinds.Vector(3), default=None, unit="rad", meaning="roll about x, then pitch about y, then yaw about z, fixed axes"
     )
-    axis: Any = element_field(kinds.AxisValue(), default=None, meaning="axis of a rotation by `angle`")
+    axis: Axis | None = element_field(kinds.AxisValue(), default=None, meaning="axis of a rotation by `angle`")
     angle: float | None = element_field(kinds.Scalar(), default=None, unit="rad", meaning="goes with `axis`")
     matrix: Any = element_field(
         kinds.Matrix(((3, 3), (9,))), default=None, meaning="direction cosines, 3×3 or nine numbers row by row"
@@ -137,7 +137,9 @@ class BodyEntry(Element):
     """A rigid body: mass, com and inertia, or a shape with its mass or density."""
 
     mass: float | None = element_field(kinds.Scalar(), default=None, unit="kg", meaning="mass")
-    com: Any = element_field(kinds.Vector(3), default=None, unit="m", meaning="centre of mass in the body's frame")
+    com: Sequence[float] | None = element_field(
+        kinds.Vector(3), default=None, unit="m", meaning="centre of mass in the body's frame"
+    )
     inertia: Any = element_field(
         kinds.Matrix(((3,), (6,), (3, 3))),
         default=None,
@@ -202,7 +204,7 @@ class ModelEntry(Element):
 
     sharnir: int = element_field(Version(), default=VERSION, meaning="version of the format")
     name: str = element_field(kinds.Text(), default="model")
-    gravity: Any = element_field(
+    gravity: Sequence[float] = element_field(
         kinds.Vector(3), default=(0.0, 0.0, -9.81), unit="m/s²", meaning="acceleration of free fall in the world"
     )
     numbering: str = element_field(kinds.Choice(tuple(NUMBERINGS)), default="depth-first", meaning="how bodies are numbered")

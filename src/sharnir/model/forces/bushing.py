@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from ...errors import ModelError
-from ...kernels.algebra import cross, mtv, mv, neg, sub
+from ...kernels.algebra import add, cross, mtv, mv, neg, sub
 from ...trace import Number
 from ..element import Element, element, element_field
 from ..motion import Motion
@@ -18,6 +17,7 @@ from .base import Force, Numbers
 from .joint_spring import moment_of_turn, rotation_vector
 
 MATRIX = Matrix(((), (6,), (6, 6)))
+Matrix6 = float | Sequence[float] | Sequence[Sequence[float]] | np.ndarray
 
 
 @element("bushing")
@@ -30,10 +30,10 @@ class Bushing(Element, Force):
     b: str = element_field(Name("body"), meaning="body (or ground) of the other frame")
     at_a: Pose = element_field(PoseValue(), default=HERE, meaning="the frame on a")
     at_b: Pose = element_field(PoseValue(), default=HERE, meaning="the frame on b")
-    stiffness: Any = element_field(
+    stiffness: Matrix6 = element_field(
         MATRIX, default=0.0, unit="N/m, N m/rad", meaning="one number, six (a diagonal) or 6×6: forces, then moments"
     )
-    damping: Any = element_field(
+    damping: Matrix6 = element_field(
         MATRIX, default=0.0, unit="N s/m, N m s/rad", meaning="one number, six (a diagonal) or 6×6: forces, then moments"
     )
     name: str | None = element_field(Text(), default=None, key="")
@@ -45,7 +45,7 @@ class Bushing(Element, Force):
         if self.a == self.b:
             raise ModelError(f"{self.label}: both frames are on {self.a!r}; it would push nothing")
 
-    def _shortest(self, what: str) -> Any:
+    def _shortest(self, what: str) -> Matrix6:
         """A symmetric, positive semidefinite matrix: by one number or by its diagonal where that gives all of it."""
         a = np.asarray(getattr(self, what))
         full = a if a.ndim == 2 else np.diag(np.broadcast_to(a, 6))
@@ -82,13 +82,13 @@ class Bushing(Element, Force):
         on.push(self.b, force, at_b.position, moment)
         # equal and opposite at the same point, so that angular momentum is conserved
         arm = sub(B.position, A.position)
-        on.push(self.a, neg(force), at_a.position, neg(_sum(moment, cross(arm, force))))
+        on.push(self.a, neg(force), at_a.position, neg(add(moment, cross(arm, force))))
         return 0.5 * _dot(elastic, x)
 
 
-def _entries(K: float | tuple[Any, ...]) -> list[float]:
+def _entries(K: Matrix6) -> list[float]:
     """The diagonal, or the matrix row by row."""
-    return np.ravel(K).tolist() if isinstance(K, tuple) else [K] * 6
+    return np.broadcast_to(np.ravel(K), 6).tolist() if np.ndim(K) < 2 else np.ravel(K).tolist()
 
 
 def _times(K: Sequence[Number], x: Sequence[Number]) -> list[Number]:
@@ -99,10 +99,6 @@ def _times(K: Sequence[Number], x: Sequence[Number]) -> list[Number]:
 
 def _dot(x: Sequence[Number], y: Sequence[Number]) -> Number:
     return sum((a * b for a, b in zip(x, y, strict=True)), 0.0)
-
-
-def _sum(x: Sequence[Number], y: Sequence[Number]) -> tuple[Number, ...]:
-    return tuple(a + b for a, b in zip(x, y, strict=True))
 
 
 def _quaternion(R: Sequence[Number]) -> tuple[Number, ...]:

@@ -80,7 +80,7 @@ class Compound(Joint):
     those of the parts; `motion={coordinate or part: f}` drives them from here as well.
     """
 
-    parts: Any = element_field(
+    parts: Mapping[str, tuple[Joint, Pose]] = element_field(
         Parts(), meaning="joints by part, each at the pose of its frame in the frame that the part before it moves"
     )
     damping = _of_the_parts("damping")
