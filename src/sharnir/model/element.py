@@ -13,7 +13,7 @@ from functools import cache, wraps
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 from ..errors import ModelError, SharnirError, known
-from .values import Fault, Kind
+from .values import Fault, Kind, Name
 
 T = TypeVar("T")
 
@@ -147,6 +147,17 @@ class Element:
 def _checks(cls: Any) -> tuple[tuple[str, Callable[[Any], Any], Any], ...]:
     """Name, check and default of every field."""
     return tuple((one.name, one.kind.check, one.default) for one in described(cls))
+
+
+def named(element: Element, of: str) -> tuple[str, ...]:
+    """The bodies or joints that an element names in its fields."""
+    cls: Any = type(element)
+    return tuple([getattr(element, name) for name in _naming_fields(cls, of)])
+
+
+@cache
+def _naming_fields(cls: Any, of: str) -> tuple[str, ...]:
+    return tuple(one.name for one in described(cls) if isinstance(one.kind, Name) and one.kind.of == of)
 
 
 def unknown(what: str, word: str, choices: Any, plural: str) -> str:

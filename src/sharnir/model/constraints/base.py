@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..element import Element, element, element_field
+from ..element import Element, element, element_field, named
 from ..formulas import SignalFormula
 from ..joints.closing_rows import Row
 from ..values import NamedFormula, Text
@@ -35,11 +35,21 @@ class Constraint:
         return ()
 
 
+class ConstraintElement(Element, Constraint):
+    """A constraint of the library."""
+
+    def bodies(self) -> Sequence[str]:
+        return named(self, "body")
+
+    def joints(self) -> Sequence[str]:
+        return named(self, "joint")
+
+
 ZERO = NamedFormula(SignalFormula, example="sharnir.SignalFormula('position.hand.z - 0.05')")
 
 
 @element("position")
-class UserConstraint(Element, Constraint):
+class UserConstraint(ConstraintElement):
     """g(q, t) = 0: a function of `sharnir.Motion` that reads positions and returns one number or several."""
 
     function: Callable[[Any], Any] = element_field(
@@ -56,7 +66,7 @@ class UserConstraint(Element, Constraint):
 
 
 @element("speed")
-class SpeedConstraint(Element, Constraint):
+class SpeedConstraint(ConstraintElement):
     """a(q, t)·v = b(q, t): a function that reads positions and, linearly, speeds, and returns one number or several."""
 
     function: Callable[[Any], Any] = element_field(

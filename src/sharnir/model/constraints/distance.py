@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from ...errors import ModelError
 from ...kernels.algebra import ZERO3, dot, sub
-from ..element import Element, element, element_field
+from ..element import element, element_field
 from ..values import Name, Scalar, Text, Vector
-from .base import Constraint, Row
+from .base import ConstraintElement, Row
 
 if TYPE_CHECKING:
     from ..motion import Motion
 
 
 @element("distance")
-class Distance(Element, Constraint):
+class Distance(ConstraintElement):
     """Two points stay at a fixed distance. The row is (d·d − length²)/(2·length), so that its multiplier is the force in
     the rod."""
 
@@ -31,9 +31,6 @@ class Distance(Element, Constraint):
         super().__post_init__()
         if self.a == self.b:
             raise ModelError(f"{self.label}: both points are on {self.a!r}; it would constrain nothing")
-
-    def bodies(self) -> Sequence[str]:
-        return self.a, self.b
 
     def positions(self, on: Motion) -> Sequence[Row]:
         d = sub(on.pose(self.b) @ self.at_b, on.pose(self.a) @ self.at_a)

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from ...errors import ModelError
 from ...trace import Number
-from ..element import Element, element, element_field
+from ..element import element, element_field
 from ..values import ByName, Scalar, Text
-from .base import Constraint, Row
+from .base import ConstraintElement, Row
 
 if TYPE_CHECKING:
     from ..motion import Motion
 
 
 @element("gear")
-class Gear(Element, Constraint):
+class Gear(ConstraintElement):
     """Σ ratio·x = offset over joints of one coordinate: gears, differentials, belts. All coordinates stay; the force in the
     teeth is an output. (Where a follower needs no coordinate of its own, `Model.couple` is faster.)"""
 

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 from ...kernels.algebra import ZERO3, add, cross, dot, scale, sub
 from ...trace.functions import sqrt
-from ..element import Element, element, element_field
+from ..element import element, element_field
 from ..pose import Axis, unit_axis
 from ..values import AxisValue, Name, Scalar, Text, Vector
-from .base import Constraint, Row
+from .base import ConstraintElement, Row
 
 if TYPE_CHECKING:
     from ..motion import Motion
 
 
 @element("rolling")
-class Rolling(Element, Constraint):
+class Rolling(ConstraintElement):
     """A thin disc rolls without slipping on a plane that is fixed in the world.
 
     Contact is a row of position; the velocity of the contact point in the plane gives two rows of speeds.
@@ -30,9 +30,6 @@ class Rolling(Element, Constraint):
     normal: Axis = element_field(AxisValue(), default="z", meaning="normal of the plane, in the world")
     point: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="a point of the plane, in the world")
     name: str | None = element_field(Text(), default=None, key="")
-
-    def bodies(self) -> Sequence[str]:
-        return (self.body,)
 
     def positions(self, on: Motion) -> Sequence[Row]:
         pose = on.pose(self.body)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from ...kernels.algebra import ZERO3
 from ...trace import Number
 from ..body import GROUND
-from ..element import Element, element, element_field
+from ..element import element, element_field
 from ..values import Function, Name, Text, Vector
-from .base import Constraint, Row
+from .base import ConstraintElement, Row
 
 if TYPE_CHECKING:
     from ..motion import Motion
@@ -19,16 +19,13 @@ Surface = Callable[[Any, Any, Any, Any], Any]
 SURFACE = Function(("x", "y", "z", "t"))
 
 
-class _Point(Element, Constraint):
+class _Point(ConstraintElement):
     """A point of `body` seen in the axes of `of`."""
 
     if TYPE_CHECKING:
         body: str
         at: Sequence[float]
         of: str
-
-    def bodies(self) -> Sequence[str]:
-        return self.body, self.of
 
     def point(self, on: Motion) -> tuple[Number, ...]:
         """x, y, z, t"""

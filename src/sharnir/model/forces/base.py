@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...trace import Number, Symbol
+from ..element import Element, described, named
 
 if TYPE_CHECKING:
     from ..motion import Motion
@@ -55,6 +56,20 @@ class Force:
 
     def joints(self) -> Sequence[str]:
         return ()
+
+
+class ForceElement(Element, Force):
+    """A force of the library. Its numbers are all fields that are numbers or tuples of them."""
+
+    def bodies(self) -> Sequence[str]:
+        return named(self, "body")
+
+    def joints(self) -> Sequence[str]:
+        return named(self, "joint")
+
+    def numbers(self, on: Motion) -> Numbers:
+        fields = {one.name: getattr(self, one.name) for one in described(type(self))}
+        return {name: x for name, x in fields.items() if isinstance(x, (float, tuple))}
 
 
 class UserForce(Force):

@@ -9,11 +9,11 @@ import numpy as np
 from ...errors import ModelError
 from ...kernels.algebra import add, cross, mtv, mv, neg, sub
 from ...trace import Number
-from ..element import Element, element, element_field
+from ..element import element, element_field
 from ..motion import Motion
 from ..pose import Pose, Rotation
 from ..values import HERE, Matrix, Name, PoseValue, Text
-from .base import Force, Numbers
+from .base import ForceElement, Numbers
 from .joint_spring import moment_of_turn, rotation_vector
 
 MATRIX = Matrix(((), (6,), (6, 6)))
@@ -21,7 +21,7 @@ Matrix6 = float | Sequence[float] | Sequence[Sequence[float]] | np.ndarray
 
 
 @element("bushing")
-class Bushing(Element, Force):
+class Bushing(ForceElement):
     """Holds a frame of body b near a frame of body a: (force; moment) = −stiffness·(shift; turn) − damping·(its rates), in the
     axes of the frame on a. The turn is the rotation vector from a's frame to b's; for turns that are not small the moment is
     the one that goes with the stored energy."""
@@ -56,9 +56,6 @@ class Bushing(Element, Force):
         if repr(np.diag(diagonal).tolist()) != repr(full.tolist()):
             return tuple(map(tuple, full.tolist()))
         return diagonal[0] if repr(diagonal) == repr(diagonal[:1] * 6) else tuple(diagonal)
-
-    def bodies(self) -> Sequence[str]:
-        return self.a, self.b
 
     def numbers(self, on: Motion) -> Numbers:
         poses = {name: (*at.position, *at.rotation.entries) for name, at in (("at_a", self.at_a), ("at_b", self.at_b))}

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from ...kernels.algebra import ZERO3, dot, scale, sub
 from ...trace.functions import select, sqrt
-from ..element import Element, element, element_field
+from ..element import element, element_field
 from ..motion import Motion
 from ..values import Name, Scalar, Text, Vector
-from .base import Force, Numbers
+from .base import ForceElement, Numbers
 
 
 @element("drag")
-class Drag(Element, Force):
+class Drag(ForceElement):
     """Opposes the motion of a point of a body through a medium: −(linear + quadratic·|v|)·v; −angular·ω on its rotation."""
 
     body: str = element_field(Name("body"), meaning="the body that moves through the medium")
@@ -25,12 +25,6 @@ class Drag(Element, Force):
     at: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="the point, in the body's axes")
     wind: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m/s", meaning="velocity of the medium in the world")
     name: str | None = element_field(Text(), default=None, key="")
-
-    def bodies(self) -> Sequence[str]:
-        return (self.body,)
-
-    def numbers(self, on: Motion) -> Numbers:
-        return {name: getattr(self, name) for name in ("linear", "quadratic", "angular", "at", "wind")}
 
     def formula(self, on: Motion, n: Numbers) -> None:
         v = sub(on.point(self.body, n["at"])[1], n["wind"])

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...errors import ModelError
 from ...trace.functions import exp, tanh
-from ..element import Element, element, element_field
+from ..element import element, element_field
 from ..motion import Motion
 from ..values import Name, Scalar
-from .base import Force, Numbers
+from .base import ForceElement, Numbers
 
 
 @element("joint-friction")
-class JointFriction(Element, Force):
+class JointFriction(ForceElement):
     """τ = −(C + (S − C)·exp(−(v/v_s)²))·tanh(v/slip) − viscous·v on every speed of a joint.
 
     Below the slip speed the joint creeps instead of sticking: smooth friction holds no position for ever. Small values make
@@ -35,17 +33,13 @@ class JointFriction(Element, Force):
     )
     slip: float = element_field(Scalar(above=0.0), default=1e-3, unit="rad/s, m/s", meaning="speed at which tanh is near one")
 
-    def joints(self) -> Sequence[str]:
-        return (self.joint,)
-
     def numbers(self, on: Motion) -> Numbers:
         n, own = on.speed_count(self.joint), on.joint(self.joint)
         sliding = [self.coulomb] * n if self.coulomb is not None else own.per_speed("friction", n, f"joint {self.joint!r}")
         if not any(sliding) and not self.static and not self.viscous:
             raise ModelError(f"friction in joint {self.joint!r}: specify coulomb=…, or the joint's own option `friction`")
         dip = [0.0 if self.static is None else self.static - C for C in sliding]
-        own_fields = {name: getattr(self, name) for name in ("stribeck", "viscous", "slip")}
-        return {"coulomb": sliding, "static": dip, **own_fields}
+        return {**super().numbers(on), "coulomb": sliding, "static": dip}
 
     def formula(self, on: Motion, n: Numbers) -> None:
         tau = []

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from ...kernels.algebra import ZERO3, cross, dot, mv, scale, sub, sv
 from ...trace import Number
 from ...trace.functions import sqrt
-from ..element import Element, element, element_field
+from ..element import element, element_field
 from ..motion import Motion
 from ..values import Flag, Scalar, Vector
-from .base import Force, Numbers
+from .base import Force, ForceElement, Numbers
 
 if TYPE_CHECKING:
     from ..body import Body
@@ -22,7 +22,7 @@ EARTH = 3.986004418e14
 
 
 @element("point-gravity")
-class PointGravity(Element, Force):
+class PointGravity(ForceElement):
     """Every body is attracted by a centre: m·mu/r² at its centre of mass, and the moment of the field's gradient.
 
     Set Model(gravity=(0, 0, 0)) unless both are meant. The energy is −m·mu/r (with the second-order term of the gradient

@@ -11,18 +11,18 @@ from ...errors import ModelError
 from ...kernels.algebra import add, cross, dot, scale
 from ...trace import Number
 from ...trace.functions import atan2, cos, select, sin, sqrt
-from ..element import Element, element, element_field
+from ..element import element, element_field
 from ..joints.base import OneOrMore, per_coordinate
 from ..motion import JointOptions, Motion
 from ..values import Function, Name, Scalar, ScalarOrVector
-from .base import Force, Numbers
+from .base import Force, ForceElement, Numbers
 
 if TYPE_CHECKING:
     from ..structure import Structure
 
 
 @element("joint-spring")
-class JointSpring(Element, Force):
+class JointSpring(ForceElement):
     """Spring and damper on the coordinates of a joint: τ = −stiffness·(x − rest) − damping·ẋ, or `law(x, v)` in its place.
 
     On a ball joint the spring acts along the rotation vector from the rest position.
@@ -47,9 +47,6 @@ class JointSpring(Element, Force):
         unit="N m, N",
         meaning="force as a function of x and v, for a joint of one coordinate, in place of the three",
     )
-
-    def joints(self) -> Sequence[str]:
-        return (self.joint,)
 
     def numbers(self, on: Motion) -> Numbers:
         label = f"spring of joint {self.joint!r}"

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from ...errors import ModelError
 from ...trace.functions import maximum, minimum, tanh
-from ..element import Element, element, element_field
+from ..element import element, element_field
 from ..motion import Motion
 from ..values import Flag, Function, Name, Scalar
-from .base import Force, Numbers, value_of
+from .base import ForceElement, Numbers, value_of
 
 
 @element("motor")
-class Motor(Element, Force):
+class Motor(ForceElement):
     """τ = torque + kp·(target − x) + kd·(target_speed − v), held within ±limit. For a joint of one coordinate."""
 
     joint: str = element_field(Name("joint"), meaning="the joint, or one coordinate of it: joint.coordinate")
@@ -36,15 +36,10 @@ class Motor(Element, Force):
         Flag(), default=False, meaning="reach the limit smoothly, limit·tanh(τ/limit), for stiff or high-order integrators"
     )
 
-    def joints(self) -> Sequence[str]:
-        return (self.joint,)
-
     def numbers(self, on: Motion) -> Numbers:
         if on.speed_count(self.joint) != 1:
             raise ModelError(f"motor of joint {self.joint!r}: it needs one speed, the joint has {on.speed_count(self.joint)}")
-        given = {name: getattr(self, name) for name in ("torque", "target", "target_speed")}
-        limit = self.limit if self.limit is not None else on.joint(self.joint).effort
-        return {"kp": self.kp, "kd": self.kd, "limit": limit, **{name: x for name, x in given.items() if not callable(x)}}
+        return {**super().numbers(on), "limit": self.limit if self.limit is not None else on.joint(self.joint).effort}
 
     def formula(self, on: Motion, n: Numbers) -> None:
         x, v = on.coordinates(self.joint), on.speeds(self.joint)

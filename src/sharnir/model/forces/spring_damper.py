@@ -9,14 +9,14 @@ from ...errors import ModelError
 from ...kernels.algebra import ZERO3, dot, scale, sub
 from ...trace import Number
 from ...trace.functions import select, sqrt
-from ..element import Element, element, element_field
+from ..element import element, element_field
 from ..motion import Motion
 from ..values import Function, Name, Scalar, Text, Vector
-from .base import Force, Numbers
+from .base import ForceElement, Numbers
 
 
 @element("spring-damper")
-class SpringDamper(Element, Force):
+class SpringDamper(ForceElement):
     """Pulls two points together along the line between them: tension = stiffness·(distance − length) + damping·(rate of
     distance), or `law(distance, rate)` in its place. Where the points meet the line has no direction and no force acts."""
 
@@ -39,12 +39,6 @@ class SpringDamper(Element, Force):
         super().__post_init__()
         if self.a == self.b:
             raise ModelError(f"{self.label}: both ends are on {self.a!r}; it would push nothing")
-
-    def bodies(self) -> Sequence[str]:
-        return self.a, self.b
-
-    def numbers(self, on: Motion) -> Numbers:
-        return {name: getattr(self, name) for name in ("at_a", "at_b", "stiffness", "damping", "length")}
 
     def formula(self, on: Motion, n: Numbers) -> Number:
         distance, rate, along = line_between(on, (self.a, n["at_a"]), (self.b, n["at_b"]))

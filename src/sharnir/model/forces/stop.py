@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ...errors import ModelError
 from ...trace import Number
 from ...trace.functions import maximum, select
-from ..element import Element, element, element_field
+from ..element import element, element_field
 from ..motion import Motion
 from ..values import Name, Scalar
-from .base import Force, Numbers
+from .base import ForceElement, Numbers
 
 
 @element("joint-stop")
-class JointStop(Element, Force):
+class JointStop(ForceElement):
     """Springs and dampers at both ends of the travel of a joint of one coordinate. The force sets in smoothly, with a
     continuous slope, so that integrators of high order need not reduce their step."""
 
@@ -37,15 +36,12 @@ class JointStop(Element, Force):
     )
     onset: float = element_field(Scalar(above=0.0), default=1e-3, unit="rad, m", meaning="depth over which the force sets in")
 
-    def joints(self) -> Sequence[str]:
-        return (self.joint,)
-
     def numbers(self, on: Motion) -> Numbers:
         n = len(on.coordinates(self.joint))
         if n != 1:
             raise ModelError(f"stop in joint {self.joint!r}: it needs one coordinate, the joint has {n}")
         low, high = self._ends(on.joint(self.joint).limits)
-        return {"low": low, "high": high, "stiffness": self.stiffness, "damping": self.damping, "onset": self.onset}
+        return {**super().numbers(on), "low": low, "high": high}
 
     def formula(self, on: Motion, n: Numbers) -> Number:
         (x,), (v,) = on.coordinates(self.joint), on.speeds(self.joint)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from ...kernels.algebra import ZERO3, neg, scale
 from ...trace import Number
 from ...trace.functions import maximum, minimum
-from ..element import Element, element, element_field
+from ..element import element, element_field
 from ..motion import Motion
 from ..values import Name, Rows, Scalar, Text, Vector, Whole
-from .base import Force
+from .base import ForceElement
 from .spring_damper import line_between
 
 TERM = {"joint": (Name("joint"), None), "q": (Whole(0), 0), "v": (Whole(0), 0), "coefficient": (Scalar(), None)}
@@ -18,7 +18,7 @@ POINT = {"body": (Name("body"), None), "at": (Vector(3), ZERO3)}
 
 
 @element("tendon")
-class Tendon(Element, Force):
+class Tendon(ForceElement):
     """Spring and damper on the length of a tendon: a sum of joint coordinates, or of the straight lines through points of
     bodies. The spring is slack between `low` and `high`."""
 

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...kernels.algebra import ZERO3
-from ..element import Element, element, element_field
+from ..element import element, element_field
 from ..motion import Motion
 from ..values import Choice, Name, Text, Vector, VectorFunction
-from .base import Force, Numbers, value_of
+from .base import ForceElement, Numbers, value_of
 
 
 @element("wrench")
-class Wrench(Element, Force):
+class Wrench(ForceElement):
     """Force and moment at a point of a body: numbers, or functions of t, or of (t, on) where `on` is a `Motion` to read the
     state from; in files formulas of t and of signals (q.elbow, v.ball.wx, parameter.k, position.hand.z, velocity.hand.z)."""
 
@@ -28,16 +28,9 @@ class Wrench(Element, Force):
     axes: str = element_field(Choice(("world", "body")), default="world", meaning="the axes of force and moment")
     name: str | None = element_field(Text(), default=None, key="")
 
-    def bodies(self) -> Sequence[str]:
-        return (self.body,)
-
     @property
     def alike(self) -> bool:
         return super().alike and not _reads_state(self.force) and not _reads_state(self.moment)
-
-    def numbers(self, on: Motion) -> Numbers:
-        given = {"force": self.force, "moment": self.moment, "at": self.at}
-        return {name: x for name, x in given.items() if not callable(x)}
 
     def formula(self, on: Motion, n: Numbers) -> None:
         given = {"force": self.force, "moment": self.moment, **n}
