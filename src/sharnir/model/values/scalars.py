@@ -112,28 +112,28 @@ class Matrix(Kind):
     shapes: tuple[tuple[int, ...], ...]
 
     def check(self, value: Any) -> Any:
+        if _shape(value) not in self.shapes:
+            raise expected(self._words(), value)
+        return self._numbers(value)
+
+    def _numbers(self, value: Any, *path: int) -> Any:
         rows = listed(value)
         if rows is None:
-            if () in self.shapes:
-                return Scalar().number(value, what=self._words())
-            raise expected(self._words(), value)
-        within = [listed(row) for row in rows]
-        if rows and all(row is not None for row in within):
-            shape = (len(within), len(within[0]))  # type: ignore[arg-type]
-            if shape in self.shapes and all(len(row) == shape[1] for row in within):  # type: ignore[arg-type]
-                return tuple(
-                    [
-                        tuple([Scalar().number(x, i, j) for j, x in enumerate(row)])  # type: ignore[arg-type]
-                        for i, row in enumerate(within)
-                    ]
-                )
-        elif (len(rows),) in self.shapes:
-            return tuple([Scalar().number(x, k) for k, x in enumerate(rows)])
-        raise expected(self._words(), value)
+            return Scalar().number(value, *path, what="a number" if path else self._words())
+        return tuple([self._numbers(x, *path, k) for k, x in enumerate(rows)])
 
     def _words(self) -> str:
         words = {0: "one number", 1: "{} numbers", 2: "{}×{} numbers"}
         return " or ".join(words[len(shape)].format(*shape) for shape in self.shapes)
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    """() of what is no list; (-1,) where the rows differ."""
+    rows = listed(value)
+    if rows is None:
+        return ()
+    inside = {_shape(row) for row in rows}
+    return (len(rows), *inside.pop()) if len(inside) == 1 else (-1,)
 
 
 @dataclass(frozen=True)
