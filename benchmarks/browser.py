@@ -1,8 +1,8 @@
 """A page in a real browser: `python -m benchmarks.browser page.html [--pictures folder]`.
 
-Chromium opens it without a window and without a network, once as on a desk and once as on a phone, light and dark. Said are:
-what the page wrote on the console, and whether all charts were drawn. A page that wants something from elsewhere is told
-by its own policy that it may not, and that is on the console too. Exit code 1 where anything is wrong.
+Chromium opens it headless and offline, in the size of a desktop (light and dark) and of a phone. Reported are the messages on the
+console, and whether all charts were drawn. A page that tries to fetch something violates its own policy, which is on the
+console too. Exit code 1 where anything is wrong.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Opened:
 
     @property
     def charts(self) -> tuple[int, int]:
-        """How many were drawn, of how many."""
+        """Number drawn, and number on the page."""
         there = re.findall(r'<div id="chart-[a-z]+"[^>]*>', self.dom)
         return sum("js-plotly-plot" in div for div in there), len(there)
 
@@ -70,7 +70,7 @@ def main() -> None:
     parser.add_argument("pages", nargs="+", type=Path)
     parser.add_argument("--pictures", type=Path, help="folder for a picture of every view")
     options = parser.parse_args()
-    good = True
+    ok = True
     for page in options.pages:
         for view in VIEWS:
             picture = None
@@ -79,11 +79,11 @@ def main() -> None:
                 picture = options.pictures / f"{page.stem}-{view}.png"
             seen = open_page(page, view, picture)
             drawn, there = seen.charts
-            good &= not seen.console and drawn == there
+            ok &= not seen.console and drawn == there
             print(f"{page.name}, {view}: {drawn} of {there} charts drawn, {len(seen.console)} messages")
             for line in seen.console:
                 print(f"  {line}")
-    sys.exit(0 if good else 1)
+    sys.exit(0 if ok else 1)
 
 
 if __name__ == "__main__":

@@ -12,22 +12,21 @@ import pinocchio as pin
 
 import sharnir as sh
 
-from .peers import same
+from .harness import check_same, race
 from .report import Measure
 from .robots import chain_pair
-from .timing import race
 
 METHODS = ("separate", "lagrange1")
 SIZES = (10, 100, 300, 1_000, 10_000, 100_000, 1_000_000)
 QUICK_SIZES = (10, 100, 1_000, 10_000)
 WITH_PINOCCHIO = 300
-"""Beyond, Pinocchio's Data, which grows as the cube of the number of bodies, takes the memory: 0.9 GB at 300, over 16 at 1000."""
+"""Beyond, Pinocchio's Data, cubic in the number of bodies, needs too much memory: 0.9 GB at 300, over 16 at 1000."""
 LANES = (1_000, 64)
 """Bodies and states of a batch."""
 
 
 def forward(model: sh.Model, method: str) -> Callable[[], np.ndarray]:
-    """Forward dynamics in a state in which nothing is special."""
+    """Forward dynamics in a generic state."""
     d = sh.Dynamics(model, method, backend="loops")
     return partial(d.forward, *state(model.structure.nv))
 
@@ -52,15 +51,15 @@ def measure(quick: bool = False) -> Iterator[Measure | str]:
         contenders["separate, the loop alone"] = alone(model)
         if n <= WITH_PINOCCHIO:
             contenders["aba"] = aba(n)
-            same(f"chain of {n}, separate", contenders["separate"](), contenders["aba"]().copy())
-        same(f"chain of {n}, lagrange1", contenders["lagrange1"](), contenders["separate"](), 1e-7)
+            check_same(f"chain of {n}, separate", contenders["separate"](), contenders["aba"]().copy())
+        check_same(f"chain of {n}, lagrange1", contenders["lagrange1"](), contenders["separate"](), 1e-7)
         for name, seconds in race(contenders, rounds=6 if n > 10_000 else 12).items():
             found[name, n] = 1e9 * seconds / n
             limit = 200.0 if name == "separate" and n == 100_000 else None
             yield Measure("chains", f"{n} bodies", name, found[name, n], " ns a body", limit, at_most=True)
         if n == 100:
-            beside = 1e-3 * n * (found["separate", n] - found["separate, the loop alone", n])
-            yield Measure("chains", f"{n} bodies", "a call beside its loop", beside, " µs", 6.0, at_most=True)
+            overhead = 1e-3 * n * (found["separate", n] - found["separate, the loop alone", n])
+            yield Measure("chains", f"{n} bodies", "overhead of a call", overhead, " µs", 6.0, at_most=True)
     yield from lanes()
     yield from growth(found)
 
@@ -73,7 +72,7 @@ def lanes() -> Iterator[Measure]:
     out = np.empty((states, n))
     call = partial(d.forward, q, v, tau, out=out)
     call()
-    same(f"chain of {n}, a batch", out[5], d.forward(q[5], v[5], tau[5]))
+    check_same(f"chain of {n}, a batch", out[5], d.forward(q[5], v[5], tau[5]))
     seconds = race({"batch": call}, rounds=12)["batch"]
     yield Measure(
         "chains", f"{n} bodies", f"separate, {states} states", 1e9 * seconds / n / states, " ns a body", 90.0, at_most=True
@@ -81,16 +80,16 @@ def lanes() -> Iterator[Measure]:
 
 
 def alone(model: sh.Model) -> Callable[[], None]:
-    """One state again and again: the compiled code and nothing else."""
+    """One state again and again: the compiled code alone."""
     n = model.structure.nv
-    runner = sh.Dynamics(model, "separate", backend="loops")._compiled.runner("forward/separate", ("qdd",))
+    runner = sh.Dynamics(model, "separate", backend="loops").formulation.programs.runner("forward/separate", ("qdd",))
     arrays = {name: x.copy() for name, x in zip(("q", "v", "tau"), state(n), strict=True)}
     (native,) = runner.chain(arrays | {"t": np.zeros(1), "qdd": np.empty(n)})
     return native
 
 
 def growth(found: dict[tuple[str, int], float]) -> Iterator[Measure]:
-    """How much dearer a body becomes as the chain grows from a thousand: 1 is linear cost."""
+    """Cost per body relative to that at a thousand bodies: 1 is linear growth."""
     last = max(n for _, n in found)
     for method in METHODS:
         value = found[method, last] / found[method, 1_000]

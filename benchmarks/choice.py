@@ -1,8 +1,8 @@
 """How good a choice method="auto" is: every method timed on sixty models, and how far behind the fastest auto's choice is.
 
-A method is timed as machine code on random states, one at a time and in a batch, in turn with the others. Left out, and said
-so, are those whose code has more than twice the operations of the shortest, or whose loops take more than four times as long in
-one call: they are not the fastest.
+A method is timed as machine code on random states, one at a time and in a batch, interleaved with the others. Left out are those
+whose code has more than twice the operations of the shortest, or whose loops take more than four times as long in one call: they
+are not the fastest.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from rich.progress import track
 
 import sharnir as sh
 from sharnir.backends.compiled_programs import BODIES, CompiledPrograms
@@ -21,20 +20,22 @@ from sharnir.backends.traced import TracedProgram
 from sharnir.choice.calibration import current
 from sharnir.choice.choose import FASTEST, applies
 from sharnir.choice.measure import Call, prepared, race
-from sharnir.equations.constrained import MATRIX, ConstrainedEquations
+from sharnir.equations.constrained import ConstrainedEquations
 from sharnir.machine import processor
 from sharnir.programs.methods import METHODS as TABLE
+from sharnir.reporting.pictures import new_figure
+from sharnir.reporting.progress import ProgressBar
+from sharnir.reporting.table import Table
 from sharnir.solvers.constrained_code import ConstrainedCode
 from sharnir.trace import GraphTooLarge, needed
 
 from .choice_models import models
+from .harness import results
 from .report import Measure
-from .tables import markdown
 
 ALLOWED = 0.15
 METHODS = (*FASTEST, "recursive", "kosynka")
 """All whose time does not depend on the states before."""
-RESULT = Path("docs/results")
 SEVERAL = {"single": "one at a time", "batch": "in a batch"}
 
 
@@ -61,7 +62,11 @@ class Trial:
 def measure(quick: bool = False) -> Iterator[Measure | str]:
     yield f"calibration: {current()}"
     chosen = [x for x in models() if not quick or x[1] in ("chain of 4", "planar chain of 7", "four-bar", "star of 10, 1 axes")]
-    trials = [trial(kind, make(), name, 0.02 if quick else 0.06) for kind, name, make in track(chosen, "models")]
+    trials = []
+    with ProgressBar(None, "models", len(chosen)) as bar:
+        for k, (kind, name, make) in enumerate(chosen):
+            bar.update(k, name)
+            trials.append(trial(kind, make(), name, 0.02 if quick else 0.06))
     yield from judged(trials)
     if not quick:
         write(trials)
@@ -122,7 +127,7 @@ def loop_calls(model: sh.Model, compiled: CompiledPrograms) -> Iterator[tuple[tu
 
 
 def closed_calls(model: sh.Model) -> Iterator[tuple[tuple[str, str], Call]]:
-    for method in ("separate", *MATRIX):
+    for method in (name for name, m in TABLE.items() if m.constrains in ("inertia", "sweeps")):
         runner = ConstrainedCode(ConstrainedEquations(model, TABLE[method])).forward()
         yield ("single", method), prepared(runner, model, False)
         yield ("batch", method), prepared(runner, model, True)
@@ -134,8 +139,8 @@ def size(traced: TracedProgram) -> int:
 
 # --- what is written --------------------------------------------------------------------------------------------------------
 def write(trials: list[Trial]) -> None:
-    RESULT.mkdir(parents=True, exist_ok=True)
-    with (RESULT / "choice.csv").open("w", newline="", encoding="utf-8") as file:
+    folder = results()
+    with (folder / "choice.csv").open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file, lineterminator="\n")
         out.writerow(["kind", "model", "bodies", "freedoms", "code", "states", "chosen", "fastest", "behind", *METHODS])
         for t in trials:
@@ -143,7 +148,7 @@ def write(trials: list[Trial]) -> None:
                 times = [f"{1e9 * t.times[how, m]:.4g}" if (how, m) in t.times else "" for m in METHODS]
                 facts = [t.kind, t.name, t.bodies, t.freedoms, t.backend, how, t.chosen, t.fastest(how), f"{t.behind(how):.4f}"]
                 out.writerow([*facts, *times])
-    draw(trials, RESULT / "choice.png")
+    draw(trials, folder / "choice.png")
     rows = [["", *SEVERAL.values()]]
     numbers = {how: np.array([t.behind(how) for t in trials]) for how in SEVERAL}
     rows.append(["the fastest itself", *(f"{(x == 0).sum()} of {len(x)}" for x in numbers.values())])
@@ -157,14 +162,14 @@ def write(trials: list[Trial]) -> None:
         f"Written by `python -m benchmarks choice`. {processor()}, one thread; calibration: {current()}.",
         f"{len(trials)} models, none of them among those the calibration is fitted to. How much longer auto's choice takes "
         "than the fastest method:",
-        markdown(rows),
+        Table.of_text(rows).markdown(),
         "![Every model: auto's choice behind the fastest](choice.png)",
         "How often each method is the fastest; between equal codes (of a body or two, and nearly so of closed loops) noise "
         "decides:",
-        markdown(won),
+        Table.of_text(won).markdown(),
         "Times of every method: [choice.csv](choice.csv), ns a state.",
     ]  # fmt: skip
-    (RESULT / "choice.md").write_text("\n\n".join(text) + "\n", encoding="utf-8")
+    (folder / "choice.md").write_text("\n\n".join(text) + "\n", encoding="utf-8")
 
 
 COLOURS = {"chain": "#1f6f8b", "tree": "#5b7f2b", "robot": "#b5482a", "loop": "#7a5195"}
@@ -172,11 +177,7 @@ COLOURS = {"chain": "#1f6f8b", "tree": "#5b7f2b", "robot": "#b5482a", "loop": "#
 
 def draw(trials: list[Trial], path: Path) -> None:
     """Sorted by size: what auto loses on every model."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 4.6), dpi=150, layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure((9, 4.6), dpi=150, layout="constrained")
     axes = figure.subplots(1, 2, sharey=True)
     for ax, (how, words) in zip(axes, SEVERAL.items(), strict=True):
         for kind, colour in COLOURS.items():

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from importlib.metadata import files
 
 import sharnir as sh
+
+from .harness import robot_files
 
 ROBOTS = {
     "double_pendulum_description/urdf/double_pendulum.urdf": False,
@@ -50,5 +51,5 @@ def models() -> Iterator[tuple[str, str, Make]]:
 
 
 def robot(path: str, floating: bool) -> sh.Model:
-    place = next(f for f in files("example-robot-data") or [] if str(f).endswith(path)).locate()
-    return sh.load(str(place), floating=floating)
+    (place,) = robot_files(path)
+    return sh.load(place, floating=floating)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from .harness import fresh_process
 from .report import Measure
 
 MODELS = {"manipulator": "sh.samples.manipulator()", "panda": "load('panda').model", "talos": "load('talos').model"}
@@ -43,14 +41,8 @@ STEPS = ("libraries", "import", "model", "first", "batch")
 def first_answer(expression: str, cache: Path) -> dict[str, float]:
     """Seconds of each step in a process of its own: numpy, scipy and llvmlite; sharnir; the model; the first Dynamics
     and forward of one state; the first batch."""
-    environment = {**os.environ, "SHARNIR_CACHE": str(cache), "PYTHONPATH": str(Path(__file__).parents[1])}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # modules are compiled once, as those of an installed package are
-    environment["PYTHONPYCACHEPREFIX"] = str(cache / "bytecode")
-    command = [sys.executable, "-c", CHILD.format(expression=expression)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"the process for {expression} failed:\n{done.stderr}")
-    return dict(zip(STEPS, json.loads(done.stdout.splitlines()[-1]), strict=True))
+    _, out = fresh_process(["-c", CHILD.format(expression=expression)], cache, cache / "bytecode")
+    return dict(zip(STEPS, json.loads(out.splitlines()[-1]), strict=True))
 
 
 def measure(quick: bool = False) -> Iterator[Measure | str]:

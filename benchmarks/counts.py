@@ -10,7 +10,6 @@ import copy
 import types
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import fields
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -49,12 +48,12 @@ def general_chain(n: int, seed: int = 0) -> sh.Model:
 
 def _random_inertia(rng: np.random.Generator) -> np.ndarray:
     """A full matrix whose principal moments can be those of a body."""
-    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
-    return turn @ np.diag(rng.uniform(0.4, 0.5, 3)) @ turn.T
+    rotation = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    return rotation @ np.diag(rng.uniform(0.4, 0.5, 3)) @ rotation.T
 
 
 class Ledger:
-    """A tally that knows on whose account an operation is done: what CountingNumber needs of a Counter, and no more."""
+    """A tally that charges each operation to the function that runs: the part of a Counter that CountingNumber needs."""
 
     def __init__(self) -> None:
         self.accounts: dict[str, Counter[str]] = {"": Counter()}
@@ -125,7 +124,7 @@ def product_RMR() -> Count:
 
 
 def add(*counts: Count) -> Count:
-    return Count(*(sum(getattr(c, field.name) for c in counts) for field in fields(Count)))
+    return sum(counts, Count())
 
 
 def count_rows(algorithm: str, n: int) -> Count:

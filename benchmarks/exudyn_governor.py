@@ -1,7 +1,7 @@
 """The flyball governor in Exudyn: as a tree of joint coordinates, and as rigid bodies with joints between them.
 
 Exudyn runs without range checks, in one thread, without files, without functions of Python; it prints nothing.
-What was tried beside the settings below and is slower or fails: full Newton, a Jacobian for every step, tighter Newton
+Tried besides the settings below, and slower or failing: full Newton, a Jacobian for every step, tighter Newton
 tolerances, Euler angles or rotation vectors for the bodies, midpoint rule and RK67, accelerations at the ends of steps.
 """
 
@@ -35,7 +35,7 @@ from .governor import (
     loaded_rod,  # fmt: skip
 )
 
-sys.exudynFast = True  # type: ignore[attr-defined]  # asks for the build without range checks, before the import
+sys.exudynFast = True  # type: ignore[attr-defined]  # selects the build without range checks, before the import
 with contextlib.redirect_stdout(io.StringIO()):
     import exudyn as exu
     import exudyn.utilities as eu
@@ -44,7 +44,7 @@ exu.config.printToConsole = False
 
 Run = Callable[[], tuple[np.ndarray, np.ndarray]]
 GRAVITY = [0.0, 0.0, -9.81]
-TURN = np.diag([-1.0, -1.0, 1.0])
+HALF_TURN = np.diag([-1.0, -1.0, 1.0])
 """The left rod's frame: half a turn about the shaft."""
 
 
@@ -84,7 +84,7 @@ def tree() -> Governor:
             gravity=GRAVITY,
             jointTypes=[kinds.RevoluteZ, kinds.PrismaticZ, kinds.RevoluteY, kinds.RevoluteY],
             linkParents=[-1, 0, 0, 0],
-            jointTransformations=exu.Matrix3DList([np.eye(3), np.eye(3), np.eye(3), TURN]),
+            jointTransformations=exu.Matrix3DList([np.eye(3), np.eye(3), np.eye(3), HALF_TURN]),
             jointOffsets=exu.Vector3DList([[0, 0, 0], [0, 0, 0], [SIDE, 0, ROD], [-SIDE, 0, ROD]]),
             linkInertiasCOM=exu.Matrix3DList(list(inertias)),
             linkCOMs=exu.Vector3DList([list(c) for c in centres]),
@@ -103,10 +103,10 @@ def bodies() -> Governor:
     """Rigid bodies with Euler parameters, joints as constraints."""
     mbs = exu.SystemContainer().AddSystem()
     down, spin = eu.RotationMatrixY(ANGLE), [0.0, 0.0, SPEED]
-    turns = [np.eye(3), np.eye(3), down, TURN @ down]
+    rotations = [np.eye(3), np.eye(3), down, HALF_TURN @ down]
     origins = [np.zeros(3), np.array([0, 0, HEIGHT]), np.array([SIDE, 0, ROD]), np.array([-SIDE, 0, ROD])]
     parts = []
-    for (mass, centre, J), R, origin in zip(solids(), turns, origins, strict=True):
+    for (mass, centre, J), R, origin in zip(solids(), rotations, origins, strict=True):
         place = origin + R @ centre
         inertia = eu.RigidBodyInertia(mass=mass, inertiaTensor=J, com=[0, 0, 0], inertiaTensorAtCOM=True)
         motion = {"initialVelocity": list(np.cross(spin, place)), "initialAngularVelocity": spin, "gravity": GRAVITY}
@@ -124,7 +124,7 @@ def bodies() -> Governor:
 
     joint(at(mbs.CreateGround()), at(shaft, z=-ROD / 2), [1, 1, 1, 1, 1, 0], np.eye(3))
     joint(at(shaft), at(slider), [1, 1, 0, 1, 1, 1], np.eye(3))
-    for rod, side, turned in ((right, SIDE, np.eye(3)), (left, -SIDE, TURN)):
+    for rod, side, turned in ((right, SIDE, np.eye(3)), (left, -SIDE, HALF_TURN)):
         joint(at(shaft, side, ROD / 2), at(rod, -along), [1, 1, 1, 1, 0, 1], turned)
         spring(mbs, at(rod, ROD / 2 - along), at(slider, side))
     what = exu.OutputVariableType.Position
@@ -161,7 +161,7 @@ def explicit(steps: float, tolerance: float = 0.0) -> Any:
 
 
 def implicit(steps: float) -> Any:
-    """Exudyn's own Newton method: the Jacobian is kept while it serves. With tolerances above 1e-6 its error shows."""
+    """Exudyn's own Newton method: the Jacobian is reused as long as it converges. Above tolerances of 1e-6 its error shows."""
     settings = common(steps)
     settings.timeIntegration.newton.relativeTolerance = 1e-6
     settings.timeIntegration.newton.absoluteTolerance = 1e-8
@@ -181,14 +181,14 @@ def ladders(quick: bool) -> dict[str, list[tuple[str, Run]]]:
     def tolerances(*numbers: float) -> dict[str, Any]:
         return {f"tolerance {x:g}": explicit(100, x) for x in numbers}
 
-    quickest = {
+    fastest = {
         "RK33": rungs("tree RK33", joints, solvers.RK33, steps(explicit, 3100, 3200)),
         "ODE23": rungs("tree ODE23", joints, solvers.ODE23, tolerances(5e-4, 4e-4, 3e-4)),
     }
     if quick:
-        return {name: found[-1:] for name, found in quickest.items()}
+        return {name: found[-1:] for name, found in fastest.items()}
     pinned = bodies()
-    return quickest | {
+    return fastest | {
         "RK44": rungs("tree RK44", joints, solvers.RK44, steps(explicit, 2850, 3000)),
         "DOPRI5": rungs("tree DOPRI5", joints, solvers.DOPRI5, tolerances(5e-4, 4e-4, 3e-4)),
         "trapezoidal rule": rungs("tree trapezoidal", joints, solvers.TrapezoidalIndex2, steps(implicit, 5000, 5500)),

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import sharnir as sh
 from sharnir.errors import SimulationError
+from sharnir.reporting.progress import ProgressBar
 
 from . import figure1_draw as draw
 from . import figure1_report as report
+from . import harness
 from .figure1_models import CHAINS, TREES, Subject, start
 from .figure1_plan import ITERATIVE, LINEAR, METHODS, STRAIGHT, Measured, Plan, Record, write_csv
 from .figure1_steps import LEAD_IN, Steps, race
@@ -24,13 +27,13 @@ Advance = Callable[[str], None]
 
 def growing(subject: Subject, plan: Plan, measured: Measured, advance: Advance) -> None:
     """One family of mechanisms, from the smallest to the largest, all methods in turn."""
-    share = dict.fromkeys(METHODS, 0.0)  # of what a method may take, that it took at the last size
+    share = dict.fromkeys(METHODS, 0.0)  # of the time a method may take, as used at the last size
     last = 0
     for n in plan.sizes:
         for method in [m for m in share if m not in LINEAR and last and (n / last) ** 3 * share[m] > 1.0]:
             measured.stopped.append(
-                f"{subject.title}: {method} ends at N = {last}. At {n} a turn of {turn(method, plan)} steps may take more than "
-                f"{plan.turn:g} s, or the first factorisation more than {plan.factorisation:g} s"
+                f"{subject.title}: {method} ends at N = {last}. At {n} a sample of {shortest_sample(method, plan)} steps "
+                f"may take more than {plan.sample:g} s, or the first factorisation more than {plan.factorisation:g} s"
             )
             del share[method]
         advance(f"{subject.title}, N = {n}")
@@ -41,12 +44,12 @@ def growing(subject: Subject, plan: Plan, measured: Measured, advance: Advance) 
         for c, (seconds, steps) in zip(contenders, race(contenders, plan.seconds, plan.rounds, plan.least), strict=True):
             measured.records.append(record(subject, model, n, c, seconds, steps))
             if c.backend == plan.loops:
-                share[c.method] = max(turn(c.method, plan) * seconds / plan.turn, c.lead_in / plan.factorisation)
+                share[c.method] = max(shortest_sample(c.method, plan) * seconds / plan.sample, c.lead_in / plan.factorisation)
         last = n
 
 
-def turn(method: str, plan: Plan) -> int:
-    """Steps of the shortest turn, those before the clock starts among them."""
+def shortest_sample(method: str, plan: Plan) -> int:
+    """Steps of it, those before the clock starts included."""
     return LEAD_IN + plan.least if method in ITERATIVE else 2
 
 
@@ -78,7 +81,7 @@ def _key(subject: Subject) -> tuple[str, int]:
 
 
 def step_sizes(subject: Subject, sizes: tuple[int, ...], plan: Plan, measured: Measured, advance: Advance) -> None:
-    """The iterative methods at every size of the step, beside the two that do not care."""
+    """The iterative methods at every size of the step, beside two that do not depend on it."""
     for n in sizes:
         advance(f"steps of the {subject.title}, N = {n}")
         model = subject.build(n)
@@ -88,7 +91,7 @@ def step_sizes(subject: Subject, sizes: tuple[int, ...], plan: Plan, measured: M
             for step in plan.steps:
                 try:
                     steps = Steps(model, method, plan.loops, q, v, step, plan.compiled)
-                    steps.turn(plan.along)
+                    steps.run(plan.along)
                     contenders.append(steps)
                 except SimulationError:
                     measured.stopped.append(f"{subject.title}, N = {n}: rk4 loses the motion at a step of {step:g} s")
@@ -100,18 +103,14 @@ def step_sizes(subject: Subject, sizes: tuple[int, ...], plan: Plan, measured: M
 
 def measure(plan: Plan) -> tuple[Measured, Measured, Measured]:
     """Chains, trees, steps."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
     chains, trees, steps = Measured(), Measured(), Measured()
     by_axes = {subject.axes: subject for subject in CHAINS}
     total = len(plan.sizes) * len(CHAINS + TREES) + sum(map(len, plan.stepped.values()))
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("", total=total + 1)
+    done = count()
+    with ProgressBar(None, "Figure 1", total) as bar:
 
         def advance(what: str) -> None:
-            bar.update(task, advance=1, description=what)
+            bar.update(next(done), what)
 
         for subject in CHAINS:
             growing(subject, plan, chains, advance)
@@ -119,12 +118,12 @@ def measure(plan: Plan) -> tuple[Measured, Measured, Measured]:
             growing(subject, plan, trees, advance)
         for axes, sizes in plan.stepped.items():
             step_sizes(by_axes[axes], tuple(sizes), plan, steps, advance)
-        bar.update(task, completed=total + 1, description="measured")
     return chains, trees, steps
 
 
-def main(out: Path, quick: bool = False, plan: Plan | None = None) -> None:
+def main(quick: bool = False, plan: Plan | None = None) -> None:
     plan = plan or (Plan.short() if quick else Plan())
+    out = harness.SETTINGS.out or Path("results" if quick else harness.DOCS)  # no short run among the published results
     load = os.getloadavg()[0]
     chains, trees, steps = measure(plan)
     out.mkdir(parents=True, exist_ok=True)

@@ -1,14 +1,15 @@
-"""What [I] says of its methods, held against a run: each statement with numbers and a verdict that follows from them."""
+"""The statements of [I] about its methods, checked against a run: numbers, and a verdict that follows from them."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
+from sharnir.reporting.formats import figures
+from sharnir.reporting.table import Table
+
 from .figure1_models import CHAINS, TREES, Subject
 from .figure1_plan import ITERATIVE, LINEAR, Measured, Plan
 from .growth import Curve, crossings, exponent, last_decade
-from .report import figure
-from .tables import markdown
 
 PAPER_MS = {1: (50, 80.0), 2: (30, 60.0), 3: (30, 60.0)}
 """Ends of the axes of the paper's panels: bodies, milliseconds."""
@@ -29,7 +30,9 @@ def claims(chains: Measured, trees: Measured, steps: Measured, plan: Plan) -> st
         speed(chains, plan),
     ]
     verdicts = {True: "agrees", False: "differs", None: "—"}
-    return markdown([["the paper", "this run", ""], *([said, seen, verdicts[holds]] for said, seen, holds in found)])
+    return Table.of_text(
+        [["the paper", "this run", ""], *([claim, seen, verdicts[holds]] for claim, seen, holds in found)]
+    ).markdown()
 
 
 def tail(curve: Curve) -> float | None:
@@ -114,7 +117,7 @@ def binary(chains: Measured, trees: Measured, plan: Plan) -> Claim:
             tree[0] < 1.5,
         )
     if holds is False:
-        seen += "; factorising is nearly linear there, but the matrix is kept dense, and clearing it is O(N²)"
+        seen += "; factorising is nearly linear there, but the matrix is stored dense, and clearing it is O(N²)"
     return "for a binary tree Lagrange's second kind comes near to O(N)", seen, holds
 
 
@@ -151,6 +154,6 @@ def speed(chains: Measured, plan: Plan) -> Claim:
         fast = [c[n] for m in LINEAR if n in (c := chains.natural("chain", subject.axes, m, plan.loops))]
         if here:
             best = min(here + fast)
-            parts.append(f"{subject.axes}: {figure(1e-3 * max(here))} and {figure(1e-3 * best)} ms at N = {n} ({shown:g} ms)")
+            parts.append(f"{subject.axes}: {figures(1e-3 * max(here))} and {figures(1e-3 * best)} ms at N = {n} ({shown:g} ms)")
     seen = "slowest and fastest of ours by axes (end of the paper's axis): " + "; ".join(parts) if parts else "not measured"
     return "axes of the panels end at 80 ms for 50 bodies with one axis, at 60 ms for 30 with two and three (2012)", seen, None

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from sharnir.reporting.pictures import new_figure
+
 from .figure1_models import AXES, CHAINS, TREES, Subject
 from .figure1_plan import ITERATIVE, METHODS, Measured, Plan
 
@@ -24,11 +26,7 @@ DASHED = (0, (3.5, 1.6))
 
 
 def _figure(width: float, height: float, rows: int, columns: int, **options: Any) -> tuple[Any, Any]:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), dpi=160, layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure((width, height), dpi=160, layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False, **options)
     for ax in axes.ravel():
         ax.spines[["top", "right"]].set_visible(False)
@@ -126,7 +124,7 @@ def _same_limits(axes: Iterable[Any]) -> None:
 
 # --- against the size of the step ---------------------------------------------------------------------------------------
 def step_size(path: Path, measured: Measured, plan: Plan) -> None:
-    """Iterations, time beside factorisation, and the step at which both cost the same."""
+    """Iterations, time relative to factorisation, and the step at which both cost the same."""
     figure, axes = _figure(12.5, 7.6, len(plan.stepped), 3)
     for row, (joint, sizes) in zip(axes, plan.stepped.items(), strict=True):
         shown = list(sizes)[::-2][:4][::-1]  # every second one: eight curves are enough
@@ -143,7 +141,7 @@ def step_size(path: Path, measured: Measured, plan: Plan) -> None:
             xscale="log",
             xlabel="step, s",
             ylabel="iterations per evaluation",
-            title=f"{AXES[joint]}: iterations, 0 if factorised afresh",
+            title=f"{AXES[joint]}: iterations, 0 if refactorised",
         )
         row[0].set_ylim(bottom=0.0)
         row[1].axhline(1.0, color="#333333", lw=0.9)
@@ -169,9 +167,9 @@ def _break_even_panel(ax: Any, measured: Measured, joint: int, plan: Plan) -> No
     sizes = plan.stepped[joint]
     for method in ITERATIVE:
         at = {n: measured.break_even(joint, n, method) for n in sizes}
-        kept = {n: min(max(h, low / 1.6), 1.6 * high) for n, h in at.items()}
+        shown = {n: min(max(h, low / 1.6), 1.6 * high) for n, h in at.items()}
         style = {"ls": "-" if method == ITERATIVE[0] else DASHED, "mfc": COLOURS[method]}
-        ax.plot(list(kept), list(kept.values()), color=COLOURS[method], marker=MARKERS[method], ms=4, lw=1.4, **style)
+        ax.plot(list(shown), list(shown.values()), color=COLOURS[method], marker=MARKERS[method], ms=4, lw=1.4, **style)
     ax.set(xscale="log", yscale="log", xlabel="bodies N", ylabel="step, s", ylim=(low / 2.5, 2.5 * high))
     ax.text(0.02, 0.985, "faster at every step tried", transform=ax.transAxes, fontsize=8, color="#666666", va="top")
     low_end = {"va": "bottom", "ha": "right"}

@@ -10,7 +10,7 @@ import numpy as np
 
 import sharnir as sh
 from sharnir.equations.normalization import normalize
-from sharnir.model.samples import ANGULAR
+from sharnir.samples.trees import ANGULAR
 
 AXES = {1: "one-axis joints", 2: "two-axis joints", 3: "three-axis joints"}
 BEND, SPEED = 0.5, 0.5

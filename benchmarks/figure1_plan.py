@@ -1,4 +1,4 @@
-"""What Figure 1 measures: methods, sizes, steps, and what is kept of each measurement."""
+"""What Figure 1 measures: methods, sizes, steps, and the record of each measurement."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ METHODS = {
 LINEAR = ("separate", "lagrange1")
 ITERATIVE = ("inverse-iterative", "direct-iterative")
 STRAIGHT = ("composite", "separate", "lagrange1")
-"""Those that can be straight-line code; the iterative ones look at numbers."""
+"""Those that can be straight-line code; the number of iterations of the others depends on the values."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,12 @@ class Plan:
     """Chains in the comparison of steps: sizes by axes of a joint."""
     seconds: float = 0.4
     """For a race of all methods on one mechanism."""
-    turn: float = 3.0
-    """A method grows no further where a turn of its steps would take longer."""
+    sample: float = 3.0
+    """A method grows no further where a sample of its steps would take longer."""
     factorisation: float = 4.0
-    """… or where the first steps of a method that remembers would: they factorise."""
+    """… or where the first steps of an iterative method would: they factorise."""
     least: int = 4
-    """Steps in a turn of a method that remembers, however slow it is."""
+    """Steps in a sample of an iterative method, however slow it is."""
     along: int = 16
     """… and when sizes of the step are compared."""
     rounds: int = 3
@@ -53,14 +53,14 @@ class Plan:
 
     @property
     def compiled(self) -> bool:
-        """Whether the integrator is machine code: tests do without."""
+        """Whether the integrator is machine code; in tests it is interpreted."""
         return self.loops != "python"
 
     @classmethod
     def short(cls) -> Plan:
         chains = {1: (5, 10, 30), 3: (5, 10)}
         sizes = (1, 2, 5, 10, 20, 50, 100)
-        return cls(sizes, (2, 10), 1e-3, (1e-4, 1e-3, 1e-2), chains, 0.1, turn=0.1, factorisation=0.5, along=8, quick=True)
+        return cls(sizes, (2, 10), 1e-3, (1e-4, 1e-3, 1e-2), chains, 0.1, sample=0.1, factorisation=0.5, along=8, quick=True)
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Record:
     iterations: float = 0.0
     """Per evaluation."""
     restarts: float = 0.0
-    """Share of evaluations that had to factorise afresh."""
+    """Share of evaluations that refactorised."""
     timed_steps: int = 0
 
     @property

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from . import report
+from sharnir.machine import machine
+from sharnir.reporting.formats import figures
+from sharnir.reporting.table import Table
+
 from .figure1_claims import claims
 from .figure1_models import AXES, BEND, CHAINS, SPEED, TREES, Subject
 from .figure1_plan import ITERATIVE, METHODS, Measured, Plan
 from .growth import Curve, crossings, exponent, last_decade, reigns
-from .report import figure
-from .tables import markdown
 
 SHOWN = (2, 5, 10, 20, 50, 100, 300, 1000)
 """Numbers of bodies in the tables; the CSV files have all."""
@@ -33,7 +34,7 @@ def text(chains: Measured, trees: Measured, steps: Measured, plan: Plan, load: t
         made(plan, load),
         "## What is measured",
         method_text(plan),
-        markdown([["", "[I] §5", "here", ""], *([str(k), what, f"`{m}`", OURS[m]] for m, (k, what) in METHODS.items())]),
+        methods_table(),
         "## Chains",
         "![time per step against bodies, chains](figure1_chains.png)",
         times(chains, CHAINS, plan),
@@ -61,12 +62,12 @@ def text(chains: Measured, trees: Measured, steps: Measured, plan: Plan, load: t
 
 
 def made(plan: Plan, load: tuple[float, float]) -> str:
-    m = report.machine()
+    m = machine()
     command = f"python -m benchmarks figure1{' --quick' if plan.quick else ''}"
     return (
         f"Written by `{command}` on {m['date'][:10]}. {m['processor']}, {m['cores']} cores, one thread; Python {m['python']}, "
-        f"sharnir {m['sharnir']}. Load average {load[0]:.1f} before, {load[1]:.1f} after: this run counts "
-        f"for one, what is more was others'. Remarks by hand: [README.md](README.md)."
+        f"sharnir {m['sharnir']}. Load average {load[0]:.1f} before, {load[1]:.1f} after; this run "
+        f"accounts for one. Remarks by hand: [README.md](README.md)."
     )
 
 
@@ -74,14 +75,20 @@ def method_text(plan: Plan) -> str:
     return (
         "[I] plots the time spent on a step of integration, in milliseconds, and says neither by which integrator nor at which "
         "step, with which links or on which machine. Here a step is one of classical Runge–Kutta, **four evaluations** of the "
-        "accelerations; divide by four for one. Integrator and equations are machine code without Python between; least of "
-        f"turns taken one method after another. Links of 0.3 m and 1 kg, joints bent and turning at random (up to {BEND:g} rad, "
-        f"{SPEED:g} rad/s), gravity; the step is {1e3 * plan.step:g} ms unless said. The iterative methods run along the motion "
-        "with the matrix of the evaluation before, to a residual of 1e-13 or to rounding.\n\n"
+        "accelerations; divide by four for one. Integrator and equations are machine code without Python between, "
+        "quaternions are normalized after every step; minimum over samples of the methods in turn. "
+        f"Links of 0.3 m and 1 kg, joints bent and turning at random (up to {BEND:g} rad, "
+        f"{SPEED:g} rad/s), gravity; the step is {1e3 * plan.step:g} ms unless stated. The iterative methods run along the "
+        "motion with the matrix of the evaluation before, to a residual of 1e-13 or to rounding.\n\n"
         "Each method runs as *loops*, compiled once for all mechanisms (solid lines: exponents are to be compared there), and "
         "where `auto` takes it as *straight-line code*, compiled for the one mechanism (dashed; the line ends where the graph is "
-        "beyond the limit and `auto` changes over to loops). The iterative methods look at numbers and are always loops."
+        "beyond the limit and `auto` changes over to loops). The iterative methods branch on values and are always loops."
     )
+
+
+def methods_table() -> str:
+    rows = [[str(k), what, f"`{m}`", OURS[m]] for m, (k, what) in METHODS.items()]
+    return Table.of_text([["", "[I] §5", "here", ""], *rows]).markdown()
 
 
 def times(measured: Measured, subjects: list[Subject], plan: Plan) -> str:
@@ -92,9 +99,9 @@ def times(measured: Measured, subjects: list[Subject], plan: Plan) -> str:
             for method in METHODS:
                 curve = measured.curve(subject.shape, subject.axes, method, backend)
                 if curve:
-                    cells = [figure(curve[n]) if n in curve else "" for n in sizes]
+                    cells = [figures(curve[n]) if n in curve else "" for n in sizes]
                     rows.append([subject.title, f"{METHODS[method][0]} `{method}`", shown, *cells])
-    return markdown(rows)
+    return Table.of_text(rows).markdown()
 
 
 def leaders(measured: Measured, subjects: list[Subject], plan: Plan) -> str:
@@ -135,14 +142,14 @@ def pairs(curves: Mapping[str, Curve]) -> list[str]:
         a, b = curves["composite"], curves[method]
         found = crossings(a, b, MARGIN)
         if found:
-            turns = [f"{'overtakes' if c.lower else 'falls behind'} `composite` at N ≈ {c.at:.0f}" for c in found]
-            words.append(f"`{method}` {', '.join(turns)}")
+            changes = [f"{'overtakes' if c.lower else 'falls behind'} `composite` at N ≈ {c.at:.0f}" for c in found]
+            words.append(f"`{method}` {', '.join(changes)}")
         else:
             n = max(set(a) & set(b))
             faster = b[n] < a[n]
             ratio = a[n] / b[n] if faster else b[n] / a[n]
             words.append(
-                f"`{method}` never crosses `composite` (at N = {n:g} {figure(ratio)}× {'faster' if faster else 'slower'})"
+                f"`{method}` never crosses `composite` (at N = {n:g} {figures(ratio)}× {'faster' if faster else 'slower'})"
             )
     return words
 
@@ -167,14 +174,14 @@ def growth(chains: Measured, trees: Measured, plan: Plan) -> str:
                 late = f"**{tail:.2f}** ({min(sizes):g}–{last:g})" if tail is not None else "—"
                 cells.append(late + (f", {early:.2f}" if early is not None else ""))
             rows.append([subject.title, *cells])
-    return markdown(rows)
+    return Table.of_text(rows).markdown()
 
 
 # --- the size of the step ---------------------------------------------------------------------------------------------------
 def steps_text() -> str:
     return (
         "Iterations per evaluation, the mean along one motion, and time per step over that of `composite`, which factorises "
-        "afresh every time. A share of evaluations in which the method gave up and factorised is in brackets."
+        "anew every time. In brackets: the share of evaluations in which the method gave up and refactorised."
     )
 
 
@@ -190,7 +197,7 @@ def steps_table(steps: Measured, plan: Plan) -> str:
                     share = f" ({100 * again[h]:.0f} %)" if again.get(h, 0.0) > 0.005 else ""
                     cells.append(f"{counts[h]:.1f}{share}, {ratio[h]:.2f}×" if h in counts else "")
                 rows.append([f"{AXES[axes]}, N = {n}", f"`{method}`", *cells])
-    return markdown(rows)
+    return Table.of_text(rows).markdown()
 
 
 def steps_words(steps: Measured, plan: Plan) -> str:

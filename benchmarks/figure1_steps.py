@@ -1,7 +1,8 @@
 """Time of a step of integration: rk4 along a motion, one method of forming and solving the equations at a time.
 
-Everything between two times on the clock is machine code: the integrator, and through its address the derivative. The
-iterative methods start every turn with the matrix they had there before, so that all turns do the same work.
+All that is timed is machine code: the integrator, and through its address the derivative; quaternions are normalized after
+every step, as in any simulation. The iterative methods start every sample with the matrix they had at its start before, so that
+all samples do the same work.
 """
 
 from __future__ import annotations
@@ -18,18 +19,19 @@ from sharnir.integrate.methods import integrator
 from sharnir.integrate.request import Request
 from sharnir.integrate.running import _Pieces
 from sharnir.integrate.stepping import state as clock
+from sharnir.reporting.timing import Stopwatch, interleaved
 from sharnir.simulation.mechanics import Mechanics
 
 EVALUATIONS = 4
 """Of the derivative in a step of rk4."""
 LEAD_IN = 2
-"""Steps of methods that remember before the clock starts: in the first of all they factorise. One does for the others."""
-TURN = 2e-3
-"""Seconds of a turn: short, so that some turns pass undisturbed on a busy machine."""
+"""Steps of iterative methods before the clock starts: in the very first they factorise. One is enough for the others."""
+SAMPLE = 2e-3
+"""Seconds of a sample: short, so that some pass undisturbed on a busy machine."""
 
 
 class Steps:
-    """A model, a method and a backend; `turn` times some steps of the same motion, again and again."""
+    """A model, a method and a backend; `run` times some steps of the same motion, again and again."""
 
     def __init__(
         self, model: sh.Model, method: str, backend: str, q: np.ndarray, v: np.ndarray, step: float, compiled: bool = True
@@ -38,8 +40,8 @@ class Steps:
         self.d = sh.Dynamics(model, method, backend)
         self.mechanics = Mechanics(self.d, np.zeros(model.nv), balance=False)
         self.backend = self.mechanics.backend
-        self.iterates = "iterative" in method
-        self._memory = self._remembered() if self.iterates else []
+        self.iterates = self.d.formulation.method.iterates
+        self._warm_start = self._warm_start_arrays() if self.iterates else []
         x = np.concatenate([q, v])
         request = Request.checked(
             self.mechanics.system, x, 0.0, 1e9 * step, integrator("rk4"), 0.0, 0.0, step, None, np.inf, None, 0, (), 1
@@ -49,10 +51,10 @@ class Steps:
         self._begin()
         self.lead_in = perf_counter() - begun
         """Seconds of the first steps, the factorisation among them."""
-        self._kept = [array.copy() for array in self._memory]
+        self._initial = [array.copy() for array in self._warm_start]
 
-    def _remembered(self) -> list[np.ndarray]:
-        """The square work arrays of the compiled loop, the remembered matrix among them."""
+    def _warm_start_arrays(self) -> list[np.ndarray]:
+        """The square work arrays of the compiled loop, among them the matrix that the next step starts from."""
         bound = [native.arrays for native in self.mechanics.system.natives("derivative")]
         work = [array for groups in bound if len(groups) == 5 for array in flat(groups[3])]  # a program's: tree, joints, x, w, y
         return [array for array in work if array.ndim == 2 and array.shape[0] == array.shape[1]]
@@ -70,22 +72,22 @@ class Steps:
             raise SimulationError(f"{self.method!r} at a step of {self.step:g} s: the motion is lost", None, 0.0)
         return spent
 
-    def turn(self, steps: int) -> float:
-        """Seconds per step."""
-        for array, kept in zip(self._memory, self._kept, strict=True):
-            array[:] = kept
+    def run(self, steps: int) -> float:
+        """Seconds of so many steps from the start."""
+        for array, initial in zip(self._warm_start, self._initial, strict=True):
+            array[:] = initial
         self._begin()
-        return self._go(steps) / steps
+        return self._go(steps)
 
     def iterations(self, steps: int) -> tuple[float, float]:
-        """Of an evaluation along the steps that are timed: how many iterations, and the share that factorised afresh."""
+        """Per evaluation along the steps that are timed: iterations, and the share of evaluations that refactorised."""
         reports: list[np.ndarray] = []
         nq = len(self.q)
-        name = f"forward/{self.d._method.program}"
+        name = f"forward/{self.d.formulation.method.program}"
 
         def derivative(x: np.ndarray, t: float) -> np.ndarray:
             q, v = x[:nq], x[nq:]
-            found: dict[str, Any] = self.d._run_all(name, q=q, v=v, tau=np.zeros(len(v)), t=t)
+            found: dict[str, Any] = self.d._evaluator.outputs(name, q=q, v=v, tau=np.zeros(len(v)), t=t)
             reports.append(found["report"])
             return np.concatenate([self.d.rates(q, v, t), found["qdd"]])
 
@@ -96,25 +98,22 @@ class Steps:
             k3 = derivative(x + h / 2 * k2, t + h / 2)
             k4 = derivative(x + h * k3, t + h)
             t += h
-            x = x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+            x = self.mechanics.system.projected(t, x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
             k1 = derivative(x, t)
         counted = np.array(reports[1 + EVALUATIONS * LEAD_IN :])
         return float(counted[:, 0].clip(0.0).mean()), float(counted[:, 1].mean())
 
 
 def race(contenders: list[Steps], seconds: float, rounds: int, least: int, most: int = 200) -> list[tuple[float, int]]:
-    """Seconds per step of each and the steps of its turns: least of rounds taken in turn, as many as fit into `seconds`.
+    """Seconds per step of each, and the steps of its samples: at least `rounds` samples, as many more as fit into `seconds`.
 
-    A method that remembers is timed over `least` steps or more, however slow: its first ones are not typical.
+    An iterative method is timed over `least` steps or more, however slow: its first ones are not typical.
     """
-    first = [c.turn(1) for c in contenders]  # only says how long a turn may be
-    counts = [int(np.clip(TURN / x, least if c.iterates else 1, most)) for c, x in zip(contenders, first, strict=True)]
-    best = [np.inf] * len(contenders)
-    begun, done = perf_counter(), 0
-    while done < rounds or perf_counter() - begun < seconds:
-        for k, c in enumerate(contenders):
-            best[k] = min(best[k], c.turn(counts[k]))
-        done += 1
-        if perf_counter() - begun > 4 * seconds:  # slow ones: two rounds must do
-            rounds = min(rounds, 2)
-    return list(zip(best, counts, strict=True))
+    watches = [Stopwatch(c.run, SAMPLE, fewest=least if c.iterates else 1, most=most) for c in contenders]
+    for watch in watches:
+        watch.warm_up()
+    begun = perf_counter()
+    for done in interleaved(watches, rounds, seconds / max(1, len(watches))):
+        if done >= 2 and perf_counter() - begun > 4 * seconds:  # slow ones: two rounds must do
+            break
+    return [(watch.least, watch.calls) for watch in watches]

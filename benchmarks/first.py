@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from time import perf_counter
 
+from .harness import fresh_process
 from .report import Measure
 from .robots import urdf_of
 
@@ -40,23 +37,12 @@ def measure(quick: bool = False) -> Iterator[Measure | str]:
         for name, (model, options, limit) in CASES.items():
             code = CHILD.format(model=model.format(ur5=ur5), options=options)
             caches = [Path(folder) / f"{name}-{k}" for k in range(2 if quick else 4)]
-            spent = [[float(run(["-c", code], cache, bytecode)[1]) for _ in range(3)] for cache in caches]
+            spent = [[float(fresh_process(["-c", code], cache, bytecode)[1]) for _ in range(3)] for cache in caches]
             cold, warm = min(x[0] for x in spent[1:]), min(y for x in spent for y in x[1:])  # the very first writes bytecode
             yield Measure("first", name, "first simulate, empty cache", cold, " s", limit, at_most=True)
             yield Measure("first", name, "first simulate, full cache", warm, " s", WARM, at_most=True)
         for name, (more, limit) in COMMANDS.items():
             command = ["-m", "sharnir.cli.main", "run", ur5, "--duration", "1", *more]
-            times = [run(command, Path(folder) / "command", bytecode)[0] for _ in range(4 if quick else 8)]
+            cache = Path(folder) / "command"
+            times = [fresh_process(command, cache, bytecode, Path(folder))[0] for _ in range(4 if quick else 8)]
             yield Measure("first", name, "whole command, full cache", min(times[1:]), " s", limit, at_most=True)
-
-
-def run(command: list[str], cache: Path, bytecode: Path) -> tuple[float, str]:
-    """Seconds of a process, and the last word it said."""
-    environment = {**os.environ, "SHARNIR_CACHE": str(cache), "PYTHONPYCACHEPREFIX": str(bytecode)}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # modules are compiled once, as those of an installed package are
-    begun = perf_counter()
-    done = subprocess.run([sys.executable, *command], env=environment, cwd=bytecode.parent, capture_output=True, text=True)
-    spent = perf_counter() - begun
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr}")
-    return spent, (done.stdout.split() or [""])[-1]

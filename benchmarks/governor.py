@@ -16,9 +16,10 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 import sharnir as sh
+from sharnir.reporting.timing import once
 
+from .harness import race
 from .report import Measure
-from .timing import once, race
 
 DENSITY, ROD, BALL, SIDE, EDGE = 3000.0, 1.0, 5.0, 0.05, 0.1
 """kg/m³; length of shaft and rods, mass at their ends, distance of hinges from the shaft's axis, edge of the slider."""

@@ -1,29 +1,34 @@
-"""CPU time at a stated error on problems of the IFToMM library, every form and integrator, beside Exudyn in the same run.
+"""CPU time at a stated error on problems of the IFToMM library, every form and integrator, compared with Exudyn in the same run.
 
-Ours: the call of the compiled integrator from Python on equations made ready before, the end alone as output. Exudyn: the call
-of its solver on a system assembled before, see iftomm_exudyn.py. Both are given the loosest tolerance, or the fewest steps,
-that reaches the error at the end; the reference is our tightest run, checked against published values.
+Ours: the call of the compiled integrator from Python on equations prepared before, with the final state as the only output.
+Exudyn: the call of its solver on a system assembled before, see iftomm_exudyn.py. Both are given the loosest tolerance, or the
+fewest steps, that reaches the error at the end; the reference is our tightest run, checked against published values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import version
-from pathlib import Path
-from time import perf_counter, process_time
+from time import perf_counter
+from typing import Any
 
 import numpy as np
 from scipy.integrate import solve_ivp
 
 import sharnir as sh
 from sharnir.equations.stabilisation import Stabilisation, with_decay
-from sharnir.integrate import run
+from sharnir.integrate import Trajectory, run
+from sharnir.machine import machine
+from sharnir.reporting.formats import duration, figures
+from sharnir.reporting.table import Table
+from sharnir.reporting.timing import cpu_and_wall
 from sharnir.simulation.mechanics import Mechanics
 
-from . import report, tables
+from .harness import results
 from .iftomm_models import Problem, error, problems
-from .report import Measure, figure
+from .report import PACKAGES, Measure
 
 TARGETS = (1e-6, 1e-4)
 FORMS = ("composite", "separate")
@@ -31,7 +36,6 @@ OTHERS = ("direct", "recursive", "stepanenko", "kosynka")
 """With the best integrator only."""
 INTEGRATORS = ("dop853", "dopri5", "adams", "radau", "rk4")
 FASTER = 5.0
-RESULT = Path("docs/results/iftomm.md")
 
 
 @dataclass
@@ -61,7 +65,7 @@ class Ours:
             return [self.problem.duration / int(40 * 2 ** (k / 4)) for k in range(44)]
         return [10 ** (-3 - k / 4) for k in range(37)]
 
-    def call(self, setting: float, every: int = 0):
+    def call(self, setting: float, every: int = 0) -> Trajectory:
         given = {"step": setting} if self.integrator == "rk4" else {"rtol": setting, "atol": setting}
         return run(
             self.equations.system, self.x0, 0.0, self.problem.duration, self.integrator, every=every, strict=False, **given
@@ -90,18 +94,17 @@ class Ours:
 
     def clock(self, times: int) -> None:
         for _ in range(times):
-            wall, cpu = perf_counter(), process_time()
-            self.call(self.setting)
-            self.cpu, self.wall = min(self.cpu, process_time() - cpu), min(self.wall, perf_counter() - wall)
+            cpu, wall = cpu_and_wall(partial(self.call, self.setting))
+            self.cpu, self.wall = min(self.cpu, cpu), min(self.wall, wall)
 
     def setup(self) -> float:
         """CPU time of a run that goes nowhere: arrays are made, one step is taken."""
-        p, kept = self.problem, (self.cpu, self.wall)
+        p, before = self.problem, (self.cpu, self.wall)
         whole, self.problem, self.cpu = self.setting, replace(p, duration=1e-9 * p.duration), np.inf
         if self.integrator == "rk4":
             self.setting = self.problem.duration
         self.clock(30)
-        found, self.problem, self.setting, (self.cpu, self.wall) = self.cpu, p, whole, kept
+        found, self.problem, self.setting, (self.cpu, self.wall) = self.cpu, p, whole, before
         return found
 
     @property
@@ -132,118 +135,127 @@ def reference(p: Problem) -> tuple[np.ndarray, str]:
     return p.seen(r.q[-1]), f"dop853 at 1e-13; published values met to {worst:.0e}, adams with separate bodies to {other:.0e}"
 
 
+@dataclass
+class Outcome:
+    """One problem at one error: ours that reached it, the fastest first, and Exudyn's."""
+
+    problem: Problem
+    target: float
+    reference: np.ndarray
+    ours: list[Ours]
+    peer: Any
+    """Exudyn's fastest, as `iftomm_exudyn.Found`; None without Exudyn."""
+    others: list[Any]
+
+    @property
+    def comparable(self) -> bool:
+        return self.peer is not None and self.peer.error <= self.target
+
+    def rows(self) -> Iterator[list[str]]:
+        names = [self.problem.name, f"{self.target:.0e}"]
+        for o in self.ours:
+            q, v = o.state(o.setting)  # type: ignore[misc]
+            far, drift = error(self.problem.seen(q), self.reference), abs(self.problem.drift(q, v))
+            solver = f"**sharnir, {o.form}**" if o is self.ours[0] else f"sharnir, {o.form}"
+            ratio = f"{figures(self.peer.cpu / o.cpu)}×" if self.comparable else ""
+            yield [*names, solver, o.shown, f"{far:.1e}", f"{drift:.0e}", duration(o.cpu), duration(o.wall), ratio]
+        for f in [self.peer, *self.others] if self.peer else []:
+            reached = f"{f.error:.1e}{'' if f.error <= self.target else ', not reached'}"
+            ratio = "1" if f is self.peer else f"{figures(self.peer.cpu / f.cpu)}×"
+            yield [*names, f"Exudyn, {f.built.name}", str(f.settings), reached, "", duration(f.cpu), duration(f.wall), ratio]
+
+    def measures(self) -> Iterator[Measure | str]:
+        name, best = self.problem.name, self.ours[0]
+        for o in self.ours[1:]:
+            what, details = f"{o.form}, {o.shown}, to {self.target:.0e}", {"compile": 1e6 * o.compile}
+            yield Measure("iftomm", name, what, 1e3 * o.cpu, " ms", details=details)
+        if not self.peer:
+            return
+        setup, what = best.setup(), f"to {self.target:.0e}: {best.form}, {best.shown}"
+        if not self.comparable:
+            what += f" (Exudyn stays at {self.peer.error:.0e})"
+        times = {"ours": best.cpu, "of it set-up": setup, "Exudyn": self.peer.cpu, "compile": best.compile}
+        wanted = FASTER if self.target == TARGETS[0] and self.comparable else None
+        details = {key: 1e6 * x for key, x in times.items()}
+        yield Measure("iftomm", name, what, self.peer.cpu / best.cpu, "×", wanted, details=details)
+        yield f"{name}, {self.target:.0e}: {duration(setup)} of our {duration(best.cpu)} prepare the run, the rest is the motion"
+
+
 def measure(quick: bool = False) -> Iterator[Measure | str]:
     rows = [["problem", "error ≤", "solver", "settings", "error", "drift, J", "CPU", "wall", "over Exudyn's best"]]
-    notes = []
-    measures = []
+    items: list[Measure | str] = []
     try:
         from . import iftomm_exudyn as exudyn
     except ImportError:
-        exudyn = None
-        notes.append("Exudyn is not installed: nothing to compare with")
+        exudyn = None  # type: ignore[assignment]
+        items.append("Exudyn is not installed: nothing to compare with")
     for p in problems():
-        wanted, how = reference(p)
-        notes.append(f"{p.name}, {p.duration:g} s, error of the {p.what}; reference: {how}")
-        models, implicit = (exudyn.builds(p) if exudyn else []), []
-        if exudyn:
-            implicit, more = exudyn.candidates(p, wanted, models)
-            notes += more
-        ours = [Ours(p, form, name) for form in FORMS for name in (INTEGRATORS[:3] if quick else INTEGRATORS)]
-        for target in TARGETS[: 1 if quick else 2]:
-            peers = exudyn.best(wanted, target, models, implicit, 3.0 if quick else 15.0) if exudyn else []
-            peer = peers[0] if peers else None
-            reached = [o for o in ours if o.find(wanted, target)]
-            lost = [f"{o.form} with {o.integrator}" for o in ours if o not in reached]
-            if lost:
-                notes.append(f"{p.name}: {', '.join(lost)} did not reach {target:.0e}")
-            peer = race(reached, peer, exudyn, wanted, quick)
-            best = min(reached, key=lambda o: o.cpu)
-            if not quick and target == TARGETS[0]:
-                more = [o for o in (Ours(p, form, best.integrator) for form in OTHERS) if o.find(wanted, target)]
-                race(more, None, exudyn, wanted, quick)
-                reached += more
-                best = min(reached, key=lambda o: o.cpu)
-            for o in sorted(reached, key=lambda o: o.cpu):
-                q, v = o.state(o.setting)  # type: ignore[misc]
-                name = f"**sharnir, {o.form}**" if o is best else f"sharnir, {o.form}"
-                far = error(p.seen(q), wanted)
-                ratio = f"{figure(peer.cpu / o.cpu)}×" if peer and peer.error <= target else ""
-                rows.append(
-                    [
-                        p.name,
-                        f"{target:.0e}",
-                        name,
-                        o.shown,
-                        f"{far:.1e}",
-                        f"{abs(p.drift(q, v)):.0e}",
-                        ms(o.cpu),
-                        ms(o.wall),
-                        ratio,
-                    ]
-                )
-                if o is not best:
-                    details = {"compile": 1e6 * o.compile}
-                    measures.append(
-                        Measure("iftomm", p.name, f"{o.form}, {o.shown}, to {target:.0e}", 1e3 * o.cpu, " ms", details=details)
-                    )
-            for f in [peer, *peers[1:]] if peer else []:
-                far = f"{f.error:.1e}{'' if f.error <= target else ', not reached'}"
-                ratio = "1" if f is peer else f"{figure(peer.cpu / f.cpu)}×"
-                rows.append(
-                    [p.name, f"{target:.0e}", f"Exudyn, {f.built.name}", str(f.settings), far, "", ms(f.cpu), ms(f.wall), ratio]
-                )
-            if peer:
-                ready = best.setup()
-                details = {
-                    "ours": 1e6 * best.cpu,
-                    "of it set-up": 1e6 * ready,
-                    "Exudyn": 1e6 * peer.cpu,
-                    "compile": 1e6 * best.compile,
-                }
-                what = f"to {target:.0e}: {best.form}, {best.shown}"
-                if peer.error > target:
-                    what += f" (Exudyn stays at {peer.error:.0e})"
-                wish = FASTER if target == TARGETS[0] and peer.error <= target else None
-                measures.append(Measure("iftomm", p.name, what, peer.cpu / best.cpu, "×", wish, details=details))
-                notes.append(
-                    f"{p.name}, {target:.0e}: {ms(ready)} of our {ms(best.cpu)} make the run ready, the rest is the motion"
-                )
-        seconds = [o.compile for o in ours]
-        notes.append(f"{p.name}: equations made ready in {min(seconds):.2f} to {max(seconds):.2f} s, not in the times")
+        for found in solve(p, exudyn, quick):
+            if isinstance(found, str):
+                items.append(found)
+            else:
+                rows += found.rows()
+                items += found.measures()
+    notes = [item for item in items if isinstance(item, str)]
     yield from notes
-    yield from measures
-    print(tables.plain(rows, 60), flush=True)
+    yield from (item for item in items if not isinstance(item, str))
+    print(Table.of_text(rows).plain(60, ruled=True), flush=True)
     if not quick:
         write(rows, notes)
 
 
-def race(ours: list[Ours], peer, exudyn, wanted: np.ndarray, quick: bool):
-    """In turn, the least of each; of short runs more, of both programs alike: the first calls of a turn find cold caches."""
+def solve(p: Problem, exudyn: Any, quick: bool) -> Iterator[Outcome | str]:
+    """An outcome for every target, and notes."""
+    wanted, how = reference(p)
+    yield f"{p.name}, {p.duration:g} s, error of the {p.what}; reference: {how}"
+    models, implicit = (exudyn.builds(p) if exudyn else []), []
+    if exudyn:
+        implicit, notes = exudyn.candidates(p, wanted, models)
+        yield from notes
+    ours = [Ours(p, form, name) for form in FORMS for name in (INTEGRATORS[:3] if quick else INTEGRATORS)]
+    for target in TARGETS[: 1 if quick else 2]:
+        peers = exudyn.best(wanted, target, models, implicit, 3.0 if quick else 15.0) if exudyn else []
+        reached = [o for o in ours if o.find(wanted, target)]
+        lost = [f"{o.form} with {o.integrator}" for o in ours if o not in reached]
+        if lost:
+            yield f"{p.name}: {', '.join(lost)} did not reach {target:.0e}"
+        peer = race(reached, peers[0] if peers else None, exudyn, wanted, quick)
+        if not quick and target == TARGETS[0]:
+            best = min(reached, key=lambda o: o.cpu)
+            more = [o for o in (Ours(p, form, best.integrator) for form in OTHERS) if o.find(wanted, target)]
+            race(more, None, exudyn, wanted, quick)
+            reached += more
+        yield Outcome(p, target, wanted, sorted(reached, key=lambda o: o.cpu), peer, peers[1:])
+    seconds = [o.compile for o in ours]
+    yield f"{p.name}: equations prepared in {min(seconds):.2f} to {max(seconds):.2f} s, not in the times"
+
+
+def race(ours: list[Ours], peer: Any, exudyn: Any, wanted: np.ndarray, quick: bool) -> Any:
+    """Interleaved, the minimum of each; more calls of short runs, for both programs: the first of a round find cold caches.
+
+    Returns the peer with its new times.
+    """
     for o in ours:
         o.cpu = o.wall = np.inf
-    for turn in range(3 if quick else 6):
+    for done in range(3 if quick else 6):
         for o in ours:
             o.clock(50 if o.cpu < 1e-3 else 5)
-        if peer and (peer.cpu < 2.0 or turn == 0):
+        if peer and (peer.cpu < 2.0 or done == 0):
             again = exudyn.tried(peer.built, peer.settings, wanted, 50 if peer.cpu < 1e-3 else 5 if peer.cpu < 0.01 else 1)
             peer = again if again and again.cpu < peer.cpu else peer
     return peer
 
 
-def ms(seconds: float) -> str:
-    return f"{figure(1e3 * seconds)} ms"
-
-
 def write(rows: list[list[str]], notes: list[str]) -> None:
-    machine = report.machine(report.PACKAGES)
+    where = machine(PACKAGES)
     head = [
         "# IFToMM benchmark problems: CPU time at a stated error",
         "",
-        f"Written by `python -m benchmarks iftomm`. {machine['processor']}, {machine['cores']} cores, one thread; Python "
-        f"{machine['python']}, sharnir {machine['sharnir']}, Exudyn {version('exudyn')} (its build without range checks). "
-        "Least of repeats taken in turn. Ours: the call of the integrator from Python, equations compiled before. Exudyn: the "
+        f"Written by `python -m benchmarks iftomm`. {where['processor']}, {where['cores']} cores, one thread; Python "
+        f"{where['python']}, sharnir {where['sharnir']}, Exudyn {version('exudyn')} (its build without range checks). "
+        "Minimum of interleaved repeats. Ours: the call of the integrator from Python, equations compiled before. Exudyn: the "
         "call of its solver, system assembled before.",
         "",
     ]
-    RESULT.parent.mkdir(parents=True, exist_ok=True)
-    RESULT.write_text("\n".join([*head, tables.markdown(rows), "", *(f"- {note}" for note in notes), ""]), encoding="utf-8")
+    text = [*head, Table.of_text(rows).markdown(), "", *(f"- {note}" for note in notes), ""]
+    (results() / "iftomm.md").write_text("\n".join(text), encoding="utf-8")

@@ -10,13 +10,14 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass, field, replace
 from itertools import product
-from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
+
+from sharnir.reporting.timing import cpu_and_wall
 
 from .iftomm_models import Problem, error
 
@@ -88,13 +89,14 @@ class Built:
     def run(self, settings: Settings) -> tuple[float, float, np.ndarray | None]:
         """CPU time and wall time of the call of its solver, and what is seen at the end: None if it failed."""
         made = settings.made(self.problem.duration)
-        wall, cpu = perf_counter(), process_time()
-        try:
-            fine = self.mbs.SolveDynamic(made)
-        except Exception:  # SolverError is not exported under one name by all versions
-            fine = False
-        cpu, wall = process_time() - cpu, perf_counter() - wall
-        if not fine or self.mbs.systemData.GetTime() < 0.999999 * self.problem.duration:
+        solved = []
+
+        def solve() -> None:
+            with suppress(Exception):  # SolverError is not exported under one name by all versions
+                solved.append(self.mbs.SolveDynamic(made))
+
+        cpu, wall = cpu_and_wall(solve)
+        if not any(solved) or self.mbs.systemData.GetTime() < 0.999999 * self.problem.duration:
             return cpu, wall, None
         found = self.look()
         return cpu, wall, found if np.isfinite(found).all() else None
@@ -217,11 +219,11 @@ def tree(p: Problem, rows: Sequence[int] = PLANE, linear: Sequence[str] = DENSE)
     ground = mbs.AddObject(items.ObjectGround())
     start = {"initialCoordinates": list(q), "initialCoordinates_t": list(v)}
     node = mbs.AddNode(items.NodeGenericODE2(referenceCoordinates=[0.0] * n, numberOfODE2Coordinates=n, **start))
-    turns, inertias, offsets, coms = exu.Matrix3DList(), exu.Matrix3DList(), exu.Vector3DList(), exu.Vector3DList()
+    rotations, inertias, offsets, coms = exu.Matrix3DList(), exu.Matrix3DList(), exu.Vector3DList(), exu.Vector3DList()
     names = [b.name for b in m.bodies]
     for j, b in zip(m.joints, m.bodies, strict=True):
         assert j.child == b.name
-        turns.Append(np.eye(3))
+        rotations.Append(np.eye(3))
         offsets.Append(list(j.at.position))
         inertias.Append(b.inertia_matrix())
         coms.Append(list(b.com))
@@ -229,7 +231,7 @@ def tree(p: Problem, rows: Sequence[int] = PLANE, linear: Sequence[str] = DENSE)
         items.ObjectKinematicTree(
             nodeNumber=node, jointTypes=[getattr(exu.JointType, f"Revolute{j.type.axis.upper()}") for j in m.joints],
             linkParents=[-1 if j.parent == "ground" else names.index(j.parent) for j in m.joints],
-            jointTransformations=turns, jointOffsets=offsets, linkInertiasCOM=inertias, linkCOMs=coms,
+            jointTransformations=rotations, jointOffsets=offsets, linkInertiasCOM=inertias, linkCOMs=coms,
             linkMasses=[b.mass for b in m.bodies], gravity=list(m.gravity), jointForceVector=list(m.speeds(p.tau)),
         )
     )  # fmt: skip
@@ -289,7 +291,7 @@ def builds(p: Problem) -> list[Built]:
         return [on_a_rod(p), pinned(p), tree(p)]
     if p.code != "A04":
         return [planar(p), tree(p)]
-    fewer = [(1, 1, 1, 0, 1, 0), (0, 1, 1, 0, 1, 1)]  # one of five rows says nothing new
+    fewer = [(1, 1, 1, 0, 1, 0), (0, 1, 1, 0, 1, 1)]  # one of five rows is redundant
     out = [tree(p, SPACE, FULL_PIVOT), *(tree(p, rows) for rows in fewer)]
     return [*out, spatial(p, SPACE, FULL_PIVOT), *(spatial(p, rows) for rows in fewer)]
 

@@ -1,11 +1,8 @@
-"""What a step of every integrator costs beside its evaluations, and how long its machine code takes to be there."""
+"""Overhead of a step of every integrator besides its evaluations, and the time to load or compile its machine code."""
 
 from __future__ import annotations
 
 import math
-import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,11 +10,13 @@ from pathlib import Path
 import numpy as np
 
 import sharnir as sh
+from sharnir.dynamics import Dynamics
 from sharnir.integrate.methods import INTEGRATORS, Integrator
-from sharnir.simulation.prepared import dynamics, equations
+from sharnir.reporting.timing import once
+from sharnir.simulation.prepared import equations
 
+from .harness import fresh_process
 from .report import Measure
-from .timing import once
 
 OWN = {name: method for name, method in INTEGRATORS.items() if method.entry is not None}
 """Not those of other libraries."""
@@ -70,13 +69,13 @@ def steps(model: sh.Model) -> Iterator[Measure | str]:
         what = f"step of {name}: {several:.1f} evaluations"
         if long.jacobians:
             what += f", {(long.jacobians - short.jacobians) / n:.2f} Jacobians"
-        beside = 1e6 * (each - several * evaluation)
-        yield Measure("simulate", model.name, what, 1e9 * each, " ns", details={"beside evaluations": beside})
+        overhead = 1e6 * (each - several * evaluation)
+        yield Measure("simulate", model.name, what, 1e9 * each, " ns", details={"besides evaluations": overhead})
 
 
 def evaluations(model: sh.Model) -> Callable[[], None]:
     """The code for one state on STATES states, one after the other."""
-    shared = equations(dynamics(model, "auto", "auto"), balance=False)
+    shared = equations(Dynamics(model, "auto", "auto"), balance=False)
     rng = np.random.default_rng(2)
     q = np.array([model.random_q(rng) for _ in range(STATES)])
     inputs = {
@@ -93,10 +92,5 @@ def evaluations(model: sh.Model) -> Callable[[], None]:
 
 
 def loading(method: Integrator, cache: Path) -> float:
-    """Seconds until the machine code is there, in a fresh process."""
-    environment = {**os.environ, "SHARNIR_CACHE": str(cache)}
-    command = [sys.executable, "-c", CHILD.format(name=method.name)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"the process for {method.name!r} failed:\n{done.stderr}")
-    return float(done.stdout)
+    """Seconds until the machine code is loaded, in a fresh process."""
+    return float(fresh_process(["-c", CHILD.format(name=method.name)], cache)[1])

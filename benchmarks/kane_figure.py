@@ -9,12 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
+from sharnir.reporting.pictures import new_figure
+
 from .counts import count_rows, evaluate, fit
 from .growth import crossings
 from .kane_printed import TOTALS
 
 COLOURS = {"kosynka": "#d55e00", "recursive": "#0072b2", "stepanenko": "#009e73", "composite": "#8a4f7d"}
-"""After Okabe and Ito: told apart by the colour-blind too."""
+"""After Okabe and Ito: safe for the colour-blind."""
 LINKS = np.arange(1, 21)
 
 
@@ -44,23 +46,19 @@ def places() -> str:
     for source in ("printed", "counted"):
         by_name = {name: dict(zip(LINKS.tolist(), y.tolist(), strict=True)) for (name, s), y in found.items() if s == source}
         by_name = {name: {n: y for n, y in curve.items() if n > 1} for name, curve in by_name.items()}  # printed: −6 at one
-        turns = []
+        changes = []
         for a, b in combinations(by_name, 2):
             for c in crossings(by_name[a], by_name[b]):
                 low, high = (b, a) if c.lower else (a, b)
-                turns.append(f"{low} is the cheaper of {low} and {high} from {math.ceil(c.at)} links on")
+                changes.append(f"{low} is the cheaper of {low} and {high} from {math.ceil(c.at)} links on")
         last = sorted(by_name, key=lambda name: by_name[name][int(LINKS[-1])])
-        listed = "; ".join(turns) or "no two curves cross"
+        listed = "; ".join(changes) or "no two curves cross"
         lines.append(f"- {source.capitalize()}: {listed}. At {LINKS[-1]} links, from the cheapest: {', '.join(last)}.")
     return "\n".join(lines)
 
 
 def draw(path: Path) -> None:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 5.2), dpi=150, layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure((8, 5.2), dpi=150, layout="constrained")
     axes = figure.add_subplot()
     ends = []
     for (name, source), values in curves().items():

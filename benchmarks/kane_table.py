@@ -10,12 +10,13 @@ from pathlib import Path
 
 import sharnir as sh
 from sharnir.backends.counting import Count
+from sharnir.reporting.table import Table
 
 from .counts import add, compiled, count_from_joints, count_parts, count_rows, evaluate, fit, general_chain, product_RMR, shown
+from .harness import SETTINGS, results
 from .kane_figure import draw, places
 from .kane_figure import write_csv as write_figure_csv
 from .kane_printed import ALGORITHMS, BY_ITS_OWN_RULES, TABLE_1, TOTALS, Row
-from .tables import markdown, plain
 
 N = 6
 """Joints of the arm in [K]'s example that move at one time."""
@@ -142,20 +143,17 @@ def write_markdown(path: Path, parts: list[tuple[str, str, list[list[str]]]]) ->
         "Made by `python -m benchmarks kane`. Counts, the same on every machine.",
     ]
     for title, words, table in parts:
-        text += [f"## {title}", words, markdown(table)]
+        text += [f"## {title}", words, Table.of_text(table).markdown()]
     text += ["## Figure 2", FIGURE_TEXT, places(), "![operations against the number of links](kane_fig2.png)"]
     path.write_text("\n\n".join(text) + "\n", encoding="utf-8")
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.kane_table", description=__doc__)
-    parser.add_argument("--out", type=Path, help="folder for kane_table.md, kane_table.csv, kane_fig2.png and kane_fig2.csv")
-    out = parser.parse_args(arguments).out
+def main(quick: bool = False, write: bool = True) -> None:
     parts = sections()
     for title, _, table in parts:
-        print(f"\n{title}\n{plain(table, widest=60)}")
-    if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
+        print(f"\n{title}\n{Table.of_text(table).plain(60, ruled=True)}")
+    if write:
+        out = results()
         write_markdown(out / "kane_table.md", parts)
         write_csv(out / "kane_table.csv")
         write_figure_csv(out / "kane_fig2.csv")
@@ -164,4 +162,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.kane_table", description=__doc__)
+    parser.add_argument("--out", type=Path, help="folder for kane_table.md, kane_table.csv, kane_fig2.png and kane_fig2.csv")
+    SETTINGS.out = parser.parse_args().out
+    main(write=SETTINGS.out is not None)

@@ -1,4 +1,4 @@
-"""Where loops take over from straight lines: seconds of compilation and nanoseconds of an evaluation of both, by size."""
+"""Where loops take over from straight-line code: compilation times, and the time of an evaluation by both, by size."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from sharnir.backends.compiled_programs import LIMIT, CompiledPrograms
 from sharnir.dialect.cache import kept_in
 from sharnir.dialect.jit import host_lanes
 
+from .harness import race
 from .report import Measure
-from .timing import race
 
 STATES = 64
 
@@ -42,8 +42,8 @@ def measure(quick: bool = False) -> Iterator[Measure | str]:
                 calls[f"{name}, {states}"] = runner.prepared(states, inputs, [np.empty((states, n))], states > 1)
         found = race(calls, rounds=12)
         label = f"{n} bodies, {len(straight.traced.graph.nodes)} nodes"
-        yield Measure("limit", label, "straight lines compile for one state", seconds[0], " s")
-        yield Measure("limit", label, "straight lines compile for a batch", seconds[1], " s")
+        yield Measure("limit", label, "straight-line code, compiled for one state", seconds[0], " s")
+        yield Measure("limit", label, "straight-line code, compiled for a batch", seconds[1], " s")
         for states in (1, STATES):
             ratio = found[f"loops, {states}"] / found[f"straight, {states}"]
-            yield Measure("limit", label, f"loops take longer, {states} at a time", ratio, " times")
+            yield Measure("limit", label, f"time of loops over straight-line code, {states} at a time", ratio, " times")

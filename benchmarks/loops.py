@@ -1,4 +1,4 @@
-"""Closed mechanisms: how well constraints are kept over a million steps, and how fast published mechanisms run."""
+"""Closed mechanisms: constraint violation over a million steps, and the speed of published mechanisms."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 import sharnir as sh
 
-from .timing import race
+from .harness import race
 
 S = sh.samples
 
@@ -38,28 +38,28 @@ def published() -> dict[str, sh.Result]:
 
 
 def batches(n: int = 4096) -> Iterator[tuple[str, dict[str, float]]]:
-    """ns per state of each question about n states at once, and of `forward` about one, called from Python; one thread."""
+    """ns per state of each function for n states at once, and of `forward` for one, called from Python; one thread."""
     four = S.four_bar(0.5, 1.3, 0.9, 1.1), {"A": 1.2, "B": -1.0, "C": 1.5}
     for m, start in (four, (S.bricard(), None), (S.stewart(), None)):
         d = sh.Dynamics(m, "composite")
         q, v = m.assemble(start, np.random.default_rng(0).normal(size=m.nv))
         a = d.forward(q, v)
         Q, V, A = (np.tile(x, (n, 1)) for x in (q, v, a))
-        asked = {
+        calls = {
             "forward": lambda d=d, Q=Q, V=V: d.forward(Q, V),
             "multipliers": lambda d=d, Q=Q, V=V: d.multipliers(Q, V),
             "reactions": lambda d=d, Q=Q, V=V: d.reactions(Q, V),
             "inverse": lambda d=d, Q=Q, V=V, A=A: d.inverse(Q, V, A),
         }
-        found = {name: 1e9 * seconds / n for name, seconds in race(asked, rounds=5, seconds=0.1).items()}
-        single = race({"one": lambda d=d, q=q, v=v: d.forward(q, v)}, rounds=5, seconds=0.1)
+        found = {name: 1e9 * seconds / n for name, seconds in race(calls, rounds=5, sample=0.1).items()}
+        single = race({"one": lambda d=d, q=q, v=v: d.forward(q, v)}, rounds=5, sample=0.1)
         yield m.name, found | {"forward, one state": 1e9 * single["one"]}
 
 
 def main(quick: bool = False) -> None:
     steps = 20_000 if quick else 1_000_000
     gap, drift, wall = million(steps)
-    print(f"four-bar, {steps} steps of rk4: constraints kept to {gap:.1e}, energy to {drift:.1e} J, {wall:.1f} s")
+    print(f"four-bar, {steps} steps of rk4: violation {gap:.1e}, energy drift {drift:.1e} J, {wall:.1f} s")
     for name, r in published().items():
         print(
             f"{name:<28} {r.cost.wall:8.4f} s, {r.cost.steps} steps on {r.cost.backend}; "

@@ -1,6 +1,6 @@
 """The same robot in MuJoCo: built body by body, links that are fixed to each other being one body already.
 
-MuJoCo's own reading of a URDF keeps damping and friction and refuses links that are no real bodies (a camera of
+MuJoCo's own URDF reader adds damping and friction and refuses links without physical inertia (a camera of
 ANYmal); built from the model that ours and Pinocchio's calculations use, it solves the same problem.
 """
 

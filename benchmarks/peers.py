@@ -2,7 +2,7 @@
 
 Before anything is timed, accelerations, forces and inertia matrices are compared: the problem is the same.
 The peers have one state in hand, the same again and again, with its data in the nearest cache; ours run through
-batches. Pinocchio's crba fills one triangle of the matrix, ours the whole. All calls of a robot take turns.
+batches. Pinocchio's crba fills one triangle of the matrix, ours the whole. All calls of a robot are interleaved.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import pinocchio as pin
 
 import sharnir as sh
 
+from .harness import check_same, race
 from .mujoco_robots import to_mujoco
 from .peak import CHAINS, loop, peak_gflops
 from .report import Measure
 from .robots import ROBOTS, Robot, load
-from .timing import race
 
 BATCHES = (1024, 16384)
 FIRST = f"batch forward, B = {BATCHES[0]}"
@@ -38,7 +38,7 @@ INVERSE, INERTIA = 20, 12
 
 @dataclass
 class Case:
-    """A robot, ready to run, with states."""
+    """A robot with compiled dynamics and states."""
 
     robot: Robot
     dynamics: sh.Dynamics
@@ -70,16 +70,10 @@ class Case:
         d, some = self.dynamics, slice(0, states)
         theirs = [self.pinocchio(k) for k in range(states)]
         forward, forces = [np.array([np.array(x[name]()) for x in theirs]) for name in ("aba", "rnea")]
-        same(f"{self.robot.name}: forward", d.forward(self.q[some], self.v[some], self.tau[some]), forward)
-        same(f"{self.robot.name}: inverse", d.inverse(self.q[some], self.v[some], self.tau[some]), forces)
+        check_same(f"{self.robot.name}: forward", d.forward(self.q[some], self.v[some], self.tau[some]), forward)
+        check_same(f"{self.robot.name}: inverse", d.inverse(self.q[some], self.v[some], self.tau[some]), forces)
         half = np.array([np.triu(x["crba"]()) for x in theirs])
-        same(f"{self.robot.name}: inertia matrix", np.triu(d.mass_matrix(self.q[some])), half)
-
-
-def same(what: str, ours: np.ndarray, theirs: np.ndarray, tolerance: float = 1e-9) -> None:
-    error = np.abs(ours - theirs).max() / np.abs(theirs).max()
-    if not error < tolerance:
-        raise AssertionError(f"{what}: we differ from the peer by {error:.1e} of the largest entry")
+        check_same(f"{self.robot.name}: inertia matrix", np.triu(d.mass_matrix(self.q[some])), half)
 
 
 def measure(quick: bool = False) -> Iterator[Measure | str]:
@@ -97,7 +91,7 @@ def measure(quick: bool = False) -> Iterator[Measure | str]:
             peers["mj_forward"] = mujoco_call(case)
         except ValueError as error:
             yield f"{name}: MuJoCo cannot take it: {error}"
-        seconds = race({key: call for key, (call, _) in ours.items()} | peers, rounds=100, seconds=0.006)
+        seconds = race({key: call for key, (call, _) in ours.items()} | peers, rounds=100, sample=0.006)
         each = {key: seconds[key] / states for key, (_, states) in ours.items()}
         yield from ratios(name, each, {key: seconds[key] for key in peers})
         yield from share_of_peak(case, each[FIRST], peak)
@@ -128,12 +122,12 @@ def our_calls(case: Case, quick: bool) -> dict[str, tuple[Callable[[], Any], int
 def one_by_one(case: Case, B: int) -> Callable[[], None]:
     """The code for one state, run state after state by a compiled loop: what a compiled caller would see."""
     d = case.dynamics
-    runner = d._compiled.runner(f"forward/{d.method}", ("qdd",))
+    runner = d.formulation.programs.runner(f"forward/{d.method}", ("qdd",))
     values = {"q": case.q[:B], "v": case.v[:B], "tau": case.tau[:B], "t": np.zeros((1, 1))}
     out = np.empty((B, case.robot.model.nv))
     run = runner.prepared(B, [values[name] for name in runner.inputs], [out], batch=False)
     run()
-    same(f"{case.robot.name}: one by one", out, d.forward(case.q[:B], case.v[:B], case.tau[:B]))
+    check_same(f"{case.robot.name}: one by one", out, d.forward(case.q[:B], case.v[:B], case.tau[:B]))
     return run
 
 
@@ -141,12 +135,12 @@ def mujoco_call(case: Case) -> Callable[[], None]:
     """mj_forward on the state it has: positions, velocities, accelerations; no contacts, no constraints."""
     peer = to_mujoco(case.robot)
     q, v, tau = case.q[0], case.v[0], case.tau[0]
-    same(f"{case.robot.name}: MuJoCo", peer.acceleration(q, v, tau), case.dynamics.forward(q, v, tau))
+    check_same(f"{case.robot.name}: MuJoCo", peer.acceleration(q, v, tau), case.dynamics.forward(q, v, tau))
     return peer.forward
 
 
 def ratios(name: str, each: Mapping[str, float], peers: Mapping[str, float]) -> Iterator[Measure]:
-    """Times of the peers over ours, beside the targets."""
+    """Times of the peers over ours, with the targets."""
 
     def ratio(ours: str, peer: str, theirs: float, target: float | None, what: str = "") -> Measure:
         details = {"ours": 1e6 * each[ours], peer: 1e6 * theirs}

@@ -1,4 +1,4 @@
-"""What was measured, beside what was aimed at: printed, as JSON, as a picture."""
+"""Measurements and their targets: printed, as JSON, as a picture."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from sharnir.machine import machine
+from sharnir.reporting.formats import figures
+from sharnir.reporting.pictures import new_figure
+from sharnir.reporting.table import Table
 
-from .tables import plain
-
-PACKAGES = ("numpy", "scipy", "llvmlite", "loops", "pin", "mujoco", "exudyn")
+PACKAGES = ("numpy", "scipy", "llvmlite", "pin", "mujoco", "exudyn")
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Measure:
     what: str
     value: float
     unit: str
-    """× (a ratio, ours the better the larger), ns, s, %, GFlop/s."""
+    """× (a ratio, larger is better for us), ns, s, %, GFlop/s."""
     target: float | None = None
     at_most: bool = False
     details: dict[str, float] = field(default_factory=dict)
@@ -36,19 +37,15 @@ class Measure:
     def row(self) -> list[str]:
         target, verdict = "", ""
         if self.target is not None:
-            target = f"{'≤' if self.at_most else '≥'} {figure(self.target)}{self.unit}"
+            target = f"{'≤' if self.at_most else '≥'} {figures(self.target)}{self.unit}"
             verdict = "met" if self.met else "MISSED"
-        details = ", ".join(f"{name} {figure(x)} µs" for name, x in self.details.items())
-        return [self.subject, self.what, f"{figure(self.value)}{self.unit}", target, verdict, details]
-
-
-def figure(x: float) -> str:
-    """Three figures, without an exponent."""
-    return f"{x:.3g}" if abs(x) < 1000 else f"{x:.0f}"
+        details = ", ".join(f"{name} {figures(x)} µs" for name, x in self.details.items())
+        return [self.subject, self.what, f"{figures(self.value)}{self.unit}", target, verdict, details]
 
 
 def table(measures: Iterable[Measure]) -> str:
-    return plain([["of", "what", "measured", "target", "", "times"], *(m.row() for m in measures)])
+    head = ["of", "what", "measured", "target", "", "times"]
+    return Table.of_text([head, *(m.row() for m in measures)]).plain(100, ruled=True)
 
 
 def save(path: Path, measures: Sequence[Measure], notes: Sequence[str]) -> None:
@@ -59,16 +56,13 @@ def save(path: Path, measures: Sequence[Measure], notes: Sequence[str]) -> None:
 
 def draw(path: Path, measures: Sequence[Measure]) -> None:
     """Bars of the ratios against the peers, a tick where the target is."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     ratios = [m for m in measures if m.part == "robots" and m.unit == "×"]
     kinds = list(dict.fromkeys(m.what for m in ratios))
     robots = list(dict.fromkeys(m.subject for m in ratios))
     if not ratios:
         return
-    pictures = Figure(figsize=(9, 0.9 + 0.3 * len(ratios) / 2 + 0.5 * (len(kinds) + 1) // 2), dpi=150, layout="constrained")
-    FigureCanvasAgg(pictures)
+    height = 0.9 + 0.3 * len(ratios) / 2 + 0.5 * (len(kinds) + 1) // 2
+    pictures = new_figure((9, height), dpi=150, layout="constrained")
     axes = pictures.subplots((len(kinds) + 1) // 2, 2, squeeze=False).ravel()
     for ax, kind in zip(axes, kinds, strict=False):
         mine = {m.subject: m for m in ratios if m.what == kind}
@@ -77,7 +71,7 @@ def draw(path: Path, measures: Sequence[Measure]) -> None:
                 continue
             m = mine[robot]
             ax.barh(at, m.value, height=0.62, color="#b5482a" if m.met is False else "#1f6f8b")
-            ax.annotate(f"{figure(m.value)}×", (m.value, at), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8)
+            ax.annotate(f"{figures(m.value)}×", (m.value, at), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8)
             if m.target is not None:
                 ax.plot([m.target] * 2, [at - 0.4, at + 0.4], color="black", lw=1.4)
         ax.set_yticks(range(len(robots)), robots, fontsize=8.5)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.metadata import files
 
 import numpy as np
 import pinocchio as pin
 
 import sharnir as sh
+
+from .harness import robot_files
 
 ROBOTS = {
     "ur5": ("ur_description/urdf/ur5_robot.urdf", False),
@@ -28,24 +29,25 @@ class Robot:
     pin: pin.Model
 
     def q_to_pin(self, q: np.ndarray) -> np.ndarray:
-        """Our coordinates as Pinocchio's: quaternions are (x y z w) there, endless turns cosine and sine."""
-        out = []
-        for joint in self.model.joints:
-            part = q[..., self.model.q_slice(joint.name)]
-            kind = self.pin.joints[self.pin.getJointId(joint.name)].shortname()
-            if "FreeFlyer" in kind:
-                part = part[..., [0, 1, 2, 4, 5, 6, 3]]
-            elif "Spherical" in kind:
-                part = part[..., [1, 2, 3, 0]]
-            elif "RUB" in kind:
-                part = np.concatenate([np.cos(part), np.sin(part)], axis=-1)
-            out.append(part)
-        return np.concatenate(out, axis=-1)
+        """Our coordinates as Pinocchio's."""
+        joints = self.model.joints
+        sizes = [self.pin.nqs[self.pin.getJointId(joint.name)] for joint in joints]
+        parts = [q[..., self.model.q_slice(joint.name)] for joint in joints]
+        return np.concatenate([joint_to_pin(part, n) for part, n in zip(parts, sizes, strict=True)], axis=-1)
+
+
+def joint_to_pin(q: np.ndarray, size: int) -> np.ndarray:
+    """Coordinates of a joint as Pinocchio's `size` ones: quaternions are (x y z w) there, continuous joints cosine and sine."""
+    if size == 2 and q.shape[-1] == 1:
+        return np.concatenate([np.cos(q), np.sin(q)], axis=-1)
+    order = {7: [0, 1, 2, 4, 5, 6, 3], 4: [1, 2, 3, 0]}.get(size)
+    return q if order is None else q[..., order]
 
 
 def urdf_of(name: str) -> str:
     """The file of a robot of example-robot-data."""
-    return str(next(f for f in files("example-robot-data") or [] if str(f).endswith(ROBOTS[name][0])).locate())
+    (path,) = robot_files(ROBOTS[name][0])
+    return str(path)
 
 
 def load(name: str) -> Robot:

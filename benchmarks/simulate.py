@@ -2,7 +2,7 @@
 
 The arms are read from their URDFs, damping and friction left out; MuJoCo has the same bodies, without contacts,
 constraints and actuators. Both start from the same state and take the same RK4 steps; the ends are compared.
-Ours are whole calls from Python, again on a model that was simulated before: making ready, the run and its result.
+Ours are whole calls from Python on a model that was simulated before: preparation, the run and its result.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import files
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +22,10 @@ from mujoco import rollout as mujoco_rollout
 import sharnir as sh
 
 from . import governor, integrators
+from .harness import race, robot_files
 from .mujoco_robots import to_mujoco
 from .report import Measure
 from .robots import ROBOTS, Robot
-from .timing import race
 
 ARMS = ("ur5", "panda")
 STEP = 1e-3
@@ -35,7 +34,7 @@ STEPS = 10_000
 MANY, STEPS_OF_MANY = 1024, 200
 THEIR_STEPS, THEIRS = 1000, 10
 """Steps of a single trajectory, and trajectories of many, that MuJoCo is timed on: every step takes the same time, and
-turns of like length suffer alike from whatever else the machine does."""
+samples of equal length suffer equally from the load of the machine."""
 CALM = 0.1
 """Of a random state: motions stay comparable for long. Not so the Panda's, whose loose fingers slide away."""
 ONE, ALL = 6.0, 20.0
@@ -96,7 +95,7 @@ class Arm:
             self.step_in_one_call(STEPS_OF_MANY, k)
 
     def module(self) -> Callable[[], np.ndarray]:
-        """mujoco.rollout: it keeps every state, as there is no way to ask for fewer."""
+        """mujoco.rollout: it stores every state; there is no option for fewer."""
         start = np.concatenate([np.zeros((THEIRS, 1)), self.q[:THEIRS], self.v[:THEIRS]], axis=1)
         states = np.empty((THEIRS, STEPS_OF_MANY, start.shape[1]))
         options = {"nstep": STEPS_OF_MANY, "state": states, "skip_checks": False}
@@ -110,7 +109,7 @@ class Arm:
 
 def read(name: str) -> sh.Model:
     """Of a URDF of example-robot-data. A finger that follows another is let go: MuJoCo would need a constraint for it."""
-    place = Path(str(next(f for f in files("example-robot-data") or [] if str(f).endswith(ROBOTS[name][0])).locate()))
+    (place,) = robot_files(ROBOTS[name][0])
     text = re.sub(r"<mimic\b[^>]*/>", "", place.read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory() as folder:
         bare = Path(folder) / place.name
@@ -146,13 +145,13 @@ def one(arm: Arm) -> Iterator[Measure | str]:
     yield ratio(f"{what}(nstep)", "nstep", seconds["ours"], ONE)
     yield ratio(f"{what} in a loop", "loop", seconds["ours"], ONE)
     yield ratio(f"{what}(nstep), the run alone", "nstep", bare)
-    yield Measure("simulate", arm.name, "making a run ready", 1e3 * cost.compile, " ms")
+    yield Measure("simulate", arm.name, "preparing a run", 1e3 * cost.compile, " ms")
     fresh = min(arm.simulate(10, arm.model.copy()).cost.compile for _ in range(5))
-    yield Measure("simulate", arm.name, "making the first run of a new model ready, warm cache", 1e3 * fresh, " ms")
+    yield Measure("simulate", arm.name, "preparing the first run of a new model, warm cache", 1e3 * fresh, " ms")
 
 
 def many(arm: Arm) -> Iterator[Measure | str]:
-    """MANY trajectories of STEPS_OF_MANY steps, the ends kept."""
+    """MANY trajectories of STEPS_OF_MANY steps, final states stored."""
     module = arm.module()
     ends = arm.rollout().q[:THEIRS, -1]
     apart = float(np.abs(ends - module()).max())

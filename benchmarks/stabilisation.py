@@ -1,24 +1,24 @@
-"""The ways to keep constraints in time, side by side: CPU time at a stated error, violations, and what long runs leave of them.
+"""Constraint stabilisation methods compared: CPU time at a stated error, violations, and their growth in long runs.
 
 The problems are those of iftomm_models.py and a four-bar that never comes to a singular position.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 import sharnir as sh
 from sharnir.equations.stabilisation import CHOICES
+from sharnir.machine import machine
+from sharnir.reporting.formats import duration
+from sharnir.reporting.table import Table
 
-from . import report, tables
-from .iftomm import Ours, ms
+from .harness import results
+from .iftomm import Ours
 from .iftomm import reference as published
 from .iftomm_models import Problem, andrews, bricard, error, four_bars, point
 
 TARGET = 1e-6
-RESULT = Path("docs/results/stabilisation.md")
 START = {"A": 1.2, "B": -1.0, "C": 1.5}
 
 
@@ -38,11 +38,11 @@ def reference(p: Problem) -> np.ndarray:
 
 
 def compare(p: Problem, integrator: str, quick: bool) -> list[list[str]]:
-    """A row for each choice: the loosest tolerance that reaches the target, what it costs, how well constraints are kept."""
+    """A row for each choice: the loosest tolerance that reaches the target, its cost and the constraint violation."""
     wanted, rows = reference(p), []
     ours = [Ours(p, "composite", integrator, choice) for choice in CHOICES]
     reached = [o for o in ours if o.find(wanted, TARGET)]
-    for _ in range(3 if quick else 40):  # in turn, the least of each
+    for _ in range(3 if quick else 40):  # interleaved, the minimum of each
         for o in reached:
             o.clock(5)
     for o in ours:
@@ -52,10 +52,19 @@ def compare(p: Problem, integrator: str, quick: bool) -> list[list[str]]:
             continue
         y = o.call(o.setting, every=1)
         q, v, _ = o.equations.split(y.x)
-        table = o.equations.d.closed.table  # type: ignore[union-attr]
+        table = o.equations.d.constrained.table  # type: ignore[union-attr]
         gap = table.violation(q, v, y.t, np.zeros((len(y.t), 0))).max()
         s, far = y.statistics, error(p.seen(q[-1]), wanted)
-        row = [p.name, integrator, o.stabilisation, f"{o.setting:.1e}", str(s.steps), str(s.evaluations), ms(o.cpu), f"{far:.0e}"]
+        row = [
+            p.name,
+            integrator,
+            o.stabilisation,
+            f"{o.setting:.1e}",
+            str(s.steps),
+            str(s.evaluations),
+            duration(o.cpu),
+            f"{far:.0e}",
+        ]
         rows.append([*row, f"{gap:.0e}"])
     return rows
 
@@ -96,28 +105,29 @@ def main(quick: bool = False) -> None:
             rows += compare(p, integrator, quick)
     steps = 20_000 if quick else 100_000
     long = long_runs(steps)
-    print(tables.plain(rows, 60))
+    print(Table.of_text(rows).plain(60, ruled=True))
     print(f"\nfour-bar, {steps} steps of rk4, 1 ms each")
-    print(tables.plain(long, 60))
+    print(Table.of_text(long).plain(60, ruled=True))
     scan = decays(steps // 10)
     print(f"\nfour-bar, {steps // 10} steps of rk4: the largest violation")
-    print(tables.plain(scan, 60))
+    print(Table.of_text(scan).plain(60, ruled=True))
     if not quick:
         write(rows, long, scan, steps)
 
 
 def write(rows: list[list[str]], long: list[list[str]], scan: list[list[str]], steps: int) -> None:
-    machine = report.machine()
+    where = machine()
     head = [
-        "# Ways to keep constraints in time",
+        "# Constraint stabilisation methods",
         "",
-        f"Written by `python -m benchmarks stabilisation`. {machine['processor']}, one thread; Python {machine['python']}, "
-        f"sharnir {machine['sharnir']}. The loosest tolerance that reaches an error of {TARGET:.0e} at the end, and whose "
-        "next tighter one does too; CPU: least of repeats taken in turn, equations compiled before. Violation: the largest "
+        f"Written by `python -m benchmarks stabilisation`. {where['processor']}, one thread; Python {where['python']}, "
+        f"sharnir {where['sharnir']}. The loosest tolerance that reaches an error of {TARGET:.0e} at the end, and whose "
+        "next tighter one does too; CPU: minimum of interleaved repeats, equations compiled before. Violation: the largest "
         "at any step. Composite bodies throughout; decay of Baumgarte and GGL as by default.",
         "",
     ]
-    tail = ["", f"## Long runs: the four-bar, {steps} steps of rk4, 1 ms each", "", tables.markdown(long), ""]
+    tail = ["", f"## Long runs: the four-bar, {steps} steps of rk4, 1 ms each", "", Table.of_text(long).markdown(), ""]
     tail += [f"## How fast violations should die out: the four-bar, {steps // 10} steps of rk4, the largest violation", ""]
-    tail += [tables.markdown(scan), ""]
-    RESULT.write_text("\n".join([*head, tables.markdown(rows), *tail]), encoding="utf-8")
+    tail += [Table.of_text(scan).markdown(), ""]
+    text = "\n".join([*head, Table.of_text(rows).markdown(), *tail])
+    (results() / "stabilisation.md").write_text(text, encoding="utf-8")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import files
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,11 @@ import numpy as np
 import pinocchio as pin
 
 import sharnir as sh
+from sharnir.reporting.table import Table
 
-from . import tables
+from . import harness
+from .harness import relative_error as error
+from .robots import joint_to_pin
 
 TOLERANCE = 1e-9
 NOT_LOADED = ("ur3.urdf",)
@@ -25,8 +27,8 @@ NOT_LOADED = ("ur3.urdf",)
 
 def robot_files() -> dict[str, Path]:
     """The URDFs by their short names."""
-    places = sorted(Path(str(f.locate())) for f in files("example-robot-data") or [] if str(f).endswith(".urdf"))
-    return {f"{p.parents[1].name.removesuffix('_description')}/{p.stem}": p for p in places if p.name not in NOT_LOADED}
+    places = [path for path in harness.robot_files() if path.name not in NOT_LOADED]
+    return {f"{path.parents[1].name.removesuffix('_description')}/{path.stem}": path for path in places}
 
 
 @dataclass(frozen=True)
@@ -59,19 +61,16 @@ class Pair:
         return G
 
     def q(self, q: np.ndarray) -> np.ndarray:
-        """Our coordinates as Pinocchio's: quaternions are (x y z w) there, endless turns cosine and sine."""
+        """Our coordinates as Pinocchio's."""
         out = np.zeros(self.pin.nq)
         for joint, k in self.joints:
             if joint.follows:
                 part = joint.follows.ratio * q[self.ours.q_slice(joint.follows.leader)] + joint.follows.offset
             else:
                 part = q[self.ours.q_slice(joint.name)]
-            if self.pin.nqs[k] == 7:
-                part = part[[0, 1, 2, 4, 5, 6, 3]]
-            elif self.pin.nqs[k] == 2:
-                part = np.array([np.cos(part[0]), np.sin(part[0])])
-            if self.pin.nqs[k]:
-                out[self.pin.idx_qs[k] : self.pin.idx_qs[k] + self.pin.nqs[k]] = part
+            size = self.pin.nqs[k]
+            if size:
+                out[self.pin.idx_qs[k] : self.pin.idx_qs[k] + size] = joint_to_pin(part, size)
         return out
 
 
@@ -135,12 +134,6 @@ def _pose_error(pair: Pair, data: pin.Data, q: np.ndarray) -> float:
     return worst
 
 
-def error(actual: object, expected: object) -> float:
-    x, y = np.asarray(actual, dtype=float), np.asarray(expected, dtype=float)
-    size = np.abs(y).max() if y.size else 0.0
-    return float(np.abs(x - y).max() / (size or 1.0)) if y.size else 0.0
-
-
 def measure(path: Path, floating: bool) -> tuple[Pair, dict[str, float]]:
     """Worst of three random states."""
     pair = read_pair(path, floating)
@@ -148,7 +141,7 @@ def measure(path: Path, floating: bool) -> tuple[Pair, dict[str, float]]:
     return pair, {name: max(f[name] for f in found) for name in found[0]}
 
 
-def main(out: Path = Path("docs/results")) -> None:
+def main(quick: bool = False) -> None:
     """docs/results/urdf_robots.md: every robot with its worst errors."""
     rows = [["robot", "base", "bodies", "freedoms", "coupled", "frames", "poses", "inertia", "gravity", "inverse", "forward"]]
     worst: dict[str, float] = {}
@@ -161,13 +154,15 @@ def main(out: Path = Path("docs/results")) -> None:
             rows.append([name, "floating" if floating else "fixed", *map(str, sizes), str(len(m.frames)), *shown])
             for column, e in errors.items():
                 worst[column] = max(worst.get(column, 0.0), 0.0 if np.isnan(e) else e)
-    (out / "urdf_robots.md").write_text(
+    (harness.results() / "urdf_robots.md").write_text(
         "# Every URDF of example-robot-data against Pinocchio\n"
         "Written by `python -m benchmarks urdf`, asserted by `tests/test_urdf_robots.py`. Largest difference over three random\n"
         "states, relative to the largest entry. `frames`: links merged over fixed joints. `—`: nothing moves, or some joint\n"
         "moves no mass and forward dynamics has no answer in either program (Pinocchio's is nan, ours a SingularError).\n"
         "Coupled joints: Pinocchio's free model, tied by x = ratio · leader + offset.\n\n"
-        f"Worst of all: {', '.join(f'{column} {e:.1e}' for column, e in worst.items())}.\n\n" + tables.markdown(rows) + "\n",
+        f"Worst of all: {', '.join(f'{column} {e:.1e}' for column, e in worst.items())}.\n\n"
+        + Table.of_text(rows).markdown()
+        + "\n",
         encoding="utf-8",
     )
     print(f"{len(rows) - 1} comparisons; worst: {worst}")

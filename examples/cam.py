@@ -4,13 +4,15 @@ python examples/cam.py [--plot results/cam.png]
 """
 
 import math
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
-from picture import BLUE, GREY, RED, figure, options
 
 import sharnir as sh
 
+STYLE = Path(__file__).with_name("examples.mplstyle")
 LIFT, WAVES = 0.02, 3
 """Height of the track from valley to crest, m; crests in a turn."""
 MASS, INERTIA, G = 2.0, 0.01, 9.81
@@ -57,17 +59,19 @@ def lift_off(m: sh.Model) -> float:
 
 
 def draw(runs: dict[float, tuple[sh.Result, np.ndarray]], path: Path) -> None:
-    fig, (speed, force) = figure(2, 1, width=9, height=6, sharex=True)
-    for (start, (r, f)), colour in zip(runs.items(), (BLUE, RED), strict=True):
+    plt.style.use(STYLE)
+    fig, (speed, force) = plt.subplots(2, 1, figsize=(9, 6), sharex=True)
+    for (start, (r, f)), colour in zip(runs.items(), ("C0", "C1"), strict=True):
         turns = r.coordinate("track") / (2.0 * math.pi)
         speed.plot(turns, r.speed("track"), color=colour, label=f"{start:.1f} rad/s in the valleys")
         force.plot(turns, f, color=colour)
-    force.axhline(0.0, color=GREY, linestyle=":")
-    force.axhline(MASS * G, color=GREY, linestyle="--", linewidth=0.8, label="weight")
+    force.axhline(0.0, color="gray", linestyle=":")
+    force.axhline(MASS * G, color="gray", linestyle="--", linewidth=0.8, label="weight")
     speed.set(ylabel="rad/s", title="Speed of the rotor")
     speed.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     force.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     force.set(xlabel="turns", ylabel="N", title="Vertical force of the track; below zero it would have to hold the rotor down")
+    path.parent.mkdir(parents=True, exist_ok=True)
     fig.savefig(path)
     print(f"written: {path}")
 
@@ -88,4 +92,6 @@ def main(plot: Path | None = None) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    main(options(__doc__, "cam"))
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("--plot", type=Path, default=Path("results/cam.png"), help="where to draw the picture")
+    main(parser.parse_args().plot)

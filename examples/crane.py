@@ -4,13 +4,15 @@ python examples/crane.py [--plot results/crane.png]
 """
 
 import math
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
-from picture import BLUE, RED, figure, options
 
 import sharnir as sh
 
+STYLE = Path(__file__).with_name("examples.mplstyle")
 START = {"q0": {"luff": 0.4, "travel": 1.0, "hook": (math.cos(0.2), 0.0, math.sin(0.2), 0.0)}}
 """The boom is up, and the load hangs straight down."""
 WAY, SECONDS = 4.0, 20.0
@@ -59,16 +61,18 @@ def swing(r: sh.Result) -> np.ndarray:
 
 
 def draw(r: sh.Result, path: Path) -> None:
-    fig, (plan, angle) = figure(1, 2, width=10, height=4.6)
-    for name, at, colour in (("load", (0.0, 0.0, -4.0), RED), ("trolley", (0.0, 0.0, 0.0), BLUE)):
+    plt.style.use(STYLE)
+    fig, (plan, angle) = plt.subplots(1, 2, figsize=(10, 4.6))
+    for name, at, colour in (("load", (0.0, 0.0, -4.0), "C1"), ("trolley", (0.0, 0.0, 0.0), "C0")):
         x = r.point(name, at)
         plan.plot(x[:, 0], x[:, 1], color=colour, linewidth=1.2, label=name)
         plan.plot(*x[-1, :2], "o", color=colour, markersize=5)
     plan.plot(0, 0, "s", color="black", markersize=6)
     plan.set(aspect="equal", xlabel="x, m", ylabel="y, m", title="Crane from above: trolley and load")
     plan.legend()
-    angle.plot(r.t, swing(r), color=RED)
+    angle.plot(r.t, swing(r), color="C1")
     angle.set(xlabel="t, s", ylabel="degrees", title="Swing of the load from the vertical")
+    path.parent.mkdir(parents=True, exist_ok=True)
     fig.savefig(path)
     print(f"written: {path}")
 
@@ -87,4 +91,6 @@ def show(r: sh.Result, plot: Path | None) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    main(options(__doc__, "crane"))
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("--plot", type=Path, default=Path("results/crane.png"), help="where to draw the picture")
+    main(parser.parse_args().plot)

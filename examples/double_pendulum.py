@@ -3,13 +3,15 @@
 python examples/double_pendulum.py [--plot results/double_pendulum.png]
 """
 
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
-from picture import BLUE, RED, figure, options
 
 import sharnir as sh
 
+STYLE = Path(__file__).with_name("examples.mplstyle")
 HIGH = {"hinge1": 1.0, "hinge2": -0.4}
 """Both rods well above the horizontal: zero is along x, π/2 is up."""
 TINY = 1e-9
@@ -18,7 +20,7 @@ SIDE, DT, SECONDS = 100, 0.005, 5.0
 
 def neighbours(m: sh.Model) -> tuple[np.ndarray, np.ndarray, tuple[float, float]]:
     """Times, distance between two neighbours, and how it grows: rate, height of distance ~ exp(rate·t + height)."""
-    tight = {"rtol": 1e-12, "atol": 1e-13}
+    tight: dict = {"rtol": 1e-12, "atol": 1e-13}
     a, b = (sh.simulate(m, 12.0, q0={**HIGH, "hinge2": HIGH["hinge2"] + x}, **tight) for x in (0.0, TINY))
     distance = np.linalg.norm(a.q - b.q, axis=1)
     growing = slice(0, int(np.argmax(distance > 0.1)))  # until it is as large as the motion itself
@@ -40,9 +42,10 @@ def first_turns(m: sh.Model) -> tuple[np.ndarray, np.ndarray, sh.Rollout]:
 def draw(
     t: np.ndarray, distance: np.ndarray, growth: tuple[float, float], angle: np.ndarray, when: np.ndarray, path: Path
 ) -> None:
-    fig, (left, right) = figure(1, 2, width=10, height=4.6)
-    left.semilogy(t, distance, color=BLUE, linewidth=1.2)
-    left.semilogy(t, np.exp(np.polyval(growth, t)), color=RED, linestyle="--", linewidth=1.0, label=f"exp({growth[0]:.2f} t)")
+    plt.style.use(STYLE)
+    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.6))
+    left.semilogy(t, distance, color="C0", linewidth=1.2)
+    left.semilogy(t, np.exp(np.polyval(growth, t)), color="C1", linestyle="--", linewidth=1.0, label=f"exp({growth[0]:.2f} t)")
     left.set(xlabel="t, s", ylabel="distance, rad", title="Two neighbours, 1e-9 rad apart", ylim=(1e-10, 1e2))
     left.legend()
     right.grid(False)
@@ -50,6 +53,7 @@ def draw(
     image = right.imshow(when.T, origin="lower", extent=edges, cmap="magma_r", interpolation="nearest")
     right.set(xlabel="first rod, degrees from below", ylabel="second rod", title=f"When the second rod goes over, {SIDE}² starts")
     fig.colorbar(image, ax=right, label="s", shrink=0.85)
+    path.parent.mkdir(parents=True, exist_ok=True)
     fig.savefig(path)
     print(f"written: {path}")
 
@@ -74,4 +78,6 @@ def main(plot: Path | None = None) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    main(options(__doc__, "double_pendulum"))
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("--plot", type=Path, default=Path("results/double_pendulum.png"), help="where to draw the picture")
+    main(parser.parse_args().plot)

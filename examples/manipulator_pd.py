@@ -3,13 +3,15 @@
 python examples/manipulator_pd.py [--plot results/manipulator_pd.png]
 """
 
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
-from picture import GREY, figure, options
 
 import sharnir as sh
 
+STYLE = Path(__file__).with_name("examples.mplstyle")
 TARGET = {"joint1": 0.6, "joint2": -0.4, "joint3": 0.9, "joint4": -1.4, "joint5": 0.5, "joint6": 0.7, "joint7": -0.3}
 STIFFNESS = (4000.0, 4000.0, 4000.0, 1200.0, 300.0, 300.0, 30.0)
 """kp of each axis, N m/rad; kd makes each about critically damped with what it carries."""
@@ -46,20 +48,22 @@ def torques(r: sh.Result) -> np.ndarray:
 
 
 def draw(r: sh.Result, tau: np.ndarray, path: Path) -> None:
-    fig, (angles, efforts, tip) = figure(3, 1, width=9, height=8)
+    plt.style.use(STYLE)
+    fig, (angles, efforts, tip) = plt.subplots(3, 1, figsize=(9, 8))
     for joint, goal in TARGET.items():
         (line,) = angles.plot(r.t, r.coordinate(joint), linewidth=1.4, label=joint)
         angles.axhline(goal, color=line.get_color(), linewidth=0.7, linestyle=":")
     angles.set(ylabel="angle, rad", title="Seven axes follow their targets (dotted: where to)")
     angles.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     efforts.plot(r.t, tau / 1e3, linewidth=1.2)
-    efforts.axhline(LIMIT / 1e3, color=GREY, linestyle=":")
-    efforts.axhline(-LIMIT / 1e3, color=GREY, linestyle=":")
+    efforts.axhline(LIMIT / 1e3, color="gray", linestyle=":")
+    efforts.axhline(-LIMIT / 1e3, color="gray", linestyle=":")
     efforts.set(ylabel="torque, kN m", title=f"Motors, limit {LIMIT / 1e3:g} kN m")
     for axis, x in zip("xyz", r.point("link7", (0.5, 0.0, 0.0)).T, strict=True):
         tip.plot(r.t, x, label=axis)
     tip.set(xlabel="t, s", ylabel="m", title="Place of the hand")
     tip.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    path.parent.mkdir(parents=True, exist_ok=True)
     fig.savefig(path)
     print(f"written: {path}")
 
@@ -78,4 +82,6 @@ def main(plot: Path | None = None) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    main(options(__doc__, "manipulator_pd"))
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("--plot", type=Path, default=Path("results/manipulator_pd.png"), help="where to draw the picture")
+    main(parser.parse_args().plot)

@@ -3,13 +3,15 @@
 python examples/planar_chain.py [--plot results/planar_chain.png]
 """
 
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
-from picture import BLUE, GREY, RED, figure, options
 
 import sharnir as sh
 
+STYLE = Path(__file__).with_name("examples.mplstyle")
 START = {"q0": {"hinge1": -1.0}}
 ODE113 = {"integrator": "adams", "rtol": 1e-3, "atol": 1e-6}
 """The default tolerances of MATLAB's ode113, which [Y] used."""
@@ -32,16 +34,18 @@ def compare(chain: sh.Model, seconds: float, exact: sh.Result) -> dict[str, floa
 
 def draw(r: sh.Result, path: Path) -> None:
     """The chain every 50 ms of the first two seconds, and the path of its end."""
-    fig, (shapes, energy) = figure(1, 2, width=10, height=4.6)
+    plt.style.use(STYLE)
+    fig, (shapes, energy) = plt.subplots(1, 2, figsize=(10, 4.6))
     joints = np.stack([r.point(f"rod{i}") for i in range(1, 11)] + [r.point("rod10", (0.1, 0, 0))], axis=1)[:201]
     for k in range(0, len(joints), 5):
-        shapes.plot(*joints[k, :, :2].T, color=BLUE, alpha=0.15 + 0.85 * (k / len(joints)) ** 2, linewidth=1.2)
-    shapes.plot(*joints[:, -1, :2].T, color=RED, linewidth=1.0, label="path of the end, 2 s")
+        shapes.plot(*joints[k, :, :2].T, color="C0", alpha=0.15 + 0.85 * (k / len(joints)) ** 2, linewidth=1.2)
+    shapes.plot(*joints[:, -1, :2].T, color="C1", linewidth=1.0, label="path of the end, 2 s")
     shapes.plot(0, 0, "o", color="black", markersize=4)
     shapes.set(aspect="equal", xlabel="x, m", ylabel="y, m", title="Ten rods of 0.1 m let go from a slant")
     shapes.legend(frameon=False, fontsize=8)
-    energy.semilogy(r.t[1:], np.abs(r.energy.defect[1:]) + 1e-16, color=GREY, linewidth=1.0)
+    energy.semilogy(r.t[1:], np.abs(r.energy.defect[1:]) + 1e-16, color="gray", linewidth=1.0)
     energy.set(xlabel="t, s", ylabel="J", title=f"Change of the total energy, rtol {TIGHT['rtol']:g}")
+    path.parent.mkdir(parents=True, exist_ok=True)
     fig.savefig(path)
     print(f"\nwritten: {path}")
 
@@ -60,4 +64,6 @@ def main(plot: Path | None = None) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    main(options(__doc__, "planar_chain"))
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("--plot", type=Path, default=Path("results/planar_chain.png"), help="where to draw the picture")
+    main(parser.parse_args().plot)

@@ -4,13 +4,15 @@ python examples/satellite.py [--plot results/satellite.png]
 """
 
 import math
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
-from picture import figure, options
 
 import sharnir as sh
 
+STYLE = Path(__file__).with_name("examples.mplstyle")
 SWING, PERIOD, TURNS = 1.1, 10.0, 4
 """The two joints of the arm swing a quarter of a period apart: together they draw a circle."""
 
@@ -48,7 +50,8 @@ def rotation_vector(r: sh.Result) -> np.ndarray:
 
 
 def draw(r: sh.Result, attitude: np.ndarray, momentum: np.ndarray, path: Path) -> None:
-    fig, (turn, hand, kept) = figure(3, 1, width=9, height=8)
+    plt.style.use(STYLE)
+    fig, (turn, hand, kept) = plt.subplots(3, 1, figsize=(9, 8))
     for k, name in enumerate("xyz"):
         turn.plot(r.t, attitude[:, k], label=f"about {name}")
         hand.plot(r.t, r.point("arm", (0.0, 0.0, 2.0))[:, k], label=name)
@@ -58,6 +61,7 @@ def draw(r: sh.Result, attitude: np.ndarray, momentum: np.ndarray, path: Path) -
         axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     kept.semilogy(r.t, np.abs(momentum).max(axis=1) + 1e-18, color="#777777")
     kept.set(xlabel="t, s", ylabel="kg m/s, kg m²/s", title="Largest component of momentum: none was there, none comes")
+    path.parent.mkdir(parents=True, exist_ok=True)
     fig.savefig(path)
     print(f"written: {path}")
 
@@ -80,4 +84,6 @@ def main(plot: Path | None = None) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    main(options(__doc__, "satellite"))
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("--plot", type=Path, default=Path("results/satellite.png"), help="where to draw the picture")
+    main(parser.parse_args().plot)

@@ -4,13 +4,15 @@ python examples/spinning_top.py [--plot results/spinning_top.png]
 """
 
 import math
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
-from picture import BLUE, RED, figure, options
 
 import sharnir as sh
 
+STYLE = Path(__file__).with_name("examples.mplstyle")
 MASS, HEIGHT, G = 0.5, 0.06, 9.81
 AXIAL, ACROSS = 4e-4, 3e-4
 """Moments of inertia: about the axis, and across it through the centre of mass."""
@@ -32,7 +34,7 @@ def precession() -> tuple[float, float]:
     return (b - root) / (2.0 * a), (b + root) / (2.0 * a)
 
 
-def start(rate: float) -> dict[str, dict[str, tuple[float, ...]]]:
+def start(rate: float) -> dict:
     """Tilted about y, precessing at `rate`, spinning at `SPIN`: speeds are in the axes of the top."""
     tilted = (math.cos(TILT / 2.0), 0.0, math.sin(TILT / 2.0), 0.0)
     return {"q0": {"foot": tilted}, "v0": {"foot": (-rate * math.sin(TILT), 0.0, SPIN)}}
@@ -45,14 +47,16 @@ def axis(r: sh.Result) -> tuple[np.ndarray, np.ndarray]:
 
 
 def draw(runs: dict[str, sh.Result], path: Path) -> None:
-    fig, (round_, tilt) = figure(1, 2, width=10, height=4.8)
-    for (name, r), colour in zip(runs.items(), (BLUE, RED), strict=True):
+    plt.style.use(STYLE)
+    fig, (round_, tilt) = plt.subplots(1, 2, figsize=(10, 4.8))
+    for (name, r), colour in zip(runs.items(), ("C0", "C1"), strict=True):
         e = r.point("top", (0.0, 0.0, 1.0))
         round_.plot(e[:, 0], e[:, 1], color=colour, linewidth=1.0, label=name)
         tilt.plot(r.t, np.degrees(axis(r)[0]), color=colour, linewidth=1.2, label=name)
     round_.set(aspect="equal", xlabel="x", ylabel="y", title="The tip of the axis, seen from above")
     tilt.set(xlabel="t, s", ylabel="degrees", title="Angle of the axis from the vertical")
     tilt.legend(loc="upper right")
+    path.parent.mkdir(parents=True, exist_ok=True)
     fig.savefig(path)
     print(f"written: {path}")
 
@@ -61,7 +65,7 @@ def main(plot: Path | None = None) -> dict[str, float]:
     m = build()
     slow, fast = precession()
     numbers = {}
-    runs = {}
+    runs: dict[str, sh.Result] = {}
     for name, rate in (("slow", slow), ("fast", fast)):
         r = sh.simulate(m, 1.5, rtol=1e-11, atol=1e-12, output=0.002, **start(rate))
         tilt, turned = axis(r)
@@ -81,4 +85,6 @@ def main(plot: Path | None = None) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    main(options(__doc__, "spinning_top"))
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("--plot", type=Path, default=Path("results/spinning_top.png"), help="where to draw the picture")
+    main(parser.parse_args().plot)

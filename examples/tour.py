@@ -6,10 +6,12 @@ python examples/tour.py            # what `make demo` runs; writes structure.png
 from pathlib import Path
 
 import crane
+import matplotlib.pyplot as plt
 import numpy as np
-from picture import figure
 
 import sharnir as sh
+
+STYLE = Path(__file__).with_name("examples.mplstyle")
 
 
 def show_tree(m: sh.Model) -> None:
@@ -54,7 +56,8 @@ def draw(m: sh.Model, q: np.ndarray, v: np.ndarray, t: float, path: Path) -> Non
         "S  kinematic structure": x.S, "T = S⁻¹": x.T, "B = TA  tangent basis": x.B,
         "L  multipliers": x.L, "Mᵣ  inertia matrix": x.M_r, "extended system": x.extended,
     }  # fmt: skip
-    fig, axes = figure(2, 3, width=10, height=6.6)
+    plt.style.use(STYLE)
+    fig, axes = plt.subplots(2, 3, figsize=(10, 6.6))
     for axis, (name, matrix) in zip(axes.flat, pictures.items(), strict=True):
         size = np.log10(np.abs(matrix) + 1e-300)
         axis.imshow(np.where(size > -12, size, np.nan), cmap="viridis", interpolation="nearest", vmin=-2, vmax=4)

@@ -8,14 +8,14 @@ import numpy as np
 from hypothesis import strategies as st
 
 import sharnir as sh
-from sharnir.model import samples
+from sharnir.samples.random_parts import random_compound, random_constraint, random_custom, random_driven, random_joints
 from states import random_mass, random_pose
 
 
 def kinds(rng: np.random.Generator) -> list[sh.Joint]:
     """Every joint there is, driven ones and those of the user's own included."""
-    own = [samples._random_custom(rng), samples._random_compound(rng), samples._random_constraint()]
-    return [*samples._random_joints(rng), *own, *samples._random_driven(rng)]
+    own = [random_custom(rng), random_compound(rng), random_constraint()]
+    return [*random_joints(rng), *own, *random_driven(rng)]
 
 
 N_KINDS = len(kinds(np.random.default_rng(0)))

@@ -15,7 +15,7 @@ from sharnir.backends.traced import trace_program
 from sharnir.choice import calibrate as calibrating
 from sharnir.choice import calibration, work
 from sharnir.choice.calibrate import fit, habit, off
-from sharnir.choice.calibration import SHIPPED_CALIBRATION, current, forget, keep
+from sharnir.choice.calibration import SHIPPED_CALIBRATION, current, forget, store
 from sharnir.choice.choose import FASTEST, applies, choose_method
 from sharnir.dialect.cache import Cache, digest
 from sharnir.dialect.jit import host
@@ -133,17 +133,17 @@ def test_the_calibration_decides(own_cache):
     for column, best in ((1, fewest), (4, shortest)):
         seconds = [0.0] * len(work.GRAPH)
         seconds[column] = 1e-9
-        keep(replace(SHIPPED_CALIBRATION, machine=f"by {column}", single=seconds, batch=seconds, habits={}))
+        store(replace(SHIPPED_CALIBRATION, machine=f"by {column}", single=seconds, batch=seconds, habits={}))
         d = sh.Dynamics(model)
         assert d.method == best and f"by {column}" in d.why
     loops = {m: [1e-6] * len(work.LOOPS) for m in SHIPPED_CALIBRATION.loops} | {"lagrange1": [1e-9] * len(work.LOOPS)}
-    keep(replace(SHIPPED_CALIBRATION, loops=loops))
+    store(replace(SHIPPED_CALIBRATION, loops=loops))
     assert sh.Dynamics(sh.samples.chain(4), backend="loops").method == "lagrange1"
 
 
 def test_methods_that_do_not_apply_are_not_chosen(own_cache):
     loops = {m: [1e-6] * len(work.LOOPS) for m in SHIPPED_CALIBRATION.loops} | {"lagrange1": [1e-9] * len(work.LOOPS)}
-    keep(replace(SHIPPED_CALIBRATION, loops=loops))
+    store(replace(SHIPPED_CALIBRATION, loops=loops))
     light = sh.Model("light")
     for k, mass in enumerate((0.0, 1.0)):
         light.add_body(f"body {k}", mass=mass, inertia=(mass, mass, mass))
@@ -156,7 +156,7 @@ def test_methods_that_do_not_apply_are_not_chosen(own_cache):
 
 def test_closed_loops_have_their_solution_counted(own_cache):
     d = sh.Dynamics(sh.samples.four_bar())
-    assert d.method in ("composite", "separate") and "constraints" in d.why and d.closed is not None
+    assert d.method in ("composite", "separate") and "constraints" in d.why and d.constrained is not None
     q, v = sh.samples.four_bar().neutral(), np.zeros(d.model.nv)
     other = sh.Dynamics(sh.samples.four_bar(), "composite" if d.method == "separate" else "separate")
     assert d.forward(q, v) == pytest.approx(other.forward(q, v), rel=1e-9)
@@ -178,7 +178,7 @@ def test_the_other_methods_are_known_and_none_is_iterative():
 # --- what is kept -----------------------------------------------------------------------------------------------------------
 def test_a_calibration_is_kept_and_forgotten(own_cache):
     assert current() is SHIPPED_CALIBRATION
-    keep(replace(SHIPPED_CALIBRATION, machine="mine"))
+    store(replace(SHIPPED_CALIBRATION, machine="mine"))
     assert current().machine == "mine"
     calibration._current.cache_clear()
     assert current().machine == "mine"
@@ -196,7 +196,7 @@ def test_a_calibration_that_cannot_be_read_is_none(own_cache, body):
 
 
 def test_clearing_the_cache_keeps_the_calibration(own_cache):
-    keep(replace(SHIPPED_CALIBRATION, machine="mine"))
+    store(replace(SHIPPED_CALIBRATION, machine="mine"))
     sh.Dynamics(sh.samples.chain(3))
     sh.cache_clear()
     calibration._current.cache_clear()
@@ -225,7 +225,7 @@ def test_a_calibration_that_cannot_be_kept_or_removed_says_so(tmp_path, monkeypa
     calibration._current.cache_clear()
     monkeypatch.setattr("sharnir.cli.calibrate.calibrate", lambda: replace(SHIPPED_CALIBRATION, machine="mine"))
     code, _, error = command("calibrate", "--quiet")
-    assert code == 1 and "could not be kept" in error and "SHARNIR_CACHE" in error and "Traceback" not in error
+    assert code == 1 and "could not be saved" in error and "SHARNIR_CACHE" in error and "Traceback" not in error
     assert command("calibrate", "--shipped")[0] == 0  # there is none to forget
     calibration._current.cache_clear()
 

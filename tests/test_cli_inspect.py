@@ -88,10 +88,16 @@ def test_warnings_stand_out(run, tmp_path):
         (["dance"], 2, "dance"),
     ],
 )
-def test_faults_are_told_on_stderr_with_their_exit_code(run, arguments, code, words):
+def test_errors_are_reported_on_stderr_with_their_exit_code(run, arguments, code, words):
     found, out, err = run(*arguments)
     assert found == code and not out
     assert words in err and "Traceback" not in err
+
+
+def test_the_version(run):
+    import sharnir
+
+    assert run("--version") == (0, f"sharnir {sharnir.__version__}\n", "")
 
 
 def test_strict_refuses(run, file):

@@ -70,15 +70,40 @@ def test_options_of_method_and_integrator(run, file, tmp_path):
 @pytest.mark.parametrize(("arguments", "says"), [
     ([], "--duration"), (["--duration", "soon"], "--duration"), (["--duration", 1, "--q0", "0.3"], "joint=number"),
     (["--duration", 1, "--q0", "nothere=1"], "no joint 'nothere'"),
-    (["--duration", 1, "--integrator", "rk5"], "unknown integrator"),
+    (["--duration", 1, "--integrator", "rk5"], "unknown 'rk5'"),
     (["--duration", 1, "-o", "/no/folder/a.nc"], "no folder"), (["--duration", 1, "--plot", "/"], "folder"), (["--fly"], "--fly"),
+    (["--duration", 1, "--tau", "nothere=1"], "no joint 'nothere'"),
 ], ids=str)  # fmt: skip
-def test_a_fault_of_the_command_line_is_2(run, file, arguments, says):
+def test_an_error_on_the_command_line_is_2(run, file, arguments, says):
     code, out, err = run(file, *arguments)
     assert code == 2 and says in err and not out
 
 
-def test_a_fault_of_the_file_is_1(run, tmp_path):
+@pytest.mark.parametrize(("option", "value", "remedy"), [
+    ("--duration", "0", "other than zero, got 0; a negative one runs backward in time"), ("--duration", "nan", "finite number"),
+    ("--rtol", "abc", "expected a number, got 'abc'"), ("--rtol", "-1", "at least 0"), ("--atol", "inf", "finite number"),
+    ("--step", "0", "positive number"), ("--step", "0.1", "'dop853' is adaptive: give --rtol, --atol or --max-step"),
+    ("--max-step", "-1", "positive number"), ("--interval", "0", "positive number"), ("--interval", "1e-12", "take a longer one"),
+    ("--t0", "inf", "finite number"), ("--decay", "0", "positive number"), ("--decay", "3", "--stabilisation baumgarte or ggl"),
+    ("--method", "nonsense", "choose from 'auto', 'separate'"), ("--backend", "cuda", "choose from 'auto', 'llvm'"),
+    ("--integrator", "rk5", "choose from 'dop853'"), ("--integrator", "rk4", "give --step SECONDS"),
+    ("--limits", "break", "choose from 'ignore', 'stop', 'error'"), ("--stabilisation", "glue", "choose from 'projection'"),
+    ("--stabilisation", "ggl", "no closed loops and no constraints; leave it out"), ("--q0", "shoulder=nan", "joint=number"),
+    ("--plot", "a.foo", "unknown suffix '.foo'; end the name with .png, .svg or .pdf"), ("--plot", "a", "no suffix"),
+    ("--output", "a.foo", "unknown suffix '.foo'; end the name with .nc or .csv"), ("--output", "a", "no suffix"),
+], ids=str)  # fmt: skip
+def test_a_bad_value_is_refused_before_the_run_in_one_line_with_the_option_and_a_remedy(
+    run, file, tmp_path, monkeypatch, option, value, remedy
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sharnir.cli.run.simulate", lambda *args, **options: pytest.fail("it ran"))
+    code, out, err = run(file, *(() if option == "--duration" else ("--duration", 1)), option, value)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"sharnir run: argument {option}: ") and remedy in err
+    assert {path.name for path in tmp_path.iterdir()} == {file.name}
+
+
+def test_an_error_in_the_file_is_1(run, tmp_path):
     for name, says in (("none.urdf", "none.urdf"), ("a.txt", "suffix")):
         code, _, err = run(tmp_path / name, "--duration", 1)
         assert code == 1 and err.startswith("sharnir: ") and says in err and "Traceback" not in err

@@ -99,6 +99,31 @@ def test_names_of_the_model_are_text_everywhere(page, nasty, tmp_path):
     assert sh.Comparison.from_json(tmp_path / "nasty.json").model["name"] == HOSTILE
 
 
+def test_an_undefined_name_in_a_template_is_an_error():
+    from jinja2 import UndefinedError
+
+    from sharnir.comparison.report import _templates
+
+    with pytest.raises(UndefinedError):
+        _templates().get_template("page.html").render(name="arm")
+
+
+def test_page_and_picture_draw_the_same_points(nasty, tmp_path):
+    from sharnir.comparison.charts import charts
+    from sharnir.comparison.page_charts import figure
+
+    timed = [row for row in nasty.rows if row.ok]
+    figures = nasty.plot(tmp_path / "nasty.png")
+    for panel, (name, chart) in zip(figures.axes, list(charts(nasty.rows).items())[:3], strict=True):
+        described = {(s.name, p.row.method, p.x) for s in chart.series for p in s.points}
+        on_page = {(t["name"], y, x) for t in figure(chart)["data"] for x, y in zip(t["x"], t["y"], strict=True)}
+        assert described == on_page
+        marks = [line for line in panel.lines if line.get_marker() != "None"]
+        drawn = sorted((float(line.get_xdata()[0]), round(float(line.get_ydata()[0]))) for line in marks)
+        assert drawn == sorted((p.x, timed.index(p.row)) for s in chart.series for p in s.points)
+        assert name == "operations" or len(drawn) == len(timed)
+
+
 def test_charts_are_valid_data(page):
     found = re.search(r'<script type="application/json" id="charts">(.*?)</script>', page.read_text(encoding="utf-8"), re.DOTALL)
     charts = json.loads(found[1])
@@ -149,7 +174,7 @@ FEW = ("--methods", "separate,composite", "--backends", "python", "--states", 2,
 def test_table_numbers_picture_and_page(run, file, tmp_path):
     places = {kind: tmp_path / f"out.{kind}" for kind in ("json", "html", "png")}
     code, out, err = run(file, *FEW, "--json", places["json"], "--html", places["html"], "--plot", places["png"])
-    assert (code, err) == (0, "") and "the quickest is" in out and out.count("written:") == 3
+    assert (code, err) == (0, "") and "Fastest for single states" in out and out.count("written:") == 3
     c = sh.Comparison.from_json(places["json"])
     assert {row.label for row in c.rows} == {"separate · python", "composite · python"} and c.disagreement < 1e-10
     assert places["png"].read_bytes()[:4] == b"\x89PNG" and places["html"].stat().st_size > 1_000_000
@@ -168,11 +193,22 @@ def test_floating_frees_the_root(run, file, tmp_path):
         (("--backends", "cuda"), "choose from 'llvm'"),
         (("--states", "0"), "--states"),
         (("--json", "nowhere/a.json"), "no folder"),
+        (("--plot", "a.foo"), "argument --plot: cannot draw a.foo: unknown suffix '.foo'; end the name with .png, .svg or .pdf"),
     ],
 )
 def test_a_mistake_on_the_command_line_is_exit_code_two(run, file, arguments, words):
     code, out, err = run(file, *arguments)
     assert code == 2 and out == "" and words in " ".join(err.split())
+
+
+def test_help_gives_the_defaults_of_compare(run):
+    import inspect
+
+    defaults = {name: p.default for name, p in inspect.signature(sh.compare).parameters.items()}
+    _, out, _ = run("--help")
+    found = dict(re.findall(r"--([\w-]+) [A-Z]+\s[^-]*?\(default:\s+(\d+)\)", out))
+    assert found.keys() == {"states", "seed", "batch", "rounds", "graph-limit"}
+    assert all(int(value) == defaults[name.replace("-", "_")] for name, value in found.items())
 
 
 def test_a_bad_file_is_exit_code_one(run, tmp_path):
@@ -183,15 +219,15 @@ def test_a_bad_file_is_exit_code_one(run, tmp_path):
 
 
 def test_ctrl_c_shows_what_there_is_and_is_exit_code_130(run, file, monkeypatch):
-    from sharnir.comparison import timing
+    from sharnir.reporting.timing import Stopwatch
 
     calls = []
 
-    def interrupted(self, first):
-        calls.append(first)
+    def interrupted(self):
+        calls.append(self)
         if len(calls) == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(timing.Stopwatch, "take_turn", interrupted)
+    monkeypatch.setattr(Stopwatch, "take_sample", interrupted)
     code, out, err = run(file, *FEW)
-    assert code == 130 and "the quickest is" in out and "interrupted" in out and err.startswith("sharnir: interrupted")
+    assert code == 130 and "Fastest for single states" in out and "interrupted" in out and err.startswith("sharnir: interrupted")

@@ -126,7 +126,7 @@ def test_groups_are_laid_out_flat():
 
 
 def test_the_backend_of_the_first_version_is_accepted_and_said_to_be_renamed_once():
-    from sharnir.dynamics import warn_renamed
+    from sharnir.solvers.formulation import warn_renamed
 
     warn_renamed.cache_clear()
     model = sh.samples.chain(2)

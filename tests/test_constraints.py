@@ -57,7 +57,7 @@ def test_a_cut_joint_allows_the_motions_of_the_same_joint_in_the_tree(kind, back
     if driven and backwards:
         pytest.skip("a drive names its direction")
     joint = make()
-    swapped = sh.Universal(joint.second, joint.first) if kind.startswith("Universal") and backwards else None
+    swapped = sh.Universal(joint.second, joint.first) if kind.startswith("Universal") and backwards else None  # type: ignore[attr-defined]
     m = beside_itself(joint, backwards=backwards, closing=swapped)
     if kind == "ConstraintJoint" and backwards:
         pytest.skip("its function is of the child in the parent")
@@ -209,7 +209,7 @@ def test_constraint_forces_do_no_work(name):
     m, q, v = placed(name)
     d = interpreted(m, "composite")
     lam = d.multipliers(q, v)
-    J = d.closed.table.evaluate(q, v, 0.0)["J"]
+    J = d.constrained.table.evaluate(q, v, 0.0)["J"]
     assert abs(lam @ J @ v) < 1e-9 * max(1.0, np.abs(lam).max())
 
 
@@ -328,7 +328,7 @@ def test_a_disc_rolls_steadily_in_a_circle(lean, precession):
     omega = precession * c * e + w * n
     R = d.poses(q)[0][0]
     v = np.concatenate([R.T @ (r * w * np.cross(n, e)), R.T @ omega])
-    assert np.abs(d.closed.table.evaluate(q, v, 0.0)["rate"]).max() < 1e-12
+    assert np.abs(d.constrained.table.evaluate(q, v, 0.0)["rate"]).max() < 1e-12
     a = d.forward(q, v)
     assert_close(R @ a[3:], precession * np.cross(up, omega), 1e-8)
     linear = precession * np.cross(up, r * w * np.cross(n, e))

@@ -35,7 +35,7 @@ def moving(name, seed=0):
 def test_motors_that_suffice_give_the_motion(name):
     m, d, q, v, a = moving(name)
     least = d.inverse(q, v, a)
-    J = d.closed.table.evaluate(q, v, 0.0)["J"]
+    J = d.constrained.table.evaluate(q, v, 0.0)["J"]
     allowed = (np.eye(m.nv) - np.linalg.pinv(J, rcond=1e-9) @ J) @ np.random.default_rng(1).normal(size=(m.nv, 5))
     for motors in MOTORS[name]:
         tau = d.inverse(q, v, a, actuated=motors)
@@ -76,10 +76,10 @@ def test_the_legs_of_a_stewart_platform():
 
 def test_a_motion_the_motors_cannot_give_is_refused_with_the_freedom_they_miss():
     _, d, q, v, a = moving("planetary gear")
-    with pytest.raises(sh.StateError, match=r"actuated joints \('sun'\) cannot give this motion: .* needs a force of") as caught:
+    with pytest.raises(sh.StateError, match=r"joints \('sun'\) cannot produce this motion: .* needs a force of") as caught:
         d.inverse(q, v, a, actuated=["sun"])
     assert "'ring'" in str(caught.value)
-    with pytest.raises(sh.StateError, match=r"\(none\) cannot give this motion"):
+    with pytest.raises(sh.StateError, match=r"\(none\) cannot produce this motion"):
         d.inverse(q, v, a, actuated=[])
     natural = d.forward(q, v)
     assert not d.inverse(q, v, natural, actuated=[]).any()  # what moves by itself needs no motor
@@ -88,7 +88,7 @@ def test_a_motion_the_motors_cannot_give_is_refused_with_the_freedom_they_miss()
         d.inverse(q, v, both, actuated=["sun"])
     tree = sh.Dynamics(S.chain(3), backend="python")
     x = np.array([0.1, 0.2, 0.3])
-    with pytest.raises(sh.StateError, match="cannot give this motion"):
+    with pytest.raises(sh.StateError, match="cannot produce this motion"):
         tree.inverse(x, x, x, actuated=[tree.model.v_names[0]])
     free = tree.forward(x, x)
     assert np.abs(tree.inverse(x, x, free, actuated=[])).max() < 1e-9
@@ -110,15 +110,15 @@ def test_motors_are_named_by_joints_of_the_tree():
 def test_accelerations_that_break_a_constraint_are_refused(backend):
     m, _, q, v, a = moving("four-bar")
     d = sh.Dynamics(m, "composite", backend=backend)
-    torn = a + m.speeds({"A": 0.3})
-    J = d.closed.table.evaluate(q, v, 0.0)["J"]
+    inconsistent = a + m.speeds({"A": 0.3})
+    J = d.constrained.table.evaluate(q, v, 0.0)["J"]
     gap = np.abs(J @ m.speeds({"A": 0.3})).max()
     for ask in (d.inverse, d.inverse_reactions):
-        message = rf"^a does not keep the constraints: joint 'D': position along . would be off by {gap:.3g} per second"
+        message = rf"^a does not satisfy the constraints: joint 'D': position along . would be violated by {gap:.3g} /s²"
         with pytest.raises(sh.StateError, match=message):
-            ask(q, v, torn)
-        with pytest.raises(sh.StateError, match="state 1: a does not keep the constraints"):
-            ask(q, v, np.array([a, torn, a]), actuated=["A"])
+            ask(q, v, inconsistent)
+        with pytest.raises(sh.StateError, match="state 1: a does not satisfy the constraints"):
+            ask(q, v, np.array([a, inconsistent, a]), actuated=["A"])
 
 
 # --- what the joints bear -----------------------------------------------------------------------------------------------------

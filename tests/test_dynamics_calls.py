@@ -481,7 +481,7 @@ def test_work_arrays_beyond_memory_are_refused_with_the_way_out(monkeypatch):
     with pytest.raises(sh.MethodError, match=r"'forward/direct' would need .* for 200 bodies and 200 freedoms.*'separate'"):
         d.forward()
     monkeypatch.setattr(loops, "_memory", lambda: 0)  # not known: tried
-    loops._check_memory(d._compiled.runner("forward/direct", backend="python").program, d.structure)
+    loops._check_memory(d.formulation.programs.runner("forward/direct", backend="python").program, d.structure)
 
 
 # --- a joint that moves no mass -------------------------------------------------------------------------------------------------

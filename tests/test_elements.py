@@ -37,7 +37,7 @@ SHAPES = {
     "rod": sh.Rod((0, 0, 0), (1, 0, 0)),
 }
 ELEMENTS = {**WRITABLE_JOINTS, **FORCES, **CONSTRAINTS, **SHAPES}
-PUBLIC = {name: getattr(sh, name) for name in sh.__all__}
+PUBLIC = {name: getattr(sh, name) for name in vars(sh)["__all__"]}
 TYPES = (*JOINT_TYPES, *FORCE_TYPES, *CONSTRAINT_TYPES, *SHAPE_TYPES)
 
 

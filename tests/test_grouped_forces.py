@@ -214,7 +214,7 @@ def test_backend_auto_reports_forces_of_any_number():
     m = long_chain(400)  # too many for a graph, few enough to try
     d, plain = sh.Dynamics(m, "separate"), sh.Dynamics(m, "separate", "python")
     q, v = np.full((2, 400), 0.01), np.full((2, 400), 0.1)
-    assert d._compiled.backend_of("forces") == "loops"
+    assert d.formulation.programs.backend_of("forces") == "loops"
     assert_close(d.force_powers(q, v), plain.force_powers(q, v), 1e-11)
 
 
@@ -224,6 +224,8 @@ def test_a_model_without_forces_reports_none_on_loops():
 
 def test_a_force_class_of_the_users_own_is_not_taken_for_its_parent():
     class Stronger(sh.SpringDamper):
+        factor = 1.0
+
         def formula(self, on, n):
             return super().formula(on, {**n, "stiffness": self.factor * n["stiffness"]})
 
@@ -231,6 +233,7 @@ def test_a_force_class_of_the_users_own_is_not_taken_for_its_parent():
     for k, factor in enumerate((1.0, 3.0)):
         m.add_body(f"b{k}", 1.0, (0.1, 0.0, 0.0), (0.1, 0.1, 0.1))
         m.add_joint(f"j{k}", sh.Prismatic("x"), "ground", f"b{k}")
-        force = m.add_force(Stronger("ground", f"b{k}", stiffness=2.0))
+        force = Stronger("ground", f"b{k}", stiffness=2.0)
         force.factor = factor
+        m.add_force(force)
     assert_close(sh.Dynamics(m, backend="python").force_energies([0.1, 0.1]), [0.01, 0.03], 1e-12)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import sharnir as sh
 from urdf_files import arm, write
+
+PUBLIC = vars(sh)["__all__"]
 
 NUMERICAL = {"scipy", "numba", "mujoco", "pinocchio"}
 FILES = {"xarray", "pandas", "h5py", "h5netcdf", "yaml"}
@@ -66,10 +70,34 @@ def test_a_written_result_is_read_back_without_xarray(tmp_path):
     assert not imported("import sharnir; sharnir.Result.load(sys.argv[1])", tmp_path / "a.nc") & {*SHOWN, "xarray", "pandas"}
 
 
-def test_every_public_name_is_there():
-    import sharnir as sh
-
-    for name in sh.__all__:
+def test_every_public_name_is_there_and_the_stub_lists_it():
+    assert len(PUBLIC) > 90
+    for name in PUBLIC:
         assert getattr(sh, name) is not None
+    assert set(PUBLIC) <= set(dir(sh))
     with pytest.raises(AttributeError, match="module 'sharnir' has no attribute 'Robot'"):
-        sh.Robot  # noqa: B018
+        getattr(sh, "Robot")  # noqa: B009
+
+
+def test_every_line_of_the_stub_is_understood():
+    """A line that type checkers read and the loader does not would be a name without a home."""
+    text = Path(sh.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line.startswith(("from", "import", " "))]
+    assert len(lines) == len(PUBLIC)
+    assert Path(sh.__file__).with_name("py.typed").is_file()
+
+
+def test_an_old_public_name_still_works_and_says_the_new_one():
+    with pytest.warns(FutureWarning, match=r"sharnir\.Loads is called sharnir\.Motion now"):
+        assert sh.Loads is sh.Motion  # type: ignore[attr-defined]
+
+
+def test_samples_show_nothing_but_samples():
+    from sharnir.samples import four_bar
+
+    assert four_bar is sh.samples.four_bar
+    shown = dir(sh.samples)
+    assert len(shown) == 20
+    built = {name: getattr(sh.samples, name) for name in shown if not name.endswith("_start")}
+    assert all(x.__module__.startswith("sharnir.samples.") and x.__doc__ for x in built.values())
+    assert {"four_bar", "n_four_bar_start", "andrews_start", "tree"} <= set(shown)

@@ -114,7 +114,7 @@ def clockwork():
 # --- algebra ------------------------------------------------------------------------------------------------------------------
 def random_values(seed=0):
     rng = np.random.default_rng(seed)
-    return lambda n: tuple(rng.normal(size=n).tolist())
+    return lambda n: tuple(rng.normal(size=n).tolist())  # type: ignore[attr-defined]
 
 
 def full(S):

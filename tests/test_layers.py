@@ -63,3 +63,19 @@ def test_a_layer_imports_only_what_stands_above_it(name):
                 wrong.append(f"{path.relative_to(ROOT)}:{line} imports {module}")
             assert target in rank or target == "__version__", f"{path}:{line} imports sharnir itself"
     assert not wrong, wrong
+
+
+@pytest.mark.parametrize("readme", sorted(PACKAGE.rglob("README.md")), ids=lambda path: str(path.parent.relative_to(PACKAGE)))
+def test_a_readme_names_every_module_of_its_package(readme):
+    text = readme.read_text(encoding="utf-8")
+    folder = readme.parent
+    there = [path.name for path in folder.glob("*.py") if path.name != "__init__.py"]
+    there += [path.name + "/" for path in folder.iterdir() if (path / "__init__.py").exists()]
+    missing = [name for name in there if f"`{name}" not in text and f"/{name}" not in text and f"({name}" not in text]
+    assert not missing
+
+
+def test_every_package_has_a_readme():
+    packages = {path.parent for path in PACKAGE.rglob("__init__.py")} - {PACKAGE}
+    small = {folder for folder in packages if len(list(folder.glob("*.py"))) < 6 or (folder.parent / "README.md").exists()}
+    assert not [folder for folder in packages - small if not (folder / "README.md").exists()]

@@ -26,7 +26,7 @@ def test_every_method_gives_the_accelerations_of_every_other(name):
     solid = all(b.is_solid for b in m.bodies)
     reference = interpreted(m, "composite").forward(q, v, tau)
     scale = max(1.0, np.abs(reference).max())
-    now = interpreted(m, "composite").closed.table.evaluate(q, v, 0.0)
+    now = interpreted(m, "composite").constrained.table.evaluate(q, v, 0.0)
     assert_close(now["J"] @ reference, -now["gamma"], 1e-8, scale=scale, what="rows")
     pushes = now["J"].T @ interpreted(m, "composite").multipliers(q, v, tau)
     for method in (*KERNELS, *(f for f in FORMS if f != "lagrange1" or solid)):
@@ -42,7 +42,7 @@ def test_gauss_least_constraint():
     for name in STARTS:
         m, q, v = placed(name)
         d = interpreted(m, "composite")
-        M, h, now = d.mass_matrix(q), d.bias(q, v), d.closed.table.evaluate(q, v, 0.0)
+        M, h, now = d.mass_matrix(q), d.bias(q, v), d.constrained.table.evaluate(q, v, 0.0)
         free = np.linalg.solve(M, -h)
         a = d.forward(q, v)
         null = np.eye(m.nv) - np.linalg.pinv(now["J"], rcond=1e-9) @ now["J"]
@@ -75,7 +75,7 @@ def test_inverse_dynamics_is_the_least_of_the_forces_that_do_it():
         a = d.forward(q, v, np.random.default_rng(3).normal(size=m.nv) * 0.01)
         tau = d.inverse(q, v, a)
         assert_close(d.forward(q, v, tau), a, 1e-8)
-        J = d.closed.table.evaluate(q, v, 0.0)["J"]
+        J = d.constrained.table.evaluate(q, v, 0.0)["J"]
         assert np.abs(J @ tau).max() < 1e-9 * max(1.0, np.abs(tau).max())  # nothing that the constraints would bear
 
 
@@ -294,7 +294,7 @@ def test_what_is_true_of_the_tree_alone_is_not_passed_off_for_the_whole():
     model = sh.samples.four_bar()
     q, v = model.assemble()
     d = sh.Dynamics(model)
-    with pytest.raises(sh.MethodError, match="no place for closed loops"):
+    with pytest.raises(sh.MethodError, match="does not handle closed loops"):
         d.momentum_rates(q, v)
     with pytest.raises(sh.MethodError, match=r"count\(compiled=True\)"):
         d.count()

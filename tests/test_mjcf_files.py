@@ -143,7 +143,7 @@ def test_a_missing_mesh_matters_only_where_mass_comes_from_it(compiler, inertial
             load_mjcf(path)
         return
     m = load_mjcf(path)
-    assert [e.where for e in m.import_report.of("ignored") if e.what == "file that is not there"] == ["mesh 'gone'"]
+    assert [e.where for e in m.import_report.of("ignored") if e.what == "missing file"] == ["mesh 'gone'"]
     assert m.visuals[-1].path is None and m.visuals[-1].uri == "gone.stl"
     assert_close(m.visuals[-1].at.position, (1, 2, 3), 1e-12)
 
@@ -181,7 +181,7 @@ def test_textures_and_height_fields_that_are_not_there_change_no_motion(tmp_path
     body = BODY.format("a", 'material="m"')
     m = load_mjcf(write(tmp_path, model(f'{assets}<worldbody><geom type="hfield" hfield="h"/>{body}</worldbody>')))
     assert m.nq == 1 and m.visuals[-1].colour == (1.0, 0.0, 0.0, 1.0)
-    assert {e.what for e in m.import_report.of("ignored")} >= {"texture", "file that is not there"}
+    assert {e.what for e in m.import_report.of("ignored")} >= {"texture", "missing file"}
 
 
 def test_an_error_in_an_included_file_names_that_file(tmp_path):

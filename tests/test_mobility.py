@@ -38,7 +38,7 @@ def test_a_tree_has_the_freedoms_of_its_joints():
 
 def test_sentences_name_what_is_redundant_and_by_what():
     found = S.bricard().mobility()
-    assert str(found).startswith("1 freedom (Grübler's count: 0); 5 rows, rank 4")
+    assert str(found).startswith("1 degree of freedom (5 coordinates, 5 constraints, 1 of them redundant); Grübler's count: 0")
     (line,) = found.redundant
     assert line.startswith("joint 'hinge6': rotation about y is already fixed by joint 'hinge6': ")
     planar = S.four_bar(0.5, 1.3, 0.9, 1.1)

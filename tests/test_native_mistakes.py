@@ -45,7 +45,11 @@ MISTAKES = [
     ),
     ("axis: y", "axis:", "14: joints.elbow.axis: a value is missing; give one or leave the field out"),
     ("axis: y", "axis: y\n    axis: z", "15: 'axis' is given twice, first in line 14"),
-    ("child: fore", "child: foree", "16: joints.elbow.child: no body 'foree'; the bodies are 'ground', 'upper', 'fore'"),
+    (
+        "child: fore",
+        "child: foree",
+        "16: joints.elbow.child: no body 'foree'; did you mean 'fore'? The bodies are 'ground', 'upper', 'fore'",
+    ),
     ("child: fore", "child: 7", "16: joints.elbow.child: expected text, got 7; put what looks like a number"),
     ("    parent: upper\n", "", "12: joints.elbow.parent: this field is missing: the name of a body, or ground"),
     (
@@ -79,7 +83,7 @@ MISTAKES = [
         "matrix: [[1, 0, 0], [0, 2, 0], [0, 0, 1]]",
         "17: joints.elbow.at.matrix: rotation: the matrix is not ortho",
     ),
-    (AT, "at: tipp", "17: joints.elbow.at: no frame 'tipp'; the frames are 'tip'"),
+    (AT, "at: tipp", "17: joints.elbow.at: no frame 'tipp'; did you mean 'tip'? The frames are 'tip'"),
     (AT, "at: tip", "17: joints.elbow.at: the frame 'tip' is on body 'fore', not on 'upper'"),
     (
         AT,

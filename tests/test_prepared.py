@@ -40,7 +40,7 @@ def test_a_run_after_another_equals_that_of_a_fresh_model(change):
 
 def test_equations_are_traced_once():
     model = falling()
-    kept = [prepared.equations(prepared.dynamics(model, "auto", "auto")) for _ in range(2)]
+    kept = [prepared.equations(sh.Dynamics(model)) for _ in range(2)]
     assert kept[0] is kept[1]
     assert kept[0].code.code(1) is kept[1].code.code(1)
 

@@ -41,7 +41,7 @@ def check_every_form(m, q, v, tau, w, expected, seed):
 def check_no_work(d, q, v, tau, w):
     """Closing joints that nobody drives do no work: on the bodies, and on the speeds."""
     V, lam = d.body_velocities(q, v), d.multipliers(q, v, tau, 0.0, w)
-    now = d.closed.table.evaluate(q, v, 0.0)
+    now = d.constrained.table.evaluate(q, v, 0.0)
     size = max(1.0, np.abs(lam).max(initial=0.0)) * max(1.0, np.abs(V).max())
     assert abs(lam @ now["rate"]) < 1e-9 * size
     closing = d.closing_reactions(q, v, tau, 0.0, w)
@@ -62,7 +62,7 @@ def test_loops_that_the_motion_of_the_tree_keeps_closed_change_nothing(graph: Gr
     v, a = (whole.speeds({j: x[tree.v_slice(name[j])] for j in name}) for x in (v0, a0))
     tau = whole.speeds({j: tau0[tree.v_slice(j)] for j in name if j not in twins})
     d = interpreted(whole, "composite")
-    now = d.closed.table.evaluate(q, v, 0.0)
+    now = d.constrained.table.evaluate(q, v, 0.0)
     for kept in ("g", "rate"):
         assert np.abs(now[kept]).max(initial=0.0) < 1e-10
     found = whole.mobility(q)
@@ -80,12 +80,12 @@ def test_closed_chains_move_alike_by_every_form_and_every_cut(loop: Loop):
     m, start = closed_chain(loop, cut_other=False)
     rng = np.random.default_rng(loop.seed)
     d = interpreted(m, "composite")
-    assume(m.constraints and len(d.closed.table))
+    assume(m.constraints and len(d.constrained.table))
     try:
         q, v = m.assemble(start, rng.normal(size=m.nv))
     except sh.AssemblyError:  # drives that the loop does not allow: nothing to compare
         assume(False)
-    now = d.closed.table.evaluate(q, v, 0.0)
+    now = d.constrained.table.evaluate(q, v, 0.0)
     assume(resolved(d, now["J"], q))
     w = {b.name: rng.normal(size=6) for b in m.bodies}
     tau = np.zeros(m.nv)
@@ -104,14 +104,14 @@ def check_other_cut(loop, d, q, v, w):
     start |= {j.name: q[d.model.q_slice(j.name)] for j in d.model.joints if j.name in start}
     e = interpreted(other, "composite")
     q2 = other.coordinates(start)
-    if np.abs(e.closed.table.evaluate(q2, np.zeros(other.nv), 0.0)["g"]).max(initial=0.0) > 1e-9:
+    if np.abs(e.constrained.table.evaluate(q2, np.zeros(other.nv), 0.0)["g"]).max(initial=0.0) > 1e-9:
         q2, _ = other.assemble(start)  # the closing joint has moved off its neutral position by what was assembled
     order = [d.model.body_index(b.name) for b in other.bodies]
     V = d.body_velocities(q, v)[order]
     x = sh.matrices(other, q2, np.zeros(other.nv), 0.0)
     v2 = np.linalg.lstsq(x.B, V.ravel() - x.v, rcond=1e-12)[0]
     assert_close(e.body_velocities(q2, v2), V, 1e-8, scale=1.0, what="the same motion")
-    if not resolved(e, e.closed.table.evaluate(q2, v2, 0.0)["J"], q2):
+    if not resolved(e, e.constrained.table.evaluate(q2, v2, 0.0)["J"], q2):
         return
     expected = d.solve(q, v, None, 0.0, w).vdot[order]
     assert_close(e.solve(q2, v2, None, 0.0, w).vdot, expected, 1e-8, scale=max(1.0, np.abs(expected).max()), what="another cut")
@@ -124,7 +124,7 @@ def test_compiled_code_of_a_random_graph(method, seed):
     m, start = closed_chain(Loop(seed, (1, *picks), 7, 0), cut_other=False)
     q, v = m.assemble(start, np.random.default_rng(seed).normal(size=m.nv))
     d, one = sh.Dynamics(m, method), interpreted(m, "composite")
-    assert len(d.closed.table) and d._answers.code.solves
+    assert len(d.constrained.table) and d.constrained.is_small
     expected = one.forward(q, v)
     scale = max(1.0, np.abs(expected).max())
     assert_close(d.forward(q, v), expected, 1e-9, scale=scale)

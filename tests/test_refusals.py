@@ -129,7 +129,7 @@ def test_an_unknown_method_or_backend_lists_the_known_ones():
 
 @pytest.mark.parametrize("method", ["momentum", "inverse-iterative", "direct-iterative-multipliers"])
 def test_a_method_without_a_place_for_loops_names_those_that_have_one(method):
-    with pytest.raises(sh.MethodError, match=f"method '{method}' has no place for closed loops .*'composite'.*'separate'"):
+    with pytest.raises(sh.MethodError, match=f"method '{method}' does not handle closed loops .*'separate'.*'composite'"):
         sh.Dynamics(sh.samples.four_bar(), method)
 
 
@@ -166,7 +166,7 @@ def test_samples_that_cannot_be():
         (lambda: sh.samples.chain(0), "number of links must be a whole number, at least 1; got 0"),
         (lambda: sh.samples.chain(3, dof=4), "chain: dof must be 1, 2 or 3, got 4"),
         (lambda: sh.samples.tree(3, branching=0.5), "tree: branching must be at least 1, got 0.5"),
-        (lambda: sh.samples.tree(3, dof=5), "tree: no joint has 5 freedoms"),
+        (lambda: sh.samples.tree(3, dof=5), "tree: no joint has 5 degrees of freedom"),
         (lambda: sh.samples.planar_chain(2.5), "number of rods must be a whole number"),
     ):
         with pytest.raises(sh.ModelError, match=message):

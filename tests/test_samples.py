@@ -54,7 +54,7 @@ def test_the_planar_chain_is_one_metre_and_ten_kilograms(n):
 
 def test_the_manipulator_has_seven_hinges_and_two_long_booms():
     m = sh.samples.manipulator()
-    assert [j.type.axis for j in m.joints] == ["x", "z", "y", "y", "y", "z", "x"]
+    assert [j.type.axis for j in m.joints] == ["x", "z", "y", "y", "y", "z", "x"]  # type: ignore[attr-defined]
     assert m.nv == 7 and not np.any(m.gravity)
     lengths = [b.shape.length() for b in m.bodies]
     assert sorted(lengths)[-2:] == [7.11, 7.11]

@@ -146,7 +146,7 @@ def test_limits_of_joints_are_ignored_or_stop_or_are_an_error():
 def test_ctrl_c_keeps_what_was_computed(monkeypatch):
     timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
     begun = cache(timer.start)  # by the first report: nothing is left to compile then
-    monkeypatch.setattr("sharnir.simulation.progress.Progress.update", lambda self, t: begun())
+    monkeypatch.setattr("sharnir.reporting.progress.ProgressBar.update", lambda self, t: begun())
     r = sh.simulate(PENDULUM, 1e7, output=None, every=10000)
     timer.join()
     assert r.status == "interrupted" and 0.0 < r.t[-1] < 1e7 and len(r) > 1

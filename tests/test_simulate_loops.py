@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from sharnir.backends import compiled
+from sharnir.backends import compiled_programs
 from sharnir.simulation import mechanics
 
 rollout_module = import_module("sharnir.simulation.rollout")  # sharnir.rollout is the function
@@ -96,7 +96,7 @@ def test_no_straight_line_code_grows_with_a_large_model(monkeypatch):
     monkeypatch.setattr(mechanics.GraphRunner, "code", watched)
     m = sh.Model("long")
     carrier, joint = "ground", sh.Ball(damping=0.1)
-    for k in range(compiled.BODIES + 1):
+    for k in range(compiled_programs.BODIES + 1):
         m.add_body(f"b{k}", mass=1.0, com=(0.1, 0.0, 0.0), inertia=(0.01, 0.02, 0.02))
         m.add_joint(f"j{k}", joint, carrier, f"b{k}", at=sh.Pose((0.2, 0.0, 0.0)))
         carrier = f"b{k}"
@@ -130,7 +130,7 @@ def test_every_method_takes_the_fast_path(method, backend, monkeypatch):
     if method != "momentum":
         questions["forward"] = lambda: d.forward(q, v)
     wanted = {name: ask() for name, ask in questions.items()}
-    monkeypatch.setattr(d._arguments, "row", lambda *_: pytest.fail("the careful way was taken"))
+    monkeypatch.setattr(d._evaluator.arguments, "row", lambda *_: pytest.fail("the general path was taken"))
     for name, ask in questions.items():
         for x, y in zip(_several(ask()), _several(wanted[name]), strict=True):
             assert np.allclose(x, y, rtol=1e-12, atol=1e-13), name
@@ -192,7 +192,7 @@ def test_a_model_that_runs_as_loops_answers_everything_by_loops():
     assert "150" in r.summary()
     assert np.isfinite(r.poses[1]).all()
     assert process_time() - begun < 5.0
-    assert r.dynamics._compiled.backend_of("poses") == "loops"
+    assert r.dynamics.formulation.programs.backend_of("poses") == "loops"
 
 
 def with_parameters() -> sh.Model:

@@ -11,10 +11,10 @@ import pytest
 import sharnir as sh
 from loop_models import STARTS, placed
 from sharnir.cli.main import main
+from sharnir.dynamics import Dynamics
 from sharnir.equations.stabilisation import CHOICES, Stabilisation
 from sharnir.io.native import dumps, loads
 from sharnir.simulation.mechanics import Mechanics
-from sharnir.simulation.prepared import dynamics
 from states import assert_close
 
 pytestmark = pytest.mark.xdist_group("integrators")
@@ -162,8 +162,8 @@ def test_off_the_constraints_baumgarte_and_ggl_do_what_their_formulas_say(name):
     model, q, v = placed(name, seed=3, t=0.3)
     rng = np.random.default_rng(8)
     q, v, t = q + 1e-3 * rng.normal(size=model.nq), v + 1e-2 * rng.normal(size=model.nv), 0.3
-    d = dynamics(model, "composite", "auto")
-    table, nq, mh = d.closed.table, model.nq, d.closed.table.n_holonomic
+    d = Dynamics(model, "composite", "auto")
+    table, nq, mh = d.constrained.table, model.nq, d.constrained.table.n_holonomic
 
     def seen(how: Stabilisation, what: str) -> tuple[dict[str, np.ndarray], np.ndarray]:
         """The rows here, and how fast one group of them changes along the flow, by central differences."""
@@ -188,7 +188,7 @@ def test_ggl_with_radau_is_the_system_of_index_two():
     m = bar()
     run = {"q0": FOUR_START, "integrator": "radau", "output": None, "rtol": 1e-6, "atol": 1e-8}
     r = sh.simulate(m, 0.5, stabilisation="ggl", decay=2e4, **run)
-    rates = [np.abs(r.dynamics.closed.table.evaluate(q, v, 0.0)["rate"]).max() for q, v in zip(r.q, r.v, strict=True)]
+    rates = [np.abs(r.dynamics.constrained.table.evaluate(q, v, 0.0)["rate"]).max() for q, v in zip(r.q, r.v, strict=True)]
     assert r.violation.max() < 1e-8 and max(rates) < 1e-6
     p = sh.simulate(m, 0.5, stabilisation="partitioning", **run)
     assert p.violation.max() < 1e-13 and p.cost.jacobians < p.cost.steps
@@ -207,7 +207,7 @@ def test_a_partition_that_grows_bad_is_changed_on_the_way():
 def test_dependent_coordinates_follow_from_the_independent_ones_alone():
     """Whatever stands in their place before: that is what makes it a partition."""
     model, q, v = placed("Andrews", seed=1)
-    d = dynamics(model, "composite", "auto")
+    d = Dynamics(model, "composite", "auto")
     mechanics = Mechanics(d, np.zeros(model.nv), balance=False, stabilisation=Stabilisation("partitioning"))
     x = mechanics.settled(0.0, np.concatenate([q, v]))
     dependent = np.tile(mechanics.dependents.p.kind > 0.0, 2)

@@ -47,9 +47,9 @@ def test_each_joint_type_is_the_joint_of_that_kind_and_agrees_with_pinocchio(tmp
 
 def test_axis_is_x_by_default_and_normalised(tmp_path):
     m = sh.load(write(tmp_path, *arm(inside="")))
-    assert m.joints[0].type.axis == (1.0, 0.0, 0.0)
+    assert m.joints[0].type.axis == (1.0, 0.0, 0.0)  # type: ignore[attr-defined]
     m = sh.load(write(tmp_path, *arm(inside='<axis xyz="0 0 -7"/>')))
-    assert m.joints[0].type.axis == (0.0, 0.0, -1.0)
+    assert m.joints[0].type.axis == (0.0, 0.0, -1.0)  # type: ignore[attr-defined]
 
 
 def test_a_plane_is_across_its_axis(tmp_path):
@@ -174,7 +174,7 @@ HINGE = joint("j", "revolute", "a", "b")
         ([link("a"), link("a")], 3, "line 2 already"),
         ([*TWO, HINGE, HINGE], 5, "line 4 already"),
         ([*TWO, HINGE.replace('parent link="a"', 'parent link="z"')], 4, "no link 'z'; the links are 'a', 'b'"),
-        ([*TWO, HINGE.replace('<child link="b"/>', "")], 4, "no <child"),
+        ([*TWO, HINGE.replace('<child link="b"/>', "")], 4, '<child link="…"/> is missing'),
         ([*TWO, HINGE.replace('type="revolute"', "")], 4, "'type' is missing"),
         ([*TWO, HINGE.replace("revolute", "ball")], 4, "unknown type 'ball'; URDF has 'revolute'"),
         ([*TWO, HINGE, joint("k", "fixed", "a", "b")], 5, "child of joint 'j'"),
@@ -189,12 +189,12 @@ HINGE = joint("j", "revolute", "a", "b")
         ([*TWO, HINGE.replace("0.1 0.2 0.3", "0.1 0.2 1e99")], 4, "beyond any length"),
         ([*TWO, HINGE.replace("0.1 0.2 0.3", "1_0 0.2 0")], 4, "'1_0' is not"),
         ([*TWO, joint("j", "revolute", "a", "b", '<axis xyz="0 0 0"/>')], 4, "length zero"),
-        ([*TWO, joint("j", "revolute", "a", "b", '<dynamics damping="-1"/>')], 4, "feed energy in"),
+        ([*TWO, joint("j", "revolute", "a", "b", '<dynamics damping="-1"/>')], 4, "must not be negative"),
         ([*TWO, joint("j", "revolute", "a", "b", '<mimic joint="j"/>')], 4, "circle"),
         ([*hand('<mimic joint="jf1"/>', '<mimic joint="jf0"/>')], 5, "circle"),
         ([*hand('<mimic joint="jf1" multiplier="0"/>', "")], 5, "make it a fixed joint"),
         ([link("a", INERTIAL.replace("1.5", "-1.5"))], 2, "zero or positive"),
-        ([link("a", INERTIAL.replace('<mass value="1.5"/>', ""))], 2, "no <mass>"),
+        ([link("a", INERTIAL.replace('<mass value="1.5"/>', ""))], 2, "<mass> is missing"),
         ([link("a", INERTIAL.replace('ixx="0.03"', ""))], 2, "'ixx' is missing"),
         (["<xacro:macro/>"], 2, "run it first"),
         ([link("${name}")], 2, "run it first"),
@@ -229,7 +229,7 @@ def test_a_limit_that_is_missing_or_turned_round_is_reported(tmp_path):
     assert m.joints[0].type.limits is None
     assert "without <limit>" in m.import_report.warnings[0].what
     m = sh.load(write(tmp_path, *TWO, HINGE.replace('lower="-1"', 'lower="9"')))
-    assert "wrong way round" in m.import_report.warnings[0].what
+    assert "wrong order" in m.import_report.warnings[0].what
 
 
 def test_a_chain_of_three_thousand_links_is_read_without_recursion(tmp_path):

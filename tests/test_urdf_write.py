@@ -102,9 +102,9 @@ def test_shapes_come_back(tmp_path):
     [
         (lambda m: m.add_joint("x", sh.Ball(), "b", "c"), "joint 'x': URDF has no Ball joint"),
         (lambda m: m.add_joint("x", sh.Screw(pitch=1.0), "b", "c"), "joint 'x': URDF has no Screw joint"),
-        (lambda m: m.add_joint("x", sh.Revolute(motion=sh.sin), "b", "c"), "joint 'x': URDF cannot say that a motion is given"),
-        (lambda m: m.add_joint("x", sh.Revolute(stiffness=1.0), "b", "c"), "joint 'x': URDF has no word for stiffness"),
-        (lambda m: m.add_joint("x", sh.Revolute(armature=1.0), "b", "c"), "joint 'x': URDF has no word for armature"),
+        (lambda m: m.add_joint("x", sh.Revolute(motion=sh.sin), "b", "c"), "joint 'x': URDF cannot express a given motion"),
+        (lambda m: m.add_joint("x", sh.Revolute(stiffness=1.0), "b", "c"), "joint 'x': URDF has no stiffness"),
+        (lambda m: m.add_joint("x", sh.Revolute(armature=1.0), "b", "c"), "joint 'x': URDF has no armature"),
         (lambda m: m.add_joint("x", sh.Planar(damping=(1, 2, 3)), "b", "c"), "joint 'x': URDF has one number for damping"),
         (lambda m: m.add_joint("x", sh.Planar(limits=[(0, 1)] * 3), "b", "c"), "joint 'x': URDF has no limits for a planar"),
         (lambda m: m.add_joint("x", sh.Revolute(limits=[(0, 1)]), "b", "c"), "joint 'x': limits are a pair"),

@@ -1,4 +1,4 @@
-"""One family of exceptions: every message names the culprit and says what to do about it."""
+"""Exceptions, one family: every message names what is at fault and how to correct it."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Any
 
 
 class SharnirError(Exception):
-    """Whatever sharnir refuses to do, it refuses with a subclass of this."""
+    """The base class of every error that sharnir raises."""
 
 
 class ModelError(SharnirError, ValueError):
-    """The mechanism, as described, makes no sense: a body, a joint or their graph is at fault."""
+    """The description of the mechanism is wrong: a body, a joint, a force, a constraint or their graph."""
 
 
 class FormatError(ModelError):
-    """A file that describes a mechanism is malformed or says what cannot be; the message begins with file and line."""
+    """A file that describes a mechanism is malformed or contradictory; the message begins with file and line."""
 
 
 class AssemblyError(ModelError):
-    """The constraints of a mechanism cannot be met from here: the message names the closure and the gap."""
+    """No position near the given one satisfies the constraints; the message names the constraint and its residual."""
 
 
 class StateError(SharnirError, ValueError):
@@ -43,24 +43,39 @@ class MethodError(SharnirError, ValueError):
 
 
 class IntegrationError(SharnirError, ArithmeticError):
-    """A trajectory cannot be continued; `trajectory` holds all that was computed until then."""
+    """The integration cannot be continued; `trajectory` holds what was computed until then."""
 
-    def __init__(self, message: str, trajectory: object = None) -> None:
+    def __init__(self, message: str, trajectory: Any = None) -> None:
         super().__init__(message)
-        self.trajectory = trajectory
+        self.trajectory = trajectory  # an integrate.Trajectory; that layer imports this module
 
 
 class SimulationError(SharnirError, ArithmeticError):
-    """A simulation cannot go on, or ended where it must not: at `time`; `result` holds the motion up to there."""
+    """A simulation failed at `time`; `result` holds the motion until then."""
 
     def __init__(self, message: str, result: Any = None, time: float = 0.0) -> None:
         super().__init__(message)
-        self.result = result
+        self.result = result  # a simulation.Result
         self.time = time
 
 
+def no_such(kind: str, name: object, names: Iterable[str], plural: str = "", limit: int = 12) -> str:
+    """`no joint 'elbwo'; did you mean 'elbow'? The joints are 'elbow', 'wrist'`."""
+    names = list(names)
+    hint = suggestion(name, names)
+    return f"no {kind} {name!r}; {hint}{'The' if hint else 'the'} {plural or kind + 's'} are {known(names, limit)}"
+
+
+def suggestion(name: object, names: Iterable[str]) -> str:
+    """`did you mean 'elbow'? `, or nothing where no name is similar."""
+    from difflib import get_close_matches  # needed only when something is wrong
+
+    near = get_close_matches(str(name), list(names), 1)
+    return f"did you mean {near[0]!r}? " if near else ""
+
+
 def known(names: Iterable[str], limit: int = 12) -> str:
-    """`'a', 'b', 'c'`: the tail of an 'unknown name' message."""
+    """`'a', 'b', 'c'`: the names there are, at the end of a message."""
     names = list(names)
     shown = ", ".join(repr(n) for n in names[:limit])
     rest = len(names) - limit

@@ -22,21 +22,21 @@ state and 4 s for a batch there, for every model anew and more than in proportio
 models, compile once in a second (`python -m benchmarks limit`)."""
 
 BODIES = 500
-"""Beyond this many bodies a graph within the limit is not worth trying for."""
+"""Beyond this many bodies no graph fits the limit: none is tried."""
 
 
 def is_large(structure: Structure) -> bool:
     """Whether a model runs as loops: all of it, once one of its graphs was too large. Loops are compiled already then, and
     straight-line code for a few answers would take seconds."""
-    return structure.nb > BODIES or bool(structure.kept.get("large"))
+    return structure.nb > BODIES or bool(structure.cached.get("large"))
 
 
 def mark_large(structure: Structure) -> None:
-    structure.kept["large"] = True
+    structure.cached["large"] = True
 
 
 class CompiledPrograms:
-    """The programs of one model, each made ready when it is first asked for, and kept."""
+    """The programs of one model, each compiled when first needed, then cached."""
 
     def __init__(self, structure: Structure, backend: str, limit: int | None = None) -> None:
         """`limit`: nodes of a graph beyond which "auto" takes loops, if not the usual ones."""
@@ -48,7 +48,7 @@ class CompiledPrograms:
         self._backends: dict[str, str] = {}
         self.store = Cache()
         self.traced: dict[tuple[str, tuple[str, ...]], TracedProgram] = {}
-        """Programs without wrenches that somebody has traced already, by name and outputs."""
+        """Programs without wrenches that were traced for the choice of a method, by name and outputs."""
 
     def backend_of(self, name: str) -> str:
         """The backend a program runs on."""
@@ -60,14 +60,14 @@ class CompiledPrograms:
         loops_only = name in PROGRAMS and PROGRAMS[name].loops_only
         if self.asked != "auto":
             if self.asked == "llvm" and loops_only:
-                raise MethodError(f"{name!r} looks at numbers to stop: it runs on 'loops' or 'python', not as straight-line code")
+                raise MethodError(f"{name!r} branches on numbers: it runs on 'loops' or 'python', not as straight-line code")
             return self.asked
         if loops_only or is_large(self.structure):
             return "loops"
         try:
             self.runner(name, (), False, None, "llvm")
         except GraphTooLarge:
-            if "/" not in name or name.endswith("/separate"):  # not the fault of a method that makes much of a small model
+            if "/" not in name or name.endswith("/separate"):  # other methods can be large for a small model
                 mark_large(self.structure)
             return "loops"
         return "llvm"

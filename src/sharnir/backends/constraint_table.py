@@ -34,9 +34,9 @@ class TracedConstraints:
 def table_of(model: Any) -> ConstraintTable:
     """The table of a model, made once."""
     structure = model.freeze()
-    if "constraints" not in structure.kept:
-        structure.kept["constraints"] = ConstraintTable(structure, model.constraints)
-    return structure.kept["constraints"]
+    if "constraints" not in structure.cached:
+        structure.cached["constraints"] = ConstraintTable(structure, model.constraints)
+    return structure.cached["constraints"]
 
 
 class ConstraintTable:

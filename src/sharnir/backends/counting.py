@@ -1,4 +1,4 @@
-"""Counting numbers: floats that keep a tally of what is done with them, as the papers count."""
+"""Counting numbers: floats that count the operations done with them, as the papers do."""
 
 from __future__ import annotations
 
@@ -29,6 +29,14 @@ class Count:
     @property
     def total(self) -> int:
         return self.multiplications + self.additions + self.divisions + self.functions
+
+    def __add__(self, other: Count) -> Count:
+        return Count(
+            self.multiplications + other.multiplications,
+            self.additions + other.additions,
+            self.divisions + other.divisions,
+            self.functions + other.functions,
+        )
 
     def __sub__(self, other: Count) -> Count:
         return Count(

@@ -45,7 +45,7 @@ def trace_derivative(
     sizes["t"] = 1
     inputs = {name: tuple(graph.inputs(size)) for name, size in sizes.items()}
     values: dict[str, Any] = dict(inputs) | {"wrench": [0.0] * (6 * structure.nb + 6)}
-    momenta = method.name == "momentum"
+    momenta = method.in_momenta
     if momenta:
         values["p"] = inputs["v"]
         values["v"] = _run("speeds", structure, values).v

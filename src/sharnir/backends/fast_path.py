@@ -1,19 +1,20 @@
 """The fast path: one state, or a plain batch, straight from NumPy arrays to machine code.
 
-A function is written out for the inputs of one program, without loops over them. It answers None whenever an argument
-is not simply a float array of the expected shape or something is not finite; the caller then takes the careful way.
+A function is generated for the inputs of one program, without loops over them. It returns None whenever an argument is not
+a float array of the expected shape or a number is not finite; the caller then takes the general path, which checks and explains.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..dialect.jit import host_lanes
 from ..dialect.native import Native
 from .llvm.runner import GraphRunner
+from .runner import Runner
 
 _TEMPLATE = """
 def fast({parameters}, t):
@@ -33,20 +34,43 @@ _COPY = "buffer_{k}[:] = 0.0 if {x} is None else {x}"
 LEFT_OUT = ("v", "tau", "qdd")
 """Inputs that are zero where they are left out."""
 HOLD_BELOW = 1000
-"""Numbers in and out below which a call takes microseconds: other threads wait that long."""
+"""Below this many numbers in and out a call takes microseconds and holds the GIL."""
 
 
-def fast_single(runner: Any) -> Callable[..., Any]:
+class FastPath(NamedTuple):
+    """`single(*inputs)` and `batch(out, *inputs)` return the result, or None where the fast path does not apply."""
+
+    single: Callable[..., Any]
+    batch: Callable[..., Any]
+    inputs: tuple[str, ...]
+    """In the order both expect; the time last."""
+
+
+def fast_path(runner: Runner | None, threads: int = 1) -> FastPath:
+    """Of a runner; without one, a fast path that never applies."""
+    if runner is None:
+        return FastPath(_never, _never, ())
+    batch: Callable[..., Any] = _never
+    if threads == 1 and isinstance(runner, GraphRunner) and len(runner.outputs) == 1:
+        batch = fast_batch(runner)
+    return FastPath(fast_single(runner), batch, tuple(runner.inputs))
+
+
+def _never(*values: Any) -> None:
+    return None
+
+
+def fast_single(runner: Runner) -> Callable[..., Any]:
     """fast(*inputs, t) -> the output of one state (a tuple where there are several), or None.
 
     None for speeds, forces or accelerations means zeros. Inputs are copied into buffers whose addresses the compiled
-    code knows. A set of buffers is in one thread's hands at a time: taken from a list, put back afterwards.
+    code knows. A set of buffers is used by one thread at a time: taken from a list, returned afterwards.
     """
     names = [name for name in runner.inputs if name != "t"]
     alive: list[Any] = []
 
     def make() -> tuple[Any, ...]:
-        arrays = {name: np.zeros(size) for name, size in runner.inputs.items()}
+        arrays: dict[str, np.ndarray] = {name: np.zeros(size) for name, size in runner.inputs.items()}
         arrays |= {name: np.zeros(shape) for name, shape in runner.outputs.items()} | {"check": np.zeros(1)}
         natives = runner.chain(arrays)
         alive.append(natives)

@@ -1,4 +1,4 @@
-"""What the forces of a model report, energy and power, as a program that hands it on. Not for loops: see `grouped_forces.py`."""
+"""Energy and power of the forces of a model as a program, which copies them. Not for loops: see `grouped_forces.py`."""
 
 from typing import NamedTuple
 

@@ -25,7 +25,7 @@ class GroupedForces:
     """
 
     def __init__(self, structure: Structure, bodies: Runner | None, store: Cache | None = None) -> None:
-        """`bodies`: the program "motion" made ready, where forces look at bodies."""
+        """`bodies`: a runner of the program "motion", where forces read poses or velocities of bodies."""
         self.structure, self.table, self.bodies = structure, structure.forces, bodies
         self.code = GroupedCode(self.table.groups, store)
 
@@ -54,16 +54,16 @@ class GroupedForces:
         """(number of forces): whether power and rate of the energy cancel but for rounding, at these states."""
         power, excess = self._per_force(self.flat(motion), "power", "excess")
         size = np.abs(power) + np.abs(excess - power)
-        cancel = (size > 0.0) & np.isfinite(size) & (np.abs(excess) <= 1e-9 * size)  # one that does nothing proves nothing
+        cancel = (size > 0.0) & np.isfinite(size) & (np.abs(excess) <= 1e-9 * size)  # a force of zero power proves nothing
         found = cancel.all(axis=0)
         forces = list(self.table.forces.values())
         for group in self.table.groups:
-            if group.shape.chooses:  # it may behave otherwise elsewhere; what the library chooses by it knows to be the same
+            if group.shape.chooses:  # a user's function may behave otherwise elsewhere
                 found[[k for k in group.force.ravel().tolist() if forces[k].has_function]] = False
         return found
 
     def flat(self, motion: Mapping[str, np.ndarray]) -> np.ndarray:
-        """(n, size): all that forces look at, as `Layout` has it; poses and velocities of bodies are worked out here."""
+        """(n, size): everything forces read, laid out by `Layout`; poses and velocities of bodies are computed here."""
         rows: dict[str, Any] = {"parameter": np.array([self.table.parameters]), **motion}
         layout, n = self.table.layout, max(len(x) for x in rows.values())
         parts = [part for part in layout.sizes if self.bodies is not None or part not in self._of_bodies]

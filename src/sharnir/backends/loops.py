@@ -30,7 +30,7 @@ from .runner import Interface
 from .user_functions import UserFunctions
 
 LANES_FROM = 8
-"""States in a batch from which on lanes are worth compiling for, where one state has been compiled for already."""
+"""Batch size from which code for lanes is compiled, although code for one state may exist already."""
 
 
 def program_loop(program: Program, lanes: int, store: Cache) -> Loop:
@@ -61,7 +61,7 @@ class LoopRunner(Interface):
 
     # --- one state ----------------------------------------------------------------------------------------------------------
     def chain(self, arrays: Mapping[str, np.ndarray]) -> list[Native]:
-        """Native functions that answer for one state when called in this order, on arrays by name: inputs (time too),
+        """Native functions that evaluate one state when called in this order, on arrays by name: inputs (time too),
         outputs, and where anything is computed on the way (drive, given, load …), arrays for that or none.
 
         With an array `check`: it becomes 0 where all numbers are finite, else nan.
@@ -87,7 +87,7 @@ class LoopRunner(Interface):
         return [*out, *finite(at, self)]
 
     def _bound_forces(self, given: dict[str, Any]) -> list[Native]:
-        """What the model's own forces do, added to the caller's wrenches and joint forces in arrays that take their place."""
+        """The model's own forces, added to the caller's wrenches and joint forces in arrays that replace theirs."""
         layout = self.structure.forces.layout
         push = np.zeros(layout.pushes)
         state: dict[str, np.ndarray] = {name: given[name] for name in ("t", "q", "v", "parameter") if name in given}
@@ -118,7 +118,7 @@ class LoopRunner(Interface):
         share(lambda part: self._part(x, y, part[0], part[1], lanes), list(pairwise(edges)), threads)
 
     def prepared(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], batch: bool = False) -> Native:
-        """A call on these very arrays, to be made again and again: nothing but the compiled code."""
+        """The compiled code bound to these arrays, for repeated calls."""
         lanes = host_lanes() if batch and n >= host_lanes() else 1
         workspace = _Workspace(self, lanes)
         return workspace.batch(self._all_inputs(n, inputs), dict(zip(self.outputs, outputs, strict=True)), 0, n)
@@ -156,12 +156,12 @@ class LoopRunner(Interface):
     @cached_property
     def _user(self) -> UserFunctions:
         key = ("user functions", str(self._store.folder))
-        if key not in self.structure.kept:
-            self.structure.kept[key] = UserFunctions(self.structure, self._store)
-        return self.structure.kept[key]
+        if key not in self.structure.cached:
+            self.structure.cached[key] = UserFunctions(self.structure, self._store)
+        return self.structure.cached[key]
 
     def _with_forces(self, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Wrenches, joint forces and loads once the model's own forces have acted."""
+        """Wrenches, joint forces and loads with the model's own forces added."""
         found = self._forces.loads({name: given[name] for name in ("t", "q", "v")})
         out = {"wrench": given["wrench"].reshape(len(given["wrench"]), -1) + found["wrench"], "load": found["load"]}
         if "tau" in given:
@@ -172,14 +172,14 @@ class LoopRunner(Interface):
 def grouped_forces(structure: Structure, store: Cache) -> GroupedForces:
     """The forces of a model, with poses and velocities by loops; made once."""
     key = ("forces", str(store.folder))
-    if key not in structure.kept:
+    if key not in structure.cached:
         bodies = LoopRunner(PROGRAMS["motion"], structure, store=store) if structure.forces.kinematic else None
-        structure.kept[key] = GroupedForces(structure, bodies, store)
-    return structure.kept[key]
+        structure.cached[key] = GroupedForces(structure, bodies, store)
+    return structure.cached[key]
 
 
 class _Workspace:
-    """Arrays for some states side by side, and the code bound to them: in one thread's hands at a time."""
+    """Arrays for some states side by side, and the code bound to them. Used by one thread at a time."""
 
     def __init__(self, runner: LoopRunner, lanes: int) -> None:
         program, s = runner.program, runner.structure
@@ -190,7 +190,7 @@ class _Workspace:
         self._batch = Loop(run_batch, (Batch,), STEPPING, store=runner._store)
 
     def batch(self, x: dict[str, np.ndarray], y: dict[str, np.ndarray], first: int, last: int) -> Native:
-        """A call that answers for the states first … last; results that nobody asked for stay here."""
+        """A call that evaluates the states first … last; outputs not in `y` are discarded."""
         sources = []
         for name, place in zip(self.x._fields, self.x, strict=True):
             size = place.size // (1 if place.dtype.kind == "i" else self.lanes)
@@ -213,7 +213,7 @@ class _Workspace:
 
 
 def _reshaped(x: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray:
-    """The caller's array for an output, or one that nobody looks at."""
+    """The caller's array for an output, or a scratch array."""
     return np.empty(shape) if x is None else x.reshape(shape)
 
 

@@ -15,11 +15,11 @@ from ..trace import Number
 from .link import relink
 
 COMPUTED = ("drive", "given", "load", "report")
-"""Inputs of a program that are worked out from q, v and t by the user's own functions and the model's forces."""
+"""Inputs of a program that follow from q, v and t by the user's own functions and the model's forces."""
 
 
 def input_sizes(program: Program, structure: Structure) -> dict[str, int]:
-    """The inputs a caller brings, flat, with their sizes; the time is always the last."""
+    """The inputs a caller provides, flat, with their sizes; the time is always the last."""
     sizes = {
         name: int(np.prod(resolve(array.shape, structure.sizes)))
         for name, array in program.inputs.__annotations__.items()
@@ -74,7 +74,7 @@ def run_program(
 
 
 def _with_forces(structure: Structure, parts: dict[str, Any], v: Any, dtype: type, number: Any) -> dict[str, Any]:
-    """Wrenches, joint forces and loads once the model's own forces have acted."""
+    """Wrenches, joint forces and loads with the model's own forces added."""
     pushes, torques = structure.forces.loads(_motion(structure, parts, v, dtype, number))
     wrench, load = list(parts["wrench"]), [0.0] * structure.nv
     for (row, c), x in pushes.items():
@@ -88,7 +88,7 @@ def _with_forces(structure: Structure, parts: dict[str, Any], v: Any, dtype: typ
 
 
 def _motion(structure: Structure, parts: dict[str, Any], v: Any, dtype: type, number: Any) -> dict[str, Any]:
-    """What forces look at: time, coordinates, speeds and, where needed, poses and velocities of bodies."""
+    """What forces read: time, coordinates, speeds and, where needed, poses and velocities of bodies."""
     state = {"q": parts["q"], "v": v, "t": parts["t"]}
     motion: dict[str, Any] = state | ({"parameter": parts["parameter"]} if "parameter" in parts else {})
     if structure.forces.kinematic:

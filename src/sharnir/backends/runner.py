@@ -15,13 +15,13 @@ from .run import input_sizes, output_shapes, run_program
 
 
 class Runner(Protocol):
-    """A program made ready to run. Inputs are flat rows in the order of `inputs`, outputs rows in that of `outputs`."""
+    """A program ready to run. Inputs are flat rows in the order of `inputs`, outputs rows in that of `outputs`."""
 
     inputs: dict[str, int]
     outputs: dict[str, tuple[int, ...]]
 
     def chain(self, arrays: Mapping[str, np.ndarray]) -> list[Native]:
-        """Native functions that answer for one state in these arrays when called in this order."""
+        """Native functions that evaluate one state in these arrays when called in this order."""
 
     def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:
         """n states: inputs (n, size) or (1, size), outputs (n, size), all C-contiguous floats."""

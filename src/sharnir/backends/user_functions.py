@@ -59,8 +59,8 @@ class UserFunctions:
 def _group(form: Form, each: list[tuple[list[int], list[float], list[int]]]) -> Group:
     graph, reads, numbers, outputs = with_constants_as_inputs(form)
     read, constants, places = (np.array(x) for x in zip(*each, strict=True))
-    nobody = np.zeros((len(each), 1), dtype=np.int64)  # these answer for no force
+    no_force = np.zeros((len(each), 1), dtype=np.int64)
     shape = Shape(graph, reads, numbers, {"push": outputs})
     return Group(
-        shape, nobody, np.array(read, dtype=np.int64), np.array(constants, dtype=float), np.array(places, dtype=np.int64)
+        shape, no_force, np.array(read, dtype=np.int64), np.array(constants, dtype=float), np.array(places, dtype=np.int64)
     )

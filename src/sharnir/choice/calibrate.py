@@ -8,13 +8,13 @@ from datetime import date
 import numpy as np
 from scipy.optimize import nnls
 
+from .. import samples
 from ..backends.compiled_programs import CompiledPrograms
 from ..machine import processor
-from ..model import samples
 from ..model.model import Model
 from ..trace import GraphTooLarge
 from . import work
-from .calibration import Calibration, keep
+from .calibration import Calibration, store
 from .choose import FASTEST, applies
 from .measure import Call, prepared, race
 
@@ -25,7 +25,7 @@ PASSES = 5
 """Through all models: a machine that is busy for a while spoils one of them, not the least of all."""
 
 LARGEST_GRAPH = 12_000
-"""Nodes of a graph in a calibration: larger ones take long to compile, and say nothing new."""
+"""Largest graph of a calibration, in nodes: larger ones take long to compile and add no information."""
 
 
 def models() -> Iterator[Model]:
@@ -50,7 +50,7 @@ def long_models() -> Iterator[Model]:
 
 
 def calibrate(progress: Callable[[float], None] | None = None, seconds: float = 0.01) -> Calibration:
-    """Measure, fit, and keep the result for this machine; takes a minute or two. `progress` is told the part that is done."""
+    """Measure, fit and store the result for this machine; takes a minute or two. `progress` is called with the fraction done."""
     todo = [(model, False) for model in models()] + [(model, True) for model in long_models()]
     trials = []
     for k, (model, long) in enumerate(todo):
@@ -63,7 +63,7 @@ def calibrate(progress: Callable[[float], None] | None = None, seconds: float = 
         if progress is not None:
             progress(0.8 + 0.2 * (k + 1) / PASSES)
     made = fitted(trials)
-    keep(made)
+    store(made)
     return made
 
 
@@ -125,7 +125,7 @@ def fit(rows: Rows) -> np.ndarray:
 
 
 def habit(seconds: np.ndarray, rows: Rows) -> float:
-    """The mean factor, by logarithms, between what was measured and what the seconds say."""
+    """Geometric mean of measured over predicted time."""
     return float(np.exp(np.mean([np.log(took / (numbers @ seconds)) for numbers, took in rows])))
 
 

@@ -1,4 +1,4 @@
-"""The time of a unit of work on a machine: what `calibrate` has found, kept in the cache folder, or a processor's like ours."""
+"""The time of a unit of work on this machine: measured by `calibrate` and stored in the cache folder, or the shipped default."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ def current() -> Calibration:
 @lru_cache(maxsize=8)
 def _current(folder: str) -> Calibration:
     body = Cache().load(KIND, digest(host()))
-    kept = None if body is None else _checked(body)
-    return kept or SHIPPED_CALIBRATION
+    stored = None if body is None else _checked(body)
+    return stored or SHIPPED_CALIBRATION
 
 
 def _checked(body: bytes) -> Calibration | None:
-    """What was kept, where it is of this format and whole."""
+    """The stored calibration, if it is complete and of this format."""
     try:
         found: dict[str, Any] = json.loads(body)
         if found.get("format") != FORMAT or len(found["single"]) != len(GRAPH) or len(found["batch"]) != len(GRAPH):
@@ -75,7 +75,7 @@ def _checked(body: bytes) -> Calibration | None:
         return None
 
 
-def keep(calibration: Calibration) -> None:
+def store(calibration: Calibration) -> None:
     """From now on this is the calibration of this machine, in this process and in those to come."""
     Cache().save(KIND, digest(host()), json.dumps(asdict(calibration)).encode())
     _current.cache_clear()
@@ -83,12 +83,12 @@ def keep(calibration: Calibration) -> None:
 
 def forget() -> None:
     """Back to the calibration that is shipped."""
-    kept = default_folder() / KIND / digest(host())
+    path = default_folder() / KIND / digest(host())
     try:
-        if kept.exists():
-            kept.unlink()
+        if path.exists():
+            path.unlink()
     except OSError as error:
-        raise SharnirError(f"the calibration {kept} cannot be removed ({error.strerror})") from None
+        raise SharnirError(f"the calibration {path} cannot be removed ({error.strerror})") from None
     _current.cache_clear()
 
 

@@ -11,37 +11,35 @@ import json
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..backends.compiled_programs import BODIES, CompiledPrograms
 from ..backends.traced import TracedProgram, trace_program
+from ..equations.constrained import ConstrainedEquations
 from ..model.model import Model
 from ..model.structure import Structure
 from ..programs import program_for
 from ..programs.methods import METHODS
+from ..reporting.formats import duration
 from ..trace import GraphTooLarge
 from . import work
 from .calibration import Calibration, current
 
-if TYPE_CHECKING:
-    from ..equations.constrained import ConstrainedEquations
-
 FASTEST = ("composite", "separate", "stepanenko", "direct", "lagrange1")
 """Of all methods, those that are the fastest for some tree (`python -m benchmarks choice` times the others too)."""
 
-FASTEST_CLOSED = ("composite", "separate")
+FASTEST_CONSTRAINED = ("composite", "separate")
 
 MAX_GROWTH = 1.3
-"""A graph with so many times the nodes of the smallest is not the fastest; its recording is given up there."""
+"""A graph with this many times the nodes of the smallest is not the fastest: its tracing stops there."""
 
 
 @dataclass(frozen=True)
 class Choice:
     method: str
     why: str
-    closed: ConstrainedEquations | None = None
+    constrained: ConstrainedEquations | None = None
     """The equations with constraints, where they were made to choose."""
 
 
@@ -49,39 +47,39 @@ Predicted = dict[str, tuple[float, float]]
 """Seconds a state, one at a time and in a batch, of methods."""
 
 
-def choose_method(compiled: CompiledPrograms, model: Model) -> Choice:
-    s = compiled.structure
+def choose_method(programs: CompiledPrograms, model: Model) -> Choice:
+    s = programs.structure
     if model.constraints:
-        return _choose_closed(compiled, model)
+        return _choose_constrained(programs, model)
     if s.coupled:
-        return Choice("composite", "coordinates are coupled: 'composite' is the compiled method that has a place for them")
+        return Choice("composite", "coordinates are coupled: 'composite' is the compiled method that handles them")
     names = [name for name in FASTEST if applies(name, s)]
     calibration = current()
-    if s.nb > BODIES:  # nothing is traced: to choose is less work than to look whether it was done before
+    if s.nb > BODIES:  # nothing is traced: choosing anew costs less than a look into the cache
         return _by_loops(s, names, calibration)
-    key = _key(compiled, calibration)
-    kept = compiled.store.load("choice", key)
-    if kept is not None:
-        return Choice(*json.loads(kept))
-    found = _by_graphs(compiled, names, calibration) if compiled.asked in ("auto", "llvm") else {}
+    key = _key(programs, calibration)
+    stored = programs.store.load("choice", key)
+    if stored is not None:
+        return Choice(*json.loads(stored))
+    found = _by_graphs(programs, names, calibration) if programs.asked in ("auto", "llvm") else {}
     choice = _best(found, "straight-line code", calibration) if found else _by_loops(s, names, calibration)
-    compiled.traced = {key: traced for key, traced in compiled.traced.items() if key[0] == f"forward/{choice.method}"}
-    compiled.store.save("choice", key, json.dumps([choice.method, choice.why]).encode())
+    programs.traced = {key: traced for key, traced in programs.traced.items() if key[0] == f"forward/{choice.method}"}
+    programs.store.save("choice", key, json.dumps([choice.method, choice.why]).encode())
     return choice
 
 
-def _by_graphs(compiled: CompiledPrograms, names: list[str], calibration: Calibration) -> Predicted:
+def _by_graphs(programs: CompiledPrograms, names: list[str], calibration: Calibration) -> Predicted:
     """Of the methods whose graphs are not too large; none where all are."""
-    s, found = compiled.structure, dict[str, tuple[float, float]]()
-    limit = compiled.limit if compiled.asked == "auto" else None
+    s, found = programs.structure, dict[str, tuple[float, float]]()
+    limit = programs.limit if programs.asked == "auto" else None
     for name in names:
         try:
-            traced = trace_program(program_for(s, f"forward/{name}"), s, compiled.no_wrench, ("qdd",), limit)
+            traced = trace_program(program_for(s, f"forward/{name}"), s, programs.no_wrench, ("qdd",), limit)
         except GraphTooLarge:
             continue
         enough = max(100, int(MAX_GROWTH * len(traced.graph.nodes)))
         limit = enough if limit is None else min(limit, enough)
-        compiled.traced[f"forward/{name}", ("qdd",)] = traced
+        programs.traced[f"forward/{name}", ("qdd",)] = traced
         found[name] = _seconds(name, traced, calibration)
     return found
 
@@ -92,18 +90,16 @@ def _by_loops(s: Structure, names: list[str], calibration: Calibration) -> Choic
     return _best(found, "loops", calibration)
 
 
-def _choose_closed(compiled: CompiledPrograms, model: Model) -> Choice:
-    """With constraints the graphs have their solution in them; what it costs is the same for all methods, so few compete."""
-    from ..equations.constrained import ConstrainedEquations
-
+def _choose_constrained(programs: CompiledPrograms, model: Model) -> Choice:
+    """With constraints the graphs contain the solution for the multipliers, which costs the same for all methods: few compete."""
     made, found = dict[str, ConstrainedEquations](), dict[str, tuple[float, float]]()
     calibration = current()
-    for name in FASTEST_CLOSED:
-        closed = made[name] = ConstrainedEquations(model, METHODS[name], compiled.asked, compiled.store)
-        if closed.backend != "llvm" or not closed.is_small:
-            why = "large loops are solved by loops, and those of 'composite' have the least to do"
+    for name in FASTEST_CONSTRAINED:
+        equations = made[name] = ConstrainedEquations(model, METHODS[name], programs.asked, programs.store)
+        if equations.backend != "llvm" or not equations.is_small:
+            why = "too large for straight-line code; as loops, 'composite' needs the fewest operations"
             return Choice("composite", why, made["composite"])
-        graph, inputs, c = closed.whole()
+        graph, inputs, c = equations.whole()
         found[name] = _seconds("", TracedProgram(graph, inputs, {"qdd": tuple(c.qdd)}), calibration)
     best = _best(found, "straight-line code, constraints solved in it", calibration)
     return Choice(best.method, best.why, made[best.method])
@@ -115,7 +111,7 @@ def _seconds(method: str, traced: TracedProgram, calibration: Calibration) -> tu
 
 
 def _best(found: Predicted, how: str, calibration: Calibration) -> Choice:
-    """The method that is least behind, be it one state or a batch that is asked for."""
+    """The method whose larger slowdown, for one state or in a batch, is the smallest."""
     least = [min(times[k] for times in found.values()) for k in (0, 1)]
     order = sorted(found, key=lambda name: max(found[name][k] / least[k] for k in (0, 1)))
     shown = ", ".join(f"{name!r} {_shown(*found[name])}" for name in order)
@@ -123,23 +119,20 @@ def _best(found: Predicted, how: str, calibration: Calibration) -> Choice:
 
 
 def _shown(single: float, batch: float) -> str:
-    def seconds(x: float) -> str:
-        return f"{1e9 * x:.3g} ns" if x < 1e-6 else f"{1e6 * x:.3g} µs" if x < 1e-3 else f"{1e3 * x:.3g} ms"
-
-    return seconds(single) if single == batch else f"{seconds(single)} ({seconds(batch)})"
+    return duration(single) if single == batch else f"{duration(single)} ({duration(batch)})"
 
 
 def applies(method: str, s: Structure) -> bool:
-    """Whether a compiled method has a place for all there is in a tree."""
+    """Whether a compiled method handles everything in a tree."""
     if s.coupled:
-        return method == "composite"
+        return METHODS[method].couples
     return not METHODS[method].needs_solid or (not len(s.tree.geared) and bool(s.solid.all()))
 
 
-def _key(compiled: CompiledPrograms, calibration: Calibration) -> str:
+def _key(programs: CompiledPrograms, calibration: Calibration) -> str:
     """All that a choice depends on: the numbers of the tree, the text of kernels and programs, the calibration."""
-    h = hashlib.sha256(f"{calibration.key} {compiled.asked} {compiled.limit} {_texts()}".encode())
-    for x in (*compiled.structure.tree, *compiled.structure.joints):
+    h = hashlib.sha256(f"{calibration.key} {programs.asked} {programs.limit} {_texts()}".encode())
+    for x in (*programs.structure.tree, *programs.structure.joints):
         h.update(np.ascontiguousarray(x).tobytes())
     return h.hexdigest()
 

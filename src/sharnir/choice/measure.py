@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from ..backends.llvm.runner import GraphRunner
 from ..model.model import Model
+from ..reporting import timing
 
 Call = tuple[Callable[[], None], int]
 """Something to be timed, and for how many states it works."""
@@ -35,24 +35,6 @@ def prepared(runner: Any, model: Model, batch: bool) -> Call:
 
 
 def race(calls: Mapping[Any, Call], seconds: float = 0.02) -> dict[Any, float]:
-    """Seconds a state of each, taken in turn until each has had its time: what disturbs one disturbs all."""
-    repeats = {}
-    for key, (run, _) in calls.items():
-        run()
-        repeats[key] = max(1, round(ROUND / _clock(run, 1)))
-    best = dict.fromkeys(calls, np.inf)
-    spent = rounds = 0.0
-    while rounds < 5 or spent < seconds * len(calls):
-        for key, (run, n) in calls.items():
-            took = _clock(run, repeats[key])
-            spent += took
-            best[key] = min(best[key], took / repeats[key] / n)
-        rounds += 1
-    return best
-
-
-def _clock(run: Callable[[], None], times: int) -> float:
-    begun = perf_counter()
-    for _ in range(times):
-        run()
-    return perf_counter() - begun
+    """Seconds a state of each, sampled in turn until each has had its time: what disturbs one disturbs all."""
+    states = {key: n for key, (_, n) in calls.items()}
+    return timing.race({key: run for key, (run, _) in calls.items()}, rounds=5, sample=ROUND, seconds=seconds, states=states)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..comparison.comparison import Comparison
 from ..comparison.run import BACKENDS, compare
-from ..errors import known
 from ..io.load import load
 from ..programs.methods import METHODS
-from ..simulation.storage import check_writable
 from .inspect import PIPE_WIDTH
-from .usage import INTERRUPTED, UsageError, check_usage
+from .usage import INTERRUPTED, check_file, check_name, check_picture
 
 
 def compare_file(
@@ -28,14 +26,14 @@ def compare_file(
     quiet: bool,
     options: Mapping[str, Any],
 ) -> None:
-    """`names`: "methods" and "backends" as words, commas allowed; `files`: "json", "html", "plot"; `options`: of `compare`."""
+    """`names`: of "methods" and "backends", commas allowed; `files`: "json", "html", "plot"; `options`: those of `compare`."""
     chosen: dict[str, Any] = {
         "methods": _names("--methods", names["methods"], METHODS),
         "backends": _names("--backends", names["backends"], BACKENDS, old=("numba",)),
     }
     for option, path in files.items():
         if path is not None:
-            check_usage(f"--{option}", check_writable, path)
+            (check_picture if option == "plot" else check_file)(f"--{option}", path)
     try:
         model = load(file, floating=floating, strict=strict, package_paths=packages)
         result = compare(model, **chosen, **options, progress=False if quiet else None)
@@ -44,16 +42,16 @@ def compare_file(
         sys.exit(INTERRUPTED)
     _report(result, files, quiet)
     if result.status == "interrupted":
-        print("sharnir: interrupted; what was measured until then is shown", file=sys.stderr)
+        print("sharnir: interrupted; what was measured so far is shown", file=sys.stderr)
         sys.exit(INTERRUPTED)
 
 
-def _names(option: str, words: Sequence[str], there: Any, old: Sequence[str] = ()) -> list[str] | None:
-    """Names from words, each of which may hold several with commas between; `old` ones are let through unlisted."""
+def _names(option: str, words: Sequence[str], known: Iterable[str], old: Sequence[str] = ()) -> list[str] | None:
+    """Names from words, each of which may hold several with commas between; `old` names are accepted but not listed."""
     names = [name for word in words for name in word.split(",") if name]
     for name in names:
-        if name not in there and name not in old:
-            raise UsageError(option, f"unknown {name!r}; choose from {known(there, 20)}")
+        if name not in old:
+            check_name(option, name, known)
     return names or None
 
 
@@ -65,13 +63,12 @@ def _report(result: Comparison, files: Mapping[str, Path | None], quiet: bool) -
 
         show(result, Console(highlight=False, width=None if sys.stdout.isatty() else max(WIDTH, PIPE_WIDTH)))
     timed = any(row.ok for row in result.rows)
-    makers: dict[str, Callable[[Any], Any]] = {"json": result.to_json, "html": result.report, "plot": result.plot}
-    for option, make in makers.items():
+    for option, make in (("json", result.to_json), ("html", result.report), ("plot", result.plot)):
         path = files.get(option)
         if path is None:
             continue
         if option == "plot" and not timed:
-            print(f"sharnir: no contender was timed: no picture for {path}", file=sys.stderr)
+            print(f"sharnir: no contender was timed, so {path} was not drawn", file=sys.stderr)
             continue
         make(path)
         if not quiet:

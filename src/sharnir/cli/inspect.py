@@ -15,9 +15,10 @@ from rich.tree import Tree
 from ..io.load import load
 from ..model.body import GROUND
 from ..model.model import Model, PlacedJoint
+from ..reporting.formats import plural
 
 PIPE_WIDTH = 240
-"""Lines are not broken where no terminal says how long they may be."""
+"""Characters of a line where there is no terminal: long enough that none is broken."""
 
 
 def inspect_file(file: Path, *, floating: bool, strict: bool, as_json: bool, packages: Sequence[Path]) -> None:
@@ -30,7 +31,7 @@ def inspect_file(file: Path, *, floating: bool, strict: bool, as_json: bool, pac
 
 # --- as data ----------------------------------------------------------------------------------------------------------------
 def as_data(model: Model) -> dict[str, Any]:
-    """Everything `show` shows, and the frames' places, as plain data."""
+    """Everything `show` shows, and the positions of the frames, as plain data."""
     moving = bool(model._bodies)
     report = model.import_report
     return {
@@ -68,7 +69,7 @@ def _plain(x: Any) -> Any:
     return x if abs(x) < float("inf") else str(x)
 
 
-# --- for the eye ------------------------------------------------------------------------------------------------------------
+# --- on the screen ----------------------------------------------------------------------------------------------------------
 def show(model: Model) -> None:
     console = Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
     console.print(_tree(model))
@@ -88,7 +89,7 @@ def _tree(model: Model) -> Tree:
         for joint, body, carrier in zip(model.joints, model.bodies, model.parents, strict=True):
             above = branches[GROUND if carrier < 0 else model.bodies[carrier].name]
             weight = f" {body.mass:.4g} kg" if body.mass or any(body.inertia) else " [yellow]no mass[/]"
-            branches[body.name] = above.add(f"[bold]{escape(body.name)}[/]{weight}  [dim]{escape(_joint_words(joint))}[/]")
+            branches[body.name] = above.add(f"[bold]{escape(body.name)}[/]{weight}  [dim]{escape(_joint_text(joint))}[/]")
     by_body: dict[str, list[str]] = {}
     for name, (body_name, _) in model.frames.items():
         by_body.setdefault(body_name, []).append(name)
@@ -97,18 +98,18 @@ def _tree(model: Model) -> Tree:
     return tree
 
 
-def _joint_words(joint: PlacedJoint) -> str:
-    words = f"{joint.name}: {joint.type.type_name.lower()}"
+def _joint_text(joint: PlacedJoint) -> str:
+    text = f"{joint.name}: {joint.type.type_name.lower()}"
     axis = getattr(joint.type, "axis", None)
     if axis is not None:
-        words += f" {axis}" if isinstance(axis, str) else " (" + " ".join(f"{x:.3g}" for x in axis) + ")"
+        text += f" {axis}" if isinstance(axis, str) else " (" + " ".join(f"{x:.3g}" for x in axis) + ")"
     if joint.follows:
         c = joint.follows
-        words += f", follows {c.leader}: {c.ratio:g} × it" + (f" + {c.offset:g}" if c.offset else "")
+        text += f", follows {c.leader}: {c.ratio:g} × it" + (f" + {c.offset:g}" if c.offset else "")
     limits = joint.type.limits
     if limits is not None and len(limits) == 2 and not hasattr(limits[0], "__len__"):
-        words += f" in [{limits[0]:.4g}, {limits[1]:.4g}]"
-    return words
+        text += f" in [{limits[0]:.4g}, {limits[1]:.4g}]"
+    return text
 
 
 def _summary(model: Model) -> str:
@@ -116,10 +117,10 @@ def _summary(model: Model) -> str:
         return "nothing moves: every link is fixed to the ground (try --floating)"
     followers = sum(1 for j in model.joints if j.follows)
     parts = [
-        f"{len(model.bodies)} bodies", f"{model.nv} freedoms ({model.nq} coordinates)",
-        f"{sum(b.mass for b in model.bodies):.6g} kg", f"{len(model.frames)} frames",
+        plural(len(model.bodies), "body", "bodies"), f"{plural(model.nv, 'freedom')} ({plural(model.nq, 'coordinate')})",
+        f"{sum(b.mass for b in model.bodies):.6g} kg", plural(len(model.frames), "frame"),
         *([f"couplings: {followers}"] if followers else []),
         *([f"loops: {len(model.closing_joints)}"] if model.closing_joints else []),
-        f"{len(model.visuals)} shapes",
+        plural(len(model.visuals), "shape"),
     ]  # fmt: skip
     return ", ".join(parts)

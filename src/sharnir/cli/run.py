@@ -1,21 +1,38 @@
-"""`sharnir run`: a model file in, a motion out: a summary on the screen, numbers and pictures in files."""
+"""`sharnir run`: simulate a model file; a summary on the screen, numbers and pictures in files."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from ..equations.stabilisation import check_choice
+from ..equations.stabilisation import CHOICES, DECAYING
 from ..errors import SimulationError
-from ..integrate.methods import integrator as integrator_named
+from ..integrate.methods import INTEGRATORS
 from ..io.load import load
 from ..model.model import Model
+from ..programs.methods import METHODS
+from ..simulation.checks import MAX_TIMES
 from ..simulation.result import Result
 from ..simulation.run import simulate
-from ..simulation.storage import check_writable, write
-from .usage import INTERRUPTED, UsageError, check_usage
+from ..simulation.storage import write
+from ..solvers.formulation import BACKENDS
+from .usage import INTERRUPTED, UsageError, check_file, check_name, check_picture, check_usage
+
+RESULTS = (".nc", ".csv")
+"""Suffixes of files with numbers."""
+NAMES = {
+    "method": ("auto", *METHODS),
+    "backend": BACKENDS,
+    "integrator": INTEGRATORS,
+    "limits": ("ignore", "stop", "error"),
+    "stabilisation": CHOICES,
+}
+"""Options that take a name, and the names."""
+OLD_BACKEND = "numba"
+"""A name of the first version, still accepted with a warning."""
 
 
 def run_file(
@@ -30,14 +47,12 @@ def run_file(
     states: Mapping[str, Sequence[str]],
     options: Mapping[str, Any],
 ) -> None:
-    """`states`: "q0", "v0", "tau" as words joint=value; `options`: those of `simulate`; where none is, the file decides."""
+    """`states`: "q0", "v0", "tau" as words joint=value; `options`: those of `simulate`, which override the file's settings."""
     doing = "reading the model"
     try:
+        _check_options(options, output, plot)
         model = load(file, floating=floating, strict=strict, package_paths=packages)
         arguments = _arguments(model, states, options)
-        for option, path in (("--output", output), ("--plot", plot)):
-            if path is not None:
-                check_usage(option, check_writable, path)
         doing = "compiling"
         result, failure = _simulated(model, arguments, quiet)
     except KeyboardInterrupt:  # from the first step on, Ctrl-C ends the run and leaves a result
@@ -52,17 +67,25 @@ def run_file(
         sys.exit(INTERRUPTED)
 
 
-def _arguments(model: Model, states: Mapping[str, Sequence[str]], said: Mapping[str, Any]) -> dict[str, Any]:
-    """What the command line says, then what the file says."""
-    if "integrator" in said:
-        check_usage("--integrator", integrator_named, said["integrator"])
+def _check_options(options: Mapping[str, Any], output: Path | None, plot: Path | None) -> None:
+    """What can be checked without the model."""
+    for option, names in NAMES.items():
+        if option in options and (option, options[option]) != ("backend", OLD_BACKEND):
+            check_name(f"--{option}", options[option], names)
+    if output is not None:
+        check_file("--output", output, RESULTS)
+    if plot is not None:
+        check_picture("--plot", plot)
+
+
+def _arguments(model: Model, states: Mapping[str, Sequence[str]], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of the file, overridden by the options."""
     arguments = model.simulation.arguments() if model.simulation is not None else {}
-    if "integrator" in said:  # a step of the file's integrator is not one of ours
+    if "integrator" in options:  # the file's step was meant for the file's integrator
         arguments.pop("step", None)
-    if "stabilisation" in said:
-        check_usage("--stabilisation", check_choice, said["stabilisation"])
-        arguments.pop("decay", None)  # nor is its decay
-    arguments |= said
+    if "stabilisation" in options:  # and its decay for its stabilisation
+        arguments.pop("decay", None)
+    arguments |= options
     for name, words in states.items():
         if words:
             given = _named_values(f"--{name}", words)
@@ -70,8 +93,24 @@ def _arguments(model: Model, states: Mapping[str, Sequence[str]], said: Mapping[
             before = arguments.get(name)
             arguments[name] = {**before, **given} if isinstance(before, Mapping) else given
     if "duration" not in arguments:
-        raise UsageError("--duration", "the file says nothing about it: give --duration SECONDS")
+        raise UsageError("--duration", "the file has no simulation settings: give --duration SECONDS")
+    _check_combinations(model, options, arguments)
     return arguments
+
+
+def _check_combinations(model: Model, options: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
+    """Options that do not go with each other, or with the model."""
+    integrator = INTEGRATORS[arguments.get("integrator", "dop853")]
+    if integrator.adaptive and "step" in options:
+        raise UsageError("--step", f"{integrator.name!r} is adaptive: give --rtol, --atol or --max-step instead")
+    if not integrator.adaptive and "integrator" in options and "step" not in arguments:
+        raise UsageError("--integrator", f"{integrator.name!r} has a fixed step: give --step SECONDS too")
+    if "output" in options and (rows := abs(arguments["duration"]) / options["output"]) > MAX_TIMES:
+        raise UsageError("--interval", f"{options['output']:g} s makes {rows:.0e} rows; take a longer one")
+    if "stabilisation" in options and not model.constraints:
+        raise UsageError("--stabilisation", f"model {model.name!r} has no closed loops and no constraints; leave it out")
+    if "decay" in options and arguments.get("stabilisation") not in DECAYING:
+        raise UsageError("--decay", f"it goes with --stabilisation {' or '.join(DECAYING)}; add that, or leave it out")
 
 
 def _named_values(option: str, words: Sequence[str]) -> dict[str, list[float]]:
@@ -83,13 +122,13 @@ def _named_values(option: str, words: Sequence[str]) -> dict[str, list[float]]:
             out[joint] = [float(x) for x in text.split(",")]
         except ValueError:
             equals = ""
-        if not equals or not joint:
+        if not equals or not joint or not all(map(isfinite, out[joint])):
             raise UsageError(option, f"expected joint=number or joint=number,number,…; got {word!r}")
     return out
 
 
 def _simulated(model: Model, arguments: dict[str, Any], quiet: bool) -> tuple[Result, str]:
-    """The motion, whole or in part, and why it is in part."""
+    """The motion, and why it is incomplete where it is."""
     try:
         return simulate(model, progress=False if quiet else None, **arguments), ""
     except SimulationError as error:

@@ -1,26 +1,52 @@
-"""Faults of the command line, and the code of a command that Ctrl-C ended."""
+"""Errors on the command line, and the exit code of a command that Ctrl-C ended."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TypeVar
 
-from ..errors import SharnirError
+from ..errors import SharnirError, known
 
 INTERRUPTED = 130
 """What a shell expects of a program that Ctrl-C ended."""
 
+Value = TypeVar("Value")
+
 
 class UsageError(Exception):
-    """What stands on the command line cannot be meant."""
+    """The value of an option is wrong."""
 
-    def __init__(self, option: str, what: str) -> None:
-        super().__init__(f"argument {option}: {what}")
+    def __init__(self, option: str, problem: str) -> None:
+        super().__init__(f"argument {option}: {problem}")
 
 
-def check_usage(option: str, check: Callable[[Any], Any], value: Any) -> None:
-    """A refusal of what stands on the command line is a fault of the command line."""
+def check_usage(option: str, check: Callable[[Value], object], value: Value) -> None:
+    """Report what `check` raises as an error of this option."""
     try:
         check(value)
     except SharnirError as error:
         raise UsageError(option, str(error)) from None
+
+
+def check_name(option: str, name: str, names: Iterable[str]) -> None:
+    names = list(names)
+    if name not in names:
+        raise UsageError(option, f"unknown {name!r}; choose from {known(names, 20)}")
+
+
+def check_file(option: str, path: Path, suffixes: tuple[str, ...] = ()) -> None:
+    """Whether it can be written, and has one of these suffixes."""
+    if suffixes and path.suffix.lower() not in suffixes:
+        problem = f"unknown suffix {path.suffix!r}" if path.suffix else "no suffix"
+        raise UsageError(option, f"cannot write {path}: {problem}; end the name with {' or '.join(suffixes)}")
+    from ..simulation.storage import check_writable  # imports numpy, which help does without
+
+    check_usage(option, check_writable, path)
+
+
+def check_picture(option: str, path: Path) -> None:
+    from ..reporting.pictures import check_picture_suffix
+
+    check_file(option, path)
+    check_usage(option, check_picture_suffix, path)

@@ -1,42 +1,76 @@
-"""Comparison: the rows in order of speed, who is best, and how to look at them."""
+"""Comparison: the rows in order of speed, which is best, and how to show them."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..errors import FormatError, MethodError, known
 from ..model.model import Model
 from .row import Row
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from rich.table import Table as RichTable
+
 FORMAT = "sharnir comparison 1"
 TRUST = 1e-6
-"""A method that differs from the oracle by more is not called best, however quick it is."""
+"""A method that differs from the oracle by more than this is never called best."""
+
+
+class Facts(TypedDict):
+    """The model in a few numbers."""
+
+    name: str
+    bodies: int
+    freedoms: int
+    coordinates: int
+    loops: int
+    constraints: int
+    couplings: int
+    forces: int
+    joints: dict[str, int]
+    """How many of each type, the most frequent first."""
+
+
+class Settings(TypedDict):
+    """Options of `compare`, and its constants: seconds of a sample (turn), and of a step of the motion."""
+
+    states: int
+    seed: int
+    batch: int
+    rounds: int
+    graph_limit: int
+    cold: bool
+    budget: float | None
+    turn: float
+    step: float
 
 
 @dataclass
 class Comparison:
-    """What `sharnir.compare` gives. print it, or look at `best`, `rows`, `plot()`, `report("page.html")`."""
+    """What `sharnir.compare` returns: print it, or use `best`, `rows`, `plot()`, `report("page.html")`."""
 
-    model: dict[str, Any]
+    model: Facts
     machine: dict[str, str]
-    settings: dict[str, Any]
+    settings: Settings
     oracle: str = ""
     auto: dict[str, str] = field(default_factory=dict)
-    """method, backend and why of method="auto"."""
+    """method, backend and reason (why) of the choice of method="auto"."""
     rows: list[Row] = field(default_factory=list)
-    """The quickest for one state first; those without an answer last, with the reason."""
+    """The fastest for one state first; those without an answer last, with the reason."""
     status: str = "done"
-    """done; interrupted or out of time, where some of it is missing."""
+    """done, interrupted, or out of time."""
     seconds: float = 0.0
 
     # --- answers ----------------------------------------------------------------------------------------------------------
     @property
     def best(self) -> Row | None:
-        """The quickest for one state at a time, among those that give accelerations and agree with the oracle."""
+        """The fastest for single states, among those that give accelerations and agree with the oracle."""
         return self.fastest("single")
 
     @property
@@ -46,12 +80,12 @@ class Comparison:
 
     @property
     def chosen(self) -> Row | None:
-        """The row of what method="auto" takes."""
+        """The row of method="auto"'s choice."""
         return next((row for row in self.rows if row.auto), None)
 
     @property
     def disagreement(self) -> float | None:
-        """Of all that gave an answer, the largest."""
+        """The largest of all rows."""
         return max((row.disagreement for row in self.rows if row.disagreement is not None), default=None)
 
     def fastest(self, kind: str) -> Row | None:
@@ -59,11 +93,11 @@ class Comparison:
         return min(timed, key=lambda pair: pair[0])[1] if timed else None
 
     def behind(self, kind: str = "single") -> float | None:
-        """How many times the time of the quickest `auto` takes: 1 where it is the quickest."""
+        """Time of `auto`'s choice relative to the fastest: 1 where it is the fastest."""
         return None if self.chosen is None else self.times_best(self.chosen, kind)
 
     def times_best(self, row: Row, kind: str = "single") -> float | None:
-        """Time of a row that may be called best, in times of the best; None where it may not, or was not timed."""
+        """Time of a row relative to the best; None where the row may not be called best, or was not timed."""
         best = self.fastest(kind)
         mine, least = row.time(kind), best and best.time(kind)
         return mine / least if is_trusted(row) and mine and least else None
@@ -75,29 +109,29 @@ class Comparison:
         raise MethodError(f"no row {method!r} on {backend!r}; there are {known(r.label for r in self.rows)}")
 
     def rank(self) -> None:
-        """Timed ones by the time of one state, the others as they stood."""
+        """Timed rows by the time of one state, the others after them in their order."""
         self.rows.sort(key=lambda row: row.single.least if row.ok and row.single else float("inf"))
 
     # --- as text, picture, page, data ---------------------------------------------------------------------------------------
-    def table(self) -> Any:
-        """A rich table."""
-        from .table import table
+    def table(self) -> RichTable:
+        """The measurements, to be printed by rich."""
+        from .table import WIDTH, measurements
 
-        return table(self)
+        return measurements(self).rich(WIDTH)
 
     def __str__(self) -> str:
         from .table import text
 
         return text(self)
 
-    def plot(self, path: Any = None) -> Any:
-        """A picture: times of one state and in batches, operations beside. Saved where a path is given."""
+    def plot(self, path: str | PathLike[str] | None = None) -> Figure:
+        """A picture: times of one state and in batches, operations beside; saved where a path is given."""
         from .plot import plot
 
         return plot(self, path)
 
     def report(self, path: str | PathLike[str]) -> Path:
-        """One HTML file with everything in it, which opens without a network."""
+        """One HTML file with everything in it, which opens offline."""
         from .report import write_report
 
         return write_report(self, path)
@@ -126,19 +160,16 @@ def is_trusted(row: Row) -> bool:
     return row.ok and row.gives == "q̈" and row.disagreement is not None and row.disagreement <= TRUST
 
 
-def facts(model: Model) -> dict[str, Any]:
-    """The model in a few numbers."""
-    kinds: dict[str, int] = {}
-    for joint in model.joints:
-        kinds[joint.type.type_name] = kinds.get(joint.type.type_name, 0) + 1
-    return {
-        "name": model.name,
-        "bodies": len(model.bodies),
-        "freedoms": model.nv,
-        "coordinates": model.nq,
-        "loops": len(model.closing_joints),
-        "constraints": len(model.constraints),
-        "couplings": sum(1 for joint in model.joints if joint.follows),
-        "forces": len(model.forces),
-        "joints": dict(sorted(kinds.items(), key=lambda pair: -pair[1])),
-    }
+def facts(model: Model) -> Facts:
+    kinds = Counter(joint.type.type_name for joint in model.joints)
+    return Facts(
+        name=model.name,
+        bodies=len(model.bodies),
+        freedoms=model.nv,
+        coordinates=model.nq,
+        loops=len(model.closing_joints),
+        constraints=len(model.constraints),
+        couplings=sum(1 for joint in model.joints if joint.follows),
+        forces=len(model.forces),
+        joints=dict(kinds.most_common()),
+    )

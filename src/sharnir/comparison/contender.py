@@ -1,39 +1,41 @@
-"""A method on a backend: made ready, checked against the oracle, with its stopwatches."""
+"""A method on a backend: compiled, checked against the oracle, counted, and made ready to be timed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from itertools import cycle
+from itertools import cycle, repeat
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ..backends.counting import Count
-from ..dialect.cache import Cache, kept_in
-from ..dialect.jit import host_lanes
+from ..dialect.cache import kept_in
 from ..dynamics import Dynamics
 from ..errors import MethodError, SharnirError, known
-from ..forms.closed import CLOSED_FORMS
-from ..model.structure import Structure
-from ..programs import program_for
 from ..programs.methods import Method
+from ..reporting.timing import Stopwatch, cpu_clock, repeated_over
 from . import cost
 from .oracle import Oracle, disagreement
 from .row import FAILED, NOT_APPLICABLE, OK, TOO_LARGE, Row
 from .states import States
-from .timing import Stopwatch, clock
 
+SAMPLE = 0.01
+"""Seconds of a sample; at least one evaluation."""
+MAX_SECONDS = 1.5
+"""Seconds after which no more samples are taken of a contender whose evaluation is slow."""
 BATCH_SECONDS = 0.02
 """Slow methods get smaller batches: as many states as fit this."""
 CHECK_SECONDS = 1.0
 """Slow methods are checked in fewer states: as many as fit this."""
 MAX_INTERPRETED = 2_000_000
-"""Operations of an evaluation that Python may be asked for (by an estimate from above): some 0.3 µs each."""
+"""Operations of an evaluation up to which it is interpreted, by an upper bound: some 0.3 µs each."""
 LANES = 16
-"""Rows that are enough for the code of batches to be used, whatever the processor."""
+"""States enough for the vectorized code of batches to be used, on any processor."""
+
+Evaluation = Callable[..., np.ndarray]
+"""`Dynamics.forward`, or `Dynamics.momentum_rates`."""
 
 
 @dataclass
@@ -42,182 +44,157 @@ class ComparisonContext:
 
     oracle: Oracle
     motion: States
-    momenta: dict[str, np.ndarray]
-    """p of the oracle's states ("states") and of the motion ("motion"); made where the form in momenta is tried."""
     batch: int
     graph_limit: int
     cold: bool
     folder: Path
-    """Where code is kept that is compiled now: each contender has a folder of its own in it."""
-    counts: dict[tuple[str, str], tuple[Count | None, str]] = field(default_factory=dict)
+    """Code compiled for this comparison is cached here, in a folder for each contender."""
+    counts: dict[str, tuple[Count | None, str]] = field(default_factory=dict)
+    """Operations as written by method, the same on all backends; or why there is no such number."""
 
 
 class Contender:
     def __init__(self, method: Method, backend: str) -> None:
         self.method = method
-        self.row = Row(method.name, backend, method.what, iterates="iterative" in method.name)
-        if method.name == "momentum":
-            self.row.gives = "ṗ"
-        self.one: Stopwatch | None = None
-        self.many: Stopwatch | None = None
+        gives = "ṗ" if method.in_momenta else "q̈"
+        self.row = Row(method.name, backend, method.what, gives, iterates=method.iterates)
+        self.single: Stopwatch | None = None
+        self.batch: Stopwatch | None = None
 
     @property
-    def by_form(self) -> bool:
-        """Solved by SciPy or NumPy: no backend of ours is involved."""
+    def is_form(self) -> bool:
+        """Solved by SciPy or NumPy: none of our backends is involved."""
         return self.row.backend in ("sparse", "dense")
 
-    def prepare(self, ground: ComparisonContext) -> None:
-        """Compile, check, count; afterwards the row says how far it came."""
+    def prepare(self, context: ComparisonContext) -> None:
+        """Compile, check, count; the row's status says how far it got."""
         try:
-            self._prepare(ground)
-        except _TooLarge as error:
+            self._prepare(context)
+        except cost.TooLarge as error:
             self.row.status, self.row.reason = TOO_LARGE, str(error)
         except MethodError as error:
             self.row.status, self.row.reason = NOT_APPLICABLE, str(error)
         except SharnirError as error:
             self.row.status, self.row.reason = FAILED, str(error)
-        except Exception as error:  # one that breaks must not take the others with it
+        except Exception as error:  # a contender that fails must not end the comparison
             self.row.status, self.row.reason = FAILED, f"{type(error).__name__}: {error}"
 
-    def _prepare(self, ground: ComparisonContext) -> None:
-        row, method, model = self.row, self.method, ground.oracle.model
-        if row.backend not in ("sparse", "dense", *method.backends):
-            raise MethodError(f"method {method.name!r} runs on {known(method.backends)}, not on {row.backend!r}")
-        expected = cost.expected_operations(model.structure, method)
-        if row.backend == "python" and expected > MAX_INTERPRETED:
-            raise _TooLarge(f"some {expected:.0e} operations, interpreted, would take seconds each time")
-        own = ground.folder / f"{method.name}-{row.backend}"
-        loops_kept = row.backend == "loops" and not ground.cold
-        asked = "auto" if self.by_form else row.backend
-        if row.backend == "loops":
-            Dynamics(model, method.name, asked)  # refuses at once what it cannot do; compiles nothing
-            self._make_loops_ready(ground)
-        with nullcontext() if loops_kept else kept_in(own):
-            start = clock()
-            d = Dynamics(model, method.name, asked)
-            made = clock() - start
-            self._check_backend(d, ground)
-            answer = d.forward if row.gives == "q̈" else d.momentum_rates
-            states, x = ground.oracle.states, self._speeds(ground, "states")
-            first = (states.q[0], x[0], states.tau[0], float(states.t[0]))
-            start = clock()
-            answer(*first)
-            row.compile_single = made + clock() - start
-            start = clock()
-            found = [answer(*first)]
-            affordable = int(CHECK_SECONDS / max(clock() - start, 1e-9))
-            checked = max(1, min(len(states), affordable))
-            found += [answer(states.q[k], x[k], states.tau[k], float(states.t[k])) for k in range(1, checked)]
-            which = np.arange(max(2, min(affordable, max(LANES, checked)))) % checked
-            many = states.taken(which)
-            start = clock()
-            batch = answer(many.q, np.ascontiguousarray(x[which]), many.tau, many.t)
-            row.compile_batch = clock() - start
-        if self.by_form or row.backend == "python" or loops_kept:
+    def _prepare(self, context: ComparisonContext) -> None:
+        row, model = self.row, context.oracle.model
+        self._check_applicable(context)
+        folder = context.folder / f"{row.method}-{row.backend}"
+        cached = row.backend == "loops" and not context.cold
+        if cached and not model.constraints:
+            cost.loop_bytes(model.structure, self.method)  # compiles what is not in the cache
+        with nullcontext() if cached else kept_in(folder):
+            d, evaluate = self._compile(context)
+            worst = self._disagreement(evaluate, context)
+        if self.is_form or row.backend == "python" or cached:
             row.compile_single = row.compile_batch = None
-        right = ground.oracle.answers(row.gives)
-        worst = max(disagreement(np.array(found), right[:checked]), disagreement(batch, right[which]))
-        if checked < len(states):
-            row.notes.append(f"agreement: checked in {checked} of {len(states)} states, being slow")
         if not np.isfinite(worst):
-            row.status, row.reason = FAILED, "gives numbers that are not finite"
-            return
+            raise SharnirError("gives numbers that are not finite")
         row.disagreement = worst
-        self._count(d, ground)
-        self._weigh(d, ground, own, lambda: answer(*first))
-        self._start_watches(answer, ground)
+        self._count(d, context)
+        self._measure_memory(d, context, folder, evaluate)
+        self._start_watches(evaluate, context)
         row.status = OK
 
-    def _make_loops_ready(self, ground: ComparisonContext) -> None:
-        """Loops are the same for all models: from the cache, unless their own compilation is to be measured."""
-        if not ground.cold and not ground.oracle.model.constraints:
-            self._loop_bytes(ground.oracle.model.structure)
+    def _check_applicable(self, context: ComparisonContext) -> None:
+        method, backend, model = self.method, self.row.backend, context.oracle.model
+        if not self.is_form and backend not in method.backends:
+            raise MethodError(f"method {method.name!r} runs on {known(method.backends)}, not on {backend!r}")
+        expected = cost.expected_operations(model.structure, method)
+        if backend == "python" and expected > MAX_INTERPRETED:
+            raise cost.TooLarge(f"some {expected:.0e} operations, interpreted, would take seconds for each evaluation")
+        if backend == "loops":
+            Dynamics(model, method.name, backend)  # raises where it does not apply, and compiles nothing
 
-    def _loop_bytes(self, structure: Structure) -> int:
-        """Of the code for one state and for lanes; made where it is not in the cache."""
-        from ..backends.loops import program_loop
-
-        programs = [program_for(structure, name) for name in cost.programs_of(self.method)]
-        pairs = [(p, lanes) for p in programs for lanes in ((1,) if p.loops_only else (1, host_lanes()))]
-        return sum(program_loop(p, lanes, Cache()).compiled.size for p, lanes in pairs)
-
-    def _check_backend(self, d: Dynamics, ground: ComparisonContext) -> None:
+    def _compile(self, context: ComparisonContext) -> tuple[Dynamics, Evaluation]:
         row = self.row
-        if d.closed:
-            if not self.by_form and d.closed.backend != row.backend:
-                raise MethodError(f"with closed loops {row.backend!r} would run the same code as {d.closed.backend!r}")
-            return
-        if row.backend == "llvm":
-            row.compiled, why = self._counted(d, ground, "compiled")
-            if row.compiled is None:
-                kind = _TooLarge if "nodes" in why else MethodError
-                raise kind(f"{why}, and would take long to compile" if kind is _TooLarge else why)
+        start = cpu_clock()
+        d = Dynamics(context.oracle.model, self.method.name, "auto" if self.is_form else row.backend)
+        made = cpu_clock() - start
+        self._check_backend(d, context)
+        evaluate = d.forward if row.gives == "q̈" else d.momentum_rates
+        arguments = context.oracle.states.single(row.gives, 0)
+        start = cpu_clock()
+        evaluate(*arguments)
+        row.compile_single = made + cpu_clock() - start
+        return d, evaluate
 
-    def _speeds(self, ground: ComparisonContext, which: str) -> np.ndarray:
-        rows = ground.oracle.states if which == "states" else ground.motion
-        return rows.v if self.row.gives == "q̈" else ground.momenta[which]
+    def _check_backend(self, d: Dynamics, context: ComparisonContext) -> None:
+        row = self.row
+        if d.constrained:
+            if not self.is_form and d.constrained.backend != row.backend:
+                raise MethodError(f"with closed loops {row.backend!r} would run the same code as {d.constrained.backend!r}")
+        elif row.backend == "llvm":
+            row.compiled = cost.compiled_count(d, self.method, context.graph_limit)
 
-    def _count(self, d: Dynamics, ground: ComparisonContext) -> None:
+    def _disagreement(self, evaluate: Evaluation, context: ComparisonContext) -> float:
+        """The largest over the states, evaluated one by one and, since that is other code, as a batch."""
+        row, states = self.row, context.oracle.states
+        start = cpu_clock()
+        found = [evaluate(*states.single(row.gives, 0))]
+        affordable = int(CHECK_SECONDS / max(cpu_clock() - start, 1e-9))
+        checked = max(1, min(len(states), affordable))
+        found += [evaluate(*states.single(row.gives, k)) for k in range(1, checked)]
+        which = np.arange(max(2, min(affordable, max(LANES, checked)))) % checked
+        arguments = states.batch(row.gives, which)
+        start = cpu_clock()
+        batch = evaluate(*arguments)
+        row.compile_batch = cpu_clock() - start
+        if checked < len(states):
+            row.notes.append(f"agreement: a slow method, checked in {checked} of {len(states)} states")
+        right = context.oracle.answers(row.gives)
+        return max(disagreement(np.array(found), right[:checked]), disagreement(batch, right[which]))
+
+    def _count(self, d: Dynamics, context: ComparisonContext) -> None:
         row = self.row
         if row.backend == "dense":
             row.notes.append("operations: NumPy's dense solution is not counted")
             if row.method == "extended":
                 row.notes.append("agreement: this is the oracle itself")
             return
-        for kind in ("written", "compiled") if row.backend == "llvm" else ("written",):  # the others do what is written
-            number, why = self._counted(d, ground, kind)
-            setattr(row, kind, number)
-            if why:
-                row.notes.append(f"operations as {kind}: {why}")
+        if row.method not in context.counts:
+            context.counts[row.method] = cost.written_count(d, self.method)
+        row.written, why = context.counts[row.method]
+        if why:
+            row.notes.append(f"operations as written: {why}")
         if row.iterates and row.written:
-            row.notes.append("operations as written: of a first step, which has no step before it to improve on")
+            row.notes.append("operations as written: of a first step, which has no previous solution to start from")
+        if row.backend == "llvm" and d.constrained:
+            try:
+                row.compiled = d.count(compiled=True)
+            except SharnirError as error:
+                row.notes.append(f"operations as compiled: {error}")
 
-    def _counted(self, d: Dynamics, ground: ComparisonContext, kind: str) -> tuple[Count | None, str]:
-        """Of a method once, for all its backends."""
-        key = (self.method.name, kind)
-        if key not in ground.counts:
-            written = kind == "written"
-            ground.counts[key] = (
-                cost.written_count(d, self.method) if written else cost.compiled_count(d, self.method, ground.graph_limit)
-            )
-        return ground.counts[key]
-
-    def _weigh(self, d: Dynamics, ground: ComparisonContext, own: Path, again: Callable[[], Any]) -> None:
+    def _measure_memory(self, d: Dynamics, context: ComparisonContext, folder: Path, evaluate: Evaluation) -> None:
         row, s = self.row, d.structure
-        if row.backend == "llvm" or (row.backend == "loops" and ground.cold):
-            row.code_bytes = cost.kept_code(own)
+        if row.backend == "llvm" or (row.backend == "loops" and context.cold):
+            row.code_bytes = cost.code_bytes(folder)
         elif row.backend == "loops":
-            row.code_bytes = self._loop_bytes(s)
-        loops = row.backend in ("loops", "python") and not d.closed
-        row.work_bytes = (cost.work_arrays(s, self.method) if loops else 0) + cost.allocated_by(again)
+            row.code_bytes = cost.loop_bytes(s, self.method)
+        uses_work_arrays = row.backend in ("loops", "python") and not d.constrained
+        arguments = context.oracle.states.single(row.gives, 0)
+        row.work_bytes = (cost.work_arrays(s, self.method) if uses_work_arrays else 0) + cost.allocated_by(evaluate, *arguments)
 
-    def _start_watches(self, answer: Callable[..., Any], ground: ComparisonContext) -> None:
-        row, motion, x = self.row, ground.motion, self._speeds(ground, "motion")
-        t = float(motion.t[0])
-        states = [(motion.q[k].copy(), x[k].copy(), motion.tau[k].copy(), t) for k in range(len(motion))]
-        self.one = Stopwatch(answer, cycle(states))
-        each = self.one.warm_up()
-        row.batch_size = max(1, min(ground.batch, int(BATCH_SECONDS / each)))
-        many = motion.taken(np.arange(row.batch_size) % len(motion))
-        inputs = (many.q, np.ascontiguousarray(x[np.arange(row.batch_size) % len(motion)]), many.tau, t)
-        self.many = Stopwatch(answer, _always(inputs), row.batch_size)
-        self.many.warm_up()
-
-
-class _TooLarge(Exception):
-    """Not begun: see `graph_limit`."""
-
-
-def _always(arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    while True:
-        yield arguments
+    def _start_watches(self, evaluate: Evaluation, context: ComparisonContext) -> None:
+        row, motion = self.row, context.motion
+        states = cycle([motion.single(row.gives, k) for k in range(len(motion))])
+        self.single = Stopwatch(repeated_over(evaluate, states, cpu_clock), SAMPLE, limit=MAX_SECONDS)
+        row.batch_size = max(1, min(context.batch, int(BATCH_SECONDS / self.single.warm_up())))
+        *many, _ = motion.batch(row.gives, np.arange(row.batch_size) % len(motion))
+        arguments = (*many, float(motion.t[0]))  # one time for all: the motion has no other
+        batches = repeated_over(evaluate, repeat(arguments), cpu_clock)
+        self.batch = Stopwatch(batches, SAMPLE, states=row.batch_size, limit=MAX_SECONDS)
+        self.batch.warm_up()
 
 
 def contenders(methods: list[Method], backends: list[str], closed: bool) -> list[Contender]:
-    """Every method with every backend that was asked for. Where a method is a form solved by SciPy, that is its only one."""
+    """Every method on every backend that was asked for. A form of the equations solved by SciPy or NumPy has only that one."""
     out = []
     for method in methods:
-        form = "dense" if closed and method.name in CLOSED_FORMS else "sparse" if "sparse" in method.backends else ""
+        form = "dense" if closed and method.constrains == "form" else "sparse" if method.is_sparse_form else ""
         names = [form] if form else ["llvm", "loops", "python"]
         out += [Contender(method, name) for name in names if name in backends]
     return out

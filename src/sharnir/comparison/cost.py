@@ -1,9 +1,10 @@
-"""What a method costs besides time: operations as written and as compiled, and memory."""
+"""The cost of a method besides time: operations as written and as compiled, and memory."""
 
 from __future__ import annotations
 
 import tracemalloc
 from collections.abc import Callable
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -11,46 +12,45 @@ import numpy as np
 
 from ..backends.counting import Count, count_compiled
 from ..backends.traced import trace_program
+from ..dialect.cache import Cache
+from ..dialect.jit import host_lanes
 from ..dialect.storage import allocate
 from ..dynamics import Dynamics
-from ..errors import MethodError, SharnirError
+from ..errors import MethodError
 from ..model.structure import Structure
 from ..programs import program_for
 from ..programs.methods import Method
 from ..trace import GraphTooLarge
 
 MAX_WRITTEN = 1_000_000
-"""Operations up to which a method is counted as it is written: each takes some 4 µs on counting numbers."""
+"""Operations up to which a method is counted as written: each takes some 4 µs on counting numbers."""
 HEAD = 40
-"""Bytes that the cache puts before the code in each file."""
+"""Bytes before the code in each file of the cache."""
 
 
 def programs_of(method: Method) -> tuple[str, ...]:
-    """What runs when this method is asked for accelerations, or for ṗ; nothing where a sparse solver does it."""
-    if method.name == "momentum":
+    """What runs to compute accelerations, or ṗ, by this method; nothing where a sparse solver does it."""
+    if method.in_momenta:
         return "speeds", "momentum-rates"
     return (f"forward/{method.program}",) if method.program else ()
 
 
-def compiled_count(d: Dynamics, method: Method, limit: int) -> tuple[Count | None, str]:
-    """Operations left in the graph of this model; or why there is no such number."""
-    s = d.structure
-    try:
-        if d.closed:
-            return d.count(compiled=True), ""
-        total = Count()
-        for name in programs_of(method):
-            program = program_for(s, name)
-            if program.loops_only:
-                return None, "never straight-line code: it looks at numbers to stop"
-            constant: Any = {"wrench": np.zeros(6 * (s.nb + 1))} if "wrench" in program.inputs.__annotations__ else {}
-            first = next(iter(program.outputs.__annotations__))
-            total = _sum(total, count_compiled(trace_program(program, s, constant, (first,), limit)))
-        return (total, "") if total.total else (None, "SciPy's sparse LU is not counted")
-    except GraphTooLarge:
-        return None, f"its graph has more than {limit} nodes"
-    except SharnirError as error:
-        return None, str(error)
+class TooLarge(Exception):
+    """Would take too long to compile or to run."""
+
+
+def compiled_count(d: Dynamics, method: Method, limit: int) -> Count:
+    """Operations left in the graph of a tree, which may have so many nodes."""
+    s, total = d.structure, Count()
+    for name in programs_of(method):
+        program = program_for(s, name)
+        constant: Any = {"wrench": np.zeros(6 * (s.nb + 1))} if "wrench" in program.inputs.__annotations__ else {}
+        first = next(iter(program.outputs.__annotations__))
+        try:
+            total += count_compiled(trace_program(program, s, constant, (first,), limit))
+        except GraphTooLarge:
+            raise TooLarge(f"its graph has more than {limit} nodes, and would take long to compile") from None
+    return total
 
 
 def written_count(d: Dynamics, method: Method) -> tuple[Count | None, str]:
@@ -59,64 +59,56 @@ def written_count(d: Dynamics, method: Method) -> tuple[Count | None, str]:
         return None, "SciPy's sparse LU is not counted"
     expected = expected_operations(d.structure, method)
     if expected > MAX_WRITTEN:
-        return None, f"some {expected:.0e} operations: too many to be counted one by one in Python"
+        return None, f"some {expected:.0e} operations, too many to count one by one in Python"
     try:
-        what = programs_of(method) if method.name == "momentum" else ("forward",)
-        total = Count()
-        for name in what:
-            total = _sum(total, d.count(name))
-        return total, ""
+        names = programs_of(method) if method.in_momenta else ("forward",)
+        return sum((d.count(name) for name in names), Count()), ""
     except MethodError as error:
         return None, str(error)
 
 
 def expected_operations(s: Structure, method: Method) -> int:
-    """A bound from above, by the order of the method: only to know what not to begin."""
+    """An upper bound by the order of the method, to skip what would take too long."""
     sweeps = 1000 * s.nb
-    if method.name.endswith("iterative-multipliers"):
+    if method.multiplier_matrix:
         return sweeps + 3 * (6 * s.nb - s.nv) ** 3  # the first step is a factorisation, and an inverse
     return sweeps if method.cost == "O(N)" else sweeps + 5 * s.nv**3
 
 
-def _sum(a: Count, b: Count) -> Count:
-    return Count(
-        a.multiplications + b.multiplications,
-        a.additions + b.additions,
-        a.divisions + b.divisions,
-        a.functions + b.functions,
-    )
-
-
 # --- memory -----------------------------------------------------------------------------------------------------------------
-def kept_code(folder: Path) -> int:
+def loop_bytes(s: Structure, method: Method) -> int:
+    """Bytes of the compiled loops of a method, for one state and for batches; compiles what is not in the cache."""
+    from ..backends.loops import program_loop
+
+    programs = [program_for(s, name) for name in programs_of(method)]
+    pairs = [(p, lanes) for p in programs for lanes in ((1,) if p.loops_only else (1, host_lanes()))]
+    return sum(program_loop(p, lanes, Cache()).compiled.size for p, lanes in pairs)
+
+
+def code_bytes(folder: Path) -> int:
     """Bytes of object code in a folder of the cache."""
     return sum(file.stat().st_size - HEAD for file in folder.rglob("*") if file.is_file())
 
 
 def work_arrays(s: Structure, method: Method) -> int:
-    """Bytes of the arrays in which the loops of a method work."""
-    need = [0]
-
-    def add(shape: tuple[int, ...]) -> None:
-        need[0] += 8 * int(np.prod(shape, dtype=float))
-
+    """Bytes of the work arrays of the loops of a method."""
+    sizes: list[int] = []
     for name in programs_of(method):
         program = program_for(s, name)
-        allocate(program.work, program.sizes(s), add)
-    return need[0]
+        allocate(program.work, program.sizes(s), lambda shape: sizes.append(8 * prod(shape)))
+    return sum(sizes)
 
 
-def allocated_by(call: Callable[[], Any]) -> int:
-    """The most that is allocated at one time during a call, its result included."""
-    if tracemalloc.is_tracing():  # somebody else's measurement is not to be disturbed
-        before = tracemalloc.get_traced_memory()[0]
-        tracemalloc.reset_peak()
-        call()
-        return max(0, tracemalloc.get_traced_memory()[1] - before)
-    tracemalloc.start()
+def allocated_by(call: Callable[..., Any], *arguments: Any) -> int:
+    """Peak allocation during a call, its result included."""
+    traced_before = tracemalloc.is_tracing()  # by the caller, who goes on tracing
+    if not traced_before:
+        tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
-        call()
+        tracemalloc.reset_peak()
+        call(*arguments)
         return max(0, tracemalloc.get_traced_memory()[1] - before)
     finally:
-        tracemalloc.stop()
+        if not traced_before:
+            tracemalloc.stop()

@@ -1,4 +1,4 @@
-"""One line of a comparison: a method on a backend, and everything that was measured of it."""
+"""One row of a comparison: a method on a backend, and everything that was measured of it."""
 
 from __future__ import annotations
 
@@ -12,22 +12,21 @@ from ..backends.counting import Count
 
 OK = "ok"
 NOT_APPLICABLE = "not applicable"
-"""The method has no place for something in the model, or the backend none for the method."""
+"""The method does not support something in the model, or the backend does not support the method."""
 TOO_LARGE = "too large"
-"""It would work, after a compilation longer than was asked for."""
+"""It would take too long to compile or to run."""
 FAILED = "failed"
 NOT_TRIED = "not tried"
-"""Interrupted, or the seconds granted were over."""
+"""Interrupted, or the time budget was used up."""
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Seconds per evaluation, over the turns a contender took."""
+    """Seconds per evaluation over the samples of a contender: their number, minimum and quartiles."""
 
     turns: int
     least: float
     quarter: float
-    """A quarter of the turns were quicker."""
     middle: float
     three_quarters: float
 
@@ -43,11 +42,11 @@ class Row:
     """llvm, loops, python; sparse or dense where a form of the equations is solved by SciPy or NumPy."""
     what: str = ""
     gives: str = "q̈"
-    """Accelerations, or ṗ where the method has none."""
+    """Accelerations q̈, or ṗ where the method has none."""
     iterates: bool = False
     status: str = NOT_TRIED
     reason: str = ""
-    """Why the status is not "ok": the error, or what is in the way."""
+    """Why the status is not "ok"."""
     disagreement: float | None = None
     """Largest difference from the oracle over all states, relative to the largest number in that state."""
     written: Count | None = None
@@ -57,15 +56,15 @@ class Row:
     """Per state of a batch of `batch_size`."""
     batch_size: int = 0
     compile_single: float | None = None
-    """Seconds from an empty cache to the first answer; None where nothing is compiled, or the code was kept from before."""
+    """Seconds from an empty cache to the first answer; None where nothing is compiled, or the code came from the cache."""
     compile_batch: float | None = None
-    """Seconds more to the first batch."""
+    """Seconds from there to the first batch."""
     code_bytes: int | None = None
     """Object code, for one state and for batches together; None where there is none."""
     work_bytes: int | None = None
-    """Arrays kept between calls, and the most that one more evaluation allocates (as tracemalloc sees it)."""
+    """Arrays that persist between calls, and the peak allocation of one more evaluation (by tracemalloc)."""
     auto: bool = False
-    """What method="auto" and backend="auto" give."""
+    """The choice of method="auto", backend="auto"."""
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -76,8 +75,18 @@ class Row:
     def label(self) -> str:
         return f"{self.method} · {self.backend}"
 
+    @property
+    def name(self) -> str:
+        """The method, marked where it gives no accelerations."""
+        return self.method + (f" ({self.gives})" if self.gives != "q̈" else "")
+
+    def operations(self, kind: str) -> int | None:
+        """Total of "written" or "compiled"."""
+        count: Count | None = getattr(self, kind)
+        return None if count is None else count.total
+
     def time(self, kind: str) -> float | None:
-        """Least seconds per evaluation: of one state ("single") or per state of a batch ("batch")."""
+        """Minimum of seconds per evaluation: of one state ("single") or per state of a batch ("batch")."""
         spread: Spread | None = getattr(self, kind)
         return None if spread is None else spread.least
 

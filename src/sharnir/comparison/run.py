@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from time import perf_counter
-from typing import Any
-
-import numpy as np
 
 from ..backends.compiled_programs import LIMIT
-from ..dynamics import Dynamics, warn_renamed
+from ..dynamics import Dynamics
 from ..errors import MethodError, ModelError, SingularError, known
 from ..machine import machine
 from ..model.garbage import no_collection
 from ..model.model import Model
-from ..programs.methods import METHODS, Method
-from .comparison import Comparison, facts
-from .contender import ComparisonContext, Contender, contenders
+from ..programs.methods import METHODS
+from ..reporting.progress import ProgressBar
+from ..reporting.timing import interleaved
+from ..solvers.formulation import warn_renamed
+from .comparison import Comparison, Settings, facts
+from .contender import SAMPLE, ComparisonContext, Contender, contenders
 from .oracle import Oracle
-from .progress import Bar
 from .row import NOT_TRIED, Spread
-from .states import STEP, States, motion, random_states
-from .timing import TURN
+from .states import STEP, motion, random_states
 
 BACKENDS = ("llvm", "loops", "python", "sparse", "dense")
-"""In the order they are tried: the quickest first, in case there is no time for all."""
+"""In the order they are tried: the fastest first, in case there is no time for all."""
 PREPARATION = 0.7
-"""Share of the seconds granted after which no further contender is made ready: the rest is for timing."""
+"""Share of the time budget after which no further contender is prepared: the rest is for timing."""
 
 
 def compare(
@@ -45,27 +43,26 @@ def compare(
     graph_limit: int = LIMIT,
     progress: bool | None = None,
 ) -> Comparison:
-    """Agreement, operations, time and memory of every method on every backend that applies. docs/compare.md says how.
+    """Agreement, operations, time and memory of every method on every backend that applies; docs/compare.md explains them.
 
-    methods      names of `sharnir.methods()`; all, if none is given
-    backends     of "llvm", "loops", "python", and "sparse", "dense" for what SciPy and NumPy solve; all, if none is given
-    states       random states, assembled where there are loops, in which every method must agree with the oracle
+    methods      names of `sharnir.methods()`; default: all
+    backends     of "llvm", "loops", "python", and "sparse", "dense" for what SciPy and NumPy solve; default: all
+    states       random states, assembled where there are closed loops, in which every method must agree with the oracle
     seed         of those states
     batch        states of a batch
-    rounds       turns that each contender takes; the spread is over these
-    budget       seconds for everything: what there was no time for is listed as not tried
-    cold         compile the loops anew too, a second each: they are the same for all models, and kept from before
+    rounds       samples taken of each contender; the spread is over these
+    budget       seconds for everything: contenders there was no time for are listed as not tried
+    cold         recompile the loops too, a second each: they are the same for all models, and cached
     graph_limit  nodes of a graph beyond which straight-line code is not compiled
-    progress     show a bar (default: where a terminal is there to see it and it takes a while)
+    progress     show a progress bar (default: on a terminal, after a second)
 
-    Ctrl-C ends it early: what was measured until then is returned, with status "interrupted".
+    Ctrl-C ends it early: what was measured so far is returned, with status "interrupted".
     """
     if not isinstance(model, Model):
         raise MethodError(f"compare needs a sharnir.Model, got {model!r}")
     chosen = [METHODS[name] for name in _names(methods, METHODS, "method")]
     wanted = _names(renamed(backends), BACKENDS, "backend")
-    numbers = {"states": states, "batch": batch, "rounds": rounds, "graph_limit": graph_limit}
-    for name, value in numbers.items():
+    for name, value in (("states", states), ("batch", batch), ("rounds", rounds), ("graph_limit", graph_limit)):
         if not isinstance(value, int) or value < 1:
             raise MethodError(f"{name} must be a whole number, at least 1; got {value!r}")
     if budget is not None and not budget > 0.0:
@@ -73,29 +70,29 @@ def compare(
     if not model.nv:
         raise MethodError(f"model {model.name!r} has no freedoms: there is nothing to solve for, and nothing to compare")
     begun = perf_counter()
-    result = Comparison(
-        model=facts(model),
-        machine=machine(),
-        settings={**numbers, "seed": seed, "cold": cold, "budget": budget, "turn": TURN, "step": STEP},
-    )
-    list_of = contenders(chosen, wanted, bool(model.constraints))
-    result.rows = [c.row for c in list_of]
-    deadline = None if budget is None else begun + budget
+    settings = Settings(
+        states=states, seed=seed, batch=batch, rounds=rounds, graph_limit=graph_limit, cold=cold, budget=budget,
+        turn=SAMPLE, step=STEP,
+    )  # fmt: skip
+    result = Comparison(facts(model), machine(), settings)
+    field = contenders(chosen, wanted, bool(model.constraints))
+    result.rows = [c.row for c in field]
     with tempfile.TemporaryDirectory(prefix="sharnir-compare-", ignore_cleanup_errors=True) as folder:
         try:
-            _choose(model, result)
-            ground = _ground(model, numbers, seed, cold, Path(folder), chosen)
-            result.oracle = ground.oracle.what
-            _measure(list_of, ground, rounds, begun, deadline, result, progress)
+            _find_automatic_choice(model, result)
+            momenta = any(c.row.gives == "ṗ" for c in field) and not model.constraints and not model.structure.coupled
+            context = _context(model, result, Path(folder), momenta)
+            result.oracle = context.oracle.what
+            _measure(field, context, begun, result, progress)
         except KeyboardInterrupt:
             result.status = "interrupted"
-        _finish(list_of, result)
+        _finish(field, result)
     result.seconds = perf_counter() - begun
     return result
 
 
 def renamed(backends: str | Iterable[str] | None) -> list[str] | None:
-    """With the name that loops had in the first version."""
+    """With today's name for "numba", which loops had in the first version."""
     names = [backends] if isinstance(backends, str) else backends
     return None if names is None else [warn_renamed() if name == "numba" else name for name in names]
 
@@ -113,79 +110,59 @@ def _names(given: str | Iterable[str] | None, there: Iterable[str], what: str) -
     return [name for name in names if name in asked]
 
 
-def _choose(model: Model, result: Comparison) -> None:
-    """What `auto` would take. A model that no method can solve is refused here, with the reason."""
+def _find_automatic_choice(model: Model, result: Comparison) -> None:
+    """What `auto` chooses. A model that no method can solve is refused here, with the reason."""
     try:
         d = Dynamics(model)
-        result.auto = {"method": d.method, "backend": d.closed.backend if d.closed else d.backend, "why": d.why}
+        result.auto = {"method": d.method, "backend": d.backend, "why": d.why}
     except (ModelError, SingularError):
         raise
-    except Exception as error:  # then at least the others can be compared
+    except Exception as error:  # the others can still be compared
         result.auto = {"method": "", "backend": "", "why": f"{type(error).__name__}: {error}"}
     for row in result.rows:
         row.auto = (row.method, row.backend) == (result.auto["method"], result.auto["backend"])
 
 
-def _ground(
-    model: Model, numbers: dict[str, int], seed: int, cold: bool, folder: Path, methods: Sequence[Method]
-) -> ComparisonContext:
-    import llvmlite.binding  # noqa: F401  (its import is nobody's compilation)
+def _context(model: Model, result: Comparison, folder: Path, momenta: bool) -> ComparisonContext:
+    import llvmlite.binding  # noqa: F401  (importing it must not count as anybody's compilation)
 
-    states = random_states(model, numbers["states"], seed)
-    moving = motion(model, states)
+    settings = result.settings
+    states = random_states(model, settings["states"], settings["seed"])
+    path = motion(model, states)
+    if momenta:
+        states, path = states.with_momenta(model), path.with_momenta(model)
     oracle = Oracle(model, states)
     oracle.answers()
-    ground = ComparisonContext(oracle, moving, {}, numbers["batch"], numbers["graph_limit"], cold, folder)
-    if any(method.name == "momentum" for method in methods) and not model.constraints and not model.structure.coupled:
-        ground.momenta = {"states": _momenta(model, states), "motion": _momenta(model, moving)}
-    return ground
+    return ComparisonContext(oracle, path, settings["batch"], settings["graph_limit"], settings["cold"], folder)
 
 
-def _momenta(model: Model, s: States) -> np.ndarray:
-    """By the kernel as it is written: where they come from does not matter, only that they belong to the speeds."""
-    d = Dynamics(model, "momentum", "python")
-    return np.array([d.momenta(s.q[k], s.v[k], float(s.t[k])) for k in range(len(s))])
-
-
-def _measure(
-    all_of: list[Contender],
-    ground: ComparisonContext,
-    rounds: int,
-    begun: float,
-    deadline: float | None,
-    result: Comparison,
-    progress: bool | None,
-) -> None:
-    """Make all ready, then let them take turns."""
-    in_order = sorted(all_of, key=lambda c: (not c.row.auto, BACKENDS.index(c.row.backend)))
-    with Bar(progress, f"comparing on {ground.oracle.model.name}", 2 * len(in_order)) as bar:
+def _measure(field: list[Contender], context: ComparisonContext, begun: float, result: Comparison, progress: bool | None) -> None:
+    """Prepare all, then sample them in turn."""
+    budget, rounds = result.settings["budget"], result.settings["rounds"]
+    in_order = sorted(field, key=lambda c: (not c.row.auto, BACKENDS.index(c.row.backend)))
+    with ProgressBar(progress, f"comparing on {context.oracle.model.name}", 2 * len(in_order)) as bar:
         for k, contender in enumerate(in_order):
-            bar.update(k, f"{contender.row.label}: make ready, check")
-            if deadline is not None and perf_counter() > begun + PREPARATION * (deadline - begun):
-                contender.row.reason = f"the budget of {deadline - begun:g} s was used up"
+            bar.update(k, f"preparing {contender.row.label}")
+            if budget is not None and perf_counter() - begun > PREPARATION * budget:
+                contender.row.reason = f"the budget of {budget:g} s was used up"
                 result.status = "out of time"
                 continue
-            contender.prepare(ground)
-        ready = [c for c in in_order if c.row.ok]
+            contender.prepare(context)
+        watches = [w for c in in_order if c.row.ok for w in (c.single, c.batch) if w is not None]
         with no_collection():  # it would fall on one contender or another
-            for turn in range(rounds):
-                bar.update(len(in_order) * (1 + turn / rounds), f"round {turn + 1} of {rounds}")
-                if turn and deadline is not None and perf_counter() > deadline:
+            for k in interleaved(watches, rounds):
+                bar.update(len(in_order) * (1 + k / rounds), f"round {k + 1} of {rounds}")
+                if k and budget is not None and perf_counter() - begun > budget:
                     result.status = "out of time"
                     break
-                for contender in ready:
-                    for watch in (contender.one, contender.many):
-                        assert watch is not None
-                        watch.take_turn(first=turn == 0)
 
 
-def _finish(all_of: list[Contender], result: Comparison) -> None:
+def _finish(field: list[Contender], result: Comparison) -> None:
     """Times into rows, and the rows in order."""
-    for c in all_of:
-        row: Any = c.row
-        for kind, watch in (("single", c.one), ("batch", c.many)):
-            if watch is not None and watch.seconds and row.ok:
-                setattr(row, kind, Spread.of(watch.seconds))
+    for c in field:
+        row = c.row
+        if row.ok and c.single and c.batch:
+            row.single, row.batch = Spread.of(c.single.seconds), Spread.of(c.batch.seconds)
         if row.status == NOT_TRIED and not row.reason:
             row.reason = "interrupted"
     result.rank()

@@ -1,42 +1,63 @@
-"""Where the methods are compared: random states that meet the constraints, and a short motion through one of them."""
+"""Where the methods are compared: random states that satisfy the constraints, and a short motion through one of them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..dynamics import Dynamics
 from ..equations.assembly import moved
 from ..errors import AssemblyError
 from ..model.model import Model
 
 STEP = 1e-3
-"""Seconds between neighbouring states of the motion: what a method that improves its last answer would meet in a run."""
+"""Seconds between neighbouring states of the motion: what a warm-started method would meet in a simulation."""
 LENGTH = 33
-"""States of the motion, which is then followed back again: a round of 64 without a jump."""
-_REACH = (1.0, 0.3, 0.1, 0.0)
-"""How far from neutral a start of assembly is looked for, once a random position could not be assembled."""
+"""States of the motion, which is then followed back: a cycle of 64 without a jump."""
+_DISTANCES = (1.0, 0.3, 0.1, 0.0)
+"""How far from neutral assembly starts, once a random position could not be assembled."""
+
+Arguments = tuple[np.ndarray, np.ndarray, np.ndarray, float | np.ndarray]
+"""q, v (or p), τ, t of one evaluation."""
 
 
 @dataclass(frozen=True)
 class States:
-    """Rows of q, v, τ; all at their time t."""
+    """Rows of q, v, τ, and their times t."""
 
     q: np.ndarray
     v: np.ndarray
     tau: np.ndarray
     t: np.ndarray
+    p: np.ndarray | None = None
+    """Momenta, where the form in momenta is compared."""
 
     def __len__(self) -> int:
         return len(self.q)
 
-    def taken(self, which: np.ndarray) -> States:
-        """These rows, in this order."""
-        return States(*(np.ascontiguousarray(x[which]) for x in (self.q, self.v, self.tau, self.t)))
+    def _speeds(self, gives: str) -> np.ndarray:
+        if gives == "q̈":
+            return self.v
+        assert self.p is not None
+        return self.p
+
+    def single(self, gives: str, k: int) -> Arguments:
+        """Arguments of an evaluation that gives q̈ or ṗ in state k."""
+        return self.q[k].copy(), self._speeds(gives)[k].copy(), self.tau[k].copy(), float(self.t[k])
+
+    def batch(self, gives: str, which: np.ndarray) -> Arguments:
+        """Arguments for these states, in this order."""
+        return self.q[which], self._speeds(gives)[which], self.tau[which], self.t[which]
+
+    def with_momenta(self, model: Model) -> States:
+        """By the interpreter: how they are computed does not matter, only that they belong to the velocities."""
+        d = Dynamics(model, "momentum", "python")
+        return replace(self, p=np.array([d.momenta(q, v, float(t)) for q, v, t in zip(self.q, self.v, self.t, strict=True)]))
 
 
 def random_states(model: Model, n: int, seed: int) -> States:
-    """Coordinates anywhere in [−1, 1], speeds and joint forces of order one, times within the first second."""
+    """Coordinates in [−1, 1], velocities and joint forces of order one, times within the first second."""
     rng = np.random.default_rng(seed)
     rows = [_random_state(model, rng, float(rng.uniform())) for _ in range(n)]
     return States(*(np.array([row[k] for row in rows], dtype=float) for k in range(4)))
@@ -46,18 +67,16 @@ def _random_state(model: Model, rng: np.random.Generator, t: float) -> tuple[np.
     q, v, tau = model.random_q(rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
     if not model.constraints:
         return q, v, tau, t
-    for reach in (None, *_REACH):
-        start = q if reach is None else moved(model, model.neutral(), reach * rng.uniform(-1.0, 1.0, model.nv), t)
+    for distance in _DISTANCES:
         try:
-            return *model.assemble(start, v, t), tau, t
+            return *model.assemble(q, v, t), tau, t
         except AssemblyError:
-            if reach == 0.0:
-                raise
-    raise AssertionError
+            q = moved(model, model.neutral(), distance * rng.uniform(-1.0, 1.0, model.nv), t)
+    return *model.assemble(q, v, t), tau, t
 
 
 def motion(model: Model, start: States) -> States:
-    """From the first state on at constant speed, in steps of `STEP`, there and back."""
+    """From the first state on at constant velocity, in steps of `STEP`, there and back."""
     q, v, tau, t = start.q[0], start.v[0], start.tau[0], float(start.t[0])
     rows = [(q, v)]
     while len(rows) < LENGTH:
@@ -65,10 +84,9 @@ def motion(model: Model, start: States) -> States:
         if model.constraints:
             try:
                 q, v = model.assemble(q, v, t)
-            except AssemblyError:  # an end of the way: it is followed back from here
+            except AssemblyError:  # the end of the range of motion: back from here
                 break
         rows.append((q, v))
     rows += rows[-2:0:-1]
     n = len(rows)
-    way_q, way_v = (np.array([row[k] for row in rows]) for k in range(2))
-    return States(way_q, way_v, np.tile(tau, (n, 1)), np.full(n, t))
+    return States(np.array([q for q, _ in rows]), np.array([v for _, v in rows]), np.tile(tau, (n, 1)), np.full(n, t))

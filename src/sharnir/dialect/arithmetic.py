@@ -23,7 +23,7 @@ RELAXED = "contract nsz arcp reassoc"
 
 
 class Mismatch(Exception):
-    """An operation that does not exist for these values; the caller knows file and line."""
+    """An operation that does not exist for these values; the caller adds file and line."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class Options:
     inline: int = 300
     """Functions with more nodes than this, those they call included, stay functions."""
     vectorize: bool = False
-    """Whether LLVM looks for loops over numbers to do several at once: longer to compile."""
+    """Whether LLVM's loop vectoriser runs: longer to compile."""
 
 
 STEPPING = Options(exact=True, branches=True, inline=60)
-"""For code that looks at numbers and calls others: the bits of the interpreter, quick to compile."""
+"""For code that branches on numbers and calls other code: bit for bit the interpreter, quick to compile."""
 
 
 _VERBS: dict[type, str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}
@@ -303,9 +303,9 @@ class Arithmetic:
         if self.options.exact:  # the bits of the interpreter
             return Number(self.w.libm(name, wide), self.w.lanes > 1)
         if self._seen_in != self.w.here or ("sin", wide) not in self._seen:
-            kept = dict(self._seen) if self._seen_in == self.w.here else {}
+            seen = dict(self._seen) if self._seen_in == self.w.here else {}
             sine, cosine = sines_and_cosines(self.w, [wide])[0]
-            self._seen = kept | {("sin", wide): sine, ("cos", wide): cosine}  # what came before is known here too
+            self._seen = seen | {("sin", wide): sine, ("cos", wide): cosine}  # what came before is known here too
             self._seen_in = self.w.here
         return Number(self._seen[name, wide], self.w.lanes > 1)
 

@@ -3,7 +3,7 @@
     class Poses(NamedTuple):
         G: Array["nb1", 9]      # cosines, world -> body
 
-A shape is made of numbers and of names; whoever allocates the arrays says what the names mean ("n+1" is one more than n).
+A shape is made of numbers and of names; the names get their values where the arrays are allocated ("n+1" is one more than n).
 """
 
 

@@ -1,6 +1,6 @@
 """Many states through a function that takes one at a time, or as many as there are lanes: rows in, rows out.
 
-Arrays of the caller hold one state after the other; a function with lanes wants them side by side, lanes innermost. Some
+Arrays of the caller hold one state after the other; a function with lanes needs them side by side, lanes innermost. Some
 states are laid out so, the function is called, its results are laid out as rows again.
 """
 

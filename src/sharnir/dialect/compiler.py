@@ -76,7 +76,7 @@ class Unit:
         """Integers and numbers never share a place: what is stored in the one does not change the other."""
         return ", !tbaa !5" if kind == INTEGERS else ", !tbaa !6"
 
-    def kept(self, callee: Any, args: Sequence[Any]) -> tuple[str, list[str], Any]:
+    def outlined(self, callee: Any, args: Sequence[Any]) -> tuple[str, list[str], Any]:
         """A function that stays one: its name, the LLVM values it is called with, and what it returns, as a pattern."""
         flat: list[tuple[str, str]] = []
         shape = tuple(flatten(x, flat, self.options.lanes) for x in args)
@@ -121,7 +121,7 @@ class Function:
         return name
 
     def _word(self, base: str, at: int) -> str:
-        """A word of the list of arrays. It never changes while the function runs, and LLVM is told so."""
+        """A word of the list of arrays. It never changes while the function runs; the load is marked invariant."""
         if (base, at) not in self._words:
             place, name = self.w.name(), self.w.name()
             self._first.append(f"  {place} = getelementptr inbounds i64, ptr {base}, i64 {at}")
@@ -154,7 +154,7 @@ class Function:
             return Frame(self, callee, args).run()
         try:
             args = [GroupValue(x.declared, self._moved(x), 0, x.shared) if isinstance(x, GroupValue) else x for x in args]
-            name, values, pattern = self.unit.kept(callee, args)
+            name, values, pattern = self.unit.outlined(callee, args)
         except Mismatch as error:
             raise refuse(caller, node, str(error)) from None
         leaves: list[tuple[str, str]] = []

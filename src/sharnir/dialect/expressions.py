@@ -38,7 +38,7 @@ _BUILTINS = {abs, complex, int, max, min}
 
 
 class Expressions:
-    """What a Frame knows of expressions."""
+    """The part of a Frame that compiles expressions."""
 
     into: Function
     unit: Unit
@@ -174,7 +174,7 @@ class Expressions:
         last = self.value(node.comparators[0])
         out = self.a.compare(type(node.ops[0]), self.value(node.left), last)
         for op, part in zip(node.ops[1:], node.comparators[1:], strict=True):
-            aside = self._aside(partial(self.value, part))  # Python looks at it only if all was true so far
+            aside = self._aside(partial(self.value, part))  # Python evaluates it only if all before was true
             if not aside.harmless:
                 raise Mismatch("a chain of comparisons that loads or calls: write it with `and`")
             self.w.lines += aside.lines
@@ -253,7 +253,7 @@ class Expressions:
         return Integer(name) if isinstance(x, Integer) else Number(name, self.w.lanes > 1)
 
     def _aside(self, work: Callable[[], Any]) -> _Aside:
-        """What `work` writes, kept apart under a label of its own, and what it returns."""
+        """What `work` writes, collected under a label of its own, and what it returns."""
         w = self.w
         lines, here, first = w.lines, w.here, w.label()
         w.lines, w.here = [], first
@@ -264,7 +264,7 @@ class Expressions:
             w.lines, w.here = lines, here
 
     def _take(self, aside: _Aside) -> None:
-        """Write what was kept apart, as a block or several."""
+        """Write what was collected, as one block or several."""
         self.w.block(aside.first)
         self.w.lines += aside.lines
         self.w.here = aside.last
@@ -350,5 +350,5 @@ class _Aside:
 
     @property
     def harmless(self) -> bool:
-        """Whether they can be carried out though nobody may want their value."""
+        """Whether they can be evaluated even if their value is not needed."""
         return self.first == self.last and not any(word in line for line in self.lines for word in _EFFECTS)

@@ -218,7 +218,7 @@ class Frame(Names):
         for name, now in list(self.names.items()):
             first = ring.at_entry.get(name, now)
             if first is not now and (name, id(first)) in self.reads:
-                rule = f"{name!r} is {described(first)} when the loop begins and {described(now)} when it goes round"
+                rule = f"{name!r} is {described(first)} when the loop begins and {described(now)} in the next iteration"
                 raise refuse(self.function, node, rule)
             if first is not now or any(ways.get(name, now) is not now for ways in ring.left):
                 self.names[name] = Unclear()
@@ -250,24 +250,24 @@ class Frame(Names):
         else:
             self._loop(node, low, high, step)
 
-    def _unrolled(self, node: ast.For, name: str, turns: range) -> None:
-        """Turn after turn with a known variable, which has a place of its own afterwards as any other name."""
+    def _unrolled(self, node: ast.For, name: str, rounds: range) -> None:
+        """Iteration by iteration with a known variable, which is stored afterwards like any other name."""
         before = {name: self.names[name]} if name in self.names else {}
-        for k in turns:
+        for k in rounds:
             self.names[name] = k
             self.block(node.body)
         self.names.pop(name, None)
         self.names |= before
-        if turns:
-            self.store(name, turns[-1])
+        if rounds:
+            self.store(name, rounds[-1])
 
-    def _worth_unrolling(self, node: ast.For, turns: int) -> bool:
+    def _worth_unrolling(self, node: ast.For, rounds: int) -> bool:
         inside = [n for statement in node.body for n in ast.walk(statement)]
-        if any(isinstance(n, (ast.Continue, ast.Break, ast.Return)) for n in inside) or turns > UNROLLED:
+        if any(isinstance(n, (ast.Continue, ast.Break, ast.Return)) for n in inside) or rounds > UNROLLED:
             return False
         if any(isinstance(n, ast.Name) and n.id == node.target.id and isinstance(n.ctx, ast.Store) for n in inside):  # type: ignore[attr-defined]
             return False
-        return turns <= 1 or turns * nodes_in(node.body, self.function) <= UNROLLED_NODES
+        return rounds <= 1 or rounds * nodes_in(node.body, self.function) <= UNROLLED_NODES
 
     def _loop(self, node: ast.For, low: Any, high: Any, step: int) -> None:
         assert isinstance(node.target, ast.Name)

@@ -61,7 +61,7 @@ class Compiled:
         self.call = CALLBACK(self.address)
         """Called with the address of the argument list; lets other threads run meanwhile."""
         self.call_with_gil = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(self.address)
-        """The same without letting go of the interpreter: for single states."""
+        """The same without releasing the GIL: for single states."""
 
 
 def compile_text(text: str, store: Cache) -> Compiled:

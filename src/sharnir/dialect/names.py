@@ -74,7 +74,7 @@ def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
 
 @cache
 def weight(function: Any) -> int:
-    """How much text a call brings when everything is written out: nodes of the function and of all it calls by name."""
+    """Size of a call when everything is inlined: nodes of the function and of all it calls by name."""
     return nodes_in(syntax(function).body, function)
 
 

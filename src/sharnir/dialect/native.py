@@ -24,27 +24,27 @@ from .source import texts
 class Native:
     """A native function and its list of arguments. Lives as long as anything that calls it keeps it."""
 
-    __slots__ = ("_call", "_descriptor", "_keep", "address", "arrays", "call_with_gil", "place")
+    __slots__ = ("_alive", "_call", "_descriptor", "address", "arrays", "call_with_gil", "place")
 
-    def __init__(self, code: Any, descriptor: Sequence[int], keep: Any) -> None:
+    def __init__(self, code: Any, descriptor: Sequence[int], alive: Any) -> None:
         self._descriptor = np.array(descriptor, dtype=np.int64)
         self._call = code.call
-        self._keep = (code, keep)
-        self.arrays = keep
+        self._alive = (code, alive)
+        self.arrays = alive
         """What it is bound to."""
         self.address: int = code.address
         """Of the function."""
         self.place: int = self._descriptor.ctypes.data
         """Of its list."""
         self.call_with_gil: Callable[[], None] = partial(getattr(code, "call_with_gil", code.call), self.place)
-        """The call without letting go of the interpreter, for what takes microseconds. Does not keep this alive."""
+        """The call without releasing the GIL, for what takes microseconds. Does not keep this object alive."""
 
     def __call__(self) -> None:
         self._call(self.place)
 
     def keep(self, x: Any) -> None:
         """Whatever else must live as long as this."""
-        self._keep = (self._keep, x)
+        self._alive = (self._alive, x)
 
     @property
     def status(self) -> int:

@@ -57,6 +57,6 @@ class Scattered(NamedTuple):
 
 
 def scatter(s):
-    """target[place[k]] += source[k], one after the other: several may go to one place."""
+    """target[place[k]] += source[k], in order: several may add to one place."""
     for k in range(s.place.shape[0]):
         s.target[s.place[k]] = s.target[s.place[k]] + s.source[k]

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ARRAYS = {"Array", "IntegerArray", "ComplexArray"}
-NOT_OF_THE_DIALECT = {"__init__.py", "program.py"}  # what surrounds it in the packages that hold it
-LOOKS_AT_NUMBERS = {"iterative.py", "partition.py", "stepping"}  # files and folders; never traced
+NOT_OF_THE_DIALECT = {"__init__.py", "program.py", "methods.py"}  # other files of packages written in the dialect
+BRANCHES_ON_NUMBERS = {"iterative.py", "partition.py", "stepping"}  # files and folders; never traced
 
 STATEMENTS = (ast.Assign, ast.AugAssign, ast.For, ast.While, ast.If, ast.Return, ast.Expr, ast.Continue, ast.Break, ast.Pass)
 EXPRESSIONS = (
@@ -40,7 +40,7 @@ Problem = tuple[int, str]
 
 # --- functions ----------------------------------------------------------------------------------------------------------------
 def function_problems(tree: ast.FunctionDef, numbers: bool = False) -> list[Problem]:
-    """Line and rule of everything in a function that is not of the dialect. `numbers`: it looks at numbers."""
+    """Line and rule of everything in a function that is not of the dialect. `numbers`: it may branch on numbers."""
     a = tree.args
     found = []
     if a.posonlyargs or a.kwonlyargs or a.vararg or a.kwarg or a.defaults or a.kw_defaults:
@@ -113,7 +113,7 @@ def check(path: Path | str) -> list[str]:
     """What breaks the form of the dialect in one file, as `file:line: what`; nothing for a clean one."""
     path = Path(path)
     module = ast.parse(path.read_text(encoding="utf-8"))
-    numbers = bool({path.name, path.parent.name} & LOOKS_AT_NUMBERS)
+    numbers = bool({path.name, path.parent.name} & BRANCHES_ON_NUMBERS)
     found = {problem for node in module.body for problem in _top_level(node, numbers)}
     for node in ast.walk(module):
         for name in (getattr(node, part, None) for part in ("id", "arg", "attr", "name")):

@@ -32,7 +32,7 @@ COS = (
 def sines_and_cosines(w: Writer, args: list[str]) -> list[tuple[str, str]]:
     """(sine, cosine) of each argument; one branch to the slow path for all of them together.
 
-    Only the lanes that are beyond LIMIT take what libm says: what a lane gets does not depend on its neighbours.
+    Only the lanes beyond LIMIT take libm's result, so that a lane does not depend on its neighbours.
     """
     beyond = [w.let(f"fcmp ogt {w.T} {w.call('fabs', x)}, {w.const(LIMIT)}") for x in args]
     any_beyond = beyond[0]
@@ -54,7 +54,7 @@ def sines_and_cosines(w: Writer, args: list[str]) -> list[tuple[str, str]]:
 
 
 UNLIKELY = '!0 = !{!"branch_weights", i32 1, i32 100000}'
-"""What !prof !0 refers to: every module that uses this must say it."""
+"""The metadata !prof !0 refers to: every module that uses this must contain it."""
 
 
 def _sincos(w: Writer, x: str) -> tuple[str, str]:

@@ -40,7 +40,7 @@ class Unclear:
 
 
 class Names(Expressions):
-    """What a Frame knows of names."""
+    """The part of a Frame that handles names."""
 
     direct: frozenset[str]
     assigned: frozenset[str]

@@ -41,7 +41,7 @@ def syntax(function: Any) -> ast.FunctionDef:
 
 @cache
 def check_form(function: Any, numbers: bool) -> None:
-    """Refuse a function that has what the dialect has not. `numbers`: it may look at numbers."""
+    """Refuse a function that is not of the dialect. `numbers`: it may branch on numbers."""
     for line, rule in function_problems(syntax(function), numbers):
         raise DialectError(f"{function.__code__.co_filename}:{line}: {rule}")
 
@@ -53,7 +53,7 @@ def is_foreign(function: Any) -> bool:
 
 @cache
 def closure(function: Any) -> tuple[types.FunctionType, ...]:
-    """The functions of the dialect that a function calls or hands on, directly or not, callees first, itself last."""
+    """The functions of the dialect that a function calls or passes on, directly or not, callees first, itself last."""
     found: dict[int, Any] = {}
 
     def visit(f: Any) -> None:

@@ -34,10 +34,6 @@ from .normalization import normalize
 from .partition import Partition, reconsider, recover
 from .solution import Closed, Correction, Keeping
 
-MATRIX = ("composite", "direct", "recursive", "kosynka", "stepanenko")
-"""Methods that make an inertia matrix; 'separate' makes W = JM⁻¹ by sweeps instead."""
-
-
 LIMIT = 40_000
 """Nodes of a graph beyond which the solution is a loop. What the state gives is straight-line code even then, so that less is
 saved by it than in a tree."""
@@ -61,20 +57,20 @@ class ConstrainedEquations:
 
     def __init__(self, model: Model, method: Method, backend: str = "auto", store: Cache | None = None) -> None:
         self.model, self.structure = model, model.freeze()
-        self.form = CLOSED_FORMS.get(method.name)
+        if not method.constrains:
+            able = known(name for name, other in METHODS.items() if other.constrains)
+            raise MethodError(f"method {method.name!r} does not handle closed loops and constraints; choose {able}")
+        self.form = CLOSED_FORMS[method.name] if method.constrains == "form" else None
         """Where the method stays a dense form: state by state."""
-        if self.form is None and method.name not in (*MATRIX, "separate"):
-            raise MethodError(
-                f"method {method.name!r} has no place for closed loops and constraints; choose "
-                f"{known([*MATRIX, 'separate', 'extended', 'lagrange1', 'maggi'])}"
-            )
         self.method = METHODS["composite"] if self.form else method
+        self.by_sweeps = self.method.constrains == "sweeps"
+        """Whether W = M⁻¹Jᵀ comes from sweeps over the tree and not from an inertia matrix."""
         self.backend = "python" if backend == "python" else "llvm"
         self.table = table_of(model)
         self.store = store or Cache()
         s = self.structure
         self.sizes = {"n": s.nv, "nq": s.nq, "m": len(self.table), "mh": self.table.n_holonomic}
-        self.sizes["nm"] = 0 if self.method.name == "separate" else s.nv
+        self.sizes["nm"] = 0 if self.by_sweeps else s.nv
         self._functions: dict[bool, GraphRunner] = {}
         self._whole: dict[bool, tuple[Graph, dict[str, Any], Any]] = {}
 
@@ -97,7 +93,7 @@ class ConstrainedEquations:
 
         c: Any = allocate(Closed, self.sizes, lambda shape: np.full(shape, np.nan, dtype=dtype))
         rows = self.table.trace(values)
-        if self.method.name == "separate":
+        if self.by_sweeps:
             put(c.free, run("forward/separate").qdd)
             still = run("speeds", {"p": [0.0] * s.nv}).v
             for k, row in enumerate(rows.J):
@@ -232,8 +228,8 @@ class ConstrainedEquations:
                 inputs = self.inputs(graph, wrenches)
                 c = self.state(inputs, object)
             unset = ("y", "S", "L", "z", "d", "e", "delta", *(() if self.is_small else ("lam", "qdd")))
-            unset += ("M", "right") if self.method.name == "separate" or self.is_small else ()
-            unset += ("W", "free") if self.method.name != "separate" and not self.is_small else ()
+            unset += ("M", "right") if self.by_sweeps or self.is_small else ()
+            unset += ("W", "free") if not self.by_sweeps and not self.is_small else ()
             outputs = {name: tuple(x.ravel()) for name, x in c._asdict().items() if name not in unset}
             self._functions[wrenches] = GraphRunner(TracedProgram(graph, inputs, outputs), store=self.store)
         return self._functions[wrenches]

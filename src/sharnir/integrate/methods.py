@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import MethodError, known
+from ..reporting.table import PrintedList
 from .stepping.adams import AdamsMemory, adams
 from .stepping.dop853 import DOP853_SIZES, DOP853_TABLEAU, dop853
 from .stepping.dopri5 import DOPRI5_SIZES, DOPRI5_TABLEAU, dopri5
@@ -158,16 +159,14 @@ def integrator(name: str) -> Integrator:
     return INTEGRATORS[name]
 
 
-class IntegratorTable(list):
+class IntegratorTable(PrintedList[Integrator]):
     """A list of integrators that prints as a table."""
 
-    def __str__(self) -> str:
-        rows = [("integrator", "what it is", "order", "step", "source", "when to use it")]
-        rows += [(m.name, m.what, m.order, "adaptive" if m.adaptive else "fixed", m.source, m.use) for m in self]
-        widths = [max(len(row[k]) for row in rows) for k in range(6)]
-        return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows)
+    head = ("integrator", "what it is", "order", "step", "source", "when to use it")
 
-    __repr__ = __str__
+    @staticmethod
+    def row(item: Integrator) -> tuple[str, ...]:
+        return item.name, item.what, item.order, "adaptive" if item.adaptive else "fixed", item.source, item.use
 
 
 def integrators() -> IntegratorTable:

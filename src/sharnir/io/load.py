@@ -3,52 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from ..errors import FormatError
 from ..model.model import Model
+from ..types import FilePath
+from .xml import read_xml
 
 READABLE = ".urdf (URDF), .xml or .mjcf (MuJoCo's MJCF), .yaml or .yml (sharnir's own)"
 
 
 def load(
-    path: str | PathLike[str],
+    path: FilePath,
     floating: bool = False,
     strict: bool = False,
-    package_paths: Iterable[str | PathLike[str]] = (),
+    package_paths: FilePath | Iterable[FilePath] = (),
     passive: bool = True,
 ) -> Model:
     """A model from a file; `model.import_report` says what became of each part of it.
 
-    floating       free the root of a URDF from the ground: six more freedoms
+    floating       the root of a URDF is free instead of fixed to the ground: six more degrees of freedom
     strict         refuse a file of which anything would be approximated or ignored
-    package_paths  folders in which the packages of `package://…` stand, before ROS_PACKAGE_PATH and the file's own
+    package_paths  folders that contain the packages of `package://…`, before ROS_PACKAGE_PATH and the file's own
     passive        False leaves damping, friction and stiffness out
     """
+    # each reader is imported where it is needed: YAML and its checks take longer to import than a model to load
     path = Path(path)
     suffix = path.suffix.lower()
-    options: dict[str, Any] = {"floating": floating, "strict": strict, "package_paths": package_paths, "passive": passive}
-    if suffix == ".urdf":
+    root = read_xml(path) if suffix in (".xml", ".mjcf") else None
+    if suffix == ".urdf" or (root is not None and root.tag == "robot"):
         from .urdf import load_urdf
 
-        return load_urdf(path, floating, strict, package_paths, passive)
-    if suffix in (".xml", ".mjcf"):
-        from .xml import read_xml
-
-        root = read_xml(path)
-        if root.tag == "robot":
-            from .urdf import load_urdf
-
-            return load_urdf(path, floating, strict, package_paths, passive, root)
+        return load_urdf(path, floating, strict, package_paths, passive, root)
+    if root is not None:
         from .mjcf import load_mjcf
 
-        return load_mjcf(path, **options)
+        return load_mjcf(path, floating=floating, strict=strict, package_paths=package_paths, passive=passive)
     if suffix in (".yaml", ".yml"):
         from .native import load_native
 
-        return load_native(path, **options)
+        return load_native(path, floating=floating, strict=strict, package_paths=package_paths, passive=passive)
     if suffix == ".xacro":
-        raise FormatError(f"{path}: xacro is a language of macros, not a model; run it first: xacro {path.name} > {path.stem}")
+        raise FormatError(f"{path}: xacro is a macro language, not a model; run it first: xacro {path.name} > {path.stem}")
     raise FormatError(f"{path}: cannot tell the format from the suffix {suffix!r}; what can be read: {READABLE}")

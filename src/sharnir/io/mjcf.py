@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,29 +13,31 @@ from ..model.import_report import ImportReport
 from ..model.joints import Free
 from ..model.model import Model
 from ..model.pose import Pose
-from .mjcf_bodies import Carrier, Names, add_bodies, body_label, pose_of
+from ..types import FilePath, FloatArray
+from .mjcf_bodies import Names, add_bodies, body_label, pose_of
 from .mjcf_compile import compile_source, import_mujoco, is_disabled
 from .mjcf_equality import Couplings, add_loops, read_couplings
 from .mjcf_joints import FREE, WIDTH_Q, WIDTH_V, JointReader, Part, add_joints, joint_names
 from .mjcf_rest import add_visuals, free_pose, report_options, report_others
 from .mjcf_source import read_source
 from .mjcf_tendons import Place, add_tendons
+from .rigid_groups import Carrier
 
 
 def load_mjcf(
-    path: str | os.PathLike[str],
+    path: FilePath,
     *,
     floating: bool = False,
     strict: bool = False,
-    package_paths: Iterable[str | os.PathLike[str]] = (),
+    package_paths: FilePath | Iterable[FilePath] = (),
     passive: bool = True,
 ) -> Model:
     """A model from an MJCF file; `model.import_report` says what became of each part of it.
 
-    Coordinates are MuJoCo's qpos in the same order, speeds its qvel, but for the velocity of a free body: ours is in the
-    body's axes. `model.keyframes` has the keyframes of the file, and "qpos0", its initial position.
+    Coordinates are MuJoCo's qpos in the same order, speeds its qvel, except the velocity of a free body, which is in the
+    body's axes here. `model.keyframes` has the keyframes of the file, and "qpos0", its initial position.
 
-    floating       put a free joint under the one body of the world that has none
+    floating       add a free joint to the one body of the world, if it has none
     strict         refuse a file of which anything would be approximated or ignored
     package_paths  folders besides the file's own from which includes and meshes may come
     passive        False leaves damping and stiffness out
@@ -79,11 +80,11 @@ def _floating_body(compiled: Any, path: Path) -> int:
 
 
 class _Builder:
-    """Bodies, joints and equalities of a compiled model, one after another into ours."""
+    """Bodies, joints and equalities of a compiled model, added to ours."""
 
     def __init__(self, model: Model, compiled: Any, report: ImportReport, path: Path) -> None:
         self.model, self.compiled, self.report, self.path = model, compiled, report, path
-        self.carriers: list[Carrier] = []
+        self.carriers: Mapping[int, Carrier] = {}
         self.placed: dict[str, list[int]] = {}
         """Joint of the model -> joints of the file; none for the one that floating=True added."""
 
@@ -91,7 +92,7 @@ class _Builder:
         compiled, self.floated = self.compiled, floated
         moving = [i == floated or compiled.body_jntnum[i] > 0 for i in range(compiled.nbody)]
         if not any(moving):
-            raise FormatError(f"{self.path}: nothing moves: no body has a joint; floating=True lets a single one float")
+            raise FormatError(f"{self.path}: nothing moves: no body has a joint; floating=True makes a single body float")
         self.couplings = read_couplings(compiled, self.report)
         self.carriers = add_bodies(self.model, compiled, moving.__getitem__, self.report)
         reader, names = JointReader(compiled, self.couplings.held, passive, self.report), Names()
@@ -103,18 +104,18 @@ class _Builder:
 
     def _joints(self, i: int, reader: JointReader, names: Names) -> None:
         compiled, child = self.compiled, self.carriers[i].body
-        above = self.carriers[compiled.body_parentid[i]]
+        above = self.carriers[int(compiled.body_parentid[i])]
         ids = range(compiled.body_jntadr[i], compiled.body_jntadr[i] + compiled.body_jntnum[i])
         if i == self.floated:
             parts, child_at, at = [Part(f"{child} float", Free(), Pose())], Pose(), Pose()
-            self.report.honoured("free joint", f"body {child!r}", "put there by floating=True")
+            self.report.honoured("free joint", f"body {child!r}", "added by floating=True")
         else:
             parts, child_at = reader.chain(ids, joint_names(compiled, ids, child))
             at = above.at @ pose_of(compiled.body_pos[i], compiled.body_quat[i])
             if compiled.jnt_type[ids[0]] == FREE:
                 at = Pose()  # its coordinates say where it is in the world
-        apart = not self.couplings.told_apart.isdisjoint(ids)
-        made = add_joints(self.model, names, parts, above.body, child, at, child_at, apart)
+        separate = not self.couplings.separate.isdisjoint(ids)
+        made = add_joints(self.model, names, parts, above.body, child, at, child_at, separate)
         self.placed |= {name: [ids[k] for k in own if len(ids)] for name, own in made.items()}
 
     def _couple(self, couplings: Couplings) -> None:
@@ -134,17 +135,17 @@ class _Builder:
                     q, v = q + WIDTH_Q[kind], v + WIDTH_V[kind]
         return out
 
-    def keyframes(self) -> dict[str, np.ndarray]:
+    def keyframes(self) -> dict[str, FloatArray]:
         """Positions of the file in our coordinates."""
         c = self.compiled
         out = {"qpos0": self._coordinates(c.qpos0)}
         for k in range(c.nkey):
             label = c.key(k).name or f"key{k}"
             out[label] = self._coordinates(c.key_qpos[k])
-            self.report.kept("keyframe", f"key {label!r}", "in model.keyframes; its speeds and controls are not")
+            self.report.kept("keyframe", f"key {label!r}", "coordinates are in model.keyframes; speeds and controls are not read")
         return out
 
-    def _coordinates(self, qpos: np.ndarray) -> np.ndarray:
+    def _coordinates(self, qpos: FloatArray) -> FloatArray:
         c, q = self.compiled, list[float]()
         bound = {*self.couplings.follows, *self.couplings.held}
         for joint in self.model.joints:

@@ -1,4 +1,4 @@
-"""MuJoCo's own compiler: defaults, angles, frames, inertia from shapes … become numbers."""
+"""MuJoCo's own compiler: resolves defaults, angles, frames and inertia from shapes."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ NUMBERS = {
     "geom": ("geom_pos", "geom_quat", "geom_size"),
     "site": ("site_pos", "site_quat"),
 }
-"""What is read, by what it belongs to."""
+"""The fields that are read, by the object they belong to."""
 
 
 def import_mujoco() -> Any:
-    """MuJoCo, or how to get it."""
+    """MuJoCo, imported only when a file needs it: it is optional. The error says how to install it."""
     try:
         import mujoco
     except ImportError:
@@ -37,7 +37,7 @@ def import_mujoco() -> Any:
 def compile_source(source: Source, report: ImportReport) -> Any:
     """The compiled MjModel of a source."""
     mujoco = import_mujoco()
-    with quiet() as said:
+    with quiet() as messages:
         try:
             more = {"include": source.submodels} if source.submodels else {}
             spec = mujoco.MjSpec.from_string(source.text, **more)
@@ -47,14 +47,14 @@ def compile_source(source: Source, report: ImportReport) -> Any:
             raise
         except (ValueError, TypeError, RuntimeError, MemoryError, mujoco.FatalError) as error:
             raise source.error(str(error)) from None
-    for message in dict.fromkeys(" ".join(words.split()) for words in said):
+    for message in dict.fromkeys(" ".join(words.split()) for words in messages):
         report.kept("warning of MuJoCo", str(source.path), message, warning=True)
     _check_numbers(compiled, source)
     return compiled
 
 
 def _check_numbers(compiled: Any, source: Source) -> None:
-    """MuJoCo lets nan through, and numbers whose squares overflow."""
+    """MuJoCo accepts nan, and numbers whose squares overflow."""
     for kind, fields in NUMBERS.items():
         for field in fields:
             rows = np.asarray(getattr(compiled, field), dtype=float)
@@ -74,22 +74,22 @@ def is_disabled(compiled: Any, what: str) -> bool:
 
 @contextmanager
 def quiet() -> Iterator[list[str]]:
-    """What MuJoCo would write to the terminal and to MUJOCO_LOG.TXT, collected."""
+    """Collects the warnings that MuJoCo would write to the terminal and to MUJOCO_LOG.TXT."""
     mujoco = import_mujoco()
-    said: list[str] = []
+    messages: list[str] = []
     before = mujoco.get_mju_user_warning()
-    mujoco.set_mju_user_warning(said.append)
+    mujoco.set_mju_user_warning(messages.append)
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            yield said
-        said += [str(warning.message) for warning in caught]
+            yield messages
+        messages += [str(warning.message) for warning in caught]
     finally:
         mujoco.set_mju_user_warning(before)
 
 
 def _check_missing(mujoco: Any, spec: Any, source: Source, report: ImportReport) -> None:
-    """A mesh that is not there may be looked at or touched in vain, but no mass may come from it."""
+    """A missing mesh only cannot be drawn; but a body that takes its mass from it is refused."""
     if not source.missing:
         return
     always = spec.compiler.inertiafromgeom == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
@@ -108,4 +108,4 @@ def _check_missing(mujoco: Any, spec: Any, source: Source, report: ImportReport)
                 "put it there, or give the body an <inertial>"
             )
     for name, file in source.missing.items():
-        report.ignored("file that is not there", f"mesh {name!r}", f"no file {file!r}; no mass comes from it")
+        report.ignored("missing file", f"mesh {name!r}", f"no file {file!r}; no mass comes from it")

@@ -1,7 +1,8 @@
-"""Equalities of a compiled MJCF model: couplings of joints, and joints that close loops. Ours are exact, not soft."""
+"""Equalities of a compiled MJCF model: couplings of joints, and joints that close loops; exact here, soft in MuJoCo."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,26 +12,28 @@ from ..model.import_report import ImportReport
 from ..model.joints import Ball, Weld
 from ..model.model import Model
 from ..model.pose import Pose
-from .mjcf_bodies import Carrier, Names, pose_of
+from .mjcf_bodies import Names, pose_of, site_carrier
 from .mjcf_compile import import_mujoco, is_disabled
 from .mjcf_joints import HINGE, SLIDE
+from .rigid_groups import Carrier
 
 
 @dataclass
 class Couplings:
-    """What equalities say about single joints of the file, by number."""
+    """Equalities between joints of the file, by number."""
 
     follows: dict[int, tuple[int, float, float]] = field(default_factory=dict)
     """follower -> leader, ratio, offset."""
     held: dict[int, float] = field(default_factory=dict)
+    """Joint -> the value that an equality holds it at."""
 
     @property
-    def told_apart(self) -> set[int]:
-        """Joints that must be joints of their own in the model, since only those can be coupled."""
+    def separate(self) -> set[int]:
+        """Joints that must be joints of their own in the model, since parts of a compound cannot be coupled."""
         return {*self.follows, *(leader for leader, _, _ in self.follows.values())}
 
     def leads(self, j: int, of: int) -> bool:
-        """Whether joint `of` follows j, at first or second hand."""
+        """Whether joint `of` follows j, directly or through others."""
         while of in self.follows:
             of = self.follows[of][0]
             if of == j:
@@ -39,7 +42,7 @@ class Couplings:
 
 
 def _active(compiled: Any, report: ImportReport, kinds: tuple[str, ...]) -> list[tuple[int, str, str]]:
-    """(number, kind, label) of equalities of the given kinds that act."""
+    """(number, kind, label) of the active equalities of the given kinds."""
     types = {int(v): k.removeprefix("mjEQ_").lower() for k, v in import_mujoco().mjtEq.__members__.items()}
     off = is_disabled(compiled, "EQUALITY") or is_disabled(compiled, "CONSTRAINT")
     out = []
@@ -72,15 +75,15 @@ def read_couplings(compiled: Any, report: ImportReport) -> Couplings:
             report.ignored("joint equality", label, "its first joint is bound by another equality already")
         elif x < 0 or a[1] == 0.0:
             found.held[y] = y0 + a[0]
-            report.honoured("joint equality", label, "the joint stands still, exactly")
+            report.honoured("joint equality", label, "the joint is locked, exactly")
         else:
             found.follows[y] = (x, a[1], y0 + a[0] - a[1] * float(compiled.qpos0[compiled.jnt_qposadr[x]]))
             report.honoured("joint equality", label, "a coupling: the follower has no coordinate of its own")
     return found
 
 
-def add_loops(model: Model, compiled: Any, carriers: list[Carrier], names: Names, report: ImportReport) -> None:
-    """Connect and weld: cut joints. What else MuJoCo knows is left out."""
+def add_loops(model: Model, compiled: Any, carriers: Mapping[int, Carrier], names: Names, report: ImportReport) -> None:
+    """Connect and weld equalities as cut joints; all other kinds are reported as ignored."""
     for e, kind, label in _active(compiled, report, ("connect", "weld")):
         first, second = _ends(compiled, e, kind, carriers)
         if first.body == second.body:
@@ -89,22 +92,18 @@ def add_loops(model: Model, compiled: Any, carriers: list[Carrier], names: Names
         name = names.unique(compiled.equality(e).name or f"{kind} {first.body} {second.body}", "equality")
         joint = Weld() if kind == "weld" else Ball()
         model.add_joint(name, joint, first.body, second.body, at=first.at, child_at=second.at, cut=True)
-        report.honoured(f"{kind} equality", label, f"the joint {name!r} closes a loop, kept exactly where MuJoCo's gives way")
+        report.honoured(f"{kind} equality", label, f"the joint {name!r} closes a loop, exactly where MuJoCo's is soft")
     for _, kind, label in _active(compiled, report, ("tendon", "flex", "flexvert", "flexstrain", "distance", "unknown")):
         report.ignored(f"{kind} equality", label)
 
 
-def _ends(compiled: Any, e: int, kind: str, carriers: list[Carrier]) -> tuple[Carrier, Carrier]:
-    """The two frames (for connect: points) that an equality makes one."""
+def _ends(compiled: Any, e: int, kind: str, carriers: Mapping[int, Carrier]) -> tuple[Carrier, Carrier]:
+    """The two frames (for connect: points) that an equality makes coincide."""
     one, two, data = int(compiled.eq_obj1id[e]), int(compiled.eq_obj2id[e]), compiled.eq_data[e]
     mujoco = import_mujoco()
     objtype = getattr(compiled, "eq_objtype", np.full(compiled.neq, int(mujoco.mjtObj.mjOBJ_BODY)))[e]
     if objtype == int(mujoco.mjtObj.mjOBJ_SITE):
-        ends = []
-        for site in (one, two):
-            on = carriers[compiled.site_bodyid[site]]
-            ends.append(Carrier(on.body, on.at @ pose_of(compiled.site_pos[site], compiled.site_quat[site])))
-        return ends[0], ends[1]
+        return site_carrier(compiled, one, carriers), site_carrier(compiled, two, carriers)
     here, there = carriers[one], carriers[two]
     if kind == "connect":
         points = Pose(data[0:3].tolist()), Pose(data[3:6].tolist())

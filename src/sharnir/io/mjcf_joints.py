@@ -1,8 +1,8 @@
-"""Joints of a compiled MJCF model: all joints of a body, one after another, as one joint of ours."""
+"""Joints of a compiled MJCF model: the joints of a body, one after another, become one joint."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,7 @@ WIDTH_Q, WIDTH_V = (7, 4, 1, 1), (6, 3, 1, 1)
 
 @dataclass(frozen=True)
 class Part:
-    """One joint of the file: ours, and where it stands in the frame that the one before it moves."""
+    """One joint of the file, and its pose in the frame that the joint before it moves."""
 
     name: str
     joint: Joint
@@ -32,7 +32,7 @@ class Part:
 
 
 class JointReader:
-    """Reads joints of a compiled model; `held` are coordinates that an equality keeps at a value."""
+    """Reads joints of a compiled model; `held` are coordinates that an equality holds at a value."""
 
     def __init__(self, compiled: Any, held: Mapping[int, float], passive: bool, report: ImportReport) -> None:
         self.compiled, self.held, self.passive, self.report = compiled, held, passive, report
@@ -43,10 +43,10 @@ class JointReader:
     def chain(self, ids: range, names: list[str]) -> tuple[list[Part], Pose]:
         """The parts of a body's joints, and the pose of the last moved frame in the body."""
         c, parts = self.compiled, list[Part]()
-        anchor, behind = np.zeros(3), Pose()  # behind: from the last moved frame to the anchor's axes at the initial position
+        anchor, behind = np.zeros(3), Pose()  # behind: from the last moved frame to the anchor, at the initial position
         for j, name in zip(ids, names, strict=True):
             kind, axis = int(c.jnt_type[j]), c.jnt_axis[j]
-            if kind in (BALL, HINGE):  # a shift has no anchor
+            if kind in (BALL, HINGE):  # a slide has no anchor
                 behind = behind @ Pose((c.jnt_pos[j] - anchor).tolist())
                 anchor = c.jnt_pos[j]
             parts.append(Part(name, self.joint(j, name), behind))
@@ -96,27 +96,27 @@ class JointReader:
             report.ignored("frictionloss", where, "passive=False leaves passive forces out")
         elif c.dof_frictionloss[at]:
             options["friction"] = float(c.dof_frictionloss[at])
-            report.kept("frictionloss", where, "acts where the model has a joint friction force")
+            report.kept("frictionloss", where, "it acts once the model has a JointFriction")
         if c.jnt_limited[j]:
             if kind in (SLIDE, HINGE):
                 options["limits"] = tuple(c.jnt_range[j].tolist())
-                report.kept("range", where, "acts where the model has a joint stop")
+                report.kept("range", where, "they act once the model has a JointStop")
             else:
-                report.ignored("range of a ball joint", where, "no stop limits the angle of a ball")
+                report.ignored("range of a ball joint", where, "a JointStop cannot limit the angle of a ball joint")
         if kind in (SLIDE, HINGE) and c.jnt_actfrclimited[j]:
             options["effort"] = float(np.abs(c.jnt_actfrcrange[j]).max())
-            report.kept("actuatorfrcrange", where, "as the effort of the joint")
+            report.kept("actuatorfrcrange", where, "for controllers, as the effort of the joint")
         for field in ("jnt_stiffnesspoly", "dof_dampingpoly", "jnt_springyield"):
             row = j if field.startswith("jnt") else at
             if np.any(getattr(c, field, np.zeros(row + 1))[row]):
-                report.ignored(f"nonlinear {field[4:]}", where, "the linear part acts alone")
+                report.ignored(f"nonlinear {field[4:]}", where, "only the linear part acts")
         if j in self.held:
-            options["motion"] = _standing(self.held[j])
+            options["motion"] = formula(self.held[j], "t")
         return options
 
 
 def _rotors(compiled: Any, report: ImportReport) -> dict[int, tuple[float, float]]:
-    """Joint -> inertia and damping of the rotors of its actuators, as the joint feels them."""
+    """Joint -> inertia and damping of the rotors of its actuators, reflected to the joint."""
     found: dict[int, tuple[float, float]] = {}
     for k in range(len(getattr(compiled, "actuator_armature", ()))):  # since MuJoCo 4
         armature, damping = float(compiled.actuator_armature[k]), float(compiled.actuator_damping[k])
@@ -124,38 +124,34 @@ def _rotors(compiled: Any, report: ImportReport) -> dict[int, tuple[float, float
         if not (armature or damping):
             continue
         if compiled.actuator_trntype[k] not in (0, 1) or compiled.jnt_type[j] not in (SLIDE, HINGE):  # mjTRN_JOINT, …INPARENT
-            report.ignored("armature or damping of an actuator", where, "it drives no hinge and no slide")
+            report.ignored("armature or damping of an actuator", where, "it drives neither a hinge nor a slide")
             continue
         gear = float(compiled.actuator_gear[k, 0])
         before = found.get(j, (0.0, 0.0))
         found[j] = before[0] + armature * gear**2, before[1] + damping * gear**2
-        report.honoured("armature or damping of an actuator", where, "given to its joint")
+        report.honoured("armature or damping of an actuator", where, "added to its joint")
     return found
 
 
-def _standing(value: float) -> Callable[[Any], Any]:
-    return formula(value, "t")
-
-
 def joint_names(compiled: Any, ids: range, body: str) -> list[str]:
-    """The joints of one body by name, those without any by their place."""
+    """Names of the joints of one body; made from the body's name where the file has none."""
     names = Names()
     plain = f"{body} float" if len(ids) == 1 and compiled.jnt_type[ids[0]] == FREE else f"{body} joint"
     return [names.unique(compiled.joint(j).name or plain, "joint") for j in ids]
 
 
 def add_joints(
-    model: Model, names: Names, parts: list[Part], parent: str, child: str, at: Pose, child_at: Pose, apart: bool
+    model: Model, names: Names, parts: list[Part], parent: str, child: str, at: Pose, child_at: Pose, separate: bool
 ) -> dict[str, list[int]]:
-    """Join two bodies by a chain of parts: as one joint, or with massless bodies between where parts must be told `apart`.
+    """Join two bodies by a chain of parts: as one compound joint, or as `separate` joints with massless bodies between.
 
-    Returns which parts went into which joint of the model.
+    Returns the parts of every joint added to the model.
     """
     if len(parts) == 1:
         name = names.unique(parts[0].name, "joint")
         model.add_joint(name, parts[0].joint, parent, child, at=at @ parts[0].where, child_at=child_at)
         return {name: [0]}
-    if not apart:
+    if not separate:
         name = names.unique(child, "joint")
         model.add_joint(name, Compound({p.name: (p.joint, p.where) for p in parts}), parent, child, at=at, child_at=child_at)
         return {name: list(range(len(parts)))}

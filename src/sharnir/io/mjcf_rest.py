@@ -1,7 +1,8 @@
-"""What an MJCF model has besides bodies and joints: shapes and keyframes are kept, the rest is named in the report."""
+"""What an MJCF model has besides bodies and joints: shapes are stored for viewing, the rest is named in the report."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,17 +10,18 @@ from ..model.import_report import ImportReport
 from ..model.model import Model
 from ..model.pose import Pose
 from ..model.visual import Visual
-from .mjcf_bodies import Carrier, body_label, pose_of
+from .mjcf_bodies import body_label, pose_of
 from .mjcf_compile import import_mujoco, is_disabled
 from .mjcf_source import Source
+from .rigid_groups import Carrier
 
 
-def add_visuals(model: Model, compiled: Any, carriers: list[Carrier], source: Source, report: ImportReport) -> None:
-    """Geoms as records to look at."""
+def add_visuals(model: Model, compiled: Any, carriers: Mapping[int, Carrier], source: Source, report: ImportReport) -> None:
+    """Geoms as shapes to draw."""
     kinds = {int(v): k.removeprefix("mjGEOM_").lower() for k, v in import_mujoco().mjtGeom.__members__.items()}
     touching = 0
     for g in range(compiled.ngeom):
-        on, kind = carriers[compiled.geom_bodyid[g]], kinds[int(compiled.geom_type[g])]
+        on, kind = carriers[int(compiled.geom_bodyid[g])], kinds[int(compiled.geom_type[g])]
         at = on.at @ pose_of(compiled.geom_pos[g], compiled.geom_quat[g])
         role = "collision" if compiled.geom_contype[g] or compiled.geom_conaffinity[g] else "visual"
         touching += role == "collision"
@@ -39,7 +41,7 @@ def add_visuals(model: Model, compiled: Any, carriers: list[Carrier], source: So
 
 
 def _sizes(kind: str, size: list[float]) -> tuple[float, ...]:
-    """MuJoCo has half lengths; ours are whole. A plane of size zero has no end."""
+    """MuJoCo has half lengths, we have whole ones. A plane of size zero is infinite."""
     if kind in ("cylinder", "capsule"):
         return size[0], 2 * size[1]
     if kind in ("box", "plane"):
@@ -62,7 +64,7 @@ def _colour(compiled: Any, g: int) -> Any:
 
 
 def report_options(compiled: Any, source: Source, report: ImportReport) -> None:
-    """Options that change the motion and that we have no counterpart for."""
+    """Options that affect the motion and have no counterpart here."""
     option, where = compiled.opt, f"option of {source.path}"
     if option.density or option.viscosity:
         report.ignored("fluid: density, viscosity, wind", where, "bodies move in a vacuum; add drag forces")
@@ -73,7 +75,7 @@ def report_options(compiled: Any, source: Source, report: ImportReport) -> None:
     for element in source.options:
         for name in element.attributes:
             if name not in ("gravity", "density", "viscosity", "wind"):
-                report.ignored(f"option {name}", element.where, "choose it when you simulate")
+                report.ignored(f"option {name}", element.where, "an argument of simulate")
 
 
 def report_others(compiled: Any, source: Source, report: ImportReport) -> None:
@@ -83,12 +85,12 @@ def report_others(compiled: Any, source: Source, report: ImportReport) -> None:
         if compiled.body_gravcomp[i]:
             report.ignored("gravcomp", label, "gravity acts in full")
         if compiled.body_mocapid[i] >= 0:
-            report.ignored("mocap", label, "it stays where it is")
+            report.ignored("mocap", label, "it is fixed")
     others = (
         ("actuator", "nactuator" if hasattr(compiled, "nactuator") else "nu", "drive the joints through tau"),
-        ("sensor", "nsensor", "ask for what you need"),
-        ("light", "nlight", "looks only"),
-        ("flex", "nflex", "its bodies are there, its elasticity is not"),
+        ("sensor", "nsensor", "compute it from the result"),
+        ("light", "nlight", "appearance only"),
+        ("flex", "nflex", "its bodies are read, its elasticity is not"),
         ("plugin", "nplugin", ""),
         ("exclude", "nexclude", "there are no contacts"),
         ("pair", "npair", "there are no contacts"),

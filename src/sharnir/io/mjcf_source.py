@@ -1,36 +1,35 @@
-"""An MJCF file and all that it includes, as one text in which every path was looked at.
+"""An MJCF file and all that it includes as one text in which every path has been checked.
 
-MuJoCo's own reader opens whatever a file names. Therefore it is given a text written anew from our reader's tree:
-includes put in place, other files as absolute paths inside the model's folder, parts without dynamics left out.
+MuJoCo's own reader opens any file that a model names. Therefore it gets a text that is written from the tree of our reader:
+includes are expanded, other files are absolute paths inside the model's folder, parts without effect on the motion are left out.
 """
 
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from xml.sax.saxutils import quoteattr
 
 from ..errors import FormatError
 from ..model.import_report import ImportReport
-from .mjcf_paths import Folders
-from .xml import MAX_DEPTH, MAX_ELEMENTS, Element, read_xml
+from ..types import FilePath
+from .paths import Folders
+from .xml import MAX_DEPTH, MAX_ELEMENTS, Element, attribute, read_xml
 
-UNSEEN = ("size", "visual", "statistic", "texture", "layer", "skin")
-"""Memory, looks and textures: they can be huge or missing and change no motion."""
+SKIPPED = ("size", "visual", "statistic", "texture", "layer", "skin")
+"""Memory sizes, appearance and textures: files can be huge or missing, and have no effect on the motion."""
 MAX_COPIES = 20_000
 MAX_ATTRIBUTES = 200
-"""Of one element; MuJoCo's XML reader takes quadratic time."""
+"""Of one element: MuJoCo's XML reader takes quadratic time."""
 TETRAHEDRON = "0 0 0 1 0 0 0 1 0 0 0 1"
 _LINE = re.compile(r"(?<![a-z])line (?:number=)?(\d+)", re.IGNORECASE)
 
 
 @dataclass
 class Source:
-    """The text for MuJoCo, where each of its lines came from, and the files it names that are not there."""
+    """The text for MuJoCo, the origin of each of its lines, and the files it names that do not exist."""
 
     path: Path
     lines: list[str] = field(default_factory=list)
@@ -41,14 +40,14 @@ class Source:
     """Name of a mesh -> the file as the model names it."""
     submodels: dict[str, bytes] = field(default_factory=dict)
     options: list[Element] = field(default_factory=list)
-    """`<option>` as the file has it; what it leaves out cannot be told from the compiled model."""
+    """`<option>` as the file has it: the compiled model does not tell what was left out."""
 
     @property
     def text(self) -> str:
         return "\n".join(self.lines)
 
     def error(self, message: str) -> FormatError:
-        """MuJoCo's words, with the file and line they are about."""
+        """MuJoCo's message with the file and line it refers to."""
         words = "; ".join(part.strip() for part in message.strip().splitlines() if part.strip())
         found = _LINE.search(words)
         file, line = str(self.path), 0
@@ -58,7 +57,7 @@ class Source:
         return FormatError(f"{file}{f':{line}' if line else ''}: MuJoCo refuses this model: {words}")
 
 
-def read_source(path: Path, package_paths: Iterable[str | os.PathLike[str]], report: ImportReport) -> Source:
+def read_source(path: Path, package_paths: FilePath | Iterable[FilePath], report: ImportReport) -> Source:
     """Read a file with its includes; every path in it must stay inside its folder or a declared one."""
     return _Reader(Folders(path, package_paths), report).read(path)
 
@@ -102,14 +101,14 @@ class _Reader:
         parent.children = children
 
     def _folders_of_assets(self, root: Element) -> None:
-        """`meshdir` and its kin: the last word counts, and paths are made absolute here instead of by MuJoCo."""
+        """`meshdir`, `assetdir`, `strippath`: the last one counts; paths are made absolute here instead of by MuJoCo."""
         self.meshdir, self.strip = "", False
         for compiler in root.all("compiler"):
-            said = compiler.attributes
-            self.meshdir = said.get("meshdir", said.get("assetdir", self.meshdir))
-            self.strip = said.get("strippath", str(self.strip)).lower() == "true"
+            options = compiler.attributes
+            self.meshdir = options.get("meshdir", options.get("assetdir", self.meshdir))
+            self.strip = options.get("strippath", str(self.strip)).lower() == "true"
             for name in ("meshdir", "texturedir", "assetdir", "strippath"):
-                said.pop(name, None)
+                options.pop(name, None)
 
     # --- writing ------------------------------------------------------------------------------------------------------
     def _write(self, element: Element, depth: int, copies: int) -> None:
@@ -118,9 +117,9 @@ class _Reader:
             raise element.error(f"more than {MAX_ELEMENTS} elements, or nested more than {MAX_DEPTH} deep")
         if len(element.attributes) > MAX_ATTRIBUTES:
             raise element.error(f"more than {MAX_ATTRIBUTES} attributes")
-        if element.tag in UNSEEN:
+        if element.tag in SKIPPED:
             if element.tag in ("texture", "skin"):
-                self.report.ignored(element.tag, element.where, "looks only")
+                self.report.ignored(element.tag, element.where, "appearance only")
             return
         copies *= _copies(element, copies)
         if element.tag == "option" and depth == 1:
@@ -129,7 +128,7 @@ class _Reader:
             element.attributes.pop("texture", None)
         if any(name.startswith("file") for name in element.attributes):
             self._file(element)
-        attributes = "".join(f" {name}={quoteattr(value)}" for name, value in element.attributes.items())
+        attributes = "".join(f" {name}={attribute(value)}" for name, value in element.attributes.items())
         self._line(f"<{element.tag}{attributes}{'>' if element.children else '/>'}", element)
         for child in element.children:
             self._write(child, depth + 1, copies)
@@ -158,13 +157,13 @@ class _Reader:
             return
         if element.tag not in ("mesh", "hfield"):
             raise element.error(f"there is no file {name!r}")
-        self.source.missing[own] = name  # something stands in for it: whether its mass matters is seen later
+        self.source.missing[own] = name  # a placeholder takes its place; whether its mass matters is checked after parsing
         del element.attributes["file"]
         element.attributes.pop("content_type", None)
         element.attributes |= {"vertex": TETRAHEDRON} if element.tag == "mesh" else {"nrow": "2", "ncol": "2"}
 
     def _submodel(self, element: Element, name: str) -> None:
-        """`<model file>` to be attached: read by the same rules and handed over under a name of its own."""
+        """`<model file>` to be attached: read by the same rules and passed to MuJoCo under a name of its own."""
         path = self.folders.first(element, name, (self.folders.folder,))
         if path is None:
             raise element.error(f"there is no file {name!r}")
@@ -183,7 +182,7 @@ class _Reader:
 
 
 def _copies(element: Element, so_far: int) -> int:
-    """How many times the contents of an element come about, within reason."""
+    """How many times the contents of an element are copied; an error where that is too many."""
     many = 1.0
     if element.tag in ("replicate", "composite", "flexcomp", "hfield", "mesh"):
         names = ("nrow", "ncol") if element.tag == "hfield" else ("params",) if element.tag == "mesh" else ("count",)
@@ -192,7 +191,7 @@ def _copies(element: Element, so_far: int) -> int:
                 try:
                     many *= max(1.0, abs(float(word)))
                 except ValueError:
-                    many *= 1.0  # MuJoCo will say that this is no number
+                    many *= 1.0  # MuJoCo reports that this is no number
     limit = 1000 * MAX_COPIES if element.tag == "hfield" else MAX_COPIES
     if not math.isfinite(many) or many * so_far > limit:
         raise element.error(f"{many * so_far:g} copies are more than the {limit} that are made")

@@ -10,8 +10,9 @@ from ..kernels.algebra import add
 from ..model.forces import Tendon
 from ..model.import_report import ImportReport
 from ..model.model import Model
-from .mjcf_bodies import Carrier, Names, pose_of
+from .mjcf_bodies import Names, pose_of
 from .mjcf_compile import import_mujoco, is_disabled
+from .rigid_groups import Carrier
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Place:
 
 
 def add_tendons(
-    model: Model, compiled: Any, carriers: list[Carrier], places: Mapping[int, Place], passive: bool, report: ImportReport
+    model: Model, compiled: Any, carriers: Mapping[int, Carrier], places: Mapping[int, Place], passive: bool, report: ImportReport
 ) -> None:
     """Springs and dampers of tendons as forces. `places`: where each joint of the file went, by number."""
     names = Names()
@@ -48,7 +49,7 @@ def add_tendons(
 
 
 def _path(
-    compiled: Any, k: int, carriers: list[Carrier], places: Mapping[int, Place]
+    compiled: Any, k: int, carriers: Mapping[int, Carrier], places: Mapping[int, Place]
 ) -> tuple[list[tuple[str, int, int, float]], list[tuple[str, tuple[float, ...]]]]:
     """The terms of a fixed tendon, or the points of a spatial one; nothing where it wraps, branches or runs over pulleys."""
     kinds = import_mujoco().mjtWrap

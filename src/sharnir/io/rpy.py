@@ -8,7 +8,7 @@ from ..model.pose import Rotation
 
 
 def roll_pitch_yaw(rotation: Rotation) -> tuple[float, float, float]:
-    """Angles of `Rotation.rpy`. Roll is taken after the yaw is turned back, so no digits are lost near pitch = ±90°."""
+    """Angles of `Rotation.rpy`. Roll is computed after undoing the yaw, which loses no digits near pitch = ±90°."""
     r00, r01, r02, r10, r11, r12, r20, _, _ = (float(x) for x in rotation.entries)
     yaw = atan2(r10, r00)
     c, s = cos(yaw), sin(yaw)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from os import PathLike
 from pathlib import Path
 
 from ..errors import FormatError
 from ..model.model import Model
+from ..types import FilePath
 
 WRITABLE = ".urdf (URDF), .yaml or .yml (sharnir's own)"
 
 
-def save(model: Model, path: str | PathLike[str]) -> None:
+def save(model: Model, path: FilePath) -> None:
+    # each writer is imported where it is needed, as in load
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix == ".urdf":

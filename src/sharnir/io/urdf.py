@@ -1,19 +1,16 @@
-"""URDF: a tree of links. Links behind fixed joints become part of the body that carries them, and frames on it."""
+"""URDF: a tree of links. Links at fixed joints become part of the body that carries them, and frames on it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from os import PathLike
 from pathlib import Path
-
-import numpy as np
 
 from ..model.body import GROUND
 from ..model.import_report import ImportReport
 from ..model.model import Model
-from ..model.pose import Pose
-from .masses import Mass, composed
+from ..types import FilePath
 from .meshes import MeshFinder
+from .rigid_groups import RigidGroups
 from .urdf_joints import check_kind, read_couplings, read_joint
 from .urdf_known import report_unread
 from .urdf_links import read_mass, read_materials, read_origin, read_visuals
@@ -22,10 +19,10 @@ from .xml import Element, read_xml
 
 
 def load_urdf(
-    path: str | PathLike[str],
+    path: FilePath,
     floating: bool = False,
     strict: bool = False,
-    package_paths: Iterable[str | PathLike[str]] = (),
+    package_paths: FilePath | Iterable[FilePath] = (),
     passive: bool = True,
     root: Element | None = None,
 ) -> Model:
@@ -46,13 +43,12 @@ def load_urdf(
     builder.build()
     finder, materials = MeshFinder(path, package_paths), read_materials(robot)
     for name, link in tree.links.items():
-        body, at = builder.place[name]
-        model.visuals += read_visuals(link, body, at, materials, finder, report)
+        model.visuals += read_visuals(link, builder.groups.carriers[name], materials, finder, report)
     return model
 
 
 def refuse_xacro(robot: Element) -> None:
-    """A declared namespace alone is what xacro leaves behind; its tags and substitutions mean that it has not run."""
+    """Tags and substitutions of xacro mean that it has not been run; a declared namespace alone is what it leaves behind."""
     for element in robot.walk():
         substituted = next((name for name, value in element.attributes.items() if "${" in value or "$(" in value), None)
         if element.tag.startswith("xacro:") or substituted is not None:
@@ -61,46 +57,43 @@ def refuse_xacro(robot: Element) -> None:
 
 
 class _Builder:
+    """Bodies, frames and joints of a tree of links, added to a model."""
+
     def __init__(self, model: Model, tree: UrdfTree, report: ImportReport, floating: bool, passive: bool) -> None:
         self.model, self.tree, self.report = model, tree, report
         self.floating, self.passive = floating, passive
-        self.place: dict[str, tuple[str, Pose]] = {}
-        """Of every link: its body, and where it is on it."""
-        self.parts: dict[str, list[Mass]] = {GROUND: []}
+        self.groups = RigidGroups[str]()
 
     def build(self) -> None:
         self._place_links()
-        for body, parts in self.parts.items():
-            if body != GROUND:
-                self._add_body(body, composed(parts))
-        for link, (body, at) in self.place.items():
-            if link != body or body == GROUND:
-                self.model.add_frame(link, body, at)
+        self.groups.add_bodies(self.model, check_inertia=False)  # the inertia of every link has been checked
+        for link, on in self.groups.carriers.items():
+            if link != on.body or on.body == GROUND:
+                self.model.add_frame(link, on.body, on.at)
         if self.floating:
-            self.model.add_floating(self.place[self.tree.root][0])
+            self.model.add_floating(self.groups.carriers[self.tree.root].body)
         self._add_joints()
         for coupling in read_couplings(self.tree.joints, self.report):
             self.model.couple(*coupling)
 
     def _place_links(self) -> None:
         """Roots of rigid groups become bodies, everything fixed to them becomes part of them."""
-        tree, root = self.tree, self.tree.root
+        tree, root, groups = self.tree, self.tree.root, self.groups
         if self.floating:
             self._start_body(root)
         else:
-            self.place[root] = (GROUND, Pose())
-            self.report.honoured("root link fixed to the ground", tree.links[root].where, "its mass plays no part")
-        self._add_part(root)
+            groups.fix_to_ground(root)
+            self.report.honoured("root link fixed to the ground", tree.links[root].where, "its mass has no effect")
+        groups.add_mass(root, read_mass(tree.links[root], self.report))
         for joint in tree.order:
             if joint.kind == "fixed":
-                body, at = self.place[joint.parent]
-                self.place[joint.child] = (body, at @ read_origin(joint.element))
+                groups.attach(joint.child, joint.parent, read_origin(joint.element))
                 self.model.fixed_joints[joint.name] = (joint.parent, joint.child)
                 self.report.honoured("fixed joint", joint.element.where, "its child is merged into the carrier and is a frame")
             else:
                 self._start_body(joint.child)
-            self._add_part(joint.child)
-        if len(self.parts) == 1:
+            groups.add_mass(joint.child, read_mass(tree.links[joint.child], self.report))
+        if not groups.masses:
             self.report.kept("robot without motion", tree.links[root].where, "all is fixed to the ground; floating=True?")
 
     def _start_body(self, link: str) -> None:
@@ -109,22 +102,12 @@ class _Builder:
             name = next(n for n in (f"{GROUND} link{'_' * k}" for k in range(99)) if n not in self.tree.links)
             note = f"the base of a model has this name; the body is {name!r}, {link!r} a frame on it"
             self.report.approximated("name of a link", self.tree.links[link].where, note)
-        self.place[link] = (name, Pose())
-        self.parts[name] = []
-
-    def _add_part(self, link: str) -> None:
-        body, at = self.place[link]
-        self.parts[body].append(read_mass(self.tree.links[link], self.report).moved(at))
-
-    def _add_body(self, name: str, mass: Mass) -> None:
-        # the inertia of each link has been judged; merging changes nothing in that
-        self.model.add_body(name, mass.mass, mass.com.tolist(), np.asarray(mass.inertia), check_inertia=False)
+        self.groups.start(link, name)
 
     def _add_joints(self) -> None:
         for joint in self.tree.order:
             if joint.kind == "fixed":
                 continue
             made, turned = read_joint(joint, self.report, self.passive)
-            body, at = self.place[joint.parent]
-            child = self.place[joint.child][0]
-            self.model.add_joint(joint.name, made, body, child, at @ read_origin(joint.element) @ turned, turned)
+            on, child = self.groups.carriers[joint.parent], self.groups.carriers[joint.child].body
+            self.model.add_joint(joint.name, made, on.body, child, on.at @ read_origin(joint.element) @ turned, turned)

@@ -1,4 +1,4 @@
-"""What a URDF says inside a joint: its type and axis, limits, passive forces, and whom it mimics."""
+"""What a URDF has inside a joint: type and axis, limits, passive forces, and the joint it mimics."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def read_joint(joint: UrdfJoint, report: ImportReport, passive: bool) -> tuple[J
     if joint.kind == "floating":
         return Free(**options), Pose()
     axis = _axis(joint.element)
-    if joint.kind == "planar":  # motion in the plane across the axis; that of ours is across z
+    if joint.kind == "planar":  # motion in the plane normal to the axis; ours is normal to z
         return Planar(**options), Pose(rotation=Rotation.align_z(axis))
     return (Prismatic if joint.kind == "prismatic" else Revolute)(axis, **options), Pose()
 
@@ -43,7 +43,7 @@ def check_kind(joint: UrdfJoint) -> None:
 
 
 def _axis(element: Element) -> tuple[float, float, float]:
-    """The direction of `<axis xyz>`, (1, 0, 0) if nothing is said."""
+    """The direction of `<axis xyz>`, (1, 0, 0) by default."""
     axis = element.first("axis")
     if axis is None:
         return 1.0, 0.0, 0.0
@@ -55,18 +55,18 @@ def _axis(element: Element) -> tuple[float, float, float]:
 
 
 def _limits(joint: UrdfJoint, report: ImportReport) -> dict[str, Any]:
-    """Bounds of the coordinate, and what the drive can do: kept with the joint."""
+    """Bounds of the coordinate and limits of the drive: stored with the joint."""
     limit = joint.element.first("limit")
     bounded = joint.kind in ("revolute", "prismatic")
     if limit is None:
         if bounded:
-            report.approximated(f"{joint.kind} joint without <limit>", joint.element.where, "URDF wants one; read as unlimited")
+            report.approximated(f"{joint.kind} joint without <limit>", joint.element.where, "URDF needs one; read as unlimited")
         return {}
     options: dict[str, Any] = {}
     if bounded:
         low, high = (limit.number(name, 0.0, unbounded=True) for name in ("lower", "upper"))
         if low > high:
-            report.kept("limits the wrong way round", limit.where, f"lower {low:g} is above upper {high:g}", warning=True)
+            report.kept("limits in the wrong order", limit.where, f"lower {low:g} is above upper {high:g}", warning=True)
         options["limits"] = (low, high)
         report.kept("limits of a joint", limit.where, "they act once the model has a JointStop")
     elif "lower" in limit.attributes or "upper" in limit.attributes:
@@ -89,7 +89,7 @@ def _passive_forces(joint: UrdfJoint, report: ImportReport, passive: bool) -> di
             report.ignored(name, dynamics.where, "passive=False leaves passive forces out")
             continue
         if value < 0.0:
-            raise dynamics.error(f"{name}: {value:g} would feed energy in; it must not be negative")
+            raise dynamics.error(f"{name}: {value:g} must not be negative: it would add energy")
         options[name] = value
         if name == "damping":
             report.honoured(name, dynamics.where)
@@ -99,8 +99,8 @@ def _passive_forces(joint: UrdfJoint, report: ImportReport, passive: bool) -> di
 
 
 def read_couplings(joints: dict[str, UrdfJoint], report: ImportReport) -> list[Coupling]:
-    """`<mimic>` of all joints, as they are said: a follower may lead others."""
-    said: dict[str, Coupling] = {}
+    """`<mimic>` of all joints as the file has them: a follower may lead others."""
+    found: dict[str, Coupling] = {}
     for joint in joints.values():
         mimic = joint.element.first("mimic")
         if mimic is None:
@@ -110,18 +110,18 @@ def read_couplings(joints: dict[str, UrdfJoint], report: ImportReport) -> list[C
         if fault:
             report.ignored("mimic", mimic.where, fault)
         elif coupling.ratio == 0.0:
-            raise mimic.error("multiplier: zero holds the joint still; make it a fixed joint")
+            raise mimic.error("multiplier: zero locks the joint; make it a fixed joint")
         else:
-            said[joint.name] = coupling
+            found[joint.name] = coupling
             report.honoured("mimic", mimic.where)
-    for name in said:
+    for name in found:
         leader, seen = name, set[str]()
-        while leader in said:
+        while leader in found:
             if leader in seen:
                 raise joints[leader].element.error(f"the joints {known(sorted(seen))} mimic each other in a circle")
             seen.add(leader)
-            leader = said[leader].leader
-    return list(said.values())
+            leader = found[leader].leader
+    return list(found.values())
 
 
 def _coupling_fault(follower: UrdfJoint, leader: UrdfJoint | None) -> str:

@@ -1,4 +1,4 @@
-"""Which tags and attributes of URDF are read; all others are reported, with the reason where it is known."""
+"""Which tags and attributes of URDF are read; all others are reported, with the reason where there is one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SEVERAL = {("robot", "link"), ("robot", "joint"), ("robot", "material"), ("link"
 
 REASONS = {
     "gazebo": "settings of a simulator",
-    "transmission": "motors and gears are no part of the model; drive the joints by their forces",
+    "transmission": "motors and gears are not modelled; joint forces drive the joints",
     "ros2_control": "settings of a controller",
     "sensor": "sensors are not modelled; its link is a frame or a body",
     "safety_controller": "settings of a controller",
@@ -47,7 +47,7 @@ REASONS = {
 
 
 def report_unread(robot: Element, report: ImportReport) -> None:
-    """An entry for every tag and attribute that no reader looks at; what is inside an unread tag is not listed."""
+    """An entry for every tag and attribute that is not read; the contents of an unread tag are not listed."""
     waiting = [robot]
     while waiting:
         element = waiting.pop(0)

@@ -1,9 +1,10 @@
-"""What a URDF says inside a link: mass properties, and shapes to look at."""
+"""What a URDF has inside a link: mass properties, and shapes to draw."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -11,8 +12,8 @@ from ..model.body import Body, inertia_fault
 from ..model.import_report import ImportReport
 from ..model.pose import Pose, Rotation
 from ..model.visual import Visual
-from .masses import Mass
 from .meshes import MeshFinder
+from .rigid_groups import Carrier, Mass
 from .xml import Element
 
 PRIMITIVES = {"box": ("size",), "cylinder": ("radius", "length"), "capsule": ("radius", "length"), "sphere": ("radius",)}
@@ -29,20 +30,20 @@ def read_origin(owner: Element) -> Pose:
     if "quat_xyzw" in origin.attributes:
         x, y, z, w = origin.numbers("quat_xyzw", 4)
         if math.hypot(x, y, z, w) < 1e-9:
-            raise origin.error("quat_xyzw: a quaternion of length zero is no rotation; none at all is '0 0 0 1'")
+            raise origin.error("quat_xyzw: a quaternion of length zero is no rotation; the identity is '0 0 0 1'")
         return Pose(position, Rotation.quaternion(w, x, y, z))
     angles = origin.numbers("rpy", 3, (0.0, 0.0, 0.0))
     return Pose(position, Rotation.rpy(*angles) if any(angles) else None)
 
 
 def read_mass(link: Element, report: ImportReport) -> Mass:
-    """`<inertial>` in the axes of the link; nothing, where the link has none."""
+    """`<inertial>` in the axes of the link; zero where the link has none."""
     inertial = link.first("inertial")
     if inertial is None:
         return Mass()
     mass, inertia = inertial.first("mass"), inertial.first("inertia")
     if mass is None or inertia is None:
-        raise inertial.error(f"there is no <{'mass' if mass is None else 'inertia'}> in it; leave out <inertial> for no mass")
+        raise inertial.error(f"<{'mass' if mass is None else 'inertia'}> is missing; leave out <inertial> for no mass")
     kilograms = mass.number("value")
     if kilograms < 0.0:
         raise mass.error(f"value: a mass is zero or positive, got {kilograms:g} kg")
@@ -76,9 +77,9 @@ def _colour(material: Element) -> Colour | None:
 
 
 def read_visuals(
-    link: Element, body: str, at: Pose, materials: dict[str, Colour], meshes: MeshFinder, report: ImportReport
+    link: Element, on: Carrier, materials: dict[str, Colour], meshes: MeshFinder, report: ImportReport
 ) -> Iterator[Visual]:
-    """The shapes of a link that stands `at` on a body."""
+    """The shapes of a link, placed on its body."""
     for element in link.children:
         if element.tag not in ("visual", "collision"):
             continue
@@ -89,8 +90,8 @@ def read_visuals(
         if shape is None:
             report.ignored(f"{element.tag} without a known shape", element.where)
             continue
-        record = {
-            "body": body, "kind": shape.tag, "at": at @ read_origin(element), "role": element.tag,
+        record: dict[str, Any] = {
+            "body": on.body, "kind": shape.tag, "at": on.at @ read_origin(element), "role": element.tag,
             "name": element.attributes.get("name", ""), "link": link.string("name"),
         }  # fmt: skip
         material = element.first("material")
@@ -111,7 +112,7 @@ def _sizes(shape: Element) -> tuple[float, ...]:
     return sizes
 
 
-def _mesh(shape: Element, element: Element, meshes: MeshFinder, report: ImportReport) -> dict[str, object]:
+def _mesh(shape: Element, element: Element, meshes: MeshFinder, report: ImportReport) -> dict[str, Any]:
     uri = shape.string("filename")
     path, why = meshes.find(uri)
     if path is None:
@@ -119,7 +120,7 @@ def _mesh(shape: Element, element: Element, meshes: MeshFinder, report: ImportRe
     else:
         report.kept(f"{element.tag} mesh", element.where, "for viewing")
     scale = shape.attributes.get("scale", "1 1 1").split()
-    if len(scale) == 1:  # one factor for all three is common, if not in the standard
+    if len(scale) == 1:  # one factor for all three is common, though not in the standard
         s = shape.number("scale")
         return {"uri": uri, "path": path, "scale": (s, s, s)}
     return {"uri": uri, "path": path, "scale": shape.numbers("scale", 3, (1.0, 1.0, 1.0))}

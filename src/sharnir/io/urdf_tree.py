@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import FormatError, known
+from ..errors import FormatError, known, no_such
 from .xml import Element
 
 
@@ -31,7 +31,7 @@ class UrdfTree:
 def read_tree(robot: Element) -> UrdfTree:
     links = _named(robot, "link")
     if not links:
-        raise robot.error("there is no <link> in it")
+        raise robot.error("it has no <link>")
     elements = _named(robot, "joint")
     joints = {name: _joint(name, element, links) for name, element in elements.items()}
     above: dict[str, UrdfJoint] = {}
@@ -72,10 +72,10 @@ def _joint(name: str, element: Element, links: dict[str, Element]) -> UrdfJoint:
     for end in ("parent", "child"):
         place = element.first(end)
         if place is None:
-            raise element.error(f'there is no <{end} link="…"/> in it')
+            raise element.error(f'<{end} link="…"/> is missing')
         link = place.string("link")
         if link not in links:
-            raise place.error(f"there is no link {link!r}; the links are {known(links)}")
+            raise place.error(no_such("link", link, links))
         ends.append(link)
     return UrdfJoint(name, element.string("type"), ends[0], ends[1], element)
 
@@ -92,7 +92,7 @@ def _root(robot: Element, links: dict[str, Element], above: dict[str, UrdfJoint]
 
 
 def _circle(above: dict[str, UrdfJoint], reached: set[str]) -> FormatError:
-    """Links that carry each other: walk up from one of them until a link comes again."""
+    """The error for links that carry each other in a circle: walk up from one of them until a link repeats."""
     link = next(name for name in above if name not in reached)
     path: list[str] = []
     while link not in path:

@@ -1,6 +1,6 @@
-"""A tree of bodies as URDF. What the format cannot say is refused by name: a file that lies is worse than none.
+"""A tree of bodies as URDF. What the format cannot express is refused by name.
 
-Links that were merged when the model was read come back as links without mass; their masses stay with the carrier.
+Links that were merged when the model was read are written as links without mass; their masses stay with the carrier.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ def urdf_text(model: Model, folder: Path) -> str:
 
 def _refuse(model: Model) -> None:
     if model._bodies and model.closing_joints:
-        raise FormatError(f"joint {model.closing_joints[0].name!r} closes a loop; URDF knows trees only. Save as .yaml")
+        raise FormatError(f"joint {model.closing_joints[0].name!r} closes a loop; URDF has trees only. Save as .yaml")
     if model._base is not None:
-        raise FormatError(f"model {model.name!r}: its base moves; URDF cannot say so. Save as .yaml")
+        raise FormatError(f"model {model.name!r}: its base moves; URDF cannot express that. Save as .yaml")
     if tuple(model.gravity) != STANDARD_GRAVITY:
         raise FormatError(
-            f"model {model.name!r}: URDF has no gravity, readers take {STANDARD_GRAVITY}, not {tuple(model.gravity)}"
+            f"model {model.name!r}: URDF has no gravity, readers assume {STANDARD_GRAVITY}, not {tuple(model.gravity)}"
         )
     for name in model.forces:
         raise FormatError(f"force {name!r}: URDF has no forces. Save as .yaml, or a copy of the model without it")
@@ -46,11 +46,13 @@ def _refuse(model: Model) -> None:
 
 
 class _Writer:
+    """The elements of one file."""
+
     def __init__(self, model: Model, folder: Path) -> None:
         self.model, self.folder = model, folder
         self.frames = model.frames
         self.tree = list(zip(model.joints, model.bodies, model.parents, strict=True)) if model._bodies else []
-        """Empty where all is fixed to the ground."""
+        """Empty where everything is fixed to the ground."""
         bodies = [body.name for _, body, _ in self.tree]
         self.links = {*self.frames, *bodies}
         self.joint_names = {joint.name for joint, _, _ in self.tree}
@@ -83,8 +85,7 @@ class _Writer:
                 return name
         return self._new("world", self.links)
 
-    def _new(self, wish: str, taken: set[str]) -> str:
-        name = wish
+    def _new(self, name: str, taken: set[str]) -> str:
         while name in taken:
             name += "_"
         taken.add(name)
@@ -118,7 +119,7 @@ class _Writer:
         return [f"  <link name={attribute(name)}>", *(f"    {line}" for line in inside), "  </link>"]
 
     def _joint(self, joint: PlacedJoint, body: str, carrier: str) -> list[str]:
-        """A moving joint; where the body's frame is not the joint's, a link without mass stands between."""
+        """A moving joint; where the body's frame is not the joint's, with a link without mass between."""
         backwards = joint.child != body
         before, after = (joint.child_at, joint.at) if backwards else (joint.at, joint.child_at)
         kind, before, after, inside = joint_lines(joint, before, after, backwards)
@@ -159,7 +160,7 @@ class _Writer:
             pairs = " ".join(f'{n}="{float(x)!r}"' for n, x in zip(names, visual.sizes, strict=True))
             shape = f"<{visual.kind} {pairs}/>"
         else:
-            return []  # a shape of another format; nothing that moves depends on it
+            return []  # a shape that URDF does not have; the motion does not depend on it
         lines = [*origin(link_at.inverse() @ visual.at), f"<geometry>{shape}</geometry>"]
         if visual.colour is not None:
             rgba = " ".join(repr(float(x)) for x in visual.colour)

@@ -1,4 +1,4 @@
-"""Joints as URDF says them, or a word about why it cannot."""
+"""Joints as elements of URDF; those that it cannot express are refused."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Any
 
 from ..errors import FormatError
 from ..model.joints import Free, Planar, Prismatic, Revolute, Weld
-from ..model.model import PlacedJoint
+from ..model.placed_joint import PlacedJoint
 from ..model.pose import Pose, Rotation, unit_axis
 from .xml import attribute
 
 UNLIMITED = 1e9
-"""URDF wants numbers where there is no limit."""
+"""URDF needs numbers where there is no limit."""
 
 KINDS = {Revolute: "revolute", Prismatic: "prismatic", Weld: "fixed", Free: "floating", Planar: "planar"}
 
 
 def joint_lines(joint: PlacedJoint, before: Pose, after: Pose, backwards: bool) -> tuple[str, Pose, Pose, list[str]]:
-    """Type, frame in the carrier, frame in the body, and the elements inside. `backwards`: the file wants the other end
-    as parent, which turns the axis round."""
+    """Type, frame in the carrier, frame in the body, and the elements inside. `backwards`: the file has the other end
+    as parent, which reverses the axis."""
     kind = KINDS.get(type(joint.type))
     _refuse(joint, kind, backwards)
     inside: list[str] = []
@@ -48,12 +48,12 @@ def _refuse(joint: PlacedJoint, kind: str | None, backwards: bool) -> None:
             "Save as .yaml, or build it from those"
         )
     if joint.type.motion is not None:
-        raise FormatError(f"{label}: URDF cannot say that a motion is given. Save as .yaml")
+        raise FormatError(f"{label}: URDF cannot express a given motion. Save as .yaml")
     if backwards and kind in ("floating", "planar"):
-        raise FormatError(f"{label}: its child carries its parent; a {kind} joint of URDF cannot be turned round. Swap its ends")
+        raise FormatError(f"{label}: its child carries its parent; a {kind} joint of URDF cannot be reversed. Swap its ends")
     for what in ("stiffness", "armature"):
         if _any(getattr(joint.type, what, 0.0)):
-            raise FormatError(f"{label}: URDF has no word for {what}. Save as .yaml, or a copy without it")
+            raise FormatError(f"{label}: URDF has no {what}. Save as .yaml, or a copy without it")
     if kind in ("planar", "floating") and joint.type.limits is not None:
         raise FormatError(f"{label}: URDF has no limits for a {kind} joint. Save as .yaml, or a copy without them")
 
@@ -63,7 +63,7 @@ def _axis(axis: tuple[float, ...]) -> str:
 
 
 def _planar(before: Pose, after: Pose) -> tuple[tuple[float, ...], Pose, Pose]:
-    """Our planes are across z. A joint that was read from URDF is turned alike at both ends: that turn was its axis."""
+    """Our planes are normal to z. A joint that was read from URDF has the same rotation at both ends: that is its axis."""
     entries = after.rotation.entries
     normal = (entries[2], entries[5], entries[8])
     if after.position == (0.0, 0.0, 0.0) and tuple(Rotation.align_z(normal).entries) == tuple(entries):

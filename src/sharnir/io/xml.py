@@ -1,7 +1,4 @@
-"""A small safe reader of XML on expat: every element knows its file and line; declarations of entities are refused.
-
-(yourdfpy would bring lxml with its entities and eager meshes, and no line numbers.)
-"""
+"""A small safe reader of XML on expat: every element has its file and line; entity declarations are refused."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import NoReturn
 from xml.parsers import expat
 
 from ..errors import FormatError, known
@@ -21,13 +18,14 @@ MAX_ELEMENTS = 1_000_000
 LARGEST = 1e30
 """Beyond this no length, mass or angle means anything, and its square overflows."""
 
+_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"})
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)
 _INFINITE = re.compile(r"[+-]?inf(inity)?\Z", re.ASCII | re.IGNORECASE)
 
 
 @dataclass
 class Element:
-    """A tag with its attributes and children, and where it stands in its file."""
+    """A tag with its attributes and children, and its place in the file."""
 
     tag: str
     attributes: dict[str, str]
@@ -52,7 +50,7 @@ class Element:
             yield element
             stack += reversed(element.children)
 
-    # --- speaking -------------------------------------------------------------------------------------------------------
+    # --- messages -------------------------------------------------------------------------------------------------------
     @property
     def label(self) -> str:
         """`joint 'a'`, or `origin of joint 'a'` for an element without a name: the nearest name above it."""
@@ -73,14 +71,14 @@ class Element:
 
     # --- attributes -----------------------------------------------------------------------------------------------------
     def string(self, attribute: str) -> str:
-        """An attribute that must be there and say something."""
+        """An attribute that must be present and not empty."""
         value = self.attributes.get(attribute, "").strip()
         if not value:
             raise self.error(f"the attribute {attribute!r} is missing or empty; it has {known(self.attributes)}")
         return value
 
     def number(self, attribute: str, default: float | None = None, *, unbounded: bool = False) -> float:
-        """One finite number; without a default it must be there. `unbounded` lets limits be infinite."""
+        """One finite number; without a default it must be present. `unbounded` allows infinity."""
         if default is not None and attribute not in self.attributes:
             return default
         values = self._parsed(attribute, unbounded)
@@ -118,7 +116,7 @@ def read_xml(path: Path | str) -> Element:
 
 
 def read_bytes(path: Path | str) -> bytes:
-    """A whole file of sensible size, or a word about why not."""
+    """A whole file; an error if it does not exist or is too large."""
     path = Path(path)
     try:
         if not path.is_file():
@@ -152,9 +150,9 @@ def parse_xml(data: bytes, file: str) -> Element:
 
 
 class _Builder:
-    """Builds the tree while expat reads, and stops it where a file is an attack."""
+    """Builds the tree while expat reads; stops where a file would exhaust memory or name other files."""
 
-    def __init__(self, parser: Any, file: str) -> None:
+    def __init__(self, parser: expat.XMLParserType, file: str) -> None:
         self.parser, self.file = parser, file
         self.root: Element | None = None
         self.open: list[Element] = []
@@ -168,13 +166,13 @@ class _Builder:
         parser.EntityDeclHandler = self.refusing("an entity declaration")
         parser.ExternalEntityRefHandler = self.refusing("an external entity")
 
-    def refusing(self, what: str) -> Callable[..., None]:
-        def refuse(*_: Any) -> None:
-            self.stop(f"{what} is refused: it can name other files or grow without bound; remove it")
+    def refusing(self, what: str) -> Callable[..., NoReturn]:
+        def refuse(*_: object) -> NoReturn:
+            self.stop(f"{what} is refused: it can name other files or expand without bound; remove it")
 
         return refuse
 
-    def stop(self, message: str) -> None:
+    def stop(self, message: str) -> NoReturn:
         raise FormatError(f"{self.file}:{self.parser.CurrentLineNumber}: {message}")
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
@@ -203,6 +201,4 @@ def attribute(text: str) -> str:
     """Quoted and escaped; XML has no way to write most control characters."""
     if any(ord(c) < 32 and c not in "\t\n\r" for c in text):
         raise FormatError(f"{text!r}: a name with control characters cannot be written to XML")
-    from xml.sax.saxutils import quoteattr  # which imports half of the network
-
-    return quoteattr(text)
+    return f'"{text.translate(_ESCAPES)}"'

@@ -54,7 +54,7 @@ def constraint_forces(S, L, d, e, lam):
     for k in range(m):
         lam[k] = d[k]
     substitute(L, lam, m)
-    for turn in range(REFINED):
+    for sweep in range(REFINED):
         for k in range(m):
             s = d[k]
             for i in range(m):

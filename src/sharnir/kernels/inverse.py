@@ -8,7 +8,7 @@ def inverse_dynamics(tree, j, d, qdd, acc, R, tau):
 
     Reads   j: JointValues, d: Drift, qdd (nv,)
     Writes  acc (nb1, 6) accelerations less gravity, R (nb1, 6) reaction of joint i on body i at its origin, body axes;
-            row 0: what the base as a whole bears; tau (nv,)
+            row 0: the force on the base; tau (nv,)
     See     docs/theory/forms.md, kinetostatics
     """
     set33(acc, 0, get3(d.base, 0), get3b(d.base, 0))
@@ -23,7 +23,7 @@ def inverse_dynamics(tree, j, d, qdd, acc, R, tau):
         h = get3(tree.moment, i)
         set33(R, i, sub(add(scale(a, tree.mass[i]), cross(e, h)), get3(d.F, i)),
               sub(add(sv(get6(tree.inertia, i), e), cross(h, a)), get3b(d.F, i)))
-    for i in range(tree.carrier.shape[0] - 1, 0, -1):              # inward: each joint bears what it carries  [I] (3.3)
+    for i in range(tree.carrier.shape[0] - 1, 0, -1):              # inward: each joint carries its subtree      [I] (3.3)
         f, m = get3(R, i), get3b(R, i)
         for c in range(tree.first[i], tree.first[i + 1]):
             tau[c] = dot(get3(j.A, c), f) + dot(get3b(j.A, c), m)

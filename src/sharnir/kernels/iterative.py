@@ -1,6 +1,6 @@
 """Iterative methods that remember: the matrix of the last step, improved by rank one until it solves this step.
 
-These look at numbers to decide when to stop, so they run as loops (interpreted or compiled), never as straight-line code.
+These branch on numbers to decide when to stop, so they run as loops (interpreted or compiled), never as straight-line code.
 Both return the number of iterations, or -1 where they stalled and must be restarted by a factorisation.
 """
 
@@ -223,8 +223,8 @@ def iterate_direct(A, b, w, x, tolerance, limit):
     return -1
 
 
-def warm_started_inverse(A, b, w, x, tolerance, report):
-    """x = A^-1 b from the inverse of the last call; from a fresh one where there is none or it is of no use.
+def warm_started(start, iterate, A, b, w, x, tolerance, report):
+    """x = A^-1 b from what the last call left in w.H; from a fresh start where there is nothing or it is of no use.
 
     Writes report (2,): iterations, and 1 where a factorisation was needed.
     """
@@ -234,27 +234,18 @@ def warm_started_inverse(A, b, w, x, tolerance, report):
     if n == 0:
         return
     count = -1
-    if w.H[0, 0] == w.H[0, 0]:                                     # nan: nothing to remember yet
-        count = iterate_inverse(A, b, w, x, tolerance, n + 1)
+    if w.H[0, 0] == w.H[0, 0]:                                     # nan: there was no call before
+        count = iterate(A, b, w, x, tolerance, n + 1)
     if count < 0:
         report[1] = 1.0
-        start_inverse(A, w)
-        count = iterate_inverse(A, b, w, x, tolerance, n + 1)
+        start(A, w)
+        count = iterate(A, b, w, x, tolerance, n + 1)
     report[0] = count
+
+
+def warm_started_inverse(A, b, w, x, tolerance, report):
+    warm_started(start_inverse, iterate_inverse, A, b, w, x, tolerance, report)
 
 
 def warm_started_direct(A, b, w, x, tolerance, report):
-    """The same for the direct method."""
-    n = x.shape[0]
-    report[0] = 0.0
-    report[1] = 0.0
-    if n == 0:
-        return
-    count = -1
-    if w.H[0, 0] == w.H[0, 0]:
-        count = iterate_direct(A, b, w, x, tolerance, n + 1)
-    if count < 0:
-        report[1] = 1.0
-        start_direct(A, w)
-        count = iterate_direct(A, b, w, x, tolerance, n + 1)
-    report[0] = count
+    warm_started(start_direct, iterate_direct, A, b, w, x, tolerance, report)

@@ -22,7 +22,7 @@ from ..dialect.arrays import Array, IntegerArray
 from ..dialect.ops import cos, sin
 
 FIXED, SLIDE, TURN, SCREW, BALL, FREE, GIVEN = 0, 1, 2, 3, 4, 5, 6
-NOTHING, PLACED, MOVED = 0, 1, 2    # what a joint did before the motion in hand: nothing, FIXED alone, more than that
+NOTHING, PLACED, MOVED = 0, 1, 2    # what a joint did before the current motion: nothing, FIXED alone, more than that
 
 
 class Joints(NamedTuple):
@@ -44,12 +44,12 @@ class Joints(NamedTuple):
 
 
 class JointValues(NamedTuple):
-    """What the joint stage writes, and all that any algorithm after it knows of joints."""
+    """What the joint stage writes, and all that later algorithms see of joints."""
 
     rho: Array["nb1", 3]        # origin of body i in the carrier's axes
     G: Array["nb1", 9]          # direction cosines, carrier -> body
     A: Array["na", 6]           # columns of A, body axes
-    dA: Array["nda", 6]         # their rates; no rows where nobody asks for them
+    dA: Array["nda", 6]         # their rates; no rows where they are not needed
     vr: Array["nb1", 6]         # v^r, relative velocity, body axes
     psi: Array["nb1", 6]        # psi^r, relative acceleration at zero accelerations of q
     rate: Array["nq"]           # rates of the coordinates

@@ -23,7 +23,7 @@ class KaneWork(NamedTuple):
     mass: Array["nb1"]          # masses, first moments and moments of everything joint j carries
     C: Array["nb1", 3]
     M1: Array["nb1", 6]
-    r: Array["nb1", 3]          # r_ij for the i in hand, j in its subtree
+    r: Array["nb1", 3]          # r_ij for the current i, j in its subtree
     s: Array["nb1", 3]          # sum of m_l r_il over the subtree of j
     M2: Array["nb1", 9]         # sum of m_l r~_il r~_jl'
     M3: Array["nb1", 9]         # sum of c~_l r~_il' over the subtree of j, j left out
@@ -63,7 +63,7 @@ def row_M1(tree, k):
 
 
 def row_r(tree, p, k, i):
-    """Row 2: r_ij from the i in hand to every j it carries.  [K] (12)"""
+    """Row 2: r_ij from the current i to every j it carries.  [K] (12)"""
     for j in range(tree.carrier.shape[0]):
         k.moves[j] = 0
     k.moves[i] = 1

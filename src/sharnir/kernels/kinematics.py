@@ -12,7 +12,7 @@ class Poses(NamedTuple):
 
 
 class Drift(NamedTuple):
-    """What the state alone says about accelerations and forces."""
+    """The part of accelerations and forces that follows from the state alone."""
 
     omega: Array["nb1", 3]      # angular velocity, body axes
     w: Array["nb1", 6]          # w* = psi^r + w^c

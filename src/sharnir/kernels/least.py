@@ -1,7 +1,7 @@
-"""What constraints bear of given joint forces, taken off: x - J'(J J')^-1 J x, and how nearly rows depend on one another.
+"""The part of joint forces that constraints carry, removed: x - J'(J J')^-1 J x, and how close rows are to dependence.
 
 Rows are brought to length one. `independent` is the least pivot of their Gram matrix: the squared sine of the angle between
-a row and all before it. Near zero the factors mean nothing, and whoever called looks for the rank (docs/theory/loops.md).
+a row and all before it. Near zero the factors are meaningless and the caller determines the rank (docs/theory/loops.md).
 """
 
 from .cholesky import factor, substitute
@@ -38,9 +38,9 @@ def row_angles(J, unit, L, z, independent):
 
 
 def without_rows(J, unit, L, e, x):
-    """x <- x - J'(J J')^-1 J x, twice: what rounding left of it goes the second time.  After row_angles.  Work e (m,)."""
+    """x <- x - J'(J J')^-1 J x, twice: the second pass removes what rounding left.  After row_angles.  Work e (m,)."""
     m = J.shape[0]
-    for turn in range(2):
+    for sweep in range(2):
         for k in range(m):
             s = 0.0
             for a in range(J.shape[1]):

@@ -10,7 +10,7 @@ from .composite import add_rotors, zero_matrix
 class StepanenkoWork(NamedTuple):
     acc: Array["nb1", 6]
     R: Array["nb1", 6]
-    moves: IntegerArray["nb1"]             # 1 where the axis in hand moves the body
+    moves: IntegerArray["nb1"]             # 1 where the current axis moves the body
 
 
 def inertia_matrix_stepanenko(tree, j, s, M):

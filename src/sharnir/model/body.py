@@ -1,4 +1,4 @@
-"""A rigid body: mass, centre of mass, inertia about it. Refuses what no body can be."""
+"""A rigid body: mass, centre of mass, inertia about it. Values that no body can have are refused."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import ModelError
+from ..types import FloatArray, Vector
 from .frozen import fast_constructor
 from .pose import three_floats, vector3
 from .shapes import Shape
@@ -27,17 +29,18 @@ class Body:
     inertia: tuple[float, ...]
     shape: Shape | None = None
 
-    def inertia_matrix(self) -> np.ndarray:
+    def inertia_matrix(self) -> FloatArray:
         """3×3 about the centre of mass."""
         xx, yy, zz, xy, xz, yz = self.inertia
         return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
-    def inertia_at_origin(self) -> np.ndarray:
+    def inertia_at_origin(self) -> FloatArray:
         """3×3 about the body's origin: J_O = J_c + m(c²E − ccᵀ)."""
         c = np.array(self.com)
-        return self.inertia_matrix() + self.mass * (c @ c * np.eye(3) - np.outer(c, c))
+        shift: FloatArray = self.mass * (c @ c * np.eye(3) - np.outer(c, c))
+        return self.inertia_matrix() + shift
 
-    def mass_matrix(self) -> np.ndarray:
+    def mass_matrix(self) -> FloatArray:
         """M = [mE −m r̃_c; m r̃_c J_O], 6×6 about the body's origin. [I] (3.3)"""
         x, y, z = np.array(self.com) * self.mass
         h = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
@@ -56,8 +59,8 @@ _new_body = fast_constructor(Body)
 def make_body(
     name: str,
     mass: float | None,
-    com: Any,
-    inertia: Any,
+    com: Vector | None,
+    inertia: ArrayLike | None,
     shape: Shape | None,
     density: float | None,
     check_inertia: bool = True,
@@ -71,7 +74,7 @@ def make_body(
         mass, com, inertia = shape.mass_properties(mass, density, label)
     elif density is not None:
         raise ModelError(f"{label}: a density needs a shape to fill, e.g. shape=sharnir.Box((0.1, 0.1, 0.5))")
-    if not (type(mass) is float and 0.0 <= mass < math.inf):  # as it should be already
+    if not (type(mass) is float and 0.0 <= mass < math.inf):  # the usual case needs no conversion
         mass = 0.0 if mass is None else _mass(mass, label)
     centre = (0.0, 0.0, 0.0) if com is None else com if three_floats(com) else vector3(com, f"{label}: com")
     moments = (0.0,) * 6 if inertia is None else _moments(inertia, label)
@@ -82,23 +85,23 @@ def make_body(
     return body
 
 
-def _mass(mass: Any, label: str) -> float:
+def _mass(mass: float, label: str) -> float:
     try:
-        mass = float(mass)
+        value = float(mass)
     except (TypeError, ValueError):
         raise ModelError(f"{label}: mass must be a number of kilograms, got {mass!r}") from None
-    if not math.isfinite(mass) or mass < 0.0:
-        raise ModelError(f"{label}: mass must be zero or positive, got {mass:g} kg")
-    return mass
+    if not math.isfinite(value) or value < 0.0:
+        raise ModelError(f"{label}: mass must be zero or positive, got {value:g} kg")
+    return value
 
 
-def _moments(inertia: Any, label: str) -> tuple[float, ...]:
+def _moments(inertia: ArrayLike, label: str) -> tuple[float, ...]:
     if three_floats(inertia):
         return (*inertia, 0.0, 0.0, 0.0)
-    rows = inertia.tolist() if isinstance(inertia, np.ndarray) else inertia
+    rows: Any = inertia.tolist() if isinstance(inertia, np.ndarray) else inertia
     try:
         values = tuple(map(float, rows))
-    except TypeError:  # no numbers in a row, but perhaps rows of them
+    except TypeError:  # not a sequence of numbers; perhaps of rows
         return _moments_of_matrix(inertia, label)
     except ValueError:
         raise ModelError(f"{label}: inertia must be numbers, got {inertia!r}") from None
@@ -109,7 +112,7 @@ def _moments(inertia: Any, label: str) -> tuple[float, ...]:
     return values if len(values) == 6 else (*values, 0.0, 0.0, 0.0)
 
 
-def _moments_of_matrix(inertia: Any, label: str) -> tuple[float, ...]:
+def _moments_of_matrix(inertia: ArrayLike, label: str) -> tuple[float, ...]:
     try:
         a = np.asarray(inertia, dtype=float)
     except (TypeError, ValueError):
@@ -129,7 +132,7 @@ def _wrong_shape(shape: tuple[int, ...], label: str) -> ModelError:
 
 
 def principal_moments(inertia: Sequence[float]) -> list[float]:
-    """Eigenvalues in rising order, in plain numbers: right to about 1e-8 of the largest, and cheap for one body."""
+    """Eigenvalues in ascending order, by trigonometry: to about 1e-8 of the largest, and cheap for one body."""
     xx, yy, zz, xy, xz, yz = inertia
     if xy == xz == yz == 0.0:
         return sorted((xx, yy, zz))
@@ -144,8 +147,8 @@ def principal_moments(inertia: Sequence[float]) -> list[float]:
 
 
 def inertia_fault(body: Body) -> str | None:
-    """Principal moments are sums of squares of distances: none negative, none larger than the other two together.
-    What is wrong with those of a body, as the end of a sentence about its inertia."""
+    """What is wrong with the principal moments of a body, as the end of a sentence about its inertia. They are integrals of
+    squared distances: none is negative, none larger than the sum of the other two."""
     xx, yy, zz, xy, xz, yz = body.inertia
     if xy == xz == yz == 0.0 and xx + yy >= zz and yy + zz >= xx and zz + xx >= yy:  # two of these: none is negative
         return None
@@ -157,6 +160,6 @@ def inertia_fault(body: Body) -> str | None:
     if low < -slack:
         return f"is not that of any body, a moment is negative ({shown})"
     return (
-        f"breaks the triangle inequality ({shown}); no distribution of mass does that. "
+        f"breaks the triangle inequality ({shown}); no distribution of mass has that. "
         "Is it about the centre of mass, are the units kg m², are products of inertia of the right sign?"
     )

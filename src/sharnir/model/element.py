@@ -79,11 +79,10 @@ def element(tag: str = "") -> Callable[[type[T]], type[T]]:
     """Decorator of a subclass of `Element`; `tag` is the word behind `type:` in files."""
 
     def decorate(cls: type[T]) -> type[T]:
-        own_init = "__init__" in vars(cls)
-        made: Any = dataclass(frozen=True, eq=False, repr=False, init=not own_init)(cls)
+        made: Any = dataclass(frozen=True, eq=False, repr=False, init="__init__" not in vars(cls))(cls)
         made.tag, made.is_described = tag, True
         made.__init__ = _with_suggestions(made.__init__)
-        return made
+        return cls
 
     return decorate
 

@@ -1,4 +1,4 @@
-"""Frozen dataclasses by the million: their own constructor makes a call for every field, this one none."""
+"""A constructor for frozen dataclasses without a call of `object.__setattr__` for every field: large models make millions."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ T = TypeVar("T")
 def fast_constructor(cls: type[T]) -> Callable[..., T]:
     """For a frozen dataclass with slots and no constructor of its own: takes all fields in their order. An instance is filled
     while it belongs to a class with the same slots that is not frozen, then becomes one of `cls`."""
-    Open = make_dataclass(f"Open{cls.__name__}", [(f.name, Any) for f in fields(cls)], slots=True)  # type: ignore[arg-type]
+    Open: Any = make_dataclass(f"Open{cls.__name__}", [(f.name, Any) for f in fields(cls)], slots=True)  # type: ignore[arg-type]
 
-    def make(*values: Any) -> T:
-        out = Open(*values)
+    def make(*values: object) -> T:
+        out: T = Open(*values)
         out.__class__ = cls
         return out
 

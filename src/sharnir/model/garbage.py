@@ -1,4 +1,4 @@
-"""The garbage collector, left alone for a while."""
+"""Building large models without the garbage collector."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """While a million long-lived objects are made, the collector would walk over all of them again and again, and find
-    nothing: a third of the time it takes to build a large model."""
+    """While millions of long-lived objects are made, the collector would traverse all of them again and again and free none:
+    a third of the time it takes to build a large model."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""What an import did with every part of a file: nothing is dropped in silence."""
+"""What an import did with every part of a file: nothing is dropped silently."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ VERDICTS = {
 
 @dataclass(frozen=True)
 class Entry:
-    """One part of a file: what it is, where it stands, what became of it and why."""
+    """One part of a file: what it is, where it is, what became of it and why."""
 
     what: str
     where: str
     verdict: str
     why: str = ""
     warning: bool = False
-    """Kept as the file has it, though something is wrong with it."""
+    """Taken as the file has it, though something is wrong with it."""
 
 
 class Entries(list[Entry]):
@@ -41,7 +41,7 @@ class Entries(list[Entry]):
 
 
 class ImportReport:
-    """The entries of one import. `strict` raises on the first thing that is approximated, ignored or doubtful."""
+    """The entries of one import. `strict` raises on the first part that is approximated, ignored or suspect."""
 
     def __init__(self, source: str | PathLike[str] = "", strict: bool = False) -> None:
         self.source = str(source)
@@ -63,16 +63,24 @@ class ImportReport:
 
     def of(self, verdict: str) -> Entries:
         """The entries with one verdict, e.g. `report.of("ignored")`."""
-        return getattr(self, verdict)
+        entries: Entries = getattr(self, verdict)
+        return entries
+
+    def copy(self) -> ImportReport:
+        other = ImportReport(self.source)
+        for entry in self.entries:
+            other._add(entry)
+        other.strict = self.strict
+        return other
 
     @property
     def warnings(self) -> list[Entry]:
-        """What may make results differ from what the author of the file meant."""
+        """What may make results differ from the intention of the file."""
         return [e for e in self.entries if e.warning or e.verdict == "approximated"]
 
     @property
     def complete(self) -> bool:
-        """Whether everything in the file was honoured or kept, without a doubt."""
+        """Whether everything in the file was honoured or kept, without a warning."""
         return not self.warnings and not self.ignored
 
     def __len__(self) -> int:

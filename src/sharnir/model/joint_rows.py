@@ -1,20 +1,24 @@
 """The joints of a tree as rows of elementary motions, written for all joints at once.
 
-Large models have few kinds of joints and many joints: what is done in Python is done once for every list of motions and
-every placement that is a different object, the rest with arrays.
+Large models have many joints of few types: Python works once on every distinct list of motions and every distinct placement,
+the rest is done with arrays.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..kernels import algebra
 from ..kernels.joint_stage import GIVEN, Joints
+from ..types import FloatArray, IntArray
 from .joints.base import ElementaryMotion
 from .pose import Pose
+
+T = TypeVar("T")
 
 NOTHING = 0
 """The row of the table that is no motion of a list but a placement; the placement of a row that has none: the identity."""
@@ -22,17 +26,17 @@ NOTHING = 0
 
 class JointRows(NamedTuple):
     joints: Joints
-    q_first: np.ndarray
+    q_first: IntArray
     """Where the coordinates of joint i begin in q."""
-    v_first: np.ndarray
-    led: np.ndarray
-    """Rows that are moved by the coordinate of another joint: `q_at` and `v_at` are still to be said."""
+    v_first: IntArray
+    led: IntArray
+    """Rows that are moved by the coordinate of another joint: `q_at` and `v_at` are filled in later."""
     users: list[tuple[int, ElementaryMotion]]
-    """Rows that the user's functions move, and those motions: `data_at` is still to be said."""
+    """Rows that the user's functions move, and those motions: `data_at` is filled in later."""
 
 
 def joint_rows(
-    motions: Sequence[list[ElementaryMotion]], at: Sequence[Pose], child_at: Sequence[Pose], backwards: Any
+    motions: Sequence[list[ElementaryMotion]], at: Sequence[Pose], child_at: Sequence[Pose], backwards: Sequence[bool]
 ) -> JointRows:
     """From the motions of every joint and its places in the two bodies. Constant placements that follow each other become
     one; those that are the identity vanish."""
@@ -78,8 +82,8 @@ def joint_rows(
     return JointRows(joints, q_first[start], v_first[start], np.flatnonzero(table["led"][row]), users)
 
 
-def distinct(objects: Sequence[Any]) -> tuple[list[Any], np.ndarray]:
-    """Those that are different objects, in the order they come first, and for every place which of them stands there."""
+def distinct(objects: Sequence[T]) -> tuple[list[T], IntArray]:
+    """The different objects in the order of their first occurrence, and the index among them of each."""
     ids = np.fromiter(map(id, objects), dtype=np.int64, count=len(objects))
     _, first, which = np.unique(ids, return_index=True, return_inverse=True)
     order = np.argsort(first)
@@ -104,29 +108,31 @@ def _table(lists: Sequence[list[ElementaryMotion]]) -> dict[str, np.ndarray]:
 
 
 # --- many placements at once: position and rotation, row by row, (n, 12) ------------------------------------------------------
-def _poses(poses: Sequence[Pose]) -> np.ndarray:
+def _poses(poses: Sequence[Pose]) -> FloatArray:
     return np.array([(*p.position, *p.rotation.entries) for p in poses], dtype=float).reshape(-1, 12)
 
 
-def _is_identity(x: np.ndarray) -> np.ndarray:
-    return (x == (*algebra.ZERO3, *algebra.IDENTITY)).all(axis=1)
+def _is_identity(x: FloatArray) -> NDArray[np.bool_]:
+    same: NDArray[np.bool_] = np.all(x == (*algebra.ZERO3, *algebra.IDENTITY), axis=1)
+    return same
 
 
-def _inverse(x: np.ndarray) -> np.ndarray:
+def _inverse(x: FloatArray) -> FloatArray:
     back = algebra.transpose(x.T[3:])
     return np.stack([*algebra.neg(algebra.mv(back, x.T[:3])), *back], axis=1)
 
 
-def _product(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _product(x: FloatArray, y: FloatArray) -> FloatArray:
     a, b = x.T, y.T
     both = np.stack([*algebra.add(a[:3], algebra.mv(a[3:], b[:3])), *algebra.mm(a[3:], b[3:])], axis=1)
     return np.where(_is_identity(x)[:, None], y, both)
 
 
 def _merged(
-    row: np.ndarray, owner: np.ndarray, place: np.ndarray, placements: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The same with every run of placements of one joint as one, gone where it is the identity; new ones are added."""
+    row: IntArray, owner: IntArray, place: IntArray, placements: FloatArray
+) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+    """The rows with every run of placements of one joint multiplied into one, and removed where that is the identity; the
+    products are appended to the placements."""
     fixed = place != NOTHING
     left = np.ones(len(row), dtype=bool)
     left[1:] = ~(fixed[1:] & fixed[:-1] & (owner[1:] == owner[:-1]))
@@ -136,7 +142,7 @@ def _merged(
     heads = np.flatnonzero(left)
     runs, run = np.unique(heads[np.searchsorted(heads, more) - 1], return_inverse=True)
     product, step = placements[place[runs]], more - runs[run]
-    for k in range(1, int(step.max()) + 1):  # from the carrier outward, as one would multiply by hand
+    for k in range(1, int(step.max()) + 1):  # from the carrier outward
         now = step == k
         product[run[now]] = _product(product[run[now]], placements[place[more[now]]])
     row[runs], place[runs] = NOTHING, len(placements) + np.arange(len(runs))
@@ -144,9 +150,9 @@ def _merged(
     return row[left], owner[left], place[left], np.concatenate([placements, product])
 
 
-def _as_kernels_read(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Origins (n, 3) and direction cosines (n, 9). A cosine that is 0 or ±1 but for rounding is made exact: cos(π/2) should
-    cost nothing when compiled."""
+def _as_kernels_read(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Origins (n, 3) and direction cosines (n, 9). A cosine that is 0 or ±1 up to rounding is made exact, so that
+    cos(π/2) folds away when compiled."""
     G = np.stack(algebra.transpose(x.T[3:]), axis=1)
     nearest = np.rint(G) + 0.0  # no negative zeros
     return x[:, :3], np.where(np.abs(G - nearest) < 1e-15, nearest, G)

@@ -1,4 +1,4 @@
-"""Masses, inertias and mobilities of all bodies as arrays, worked out once for bodies that are alike."""
+"""Masses, inertias and inverse mass matrices of all bodies as arrays, computed once for equal bodies."""
 
 from __future__ import annotations
 
@@ -9,29 +9,31 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..types import FloatArray, IntArray
 from .body import Body
 
 
 class MassProperties(NamedTuple):
     """Row 0 is the base."""
 
-    mass: np.ndarray
-    moment: np.ndarray
+    mass: FloatArray
+    moment: FloatArray
     """h = m r_c, (nb+1, 3)."""
-    inertia: np.ndarray
+    inertia: FloatArray
     """About the bodies' origins, xx yy zz xy xz yz, (nb+1, 6)."""
-    alike: np.ndarray
-    """Which of the distinct bodies each one is like, (nb+1,)."""
-    mobility: np.ndarray
+    alike: IntArray
+    """The index of each among the distinct bodies, (nb+1,)."""
+    mobility: FloatArray
     """Inverse mass matrices of the distinct bodies, (kinds, 6, 6); nan for those that are not solid."""
-    solid: np.ndarray
+    solid: NDArray[np.bool_]
     """Whether a body has mass, and inertia about every axis."""
 
 
 def mass_properties(bodies: Sequence[Body]) -> MassProperties:
     base = (0.0, (0.0,) * 3, (0.0,) * 6)
-    kinds: dict[tuple[Any, ...], int] = defaultdict(count().__next__)  # numbered as they come: many bodies, few kinds
+    kinds: dict[tuple[Any, ...], int] = defaultdict(count().__next__)  # numbered in order of occurrence: many bodies, few kinds
     each = map(kinds.__getitem__, chain([base], map(attrgetter("mass", "com", "inertia"), bodies)))
     kind_of = np.fromiter(each, dtype=np.int64, count=len(bodies) + 1)
     numbers = np.array([(mass, *com, *inertia) for mass, com, inertia in kinds], dtype=float)
@@ -46,7 +48,7 @@ def mass_properties(bodies: Sequence[Body]) -> MassProperties:
     return MassProperties(mass[kind_of], h[kind_of], inertia[kind_of], kind_of, mobility, solid[kind_of])
 
 
-def _mobilities(mass: np.ndarray, h: np.ndarray, J: np.ndarray, solid: np.ndarray) -> np.ndarray:
+def _mobilities(mass: FloatArray, h: FloatArray, J: FloatArray, solid: IntArray) -> FloatArray:
     """Inverse mass matrices of the solid bodies, nan for the others."""
     out = np.full((len(mass), 6, 6), np.nan)
     M = np.zeros((len(solid), 6, 6))
@@ -56,7 +58,7 @@ def _mobilities(mass: np.ndarray, h: np.ndarray, J: np.ndarray, solid: np.ndarra
     M[:, 3:, 3:] = J[solid]
     try:
         out[solid] = np.linalg.inv(M)
-    except np.linalg.LinAlgError:  # a centre of mass so far away that its body has no inertia but for rounding
+    except np.linalg.LinAlgError:  # a centre of mass so far away that rounding makes a matrix singular
         for i, matrix in zip(solid, M, strict=True):
             if np.linalg.cond(matrix) < 1e15:
                 out[i] = np.linalg.inv(matrix)

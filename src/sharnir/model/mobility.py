@@ -1,21 +1,48 @@
-"""How many freedoms a mechanism has at a position: `Model.mobility`."""
+"""How many degrees of freedom a mechanism has at a position: `Model.mobility`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 
+def degrees_of_freedom(coordinates: int, constraints: int = 0, rank: int | None = None) -> str:
+    """`7 degrees of freedom`; of a mechanism with loops `1 degree of freedom (9 coordinates, 8 constraints)`.
+
+    coordinates   those of the spanning tree, as many as speeds: `model.nv`
+    constraints   scalar equations, as many as rows of their Jacobian
+    rank          of that Jacobian; without it the degrees of freedom have only a lower bound
+    """
+    free = max(0, coordinates - constraints) if rank is None else coordinates - rank
+    text = count(free, "degree of freedom", "degrees of freedom")
+    if not constraints:
+        return text
+    redundant = 0 if rank is None else constraints - rank
+    bound = "at least " if rank is None else ""
+    more = f", {redundant} of them redundant" if redundant else ""
+    return f"{bound}{text} ({count(coordinates, 'coordinate')}, {count(constraints, 'constraint')}{more})"
+
+
+def count(n: int, what: str, several: str | None = None) -> str:
+    """`1 joint`, `2 joints`, `3 bodies`."""
+    return f"{n} {what if n == 1 else several or what + 's'}"
+
+
 @dataclass(frozen=True)
 class Mobility:
-    """At one position. `freedoms` is the truth, `gruebler` the count 6·bodies − Σ(6 − freedoms of each joint) − other rows."""
+    """At one position. `freedoms` is the actual number, `gruebler` the count 6·bodies − Σ(6 − freedoms of each joint) − other
+    rows, which is less where constraints are redundant."""
 
     freedoms: int
     gruebler: int
     rank: int
     rows: tuple[str, ...]
     redundant: tuple[str, ...]
-    """Rows that say nothing new, and by what they are fixed already."""
+    """Redundant rows, and the rows they follow from."""
+
+    @property
+    def summary(self) -> str:
+        """`1 degree of freedom (9 coordinates, 8 constraints)`."""
+        return degrees_of_freedom(self.freedoms + self.rank, len(self.rows), self.rank)
 
     def __str__(self) -> str:
-        head = f"{self.freedoms} freedom{'s' * (self.freedoms != 1)} (Grübler's count: {self.gruebler}); "
-        return "\n".join([f"{head}{len(self.rows)} rows, rank {self.rank}", *(f"  {line}" for line in self.redundant)])
+        return "\n".join([f"{self.summary}; Grübler's count: {self.gruebler}", *(f"  {line}" for line in self.redundant)])

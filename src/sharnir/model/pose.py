@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, TypeGuard
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias, TypeGuard, overload
+
+import numpy as np
 
 from ..errors import ModelError
 from ..kernels import algebra
 from ..trace.functions import cos, sin
 from ..trace.graph import Number, Symbol
+from ..types import FloatArray
 
-Axis = str | Sequence[float]
+Axis: TypeAlias = str | Sequence[float]
+Vector3: TypeAlias = tuple[Number, Number, Number]
 
 
-def is_float(x: Any) -> bool:
+def is_float(x: object) -> bool:
     return not isinstance(x, Symbol)
 
 
-def three_floats(x: Any) -> TypeGuard[tuple[float, float, float]]:
-    """Whether x is as it should be already: what large models say a million times is not worth more than a look."""
+def three_floats(x: object) -> TypeGuard[tuple[float, float, float]]:
+    """Whether x needs no conversion: a quick check for large models, which have millions of vectors."""
     if type(x) is not tuple or len(x) != 3:
         return False
     a, b, c = x
     return type(a) is type(b) is type(c) is float and math.isfinite(a + b + c)
 
 
-def vector3(x: Sequence[Number], what: str) -> tuple[Number, Number, Number]:
-    """Three finite numbers, or a word about `what`."""
+def vector3(x: Sequence[Number] | FloatArray, what: str) -> Vector3:
+    """Three finite numbers; an error names `what`."""
     if three_floats(x):
         return x
     try:
@@ -42,7 +46,7 @@ def vector3(x: Sequence[Number], what: str) -> tuple[Number, Number, Number]:
 
 
 def unit_axis(axis: Axis, what: str) -> tuple[float, float, float]:
-    """A unit vector from "x", "-y" or three numbers; other lengths are refused, not silently mended."""
+    """A unit vector from "x", "-y" or three numbers; other lengths are refused, not normalized silently."""
     if isinstance(axis, str):
         letter = axis.removeprefix("-").removeprefix("+")
         if letter not in ("x", "y", "z"):
@@ -61,11 +65,11 @@ def unit_axis(axis: Axis, what: str) -> tuple[float, float, float]:
 
 
 class Rotation:
-    """Turns a vector from moved axes into fixed ones: `R @ x`. Its rows are kept as nine numbers."""
+    """Rotates a vector from moved axes into fixed ones: `R @ x`. `entries` are its nine numbers row by row."""
 
     __slots__ = ("entries",)
 
-    def __init__(self, entries: Sequence[Number]) -> None:
+    def __init__(self, entries: Iterable[Any]) -> None:
         """Nine numbers row by row, or a 3×3 array."""
         flat = _flatten(entries)
         if len(flat) != 9:
@@ -126,16 +130,19 @@ class Rotation:
         return Rotation._made(algebra.transpose(self.entries))
 
     @property
-    def matrix(self) -> Any:
+    def matrix(self) -> np.ndarray:
         """3×3 NumPy array."""
-        import numpy as np
-
         return np.array(self.entries, dtype=float if all(map(is_float, self.entries)) else object).reshape(3, 3)
 
-    def __matmul__(self, other: Any) -> Any:
+    @overload
+    def __matmul__(self, other: Rotation) -> Rotation: ...
+    @overload
+    def __matmul__(self, other: Sequence[Number] | FloatArray) -> Vector3: ...
+    def __matmul__(self, other: Rotation | Sequence[Number] | FloatArray) -> Rotation | Vector3:
         if isinstance(other, Rotation):
             return Rotation._made(algebra.mm(self.entries, other.entries))
-        return algebra.mv(self.entries, vector3(other, "vector"))
+        x, y, z = algebra.mv(self.entries, vector3(other, "vector"))
+        return x, y, z
 
     def __eq__(self, other: object) -> bool:
         return tuple(self.entries) == tuple(other.entries) if isinstance(other, Rotation) else NotImplemented
@@ -152,7 +159,9 @@ class Pose:
 
     __slots__ = ("position", "rotation")
 
-    def __init__(self, position: Sequence[Number] = (0.0, 0.0, 0.0), rotation: Any = None) -> None:
+    def __init__(
+        self, position: Sequence[Number] | FloatArray = (0.0, 0.0, 0.0), rotation: Rotation | Iterable[Any] | None = None
+    ) -> None:
         """`rotation`: a Rotation, a 3×3 array, a quaternion (w, x, y, z), or None for parallel axes."""
         self.position = vector3(position, "position")
         if rotation is None:
@@ -163,11 +172,16 @@ class Pose:
             flat = _flatten(rotation)
             self.rotation = Rotation.quaternion(*flat) if len(flat) == 4 else Rotation(flat)
 
-    def __matmul__(self, other: Any) -> Any:
-        """Pose after pose, or a point seen from outside."""
+    @overload
+    def __matmul__(self, other: Pose) -> Pose: ...
+    @overload
+    def __matmul__(self, other: Sequence[Number] | FloatArray) -> Vector3: ...
+    def __matmul__(self, other: Pose | Sequence[Number] | FloatArray) -> Pose | Vector3:
+        """The product of two poses, or the outer coordinates of a point given in the frame."""
         if isinstance(other, Pose):
             return Pose(self @ other.position, self.rotation @ other.rotation)
-        return algebra.add(self.position, self.rotation @ other)
+        x, y, z = algebra.add(self.position, self.rotation @ other)
+        return x, y, z
 
     def inverse(self) -> Pose:
         back = self.rotation.T
@@ -184,7 +198,9 @@ class Pose:
         return hash((self.position, self.rotation))
 
     def __repr__(self) -> str:
-        return f"Pose({self.position}, {tuple(self.rotation.entries)})"
+        if tuple(self.rotation.entries) == algebra.IDENTITY:
+            return f"Pose({self.position})"
+        return f"Pose({self.position}, {self.rotation!r})"
 
 
 def quaternion_of(rotation: Rotation) -> tuple[float, float, float, float]:
@@ -203,7 +219,7 @@ def quaternion_of(rotation: Rotation) -> tuple[float, float, float, float]:
     return tuple(x / length for x in quaternion)
 
 
-def _flatten(x: Any) -> tuple[Number, ...]:
+def _flatten(x: Iterable[Any]) -> tuple[Number, ...]:
     flat: list[Number] = []
     for row in x:
         flat.extend(row) if hasattr(row, "__len__") or hasattr(row, "__iter__") else flat.append(row)

@@ -1,4 +1,4 @@
-"""What a model offers but layers below it in the table of ARCHITECTURE.md carry out.
+"""What a model offers but layers further down in the table of ARCHITECTURE.md implement.
 
 `Model.assemble`, `Model.mobility` and `Model.save` belong to the user's view of a model; their code needs equations, backends
 and file formats, which need models. `sharnir/__init__.py`, which knows every layer, says where each service is.
@@ -14,7 +14,7 @@ _addresses: dict[str, tuple[str, str]] = {}
 
 
 def provide(addresses: Mapping[str, tuple[str, str]]) -> None:
-    """{service: (module, function)}; the module is imported when the service is first asked for."""
+    """{service: (module, function)}; the module is imported when the service is first used."""
     _addresses.update(addresses)
 
 

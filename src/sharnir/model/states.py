@@ -1,18 +1,19 @@
-"""The public boundary: what comes in as a state, a force or a wrench is checked here, once."""
+"""Checks at the public boundary: states, joint forces and wrenches."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import StateError
+from ..types import FloatArray, State
 from .model import Model
 
 
-def real_array(x: Any, what: str) -> np.ndarray:
+def real_array(x: ArrayLike, what: str) -> FloatArray:
     """C-contiguous floats, of any shape."""
     try:
         a = np.asarray(x)
@@ -27,7 +28,7 @@ def real_array(x: Any, what: str) -> np.ndarray:
         raise StateError(f"{what}: expected numbers, got {x!r}") from None
 
 
-def check_array(x: Any, what: str, n: int) -> np.ndarray:
+def check_array(x: ArrayLike, what: str, n: int) -> FloatArray:
     """(n,) floats."""
     a = real_array(x, what)
     if a.shape != (n,):
@@ -35,31 +36,31 @@ def check_array(x: Any, what: str, n: int) -> np.ndarray:
     return a
 
 
-def check_state(model: Model, q: Any, v: Any, t: float) -> tuple[np.ndarray, np.ndarray, float]:
-    """One state as arrays; names stand for the rest at neutral or zero."""
-    q = check_array(model.coordinates(q) if q is None or isinstance(q, Mapping) else q, "q", model.nq)
-    v = check_array(model.speeds(v) if v is None or isinstance(v, Mapping) else v, "v", model.nv)
-    check_finite(q, lambda: model.q_names, "q")
-    check_finite(v, lambda: model.v_names, "v")
-    check_quaternions(model, q)
+def check_state(model: Model, q: State, v: State, t: float) -> tuple[FloatArray, FloatArray, float]:
+    """One state as arrays; joints that are not named are neutral, their speeds zero."""
+    positions = check_array(model.coordinates(q) if q is None or isinstance(q, Mapping) else q, "q", model.nq)
+    speeds = check_array(model.speeds(v) if v is None or isinstance(v, Mapping) else v, "v", model.nv)
+    check_finite(positions, lambda: model.q_names, "q")
+    check_finite(speeds, lambda: model.v_names, "v")
+    check_quaternions(model, positions)
     try:
         t = float(t)
     except (TypeError, ValueError):
         raise StateError(f"t: expected a number, got {t!r}") from None
     if not math.isfinite(t):
         raise StateError(f"t: expected a finite time, got {t}")
-    return q, v, t
+    return positions, speeds, t
 
 
-def check_tau(model: Model, tau: Any) -> np.ndarray:
+def check_tau(model: Model, tau: State) -> FloatArray:
     """Joint forces, zero by default."""
-    tau = check_array(model.speeds(tau) if tau is None or isinstance(tau, Mapping) else tau, "tau", model.nv)
-    check_finite(tau, lambda: model.v_names, "tau")
-    return tau
+    out = check_array(model.speeds(tau) if tau is None or isinstance(tau, Mapping) else tau, "tau", model.nv)
+    check_finite(out, lambda: model.v_names, "tau")
+    return out
 
 
-def check_wrenches(model: Model, wrenches: Any) -> np.ndarray:
-    """(N, 6) wrenches at body origins in body axes; {body: six numbers} will do."""
+def check_wrenches(model: Model, wrenches: State) -> FloatArray:
+    """(N, 6) wrenches at body origins in body axes; or {body: six numbers}, the rest zero."""
     N = len(model.bodies)
     out = np.zeros((N, 6))
     if wrenches is None:
@@ -78,7 +79,7 @@ def check_wrenches(model: Model, wrenches: Any) -> np.ndarray:
 
 
 def check_finite(x: np.ndarray, names: Callable[[], Sequence[str]], what: str) -> None:
-    """`names` of the entries are asked for only when one is at fault."""
+    """`names` of the entries are computed only when one is at fault."""
     bad = np.flatnonzero(~np.isfinite(x))
     if bad.size:
         more = f" (and {bad.size - 1} more)" if bad.size > 1 else ""

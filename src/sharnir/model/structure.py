@@ -1,4 +1,4 @@
-"""A model made ready for computing: integers and floats in arrays, the user's functions as expressions."""
+"""A model prepared for computing: integers and floats in arrays, the user's functions as expressions."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ..errors import known
 from ..kernels.joint_stage import GIVEN, Joints, JointValues, joint_stage
 from ..kernels.tree import Tree
 from ..trace import Expression, Number
+from ..types import FloatArray, IntArray
 from .forces.table import ForceTable
 from .joint_rows import JointRows, distinct, joint_rows
 from .joints.base import ElementaryMotion, fixed
@@ -20,13 +21,14 @@ from .mass_properties import mass_properties
 from .pose import Pose, Rotation
 
 if TYPE_CHECKING:
-    from .model import PlacedJoint
+    from .model import Model
+    from .placed_joint import PlacedJoint
 
 
 class Structure:
-    """The frozen tree. Row 0 of every array is the base; body i of the model is row i + 1."""
+    """The tree as arrays, never changed. Row 0 of every array is the base; body i of the model is row i + 1."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Model) -> None:
         tree = model.tree
         self.bodies = [model._bodies[k] for k in tree.bodies]
         self.placed: list[PlacedJoint] = [model._joints[k] for k in tree.joints]
@@ -34,7 +36,7 @@ class Structure:
         self._cut = {model._joints[k].name for k in tree.closing}
         self.carrier = np.concatenate([[0], np.array(tree.carriers, dtype=np.int64) + 1])
         self.gravity = np.array(model.gravity, dtype=float)
-        self.kept: dict[Any, Any] = {}
+        self.cached: dict[Any, Any] = {}
         """What others have worked out about this structure, for as long as it lives."""
         self.drives: list[Expression] = []
         self.given: list[tuple[Expression, slice, slice, int]] = []
@@ -77,14 +79,14 @@ class Structure:
         return {joint.name: i for i, joint in enumerate(self.placed)}
 
     @cached_property
-    def quaternions(self) -> np.ndarray:
+    def quaternions(self) -> IntArray:
         """Where in q quaternions begin."""
         within = [joint.quaternions() for joint in self.types]
         first = zip(self.q_first[1:-1].tolist(), self.type_of.tolist(), strict=True)
         return np.array([at + k for at, kind in first for k in within[kind]], dtype=np.int64)
 
     def where_is(self, joint: str) -> str:
-        """Why a joint has no coordinates in the tree: the end of a sentence."""
+        """Why a joint has no coordinates in the tree, as the end of a sentence."""
         if joint in self._cut:
             return f"it closes a loop and is cut; to give it coordinates cut another joint, or split: model.split({joint!r})"
         return f"its joints are {known(self.joint_number)}"
@@ -107,7 +109,7 @@ class Structure:
                 out.append(m)
         return out
 
-    def _leaders(self) -> np.ndarray:
+    def _leaders(self) -> IntArray:
         out = np.arange(self.nb + 1)
         for i, joint in enumerate(self.placed, start=1):
             if joint.follows is not None:
@@ -115,7 +117,7 @@ class Structure:
         return out
 
     def _joints(self, rows: JointRows) -> Joints:
-        """The rows with the places of what the user's functions give, and of the coordinates that lead others."""
+        """The rows with the indices of the values of the user's functions, and of the coordinates that lead others."""
         j = rows.joints
         for k, m in rows.users:
             if m.drive is not None:
@@ -130,8 +132,10 @@ class Structure:
         j.q_at[rows.led], j.v_at[rows.led] = rows.q_first[leader], rows.v_first[leader]
         return j
 
-    def user_functions(self, q: Sequence[Number], v: Sequence[Number], t: Number) -> tuple[Any, Any]:
-        """The values of everything the user wrote as functions: driven coordinates and GIVEN motions, on any numbers."""
+    def user_functions(
+        self, q: Sequence[Number], v: Sequence[Number], t: Number
+    ) -> tuple[list[tuple[Number, ...]], list[Number]]:
+        """The values of the user's functions on any numbers: driven coordinates and GIVEN motions."""
         drive = [expression(t) for expression in self.drives]
         given: list[Number] = [0.0] * self._n_given
         for expression, of_q, of_v, at in self.given:
@@ -151,13 +155,13 @@ class Structure:
             rotor, m.mass, m.moment, m.inertia, m.alike, m.mobility, self.gravity,
         )  # fmt: skip
 
-    def _speeds_and_rotors(self, owner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _speeds_and_rotors(self, owner: IntArray) -> tuple[IntArray, FloatArray]:
         """For every axis the speed that moves it, and the inertia of its rotor per unit of that speed."""
         within = np.arange(self.na) - self.first[owner]
         speed = self.v_first[self.leader[owner]] + within
         axes = np.diff(self.first)[1:]
         kinds, first, kind_of = np.unique(self.type_of * 8 + axes, return_index=True, return_inverse=True)
-        armature = np.zeros((len(kinds), 8))  # of types and how many axes they have: no joint has more than six
+        armature = np.zeros((len(kinds), 8))  # by type and number of axes: no joint has more than six
         for k in np.argsort(first).tolist():
             joint, n = self.placed[first[k]], int(axes[first[k]])
             armature[k, :n] = joint.type.per_speed("armature", n, f"joint {joint.name!r}")
@@ -172,27 +176,27 @@ class Structure:
         return out
 
 
-def axes_above(carrier: np.ndarray, first: np.ndarray, owner: np.ndarray) -> np.ndarray:
-    """For every axis the one before it on the way to the base, -1 where there is none."""
+def axes_above(carrier: IntArray, first: IntArray, owner: IntArray) -> IntArray:
+    """For every axis the next one towards the base, -1 where there is none."""
     bodies = np.arange(len(carrier))
-    bearing = np.where(np.diff(first) > 0, bodies, carrier)  # the nearest body, itself or below, whose joint has axes
-    while not np.array_equal(further := bearing[bearing], bearing):  # welds on welds: twice as far with every look
+    bearing = np.where(np.diff(first) > 0, bodies, carrier)  # itself, or the nearest body towards the base whose joint has axes
+    while not np.array_equal(further := bearing[bearing], bearing):  # welds on welds: pointer doubling
         bearing = further
     last = np.where(np.diff(first)[bearing] > 0, first[bearing + 1] - 1, -1)
     axes = np.arange(len(owner))
     return np.where(axes > first[owner], axes - 1, last[carrier[owner]])
 
 
-def stretches(above: np.ndarray) -> np.ndarray:
-    """For every axis the first of the unbroken row of numbers that ends with it: above[a] = a - 1 all along."""
+def stretches(above: IntArray) -> IntArray:
+    """For every axis the first of the run of consecutive axes that ends with it: above[a] = a - 1 within a run."""
     starts = np.flatnonzero(above != np.arange(-1, len(above) - 1)) if len(above) else np.zeros(0, dtype=np.int64)
     if len(above) and above[0] == -1 and (not len(starts) or starts[0] != 0):
         starts = np.concatenate([[0], starts])
     return starts[np.searchsorted(starts, np.arange(len(above)), side="right") - 1].astype(np.int64)
 
 
-def last_children(carrier: np.ndarray) -> np.ndarray:
+def last_children(carrier: IntArray) -> IntArray:
     """For every body the last of those it carries, 0 where it carries none."""
     out = np.zeros(len(carrier), dtype=np.int64)
-    out[carrier[1:]] = np.arange(1, len(carrier))  # of several, the last one stays
+    out[carrier[1:]] = np.arange(1, len(carrier))  # of several, the last one remains
     return out

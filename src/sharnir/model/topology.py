@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..errors import ModelError, known
+from ..types import IntArray
 
 if TYPE_CHECKING:
-    from .model import PlacedJoint
+    from .placed_joint import PlacedJoint
 
 NUMBERINGS = ("depth-first", "leaves-last")
 
 
 class Edge(NamedTuple):
-    """What the graph asks of a joint; a PlacedJoint has it all."""
+    """What the graph needs of a joint; a PlacedJoint has these fields too."""
 
     name: str
     parent: str
@@ -28,7 +29,7 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True)
 class Tree:
-    """A properly numbered spanning tree: body i hangs on `carriers[i]` by joint `joints[i]`; −1 is the base."""
+    """A properly numbered spanning tree: `carriers[i]` carries body i by joint `joints[i]`; −1 is the base."""
 
     bodies: tuple[int, ...]
     """Position of body i in the list the user made."""
@@ -49,7 +50,7 @@ def spanning_tree(
     ranks: Callable[[], Sequence[int]] | None = None,
 ) -> Tree:
     """Orient the graph away from the base. In a loop the joint that is marked is cut, else the one of highest rank, of
-    equals the last; `ranks` is asked only where there may be loops."""
+    equals the last; `ranks` is called only where there may be loops."""
     if numbering not in NUMBERINGS:
         raise ModelError(f"unknown numbering {numbering!r}; choose from {known(NUMBERINGS)}")
     n = len(bodies)
@@ -58,7 +59,7 @@ def spanning_tree(
     nodes = (map(node.__getitem__, map(attrgetter(end), edges)) for end in ("parent", "child"))
     ends = np.stack([np.fromiter(x, dtype=np.int64, count=len(edges)) for x in nodes])
     tree = np.arange(len(edges))
-    if len(edges) > n or any(map(attrgetter("cut"), edges)):  # else none closes a loop if all bodies hang on the base
+    if len(edges) > n or any(map(attrgetter("cut"), edges)):  # else no joint closes a loop if the graph is connected
         tree = np.array(_kruskal(n + 1, edges, ends, ranks() if ranks else [0] * len(edges)), dtype=np.int64)
     order = _depth_first(n, ends[:, tree])
     if len(order) < n:
@@ -88,10 +89,10 @@ def spanning_tree(
     )
 
 
-def _kruskal(nodes: int, edges: Sequence[Edge | PlacedJoint], ends: np.ndarray, ranks: Sequence[int]) -> list[int]:
+def _kruskal(nodes: int, edges: Sequence[Edge | PlacedJoint], ends: IntArray, ranks: Sequence[int]) -> list[int]:
     """Edges of a spanning forest, of lowest rank, in the user's order."""
     parent, child = ends.tolist()
-    group = list(range(nodes))  # nodes that hang together lead to the same root
+    group = list(range(nodes))  # disjoint sets: connected nodes lead to the same root
     tree = list[int]()
     for k in np.lexsort((ranks, [e.cut for e in edges])).tolist():
         a, b = parent[k], child[k]
@@ -104,17 +105,17 @@ def _kruskal(nodes: int, edges: Sequence[Edge | PlacedJoint], ends: np.ndarray, 
         if edges[k].cut:
             raise ModelError(
                 f"joint {edges[k].name!r} is marked cut=True but closes no loop: without it "
-                f"{edges[k].child!r} would fall off; leave out cut"
+                f"{edges[k].child!r} would be disconnected; leave out cut"
             )
         group[b] = a
         tree.append(k)
     return sorted(tree)
 
 
-def _depth_first(base: int, ends: np.ndarray) -> list[int]:
-    """Bodies that hang on the base, subtrees kept together."""
+def _depth_first(base: int, ends: IntArray) -> list[int]:
+    """Bodies connected to the base in depth-first order."""
     node, other = ends.T.ravel(), ends[::-1].T.ravel()
-    by_node = np.argsort(-node, kind="stable")[::-1]  # the neighbours of a node stand together, those of late joints first
+    by_node = np.argsort(-node, kind="stable")[::-1]  # the neighbours of a node are adjacent, those of later joints first
     first = np.searchsorted(node[by_node], np.arange(base + 2)).tolist()
     neighbours = other[by_node].tolist()
     order, seen, stack = list[int](), bytearray(base + 1), [base]
@@ -129,14 +130,14 @@ def _depth_first(base: int, ends: np.ndarray) -> list[int]:
 
 def _leaves_last(order: list[int], carrier: list[int]) -> list[int]:
     """The numbering of [I] §1: leaves get the largest free numbers, are cut off, and so on inward."""
-    height = [0] * (len(order) + 1)  # of a body above the farthest leaf it carries: when its turn comes
+    height = [0] * (len(order) + 1)  # of a body above the farthest leaf that it carries
     for body in reversed(order):
         height[carrier[body]] = max(height[carrier[body]], height[body] + 1)
     return sorted(order, key=lambda body: -height[body])
 
 
 def path(carriers: Sequence[int], i: int) -> list[int]:
-    """P_i: the joints on the way from the base to body i."""
+    """P_i: the joints on the path from the base to body i."""
     out = []
     while i >= 0:
         out.append(i)

@@ -13,7 +13,7 @@ PROGRAMS: dict[str, Program] = {
 }
 
 _ANY = ("poses", "motion", "rates", "velocities", "energy", "total", "drive-power")
-"""Programs that look at coordinates and speeds only: they are the same where coordinates are coupled."""
+"""Programs that need only coordinates and speeds: the same for coupled coordinates."""
 
 
 def program_for(structure: Any, name: str) -> Program:
@@ -22,4 +22,4 @@ def program_for(structure: Any, name: str) -> Program:
         return PROGRAMS[name]
     if f"coupled/{name}" in PROGRAMS:
         return PROGRAMS[f"coupled/{name}"]
-    raise MethodError(f"{name!r} has no place for coupled coordinates; choose the method 'composite' or 'extended'")
+    raise MethodError(f"{name!r} does not handle coupled coordinates; choose the method 'composite' or 'extended'")

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..reporting.table import PrintedList
+
 LOOPS = ("python", "loops")
 ALL = ("llvm", "loops", "python")
+SPARSE = ("sparse",)
 
 
 @dataclass(frozen=True)
@@ -21,91 +24,99 @@ class Method:
     """The algorithm that makes its inertia matrix."""
     needs_solid: bool = False
     """Divides by the mass matrix of every body."""
+    iterates: bool = False
+    """Starts from the solution of the previous call, stops by its residual: loops only."""
+    multiplier_matrix: bool = False
+    """Forms the full matrix of the multipliers, (6N−n)² numbers."""
+    couples: bool = False
+    """Handles coupled coordinates."""
+    constrains: str = ""
+    """How it solves models with constraints: "inertia" (from its inertia matrix), "sweeps" (M⁻¹Jᵀ by sweeps over the tree),
+    "form" (a dense matrix form), or not at all."""
+
+    @property
+    def is_sparse_form(self) -> bool:
+        """A sparse matrix form, solved state by state."""
+        return "sparse" in self.backends
+
+    @property
+    def in_momenta(self) -> bool:
+        """Momenta and their rates in place of accelerations."""
+        return self.program is None and not self.is_sparse_form
+
+    @property
+    def straight(self) -> bool:
+        """Can be compiled to straight-line code."""
+        return "llvm" in self.backends
 
 
 _TABLE = [
     Method(
-        "separate",
-        "separate bodies: elimination from the leaves inward",
-        "[I] §4.1, [Y], Vereshchagin 1974",
-        "O(N)",
-        ALL,
-        "separate",
-    ),
-    Method("composite", "composite bodies, LᵀDL along the tree", "[I] §3.3", "O(n·depth²)", ALL, "composite"),
-    Method("direct", "BᵀMB written out, dense Cholesky", "[I] (3.12)", "O(N·depth²) + n³/6", ALL, "direct", "direct"),
-    Method(
-        "recursive",
-        "inertia matrix from Kane's equations, recursive sums",
-        "[K] (12)–(20)",
-        "O(n²)",
-        ALL,
-        "recursive",
-        "recursive",
-    ),
-    Method("kosynka", "inertia matrix from Kane's equations, triangle of sums", "[K] (9)", "O(n³)", ALL, "kosynka", "kosynka"),
-    Method(
-        "stepanenko",
-        "inertia matrix column by column, by inverse dynamics",
-        "[K], Stepanenko",
-        "O(n²)",
-        ALL,
-        "stepanenko",
-        "stepanenko",
-    ),
-    Method("lagrange1", "multipliers eliminated on the tree", "[I] (3.8)–(3.10)", "O(N)", ALL, "lagrange1", needs_solid=True),
-    Method(
-        "inverse-iterative",
-        "inverse of the last step, improved by rank one",
-        "[I] (4.2)",
-        "O(n²) a step",
-        LOOPS,
-        "inverse-iterative",
+        "separate", "separate bodies: elimination from the leaves inward", "[I] §4.1, [Y], Vereshchagin 1974", "O(N)",
+        ALL, "separate", constrains="sweeps",
     ),
     Method(
-        "direct-iterative",
-        "factors of the last step, improved by rank one",
-        "[I] §4.2, our reading",
-        "O(n²) a step",
-        LOOPS,
-        "direct-iterative",
+        "composite", "composite bodies, LᵀDL along the tree", "[I] §3.3", "O(n·depth²)",
+        ALL, "composite", couples=True, constrains="inertia",
     ),
     Method(
-        "inverse-iterative-multipliers",
-        "the same on the system of multipliers",
-        "[I] (4.2), (3.10)",
-        "O((6N−n)²) a step",
-        LOOPS,
-        "inverse-iterative-multipliers",
-        needs_solid=True,
+        "direct", "BᵀMB written out, dense Cholesky", "[I] (3.12)", "O(N·depth²) + n³/6",
+        ALL, "direct", "direct", constrains="inertia",
     ),
     Method(
-        "direct-iterative-multipliers",
-        "the same on the system of multipliers",
-        "[I] §4.2, (3.10)",
-        "O((6N−n)²) a step",
-        LOOPS,
-        "direct-iterative-multipliers",
-        needs_solid=True,
+        "recursive", "inertia matrix from Kane's equations, recursive sums", "[K] (12)–(20)", "O(n²)",
+        ALL, "recursive", "recursive", constrains="inertia",
     ),
-    Method("extended", "the extended system at once, sparse LU", "[I] (3.6)", "O(N) with sparse LU", ("sparse",)),
-    Method("maggi", "Maggi's equations in redundant quasi-velocities, sparse LU", "[I] §3.1, [B]", "O(N·depth)", ("sparse",)),
+    Method(
+        "kosynka", "inertia matrix from Kane's equations, triangle of sums", "[K] (9)", "O(n³)",
+        ALL, "kosynka", "kosynka", constrains="inertia",
+    ),
+    Method(
+        "stepanenko", "inertia matrix column by column, by inverse dynamics", "[K], Stepanenko", "O(n²)",
+        ALL, "stepanenko", "stepanenko", constrains="inertia",
+    ),
+    Method(
+        "lagrange1", "multipliers eliminated on the tree", "[I] (3.8)–(3.10)", "O(N)",
+        ALL, "lagrange1", needs_solid=True, constrains="form",
+    ),
+    Method(
+        "inverse-iterative", "inverse of the last step, improved by rank one", "[I] (4.2)", "O(n²) a step",
+        LOOPS, "inverse-iterative", iterates=True,
+    ),
+    Method(
+        "direct-iterative", "factors of the last step, improved by rank one", "[I] §4.2, our reading", "O(n²) a step",
+        LOOPS, "direct-iterative", iterates=True,
+    ),
+    Method(
+        "inverse-iterative-multipliers", "the same on the system of multipliers", "[I] (4.2), (3.10)", "O((6N−n)²) a step",
+        LOOPS, "inverse-iterative-multipliers", needs_solid=True, iterates=True, multiplier_matrix=True,
+    ),
+    Method(
+        "direct-iterative-multipliers", "the same on the system of multipliers", "[I] §4.2, (3.10)", "O((6N−n)²) a step",
+        LOOPS, "direct-iterative-multipliers", needs_solid=True, iterates=True, multiplier_matrix=True,
+    ),
+    Method(
+        "extended", "the extended system at once, sparse LU", "[I] (3.6)", "O(N) with sparse LU",
+        SPARSE, couples=True, constrains="form",
+    ),
+    Method(
+        "maggi", "Maggi's equations in redundant quasi-velocities, sparse LU", "[I] §3.1, [B]", "O(N·depth)",
+        SPARSE, constrains="form",
+    ),
     Method("momentum", "Poisson's equations in momenta: no accelerations", "[I] §3.1", "O(N)", ALL),
-]
+]  # fmt: skip
 
 METHODS: dict[str, Method] = {method.name: method for method in _TABLE}
 
 
-class MethodTable(list):
+class MethodTable(PrintedList[Method]):
     """A list of methods that prints as a table."""
 
-    def __str__(self) -> str:
-        rows = [("method", "what it is", "source", "cost", "backends")]
-        rows += [(m.name, m.what, m.source, m.cost, " ".join(m.backends)) for m in self]
-        widths = [max(len(row[k]) for row in rows) for k in range(5)]
-        return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows)
+    head = ("method", "what it is", "source", "cost", "backends")
 
-    __repr__ = __str__
+    @staticmethod
+    def row(item: Method) -> tuple[str, ...]:
+        return item.name, item.what, item.source, item.cost, " ".join(item.backends)
 
 
 def methods() -> MethodTable:

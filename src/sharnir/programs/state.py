@@ -37,7 +37,7 @@ class MotionOut(NamedTuple):
 
 
 def run_motion(tree, joints, x, w, y):
-    """Poses and velocities of all bodies: what forces look at."""
+    """Poses and velocities of all bodies: what forces read."""
     joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
     poses(tree, w.joint, y)
     velocities(tree, w.joint, y.velocity)
@@ -91,7 +91,7 @@ class PowerOut(NamedTuple):
 
 
 def run_drive_power(tree, joints, x, w, y):
-    """What moves by itself in time does work: R of each joint along phi^r, and what the base bears along its motion."""
+    """Power of what moves as a given function of time: R of each joint along phi^r, and of the base along its motion."""
     zeros(w.v)
     joint_stage(joints, x.drive, x.given, x.q, w.v, w.joint)
     y.power[0] = 0.0

@@ -26,7 +26,7 @@ class Account:
         s = m.structure
         self.m, self.tau_works = m, tau_works
         self.drives = bool(s.drives or s.given)
-        self.forces = grouped_forces(s, m.d._compiled.store) if s.forces else None
+        self.forces = grouped_forces(s, m.d.formulation.programs.store) if s.forces else None
         self.kept = np.zeros(0, dtype=np.int64)
         if self.forces is not None:
             self.kept = self._not_conservative(self.forces)
@@ -36,16 +36,16 @@ class Account:
     def _not_conservative(self, forces: GroupedForces) -> np.ndarray:
         """Found out once for a model. A force that did nothing where it was tried may do something later: it stays."""
         s, model = self.m.structure, self.m.d.model
-        if "not conservative" not in s.kept:
+        if "not conservative" not in s.cached:
             rng = np.random.default_rng(5)
             q = np.array([model.random_q(rng) for _ in range(SAMPLES)])
             states = {"t": rng.uniform(0.1, 0.9, (SAMPLES, 1)), "q": q, "v": rng.uniform(0.1, 0.9, (SAMPLES, s.nv))}
-            s.kept["not conservative"] = np.flatnonzero(~forces.conservative(states))
-        return s.kept["not conservative"]
+            s.cached["not conservative"] = np.flatnonzero(~forces.conservative(states))
+        return s.cached["not conservative"]
 
     def chain(self, at: dict[str, np.ndarray], power: np.ndarray) -> list[Native]:
         """Native functions that leave the powers in `power` once accelerations are known."""
-        s, compiled, none = self.m.structure, self.m.d._compiled, np.zeros(0)
+        s, compiled, none = self.m.structure, self.m.d.formulation.programs, np.zeros(0)
         out: list[Native] = []
         drive, excess, ground = none, none, none
         if self.drives:

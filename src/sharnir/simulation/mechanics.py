@@ -53,7 +53,7 @@ class Mechanics:
         self.nq, self.nv = s.nq, s.nv
         self.tau = np.array(tau, dtype=float)
         self.parameters = np.array(list(s.parameters.values()), dtype=float)
-        self.momenta = d.method == "momentum"
+        self.momenta = d.formulation.method.in_momenta
         self.stabilisation = stabilisation or Stabilisation()
         self.decay = np.array(self.stabilisation.decay, dtype=float)
         self.dependents: Dependents | None = None
@@ -64,14 +64,14 @@ class Mechanics:
         self._watched = Watched(s, functions) if functions else None
         straight = self._traced(balance)
         quiet = not (s.drives or s.given or s.forces or self.tau.any())
-        loops = d._method.program and d._compiled.asked != "python" and not d.closed
+        loops = d.formulation.method.program and d.formulation.programs.asked != "python" and not d.constrained
         self.accounted = bool(quiet or (balance and (straight is not None or loops)))
         """Whether the work of everything that feeds or takes energy is kept account of."""
         if straight:
             self.system = self._native(straight, jacobian)
-        elif d.closed and d.closed.backend != "python" and not d.closed.form:
+        elif d.constrained and d.constrained.backend != "python" and not d.constrained.form:
             self.backend = "loops"
-            self.system = closed_loops(self, d.closed)
+            self.system = closed_loops(self, d.constrained)
         elif loops:
             self.system = self._loops(balance)
         else:
@@ -89,7 +89,7 @@ class Mechanics:
         """A state given from without, on the constraints; where the run's own steps see to that, it is left to them."""
         if self.dependents:
             return self.dependents.begin(t, x)
-        closed = self.d.closed
+        closed = self.d.constrained
         if not closed or self.stabilisation.name == PROJECTION:
             return x
         if closed.backend == "python" or closed.form:
@@ -101,16 +101,16 @@ class Mechanics:
 
     # --- compiled -----------------------------------------------------------------------------------------------------------
     def _traced(self, balance: bool) -> Equations | None:
-        method = self.d._method
-        straight = method.program is not None and "iterative" not in method.name
-        if self.d.closed and self.d.closed.form:
+        method = self.d.formulation.method
+        straight = method.program is not None and not method.iterates
+        if self.d.constrained and self.d.constrained.form:
             return None
-        if not (straight or self.momenta) or self.d._compiled.asked in ("python", "loops"):
+        if not (straight or self.momenta) or self.d.formulation.programs.asked in ("python", "loops"):
             return None
-        if self.d.closed and not self.d.closed.is_small:
+        if self.d.constrained and not self.d.constrained.is_small:
             return None
-        auto = self.d._compiled.asked == "auto"
-        if auto and not self.d.closed and is_large(self.structure):
+        auto = self.d.formulation.programs.asked == "auto"
+        if auto and not self.d.constrained and is_large(self.structure):
             return None
         return equations(self.d, balance, bool(self.tau.any()), LIMIT if auto else None, self.stabilisation.name)
 
@@ -119,7 +119,7 @@ class Mechanics:
         self.causes = equations.derivative.causes
         b = buffers(self.n, events=len(self.events), jacobian=jacobian)
         call = equations.code.bind(self.inputs(b) | self._derivative(b))
-        kept = Kept(self, self.d.closed, b) if self.d.closed else None
+        kept = Kept(self, self.d.constrained, b) if self.d.constrained else None
         by_differences = kept is not None and bool(kept.before)  # what comes before an evaluation is no part of the graph
         return System(
             b,
@@ -137,7 +137,7 @@ class Mechanics:
 
     def _watch_by_loops(self, watched: Watched, b: Buffers) -> list[Native]:
         """The functions of all events, into G: of the flat motion, so that the code does not grow with the model."""
-        compiled = self.d._compiled
+        compiled = self.d.formulation.programs
         code = GroupedCode([watched.group()], compiled.store)
         bodies = compiled.runner("motion", backend="loops") if watched.looks_at_bodies else None
         flat, natives = flat_motion(Layout(self.structure), self.inputs(b), bodies, code)
@@ -157,7 +157,7 @@ class Mechanics:
 
     def normalize(self, b: Buffers) -> list[Native]:
         """Quaternions of length one, joints on their own constraints, in place; nothing where there are none."""
-        return native_normalize(self.d.model, b.X[: self.nq], b.T, self.d._compiled.store)
+        return native_normalize(self.d.model, b.X[: self.nq], b.T, self.d.formulation.programs.store)
 
     def _watch(self, b: Buffers) -> Native:
         """The functions of all events, into G."""
@@ -180,7 +180,7 @@ class Mechanics:
     def function(self, traced: TracedProgram, b: Buffers, more: dict[str, np.ndarray], target: np.ndarray) -> Native:
         """A graph of one output on the state in the buffers, with arrays more or instead of those."""
         (output,) = traced.outputs
-        return GraphRunner(traced, store=self.d._compiled.store).bind(self.inputs(b) | more | {output: target})
+        return GraphRunner(traced, store=self.d.formulation.programs.store).bind(self.inputs(b) | more | {output: target})
 
     def _jacobian(self, equations: Equations, b: Buffers) -> Native:
         """Derivatives along all directions at once, as a batch over the lanes of the processor: row j of J by x_j."""
@@ -192,8 +192,8 @@ class Mechanics:
     def _loops(self, balance: bool) -> System:
         """Models too large for straight-line code, and methods that iterate: native functions one after the other."""
         self.backend = "loops"
-        s, compiled, nq = self.structure, self.d._compiled, self.nq
-        method = self.d._method.program
+        s, compiled, nq = self.structure, self.d.formulation.programs, self.nq
+        method = self.d.formulation.method.program
         forward = compiled.runner(f"forward/{method}", wrenches=True, backend="loops")
         iterates = "report" in forward.outputs
         account = Account(self, bool(self.tau.any())) if balance else None
@@ -216,7 +216,7 @@ class Mechanics:
         d, nq = self.d, self.nq
         self.backend = d.backend
 
-        closed, name = d.closed, self.stabilisation.name
+        closed, name = d.constrained, self.stabilisation.name
         aid = Interpreted(closed, name, self.decay.tolist()) if closed and self.decay.size else None
         if closed and name == "partitioning":
             self.dependents = Dependents(closed, np.zeros(self.n), np.zeros(1), self.parameters)

@@ -31,7 +31,7 @@ def make_result(
         s.min_step, s.max_step,
         iterations=float(report[0] / max(s.steps, 1)) if report.size else 0.0,
         restarts=int(report[1]) if report.size > 1 else 0,
-        stabilisation=m.stabilisation.name if d.closed else "",
+        stabilisation=m.stabilisation.name if d.constrained else "",
         alpha=m.stabilisation.alpha,
         beta=m.stabilisation.beta,
         partitions=m.dependents.partitions if m.dependents else 0,
@@ -45,8 +45,8 @@ def make_result(
 
 def lost_constraint(d: Dynamics, r: Result, how: Stabilisation) -> str:
     """What a drive or an event has pulled apart, when and by how much; nothing where all constraints are met at the end."""
-    assert d.closed is not None
-    table, parameters = d.closed.table, r.parameters[-1] if r.parameters.size else ()
+    assert d.constrained is not None
+    table, parameters = d.constrained.table, r.parameters[-1] if r.parameters.size else ()
     if not len(r):
         return ""
     g = np.abs(table.evaluate(r.q[-1], r.v[-1], float(r.t[-1]), parameters)["g"])

@@ -1,48 +1,46 @@
-"""Pictures of a run."""
+"""A motion as a picture."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from os import PathLike
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import StateError, known
+from ..reporting.pictures import check_picture_suffix, new_figure
 from .storage import check_writable
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from .result import Result
 
 COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#edae49", "#6a4c93", "#00798c", "#8d6a4f", "#444444")
 GREY = "#888888"
 MAX_LINES = 8
-"""Lines that can still be told apart."""
+"""Lines that can be distinguished."""
 
 
-def plot(r: Result, joints: Sequence[str] = (), path: Any = None) -> Any:
-    """Coordinates and speeds of the joints (all, or those named), energies, and the work of what feeds them, over time."""
-    from matplotlib.figure import Figure
-
+def plot(r: Result, joints: Sequence[str] = (), path: str | PathLike[str] | None = None) -> Figure:
+    """Coordinates and speeds of the joints (all, or those named), energies, and the work of drives and forces, over time."""
     _check(r, joints)
     if path:
+        check_picture_suffix(path)
         check_writable(path)
     names = joints or [j.name for j in r.model.joints if j.nv]
     e = r.energy
     panels = {
         "coordinates, rad or m": _columns(r, names, r.q, "q"),
         "speeds, rad/s or m/s": _columns(r, names, r.v, "v"),
-        # potential energy has no zero of its own: from where it was at the start, changes can be seen
+        # the zero of potential energy is arbitrary: counted from the start, changes can be seen
         "energy, J": {"total": e.total - e.potential[0], "kinetic": e.kinetic, "potential": e.potential - e.potential[0]},
-        "work since the start, J": _greatest(e.work),
+        "work since the start, J": _largest(e.work),
     }
     panels = {label: lines for label, lines in panels.items() if lines}
-    size = (9.0, 0.6 + 2.1 * len(panels))
-    if path:
-        figure = Figure(figsize=size, layout="constrained")  # no window, whatever the screen
-    else:
-        import matplotlib.pyplot as plt
-
-        figure = plt.figure(figsize=size, layout="constrained")
+    figure = new_figure((9.0, 0.6 + 2.1 * len(panels)), window=not path, layout="constrained")
     axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     for axis, (label, lines) in zip(axes, panels.items(), strict=True):
         _lines(axis, r.t, lines, label)
@@ -65,10 +63,10 @@ def plot(r: Result, joints: Sequence[str] = (), path: Any = None) -> Any:
     return figure
 
 
-def _greatest(work: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """As many works as can be told apart, the greatest."""
-    kept = sorted(work, key=lambda name: -float(np.abs(work[name]).max()))[:MAX_LINES]
-    return {name: work[name] for name in work if name in kept}
+def _largest(work: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The causes that did the most work, as many as can be distinguished."""
+    shown = sorted(work, key=lambda name: -float(np.abs(work[name]).max()))[:MAX_LINES]
+    return {name: work[name] for name in work if name in shown}
 
 
 def _columns(r: Result, joints: Sequence[str], values: np.ndarray, kind: str) -> dict[str, np.ndarray]:
@@ -77,7 +75,7 @@ def _columns(r: Result, joints: Sequence[str], values: np.ndarray, kind: str) ->
     return {names[k]: values[:, k] for joint in joints for k in range(where(joint).start, where(joint).stop)}
 
 
-def _lines(axis: Any, t: np.ndarray, parts: dict[str, np.ndarray], label: str) -> None:
+def _lines(axis: Axes, t: np.ndarray, parts: dict[str, np.ndarray], label: str) -> None:
     many = len(parts) > MAX_LINES
     for k, (name, values) in enumerate(parts.items()):
         colour = COLOURS[k % len(COLOURS)]

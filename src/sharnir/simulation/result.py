@@ -191,7 +191,7 @@ class Result:
     @cached_property
     def violation(self) -> np.ndarray:
         """(T,): how far the constraints are from being met: the largest of what they keep at zero, in SI units."""
-        closed = self.dynamics.closed
+        closed = self.dynamics.constrained
         if closed is None:
             return np.zeros(len(self.t))
         own = np.array(list(self.model.parameters.values()), dtype=float)

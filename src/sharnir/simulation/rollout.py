@@ -26,9 +26,9 @@ from ..integrate.stepping.rollout import Lanes, rollout_euler, rollout_rk4
 from ..integrate.system import System, buffers
 from ..model.model import Model
 from ..model.states import check_quaternions, real_array
+from ..reporting.progress import ProgressBar
 from .checks import number, whole
-from .prepared import dynamics, equations
-from .progress import Progress
+from .prepared import equations
 
 METHODS = {"rk4": rollout_rk4, "euler": rollout_euler}
 CHUNK = 16
@@ -108,27 +108,27 @@ def rollout(
     if feedback is not None:
         model = model.copy()
         model.add_force(feedback, name="feedback")
-    d = dynamics(model, method, "auto")
-    if d._method.program is None or "iterative" in d.method:
+    d = Dynamics(model, method, "auto")
+    if d.formulation.method.program is None or d.formulation.method.iterates:
         raise MethodError(
             f"rollout needs a compiled method that gives accelerations and remembers nothing; {d.method!r} is none: "
             "try 'separate' or 'composite'"
         )
-    if d.closed and (d.closed.form or not d.closed.is_small):
+    if d.constrained and (d.constrained.form or not d.constrained.is_small):
         raise MethodError(
-            f"rollout needs straight-line code; model {model.name!r} with its {len(d.closed.table)} rows of constraints is too "
-            "large for that: simulate its motions one by one"
+            f"rollout needs straight-line code; model {model.name!r} with its {len(d.constrained.table)} rows of constraints is "
+            "too large for that: simulate its motions one by one"
         )
-    how = chosen(model.name, len(d.closed.table) if d.closed else 0, stabilisation, decay)
+    how = chosen(model.name, len(d.constrained.table) if d.constrained else 0, stabilisation, decay)
     if how.name == "partitioning":
         raise MethodError(
             "stabilisation 'partitioning' chooses independent coordinates for each motion as it goes, the trajectories of a "
             "rollout go together: take another, or simulate them one by one"
         )
     q, v = _states(model, q0, v0)
-    if d.closed:
+    if d.constrained:
         for k in range(len(q)):
-            q[k], v[k] = assemble_start(model, q[k], v[k], t0, d.closed.table)
+            q[k], v[k] = assemble_start(model, q[k], v[k], t0, d.constrained.table)
     plan = _Plan(d, integrator, dt, steps, every, t0, how.name)
     decay_of = _decays(d, how, q, v, t0, integrator, dt, max(steps, 1))
     forces = _forces(control, len(q), steps, model.nv) if not callable(control) else None
@@ -138,7 +138,7 @@ def rollout(
     edges = [*range(0, len(q), width), len(q)]
     parts = [_Part(plan, q[a:b], v[a:b], None if forces is None else forces[a:b], decay_of[a:b]) for a, b in pairwise(edges)]
     begun = time.perf_counter()
-    with Progress(progress, t0, t0 + dt * steps, f"{len(q)} × {model.name}") as bar:
+    with ProgressBar(progress, f"{len(q)} × {model.name}", t0 + dt * steps, t0, "t = {:.3g} s") as bar:
         if callable(control):
             _stepwise(parts, plan, control, q.shape[0], threads, bar)
         else:
@@ -150,7 +150,7 @@ def rollout(
     return Rollout(model, t, np.concatenate([x for x, _ in rows]), np.concatenate([y for _, y in rows]), failed, wall)
 
 
-def _stepwise(parts: Sequence[_Part], plan: _Plan, control: Control, n: int, threads: int, bar: Progress) -> None:
+def _stepwise(parts: Sequence[_Part], plan: _Plan, control: Control, n: int, threads: int, bar: ProgressBar) -> None:
     """A Python function before every step, on the states of all trajectories."""
     nv = plan.nv
     for k in range(plan.steps):
@@ -180,22 +180,22 @@ class _Plan:
         self.parameters = np.array(list(s.parameters.values()), dtype=float)
         self.equations = None
         """As straight-line code, where the model is not too large for that."""
-        if d.closed or s.nb <= BODIES:
-            limit = None if d.closed else LIMIT_FACTOR * LIMIT
+        if d.constrained or s.nb <= BODIES:
+            limit = None if d.constrained else LIMIT_FACTOR * LIMIT
             self.equations = equations(d, balance=False, limit=limit, stabilisation=stabilisation)
         self.projection: list[tuple[GraphRunner, str]] = []
         """What brings a state back to where it must be: code, and what it overwrites."""
-        if d.closed and stabilisation == PROJECTION:
-            position, speed = d.closed.corrections
+        if d.constrained and stabilisation == PROJECTION:
+            position, speed = d.constrained.corrections
             self.projection = [*[(position, "q")] * TURNS, (speed, "v")]
-        self.store = d._compiled.store
+        self.store = d.formulation.programs.store
 
     def derivative(self, at: dict[str, np.ndarray], n: int) -> tuple[list[Native], list[Native]]:
         """Native functions for n trajectories, rows in arrays by name; and those that give rates of coordinates alone."""
         if self.equations is not None:
             return [self.equations.code.bind(at | {"power": np.zeros(0)}, n, host_lanes())], []
-        compiled, s = self.d._compiled, self.d.structure
-        programs = (f"forward/{self.d._method.program}", "rates")
+        compiled, s = self.d.formulation.programs, self.d.structure
+        programs = (f"forward/{self.d.formulation.method.program}", "rates")
         forward, rates = (compiled.runner(name, backend="loops") for name in programs)
         rows = {name: at[name].reshape(n, -1) for name in ("q", "v", "tau", "rate", "qdd")}
         if not (s.drives or s.given or s.forces):  # lanes of trajectories

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dynamics import Dynamics
 from ..equations.assembly import assemble_start
 from ..equations.normalization import normalised
 from ..equations.stabilisation import DECAYING, with_decay
@@ -20,13 +21,12 @@ from ..integrate.methods import integrator as integrator_named
 from ..model.events import Event
 from ..model.model import Model
 from ..model.states import check_state, check_tau
+from ..reporting.progress import ProgressBar
 from .changes import Changes
 from .checks import check_step, choice, number, output_times, span, tolerances, watch_list, whole
 from .events import limit_events
 from .mechanics import Mechanics
 from .outcome import lost_constraint, make_result, why
-from .prepared import dynamics
-from .progress import Progress
 from .result import Result
 from .storage import check_writable, write
 
@@ -87,10 +87,10 @@ def simulate(
     every, events = whole(every, "every"), watch_list(events)
     q, v, t0 = check_state(model, q0, v0, t0)
     tau = check_tau(model, tau)
-    d = dynamics(model, method, backend)
-    how = chosen_stabilisation(model.name, len(d.closed.table) if d.closed else 0, stabilisation, decay)
-    if d.closed:
-        q, v = assemble_start(model, q0, v0, t0, d.closed.table)
+    d = Dynamics(model, method, backend)
+    how = chosen_stabilisation(model.name, len(d.constrained.table) if d.constrained else 0, stabilisation, decay)
+    if d.constrained:
+        q, v = assemble_start(model, q0, v0, t0, d.constrained.table)
     chosen = integrator_named(integrator)
     check_step(chosen, step)
     times = output_times(output, t0, t0 + duration)
@@ -108,7 +108,7 @@ def simulate(
     if backend != "python":
         make_ready(chosen)
     ready = time.perf_counter()
-    with Progress(progress, t0, t0 + duration, model.name) as bar:
+    with ProgressBar(progress, model.name, t0 + duration, t0, "t = {:.3g} s") as bar:
         trajectory = run(
             mechanics.system,
             x0,
@@ -135,7 +135,7 @@ def simulate(
         result.message = why(model, mechanics, trajectory)
     if save is not None:
         write(result, save)
-    lost = lost_constraint(d, result, how) if d.closed and trajectory.ok else ""
+    lost = lost_constraint(d, result, how) if d.constrained and trajectory.ok else ""
     if lost:
         result.status, result.message = "constraints_violated", lost
     if result.status not in ("done", "stopped", "interrupted") and on_failure == "raise":

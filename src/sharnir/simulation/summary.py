@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..equations.stabilisation import PROJECTION, Stabilisation
+from ..reporting.formats import duration, figures, plural
 
 if TYPE_CHECKING:
     from .result import Result
@@ -14,31 +15,34 @@ if TYPE_CHECKING:
 
 def summary(r: Result) -> str:
     c = r.cost
-    lines = [f"{r.model.name}: {len(r.model.bodies)} bodies, {r.model.nv} freedoms; {r.status}, {r.message}"]
+    size = f"{plural(len(r.model.bodies), 'body', 'bodies')}, {plural(r.model.nv, 'freedom')}"
+    lines = [f"{r.model.name}: {size}; {r.status}, {r.message}"]
     lines.append(f"  method      {c.method} on {c.backend} ({c.why})")
     steps = f"{c.steps} steps ({c.rejected} rejected), {c.evaluations} evaluations"
     if c.jacobians:
         steps += f", {c.jacobians} Jacobians"
-    lines.append(f"  integrator  {c.integrator}: {steps}, steps {_short(c.smallest_step)} … {_short(c.largest_step)} s")
+    lines.append(f"  integrator  {c.integrator}: {steps}, steps {duration(c.smallest_step)} … {duration(c.largest_step)}")
     if c.iterations or c.restarts:
-        lines.append(f"  iterations  {c.iterations:.2f} a step, {c.restarts} fresh factorisations")
+        lines.append(f"  iterations  {c.iterations:.2f} per step, {c.restarts} refactorisations")
     speed = (r.t[-1] - r.t[0]) / c.wall if c.wall > 0.0 and len(r) else 0.0
-    lines.append(f"  time        {_short(c.wall)} s of computing ({speed:.3g} × real time), {_short(c.compile)} s to make ready")
+    lines.append(
+        f"  time        {duration(c.wall)} of computing ({figures(speed)} × real time), {duration(c.compile)} to prepare"
+    )
     for event in r.events[:8]:
         lines.append(f"  event       {event.name or 'event'} at t = {event.t:.9g}")
     if len(r.events) > 8:
         lines.append(f"              and {len(r.events) - 8} more")
     if len(r):
         lines += _energy(r)
-        if r.dynamics.closed:
-            rows = len(r.dynamics.closed.table)
+        if r.dynamics.constrained:
+            rows = len(r.dynamics.constrained.table)
             how = str(Stabilisation(c.stabilisation or PROJECTION, c.alpha, c.beta))
-            how += f", {c.partitions} partition{'s' * (c.partitions != 1)}" if c.partitions else ""
-            lines.append(f"  constraints {rows} rows, kept to {r.violation.max():.2g} by {how}")
+            how += f", {plural(c.partitions, 'partition')}" if c.partitions else ""
+            lines.append(f"  constraints {rows} rows, violation at most {r.violation.max():.2g}, {how}")
         for name, x in zip(r.model.q_names[:12], r.q[-1], strict=False):
             lines.append(f"  {name:<11} {x: .9g}")
         if r.model.nq > 12:
-            lines.append(f"              and {r.model.nq - 12} coordinates more")
+            lines.append(f"              and {r.model.nq - 12} more coordinates")
     return "\n".join(lines)
 
 
@@ -48,13 +52,9 @@ def _energy(r: Result) -> list[str]:
     for name, work in e.work.items():
         lines.append(f"    {'fed by' if work[-1] >= 0.0 else 'taken by'} {name}: {abs(work[-1]):.6g} J")
     if not e.accounted:
-        return [*lines, "    the work of drives and forces was not recorded (balance=False, or a backend that cannot)"]
+        return [*lines, "    the work of drives and forces was not recorded (balance=False, or a backend that cannot record it)"]
     size = max(float(np.ptp(e.kinetic)), float(np.ptp(e.potential)), 1e-300)
     worst = float(np.abs(e.defect).max())
-    what = "left unexplained by the balance" if e.work else "change of the total"
-    lines.append(f"    {what}: at most {worst:.2g} J, {worst / size:.1g} of what was exchanged")
+    what = "unexplained by the energy balance" if e.work else "change of the total"
+    lines.append(f"    {what}: at most {worst:.2g} J, {worst / size:.1g} of the energy exchanged")
     return lines
-
-
-def _short(x: float) -> str:
-    return f"{x:.3g}"

@@ -1,7 +1,7 @@
-"""Which joint forces give a motion when constraints bear their part: τ_tree = τ + Jᵀλ, for batches of states.
+"""Joint forces of a given motion when constraints carry part of the load: τ_tree = τ + Jᵀλ, for batches of states.
 
-τ_tree is what inverse dynamics of the tree asks for. P takes off what constraints can bear, so that Pτ = Pτ_tree is all that
-is asked of τ. See docs/theory/loops.md, "Forces for a given motion".
+τ_tree is the result of inverse dynamics of the tree. P = 1 − Jᵀ(JJᵀ)⁺J removes what constraints can carry, so that τ must satisfy
+Pτ = Pτ_tree and nothing else. See docs/theory/loops.md, "Forces for a given motion".
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import numpy as np
 from ..errors import MethodError, StateError, known
 from ..model.model import Model
 
-RANK = 1e-10
+RANK_TOLERANCE = 1e-10
 """Singular values below this share of the largest count as zero."""
-REACH = 1e-9
-"""Motions of length one in which actuators move by less than this are none of theirs."""
-MISSING = 1e-8
-"""Of the forces that the tree needs: what may be missing by rounding."""
+REACH_TOLERANCE = 1e-9
+"""Unit motions in which all actuators move by less than this cannot be driven."""
+MISSING_TOLERANCE = 1e-8
+"""Relative to the forces of the tree: what may be missing by rounding."""
 
 
 def actuated_speeds(model: Model, names: Sequence[str]) -> np.ndarray:
-    """Where in v the named joints stand; a joint of several freedoms by its own name or one of them as `joint.part`."""
+    """Indices in v of the named joints; a joint of several freedoms by its own name or one of them as `joint.part`."""
     if isinstance(names, str):
         raise MethodError(f"actuated: expected the names of joints, a list; got {names!r}")
     found: list[int] = []
@@ -41,32 +41,32 @@ def actuated_speeds(model: Model, names: Sequence[str]) -> np.ndarray:
 
 
 def least_multipliers(J: np.ndarray, lam: np.ndarray) -> np.ndarray:
-    """Of all λ (k, m) with the same Jᵀλ those of least length. States that are not finite stay as they are."""
+    """Of all λ (k, m) with the same Jᵀλ those of least norm. States that are not finite are left as they are."""
     good = np.isfinite(lam).all(axis=1) & np.isfinite(J).all(axis=(1, 2))
     out = lam.copy()
     if not J.shape[2]:
         out[good] = 0.0
     elif good.any():
         U, s, _ = np.linalg.svd(J[good], full_matrices=False)
-        kept = s > RANK * s[:, :1]
-        out[good] = _times(U, kept * _times(U.swapaxes(1, 2), lam[good]))
+        nonzero = s > RANK_TOLERANCE * s[:, :1]
+        out[good] = _times(U, nonzero * _times(U.swapaxes(1, 2), lam[good]))
     return out
 
 
 def multipliers_of(J: np.ndarray, forces: np.ndarray) -> np.ndarray:
-    """The least λ (k, m) with Jᵀλ = forces (k, n), where that is possible; of all, the part that is."""
+    """λ (k, m) of least norm with Jᵀλ = forces (k, n), in the sense of least squares."""
     out = np.zeros(J.shape[:2])
     good = np.isfinite(forces).all(axis=1) & np.isfinite(J).all(axis=(1, 2))
     out[~good] = np.nan
     if good.any() and J.shape[1] and J.shape[2]:
         U, s, V = np.linalg.svd(J[good], full_matrices=False)
-        kept = s > RANK * s[:, :1]
-        out[good] = _times(U, np.divide(_times(V, forces[good]), s, where=kept, out=np.zeros_like(s)))
+        nonzero = s > RANK_TOLERANCE * s[:, :1]
+        out[good] = _times(U, np.divide(_times(V, forces[good]), s, where=nonzero, out=np.zeros_like(s)))
     return out
 
 
 def forces_of(J: np.ndarray, tree: np.ndarray, actuated: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """The least τ (k, n) at the actuated speeds (None: at all) with Pτ = Pτ_tree; and what is missing of that (k, n)."""
+    """τ (k, n) of least norm at the actuated speeds (None: at all) with Pτ = Pτ_tree; and what is missing of that (k, n)."""
     tau, missing = np.zeros(tree.shape), np.zeros(tree.shape)
     good = np.isfinite(tree).all(axis=1) & np.isfinite(J).all(axis=(1, 2))
     tau[~good] = np.nan
@@ -81,7 +81,7 @@ def forces_of(J: np.ndarray, tree: np.ndarray, actuated: np.ndarray | None = Non
     reach = E - V.swapaxes(1, 2) @ (V @ E)
     if len(actuated):
         U, s, W = np.linalg.svd(reach, full_matrices=False)
-        share = np.divide(_times(U.swapaxes(1, 2), wanted), s, where=s > REACH, out=np.zeros_like(s))
+        share = np.divide(_times(U.swapaxes(1, 2), wanted), s, where=s > REACH_TOLERANCE, out=np.zeros_like(s))
         force = _times(W.swapaxes(1, 2), share)
         part = np.zeros((len(V), tree.shape[1]))
         part[:, actuated] = force
@@ -92,10 +92,10 @@ def forces_of(J: np.ndarray, tree: np.ndarray, actuated: np.ndarray | None = Non
 
 
 def check_produced(model: Model, missing: np.ndarray, tree: np.ndarray, actuated: np.ndarray, single: bool) -> None:
-    """The first state whose motion the actuators cannot give is named, with the freedom they do not reach."""
+    """Raise for the first state whose motion the actuators cannot produce, naming the speeds they do not reach."""
     short = np.abs(missing).max(axis=1, initial=0.0)
     with np.errstate(invalid="ignore"):
-        bad = np.flatnonzero(short > MISSING * np.abs(tree).max(axis=1, initial=0.0) + 1e-12)
+        bad = np.flatnonzero(short > MISSING_TOLERANCE * np.abs(tree).max(axis=1, initial=0.0) + 1e-12)
     if not bad.size:
         return
     b = int(bad[0])
@@ -103,8 +103,8 @@ def check_produced(model: Model, missing: np.ndarray, tree: np.ndarray, actuated
     moving = [names[k] for k in np.argsort(-left) if left[k] > 1e-6 * left.max()]
     where = "" if single else f"state {b}: "
     raise StateError(
-        f"{where}the actuated joints ({known(names[k] for k in actuated)}) cannot give this motion: they do nothing in a motion "
-        f"of {known(moving, 6)}, which needs a force of {left.max():.3g} more; actuate one of those too"
+        f"{where}the actuated joints ({known(names[k] for k in actuated)}) cannot produce this motion: they have no effect "
+        f"on a motion of {known(moving, 6)}, which needs a force of {left.max():.3g} more; actuate one of those too"
     )
 
 
@@ -115,7 +115,7 @@ def _row_space(J: np.ndarray) -> np.ndarray:
     length = np.linalg.norm(J, axis=2, keepdims=True)
     unit = np.divide(J, length, where=length > 0.0, out=np.zeros_like(J))
     _, s, V = np.linalg.svd(unit, full_matrices=False)
-    return V * (s > RANK * np.maximum(s[:, :1], 1e-300))[:, :, None]
+    return V * (s > RANK_TOLERANCE * np.maximum(s[:, :1], 1e-300))[:, :, None]
 
 
 def _without(V: np.ndarray, x: np.ndarray) -> np.ndarray:

@@ -1,9 +1,9 @@
-"""What callers hand to `Dynamics`, as rows of floats: one state or a batch, arrays, lists or names."""
+"""Arguments of `Dynamics` as rows of floats: one state or a batch, arrays, lists or values by name."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,12 +11,18 @@ from ..errors import StateError
 from ..model.model import Model
 from ..model.states import check_array, real_array
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    Wrenches = ArrayLike | Mapping[str, ArrayLike] | None
+    """(N, 6) or (B, N, 6), or (6,) of some bodies by name."""
+
 Row = tuple[np.ndarray, bool]
 """(B, size) or (1, size), C-contiguous, and whether a batch was given."""
 
 
 class Arguments:
-    """Of one model: names stand for the rest at neutral or zero, shapes are checked."""
+    """Of one model: values by name leave the rest neutral or zero; shapes are checked."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -86,7 +92,7 @@ def check_out(out: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def unbatch(found: np.ndarray, single: bool, out: np.ndarray | None) -> np.ndarray:
-    """An answer (n, …) as the caller wants it: one state without the batch axis, or in the array he brought."""
+    """A result (n, …) as the caller expects it: one state without the batch axis, or written to `out`."""
     found = found[0] if single else found
     if out is None:
         return found

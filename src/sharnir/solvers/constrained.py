@@ -1,48 +1,55 @@
-"""What `Dynamics` answers where a model has constraints: motion from forces, and forces from motion.
+"""Models with constraints: motion from forces, and forces from motion.
 
-One state or a batch goes through straight-line code where there is any (`code.py`); a form, a large model and the interpreted
-kernels go state by state. Multipliers that are not determined come out least (docs/theory/loops.md).
+One state or a batch goes through straight-line code where there is any (`constrained_code.py`); a matrix form, a large model
+and the interpreted kernels go state by state. Redundant constraints: the multipliers of least norm (docs/theory/loops.md).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from ..backends.counting import Count, count_compiled
+from ..backends.fast_path import FastPath, fast_path
 from ..errors import MethodError, StateError
 from ..forms.solution import Solution
 from .actuation import actuated_speeds, check_produced, forces_of, least_multipliers, multipliers_of
 from .arguments import unbatch
 from .constrained_code import ConstrainedCode
-
-if TYPE_CHECKING:
-    from ..backends.llvm.runner import GraphRunner
-    from ..dynamics import Dynamics
+from .evaluator import Evaluator
+from .force_actions import motion_of
+from .solver import Actions
 
 RANK_TOLERANCE = 1e-6
-"""Squared sine of the angle between a row and the others below which the rank is looked for."""
+"""Squared sine of the angle between a row and the others below which the rank is determined by an SVD."""
 CONSISTENCY_TOLERANCE = 1e-6
-"""Accelerations keep the constraints if J a + γ is smaller than this, relative to what is added up there."""
+"""Accelerations satisfy the constraints if |J a + γ| is below this, relative to the largest term of the sum."""
 
 Rows = dict[str, np.ndarray]
 
 
 class ConstrainedSolver:
-    """Of one `Dynamics` whose model has constraints."""
+    """Of one formulation whose model has constraints."""
 
-    def __init__(self, dynamics: Dynamics) -> None:
-        assert dynamics.closed is not None
-        self.dynamics, self.model, self.closed = dynamics, dynamics.model, dynamics.closed
-        self.code = ConstrainedCode(self.closed)
+    def __init__(self, evaluator: Evaluator) -> None:
+        assert evaluator.formulation.constrained is not None
+        self.evaluator, self.model, self.equations = evaluator, evaluator.model, evaluator.formulation.constrained
+        self.code = ConstrainedCode(self.equations)
+
+    @property
+    def backend(self) -> str:
+        return "dense" if self.equations.form else self.equations.backend
+
+    def fast_forward(self) -> FastPath:
+        return fast_path(self.code.forward() if self.code.solves else None, self.evaluator.threads)
 
     # --- motion from forces -------------------------------------------------------------------------------------------------
     def forward(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, out: np.ndarray | None) -> np.ndarray:
         rows, n, single = self._states(wrenches, q=q, v=v, tau=tau, t=t)
         if self.code.solves:
-            qdd = self._run(self.code.forward(wrenches is not None), rows, n)["qdd"]
+            qdd = self.evaluator.run(self.code.forward(wrenches is not None), rows, n)["qdd"]
         else:
             qdd = self._state_by_state(rows, n)[0]
         self._check_finite(qdd, rows, single)
@@ -62,22 +69,22 @@ class ConstrainedSolver:
         vdot, R = self._statics(rows, n, qdd, lam)
         return Solution(*(unbatch(x, single, None) for x in (qdd, vdot, R)))
 
-    def closing_reactions(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any) -> dict[str, dict[str, np.ndarray]]:
+    def closing_reactions(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any) -> Actions:
         rows, n, single = self._states(wrenches, q=q, v=v, tau=tau, t=t)
         lam = self._solved(rows, n)[1]
         self._check_finite(lam, rows, single)
         return self._by_name(rows, n, lam, single)
 
     def _solved(self, rows: Rows, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """Accelerations, and the least multipliers."""
+        """Accelerations, and multipliers of least norm."""
         if not self.code.solves:
             qdd, lam, J = self._state_by_state(rows, n)
             return qdd, least_multipliers(J, lam)
-        found = self._run(self.code.multipliers("wrench" in rows), rows, n)
-        lam, unsure = found["lam"], ~(found["independent"][:, 0] > RANK_TOLERANCE)
-        if unsure.any():
-            J, _ = self._rows(_some(rows, unsure), int(unsure.sum()))
-            lam[unsure] = least_multipliers(J, lam[unsure])
+        found = self.evaluator.run(self.code.multipliers("wrench" in rows), rows, n)
+        lam, near_singular = found["lam"], ~(found["independent"][:, 0] > RANK_TOLERANCE)
+        if near_singular.any():
+            J, _ = self._rows(_some(rows, near_singular), int(near_singular.sum()))
+            lam[near_singular] = least_multipliers(J, lam[near_singular])
         return found["qdd"], lam
 
     # --- forces from motion -------------------------------------------------------------------------------------------------
@@ -87,7 +94,7 @@ class ConstrainedSolver:
         rows, n, single = self._states(wrenches, q=q, v=v, qdd=a, t=t)
         tree = self._tree_forces(rows, n)
         self._check_finite(tree, rows, single)
-        if actuated is None and self.code.looks:
+        if actuated is None and self.code.compiles_rows:
             tau = self._least_forces(rows, n, tree, single)
         else:
             tau, _ = self._forces(rows, n, tree, actuated, single)
@@ -96,7 +103,7 @@ class ConstrainedSolver:
     def inverse_multipliers(
         self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, actuated: Sequence[str] | None
     ) -> tuple[Rows, int, bool, np.ndarray]:
-        """The least λ of a given motion, beside the states as they were read."""
+        """λ of least norm of a given motion, with the states as rows."""
         rows, n, single = self._states(wrenches, q=q, v=v, qdd=a, t=t)
         tree = self._tree_forces(rows, n)
         self._check_finite(tree, rows, single)
@@ -108,22 +115,20 @@ class ConstrainedSolver:
         qdd = np.broadcast_to(rows["qdd"], (n, self.model.nv))
         return unbatch(self._statics(rows, n, qdd, lam)[1], single, None)
 
-    def inverse_closing_reactions(
-        self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, actuated: Sequence[str] | None
-    ) -> dict[str, dict[str, np.ndarray]]:
+    def inverse_closing_reactions(self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, actuated: Sequence[str] | None) -> Actions:
         rows, n, single, lam = self.inverse_multipliers(q, v, a, t, wrenches, actuated)
         return self._by_name(rows, n, lam, single)
 
     def _tree_forces(self, rows: Rows, n: int) -> np.ndarray:
-        return self.dynamics._run("inverse", "tau", **self._given(rows, n))
+        return self.evaluator.output("inverse", "tau", **self._given(rows, n))
 
     def _least_forces(self, rows: Rows, n: int, tree: np.ndarray, single: bool) -> np.ndarray:
-        found = self._run(self.code.least, rows | {"tau": tree}, n)
-        self._check_kept(found["left"], found["size"], single)
-        tau, unsure = found["least"], ~(found["independent"][:, 0] > RANK_TOLERANCE)
-        if unsure.any():
-            J, _ = self._rows(_some(rows, unsure), int(unsure.sum()))
-            tau[unsure] = forces_of(J, tree[unsure])[0]
+        found = self.evaluator.run(self.code.least, rows | {"tau": tree}, n)
+        self._check_consistent(found["left"], found["size"], single)
+        tau, near_singular = found["least"], ~(found["independent"][:, 0] > RANK_TOLERANCE)
+        if near_singular.any():
+            J, _ = self._rows(_some(rows, near_singular), int(near_singular.sum()))
+            tau[near_singular] = forces_of(J, tree[near_singular])[0]
         return tau
 
     def _forces(
@@ -133,14 +138,14 @@ class ConstrainedSolver:
         where = None if actuated is None else actuated_speeds(self.model, actuated)
         J, gamma = self._rows(rows, n)
         terms = J * np.broadcast_to(rows["qdd"], (n, self.model.nv))[:, None, :]
-        self._check_kept(terms.sum(axis=2) + gamma, np.abs(terms).sum(axis=2) + np.abs(gamma), single)
+        self._check_consistent(terms.sum(axis=2) + gamma, np.abs(terms).sum(axis=2) + np.abs(gamma), single)
         tau, missing = forces_of(J, tree, where)
         if where is not None:
             check_produced(self.model, missing, tree, where, single)
         return tau, J
 
-    def _check_kept(self, left: np.ndarray, size: np.ndarray, single: bool) -> None:
-        """Accelerations that tear the mechanism apart are refused, with the constraint and by how much."""
+    def _check_consistent(self, left: np.ndarray, size: np.ndarray, single: bool) -> None:
+        """Accelerations that violate the constraints are refused, with the constraint and by how much."""
         with np.errstate(invalid="ignore"):
             off = np.abs(left) > CONSISTENCY_TOLERANCE * size.max(axis=1, keepdims=True, initial=0.0) + 1e-9
         if not off.any():
@@ -149,47 +154,49 @@ class ConstrainedSolver:
         k = int(np.nanargmax(np.abs(left[b])))
         where = "" if single else f"state {b}: "
         raise StateError(
-            f"{where}a does not keep the constraints: {self.closed.table.rows[k]} would be off by {abs(left[b, k]):.3g} per "
-            "second, each second; take accelerations that go together, such as those of forward"
+            f"{where}a does not satisfy the constraints: {self.equations.table.rows[k]} would be violated by "
+            f"{abs(left[b, k]):.3g} /s²; choose consistent accelerations, such as those of forward"
         )
 
-    # --- cost ---------------------------------------------------------------------------------------------------------------
-    def count(self, compiled: bool) -> Count:
-        closed = self.closed
-        if not compiled or closed.form or not closed.is_small:
+    # --- other questions ----------------------------------------------------------------------------------------------------
+    def reactions(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any) -> np.ndarray:
+        return self.solve(q, v, tau, t, wrenches).R
+
+    def constraint_rows(self) -> list[str]:
+        return [str(row) for row in self.equations.table.rows]
+
+    def momentum_rates(self, q: Any, p: Any, tau: Any, t: Any, wrenches: Any) -> NoReturn:
+        raise MethodError("the form in momenta does not handle closed loops and constraints; use forward")
+
+    def count_forward(self, compiled: bool) -> Count:
+        if not compiled or self.equations.form or not self.equations.is_small:
             raise MethodError("the equations with constraints are counted once compiled to one graph: count(compiled=True)")
         return count_compiled(self.code.forward().traced)
 
     # --- inside -------------------------------------------------------------------------------------------------------------
     def _states(self, wrenches: Any, **given: Any) -> tuple[Rows, int, bool]:
-        return self.dynamics._arguments.states(wrenches, **given)
-
-    def _run(self, runner: GraphRunner, rows: Rows, n: int) -> Rows:
-        found = {name: np.empty((n, *shape)) for name, shape in runner.outputs.items()}
-        flat = [x.reshape(n, int(np.prod(x.shape[1:]))) for x in found.values()]
-        runner.run(n, [rows[name] for name in runner.inputs], flat, self.dynamics.threads)
-        return found
+        return self.evaluator.arguments.states(wrenches, **given)
 
     def _state_by_state(self, rows: Rows, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """qdd, lam and J."""
-        m, nv = len(self.closed.table), self.model.nv
+        m, nv = len(self.equations.table), self.model.nv
         qdd, lam, J = np.empty((n, nv)), np.empty((n, m)), np.empty((n, m, nv))
         for b in range(n):
             row = {key: x[b if len(x) > 1 else 0] for key, x in rows.items()}
-            c = self.closed.solve(row["q"], row["v"], row["tau"], float(row["t"][0]), row.get("wrench"))
+            c = self.equations.solve(row["q"], row["v"], row["tau"], float(row["t"][0]), row.get("wrench"))
             qdd[b], lam[b], J[b] = c.qdd, c.lam, c.J
         return qdd, lam, J
 
     def _rows(self, rows: Rows, n: int) -> tuple[np.ndarray, np.ndarray]:
         """J and γ of every state."""
-        if self.code.looks:
-            found = self._run(self.code.rows, rows, n)
+        if self.code.compiles_rows:
+            found = self.evaluator.run(self.code.rows, rows, n)
             return found["J"], found["gamma"]
-        m, nv = len(self.closed.table), self.model.nv
+        m, nv = len(self.equations.table), self.model.nv
         J, gamma = np.empty((n, m, nv)), np.empty((n, m))
         for b in range(n):
             q, v, t = (rows[key][b if len(rows[key]) > 1 else 0] for key in ("q", "v", "t"))
-            now = self.closed.table.evaluate(q, v, float(t[0]))
+            now = self.equations.table.evaluate(q, v, float(t[0]))
             J[b], gamma[b] = now["J"], now["gamma"]
         return J, gamma
 
@@ -199,34 +206,32 @@ class ConstrainedSolver:
         if "wrench" in rows:
             loads += rows["wrench"].reshape(-1, *loads.shape[1:])
         given = self._given(rows, n) | {"qdd": qdd, "wrench": loads[:, 1:]}
-        found = self.dynamics._run_all("kinetostatics", ("vdot", "R"), **given)
+        found = self.evaluator.outputs("kinetostatics", ("vdot", "R"), **given)
         return found["vdot"][:, 1:], found["R"][:, 1:]
 
     def _loads(self, rows: Rows, n: int, lam: np.ndarray) -> np.ndarray:
-        """(n, N + 1, 6): what multipliers do to the bodies."""
-        if self.code.looks:
-            return self._run(self.code.loads, rows | {"lam": lam}, n)["loads"]
+        """(n, N + 1, 6): wrenches of the multipliers on the bodies."""
+        if self.code.compiles_rows:
+            return self.evaluator.run(self.code.loads, rows | {"lam": lam}, n)["loads"]
         loads = np.zeros((n, len(self.model.bodies) + 1, 6))
         for bodies in self._by_name(rows, n, lam, False).values():
             for body, wrench in bodies.items():
                 loads[:, self.model.body_index(body) + 1] += wrench
         return loads
 
-    def _by_name(self, rows: Rows, n: int, lam: np.ndarray, single: bool) -> dict[str, dict[str, np.ndarray]]:
+    def _by_name(self, rows: Rows, n: int, lam: np.ndarray, single: bool) -> Actions:
         """{constraint: {body: (n, 6)}}, all states at once."""
-        found = self.dynamics._run_all("motion", **self._given({key: rows[key] for key in ("q", "v", "t")}, n))
-        motion: dict[str, Any] = {key: np.broadcast_to(rows[key], (n, rows[key].shape[1])).T for key in ("q", "v", "t")}
-        motion |= {name: x.reshape(n, -1).T for name, x in found.items()}
+        motion = motion_of(self.evaluator, rows, n)
         motion["parameter"] = list(self.model.parameters.values())
         if not n:
             return {}
-        wrenches = self.closed.table.wrenches(motion, list(lam.T))
+        wrenches = self.equations.table.wrenches(motion, list(lam.T))
         return {
             name: {body: unbatch(_columns(x, n), single, None) for body, x in bodies.items()} for name, bodies in wrenches.items()
         }
 
     def _given(self, rows: Rows, n: int) -> dict[str, Any]:
-        """Rows as a caller would hand them over: what all states share without a batch axis."""
+        """Rows as arguments of a caller: what all states share without a batch axis."""
         out: dict[str, Any] = {key: x if len(x) == n else x[0] for key, x in rows.items()}
         out["t"] = rows["t"][:, 0] if len(rows["t"]) == n else float(rows["t"][0, 0])
         if "wrench" in rows:
@@ -235,7 +240,7 @@ class ConstrainedSolver:
 
     def _check_finite(self, found: np.ndarray, rows: Rows, single: bool) -> None:
         if single and not np.isfinite(found).all():
-            self.dynamics._diagnose({key: x for key, x in self._given(rows, 0).items() if key != "wrench" or x is not None})
+            self.evaluator.diagnose({key: x for key, x in self._given(rows, 0).items() if key != "wrench" or x is not None})
 
 
 def _some(rows: Rows, chosen: np.ndarray) -> Rows:

@@ -1,7 +1,7 @@
 """Questions about a mechanism with constraints as straight-line machine code, for one state or a batch.
 
-The equations of a small model are one graph (`ConstrainedEquations.whole`); what follows from its rows alone, and what
-multipliers do to the bodies, are graphs of their own. A graph is traced and compiled when it is first asked for.
+The equations of a small model are one graph (`ConstrainedEquations.whole`); constraint rows alone, and the wrenches of
+multipliers on the bodies, are graphs of their own. A graph is traced and compiled when first needed.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ Groups = dict[str, tuple[Number, ...]]
 
 
 class ConstrainedCode:
-    """Of one model by one method. `solves` and `looks` say which of it there is."""
+    """Of one model by one method. `solves` and `compiles_rows` say what is compiled."""
 
-    def __init__(self, closed: ConstrainedEquations) -> None:
-        self.closed, self.structure = closed, closed.structure
+    def __init__(self, equations: ConstrainedEquations) -> None:
+        self.equations, self.structure = equations, equations.structure
         self._runners: dict[tuple[str, bool], GraphRunner] = {}
         self._with_parameters: dict[bool, tuple[Graph, dict[str, Any], Any]] = {}
 
     @cached_property
     def solves(self) -> bool:
         """Whether accelerations and multipliers are straight-line code."""
-        return self.closed.form is None and self.closed.backend == "llvm" and self.closed.is_small
+        return self.equations.form is None and self.equations.backend == "llvm" and self.equations.is_small
 
     @cached_property
-    def looks(self) -> bool:
+    def compiles_rows(self) -> bool:
         """Whether rows and their forces are straight-line code."""
-        if self.closed.backend != "llvm" or self.structure.nb > BODIES:
+        if self.equations.backend != "llvm" or self.structure.nb > BODIES:
             return False
-        symbols = next(iter(x for group in self.closed.table.traced_inputs.values() for x in group))
+        symbols = next(iter(x for group in self.equations.table.traced_inputs.values() for x in group))
         return len(symbols.graph.nodes) < LIMIT
 
     # --- accelerations ------------------------------------------------------------------------------------------------------
@@ -66,11 +66,11 @@ class ConstrainedCode:
     def _solved(self, wrenches: bool) -> tuple[Graph, dict[str, Any], Any]:
         """The whole graph with its parameters as the numbers they are."""
         if not self.structure.parameters:
-            return self.closed.whole(wrenches)
+            return self.equations.whole(wrenches)
         if wrenches not in self._with_parameters:
             graph = Graph()
-            inputs = {**self.closed.inputs(graph, wrenches), "parameter": self._parameters}
-            self._with_parameters[wrenches] = graph, inputs, self.closed.accelerations(inputs)
+            inputs = {**self.equations.inputs(graph, wrenches), "parameter": self._parameters}
+            self._with_parameters[wrenches] = graph, inputs, self.equations.accelerations(inputs)
         return self._with_parameters[wrenches]
 
     # --- rows ---------------------------------------------------------------------------------------------------------------
@@ -82,7 +82,7 @@ class ConstrainedCode:
 
     @cached_property
     def least(self) -> GraphRunner:
-        """q, v, qdd, tau, t → tau without what the rows bear of it (`least`), J qdd + gamma and its size, independence."""
+        """q, v, qdd, tau, t → tau without the part the constraints carry (`least`), J qdd + gamma and its size, independence."""
         graph, values, rows = self._rows("qdd", "tau")
         J, gamma, qdd, tau = (_objects(x) for x in (rows.J, rows.gamma, values["qdd"], values["tau"]))
         J = J.reshape(len(gamma), len(tau))
@@ -95,10 +95,10 @@ class ConstrainedCode:
 
     @cached_property
     def loads(self) -> GraphRunner:
-        """q, v, lam, t → what multipliers do to every body, the base's row in front."""
+        """q, v, lam, t → wrenches of the multipliers on every body, the base's row first."""
         graph, values = self._inputs("q", "v", "lam")
         loads = np.full((self.structure.nb + 1, 6), 0.0, dtype=object)
-        for bodies in self.closed.table.wrenches(motion_of(self.closed, values), values["lam"]).values():
+        for bodies in self.equations.table.wrenches(traced_motion(self.equations, values), values["lam"]).values():
             for body, wrench in bodies.items():
                 loads[self.structure.body_number[body] + 1] += _objects(wrench)
         return self._made(graph, values, {"loads": tuple(loads.ravel())})
@@ -110,13 +110,13 @@ class ConstrainedCode:
 
     def _inputs(self, *names: str) -> tuple[Graph, dict[str, Any]]:
         s, graph = self.structure, Graph()
-        sizes = {"q": s.nq, "lam": len(self.closed.table)}
+        sizes = {"q": s.nq, "lam": len(self.equations.table)}
         values: dict[str, Any] = {name: graph.inputs(sizes.get(name, s.nv)) for name in names}
         return graph, {**values, "t": graph.inputs(1), "parameter": self._parameters}
 
     def _rows(self, *more: str) -> tuple[Graph, dict[str, Any], Any]:
         graph, values = self._inputs("q", "v", *more)
-        return graph, values, self.closed.table.trace(values)
+        return graph, values, self.equations.table.trace(values)
 
     def _angles(self, J: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         m = len(J)
@@ -125,24 +125,24 @@ class ConstrainedCode:
         return unit, L, independent
 
     def _made(self, graph: Graph, values: dict[str, Any], outputs: Groups) -> GraphRunner:
-        s, m = self.structure, len(self.closed.table)
+        s, m = self.structure, len(self.equations.table)
         shapes = {"J": (m, s.nv), "loads": (s.nb + 1, 6)}
         order = [name for name in values if name not in ("t", "parameter")]
         inputs = {name: values[name] for name in (*order, "t")}
         traced = TracedProgram(graph, inputs, outputs)
-        return GraphRunner(traced, {name: shapes.get(name, (len(x),)) for name, x in outputs.items()}, self.closed.store)
+        return GraphRunner(traced, {name: shapes.get(name, (len(x),)) for name, x in outputs.items()}, self.equations.store)
 
 
-def motion_of(closed: ConstrainedEquations, values: dict[str, Any]) -> dict[str, Any]:
-    """What the rows of a table look at, on symbols: the state and the motion of the bodies."""
+def traced_motion(equations: ConstrainedEquations, values: dict[str, Any]) -> dict[str, Any]:
+    """What constraint rows read, on symbols: the state and the motion of the bodies."""
     state = {name: values[name] for name in ("q", "v", "t")}
     program = PROGRAMS["motion"]
-    found = run_program(program, closed.structure, state, relink(program.function), dtype=object)
+    found = run_program(program, equations.structure, state, relink(program.function), dtype=object)
     return values | {name: x.ravel() for name, x in found._asdict().items()}
 
 
 def _objects(numbers: Any) -> np.ndarray:
-    """Symbols as an array a kernel can write to; rows of rows are laid out one after the other."""
+    """Symbols as a flat array a kernel can write to."""
     flat = [x for row in numbers for x in (row if isinstance(row, (tuple, list)) else (row,))]
     out: np.ndarray = np.empty(len(flat), dtype=object)
     out[:] = flat

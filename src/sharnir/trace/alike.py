@@ -1,20 +1,20 @@
-"""Functions that differ in their constants alone: what is left without those, to be compared, and a graph that serves all."""
+"""Functions that differ only in their constants: their common form, to be compared, and one graph for all of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from .expression import needed
 from .graph import Graph, Number, Symbol
 
-Form = tuple[Any, ...]
-"""What two functions have in common that are the same but for constants; can be hashed."""
+Form: TypeAlias = tuple[Any, ...]
+"""What functions that differ only in constants have in common; hashable."""
 
 
 def without_constants(graph: Graph, inputs: Sequence[Symbol], outputs: Sequence[Number]) -> tuple[Form, list[float]]:
     """The form of a function, and its constants."""
-    place: dict[int, Any] = {x.index: k for k, x in enumerate(inputs)}
+    place: dict[int, int] = {x.index: k for k, x in enumerate(inputs)}
     constants: list[float] = []
     nodes: list[tuple[Any, ...]] = []
     for index in needed(graph, outputs):

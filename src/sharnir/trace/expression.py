@@ -1,9 +1,9 @@
-"""A traced function: a piece of graph with inputs and outputs, run on any numbers, and differentiated."""
+"""A traced function: part of a graph with inputs and outputs, evaluated on any numbers, and differentiated."""
 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -59,7 +59,7 @@ def chooses(graph: Graph, outputs: Sequence[Number]) -> bool:
 
 
 def tangent(outputs: Sequence[Number], seeds: Mapping[Symbol, Number] | Sequence[tuple[Symbol, Number]]) -> tuple[Number, ...]:
-    """Directional derivative: how the outputs move when each seeded symbol moves at the given rate.
+    """Directional derivative: the rates of the outputs when each seeded symbol changes at the given rate.
 
     The result consists of new nodes of the same graph (rates may be symbols), so it can be differentiated again.
     """
@@ -87,7 +87,7 @@ def tangent(outputs: Sequence[Number], seeds: Mapping[Symbol, Number] | Sequence
 
 
 def call_traced(function: Callable[..., Any], args: Sequence[Any], what: str) -> Any:
-    """Call a user's function on symbols; whatever goes wrong is reported with `what` and the user's own line."""
+    """Call a user's function on symbols; an error is reported with `what` and the user's own line."""
     try:
         return function(*args)
     except Exception as error:
@@ -96,8 +96,8 @@ def call_traced(function: Callable[..., Any], args: Sequence[Any], what: str) ->
         raise TraceError(f"{what} cannot be traced{where}\n  {type(error).__name__}: {error}") from error
 
 
-def check_numbers(values: Sequence[Any], graph: Graph, what: str) -> tuple[Number, ...]:
-    """The outputs of a user's function as floats and symbols of this graph, or a clear word."""
+def check_numbers(values: Iterable[Any], graph: Graph, what: str) -> tuple[Number, ...]:
+    """The outputs of a user's function as floats and symbols of this graph; anything else is refused."""
     out: list[Number] = []
     for value in values:
         if isinstance(value, Symbol):

@@ -1,18 +1,18 @@
-"""Functions given by text: they work on floats and symbols like any Python function, and remember what they say."""
+"""Functions given by formulas as text: they act on floats and symbols like any Python function, and can be written to files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from ..errors import ModelError
-from .formula_parser import evaluate, parse, signals
+from .formula_parser import Signal, Tree, evaluate, parse, signals
+from .graph import Number
 
 MAX_PARTS = 1000
 
 
 class Formulas:
-    """Several formulas (or plain numbers) of the same variables, with named parts that stand for longer ones."""
+    """Several formulas (or plain numbers) of the same variables, with named parts for repeated expressions."""
 
     def __init__(
         self,
@@ -27,23 +27,23 @@ class Formulas:
         self.where = {name: x if isinstance(x, str) else _number(x) for name, x in dict(where or {}).items()}
         _check_names([*self.variables, *self.where])
         names = list(self.variables)
-        self._parts = []
+        self._parts: list[tuple[str, Tree]] = []
         for name, text in self.where.items():
             self._parts.append((name, _parsed(text, names, roots)))
             names.append(name)
         self._trees = [_parsed(x, names, roots) for x in self.items]
 
-    def __call__(self, values: Sequence[Any], read: Callable[[tuple[str, ...]], Any] | None = None) -> tuple[Any, ...]:
+    def __call__(self, values: Sequence[Number], read: Callable[[Signal], Number] | None = None) -> tuple[Number, ...]:
         if len(values) != len(self.variables):
             raise TypeError(f"a formula of {len(self.variables)} variables {self.variables} was called with {len(values)} values")
-        known = dict(zip(self.variables, values, strict=True))
+        named = dict(zip(self.variables, values, strict=True))
         for name, tree in self._parts:
-            known[name] = evaluate(tree, known, read)
-        return tuple(evaluate(tree, known, read) for tree in self._trees)
+            named[name] = evaluate(tree, named, read)
+        return tuple(evaluate(tree, named, read) for tree in self._trees)
 
     @property
-    def signals(self) -> set[tuple[str, ...]]:
-        """What is read beside the variables, e.g. ("q", "elbow")."""
+    def signals(self) -> set[Signal]:
+        """What is read besides the variables, e.g. ("q", "elbow")."""
         return set().union(*(signals(tree) for tree in [*self._trees, *(tree for _, tree in self._parts)]))
 
     def __eq__(self, other: object) -> bool:
@@ -73,7 +73,7 @@ class Formula:
     def where(self) -> Mapping[str, str | float]:
         return self.formulas.where
 
-    def __call__(self, *values: Any) -> Any:
+    def __call__(self, *values: Number) -> Number:
         return self.formulas(values)[0]
 
     def __eq__(self, other: object) -> bool:
@@ -90,7 +90,7 @@ class Formula:
 def formula(text: str | float, *variables: str, where: Mapping[str, str | float] | None = None) -> Formula:
     """A function of the named variables: numbers, + − * / **, pi, e and the functions of sharnir (sin … select).
 
-    Use it where a Python function would do, and the model can be written to a file: motion=formula("0.3*sin(2*t)", "t").
+    A model with formulas in place of Python functions can be written to a file: motion=formula("0.3*sin(2*t)", "t").
     """
     return Formula(text, variables, where)
 
@@ -100,11 +100,11 @@ def constant(text: str) -> float:
     return float(Formulas((text,))(())[0])
 
 
-def _parsed(item: str | float, names: Sequence[str], roots: Sequence[str]) -> Any:
+def _parsed(item: str | float, names: Sequence[str], roots: Sequence[str]) -> Tree:
     return parse(item, names, roots) if isinstance(item, str) else ("number", item)
 
 
-def _number(x: Any) -> float:
+def _number(x: float) -> float:
     try:
         return float(x)
     except (TypeError, ValueError, OverflowError):
@@ -113,10 +113,10 @@ def _number(x: Any) -> float:
 
 def _check_names(names: Sequence[str]) -> None:
     if len(names) > MAX_PARTS:
-        raise ModelError(f"a formula of more than {MAX_PARTS} names")
+        raise ModelError(f"formula: more than {MAX_PARTS} names")
     for name in names:
         if not isinstance(name, str) or not name.isidentifier():
-            raise ModelError(f"formula: a name in it must be a word of letters, digits and _, got {name!r}")
+            raise ModelError(f"formula: names consist of letters, digits and _, got {name!r}")
     twice = [name for k, name in enumerate(names) if name in names[:k]]
     if twice:
         raise ModelError(f"formula: the name {twice[0]!r} is given twice")

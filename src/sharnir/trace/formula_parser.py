@@ -1,38 +1,41 @@
-"""Formulas as text: read by Python's own parser, walked by an allow-list, never executed."""
+"""Formulas as text: parsed by Python's own parser, checked against an allow-list, never executed."""
 
 from __future__ import annotations
 
 import ast
 import math
 import warnings
-from collections.abc import Collection
-from difflib import get_close_matches
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, TypeAlias
 
-from ..errors import ModelError, known
+from ..errors import ModelError, known, suggestion
 from . import functions
+from .graph import Number
 
 MAX_LENGTH, MAX_DEPTH = 4000, 100
-"""Characters of a formula, and operations inside one another."""
+"""Characters of a formula, and depth of nested operations."""
 
 CONSTANTS = {"pi": math.pi, "e": math.e}
 _ONE = ("sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "sqrt", "sinh", "cosh", "tanh")
-FUNCTIONS: dict[str, tuple[int, Any]] = {
+FUNCTIONS: dict[str, tuple[int, Callable[..., Number]]] = {
     **{name: (1, getattr(functions, name)) for name in _ONE},
     "abs": (1, abs),
     **{name: (2, getattr(functions, name)) for name in ("atan2", "power", "minimum", "maximum")},
     "select": (3, functions.select),
 }
-"""Name: how many arguments, and the function."""
+"""Name: the number of arguments, and the function."""
 
 _BINARY = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow"}
 _COMPARE = {ast.Lt: ("less", False), ast.LtE: ("less_equal", False), ast.Gt: ("less", True), ast.GtE: ("less_equal", True)}
 
-Tree = tuple[Any, ...]
+Signal: TypeAlias = tuple[str, ...]
+"""The words of a quantity that is read while simulating: ("q", "elbow")."""
+
+Tree: TypeAlias = tuple[Any, ...]
 """("number", x), ("name", n), ("signal", (root, part, …)), ("apply", operation, trees) or ("call", function, trees)."""
 
 
-def parse(text: Any, names: Collection[str], roots: Collection[str] = ()) -> Tree:
+def parse(text: str, names: Collection[str], roots: Collection[str] = ()) -> Tree:
     """A formula of `names`, and of signals such as `q.elbow` whose first word is one of `roots`."""
     if not isinstance(text, str) or not text.strip():
         raise ModelError(f"expected a formula such as '0.3*sin(2*t)', got {text!r}")
@@ -40,17 +43,17 @@ def parse(text: Any, names: Collection[str], roots: Collection[str] = ()) -> Tre
         raise ModelError(f"the formula is longer than {MAX_LENGTH} characters ({len(text)}); name its parts under `where`")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what Python finds odd, the walk refuses
+            warnings.simplefilter("ignore")  # whatever Python warns of is refused below
             tree = ast.parse(text.strip().replace("\n", " "), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         why = f" at character {error.offset}" if isinstance(error, SyntaxError) and error.offset else ""
         raise ModelError(f"formula {shortened(text)}: cannot be read{why}; write e.g. '0.3*sin(2*t)'") from None
     if "#" in text and "'" not in text and '"' not in text:
         raise ModelError(f"formula {shortened(text)}: '#' begins a comment in Python and means nothing here")
-    return _Walk(text, names, roots).tree(tree.body, 1)
+    return _Translation(text, names, roots).tree(tree.body, 1)
 
 
-def evaluate(tree: Tree, values: dict[str, Any], read: Any = None) -> Any:
+def evaluate(tree: Tree, values: Mapping[str, Number], read: Callable[[Signal], Number] | None = None) -> Number:
     """The value of a formula on numbers of any kind; `read` gives the value of a signal."""
     kind = tree[0]
     if kind == "number":
@@ -58,12 +61,13 @@ def evaluate(tree: Tree, values: dict[str, Any], read: Any = None) -> Any:
     if kind == "name":
         return values[tree[1]]
     if kind == "signal":
+        assert read is not None  # signals are parsed only where they can be read
         return read(tree[1])
     arguments = [evaluate(x, values, read) for x in tree[2]]
     return functions.apply(tree[1], *arguments) if kind == "apply" else FUNCTIONS[tree[1]][1](*arguments)
 
 
-def signals(tree: Tree) -> set[tuple[str, ...]]:
+def signals(tree: Tree) -> set[Signal]:
     """The signals a formula reads."""
     if tree[0] == "signal":
         return {tree[1]}
@@ -74,15 +78,15 @@ def shortened(text: str, most: int = 60) -> str:
     return repr(text if len(text) <= most else text[: most - 1] + "…")
 
 
-class _Walk:
-    """Turns Python's tree into ours; whatever is not on the list is refused."""
+class _Translation:
+    """Translates Python's syntax tree into ours; nodes that are not listed are refused."""
 
     def __init__(self, text: str, names: Collection[str], roots: Collection[str]) -> None:
         self.text, self.names, self.roots = text, names, roots
 
     def tree(self, node: ast.AST, depth: int) -> Tree:
         if depth > MAX_DEPTH:
-            raise self.error(f"more than {MAX_DEPTH} operations inside one another")
+            raise self.error(f"operations are nested more than {MAX_DEPTH} deep")
         deeper = depth + 1
         match node:
             case ast.Constant(value=bool() | complex() | str() | bytes() | None):
@@ -103,7 +107,7 @@ class _Walk:
             case ast.Call():
                 return self.call(node, deeper)
             case ast.Compare():
-                raise self.error("a comparison stands only in select(condition, a, b)")
+                raise self.error("a comparison is allowed only in select(condition, a, b)")
         raise self.error(f"{type(node).__name__} is not allowed; use numbers, names, + - * / ** and {known(FUNCTIONS, 99)}")
 
     def number(self, value: float) -> float:
@@ -122,16 +126,15 @@ class _Walk:
         if name in self.roots:
             raise self.error(f"{name} of what? write e.g. {name}.elbow or {name}['left elbow']")
         choice = [*self.names, *(f"{r}.…" for r in self.roots), *CONSTANTS]
-        near = get_close_matches(name, self.names, 1)
-        hint = f"did you mean {near[0]!r}? It" if near else "it"
-        raise self.error(f"unknown name {name!r}; {hint} may use {known(choice, 20)}")
+        hint = suggestion(name, self.names)
+        raise self.error(f"unknown name {name!r}; {hint}{'It' if hint else 'it'} may use {known(choice, 20)}")
 
     def call(self, node: ast.Call, depth: int) -> Tree:
         name = node.func.id if isinstance(node.func, ast.Name) else None
         if name not in FUNCTIONS:
-            near = get_close_matches(name or "", FUNCTIONS, 1)
-            hint = f"did you mean {near[0]!r}? The" if near else "the"
-            raise self.error(f"unknown function {name or 'here'!r}; {hint} functions are {known(FUNCTIONS, 99)}")
+            shown = name or ast.unparse(node.func)
+            hint = suggestion(shown, FUNCTIONS)
+            raise self.error(f"unknown function {shown!r}; {hint}{'The' if hint else 'the'} functions are {known(FUNCTIONS, 99)}")
         arity = FUNCTIONS[name][0]
         if node.keywords or len(node.args) != arity:
             raise self.error(f"{name} takes {arity} argument{'s' * (arity > 1)}, got {len(node.args) + len(node.keywords)}")
@@ -147,7 +150,7 @@ class _Walk:
         sides = (self.tree(node.left, depth + 1), self.tree(node.comparators[0], depth + 1))
         return ("apply", operation, sides[::-1] if swapped else sides)
 
-    def path(self, node: ast.AST) -> tuple[str, ...]:
+    def path(self, node: ast.AST) -> Signal:
         """q.elbow, q['left elbow'].angle …"""
         parts: list[str] = []
         while not isinstance(node, ast.Name):

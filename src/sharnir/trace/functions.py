@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import TraceError
@@ -21,10 +21,10 @@ def apply(name: str, *args: Number) -> Number:
     symbol = next((x for x in args if isinstance(x, Symbol)), None)
     if symbol is None:
         if any(getattr(x, "ndim", 0) for x in args):
-            import numpy as np
+            import numpy as np  # loaded by whoever made the array; formulas alone do without
 
             return np.vectorize(lambda *x: apply(name, *x))(*args)
-        counted = next((x for x in args if hasattr(x, "apply")), None)  # another kind of number: it knows itself
+        counted = next((x for x in args if hasattr(x, "apply")), None)  # another kind of number, which applies operations itself
         return counted.apply(name, *args) if counted is not None else OPERATIONS[name].value(*args)
     node = symbol.graph.nodes[symbol.index]
     if node[0] == "neg" and len(args) == 1:  # sin(−x) = −sin x, cos(−x) = cos x
@@ -48,7 +48,7 @@ def _select(condition: Number, a: Number, b: Number) -> Number:
 
 
 _SYMBOLIC: dict[str, Callable[..., Any]] = {"select": _select, "div": operator.truediv, "pow": operator.pow}
-"""Operations whose simplifications live elsewhere; on floats they follow the table, which never raises."""
+"""Operations that are simplified by the operators of Symbol; on floats they follow the table, which never raises."""
 
 _OPERATORS: dict[str, Callable[..., Any]] = {
     "add": operator.add,
@@ -128,13 +128,13 @@ _UFUNCS: dict[str, Callable[..., Any]] = {
 }
 
 
-def apply_ufunc(name: str, inputs: tuple) -> Any:
+def apply_ufunc(name: str, inputs: Sequence[Any]) -> Any:
     """What `np.<name>(…)` means when one of its arguments is a symbol."""
     if name not in _UFUNCS:
-        raise TraceError(f"numpy.{name} is not known to the tracer: it knows {', '.join(sorted(_UFUNCS))}")
+        raise TraceError(f"numpy.{name} cannot be traced; those that can are {', '.join(sorted(_UFUNCS))}")
     inputs = tuple(x.item() if getattr(x, "ndim", None) == 0 else x for x in inputs)
     if any(getattr(x, "ndim", 0) for x in inputs):
-        import numpy as np
+        import numpy as np  # loaded already, see above
 
         shapes = np.broadcast_shapes(*(np.shape(x) if hasattr(x, "ndim") else () for x in inputs))
         out = np.empty(shapes, dtype=object)

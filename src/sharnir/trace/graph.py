@@ -1,36 +1,36 @@
 """Symbols that record what is done to them, and the graph they record it in.
 
-A `Symbol` is a number like any other to the code it runs through. Three things happen while it is recorded:
-constants are folded (arithmetic on plain floats never reaches the graph), zeros and ones disappear, and equal
-subexpressions are found by their key and shared. A value that turns out constant leaves the graph as a float.
+To the code that computes with it a `Symbol` is a number like any other. While operations are recorded, constants are folded
+(arithmetic on plain floats never reaches the graph), zeros and ones are eliminated, and equal subexpressions are shared. A value
+that turns out to be constant is a float again.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..errors import TraceError
 from .operations import OPERATIONS
 
-Number = Any
+Number: TypeAlias = Any
 """A float or a Symbol (or a counting number): whatever a kernel may be run on."""
+
+Node: TypeAlias = tuple[Any, ...]
+"""("input", position), ("const", value) or (operation, index, …)."""
 
 
 class GraphTooLarge(Exception):
-    """Recording was given up: the program is better run as loops."""
+    """The graph has reached its limit: the program is better run as loops."""
 
 
 class Graph:
-    """Nodes in the order they were recorded, so every node stands after its arguments.
-
-    A node is a tuple: ("input", position), ("const", value) or (operation, index, …).
-    """
+    """Nodes in the order they were recorded: every node comes after its arguments."""
 
     def __init__(self, limit: int | None = None) -> None:
         """`limit`: the number of nodes at which recording stops with GraphTooLarge."""
         self.limit = limit
-        self.nodes: list[tuple] = []
-        self._index: dict[tuple, int] = {}
+        self.nodes: list[Node] = []
+        self._index: dict[Node, int] = {}
         self.n_inputs = 0
 
     def input(self) -> Symbol:
@@ -40,7 +40,7 @@ class Graph:
     def inputs(self, n: int) -> tuple[Symbol, ...]:
         return tuple(self.input() for _ in range(n))
 
-    def _intern(self, key: tuple) -> int:
+    def _intern(self, key: Node) -> int:
         index = self._index.get(key)
         if index is None:
             index = self._index[key] = len(self.nodes)
@@ -53,7 +53,7 @@ class Graph:
         """The node of a symbol, or of a constant that an operation takes as its argument."""
         if isinstance(x, Symbol):
             if x.graph is not self:
-                raise TraceError("symbols of two different traces were mixed: a function kept a value from another call")
+                raise TraceError("symbols of two different traces were mixed: a function has stored a value of an earlier call")
             return x.index
         return self._intern(("const", float(x)))
 
@@ -72,12 +72,12 @@ class Graph:
         return node[1] if node[0] == "const" else None
 
 
-def _number(x: Any) -> bool:
+def _is_number(x: object) -> bool:
     return isinstance(x, (int, float)) or (hasattr(x, "__float__") and hasattr(x, "dtype") and getattr(x, "ndim", 1) == 0)
 
 
 class Symbol:
-    """A number whose value is not known yet: one node of a graph."""
+    """A number whose value is not known while tracing: one node of a graph."""
 
     __slots__ = ("graph", "index")
 
@@ -92,7 +92,7 @@ class Symbol:
     def __add__(self, other: Number) -> Number:
         g = self.graph
         if not isinstance(other, Symbol):
-            if not _number(other):
+            if not _is_number(other):
                 return NotImplemented
             if other == 0:
                 return self
@@ -109,7 +109,7 @@ class Symbol:
     def __sub__(self, other: Number) -> Number:
         g = self.graph
         if not isinstance(other, Symbol):
-            if not _number(other):
+            if not _is_number(other):
                 return NotImplemented
             return self + (-float(other))
         b = g.nodes[g.index_of(other)]
@@ -119,12 +119,12 @@ class Symbol:
             return self + Symbol(g, b[1])
         if g.nodes[self.index][0] == "neg":
             return -(Symbol(g, g.nodes[self.index][1]) + other)
-        if g.has("sub", other.index, self.index):  # b − a is there already: share it
+        if g.has("sub", other.index, self.index):  # b − a is recorded already: share it
             return -(other - self)
         return g.record("sub", self, other)
 
     def __rsub__(self, other: Number) -> Number:
-        if not _number(other):
+        if not _is_number(other):
             return NotImplemented
         if other == 0:
             return -self
@@ -151,7 +151,7 @@ class Symbol:
         g = self.graph
         a = g.nodes[self.index]
         if not isinstance(other, Symbol):
-            if not _number(other):
+            if not _is_number(other):
                 return NotImplemented
             if other == 0:
                 return 0.0
@@ -178,7 +178,7 @@ class Symbol:
 
     def __truediv__(self, other: Number) -> Number:
         if not isinstance(other, Symbol):
-            if not _number(other):
+            if not _is_number(other):
                 return NotImplemented
             if other == 0:
                 raise TraceError("division by the constant zero in a traced function")
@@ -191,7 +191,7 @@ class Symbol:
         return self.graph.record("div", self, other)
 
     def __rtruediv__(self, other: Number) -> Number:
-        if not _number(other):
+        if not _is_number(other):
             return NotImplemented
         if other == 0:
             return 0.0
@@ -227,9 +227,11 @@ class Symbol:
     def __ge__(self, other: Number) -> Number:
         return self.graph.record("less_equal", other, self)
 
-    # --- what a symbol cannot do ---------------------------------------------------------------------------------------
+    # --- what cannot be traced ---------------------------------------------------------------------------------------
     def __bool__(self) -> bool:
-        raise TraceError("the branch depends on a value that is not known yet: write select(condition, a, b) instead of if")
+        raise TraceError(
+            "a branch depends on a value that is not known while tracing: write select(condition, a, b) instead of if"
+        )
 
     def __float__(self) -> float:
         raise TraceError("a function of `math` was called on a symbol: use the one of sharnir (sharnir.sin, sharnir.cos, …)")

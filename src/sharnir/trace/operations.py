@@ -1,8 +1,7 @@
-"""The alphabet of the expression graph: each elementary operation once, with its value and its derivative.
+"""The elementary operations of expression graphs, each with its value on floats and its tangent.
 
-An operation knows how to act on floats (`value`) and what its tangent is (`tangent`). The tangent rule is written
-with ordinary operators and the functions of this table, so it works on whatever numbers it is given.
-Every execution of a graph (evaluation, counting, emission) must know exactly the names listed in `OPERATIONS`.
+Tangent rules are written with ordinary operators and the functions of this table, so they work on any numbers. Everything that
+runs a graph (evaluation, counting, code generation) must implement exactly the names in `OPERATIONS`.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ def _select(condition: float, a: float, b: float) -> float:
 
 
 def _divide(a: float, b: float) -> float:
-    """IEEE division: the graph must give inf or nan where compiled code would, not an exception."""
+    """IEEE division: inf or nan as in compiled code, never an exception."""
     if b == 0.0:
         if a == 0.0 or a != a:
             return math.nan
@@ -37,7 +36,7 @@ def _divide(a: float, b: float) -> float:
 
 
 def _guard(function: Callable[..., float]) -> Callable[..., float]:
-    """Outside its domain a function is nan, as in compiled code."""
+    """nan outside the domain of a function and inf on overflow, as in compiled code."""
 
     def guarded(*x: float) -> float:
         try:
@@ -97,7 +96,7 @@ OPERATIONS: dict[str, Operation] = {operation.name: operation for operation in _
 
 
 def _tangent_of_power(f: Any, y: Any, x: Any, d: Any) -> Any:
-    """d(a^b): the log(a) term only where the exponent really varies, so that a negative base stays legal."""
+    """d(a^b): the log(a) term only where the exponent varies, so that a negative base is allowed."""
     total = d[0] * x[1] * f.pow(x[0], x[1] - 1.0)
     if isinstance(d[1], float) and d[1] == 0.0:
         return total

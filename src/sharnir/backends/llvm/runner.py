@@ -93,7 +93,7 @@ class GraphRunner:
         self._lanes.call(listed.ctypes.data)
 
     def chain(self, arrays: Mapping[str, np.ndarray]) -> list[Native]:
-        """Native functions that answer for one state when called in this order."""
+        """Native functions that evaluate one state when called in this order."""
         return [self.bind(arrays)]
 
     def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:
@@ -108,7 +108,7 @@ class GraphRunner:
         share(Native.__call__, [self._part(inputs, outputs, a, b, n, lanes) for a, b in pairwise(edges)], threads)
 
     def prepared(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], batch: bool) -> Native:
-        """A call on these very arrays, to be made again and again: nothing but the compiled code, in lanes or state by state."""
+        """The compiled code bound to these arrays, for repeated calls, in lanes or state by state."""
         return self._part(inputs, outputs, 0, n, n, host_lanes() if batch else 1)
 
     def _part(self, inputs: Sequence[Any], outputs: Sequence[Any], first: int, last: int, n: int, lanes: int) -> Native:

@@ -13,6 +13,7 @@ from ...model.element import Element, described
 from ...model.import_report import ImportReport
 from ...model.joints import Compound, Joint
 from ...model.model import Model
+from ...model.references import place as place_on
 from ...model.settings import SimulationSettings
 from ...model.values import Fault, Name
 from ..xml import read_bytes
@@ -108,7 +109,7 @@ def _built(entry: ModelEntry, passive: bool) -> Model:
         for end, where, body in (("at", place.at, place.parent), ("child_at", place.child_at, place.child)):
             with at(end):
                 if isinstance(where, str):
-                    model._place(where, body, f"joint {name!r}")
+                    place_on(where, body, model._frames, f"joint {name!r}")
         joint = joint if passive else _without_resistance(joint)
         model.add_joint(name, joint, place.parent, place.child, at=place.at, child_at=place.child_at, cut=place.cut)
 

@@ -8,8 +8,10 @@ from typing import Any
 from ...errors import FormatError
 from ...model.body import Body, inertia_fault
 from ...model.constraints import Constraint
-from ...model.element import Element, described
-from ...model.forces import Force, UserForce
+from ...model.constraints.base import ConstraintElement
+from ...model.element import described
+from ...model.forces import Force
+from ...model.forces.base import ForceElement, UserForce
 from ...model.model import Model, PlacedJoint
 from .emit import emit
 from .entries import CONSTRAINTS, FORCES, SHAPES, VERSION, BodyEntry, CouplingEntry, FixedJointEntry, FrameEntry, ModelEntry
@@ -69,7 +71,7 @@ def _joint(joint: PlacedJoint, frames: Mapping[tuple[str, int], str]) -> dict[st
 
 
 def _force(force: Force, label: str) -> dict[str, Any]:
-    if isinstance(force, Element) and type(force) in FORCES:
+    if isinstance(force, ForceElement) and type(force) in FORCES:
         return write_element(force, label)
     what = "a Python function" if isinstance(force, UserForce) else f"a force class of your own ({type(force).__name__})"
     raise FormatError(
@@ -79,6 +81,6 @@ def _force(force: Force, label: str) -> dict[str, Any]:
 
 
 def _constraint(constraint: Constraint, label: str) -> dict[str, Any]:
-    if isinstance(constraint, Element) and type(constraint) in CONSTRAINTS:
+    if isinstance(constraint, ConstraintElement) and type(constraint) in CONSTRAINTS:
         return write_element(constraint, label)
     raise FormatError(f"{label}: {NO_TEXT}sharnir.SignalFormula('position.hand.z - 0.05')")

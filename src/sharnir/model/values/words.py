@@ -24,11 +24,10 @@ class Name(Text):
     of: str = ""
 
     def check(self, value: Any) -> str:
-        if type(value) is str and value:
-            return value
-        if super().check(value) == "":
+        found = value if type(value) is str else super().check(value)
+        if not found:
             raise Fault("expected a name, got ''")
-        return value
+        return found
 
 
 class Names(Kind):

@@ -1,6 +1,6 @@
 """Mechanisms with closed loops and other constraints: published ones with known answers, and textbook ones.
 
-`sharnir.samples` has them all. Sources: the IFToMM library of benchmark problems (www.iftomm-multibody.org/benchmark,
+Sources: the IFToMM library of benchmark problems (www.iftomm-multibody.org/benchmark,
 A02–A05) and the test set for initial value problem solvers of Bari and CWI ("Andrews' squeezing mechanism", "Car axis").
 """
 
@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ModelError
+from ..model.constraints import Distance, Gear, Rolling
+from ..model.forces import Motion, SpringDamper
+from ..model.joints import Ball, Prismatic, Revolute, Translation, Universal
+from ..model.model import Model
+from ..model.pose import Pose, Rotation
+from ..model.shapes import Box, Cylinder, Rod
+from ..trace import Number
 from ..trace.functions import sin, sqrt
-from .constraints import Distance, Gear, Rolling
-from .forces import SpringDamper
-from .joints import Ball, Prismatic, Revolute, Translation, Universal
-from .model import Model
-from .pose import Pose, Rotation
-from .shapes import Box, Cylinder, Rod
+from .trees import whole_number
 
 DOWN = (0.0, -9.81, 0.0)
 
@@ -38,11 +39,10 @@ def four_bar(crank: float = 1.0, coupler: float = 1.0, rocker: float = 1.0, base
 def n_four_bar(n: int = 2, thin: bool = True) -> Model:
     """n four-bars side by side (IFToMM A02): n + 1 rods on the ground, couplers between neighbouring tips, all of 1 m, 1 kg.
 
-    The published start is `n_four_bar_start(n)`. When all links are level, the rows of n loops lose rank: the freedoms
-    become n + 1. `thin=False` gives the rods some inertia about their own axes, for methods that divide by it.
+    The published start is `n_four_bar_start(n)`. Where all links are level, the constraints of n loops lose rank: n + 1 degrees
+    of freedom. `thin=False` gives the rods some inertia about their own axes, for methods that divide by it.
     """
-    if not isinstance(n, (int, np.integer)) or n < 1:
-        raise ModelError(f"n_four_bar: n must be a whole number, at least 1; got {n!r}")
+    n = whole_number(n, "n_four_bar: n")
     m = Model(f"{n}-four-bar", gravity=DOWN)
     moments = (0.0 if thin else 0.01, 1.0 / 12.0, 1.0 / 12.0)
     tip = Pose((1.0, 0.0, 0.0))
@@ -56,7 +56,7 @@ def n_four_bar(n: int = 2, thin: bool = True) -> Model:
     return m
 
 
-def n_four_bar_start(n: int = 2, angle: float = math.pi / 2, speed: float = -1.0) -> dict[str, dict[str, float]]:
+def n_four_bar_start(n: int = 2, angle: float = math.pi / 2, speed: float = -1.0) -> dict[str, Any]:
     """q0 and v0 of the parallel motion; as published the rods stand upright and their tips move along +x at 1 m/s."""
     joints: list[tuple[str, float]] = [(f"foot{k}", 1.0) for k in range(n + 1)] + [(f"left{k}", -1.0) for k in range(n)]
     return {"q0": {j: s * angle for j, s in joints}, "v0": {j: s * speed for j, s in joints}}
@@ -111,7 +111,7 @@ andrews_start = {
 def bricard() -> Model:
     """Bricard's mechanism (IFToMM A04): five rods, six revolute joints, a single loop in space.
 
-    Counting joints says that it cannot move; its axes lie such that it can.
+    By Grübler's count it cannot move; the special position of its axes lets it.
     """
     m = Model("Bricard", gravity=DOWN)
     P = np.array([(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1)], dtype=float)
@@ -128,9 +128,9 @@ def bricard() -> Model:
 
 
 def governor(closed: bool = False) -> Model:
-    """The stiff flyball governor (IFToMM A05): a shaft, two rods with balls, a slider held by springs and dampers: a tree.
+    """The stiff flyball governor (IFToMM A05): a shaft, two rods with balls, and a slider on springs and dampers: a tree.
 
-    closed=True puts rods without mass in place of the springs: two loops, and the slider follows the balls.
+    closed=True replaces the springs by massless rods: two loops, and the slider follows the balls.
     Start: {"slide": 0.5}, the shaft turning at 2π rad/s.
     """
     m = Model("governor with rods" if closed else "governor")
@@ -177,7 +177,7 @@ def stewart(base: float = 1.0, top: float = 0.6, height: float = 1.0) -> Model:
 
 
 def planetary_gear(sun: float = 0.1, planet: float = 0.05, planets: int = 3) -> Model:
-    """Sun, planets on a carrier, and a ring, radii `sun` and `planet`; gears tie every mesh. Two freedoms in all."""
+    """Sun, planets on a carrier, and a ring, radii `sun` and `planet`; a gear at every mesh. Two degrees of freedom."""
     m = Model("planetary gear", gravity=(0.0, 0.0, 0.0))
     ring = sun + 2.0 * planet
     for name, mass, radius in (("sun", 1.0, sun), ("carrier", 0.5, sun + planet), ("ring", 3.0, ring)):
@@ -217,14 +217,14 @@ def car_axis() -> Model:
         m.add_body(name, mass=each)
         m.add_joint(name, Translation(motion={"z": lambda t: 0.0 * t}), "ground", name)
 
-    def wheel(t: Any) -> Any:
+    def wheel(t: Number) -> Number:
         return 0.1 * sin(10.0 * t)
 
-    def square(on: Any) -> Any:
+    def square(on: Motion) -> Number:
         (x, y), yb = on.q("l"), wheel(on.t)
         return x * sqrt(1.0 - yb * yb) + y * yb
 
-    def springs(on: Any) -> Any:
+    def springs(on: Motion) -> Number:
         """The test set's springs pull towards the free length 0.5 with unit stiffness each."""
         yb = wheel(on.t)
         xb, stored = sqrt(1.0 - yb * yb), 0.0
@@ -240,9 +240,3 @@ def car_axis() -> Model:
     m.add_constraint(square, "axle")
     m.add_constraint(Distance("l", "r", length=1.0), "rod")
     return m
-
-
-__all__ = [
-    "andrews", "andrews_start", "bricard", "car_axis", "four_bar", "governor", "n_four_bar", "n_four_bar_start",
-    "planetary_gear", "rolling_disc", "slider_crank", "stewart",
-]  # fmt: skip

@@ -1,0 +1,67 @@
+"""Coordinates and speeds of the joints of a tree: their names, neutral and random values, arrays from {joint: value}."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from ..errors import StateError
+from ..types import FloatArray, State
+from .joints import Joint
+from .placed_joint import PlacedJoint, by_type
+
+T = TypeVar("T")
+
+
+def full_names(joints: Sequence[PlacedJoint], parts_of: Callable[[Joint], tuple[str, ...]]) -> list[str]:
+    """A name for every entry of q or v: the joint's, followed by `.part` where it has several."""
+    return [
+        full
+        for joint, parts in _independent(joints, parts_of)
+        for full in ([joint.name] if len(parts) == 1 else [f"{joint.name}.{part}" for part in parts])
+    ]
+
+
+def neutral(joints: Sequence[PlacedJoint]) -> FloatArray:
+    return np.array([x for _, values in _independent(joints, lambda joint: joint.neutral()) for x in values], dtype=float)
+
+
+def random_q(joints: Sequence[PlacedJoint], rng: np.random.Generator) -> FloatArray:
+    out, waiting = list[float](), 0  # coordinates since the last joint that draws its own: drawn together
+    for joint, uniform in _independent(joints, _uniform_coordinates):
+        if uniform is None:
+            out += [*rng.uniform(-1.0, 1.0, waiting).tolist(), *joint.type.random(rng)]
+            waiting = 0
+        else:
+            waiting += uniform
+    return np.array([*out, *rng.uniform(-1.0, 1.0, waiting).tolist()], dtype=float)
+
+
+def filled(values: State, default: FloatArray, where: Callable[[str], slice], what: str) -> FloatArray:
+    """`default` with the values of the named joints put in; an array is returned as it is."""
+    if values is None:
+        return default
+    if not isinstance(values, Mapping):
+        return np.asarray(values, dtype=float)
+    for joint, value in values.items():
+        part = default[where(joint)]
+        try:
+            given = np.atleast_1d(np.asarray(value, dtype=float))
+        except (TypeError, ValueError):
+            raise StateError(f"{what} of joint {joint!r}: expected numbers, got {value!r}") from None
+        if given.shape != part.shape:
+            raise StateError(f"{what} of joint {joint!r}: expected {part.size} numbers, got {given.size}")
+        part[:] = given
+    return default
+
+
+def _independent(joints: Sequence[PlacedJoint], of: Callable[[Joint], T]) -> Iterator[tuple[PlacedJoint, T]]:
+    """Joints that have coordinates of their own, each with a property of its type."""
+    return ((j, found) for j, found in zip(joints, by_type(joints, of), strict=True) if j.follows is None)
+
+
+def _uniform_coordinates(joint: Joint) -> int | None:
+    """How many coordinates a joint has, if a random value of each is uniform in [−1, 1]; None where it draws its own."""
+    return len(joint.q_names()) if type(joint).random is Joint.random and not joint.quaternions() else None

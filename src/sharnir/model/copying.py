@@ -1,0 +1,63 @@
+"""Copies of a model that share nothing with it that can change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from copy import copy, deepcopy
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from .constraints import Constraint
+from .forces import Force
+from .garbage import no_collection
+from .joints import Joint
+from .placed_joint import PlacedJoint, new_placed_joint
+
+if TYPE_CHECKING:
+    from .model import Model
+
+Part = TypeVar("Part", Joint, Force, Constraint)
+
+CONTAINERS = (dict, list, set, tuple, np.ndarray)
+
+
+@no_collection()
+def copied_model(model: Model) -> Model:
+    out = object.__new__(type(model))
+    out.__setstate__(model.__getstate__())
+    for name in ("_bodies", "_body_names", "_joint_names", "_frames", "_parameters", "visuals", "fixed_joints"):
+        setattr(out, name, getattr(model, name).copy())
+    out._joints = copied_joints(model._joints)
+    out._joined = {ends: out._joints[model._joint_names[joint.name]] for ends, joint in model._joined.items()}
+    out._forces = {name: copied_part(force) for name, force in model._forces.items()}
+    out._constraints = {name: copied_part(constraint) for name, constraint in model._constraints.items()}
+    out.keyframes = {name: q.copy() for name, q in model.keyframes.items()}
+    out.simulation = deepcopy(model.simulation)
+    out.import_report = None if model.import_report is None else model.import_report.copy()
+    return out
+
+
+def copied_part(part: Part) -> Part:
+    """A joint, force or constraint with containers of its own; the same one if it cannot change. Functions and other objects are
+    shared; so are the motions that a joint has built, a list that is replaced and never changed."""
+    own = {name: deepcopy(x) for name, x in vars(part).items() if isinstance(x, CONTAINERS) and name != "_built"}
+    dataclass = getattr(type(part), "__dataclass_params__", None)
+    unchanged = all(x is vars(part)[name] for name, x in own.items())  # deepcopy returns what is immutable
+    if unchanged and dataclass is not None and dataclass.frozen:
+        return part
+    out = copy(part)
+    out.__dict__.update(own)
+    return out
+
+
+def copied_joints(joints: Iterable[PlacedJoint]) -> list[PlacedJoint]:
+    """Joints that shared a type share its copy."""
+    types: dict[int, Joint] = {}
+    out = []
+    for j in joints:
+        own = types.get(id(j.type))
+        if own is None:
+            own = types[id(j.type)] = copied_part(j.type)
+        out.append(new_placed_joint(j.name, own, j.parent, j.child, j.at, j.child_at, j.cut, j.motions, j.follows))
+    return out

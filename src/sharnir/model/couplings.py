@@ -1,0 +1,48 @@
+"""One joint follows another: `Model.couple`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ..errors import ModelError, no_such
+from .placed_joint import Coupling, PlacedJoint
+
+
+def couple(joints: list[PlacedJoint], places: Mapping[str, int], follower: str, leader: str, ratio: float, offset: float) -> None:
+    """Replace the follower in `joints` by one that follows; `places` are the indices of joints by name. Chains of followers
+    are resolved to the joint that leads them all."""
+    label = f"coupling of {follower!r} to {leader!r}"
+    for name in (follower, leader):
+        if name not in places:
+            raise ModelError(f"{label}: {no_such('joint', name, places)}")
+    first, second = joints[places[follower]], joints[places[leader]]
+    _check(first, second, label)
+    ratio, offset = float(ratio), float(offset)
+    if not (math.isfinite(ratio) and math.isfinite(offset) and ratio):
+        raise ModelError(f"{label}: ratio must be a finite number other than zero and offset finite, got {ratio}, {offset}")
+    if second.follows:
+        ratio, offset = ratio * second.follows.ratio, ratio * second.follows.offset + offset
+        leader = second.follows.leader
+        if leader == follower:
+            raise ModelError(f"{label}: {follower!r} leads {second.name!r} already")
+    joints[places[follower]] = replace(first, follows=Coupling(leader, ratio, offset))
+    for k, joint in enumerate(joints):  # those that followed the follower
+        if joint.follows and joint.follows.leader == follower:
+            c = joint.follows
+            joints[k] = replace(joint, follows=Coupling(leader, c.ratio * ratio, c.ratio * offset + c.offset))
+
+
+def _check(follower: PlacedJoint, leader: PlacedJoint, label: str) -> None:
+    for joint in (follower, leader):
+        if len(joint.type.coordinates) != 1 or not any(m.turn or m.slide for m in joint.motions):
+            raise ModelError(f"{label}: {joint.name!r} is a {joint.type.type_name}; only joints of one axis can be coupled")
+        if joint.cut:
+            raise ModelError(f"{label}: {joint.name!r} is cut, it has no coordinate")
+    if follower is leader:
+        raise ModelError(f"{label}: {follower.name!r} follows itself")
+    if follower.follows:
+        raise ModelError(f"{label}: {follower.name!r} follows another joint already")
+    if not follower.type.q_names():
+        raise ModelError(f"{label}: {follower.name!r} follows a given motion already")

@@ -1,0 +1,73 @@
+"""A joint in its place between two bodies, and the coupling of one joint to another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from .frozen import fast_constructor
+from .joint_rows import distinct
+from .joints import Joint
+from .joints.base import ElementaryMotion
+from .pose import Pose
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """x = ratio · (the leader's coordinate) + offset."""
+
+    leader: str
+    ratio: float
+    offset: float
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PlacedJoint:
+    """A joint between two bodies, as the user named them."""
+
+    name: str
+    type: Joint
+    parent: str
+    child: str
+    at: Pose
+    child_at: Pose
+    cut: bool
+    motions: list[ElementaryMotion]
+    follows: Coupling | None = None
+
+    @property
+    def q_names(self) -> tuple[str, ...]:
+        """Names of the coordinates of its own: none where it follows another joint."""
+        return () if self.follows else self.type.q_names()
+
+    @property
+    def v_names(self) -> tuple[str, ...]:
+        return () if self.follows else self.type.v_names()
+
+    @property
+    def nq(self) -> int:
+        return len(self.q_names)
+
+    @property
+    def nv(self) -> int:
+        return len(self.v_names)
+
+    def __repr__(self) -> str:
+        """As the arguments of `Model.add_joint`, without the defaults."""
+        shown = [repr(x) for x in (self.name, self.type, self.parent, self.child)]
+        shown += [f"{end}={pose!r}" for end, pose in (("at", self.at), ("child_at", self.child_at)) if not pose.is_identity]
+        shown += ["cut=True"] * self.cut + ([f"follows={self.follows!r}"] if self.follows else [])
+        return f"PlacedJoint({', '.join(shown)})"
+
+
+new_placed_joint = fast_constructor(PlacedJoint)
+
+
+def by_type(joints: Sequence[PlacedJoint], of: Callable[[Joint], T]) -> list[T]:
+    """A property of the type of every joint, evaluated once for joints that share one."""
+    types, which = distinct([j.type for j in joints])
+    found = [of(joint) for joint in types]
+    return [found[k] for k in which.tolist()]

@@ -1,0 +1,1 @@
+"""Measuring and reporting, for every package: timing loop, number formats, tables, progress bar."""

@@ -1,0 +1,38 @@
+"""Matplotlib figures: with a window or without, and which files they can be saved to."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import StateError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+COMMON = (".png", ".svg", ".pdf")
+"""Suffixes known without importing matplotlib."""
+
+
+def new_figure(size: tuple[float, float], *, window: bool = False, **options: Any) -> Figure:
+    """A figure of so many inches. Without a window it needs no display, and no pyplot keeps it alive."""
+    if window:
+        import matplotlib.pyplot as plt
+
+        return plt.figure(figsize=size, **options)
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=size, **options)
+
+
+def check_picture_suffix(path: str | PathLike[str]) -> None:
+    """Refuse, before anything is computed, a file that matplotlib could not write."""
+    suffix = Path(path).suffix.lower()
+    if suffix in COMMON:
+        return
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    if suffix[1:] not in FigureCanvasBase.get_supported_filetypes():
+        problem = f"unknown suffix {suffix!r}" if suffix else "no suffix"
+        raise StateError(f"cannot draw {path}: {problem}; end the name with {', '.join(COMMON[:-1])} or {COMMON[-1]}")

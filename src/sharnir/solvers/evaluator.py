@@ -1,0 +1,141 @@
+"""Programs evaluated on what callers pass in: arguments checked, the program run, results checked. One state or a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..backends.counting import Count, count_as_written, count_compiled
+from ..backends.fast_path import FastPath, fast_path
+from ..backends.run import input_sizes
+from ..backends.runner import Runner
+from ..backends.traced import trace_program
+from ..errors import MethodError, SingularError
+from ..forms import separate
+from ..forms.matrices import Matrices
+from ..model.states import check_finite, check_state, check_wrenches
+from ..programs import program_for
+from .arguments import Arguments, batch_size, check_out
+from .formulation import Formulation
+
+
+class Evaluator:
+    """The programs of one formulation."""
+
+    def __init__(self, formulation: Formulation, threads: int) -> None:
+        self.formulation, self.threads = formulation, threads
+        self.model, self.structure = formulation.model, formulation.structure
+        self.arguments = Arguments(self.model)
+        self._programs = formulation.programs
+        self._fast: dict[tuple[str, tuple[str, ...]], FastPath] = {}
+
+    def output(
+        self,
+        name: str,
+        output: str,
+        out: np.ndarray | None = None,
+        integers: Mapping[str, Sequence[float]] | None = None,
+        **given: Any,
+    ) -> np.ndarray:
+        """One output of a program."""
+        return self.outputs(name, (output,), out, integers, **given)[output]
+
+    def outputs(
+        self,
+        name: str,
+        outputs: tuple[str, ...] = (),
+        out: np.ndarray | None = None,
+        integers: Mapping[str, Sequence[float]] | None = None,
+        **given: Any,
+    ) -> dict[str, np.ndarray]:
+        """Some outputs of a program, all if none is named; `out` is an array for the first."""
+        with_wrenches = given.get("wrench") is not None
+        if not with_wrenches:
+            given.pop("wrench", None)
+            if not integers:
+                outputs = outputs or tuple(program_for(self.structure, name).outputs.__annotations__)
+                done = self._by_fast_path(name, outputs, out, given)
+                if done is not None:
+                    return dict(zip(outputs, done, strict=True))
+        runner = self._programs.runner(name, outputs, with_wrenches, integers)
+        arrays = {key: self.arguments.row(key, given[key], size) for key, size in runner.inputs.items()}
+        n, single = batch_size(arrays)
+        rows = {key: x for key, (x, _) in arrays.items()}
+        found = self.run(runner, rows, n, out, single)
+        if single and not (_finite(rows) and _finite(found)):
+            self.diagnose(given)
+        if single:
+            found = {key: y[0] for key, y in found.items()}
+        if out is not None:
+            found[next(iter(found))] = out
+        return found
+
+    def run(
+        self, runner: Runner, rows: Mapping[str, np.ndarray], n: int, out: np.ndarray | None = None, single: bool = False
+    ) -> dict[str, np.ndarray]:
+        """n states given as rows by name; outputs (n, …). The first goes into `out`, by a copy where that is one of the rows."""
+        found = {key: np.empty((n, *shape)) for key, shape in runner.outputs.items()}
+        first = next(iter(found))
+        if out is not None:
+            check_out(out, found[first].shape[1:] if single else found[first].shape)
+            if not any(np.may_share_memory(out, x) for x in rows.values()):
+                found[first] = out.reshape(found[first].shape)
+        if n:
+            flat = [y.reshape(n, prod(y.shape[1:])) for y in found.values()]
+            runner.run(n, [rows[key] for key in runner.inputs], flat, self.threads)
+        if out is not None and not np.may_share_memory(out, found[first]):
+            out[...] = found[first].reshape(out.shape)
+        return found
+
+    # --- fast path ------------------------------------------------------------------------------------------------------------
+    def fast_path(self, name: str, outputs: tuple[str, ...]) -> FastPath:
+        """Plain float arrays straight to the compiled code of a program."""
+        if (name, outputs) not in self._fast:
+            interpreted = self._programs.backend_of(name) == "python"
+            runner = None if interpreted else self._programs.runner(name, outputs, wrenches=False)
+            self._fast[name, outputs] = fast_path(runner, self.threads)
+        return self._fast[name, outputs]
+
+    def _by_fast_path(
+        self, name: str, outputs: tuple[str, ...], out: np.ndarray | None, given: Mapping[str, Any]
+    ) -> tuple[np.ndarray, ...] | None:
+        fast = self.fast_path(name, outputs)
+        values = [given[key] for key in fast.inputs]
+        done = fast.single(*values) if out is None else None
+        if done is None:
+            done = fast.batch(out, *values)
+        return (done,) if len(outputs) == 1 and done is not None else done
+
+    # --- cost -----------------------------------------------------------------------------------------------------------------
+    def count(self, name: str, compiled: bool) -> Count:
+        """Operations of one evaluation: as written, or as compiled for this model."""
+        program = program_for(self.structure, name)
+        constant = self._programs.no_wrench if "wrench" in program.inputs.__annotations__ else {}
+        if compiled:
+            if program.loops_only:
+                raise MethodError(f"{name!r} is never compiled to straight-line code: its branches depend on numbers")
+            return count_compiled(trace_program(program, self.structure, constant))
+        rng = np.random.default_rng(0)
+        values = {key: rng.uniform(0.1, 1.0, size) for key, size in input_sizes(program, self.structure).items()}
+        return count_as_written(program, self.structure, {**values, "q": self.model.random_q(rng), "body": [1], **constant})[0]
+
+    # --- failures -------------------------------------------------------------------------------------------------------------
+    def diagnose(self, given: Mapping[str, Any]) -> None:
+        """A result is not finite: raise an error that names the input or the joint to blame."""
+        q, v, t = check_state(self.model, given.get("q"), given.get("v"), given.get("t", 0.0))
+        check_wrenches(self.model, given.get("wrench"))
+        for key, shown in (("tau", "tau"), ("qdd", "a"), ("p", "p")):
+            if given.get(key) is not None:
+                check_finite(self.model.speeds(given[key]), lambda: self.model.v_names, shown)
+        if given.get("point") is not None:
+            check_finite(np.asarray(given["point"], dtype=float), lambda: "xyz", "point")
+        separate.check_inertia(Matrices(self.model, q, v, t, None, sparse=False))
+        raise SingularError("the equations of motion have no finite solution in this state")
+
+
+def _finite(arrays: Mapping[str, np.ndarray]) -> bool:
+    """Of one state; outputs with a row for each body are looked at without the base's, which is not always written."""
+    return all(np.isfinite(x[0] if x.ndim < 3 else x[0, 1:]).all() for x in arrays.values())

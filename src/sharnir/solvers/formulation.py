@@ -1,0 +1,119 @@
+"""A formulation: one model, the method that forms and solves its equations, and the backend they run on.
+
+Solvers and simulations share it. What follows from the model alone (the choice of a method, the check of its inertia, the
+equations of its constraints) is worked out once and cached with the model's structure.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import cache
+from typing import TypeVar
+
+import numpy as np
+
+from ..backends.compiled_programs import BODIES, CompiledPrograms
+from ..choice.calibration import current
+from ..choice.choose import Choice, choose_method
+from ..equations.constrained import ConstrainedEquations
+from ..errors import MethodError, known
+from ..forms import separate
+from ..forms.matrices import Matrices
+from ..model.model import Model
+from ..programs.methods import METHODS, Method
+
+BACKENDS = ("auto", "llvm", "loops", "python")
+
+T = TypeVar("T")
+
+
+class Formulation:
+    """method: "auto" or a name of `sharnir.methods()`; backend: one of BACKENDS. MethodError where they do not fit the model."""
+
+    def __init__(self, model: Model, method: str = "auto", backend: str = "auto") -> None:
+        if not isinstance(model, Model):
+            raise MethodError(f"Dynamics needs a sharnir.Model, got {model!r}")
+        if method != "auto" and method not in METHODS:
+            raise MethodError(f"unknown method {method!r}; choose from {known(['auto', *METHODS], 20)}")
+        if backend == "numba":
+            backend = warn_renamed()
+        if backend not in BACKENDS:
+            raise MethodError(f"unknown backend {backend!r}; choose from {known(BACKENDS)}")
+        self.model = model
+        self.structure = model.freeze("by Dynamics")
+        self.asked = backend
+        """The backend the user asked for; `programs` says which one a program runs on."""
+        self.programs = CompiledPrograms(self.structure, backend)
+        if method == "auto":
+            self._check_inertia()  # before a method is tried on it
+        choice = self._cached(("choice", method, backend, current().key), lambda: self._choose(method))
+        self.why = choice.why
+        self.method: Method = METHODS[choice.method]
+        self._check_method(backend)
+        self.constrained: ConstrainedEquations | None = None
+        """The equations with constraints, where the model has any."""
+        if model.constraints:
+            self.constrained = self._cached(("constrained", choice.method, backend), lambda: self._constrained(choice))
+        if method != "auto":  # its mistakes first
+            self._check_inertia()
+
+    def _cached(self, key: tuple[str, ...], make: Callable[[], T]) -> T:
+        """A value that belongs to the structure and to the folder of compiled code."""
+        cached = self.structure.cached
+        full = (*key, str(self.programs.store.folder))
+        if full not in cached:
+            cached[full] = make()
+        return cached[full]
+
+    def _choose(self, method: str) -> Choice:
+        if method == "auto":
+            return choose_method(self.programs, self.model)
+        return Choice(method, f"{method!r} was asked for")
+
+    def _constrained(self, choice: Choice) -> ConstrainedEquations:
+        return choice.constrained or ConstrainedEquations(self.model, self.method, self.asked, self.programs.store)
+
+    # --- checks ---------------------------------------------------------------------------------------------------------------
+    def _check_method(self, backend: str) -> None:
+        method, s = self.method, self.structure
+        if backend != "auto" and backend not in method.backends and not method.is_sparse_form:
+            raise MethodError(f"method {method.name!r} runs on {known(method.backends)}, not on {backend!r}")
+        if s.coupled and not method.couples and not self.model.constraints:
+            followers = known(j.name for j in self.model.joints if j.follows)
+            able = known(name for name, other in METHODS.items() if other.couples)
+            raise MethodError(f"method {method.name!r} does not handle coupled coordinates ({followers}); choose {able}")
+        if self.model.constraints and not method.constrains:
+            able = known(name for name, other in METHODS.items() if other.constrains)
+            raise MethodError(f"method {method.name!r} does not handle closed loops and constraints; choose {able}")
+        if not method.needs_solid:
+            return
+        if len(s.tree.geared):
+            joint = self.model.joints[int(s.tree.owner[s.tree.geared[0]]) - 1].name
+            raise MethodError(
+                f"method {method.name!r} eliminates joints before their rotors are known, but joint {joint!r} has armature; "
+                "choose another method"
+            )
+        if not s.solid.all():
+            body = s.bodies[int(np.argmin(s.solid))]
+            raise MethodError(
+                f"method {method.name!r} divides by the mass matrix of every body, but body {body.name!r} has "
+                f"{'no mass' if body.mass == 0.0 else 'no inertia about some axis'}; choose another method"
+            )
+
+    def _check_inertia(self) -> None:
+        """A joint that moves no mass is found now, in a position with no special symmetry, not when numbers explode."""
+        s = self.structure
+        if s.nb <= BODIES and s.nv:
+            self._cached(("inertia",), self._check_inertia_at_random)
+
+    def _check_inertia_at_random(self) -> bool:
+        separate.check_inertia(Matrices(self.model, self.model.random_q(0), None, 0.1234, None, sparse=False))
+        return True
+
+
+@cache
+def warn_renamed() -> str:
+    """The backend "numba" of version 0.1: loops, by another compiler. Said once."""
+    warnings.warn("the backend 'numba' is called 'loops' now: Numba is not used any more", FutureWarning, stacklevel=4)
+    return "loops"

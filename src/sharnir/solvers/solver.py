@@ -1,0 +1,52 @@
+"""The interface of the solvers behind `Dynamics`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..backends.counting import Count
+from ..backends.fast_path import FastPath
+from ..forms.solution import Solution
+
+Actions = dict[str, dict[str, np.ndarray]]
+"""{constraint or force: {body: (…, 6) force and moment at its origin, its axes}}."""
+
+
+class Solver(Protocol):
+    """Motion from forces, and forces from motion. Arguments are those of `Dynamics`: one state or a batch, arrays or names."""
+
+    @property
+    def backend(self) -> str:
+        """What forward dynamics runs on."""
+
+    def fast_forward(self) -> FastPath:
+        """Plain arrays straight to compiled code, where there is such code."""
+
+    def forward(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, out: np.ndarray | None) -> np.ndarray: ...
+
+    def solve(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any) -> Solution: ...
+
+    def reactions(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any) -> np.ndarray: ...
+
+    def inverse(
+        self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, out: np.ndarray | None, actuated: Sequence[str] | None
+    ) -> np.ndarray: ...
+
+    def inverse_reactions(self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, actuated: Sequence[str] | None) -> np.ndarray: ...
+
+    def multipliers(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any) -> np.ndarray: ...
+
+    def closing_reactions(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any) -> Actions: ...
+
+    def inverse_closing_reactions(
+        self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, actuated: Sequence[str] | None
+    ) -> Actions: ...
+
+    def constraint_rows(self) -> list[str]: ...
+
+    def momentum_rates(self, q: Any, p: Any, tau: Any, t: Any, wrenches: Any) -> np.ndarray: ...
+
+    def count_forward(self, compiled: bool) -> Count: ...
