@@ -8,7 +8,6 @@ import numpy as np
 from hypothesis import strategies as st
 
 import sharnir as sh
-from sharnir.model.constraints.closing import can_be_cut
 from sharnir.samples.random_parts import random_compound, random_constraint, random_custom, random_driven, random_joints
 from states import random_mass, random_pose
 
@@ -21,7 +20,7 @@ def kinds(rng: np.random.Generator) -> list[sh.Joint]:
 
 N_KINDS = len(kinds(np.random.default_rng(0)))
 MOVING = [k for k, joint in enumerate(kinds(np.random.default_rng(0))) if joint.v_names()]
-CUTTABLE = [k for k, joint in enumerate(kinds(np.random.default_rng(0))) if can_be_cut(joint) and joint.motion is None]
+CUTTABLE = [k for k, joint in enumerate(kinds(np.random.default_rng(0))) if joint.can_be_cut and joint.motion is None]
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ def graphs(draw: st.DrawFn) -> Graph:
 
 def wider(joint: sh.Joint, choice: int) -> list[sh.Joint]:
     """Joints that allow at least what this one allows, in the same frames; none where they cannot be cut."""
-    out = [joint] if can_be_cut(joint) and joint.motion is None else []
+    out = [joint] if joint.can_be_cut and joint.motion is None else []
     if isinstance(joint, (sh.Revolute, sh.Prismatic)):
         out += [sh.Cylindrical(joint.axis), sh.Ball() if isinstance(joint, sh.Revolute) else sh.Translation()]
     if isinstance(joint, sh.Screw):

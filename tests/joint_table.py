@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import sharnir as sh
-from sharnir.model.joints.base import AxisJoint
+from sharnir.model.joints.axes import AxisJoint
 
 U, W = (0.36, 0.48, 0.8), (0.6, -0.8, 0.0)
 """Two unit axes, neither parallel nor perpendicular."""

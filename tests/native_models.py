@@ -9,8 +9,6 @@ import numpy as np
 import sharnir as sh
 import test_forces
 from joint_table import JOINTS, SHOULDER, U, W
-from sharnir.io.mjcf_tendons import Place as Coordinate
-from sharnir.io.mjcf_tendons import Tendon
 
 WAVE = sh.formula("0.4*sin(1.3*t + 1) + 0.2*t*t", "t")
 TURNING = sh.PoseFormula(turns=[("z", "a"), ("y", "2*a"), (U, 0.3)], where={"a": "sin(t)"})
@@ -57,8 +55,8 @@ FORCES = test_forces.CONSERVATIVE | test_forces.DISSIPATIVE | {
     "law, called otherwise": sh.SpringDamper("a", "b", law=sh.formula("3*s + r", "s", "r"), name="mine"),
     "joint law": sh.JointSpring("hinge", law=sh.formula("-3*sin(x) - v", "x", "v")),
     "earth": sh.PointGravity(),
-    "tendon of joints": Tendon("cable", 10.0, 1.0, 0.1, 0.2, [(Coordinate("hinge", 0, 0), 2.0), (Coordinate("ball", 1, 2), -1)]),
-    "tendon of points": Tendon("rope", 10.0, 0.0, -1e-3, 0.2, (), [("a", (0.1, 0.2, 0.3)), ("ground", (0.0, 1.0, 0.0))]),
+    "tendon of joints": sh.Tendon("cable", 10.0, 1.0, 0.1, 0.2, [("hinge", 0, 0, 2.0), ("ball", 1, 2, -1)]),
+    "tendon of points": sh.Tendon("rope", 10.0, 0.0, -1e-3, 0.2, (), [("a", (0.1, 0.2, 0.3)), ("ground", (0.0, 1.0, 0.0))]),
 }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 MODULES = {"pyyaml": "yaml", "scikit-sundae": "sksundae"}
 """Packages whose module has another name."""
-BEHIND = {"h5netcdf": {"h5netcdf", "h5py"}, "pydantic": {"pydantic", "pydantic_core", "typing_extensions"}}
+BEHIND = {"h5netcdf": {"h5netcdf", "h5py"}}
 """Packages that bring further modules along."""
 
 
@@ -42,7 +42,7 @@ def test_every_import_is_declared_and_every_dependency_is_imported():
     extras = modules([x for name in ("mjcf", "sundials") for x in PROJECT["optional-dependencies"][name]])
     found = imported()
     assert set(found) <= core | extras
-    assert core - set(found) <= {"h5py", "pydantic_core", "typing_extensions"}  # brought along
+    assert core - set(found) <= {"h5py"}  # brought along
     assert extras <= set(found)
 
 

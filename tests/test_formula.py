@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sharnir as sh
-from sharnir.model.joints.base import trace_drive
+from sharnir.model.joints.axes import trace_drive
 from sharnir.trace.formula_parser import FUNCTIONS, MAX_LENGTH
 
 WORDS = {name: getattr(sh, name) for name in FUNCTIONS if name != "abs"} | {"abs": abs, "pi": math.pi, "e": math.e}
@@ -134,7 +134,10 @@ def test_what_is_no_formula_is_refused_at_once(text, says):
         (lambda: sh.formula("t", "t t"), "names consist of letters"),
         (lambda: sh.formula("a", "t", where={"a": "b", "b": "t"}), "unknown name 'b'"),
         (lambda: sh.formula(None, "t"), "expected a formula or a number"),
-        (lambda: sh.PoseFormula(turns=[("w", "t")]), "unknown axis 'w'"),
+        (
+            lambda: sh.PoseFormula(turns=[("w", "t")]),
+            "turns[0].axis: expected 'x', 'y', 'z', '-x', '-y', '-z' or three numbers, got 'w'",
+        ),
         (lambda: sh.PoseFormula(turns=[("x", "t")], quaternion=(1, 0, 0, 0)), "not both"),
         (lambda: sh.PoseFormula(position=("t", 0.0)), "expected 3 formulas"),
         (lambda: sh.VectorFormula("t", 0.0), "expected 3 formulas"),

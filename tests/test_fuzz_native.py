@@ -151,8 +151,8 @@ def chained(n: int) -> str:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (laughs(12), "aliases written out"),
-        (laughs(39, 1) + "\ny: [[[*x38]]]", "levels inside one another"),
+        (laughs(12), "aliases expanded"),
+        (laughs(39, 1) + "\ny: [[[*x38]]]", "levels of nesting"),
         ("a: &a [*a]", "has no anchor"),
         ("a: &a {b: *a}", "has no anchor"),
         ("[" * 100_000, "levels"),

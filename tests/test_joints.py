@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
-
 import numpy as np
 import pytest
 
@@ -58,8 +56,7 @@ def test_a_driven_joint_is_the_free_one_moved_by_hand(name, swapped):
     free = RESTATED[name][0] if name in RESTATED else sh.CustomJoint(2, moving)
     waves = [wave(k + 1.0) for k in range(len(free.coordinates))]
     motion = {c: w[0] for c, w in zip(free.coordinates, waves, strict=True)}
-    driven = copy(free)
-    driven.motion = motion
+    driven = free.driven(motion)
     where = placed(np.random.default_rng(4))
     q, v, a = (np.array([float(w[k](T0)) for w in waves]) for k in range(3))
     expected, actual = seen(alone(free, swapped, **where), q, v, T0), seen(alone(driven, swapped, **where), [], [], T0)
@@ -131,3 +128,14 @@ def test_columns_of_A_span_as_many_directions_as_the_joint_has_speeds():
     for name, joint in JOINTS.items():
         model = alone(joint, **placed(np.random.default_rng(9)))
         assert np.linalg.matrix_rank(seen(model, *state(model), 0.0)["A"]) == model.nv == len(joint.v_names()), name
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, (joint, _, _) in RESTATED.items() if type(joint).driven_pose is not sh.Joint.driven_pose]
+)
+def test_a_driven_joint_knows_its_pose(name):
+    """What a cut joint that is driven welds its bodies by is the pose that it has in a tree."""
+    joint = RESTATED[name][0]
+    driven = joint.driven({c: wave(k + 1.0)[0] for k, c in enumerate(joint.coordinates)})
+    assert driven.can_be_cut
+    assert_close(matrix(driven.driven_pose(T0, name)), pose_of(seen(alone(driven), [], [], T0)), 1e-14)

@@ -54,7 +54,7 @@ def test_a_driven_coordinate_is_no_freedom():
     drive = {"first": sh.sin}
     assert sh.Universal("x", "y", motion=drive).q_names() == ("second",)
     assert sh.Revolute("x", motion=sh.sin).q_names() == () == sh.Ball(motion=lambda t: sh.Rotation.about("x", t)).v_names()
-    assert repr(sh.Universal(motion=drive)) == "Universal(second)" and repr(sh.Weld()) == "Weld(no freedom)"
+    assert repr(sh.Universal(motion=drive)) == "Universal(motion={'first': <function sin>})" and repr(sh.Weld()) == "Weld()"
 
 
 def test_states_by_joint_name_are_arrays():

@@ -183,17 +183,17 @@ def mechanism_in_words() -> sh.Model:
         (lambda: alone(JOINTS["driven revolute"]), "joint 'joint': motion: a Python function cannot be written"),
         (lambda: alone(JOINTS["half driven planar"]), "joint 'joint': motion of 'y': a Python function"),
         (lambda: alone(JOINTS["driven ball"]), "sharnir.PoseFormula"),
-        (lambda: alone(JOINTS["custom"]), "joint 'joint': pose: a Python function cannot be written; say it as text: sharnir."),
+        (lambda: alone(JOINTS["custom"]), "joint 'joint': pose: a Python function cannot be written; give it as text: sharnir."),
         (lambda: alone(JOINTS["constraint"]), "sharnir.ConstraintFormula"),
         (lambda: alone(JOINTS["polar arm"]), "a joint class of your own (PolarArm)"),
         (lambda: alone(JOINTS["compound of the user's own"]), "joint 'joint', part 'own': pose"),
         (lambda: mechanism(), "base_motion: a Python function"),
         *((lambda name=name: with_force(GIVEN[name]), says) for name, says in [
-            ("motor", "force 'it': torque: a Python function cannot be written; say it as text: sharnir.formula('…', 't', 'x'"),
-            ("wrench in time", "force 'it': force: a Python function cannot be written; say it as text: sharnir.VectorFormula"),
-            ("law", "force 'it': law: a Python function cannot be written; say it as text: sharnir.formula('…', 'length'"),
+            ("motor", "force 'it': torque: a Python function cannot be written; give it as text: sharnir.formula('…', 't', 'x'"),
+            ("wrench in time", "force 'it': force: a Python function cannot be written; give it as text: sharnir.VectorFormula"),
+            ("law", "force 'it': law: a Python function cannot be written; give it as text: sharnir.formula('…', 'length'"),
         ]),
-        (lambda: with_force(lambda on: None), "force 'it': a Python function cannot be written; say it as a sharnir.Motor"),
+        (lambda: with_force(lambda on: None), "force 'it': a Python function cannot be written; build it as a sharnir.Motor"),
     ],
 )  # fmt: skip
 def test_python_functions_are_refused_by_name_with_the_remedy(make, says):

@@ -28,7 +28,7 @@ TYPES = {
 
 
 def fits(value, schema) -> bool:
-    """The part of JSON Schema that pydantic uses."""
+    """The part of JSON Schema that the schema uses."""
     if "$ref" in schema and not fits(value, SCHEMA["$defs"][schema["$ref"].removeprefix("#/$defs/")]):
         return False
     kind = schema.get("type")

@@ -64,9 +64,9 @@ def test_select_instead_of_a_branch_is_traced():
         (lambda: sh.CustomJoint(2, lambda q, t: sh.Pose((q[0], 0, 0))), sh.ModelError,
          "joint 'cam': its 2 coordinates move the body in only 1 independent ways; leave out the idle ones"),
         (lambda: sh.CustomJoint(2, lambda q, t: sh.Pose((q[0] + q[1], 0, 0))), sh.ModelError, "joint 'cam': its 2 coordinates"),
-        (lambda: sh.CustomJoint(7, lambda q, t: sh.Pose()), sh.ModelError, "dof must be a whole number from 0 to 6, got 7"),
+        (lambda: sh.CustomJoint(7, lambda q, t: sh.Pose()), sh.ModelError, "dof: expected a whole number from 0 to 6, got 7"),
         (lambda: sh.CustomJoint(2, lambda q, t: sh.Pose(), names=("a", "a")), sh.ModelError, "names must be 2 different words"),
-        (lambda: sh.Screw("z", pitch=math.inf), sh.ModelError, "screw: pitch must be a finite number"),
+        (lambda: sh.Screw("z", pitch=math.inf), sh.ModelError, "screw joint: pitch: expected a finite number, got inf"),
     ],
 )  # fmt: skip
 def test_a_function_that_is_no_motion(joint, error, message):

@@ -107,7 +107,7 @@ def test_shapes_come_back(tmp_path):
         (lambda m: m.add_joint("x", sh.Revolute(armature=1.0), "b", "c"), "joint 'x': URDF has no armature"),
         (lambda m: m.add_joint("x", sh.Planar(damping=(1, 2, 3)), "b", "c"), "joint 'x': URDF has one number for damping"),
         (lambda m: m.add_joint("x", sh.Planar(limits=[(0, 1)] * 3), "b", "c"), "joint 'x': URDF has no limits for a planar"),
-        (lambda m: m.add_joint("x", sh.Revolute(limits=3.0), "b", "c"), "joint 'x': limits are a pair"),
+        (lambda m: m.add_joint("x", sh.Revolute(limits=[(0, 1)]), "b", "c"), "joint 'x': limits are a pair"),
         (lambda m: m.add_joint("x", sh.Free(), "c", "b"), "joint 'x': its child carries its parent"),
         (lambda m: (m.add_floating("c"), m.add_joint("x", sh.Ball(), "b", "c", cut=True)), "joint 'x' closes a loop"),
         (lambda m: (m.add_floating("c"), m.add_frame("b", "c", sh.Pose())), "frame 'b' and a body"),

@@ -40,6 +40,7 @@ from .model.forces import Motion as Motion
 from .model.forces import Motor as Motor
 from .model.forces import PointGravity as PointGravity
 from .model.forces import SpringDamper as SpringDamper
+from .model.forces import Tendon as Tendon
 from .model.forces import Wrench as Wrench
 from .model.formulas import ConstraintFormula as ConstraintFormula
 from .model.formulas import PoseFormula as PoseFormula

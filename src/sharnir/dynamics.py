@@ -120,9 +120,7 @@ class Dynamics:
         """What every constraint row forbids."""
         return self.solver.constraint_rows()
 
-    def iterations(
-        self, q: State, v: State, tau: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None
-    ) -> np.ndarray:
+    def iterations(self, q: State, v: State, tau: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None) -> np.ndarray:
         """Report of an iterative method: (…, 2) number of iterations, and 1 where it had to factorise afresh."""
         method = self.formulation.method
         if not method.iterates:
@@ -246,9 +244,7 @@ class Dynamics:
         """(number of forces): power of every force of the model, positive where it adds energy to the motion."""
         return self._evaluator.output("forces", "power", q=q, v=v, t=t)
 
-    def force_actions(
-        self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: ArrayLike | None = None
-    ) -> Actions:
+    def force_actions(self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: ArrayLike | None = None) -> Actions:
         """Every force of the model: {force: {body: (…, 6) force and moment at its origin, its axes; joint: (…, n)}}."""
         return force_actions(self._evaluator, q, v, t, parameters)
 

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from ..errors import MethodError
 from ..model.joints import Ball, Compound, ConstraintJoint, CustomJoint, Free, Joint, Weld
-from ..model.joints.base import AxisJoint, ElementaryMotion, trace_drive
+from ..model.joints.axes import AxisJoint, trace_drive
+from ..model.joints.base import ElementaryMotion
 from ..model.pose import Pose, unit_axis
 from ..trace import Expression
 from .motions import ConstraintMotion, PoseMotion, QuaternionMotion

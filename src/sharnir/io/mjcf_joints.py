@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import FormatError, ModelError
 from ..model.import_report import ImportReport
 from ..model.joints import Ball, Compound, Free, Joint, Prismatic, Revolute
 from ..model.model import Model
@@ -60,11 +61,12 @@ class JointReader:
         kind, axis = int(self.compiled.jnt_type[j]), self.compiled.jnt_axis[j].tolist()
         options = self.options(j, kind, f"joint {name!r}")
         self.report.honoured(f"{('free', 'ball', 'slide', 'hinge')[kind]} joint", f"joint {name!r}")
-        if kind == HINGE:
-            return Revolute(axis, **options)
-        if kind == SLIDE:
-            return Prismatic(axis, **options)
-        return Ball(**options) if kind == BALL else Free(**options)
+        try:
+            if kind in (HINGE, SLIDE):
+                return (Revolute if kind == HINGE else Prismatic)(axis, **options)
+            return Ball(**options) if kind == BALL else Free(**options)
+        except ModelError as error:
+            raise FormatError(f"{self.report.source}: joint {name!r}: {error}") from None
 
     def options(self, j: int, kind: int, where: str) -> dict[str, Any]:
         c, report = self.compiled, self.report

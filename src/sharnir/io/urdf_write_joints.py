@@ -79,7 +79,7 @@ def _limit(joint: PlacedJoint, kind: str | None) -> list[str]:
         bounds = f'lower="{low!r}" upper="{high!r}" '
     if not bounds and j.effort is None and j.velocity is None:
         return []
-    effort, velocity = (UNLIMITED if x is None else _finite(float(x)) for x in (j.effort, j.velocity))
+    effort, velocity = (UNLIMITED if x is None else _finite(float(x)) for x in (j.effort, j.velocity))  # type: ignore[arg-type]
     return [f'<limit {bounds}effort="{effort!r}" velocity="{velocity!r}"/>']
 
 

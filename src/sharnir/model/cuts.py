@@ -8,7 +8,6 @@ import numpy as np
 
 from ..errors import ModelError
 from .constraints import Constraint
-from .constraints.closing import can_be_cut
 from .forces import Force
 from .joints import Joint
 from .placed_joint import PlacedJoint, by_type
@@ -18,7 +17,7 @@ def check_cuts(closing: Sequence[PlacedJoint], needed: Mapping[str, str], constr
     """Refuse a closing joint that cannot be cut, or whose coordinate is needed."""
     for joint in closing:
         name = joint.name
-        if not can_be_cut(joint.type):
+        if not joint.type.can_be_cut:
             kind = f"{joint.type.type_name} joint{' driven like this' if joint.type.motion is not None else ''}"
             raise ModelError(
                 f"joint {name!r} closes a loop, and a {kind} cannot be cut: what it forbids cannot be said without its "
@@ -36,7 +35,7 @@ def check_cuts(closing: Sequence[PlacedJoint], needed: Mapping[str, str], constr
 def cut_ranks(joints: Sequence[PlacedJoint], needed: Mapping[str, str]) -> list[int]:
     """Of the joints of a loop the one of highest rank is cut: more freedoms leave fewer constraints. Last come joints whose
     coordinates are needed, and those that cannot be cut."""
-    ranks = by_type(joints, lambda joint: len(joint.v_names()) if can_be_cut(joint) else -1)
+    ranks = by_type(joints, lambda joint: len(joint.v_names()) if joint.can_be_cut else -1)
     return [-1 if j.name in needed else rank for j, rank in zip(joints, ranks, strict=True)]
 
 

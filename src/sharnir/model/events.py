@@ -1,44 +1,50 @@
-"""Events: what is looked for while a model moves, and what is done about it."""
+"""Events: zero crossings that are detected while a model moves, and the actions they trigger."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import StateError
+from .element import Element, element, element_field
+from .formulas import SignalFormula
+from .values import Choice, ChoiceOrFunction, NamedFormula, Text
+
+if TYPE_CHECKING:
+    from .motion import Motion
 
 DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}
 
 
-@dataclass(frozen=True)
-class Event:
-    """Something happens where `when` crosses zero.
+@element()
+class Event(Element):
+    """Something that happens where `when` crosses zero."""
 
-    when       plain Python function of one argument, `sharnir.Motion`: reads t, q, v, points … and returns a number
-    action     "record" (default), "stop", or a function of a `EventState` that may change its q, v and parameters
-    direction  "rising", "falling" or "both"
-    """
+    when: Callable[[Motion], Any] = element_field(
+        NamedFormula(SignalFormula, example="sharnir.SignalFormula('position.hand.z - 0.05')"),
+        meaning="a function of sharnir.Motion: reads t, q, v, points … and returns a number; in files a formula such as "
+        "position.ball.z - 0.05",
+    )
+    action: str | Callable[[EventState], Any] = element_field(
+        ChoiceOrFunction(("record", "stop")),
+        default="record",
+        meaning="record or stop; in Python also a function of an EventState that may change its q, v and parameters",
+    )
+    direction: str = element_field(Choice(tuple(DIRECTIONS)), default="both", meaning="in which direction zero is crossed")
+    name: str = element_field(Text(), default="", meaning="its name in the result")
+    _error = StateError
 
-    when: Callable[[Any], Any]
-    action: str | Callable[[EventState], Any] = "record"
-    direction: str = "both"
-    name: str = ""
-
-    def __post_init__(self) -> None:
-        if not callable(self.when):
-            raise StateError(f"an event needs a function of the state, got {self.when!r}")
-        if self.direction not in DIRECTIONS:
-            raise StateError(f"event {self.name!r}: direction must be 'rising', 'falling' or 'both', got {self.direction!r}")
-        if not callable(self.action) and self.action not in ("record", "stop"):
-            raise StateError(f"event {self.name!r}: action must be 'record', 'stop' or a function, got {self.action!r}")
+    @property
+    def label(self) -> str:
+        return f"event {self.name!r}"
 
 
 @dataclass
 class EventState:
-    """The state at an event, for its action to look at and to change."""
+    """The state at an event, which its action may read and change."""
 
     t: float
     q: np.ndarray

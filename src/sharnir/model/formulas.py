@@ -1,13 +1,17 @@
-"""What a model asks functions for, by formulas: poses, vectors, constraints, signals of the state."""
+"""Functions given by formulas where a model takes functions: poses, vectors, constraints, signals of the state."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import ModelError, known
+from ..kernels.algebra import ZERO3
 from ..trace.formula import Formulas
-from .pose import Axis, Pose, Rotation, unit_axis
+from . import values
+from .element import Element, element, element_field
+from .pose import Axis, Pose, Rotation
+from .values import AxisValue, Items, Names, Rows
 
 if TYPE_CHECKING:
     from .motion import Motion
@@ -20,31 +24,52 @@ ENTRIES = ("rxx", "rxy", "rxz", "ryx", "ryy", "ryz", "rzx", "rzy", "rzz")
 """Entries of a rotation, row by row."""
 
 
-class PoseFormula:
-    """A pose by formulas, of t for drives and bases, of the coordinates and t for a `CustomJoint`.
+class ByFormulas:
+    """A function that consists of formulas: equal to another of its class with the same text."""
 
-    position    three formulas
-    turns       [(axis, angle), …], each in the axes turned by those before it; or
-    quaternion  four formulas (w x y z), of any length but zero
-    """
+    formulas: Formulas
 
-    def __init__(
-        self,
-        position: Sequence[Item] = (0.0, 0.0, 0.0),
-        turns: Sequence[tuple[Axis, Item]] = (),
-        quaternion: Sequence[Item] | None = None,
-        variables: Sequence[str] = ("t",),
-        where: Where = None,
-    ) -> None:
-        self.position, self.variables = _several(position, 3, "position"), tuple(variables)
-        self.turns = tuple((axis if isinstance(axis, str) else tuple(axis), angle) for axis, angle in turns)
-        self.quaternion = None if quaternion is None else _several(quaternion, 4, "quaternion")
-        if turns and quaternion is not None:
+    def __eq__(self, other: object) -> bool:
+        return self.formulas == other.formulas if isinstance(other, type(self)) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.formulas)
+
+    def __repr__(self) -> str:
+        where = [f"where={self.formulas.where!r}"] if self.formulas.where else []
+        return f"{type(self).__name__}({', '.join([*map(repr, self.formulas.items), *where])})"
+
+
+@element()
+class PoseFormula(Element):
+    """A pose by formulas, of t for drives and bases, of the coordinates and t for a `CustomJoint`."""
+
+    position: Sequence[Item] = element_field(Items(3), default=ZERO3, unit="m", meaning="three formulas")
+    turns: Sequence[tuple[Axis, Item]] = element_field(
+        Rows({"axis": (AxisValue(), None), "angle": (values.Item(), None)}),
+        default=(),
+        unit="rad",
+        meaning="axis and angle of rotations one after another, each in the axes rotated by those before it",
+    )
+    quaternion: Sequence[Item] | None = element_field(
+        Items(4), default=None, meaning="four formulas w x y z instead of turns; of any length but zero"
+    )
+    variables: Sequence[str] = element_field(
+        Names(), default=("t",), key="of", meaning="names of the variables, in place of the usual ones (the coordinates, t)"
+    )
+    where: Where = element_field(
+        values.Where(), default=None, meaning="named parts, each a formula of the variables and of the parts before it"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.turns and self.quaternion is not None:
             raise ModelError("pose by formulas: give turns or a quaternion, not both")
-        for axis, _ in self.turns:
-            unit_axis(axis, "turn")
         angles = self.quaternion or [angle for _, angle in self.turns]
-        self.formulas = Formulas((*self.position, *angles), self.variables, where)
+        self.__dict__["formulas"] = Formulas((*self.position, *angles), self.variables, self.where)
+
+    if TYPE_CHECKING:
+        formulas: ClassVar[Formulas]
 
     def __call__(self, *arguments: Any) -> Pose:
         """(t), or (coordinates, t)."""
@@ -58,16 +83,8 @@ class PoseFormula:
             turned = turn if turned is None else turned @ turn
         return Pose((x, y, z), turned)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PoseFormula):
-            return NotImplemented
-        return (self.formulas, self.turns, self.quaternion) == (other.formulas, other.turns, other.quaternion)
 
-    def __hash__(self) -> int:
-        return hash((self.formulas, self.turns))
-
-
-class ConstraintFormula:
+class ConstraintFormula(ByFormulas):
     """Constraints of a `ConstraintJoint`: formulas of x y z, of the entries rxx rxy … rzz of the rotation, and of t."""
 
     variables = ("x", "y", "z", *ENTRIES, "t")
@@ -78,45 +95,29 @@ class ConstraintFormula:
     def __call__(self, pose: Pose, t: Any) -> tuple[Any, ...]:
         return self.formulas((*pose.position, *pose.rotation.entries, t))
 
-    def __eq__(self, other: object) -> bool:
-        return self.formulas == other.formulas if isinstance(other, ConstraintFormula) else NotImplemented
 
-    def __hash__(self) -> int:
-        return hash(self.formulas)
-
-
-class VectorFormula:
+class VectorFormula(ByFormulas):
     """Force or moment of a `Wrench`: three formulas of t and of signals (q.elbow, v.shoulder.first, parameter.k,
     position.hand.z, velocity.hand.z)."""
 
     def __init__(self, *items: Item, where: Where = None) -> None:
-        self.formulas = Formulas(_several(items, 3, "vector"), ("t",), where, SIGNALS)
+        if len(items) != 3:
+            raise ModelError(f"vector: expected 3 formulas or numbers, got {items!r}")
+        self.formulas = Formulas(items, ("t",), where, SIGNALS)
         self.reads_state = bool(self.formulas.signals)
 
     def __call__(self, t: Any, on: Motion | None = None) -> tuple[Any, ...]:
         return self.formulas((t,), None if on is None else lambda path: signal(on, path))
 
-    def __eq__(self, other: object) -> bool:
-        return self.formulas == other.formulas if isinstance(other, VectorFormula) else NotImplemented
 
-    def __hash__(self) -> int:
-        return hash(self.formulas)
-
-
-class SignalFormula:
-    """One formula of t and of signals, for an `Event`."""
+class SignalFormula(ByFormulas):
+    """One formula of t and of signals, for an `Event` or a constraint."""
 
     def __init__(self, text: Item, where: Where = None) -> None:
         self.formulas = Formulas((text,), ("t",), where, SIGNALS)
 
     def __call__(self, on: Motion) -> Any:
         return self.formulas((on.t,), lambda path: signal(on, path))[0]
-
-    def __eq__(self, other: object) -> bool:
-        return self.formulas == other.formulas if isinstance(other, SignalFormula) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self.formulas)
 
 
 def signal(on: Motion, path: tuple[str, ...]) -> Any:
@@ -128,17 +129,10 @@ def signal(on: Motion, path: tuple[str, ...]) -> Any:
     if root in ("position", "velocity"):
         values, names = on.point(name)[root == "velocity"], ("x", "y", "z")
     else:
-        placed = on._joint(name)
-        values = on._coordinates(placed, int(root == "v"))
-        names = placed.type.v_names() if root == "v" else placed.type.q_names()
+        values = on.speeds(name) if root == "v" else on.coordinates(name)
+        names = on.joint(name).v_names() if root == "v" else on.joint(name).q_names()
         if not rest and len(values) == 1:
             return values[0]
     if len(rest) != 1 or rest[0] not in names or len(names) != len(values):
         raise ModelError(f"signal {'.'.join(path)!r}: name one of {known(names)} behind {root}.{name}")
     return values[names.index(rest[0])]
-
-
-def _several(items: Sequence[Item], n: int, what: str) -> tuple[Item, ...]:
-    if isinstance(items, str) or len(items) != n:
-        raise ModelError(f"{what}: expected {n} formulas or numbers, got {items!r}")
-    return tuple(items)

@@ -1,9 +1,9 @@
-"""What a force sees of the motion, and how it pushes: `Motion`, the one argument of every force."""
+"""What forces, constraints and events see of the motion, and how a force pushes: `Motion`, their one argument."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import ModelError, known
 from ..kernels.algebra import add, cross, dot, mtv, mv
@@ -17,6 +17,19 @@ if TYPE_CHECKING:
 
 Vector = Sequence[Number]
 ORIGIN = (0.0, 0.0, 0.0)
+
+
+class JointOptions(Protocol):
+    """What a force reads of a joint beside its state: a `Joint`, or one coordinate of it."""
+
+    @property
+    def limits(self) -> Any: ...
+    @property
+    def effort(self) -> Any: ...
+    def per_speed(self, what: str, n: int, label: str) -> Sequence[float]: ...
+    def q_names(self) -> tuple[str, ...]: ...
+    def v_names(self) -> tuple[str, ...]: ...
+    def neutral(self) -> tuple[float, ...]: ...
 
 
 class OneCoordinate:
@@ -42,6 +55,9 @@ class OneCoordinate:
     def q_names(self) -> tuple[str, ...]:
         return (self.coordinate,)
 
+    def v_names(self) -> tuple[str, ...]:
+        return (self.coordinate,)
+
     def neutral(self) -> tuple[float, ...]:
         return (self.joint.type.neutral()[self.k],)
 
@@ -49,7 +65,7 @@ class OneCoordinate:
 class Motion:
     """The state of motion, read by name, and the forces of all elements, added up.
 
-    Everything is in SI units and in the axes of the world unless said otherwise; "ground" is a body too.
+    Everything is in SI units and in the axes of the world unless stated otherwise; "ground" is a body too.
     """
 
     def __init__(self, structure: Structure, graph: Graph) -> None:
@@ -62,7 +78,7 @@ class Motion:
         self.power: Number = 0.0
         """Of everything pushed so far."""
         self.ground_power: Number = 0.0
-        """The part of it that goes into the ground, which moves as it is told."""
+        """The part of it that goes into the ground, whose motion is prescribed."""
 
     # --- reading ----------------------------------------------------------------------------------------------------------
     @property
@@ -71,12 +87,33 @@ class Motion:
         return self._input("t", 0)
 
     def q(self, joint: str) -> Any:
-        """Coordinate of a joint; a tuple where it has several."""
-        return self._one_or_all(self._coordinates(self._joint(joint), 0))
+        """Coordinate of a joint; a tuple where it has several. "joint.coordinate" is one of several."""
+        return _one_or_all(self.coordinates(joint))
 
     def v(self, joint: str) -> Any:
         """Speed of a joint; a tuple where it has several."""
-        return self._one_or_all(self._coordinates(self._joint(joint), 1))
+        return _one_or_all(self.speeds(joint))
+
+    def coordinates(self, joint: str) -> tuple[Number, ...]:
+        """All coordinates of a joint; of a driven axis, where the drive is."""
+        return self._coordinates(self._joint(joint), 0)
+
+    def speeds(self, joint: str) -> tuple[Number, ...]:
+        """All speeds of a joint; of a driven axis, that of the drive."""
+        return self._coordinates(self._joint(joint), 1)
+
+    def speed_count(self, joint: str) -> int:
+        """How many speeds a joint has, driven ones where it has no others."""
+        placed = self._joint(joint)
+        return len(self._speeds(placed)[0]) or len(self._coordinates(placed, 1))
+
+    def moves(self, joint: str) -> bool:
+        """Whether a force in the joint can move anything: it has a freedom, or follows a joint that has one."""
+        return bool(self._speeds(self._joint(joint))[0])
+
+    def joint(self, joint: str) -> JointOptions:
+        """The type of a joint with its options: limits, effort, friction …"""
+        return self._joint(joint).type
 
     def pose(self, body: str) -> Pose:
         """Where a body is in the world."""
@@ -120,7 +157,7 @@ class Motion:
         self.power = self.power + power
         if not row:
             self.ground_power = self.ground_power + power
-        else:  # what the ground is pushed with moves nothing
+        else:  # a wrench on the ground moves nothing
             for c, x in enumerate((*force, *moment)):
                 self.wrenches[row, c] = self.wrenches.get((row, c), 0.0) + x
 
@@ -176,12 +213,8 @@ class Motion:
         leader = s.joint_number[joint.follows.leader if joint.follows else joint.name] + 1
         return range(int(s.v_first[leader]), int(s.v_first[leader + 1])), joint.follows.ratio if joint.follows else 1.0
 
-    def _speed_count(self, joint: Any) -> int:
-        """How many speeds a joint has, driven ones too where it has no others."""
-        return len(self._speeds(joint)[0]) or len(self._coordinates(joint, 1))
-
     def _coordinates(self, joint: Any, rate: int) -> tuple[Number, ...]:
-        """Coordinates (rate 0) or speeds (rate 1) of a joint; of a driven axis, where the drive is."""
+        """Coordinates (rate 0) or speeds (rate 1) of a joint."""
         s = self.structure
         if isinstance(joint, OneCoordinate):
             return (self._coordinates(joint.joint, rate)[joint.a if rate else joint.k],)
@@ -199,5 +232,6 @@ class Motion:
         first, kind = (s.v_first, "v") if rate else (s.q_first, "q")
         return tuple(self._input(kind, a) for a in range(int(first[i]), int(first[i + 1])))
 
-    def _one_or_all(self, values: tuple[Number, ...]) -> Any:
-        return values[0] if len(values) == 1 else values
+
+def _one_or_all(values: tuple[Number, ...]) -> Any:
+    return values[0] if len(values) == 1 else values

@@ -144,6 +144,12 @@ class Rotation:
         x, y, z = algebra.mv(self.entries, vector3(other, "vector"))
         return x, y, z
 
+    def __eq__(self, other: object) -> bool:
+        return tuple(self.entries) == tuple(other.entries) if isinstance(other, Rotation) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.entries))
+
     def __repr__(self) -> str:
         return f"Rotation({tuple(self.entries)})"
 
@@ -184,6 +190,12 @@ class Pose:
     @property
     def is_identity(self) -> bool:
         return self.position == (0.0, 0.0, 0.0) and tuple(self.rotation.entries) == algebra.IDENTITY
+
+    def __eq__(self, other: object) -> bool:
+        return (self.position, self.rotation) == (other.position, other.rotation) if isinstance(other, Pose) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.position, self.rotation))
 
     def __repr__(self) -> str:
         if tuple(self.rotation.entries) == algebra.IDENTITY:

@@ -1,41 +1,66 @@
-"""How a model is to be simulated, kept with it: what a file says beside the mechanism."""
+"""How a model is to be simulated: what a file defines beside the mechanism."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from typing import Any
 
-State = Mapping[str, Any] | tuple[float, ...]
+from .element import Element, described, element, element_field
+from .events import Event
+from .values import Choice, Elements, Flag, Scalar, ScalarOrVector, State, Text, Times, Whole
+
+Values = Mapping[str, Any] | tuple[float, ...]
 STEPS = "steps"
 
 
-@dataclass(frozen=True)
-class SimulationSettings:
-    """Arguments of `sharnir.simulate`; None where nothing is said and its default holds. `output="steps"`: every step."""
+@element()
+class SimulationSettings(Element):
+    """Arguments of `sharnir.simulate`; None where its default holds. `output="steps"`: every step."""
 
-    duration: float | None = None
-    q0: State | None = None
-    v0: State | None = None
-    t0: float | None = None
-    tau: State | None = None
-    method: str | None = None
-    backend: str | None = None
-    integrator: str | None = None
-    rtol: float | None = None
-    atol: float | tuple[float, ...] | None = None
-    step: float | None = None
-    max_step: float | None = None
-    output: float | str | tuple[float, ...] | None = None
-    every: int | None = None
-    limits: str | None = None
-    stabilisation: str | None = None
-    decay: float | tuple[float, ...] | None = None
-    balance: bool | None = None
-    events: tuple[Any, ...] | None = None
+    duration: float | None = element_field(Scalar(nonzero=True), default=None, unit="s", meaning="duration of the simulation")
+    q0: Values | None = element_field(
+        State(), default=None, meaning="initial coordinates by joint, the others neutral; or all of them"
+    )
+    v0: Values | None = element_field(State(), default=None, meaning="initial speeds by joint, the others zero; or all of them")
+    t0: float | None = element_field(Scalar(), default=None, unit="s", meaning="initial time")
+    tau: Values | None = element_field(
+        State(), default=None, meaning="constant joint forces by joint, the others zero; or all of them"
+    )
+    method: str | None = element_field(Text(), default=None, meaning="a name of sharnir.methods()")
+    backend: str | None = element_field(
+        Choice(("auto", "llvm", "loops", "python", "numba")), default=None, meaning="how the equations are evaluated"
+    )
+    integrator: str | None = element_field(Text(), default=None, meaning="a name of sharnir.integrators()")
+    rtol: float | None = element_field(Scalar(), default=None, meaning="relative tolerance")
+    atol: float | tuple[float, ...] | None = element_field(
+        ScalarOrVector(Scalar(endless=True)), default=None, meaning="absolute tolerance"
+    )
+    step: float | None = element_field(Scalar(), default=None, unit="s", meaning="step of integrators with a fixed step")
+    max_step: float | None = element_field(Scalar(endless=True), default=None, unit="s", meaning="largest step")
+    output: float | str | tuple[float, ...] | None = element_field(
+        Times(STEPS),
+        default=None,
+        unit="s",
+        meaning="interval between the times of the result, or those times, or steps: every step",
+    )
+    every: int | None = element_field(Whole(1), default=None, meaning="every how many steps a step is stored")
+    limits: str | None = element_field(
+        Choice(("ignore", "stop", "error")), default=None, meaning="what happens where a joint passes its limits"
+    )
+    stabilisation: str | None = element_field(
+        Choice(("projection", "partitioning", "baumgarte", "ggl", "none")), default=None, meaning="how constraints are stabilized"
+    )
+    decay: float | tuple[float, ...] | None = element_field(
+        ScalarOrVector(Scalar(above=0.0), most=2),
+        default=None,
+        unit="1/s",
+        meaning="rate of decay of constraint violations: of baumgarte α and β or one number for both, of ggl one number",
+    )
+    balance: bool | None = element_field(Flag(), default=None, meaning="whether the energy balance is recorded")
+    events: tuple[Event, ...] | None = element_field(Elements(Event), default=None, meaning="events to look for")
 
     def arguments(self, **others: Any) -> dict[str, Any]:
         """Keywords for `simulate`; `others` that are not None take precedence."""
-        said = {f.name: getattr(self, f.name) for f in fields(self)}
-        out = {name: x for name, x in {**said, **{n: x for n, x in others.items() if x is not None}}.items() if x is not None}
+        own = {one.name: getattr(self, one.name) for one in described(type(self))}
+        out = {name: x for name, x in {**own, **{n: x for n, x in others.items() if x is not None}}.items() if x is not None}
         return {**out, "output": None} if out.get("output") == STEPS else out

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..errors import ModelError
-from .pose import Pose, Rotation, vector3
+from .element import Element, element, element_field
+from .pose import Pose, Rotation
+from .values import HERE, PoseValue, Scalar, Vector
 
 
-def _positive(value: float, what: str) -> float:
-    if not (math.isfinite(value) and value > 0.0):
-        raise ModelError(f"{what} must be positive, got {value}")
-    return float(value)
-
-
-@dataclass(frozen=True)
-class Shape:
+class Shape(Element):
     """A shape at a pose in the body's frame; its centre of mass is at the pose's origin."""
 
     def volume(self) -> float:
@@ -40,22 +34,20 @@ class Shape:
             volume = self.volume()
             if volume == 0.0:
                 raise ModelError(f"{label}: this shape has no volume; give its mass instead of a density")
-            mass = volume * _positive(density, f"{label}: density")  # type: ignore[arg-type]
+            if not density > 0.0 or not math.isfinite(density):  # type: ignore[operator, arg-type]
+                raise ModelError(f"{label}: density must be positive, got {density}")
+            mass = volume * density  # type: ignore[operator]
         pose = self.placement()
         R = pose.rotation.matrix
         return mass, pose.position, R @ np.diag(self.moments()) @ R.T * mass
 
 
-@dataclass(frozen=True)
+@element("box")
 class Box(Shape):
-    """A block with edges `size` along its x, y, z."""
+    """A cuboid."""
 
-    size: Sequence[float]
-    at: Pose = field(default_factory=Pose)
-
-    def __post_init__(self) -> None:
-        for edge in vector3(self.size, "box: size"):
-            _positive(edge, "box: every edge")
+    size: Sequence[float] = element_field(Vector(3, Scalar(above=0.0)), unit="m", meaning="edges along x, y, z")
+    at: Pose = element_field(PoseValue(), default=HERE, meaning="pose of its centre in the body")
 
     def volume(self) -> float:
         return float(np.prod(self.size))
@@ -68,20 +60,21 @@ class Box(Shape):
         return self.at
 
 
-@dataclass(frozen=True)
+@element("cylinder")
 class Cylinder(Shape):
-    """A round bar along its z; `hole` is the radius of a bore."""
+    """A round bar along its z, solid or with a bore."""
 
-    radius: float
-    length: float
-    at: Pose = field(default_factory=Pose)
-    hole: float = 0.0
+    radius: float = element_field(Scalar(above=0.0), unit="m", meaning="outer radius")
+    length: float = element_field(Scalar(above=0.0), unit="m", meaning="length along z")
+    at: Pose = element_field(PoseValue(), default=HERE, meaning="pose of its centre in the body")
+    hole: float = element_field(Scalar(at_least=0.0), default=0.0, unit="m", meaning="radius of a bore")
 
     def __post_init__(self) -> None:
-        _positive(self.radius, "cylinder: radius")
-        _positive(self.length, "cylinder: length")
-        if not 0.0 <= self.hole < self.radius:
-            raise ModelError(f"cylinder: the hole (radius {self.hole}) must be smaller than the cylinder (radius {self.radius})")
+        super().__post_init__()
+        if self.hole >= self.radius:
+            raise ModelError(
+                f"{self.label}: the hole (radius {self.hole}) must be smaller than the cylinder (radius {self.radius})"
+            )
 
     def volume(self) -> float:
         return math.pi * (self.radius**2 - self.hole**2) * self.length
@@ -95,15 +88,12 @@ class Cylinder(Shape):
         return self.at
 
 
-@dataclass(frozen=True)
+@element("sphere")
 class Sphere(Shape):
-    """A ball."""
+    """A solid ball."""
 
-    radius: float
-    at: Pose = field(default_factory=Pose)
-
-    def __post_init__(self) -> None:
-        _positive(self.radius, "sphere: radius")
+    radius: float = element_field(Scalar(above=0.0), unit="m", meaning="radius")
+    at: Pose = element_field(PoseValue(), default=HERE, meaning="pose of its centre in the body")
 
     def volume(self) -> float:
         return 4 / 3 * math.pi * self.radius**3
@@ -115,20 +105,18 @@ class Sphere(Shape):
         return self.at
 
 
-@dataclass(frozen=True)
+@element("rod")
 class Rod(Shape):
-    """A straight rod from one point to another: thin, or round with a radius."""
+    """A straight rod between two points: thin, or round with a radius."""
 
-    start: Sequence[float]
-    end: Sequence[float]
-    radius: float = 0.0
+    start: Sequence[float] = element_field(Vector(3), unit="m", meaning="one end, in the body's axes")
+    end: Sequence[float] = element_field(Vector(3), unit="m", meaning="the other end")
+    radius: float = element_field(Scalar(at_least=0.0), default=0.0, unit="m", meaning="radius; 0 for a thin rod")
 
     def __post_init__(self) -> None:
-        vector3(self.start, "rod: start")
-        vector3(self.end, "rod: end")
-        _positive(self.length(), "rod: the distance between its ends")
-        if self.radius < 0.0:
-            raise ModelError(f"rod: radius must not be negative, got {self.radius}")
+        super().__post_init__()
+        if not (math.isfinite(self.length()) and self.length() > 0.0):
+            raise ModelError(f"{self.label}: the distance between its ends must be positive, got {self.length()}")
 
     def length(self) -> float:
         return math.dist(self.start, self.end)

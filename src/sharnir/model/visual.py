@@ -1,31 +1,32 @@
-"""What a body looks like: recorded for viewers, of no weight in the dynamics."""
+"""What a body looks like: recorded for viewers, without effect on the dynamics."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from .element import Element, element, element_field
 from .pose import Pose
+from .values import HERE, Choice, FilePath, Name, PoseValue, Text, Vector
 
 
-@dataclass(frozen=True)
-class Visual:
-    """A primitive or a mesh on a body (or on "ground").
+@element()
+class Visual(Element):
+    """A primitive or a mesh on a body (or on "ground")."""
 
-    kind   "box" (sizes: its edges), "cylinder" or "capsule" (radius, length), "sphere" (radius), "mesh"
-    uri    a mesh as the file names it; `path` is where it was found, None where it was not
-    role   "visual" to look at, "collision" for the shape that touches others
-    """
-
-    body: str
-    kind: str
-    at: Pose = field(default_factory=Pose)
-    sizes: tuple[float, ...] = ()
-    uri: str = ""
-    path: Path | None = None
-    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
-    colour: tuple[float, float, float, float] | None = None
-    role: str = "visual"
-    name: str = ""
-    link: str = ""
-    """The link of the file it belonged to, where that was merged into the body."""
+    body: str = element_field(Name("body"), meaning="the body it is fixed to")
+    kind: str = element_field(Name(), meaning="box, cylinder, capsule, sphere, mesh; imported files have others")
+    at: Pose = element_field(PoseValue(), default=HERE, meaning="its pose in the body")
+    sizes: tuple[float, ...] = element_field(
+        Vector(), default=(), unit="m", meaning="edges of a box; radius and length of a cylinder or capsule; radius of a sphere"
+    )
+    uri: str = element_field(Text(), default="", meaning="a mesh as its file named it")
+    path: Path | None = element_field(FilePath(), default=None, meaning="where the mesh was found; stored, not opened")
+    scale: tuple[float, float, float] = element_field(Vector(3), default=(1.0, 1.0, 1.0), meaning="scale of a mesh")
+    colour: tuple[float, float, float, float] | None = element_field(
+        Vector(4), default=None, meaning="red, green, blue, opacity, 0 to 1"
+    )
+    role: str = element_field(
+        Choice(("visual", "collision")), default="visual", meaning="visual, or collision for the shape that touches others"
+    )
+    name: str = element_field(Text(), default="")
+    link: str = element_field(Text(), default="", meaning="the link of an imported file it belonged to")

@@ -1,4 +1,4 @@
-"""sharnir's own format: YAML, checked field by field, able to say everything a Model can (docs/native_format.md)."""
+"""sharnir's own format: YAML, checked field by field, able to express everything a Model can (docs/native_format.md)."""
 
 from .read import load_native, loads
 from .write import dumps

@@ -1,4 +1,4 @@
-"""Plain data as YAML that is pleasant to read: short things on one line, numbers exact."""
+"""Plain data as readable YAML: short entries on one line, numbers exact."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WIDTH = 120
 _PLAIN = re.compile(r"-?[A-Za-z0-9_(]([\w .+*/()-]*[\w.)])?", re.ASCII)
 _RESOLVER = yaml.resolver.Resolver()
 _LONGEST_KEY = 200
-"""YAML wants longer keys marked by `?`."""
+"""YAML requires longer keys to be marked by `?`."""
 
 
 def emit(data: Mapping[str, Any]) -> str:
@@ -100,7 +100,7 @@ def number(x: float) -> str:
 
 @lru_cache(4096)
 def text(value: str) -> str:
-    """Plain where no reader of YAML could take it for anything else."""
+    """Without quotes where no reader of YAML could misread it."""
     word = _RESOLVER.resolve(yaml.ScalarNode, value, (True, False)) == "tag:yaml.org,2002:str"
     if word and _PLAIN.fullmatch(value) and isinstance(scalar(value), str):
         return value

@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import ValidationError
 
-from ...errors import FormatError
+from ...errors import FormatError, ModelError, known
+from ...model.element import Element, described
 from ...model.import_report import ImportReport
+from ...model.joints import Compound, Joint
 from ...model.model import Model
+from ...model.references import place as place_on
+from ...model.settings import SimulationSettings
+from ...model.values import Fault, Name
 from ..xml import read_bytes
 from .document import Document
-from .fields import Faulty, at
-from .joints import add_joint
-from .problems import format_error
-from .schema import ModelFields
-from .simulation import check_signals
+from .entries import BodyEntry, JointPlacement, ModelEntry
+from .faults import Faults, at, each
+from .reading import read_element
 
-PASSIVE = ("damping", "friction", "stiffness")
+MAX_SHOWN = 10
+"""Mistakes that one message lists."""
+SINGULAR = {
+    "bodies": "body",
+    "frames": "frame",
+    "joints": "joint",
+    "forces": "force",
+    "constraints": "constraint",
+    "visuals": "visual",
+}
 
 
 def load_native(path: str | Path, *, strict: bool = False, floating: bool = False, passive: bool = True, **_: Any) -> Model:
-    """A model from a .yaml file (docs/native_format.md). `passive=False` leaves out what joints resist with."""
+    """A model from a .yaml file (docs/native_format.md). `passive=False` leaves out damping, friction and springs of joints."""
     if floating:
-        raise FormatError(f"{path}: floating=True is for formats that cannot say it; write `floating: [body]` into the file")
+        raise FormatError(f"{path}: floating=True is for formats that cannot express it; write `floating: [body]` into the file")
     data = read_bytes(Path(path))
     try:
         text = data.decode("utf-8-sig")
@@ -43,106 +55,130 @@ def loads(text: str, source: str = "<text>", *, strict: bool = False, passive: b
     if document.data is None:
         raise FormatError(f"{source}:1: the file is empty; a model begins with e.g. `name: arm` and `bodies:`")
     try:
-        fields = ModelFields.model_validate(document.data)
-    except ValidationError as error:
-        raise format_error(error, document) from None
-    except RecursionError:
-        raise FormatError(f"{source}:1: too deep") from None
-    report = ImportReport(source, strict)
-    try:
-        with np.errstate(all="ignore"):
-            model = _built(fields, passive)
-    except Faulty as error:
-        raise FormatError(document.error(error.path, _without_label(error))) from None
-    for kind in ("bodies", "frames", "joints", "forces", "constraints", "visuals"):
-        for k, name in enumerate(getattr(fields, kind)):
-            place = (kind, k if kind == "visuals" else name)
-            verdict = report.kept if kind == "visuals" else report.honoured
-            verdict(
-                {"bodies": "body"}.get(kind, kind[:-1]), f"{name if kind != 'visuals' else k}, line {document.place(place)[0]}"
-            )
-    model.import_report = report
+        with np.errstate(all="ignore"), at():
+            entry = read_element(ModelEntry, document.data)
+            model = _built(entry, passive)
+    except Faults as error:
+        raise _format_error(error.faults, document) from None
+    model.import_report = _report(entry, document, strict)
     return model
 
 
-def _built(fields: ModelFields, passive: bool) -> Model:
-    base = None
-    if fields.base_motion is not None:
-        with at("base_motion"):
-            base = fields.base_motion.build(("t",))
-    with at("base_motion" if base is not None else "name"):
-        model = Model(fields.name, fields.gravity, base, fields.numbering)
-    for kind in ("bodies", "frames"):
-        for name, entry in getattr(fields, kind).items():
-            with at(kind, name):
-                entry.add(model, name)
-    for name, joint in fields.joints.items():
-        with at("joints", name):
-            add_joint(model, name, joint if passive else _without_resistance(joint))
-    for k, body in enumerate(fields.floating or ()):
-        with at("floating", k):
-            model.add_floating(body)
-    for name, coupling in fields.couplings.items():
-        with at("couplings", name):
-            model.couple(name, coupling.leader, coupling.ratio, coupling.offset)
-    for name, value in fields.parameters.items():
-        with at("parameters", name):
-            model.add_parameter(name, value)
-    _add_forces(model, fields)
-    for name, entry in fields.constraints.items():
-        with at("constraints", name):
-            model.add_constraint(_constraint(model, entry), name)
-    for k, visual in enumerate(fields.visuals):
-        with at("visuals", k):
-            visual.add(model)
-    model.fixed_joints = {name: (x.parent, x.child) for name, x in fields.fixed_joints.items()}
-    model.keyframes = {name: np.array(x) for name, x in fields.keyframes.items()}
-    if fields.bodies:
-        with at("joints"):
-            _ = model.tree  # whether everything hangs together
-    if fields.simulation is not None:
+def _format_error(faults: list[Fault], document: Document) -> FormatError:
+    """All mistakes, one on a line, in the order of the file."""
+    found = sorted({(document.line(fault.path), document.error(fault.path, _without_label(fault))) for fault in faults})
+    lines = [text for _, text in found[:MAX_SHOWN]]
+    if len(found) > MAX_SHOWN:
+        lines.append(f"… and {len(found) - MAX_SHOWN} more")
+    return FormatError("\n".join(lines))
+
+
+def _without_label(fault: Fault) -> str:
+    """`joint 'elbow': …` behind `joints.elbow: …` adds nothing."""
+    kind = SINGULAR.get(str(fault.path[0])) if len(fault.path) > 1 else None
+    return fault.what.removeprefix(f"{kind} {fault.path[1]!r}: ") if kind else fault.what
+
+
+def _report(entry: ModelEntry, document: Document, strict: bool) -> ImportReport:
+    report = ImportReport(document.source, strict)
+    for section, kind in SINGULAR.items():
+        given = getattr(entry, section) or ()
+        for name in range(len(given)) if section == "visuals" else given:
+            verdict = report.kept if section == "visuals" else report.honoured
+            verdict(kind, f"{name}, line {document.line((section, name))}")
+    return report
+
+
+def _built(entry: ModelEntry, passive: bool) -> Model:
+    with at("base_motion" if entry.base_motion is not None else "name"):
+        model = Model(entry.name, entry.gravity, entry.base_motion, entry.numbering)
+
+    def add(section: str, add_one: Callable[[Any, Any], Any]) -> None:
+        given = getattr(entry, section) or {}
+        pairs = given.items() if isinstance(given, dict) else enumerate(given)
+        with at(section):
+            each(((key, (key, x)) for key, x in pairs), lambda pair: add_one(*pair))
+
+    def add_body(name: str, x: BodyEntry) -> None:
+        options: Any = {"shape": x.shape, "density": x.density, "check_inertia": x.check_inertia}
+        model.add_body(name, x.mass, x.com, x.inertia, **options)
+
+    def add_joint(name: str, placed: tuple[Joint, JointPlacement]) -> None:
+        joint, place = placed
+        _check_names(model, place, f"joint {name!r}")
+        for end, where, body in (("at", place.at, place.parent), ("child_at", place.child_at, place.child)):
+            with at(end):
+                if isinstance(where, str):
+                    place_on(where, body, model._frames, f"joint {name!r}")
+        joint = joint if passive else _without_resistance(joint)
+        model.add_joint(name, joint, place.parent, place.child, at=place.at, child_at=place.child_at, cut=place.cut)
+
+    def checked(add_one: Callable[[Any, str], Any], kind: str) -> Callable[[str, Any], None]:
+        def add_checked(name: str, x: Element) -> None:
+            _check_names(model, x, f"{kind} {name!r}")
+            add_one(x, name)
+
+        return add_checked
+
+    add("bodies", add_body)
+    add("frames", lambda name, x: model.add_frame(name, x.body, x.at))
+    add("joints", add_joint)
+    add("floating", lambda k, body: model.add_floating(body))
+    add("couplings", lambda name, x: model.couple(name, x.leader, x.ratio, x.offset))
+    add("parameters", model.add_parameter)
+    add("forces", checked(model.add_force, "force"))
+    add("constraints", checked(model.add_constraint, "constraint"))
+    add("visuals", checked(lambda visual, k: model.visuals.append(visual), "visual"))
+    model.fixed_joints = {name: (x.parent, x.child) for name, x in (entry.fixed_joints or {}).items()}
+    model.keyframes = {name: np.array(x) for name, x in (entry.keyframes or {}).items()}
+    if entry.bodies:
+        with at(*(["joints"] if entry.joints else [])):
+            _ = model.tree  # whether everything is connected
+    if entry.simulation is not None:
         with at("simulation"):
-            model.simulation = fields.simulation.build(model)
+            _check_settings(model, entry.simulation)
+        model.simulation = entry.simulation
     return model
 
 
-def _add_forces(model: Model, fields: ModelFields) -> None:
-    for name, entry in fields.forces.items():
-        with at("forces", name):
-            for field in sorted({"a", "b", "body"} & entry.model_fields_set):
-                with at(field):
-                    model._known_body(getattr(entry, field), f"force {name!r}")
-            force = entry.build()
-            for what in ("force", "moment"):
-                function = getattr(force, what, None)
-                if function is not None and hasattr(function, "formulas"):
-                    with at(what):
-                        check_signals(model, function.formulas.signals)
-            model.add_force(force, name)
+def _without_resistance(joint: Joint) -> Joint:
+    if isinstance(joint, Compound):
+        parts = {name: (_without_resistance(part), where) for name, (part, where) in joint.parts.items()}
+        return joint.replaced(parts=parts)
+    return joint.replaced(damping=0.0, friction=0.0, stiffness=0.0)
 
 
-def _constraint(model: Model, entry: Any) -> Any:
-    for field in sorted({"a", "b", "body", "of"} & entry.model_fields_set):
-        with at(field):
-            model._known_body(getattr(entry, field), "constraint")
-    constraint = entry.build()
-    function = getattr(constraint, "function", None)
-    if function is not None:
-        with at("zero"):
-            check_signals(model, function.formulas.signals)
-    return constraint
+# --- names that must be part of the model ---------------------------------------------------------------------------------------
+def _check_names(model: Model, element: Element, label: str) -> None:
+    """Bodies that an element names, and signals that its formulas read."""
+    for one in described(type(element)):
+        value = getattr(element, one.name)
+        with at(one.key):
+            if isinstance(one.kind, Name) and one.kind.of == "body":
+                model._known_body(value, label)
+            if callable(value) and hasattr(value, "formulas"):
+                _check_signals(model, value.formulas.signals)
 
 
-def _without_resistance(joint: Any) -> Any:
-    left = {name: getattr(joint, name) for name in joint.model_fields_set if name not in PASSIVE}
-    if "parts" in left:
-        left["parts"] = {name: _without_resistance(part) for name, part in joint.parts.items()}
-    return type(joint).model_construct(joint.model_fields_set - set(PASSIVE), **left)
+def _check_signals(model: Model, signals: set[tuple[str, ...]]) -> None:
+    joints, bodies = model._joint_names, {"ground", *model._body_names}
+    there = {"q": joints, "v": joints, "position": bodies, "velocity": bodies, "parameter": set(model.parameters)}
+    for path in sorted(signals):
+        if path[1] not in there[path[0]]:
+            raise ModelError(f"signal {'.'.join(path)!r}: no {path[1]!r}; there are {known(sorted(there[path[0]]))}")
 
 
-def _without_label(error: Faulty) -> str:
-    """`joint 'elbow': …` behind `joints.elbow: …` says nothing new."""
-    kind = {"bodies": "body", "joints": "joint", "forces": "force", "frames": "frame"}.get(
-        str(error.path[0]) if error.path else ""
-    )
-    return error.what.removeprefix(f"{kind} {error.path[1]!r}: ") if kind and len(error.path) > 1 else error.what
+def _check_settings(model: Model, settings: SimulationSettings) -> None:
+    joints = {joint.name: joint for joint in model._joints}
+    for what, names in (("q0", "q_names"), ("v0", "v_names"), ("tau", "v_names")):
+        given = getattr(settings, what)
+        for joint, values in given.items() if isinstance(given, dict) else ():
+            with at(what, joint):
+                if joint not in joints:
+                    raise ModelError(f"no joint {joint!r}; the joints are {known(joints)}")
+                n, m = len(getattr(joints[joint], names)), len(values) if isinstance(values, tuple) else 1
+                if n != m:
+                    raise ModelError(f"expected {n} number{'s' * (n != 1)}, got {m}")
+    for k, event in enumerate(settings.events or ()):
+        with at("events", k):
+            _check_names(model, event, "event")

@@ -1,149 +1,155 @@
-"""The whole file as one type, and its JSON schema for editors: `sharnir schema`."""
+"""The JSON schema of the format, for editors: `sharnir schema`."""
 
 from __future__ import annotations
 
-import ast
 import json
-import sys
-from collections.abc import Iterator
-from functools import cache
-from inspect import cleandoc, getsource
-from itertools import pairwise
-from typing import Annotated, Any
+from collections.abc import Callable
+from inspect import cleandoc
+from typing import Any
 
-from pydantic import Field
+from ...model import values as kinds
+from ...model.element import Described, Element
+from ...model.formulas import PoseFormula
+from ...model.joints.compound import Parts
+from ...model.values import of_kind
+from . import entries
+from .entries import JOINTS, VERSION, JointPlacement, ModelEntry, PartPlacement, Tagged
+from .reading import file_fields
 
-from ...model.topology import NUMBERINGS
-from . import checks
-from .bodies import BodyFields, FixedJointFields, FrameFields, VisualFields
-from .checks import NUMBER, expected, leaf
-from .constraints import ConstraintField
-from .fields import Fields, Many, Name, Names, Number, Text, Vector
-from .forces import ForceField
-from .formulas import PoseByFormulas
-from .joints import JointField
-from .simulation import SimulationFields
-
-VERSION = 1
+Schema = dict[str, Any]
 
 
-def version(value: Any) -> int:
-    if value != VERSION or isinstance(value, bool):
-        raise expected(f"{VERSION}, the version of the format that this sharnir reads", value)
-    return VERSION
+def array(items: Schema, count: int | None = None) -> Schema:
+    return {"type": "array", "items": items, **({} if count is None else {"minItems": count, "maxItems": count})}
 
 
-class CouplingFields(Fields):
-    """x = ratio · (coordinate of the leader) + offset; both joints of one coordinate."""
-
-    leader: Name
-    ratio: Number = 1.0
-    offset: Number = 0.0
+def by_name(of: Schema) -> Schema:
+    return {"type": "object", "additionalProperties": of}
 
 
-class ModelFields(Fields):
-    """A mechanism. SI units: metres, kilograms, seconds, newtons, radians."""
-
-    sharnir: Annotated[int, *leaf(version, {"const": VERSION})] = VERSION
-    """Version of the format."""
-    name: Text = "model"
-    gravity: Vector = (0.0, 0.0, -9.81)
-    """Acceleration of free fall in the world, m/s²."""
-    numbering: Annotated[str, *leaf(checks.one_of(*NUMBERINGS), {"enum": list(NUMBERINGS)})] = "depth-first"
-    """How bodies are numbered."""
-    base_motion: PoseByFormulas | None = None
-    """Pose of the ground in the world, formulas of t."""
-    parameters: dict[Name, Annotated[float, *leaf(checks.endless_number, NUMBER)]] = Field(default_factory=dict)
-    """Numbers that formulas read as parameter.name."""
-    bodies: dict[Name, BodyFields] = Field(default_factory=dict)
-    """Bodies by name; the base is called ground."""
-    frames: dict[Name, FrameFields] = Field(default_factory=dict)
-    """Named places on bodies."""
-    joints: dict[Name, JointField] = Field(default_factory=dict)
-    """Joints by name, in any order and direction; joints that close loops too."""
-    floating: Names = ()
-    """Bodies that float: short for a free joint to the ground, named body + ' float'."""
-    couplings: dict[Name, CouplingFields] = Field(default_factory=dict)
-    """Joints that follow others, by the name of the follower."""
-    forces: dict[Name, ForceField] = Field(default_factory=dict)
-    """Forces by name."""
-    constraints: dict[Name, ConstraintField] = Field(default_factory=dict)
-    """What ties the motion down beyond joints, by name."""
-    visuals: list[VisualFields] = Field(default_factory=list)
-    """What to draw."""
-    fixed_joints: dict[Name, FixedJointFields] = Field(default_factory=dict)
-    """Fixed joints of an imported file whose links were merged."""
-    keyframes: dict[Name, Many] = Field(default_factory=dict)
-    """Positions by name: all coordinates in order."""
-    simulation: SimulationFields | None = None
-    """How to simulate it."""
+def either(*schemas: Schema) -> Schema:
+    return {"anyOf": list(schemas)}
 
 
-def json_schema() -> dict[str, Any]:
+def ref(name: str) -> Schema:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+TEXT, NAME = {"type": "string"}, {"type": "string", "minLength": 1}
+NUMBER, FORMULA, POSE = ref("number"), ref("formula"), ref("PoseEntry")
+END = either(NUMBER, {"type": "null"})
+ONE_MOTION = (FORMULA, ref("LongFormula"), ref("PoseFormula"))
+SHARED: dict[str, Schema] = {
+    "number": either({"type": "number"}, {"type": "string", "description": "a constant such as pi/2"}),
+    "formula": either({"type": "string", "description": "a formula such as 0.3*sin(2*t)"}, {"type": "number"}),
+}
+SCHEMAS: dict[type[kinds.Kind], Callable[[Any], Schema]] = {
+    kinds.Scalar: lambda kind: NUMBER,
+    kinds.Vector: lambda kind: array(NUMBER, kind.count),
+    kinds.ScalarOrVector: lambda kind: either(NUMBER, array(NUMBER)),
+    kinds.Limits: lambda kind: array(either(END, array(END, 2))),
+    kinds.Matrix: lambda kind: either(*map(_of_shape, kind.shapes)),
+    kinds.Whole: lambda kind: {"type": "integer", **_present(minimum=kind.at_least, maximum=kind.at_most)},
+    kinds.Flag: lambda kind: {"type": "boolean"},
+    kinds.Text: lambda kind: TEXT,
+    kinds.FilePath: lambda kind: TEXT,
+    kinds.Name: lambda kind: NAME,
+    kinds.Names: lambda kind: array(TEXT),
+    kinds.Choice: lambda kind: {"enum": list(kind.words)},
+    kinds.AxisValue: lambda kind: either({"enum": list(kinds.AXES)}, array(NUMBER, 3)),
+    kinds.PoseValue: lambda kind: either(POSE, array(NUMBER, 3)),
+    kinds.Function: lambda kind: either(FORMULA, ref("LongFormula")),
+    kinds.VectorFunction: lambda kind: either(array(FORMULA, 3), ref("LongVector")),
+    kinds.PoseFunction: lambda kind: ref("PoseFormula"),
+    kinds.DriveFunction: lambda kind: either(*ONE_MOTION, {**by_name(either(*ONE_MOTION)), "not": {"required": ["formula"]}}),
+    kinds.NamedFormula: lambda kind: array(FORMULA) if kind.several else FORMULA,
+    kinds.ByName: lambda kind: by_name(schema(kind.of)),
+    kinds.Rows: lambda kind: array(_row(kind)),
+    kinds.Elements: lambda kind: array(ref(kind.of.__name__)),
+    kinds.State: lambda kind: either(by_name(either(NUMBER, array(NUMBER))), array(NUMBER)),
+    kinds.Times: lambda kind: either(NUMBER, array(NUMBER), {"enum": [kind.word]}),
+    Parts: lambda kind: by_name(schema(Tagged(JOINTS, PartPlacement))),
+    kinds.Item: lambda kind: FORMULA,
+    kinds.Items: lambda kind: array(FORMULA, kind.count),
+    kinds.Where: lambda kind: by_name(FORMULA),
+    entries.Place: lambda kind: either(NAME, POSE, array(NUMBER, 3)),
+    entries.Record: lambda kind: ref(kind.of.__name__),
+    entries.Tagged: lambda kind: {"oneOf": [ref(_name(cls, kind.beside)) for cls in kind.classes]},
+    entries.Version: lambda kind: {"const": VERSION},
+}
+
+
+def schema(kind: kinds.Kind) -> Schema:
+    """What a value of this kind looks like."""
+    return of_kind(SCHEMAS, kind)(kind)
+
+
+def _of_shape(shape: tuple[int, ...]) -> Schema:
+    return NUMBER if not shape else array(_of_shape(shape[1:]), shape[0])
+
+
+def _row(kind: kinds.Rows) -> Schema:
+    required = [key for key, (_, default) in kind.columns.items() if default is None]
+    properties = {key: schema(of) for key, (of, _) in kind.columns.items()}
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def _present(**values: Any) -> Schema:
+    return {name: x for name, x in values.items() if x is not None}
+
+
+# --- entries --------------------------------------------------------------------------------------------------------------------
+def _entry(cls: type[Element], beside: type[Element] | None = None) -> Schema:
+    fields = file_fields(cls, beside)
+    tag = {"type": {"const": cls.tag}} if cls.tag else {}
+    return {
+        "type": "object",
+        "description": " ".join(cleandoc(cls.__doc__ or "").split("\n\n")[0].split()),
+        "properties": {**tag, **{one.key: ref(f"option {one.key}") if one.is_option else _field(one) for one in fields}},
+        "required": [*tag, *(one.key for one in fields if one.required)],
+        "additionalProperties": False,
+    }
+
+
+def _field(one: Described) -> Schema:
+    description = ", ".join(filter(None, (one.meaning, one.unit)))
+    return {**schema(one.kind), **({"description": description} if description else {})}
+
+
+def _name(cls: type[Element], beside: type[Element] | None) -> str:
+    return f"Part{cls.__name__}" if beside is PartPlacement else cls.__name__
+
+
+def json_schema() -> Schema:
     """The format for editors (docs/native_format.md)."""
-    schema = ModelFields.model_json_schema()
-    _describe(schema, ModelFields)
-    for cls in _inside(Fields):
-        if cls.__name__ in schema["$defs"]:
-            _describe(schema["$defs"][cls.__name__], cls)
-    schema = _for_editors(schema)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "sharnir model"}
+    definitions = dict(SHARED)
+    for cls in (entries.PoseEntry, entries.LongFormula, entries.LongVector, PoseFormula):
+        definitions[cls.__name__] = _entry(cls)
+    for beside in (JointPlacement, PartPlacement):
+        definitions |= {_name(cls, beside): _entry(cls, beside) for cls in JOINTS}
+    definitions |= {f"option {one.key}": _field(one) for cls in JOINTS for one in file_fields(cls) if one.is_option}
+    _define(ModelEntry, definitions)
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "sharnir model"}
+    return {**head, **definitions.pop("ModelEntry"), "$defs": definitions}
 
 
-def _inside(cls: type[Fields]) -> Iterator[type[Fields]]:
-    for below in cls.__subclasses__():
-        yield below
-        yield from _inside(below)
-
-
-def _describe(entry: dict[str, Any], cls: type[Fields]) -> None:
-    """What stands below each field, as its description."""
-    said: dict[str, str] = {}
-    for base in reversed(cls.__mro__):
-        if issubclass(base, Fields):
-            said |= _docstrings(base.__module__).get(base.__name__, {})
-    fields = entry["properties"]
-    for name in fields:
-        if name in said:
-            fields[name] = dict(sorted({**fields[name], "description": said[name]}.items()))
-
-
-@cache
-def _docstrings(module: str) -> dict[str, dict[str, str]]:
-    """{class: {field: what stands below it}}, read here: pydantic would read the sources whenever they are imported."""
-    out: dict[str, dict[str, str]] = {}
-    for cls in ast.parse(getsource(sys.modules[module])).body:
-        if isinstance(cls, ast.ClassDef):
-            for pair in pairwise(cls.body):
-                match pair:
-                    case ast.AnnAssign(target=ast.Name(id=field)), ast.Expr(value=ast.Constant(value=str(text))):
-                        out.setdefault(cls.name, {})[field] = cleandoc(text)
-    return out
-
-
-def _for_editors(schema: Any) -> Any:
-    """A field that may be left out must not be null (`x | None` is how Python says it), and a value that fits two
-    alternatives is no mistake, unless `type` tells them apart."""
-    if isinstance(schema, list):
-        return [_for_editors(x) for x in schema]
-    if not isinstance(schema, dict):
-        return schema
-    out = {key: _for_editors(x) for key, x in schema.items() if key != "title"}
-    if "oneOf" in out and "discriminator" not in out:
-        out["anyOf"] = out.pop("oneOf")
-    if out.get("default", 0) is None:
-        del out["default"]
-        choices = [x for x in out.pop("anyOf", []) if x != {"type": "null"}]
-        out = {**out, **choices[0]} if len(choices) == 1 else {**out, "anyOf": choices} if choices else out
-    return out
+def _define(cls: type[Element], definitions: dict[str, Schema]) -> None:
+    """The entry and all that its fields refer to."""
+    if cls.__name__ in definitions:
+        return
+    definitions[cls.__name__] = _entry(cls)
+    for one in file_fields(cls):
+        kind: Any = one.kind.of if isinstance(one.kind, kinds.ByName) else one.kind
+        for below in getattr(kind, "classes", [kind.of] if isinstance(kind, (entries.Record, kinds.Elements)) else []):
+            _define(below, definitions)
 
 
 def schema_text() -> str:
-    """Each definition on its own lines."""
-    schema = json_schema()
-    definitions = schema.pop("$defs")
+    """Each definition on its own line."""
+    whole = json_schema()
+    definitions = whole.pop("$defs")
     lines = [f"  {_compact(name)}: {_compact(x)}" for name, x in definitions.items()]
-    head = [f" {_compact(key)}: {_compact(x)}" for key, x in schema.items()]
+    head = [f" {_compact(key)}: {_compact(x)}" for key, x in whole.items()]
     return "{\n" + ",\n".join(head) + ',\n "$defs": {\n' + ",\n".join(lines) + "\n }\n}\n"
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...trace import Number
+from ..element import Element, element, element_field, named
+from ..formulas import SignalFormula
+from ..joints.closing_rows import Row
+from ..values import NamedFormula, Text
 
 if TYPE_CHECKING:
     from ..motion import Motion
 
-Row = tuple[str, Number]
-"""What a row forbids, in a few words, and the number it keeps at zero."""
-
 
 class Constraint:
-    """Numbers that the motion keeps at zero. A subclass says which, on numbers of any kind."""
+    """Functions of the motion that are zero. A subclass defines them, on numbers of any kind: floats and symbols."""
 
     name: str | None = None
 
@@ -28,31 +28,55 @@ class Constraint:
         return ()
 
     def bodies(self) -> Sequence[str]:
-        """Names of bodies it speaks of, checked when it is added."""
+        """Names of the bodies it refers to, checked when it is added."""
         return ()
 
     def joints(self) -> Sequence[str]:
         return ()
 
 
-class UserConstraint(Constraint):
-    """g(q, t) = 0: a plain Python function of one argument, `sharnir.Motion`, that reads positions and returns what is
-    kept at zero, a number or several."""
+class ConstraintElement(Element, Constraint):
+    """A constraint of the library."""
 
-    def __init__(self, function: Callable[[Any], Any], name: str | None = None) -> None:
-        self.function = function
-        self.name = name or _name_of(function)
+    def bodies(self) -> Sequence[str]:
+        return named(self, "body")
+
+    def joints(self) -> Sequence[str]:
+        return named(self, "joint")
+
+
+ZERO = NamedFormula(SignalFormula, example="sharnir.SignalFormula('position.hand.z - 0.05')")
+
+
+@element("position")
+class UserConstraint(ConstraintElement):
+    """g(q, t) = 0: a function of `sharnir.Motion` that reads positions and returns one number or several."""
+
+    function: Callable[[Any], Any] = element_field(
+        ZERO, key="zero", meaning="a function of t and of positions (q.elbow, position.hand.z …) that is zero"
+    )
+    name: str | None = element_field(Text(), default=None, key="")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.__dict__["name"] = self.name or name_of(self.function)
 
     def positions(self, on: Motion) -> Sequence[Row]:
         return _rows(self.function(on))
 
 
-class SpeedConstraint(Constraint):
-    """a(q, t)·v = b(q, t): a function that reads positions and, linearly, speeds, and returns what is kept at zero."""
+@element("speed")
+class SpeedConstraint(ConstraintElement):
+    """a(q, t)·v = b(q, t): a function that reads positions and, linearly, speeds, and returns one number or several."""
 
-    def __init__(self, function: Callable[[Any], Any], name: str | None = None) -> None:
-        self.function = function
-        self.name = name or _name_of(function)
+    function: Callable[[Any], Any] = element_field(
+        ZERO, key="zero", meaning="a function, linear in speeds (v.elbow, velocity.hand.x …), that is zero"
+    )
+    name: str | None = element_field(Text(), default=None, key="")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.__dict__["name"] = self.name or name_of(self.function)
 
     def speeds(self, on: Motion) -> Sequence[Row]:
         return _rows(self.function(on))
@@ -64,6 +88,7 @@ def _rows(values: Any) -> list[Row]:
     return [(f"row {k + 1}", value) for k, value in enumerate(values)]
 
 
-def _name_of(function: Any) -> str | None:
+def name_of(function: Any) -> str | None:
+    """The name of a function as the name of the element made of it; a lambda has none."""
     name = getattr(function, "__name__", "<lambda>")
     return None if name == "<lambda>" else name

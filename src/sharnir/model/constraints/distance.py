@@ -1,4 +1,4 @@
-"""A rod without mass between two points."""
+"""A massless rod between two points."""
 
 from __future__ import annotations
 
@@ -6,37 +6,31 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...errors import ModelError
-from ...kernels.algebra import dot, sub
-from ..forces.base import positive
-from ..pose import vector3
-from .base import Constraint, Row
+from ...kernels.algebra import ZERO3, dot, sub
+from ..element import element, element_field
+from ..values import Name, Scalar, Text, Vector
+from .base import ConstraintElement, Row
 
 if TYPE_CHECKING:
     from ..motion import Motion
 
-ORIGIN = (0.0, 0.0, 0.0)
 
+@element("distance")
+class Distance(ConstraintElement):
+    """Two points stay at a fixed distance. The row is (d·d − length²)/(2·length), so that its multiplier is the force in
+    the rod."""
 
-class Distance(Constraint):
-    """Two points stay `length` apart. The row is (d·d − length²)/(2·length), so that its multiplier is the force in the rod."""
+    a: str = element_field(Name("body"), meaning="body (or ground) at one end")
+    b: str = element_field(Name("body"), meaning="body (or ground) at the other end")
+    at_a: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="the point on a, in its axes")
+    at_b: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="the point on b, in its axes")
+    length: float = element_field(Scalar(above=0.0), default=1.0, unit="m", meaning="distance of the points")
+    name: str | None = element_field(Text(), default=None, key="")
 
-    def __init__(
-        self,
-        a: str,
-        b: str,
-        at_a: Sequence[float] = ORIGIN,
-        at_b: Sequence[float] = ORIGIN,
-        length: float = 1.0,
-        name: str | None = None,
-    ) -> None:
-        self.a, self.b, self.name = a, b, name
-        self.at_a, self.at_b = vector3(at_a, "distance: at_a"), vector3(at_b, "distance: at_b")
-        self.length = positive(length, "distance: length", zero=False)
-        if a == b:
-            raise ModelError(f"distance: both points are on {a!r}; it would constrain nothing")
-
-    def bodies(self) -> Sequence[str]:
-        return self.a, self.b
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.a == self.b:
+            raise ModelError(f"{self.label}: both points are on {self.a!r}; it would constrain nothing")
 
     def positions(self, on: Motion) -> Sequence[Row]:
         d = sub(on.pose(self.b) @ self.at_b, on.pose(self.a) @ self.at_a)

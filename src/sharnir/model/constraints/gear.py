@@ -1,4 +1,4 @@
-"""Coordinates that are tied to one another, all kept."""
+"""Coordinates that are tied to one another, none of them eliminated."""
 
 from __future__ import annotations
 
@@ -7,21 +7,27 @@ from typing import TYPE_CHECKING
 
 from ...errors import ModelError
 from ...trace import Number
-from .base import Constraint, Row
+from ..element import element, element_field
+from ..values import ByName, Scalar, Text
+from .base import ConstraintElement, Row
 
 if TYPE_CHECKING:
     from ..motion import Motion
 
 
-class Gear(Constraint):
+@element("gear")
+class Gear(ConstraintElement):
     """Σ ratio·x = offset over joints of one coordinate: gears, differentials, belts. All coordinates stay; the force in the
-    teeth is an output. (Where a follower needs no coordinate of its own, `Model.couple` is quicker.)"""
+    teeth is an output. (Where a follower needs no coordinate of its own, `Model.couple` is faster.)"""
 
-    def __init__(self, ratios: Mapping[str, float], offset: float = 0.0, name: str | None = None) -> None:
-        if len(ratios) < 2:
-            raise ModelError(f"gear: at least two joints are tied together, got {list(ratios)}")
-        self.ratios = {joint: float(ratio) for joint, ratio in ratios.items()}
-        self.offset, self.name = float(offset), name
+    ratios: Mapping[str, float] = element_field(ByName(Scalar()), meaning="the ratio of each joint, by its name")
+    offset: float = element_field(Scalar(), default=0.0, unit="rad, m", meaning="the sum of ratio times coordinate")
+    name: str | None = element_field(Text(), default=None, key="")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(self.ratios) < 2:
+            raise ModelError(f"{self.label}: at least two joints are tied together, got {list(self.ratios)}")
 
     def joints(self) -> Sequence[str]:
         return tuple(self.ratios)

@@ -5,50 +5,58 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..pose import vector3
-from .base import Constraint, Row
+from ...kernels.algebra import ZERO3
+from ...trace import Number
+from ..body import GROUND
+from ..element import element, element_field
+from ..values import Function, Name, Text, Vector
+from .base import ConstraintElement, Row
 
 if TYPE_CHECKING:
     from ..motion import Motion
 
-ORIGIN = (0.0, 0.0, 0.0)
+Surface = Callable[[Any, Any, Any, Any], Any]
+SURFACE = Function(("x", "y", "z", "t"))
 
 
-class PointOnSurface(Constraint):
-    """surface(x, y, z, t) = 0 for a point of a body; x, y, z in the axes of `of`, "ground" by default."""
+class _Point(ConstraintElement):
+    """A point of `body` seen in the axes of `of`."""
 
-    def __init__(
-        self,
-        body: str,
-        surface: Callable[[Any, Any, Any, Any], Any],
-        at: Sequence[float] = ORIGIN,
-        of: str = "ground",
-        name: str | None = None,
-    ) -> None:
-        self.body, self.of, self.name = body, of, name
-        self.surfaces: tuple[Callable[[Any, Any, Any, Any], Any], ...] = (surface,)
-        self.at = vector3(at, "point on a surface: at")
+    if TYPE_CHECKING:
+        body: str
+        at: Sequence[float]
+        of: str
 
-    def bodies(self) -> Sequence[str]:
-        return self.body, self.of
+    def point(self, on: Motion) -> tuple[Number, ...]:
+        """x, y, z, t"""
+        return (*(on.pose(self.of).inverse() @ (on.pose(self.body) @ self.at)), on.t)
+
+
+@element("point-on-surface")
+class PointOnSurface(_Point):
+    """A point of a body on a surface, surface(x, y, z, t) = 0."""
+
+    body: str = element_field(Name("body"), meaning="the body the point is fixed to")
+    surface: Surface = element_field(SURFACE, meaning="a function of x, y, z and t that is zero on the surface")
+    at: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="the point, in the body's axes")
+    of: str = element_field(Name("body"), default=GROUND, meaning="the body in whose axes x, y, z are")
+    name: str | None = element_field(Text(), default=None, key="")
 
     def positions(self, on: Motion) -> Sequence[Row]:
-        x, y, z = on.pose(self.of).inverse() @ (on.pose(self.body) @ self.at)
-        names = ("surface",) if len(self.surfaces) == 1 else ("first surface", "second surface")
-        return [(name, f(x, y, z, on.t)) for name, f in zip(names, self.surfaces, strict=True)]
+        return [("surface", self.surface(*self.point(on)))]
 
 
-class PointOnCurve(PointOnSurface):
-    """A curve as the section of two surfaces."""
+@element("point-on-curve")
+class PointOnCurve(_Point):
+    """A point of a body on the intersection of two surfaces."""
 
-    def __init__(
-        self,
-        body: str,
-        first: Callable[[Any, Any, Any, Any], Any],
-        second: Callable[[Any, Any, Any, Any], Any],
-        at: Sequence[float] = ORIGIN,
-        of: str = "ground",
-        name: str | None = None,
-    ) -> None:
-        super().__init__(body, first, at, of, name)
-        self.surfaces = (first, second)
+    body: str = element_field(Name("body"), meaning="the body the point is fixed to")
+    first: Surface = element_field(SURFACE, meaning="a function of x, y, z and t that is zero on the first surface")
+    second: Surface = element_field(SURFACE, meaning="the same of the second surface")
+    at: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="the point, in the body's axes")
+    of: str = element_field(Name("body"), default=GROUND, meaning="the body in whose axes x, y, z are")
+    name: str | None = element_field(Text(), default=None, key="")
+
+    def positions(self, on: Motion) -> Sequence[Row]:
+        point = self.point(on)
+        return [("first surface", self.first(*point)), ("second surface", self.second(*point))]

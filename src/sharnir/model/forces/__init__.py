@@ -10,6 +10,7 @@ from .joint_spring import JointSpring
 from .motor import Motor
 from .spring_damper import SpringDamper
 from .stop import JointStop
+from .tendon import Tendon
 from .wrench import Wrench
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Motor",
     "PointGravity",
     "SpringDamper",
+    "Tendon",
     "UserForce",
     "Wrench",
 ]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...errors import ModelError
 from ...trace import Number, Symbol
+from ..element import Element, described, named
 
 if TYPE_CHECKING:
     from ..motion import Motion
@@ -17,45 +17,59 @@ Numbers = Mapping[str, Any]
 
 
 class Force:
-    """Something that pushes. A subclass says how, on numbers of any kind: floats when interpreted, symbols when compiled.
+    """Something that pushes. A subclass defines how, on numbers of any kind: floats when interpreted, symbols when compiled.
 
-    It says so in `act`; or in two steps, `numbers` and `formula`, and then ten thousand of them are traced as quickly as one.
+    It defines `act`; or the two steps `numbers` and `formula`, and then ten thousand of them are traced as fast as one.
     """
 
     name: str | None = None
 
     @property
     def has_function(self) -> bool:
-        """Whether a function of the user's has a say in it: it may do anything where it was not tried."""
+        """Whether it depends on a function of the user's, which may do anything where it was not evaluated."""
         return not self.alike or any(callable(x) and not isinstance(x, Symbol) for x in vars(self).values())
 
     def act(self, on: Motion) -> Number | None:
-        """Push bodies and joints through `on`; return the energy stored, nothing where none is."""
+        """Push bodies and joints through `on`; return the energy stored, None where there is none."""
         return self.formula(on, self.numbers(on))
 
     def numbers(self, on: Motion) -> Numbers:
-        """The numbers of its formula by field, complete and checked: what joints have of their own is filled in."""
+        """The numbers of its formula by field, with the options of joints in place of what was left at its default."""
         return {}
 
     def formula(self, on: Motion, n: Numbers) -> Number | None:
-        """`act` with these numbers, which may be symbols. Whatever else differs from force to force must be in the fields."""
+        """`act` with these numbers, which may be symbols. Everything else that differs from force to force must be a field."""
         raise NotImplementedError
 
     @property
     def alike(self) -> bool:
-        """Whether a force of the same class and fields but for numbers and names has the same formula."""
+        """Whether forces of this class whose fields differ in numbers and names only have the same formula."""
         return type(self).act is Force.act
 
     def parts(self, structure: Structure) -> Sequence[Force]:
-        """The forces it is made of, where one for all bodies would be as long as the model."""
+        """The forces it consists of, where one graph for all bodies would be as long as the model."""
         return (self,)
 
     def bodies(self) -> Sequence[str]:
-        """Names of bodies it speaks of, checked when it is added."""
+        """Names of the bodies it refers to, checked when it is added."""
         return ()
 
     def joints(self) -> Sequence[str]:
         return ()
+
+
+class ForceElement(Element, Force):
+    """A force of the library. Its numbers are all fields that are numbers or tuples of them."""
+
+    def bodies(self) -> Sequence[str]:
+        return named(self, "body")
+
+    def joints(self) -> Sequence[str]:
+        return named(self, "joint")
+
+    def numbers(self, on: Motion) -> Numbers:
+        fields = {one.name: getattr(self, one.name) for one in described(type(self))}
+        return {name: x for name, x in fields.items() if isinstance(x, (float, tuple))}
 
 
 class UserForce(Force):
@@ -68,17 +82,6 @@ class UserForce(Force):
 
     def act(self, on: Motion) -> Number | None:
         return self.function(on)
-
-
-def positive(x: Any, what: str, zero: bool = True) -> float:
-    """A finite number that is not negative (`zero=False`: positive)."""
-    try:
-        value = float(x)
-    except (TypeError, ValueError):
-        raise ModelError(f"{what}: expected a number, got {x!r}") from None
-    if not (0.0 <= value < float("inf")) or (value == 0.0 and not zero):
-        raise ModelError(f"{what}: expected a finite number {'not below' if zero else 'above'} zero, got {value}")
-    return value
 
 
 def value_of(x: Any, *args: Any) -> Any:

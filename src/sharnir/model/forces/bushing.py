@@ -3,51 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from ...errors import ModelError
-from ...kernels.algebra import cross, mtv, mv, neg, sub
+from ...kernels.algebra import add, cross, mtv, mv, neg, sub
 from ...trace import Number
+from ..element import element, element_field
 from ..motion import Motion
 from ..pose import Pose, Rotation
-from .base import Force, Numbers
+from ..values import HERE, Matrix, Name, PoseValue, Text
+from .base import ForceElement, Numbers
 from .joint_spring import moment_of_turn, rotation_vector
 
+MATRIX = Matrix(((), (6,), (6, 6)))
+Matrix6 = float | Sequence[float] | Sequence[Sequence[float]] | np.ndarray
 
-class Bushing(Force):
-    """Holds a frame of body b near a frame of body a: (force; moment) = −stiffness·(shift; turn) − damping·(its rates).
 
-    stiffness, damping: 6×6, six numbers (a diagonal) or one; in the axes of the frame on a. The turn is the rotation
-    vector from a's frame to b's; for turns that are not small the moment is the one that goes with the stored energy.
-    """
+@element("bushing")
+class Bushing(ForceElement):
+    """Holds a frame of body b near a frame of body a: (force; moment) = −stiffness·(shift; turn) − damping·(its rates), in the
+    axes of the frame on a. The turn is the rotation vector from a's frame to b's; for turns that are not small the moment is
+    the one that goes with the stored energy."""
 
-    def __init__(
-        self,
-        a: str,
-        b: str,
-        at_a: Pose | None = None,
-        at_b: Pose | None = None,
-        stiffness: Any = 0.0,
-        damping: Any = 0.0,
-        name: str | None = None,
-    ) -> None:
-        self.a, self.b, self.name = a, b, name
-        self.at_a, self.at_b = at_a or Pose(), at_b or Pose()
-        self.stiffness, self.damping = _matrix(stiffness, "stiffness"), _matrix(damping, "damping")
-        if a == b:
-            raise ModelError(f"bushing: both frames are on {a!r}; it would push nothing")
+    a: str = element_field(Name("body"), meaning="body (or ground) of one frame")
+    b: str = element_field(Name("body"), meaning="body (or ground) of the other frame")
+    at_a: Pose = element_field(PoseValue(), default=HERE, meaning="the frame on a")
+    at_b: Pose = element_field(PoseValue(), default=HERE, meaning="the frame on b")
+    stiffness: Matrix6 = element_field(
+        MATRIX, default=0.0, unit="N/m, N m/rad", meaning="one number, six (a diagonal) or 6×6: forces, then moments"
+    )
+    damping: Matrix6 = element_field(
+        MATRIX, default=0.0, unit="N s/m, N m s/rad", meaning="one number, six (a diagonal) or 6×6: forces, then moments"
+    )
+    name: str | None = element_field(Text(), default=None, key="")
 
-    def bodies(self) -> Sequence[str]:
-        return self.a, self.b
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for what in ("stiffness", "damping"):
+            self.__dict__[what] = self._shortest(what)
+        if self.a == self.b:
+            raise ModelError(f"{self.label}: both frames are on {self.a!r}; it would push nothing")
+
+    def _shortest(self, what: str) -> Matrix6:
+        """A symmetric, positive semidefinite matrix: by one number or by its diagonal where that gives all of it."""
+        a = np.asarray(getattr(self, what))
+        full = a if a.ndim == 2 else np.diag(np.broadcast_to(a, 6))
+        size = np.abs(full).max()
+        if np.abs(full - full.T).max() > 1e-12 * size or np.linalg.eigvalsh(full).min() < -1e-12 * max(size, 1e-300):
+            raise ModelError(f"{self.label}: {what}: the matrix must be symmetric and positive semidefinite")
+        diagonal = np.diag(full).tolist()
+        if repr(np.diag(diagonal).tolist()) != repr(full.tolist()):
+            return tuple(map(tuple, full.tolist()))
+        return diagonal[0] if repr(diagonal) == repr(diagonal[:1] * 6) else tuple(diagonal)
 
     def numbers(self, on: Motion) -> Numbers:
         poses = {name: (*at.position, *at.rotation.entries) for name, at in (("at_a", self.at_a), ("at_b", self.at_b))}
         return {**poses, "stiffness": _entries(self.stiffness), "damping": _entries(self.damping)}
 
     def formula(self, on: Motion, n: Numbers) -> Number:
-        at_a, at_b = (Pose(x[:3], Rotation._made(x[3:])) for x in (n["at_a"], n["at_b"]))
+        at_a, at_b = (Pose(x[:3], Rotation(x[3:])) for x in (n["at_a"], n["at_b"]))
         A, B = on.pose(self.a) @ at_a, on.pose(self.b) @ at_b
         axes = A.rotation.entries  # frame of a -> world
         turn = (A.rotation.T @ B.rotation).entries
@@ -62,30 +77,15 @@ class Bushing(Force):
         wrench = [-(k + c) for k, c in zip(elastic_wrench, _times(n["damping"], rate), strict=True)]
         force, moment = mv(axes, wrench[:3]), mv(axes, wrench[3:])
         on.push(self.b, force, at_b.position, moment)
-        # equal and opposite at the same place, so that no moment appears from nowhere
+        # equal and opposite at the same point, so that angular momentum is conserved
         arm = sub(B.position, A.position)
-        on.push(self.a, neg(force), at_a.position, neg(_sum(moment, cross(arm, force))))
+        on.push(self.a, neg(force), at_a.position, neg(add(moment, cross(arm, force))))
         return 0.5 * _dot(elastic, x)
 
 
-def _matrix(x: Any, what: str) -> np.ndarray:
-    try:
-        a = np.asarray(x, dtype=float)
-    except (TypeError, ValueError):
-        raise ModelError(f"bushing: {what}: expected numbers, got {x!r}") from None
-    if a.ndim < 2:
-        a = np.diag(np.broadcast_to(a, 6)) if a.shape in ((), (6,)) else a
-    if a.shape != (6, 6) or not np.isfinite(a).all():
-        raise ModelError(f"bushing: {what}: expected one finite number, six, or 6×6; got shape {np.shape(x)}")
-    if np.abs(a - a.T).max() > 1e-12 * np.abs(a).max() or np.linalg.eigvalsh(a).min() < -1e-12 * max(np.abs(a).max(), 1e-300):
-        raise ModelError(f"bushing: {what} must be symmetric and not negative")
-    return a
-
-
-def _entries(K: np.ndarray) -> list[float]:
-    """The diagonal, where there is nothing beside it; else row by row."""
-    diagonal = np.diag(K)
-    return (diagonal if np.count_nonzero(K) == np.count_nonzero(diagonal) else K.ravel()).tolist()
+def _entries(K: Matrix6) -> list[float]:
+    """The diagonal, or the matrix row by row."""
+    return np.broadcast_to(np.ravel(K), 6).tolist() if np.ndim(K) < 2 else np.ravel(K).tolist()
 
 
 def _times(K: Sequence[Number], x: Sequence[Number]) -> list[Number]:
@@ -96,10 +96,6 @@ def _times(K: Sequence[Number], x: Sequence[Number]) -> list[Number]:
 
 def _dot(x: Sequence[Number], y: Sequence[Number]) -> Number:
     return sum((a * b for a, b in zip(x, y, strict=True)), 0.0)
-
-
-def _sum(x: Sequence[Number], y: Sequence[Number]) -> tuple[Number, ...]:
-    return tuple(a + b for a, b in zip(x, y, strict=True))
 
 
 def _quaternion(R: Sequence[Number]) -> tuple[Number, ...]:

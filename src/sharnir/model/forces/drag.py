@@ -4,39 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...kernels.algebra import dot, scale, sub
+from ...kernels.algebra import ZERO3, dot, scale, sub
 from ...trace.functions import select, sqrt
-from ..motion import ORIGIN, Motion
-from ..pose import vector3
-from .base import Force, Numbers, positive
+from ..element import element, element_field
+from ..motion import Motion
+from ..values import Name, Scalar, Text, Vector
+from .base import ForceElement, Numbers
 
 
-class Drag(Force):
-    """Against the motion of a point of a body through a medium: −(linear + quadratic·|v|)·v; −angular·ω on its turning.
+@element("drag")
+class Drag(ForceElement):
+    """Opposes the motion of a point of a body through a medium: −(linear + quadratic·|v|)·v; −angular·ω on its rotation."""
 
-    wind: velocity of the medium in the world.  quadratic = ½·density·area·drag coefficient.
-    """
-
-    def __init__(
-        self,
-        body: str,
-        linear: float = 0.0,
-        quadratic: float = 0.0,
-        angular: float = 0.0,
-        at: Sequence[float] = ORIGIN,
-        wind: Sequence[float] = ORIGIN,
-        name: str | None = None,
-    ) -> None:
-        self.body, self.name = body, name
-        self.linear, self.quadratic = positive(linear, "drag: linear"), positive(quadratic, "drag: quadratic")
-        self.angular = positive(angular, "drag: angular")
-        self.at, self.wind = vector3(at, "drag: at"), vector3(wind, "drag: wind")
-
-    def bodies(self) -> Sequence[str]:
-        return (self.body,)
-
-    def numbers(self, on: Motion) -> Numbers:
-        return {name: getattr(self, name) for name in ("linear", "quadratic", "angular", "at", "wind")}
+    body: str = element_field(Name("body"), meaning="the body that moves through the medium")
+    linear: float = element_field(Scalar(at_least=0.0), default=0.0, unit="N s/m", meaning="force per speed")
+    quadratic: float = element_field(
+        Scalar(at_least=0.0), default=0.0, unit="N s²/m²", meaning="½ · density · area · drag coefficient"
+    )
+    angular: float = element_field(Scalar(at_least=0.0), default=0.0, unit="N m s/rad", meaning="moment per angular velocity")
+    at: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="the point, in the body's axes")
+    wind: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m/s", meaning="velocity of the medium in the world")
+    name: str | None = element_field(Text(), default=None, key="")
 
     def formula(self, on: Motion, n: Numbers) -> None:
         v = sub(on.point(self.body, n["at"])[1], n["wind"])

@@ -2,56 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...errors import ModelError
 from ...trace.functions import exp, tanh
+from ..element import element, element_field
 from ..motion import Motion
-from .base import Force, Numbers, positive
+from ..values import Name, Scalar
+from .base import ForceElement, Numbers
 
 
-class JointFriction(Force):
+@element("joint-friction")
+class JointFriction(ForceElement):
     """τ = −(C + (S − C)·exp(−(v/v_s)²))·tanh(v/slip) − viscous·v on every speed of a joint.
 
-    coulomb   C: force when sliding (default: the joint's own `friction`)
-    static    S: force at breakaway (default C: no dip);  stribeck  v_s: speed at which the dip is over
-    slip      speed at which tanh is near one. Below it the joint creeps instead of sticking: friction that is smooth
-              holds no position for ever. Small values make the equations stiff: choose "radau" then.
+    Below the slip speed the joint creeps instead of sticking: smooth friction holds no position for ever. Small values make
+    the equations stiff: choose "radau" then.
     """
 
-    def __init__(
-        self,
-        joint: str,
-        coulomb: float | None = None,
-        static: float | None = None,
-        stribeck: float = 0.1,
-        viscous: float = 0.0,
-        slip: float = 1e-3,
-    ) -> None:
-        self.joint = joint
-        self.coulomb = None if coulomb is None else positive(coulomb, "friction: coulomb")
-        self.static = None if static is None else positive(static, "friction: static")
-        self.stribeck = positive(stribeck, "friction: stribeck speed", zero=False)
-        self.viscous = positive(viscous, "friction: viscous")
-        self.slip = positive(slip, "friction: slip speed", zero=False)
-
-    def joints(self) -> Sequence[str]:
-        return (self.joint,)
+    joint: str = element_field(Name("joint"), meaning="the joint, or one coordinate of it: joint.coordinate")
+    coulomb: float | None = element_field(
+        Scalar(at_least=0.0), default=None, unit="N m, N", meaning="C: force when sliding; the joint's own friction by default"
+    )
+    static: float | None = element_field(
+        Scalar(at_least=0.0), default=None, unit="N m, N", meaning="S: force at breakaway; C by default, which means no dip"
+    )
+    stribeck: float = element_field(
+        Scalar(above=0.0), default=0.1, unit="rad/s, m/s", meaning="v_s: speed at which the dip is over"
+    )
+    viscous: float = element_field(
+        Scalar(at_least=0.0), default=0.0, unit="N m s/rad, N s/m", meaning="force per speed in addition"
+    )
+    slip: float = element_field(Scalar(above=0.0), default=1e-3, unit="rad/s, m/s", meaning="speed at which tanh is near one")
 
     def numbers(self, on: Motion) -> Numbers:
-        placed = on._joint(self.joint)
-        n = on._speed_count(placed)
-        own = placed.type
+        n, own = on.speed_count(self.joint), on.joint(self.joint)
         sliding = [self.coulomb] * n if self.coulomb is not None else own.per_speed("friction", n, f"joint {self.joint!r}")
         if not any(sliding) and not self.static and not self.viscous:
-            raise ModelError(f"friction in joint {self.joint!r}: say how much: coulomb=…, or the joint's own option `friction`")
+            raise ModelError(f"friction in joint {self.joint!r}: specify coulomb=…, or the joint's own option `friction`")
         dip = [0.0 if self.static is None else self.static - C for C in sliding]
-        own_fields = {name: getattr(self, name) for name in ("stribeck", "viscous", "slip")}
-        return {"coulomb": sliding, "static": dip, **own_fields}
+        return {**super().numbers(on), "coulomb": sliding, "static": dip}
 
     def formula(self, on: Motion, n: Numbers) -> None:
         tau = []
-        for speed, C, dip in zip(on._coordinates(on._joint(self.joint), 1), n["coulomb"], n["static"], strict=True):
+        for speed, C, dip in zip(on.speeds(self.joint), n["coulomb"], n["static"], strict=True):
             x = speed / n["stribeck"]
             level = C + dip * exp(-x * x)
             tau.append(-level * tanh(speed / n["slip"]) - n["viscous"] * speed)

@@ -1,16 +1,17 @@
-"""The pull of a distant or a near centre. Uniform gravity is a property of the model: Model(gravity=…)."""
+"""The attraction of a distant or a near centre. Uniform gravity is a property of the model: Model(gravity=…)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ...kernels.algebra import cross, dot, mv, scale, sub, sv
+from ...kernels.algebra import ZERO3, cross, dot, mv, scale, sub, sv
 from ...trace import Number
 from ...trace.functions import sqrt
-from ..motion import ORIGIN, Motion
-from ..pose import vector3
-from .base import Force, Numbers, positive
+from ..element import element, element_field
+from ..motion import Motion
+from ..values import Flag, Scalar, Vector
+from .base import Force, ForceElement, Numbers
 
 if TYPE_CHECKING:
     from ..body import Body
@@ -20,18 +21,19 @@ EARTH = 3.986004418e14
 """GM of the Earth, m³/s² (IERS Conventions 2010)."""
 
 
-class PointGravity(Force):
-    """Every body is pulled towards a centre: m·mu/r² at its centre of mass, and the moment of the field's gradient.
+@element("point-gravity")
+class PointGravity(ForceElement):
+    """Every body is attracted by a centre: m·mu/r² at its centre of mass, and the moment of the field's gradient.
 
-    mu: GM of the centre, m³/s²;  centre: where it is in the world;  gradient=False leaves the moment out.
-    Set Model(gravity=(0, 0, 0)) unless both are meant. The energy is −m·mu/r (that of the gradient's second order
-    term is included with the moment).
+    Set Model(gravity=(0, 0, 0)) unless both are meant. The energy is −m·mu/r (with the second-order term of the gradient
+    where the moment is included).
     """
 
-    def __init__(self, mu: float = EARTH, centre: Sequence[float] = ORIGIN, gradient: bool = True) -> None:
-        self.mu = positive(mu, "point gravity: mu", zero=False)
-        self.centre = vector3(centre, "point gravity: centre")
-        self.gradient = gradient
+    mu: float = element_field(
+        Scalar(above=0.0), default=EARTH, unit="m³/s²", meaning="GM of the centre; that of the Earth by default"
+    )
+    centre: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="the centre, in the world")
+    gradient: bool = element_field(Flag(), default=True, meaning="whether the moment of the field's gradient is included")
 
     def formula(self, on: Motion, n: Numbers) -> Number:
         return sum((part.formula(on, part.numbers(on)) for part in self.parts(on.structure)), 0.0)
@@ -41,7 +43,7 @@ class PointGravity(Force):
 
 
 class Pull(Force):
-    """What one body feels of it."""
+    """The force of the field on one body."""
 
     def __init__(self, field: PointGravity, body: Body) -> None:
         self.body, self.gradient = body.name, field.gradient

@@ -1,4 +1,4 @@
-"""Forces in groups: those of one shape are one graph, and arrays of what differs from one to the next."""
+"""Forces in groups: those of one shape share a graph; arrays hold what differs from one to the next."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from ...trace import Graph, Number, Symbol, call_traced
 from ..motion import Motion
 from .base import Force
-from .kinds import Kind, likeness
+from .kinds import Kind, signature
 from .layout import Layout
 from .shape import Shape, TracedForce, rebuilt
 
@@ -25,7 +25,7 @@ class Group:
 
     shape: Shape
     force: np.ndarray
-    """(n, answers): numbers of the forces that the answers of the shape are about, mostly one."""
+    """(n, outputs): indices of the forces that the outputs of the shape belong to, mostly one."""
     reads: np.ndarray
     """(n, reads): places in the flat motion."""
     numbers: np.ndarray
@@ -34,12 +34,12 @@ class Group:
     """(n, pushes): places in the flat vector of what is pushed."""
 
     def places_of(self, answer: str) -> np.ndarray:
-        """Where an answer goes: pushes to their places, the others to the number of the force."""
+        """Where an output goes: pushes to their places, the others to the index of the force."""
         return self.places if answer == "push" else self.force
 
 
 def grouped(structure: Structure, layout: Layout, forces: Mapping[str, Force]) -> list[Group]:
-    """Forces of the library by kind, each kind traced once; those of the user traced one by one, then put with their like."""
+    """Forces of the library by kind, each kind traced once; those of the user traced one by one, then grouped by equal graphs."""
 
     def integers(x: Any) -> np.ndarray:
         return np.array(x, dtype=np.int64)
@@ -49,7 +49,7 @@ def grouped(structure: Structure, layout: Layout, forces: Mapping[str, Force]) -
     alone: dict[Any, list[tuple[int, list[int], list[float], list[int]]]] = {}
     for number, (name, whole) in enumerate(forces.items()):
         for force in whole.parts(structure) if whole.alike else (whole,):
-            like = call_traced(likeness, [force, on], f"force {name!r}")
+            like = call_traced(signature, [force, on], f"force {name!r}")
             if like is not None:
                 if like.kind not in kinds:
                     kinds[like.kind] = Kind(structure, layout, force, name, like)
@@ -68,7 +68,7 @@ def grouped(structure: Structure, layout: Layout, forces: Mapping[str, Force]) -
 
 
 def joined(groups: Sequence[Group]) -> Group:
-    """Groups of a few forces as one force that does what they all do: so many shapes would be as many calls."""
+    """Groups of a few forces as one force that acts as all of them: every shape costs a call."""
     graph = Graph()
     reads: dict[int, Symbol] = {}
     numbers: list[Symbol] = []

@@ -11,55 +11,69 @@ from ...errors import ModelError
 from ...kernels.algebra import add, cross, dot, scale
 from ...trace import Number
 from ...trace.functions import atan2, cos, select, sin, sqrt
-from ..joints.base import Joint, per_coordinate
-from ..motion import Motion
-from .base import Force, Numbers
+from ..element import element, element_field
+from ..joints.base import OneOrMore, per_coordinate
+from ..motion import JointOptions, Motion
+from ..values import Function, Name, Scalar, ScalarOrVector
+from .base import Force, ForceElement, Numbers
 
 if TYPE_CHECKING:
     from ..structure import Structure
 
 
-class JointSpring(Force):
-    """Spring and damper on the coordinates of a joint: τ = −stiffness·(x − rest) − damping·ẋ, or by a law of your own.
+@element("joint-spring")
+class JointSpring(ForceElement):
+    """Spring and damper on the coordinates of a joint: τ = −stiffness·(x − rest) − damping·ẋ, or `law(x, v)` in its place.
 
-    stiffness, damping, rest   one number, or one per speed; for a ball joint `rest` is a quaternion and the spring
-                               answers the rotation vector from there
-    law                        function (x, speed) -> force, for a joint of one coordinate, in place of the three
+    On a ball joint the spring acts along the rotation vector from the rest position.
     """
 
-    def __init__(
-        self, joint: str, stiffness: Any = 0.0, damping: Any = 0.0, rest: Any = None, law: Callable[[Any, Any], Any] | None = None
-    ) -> None:
-        self.joint, self.stiffness, self.damping, self.rest, self.law = joint, stiffness, damping, rest, law
-
-    def joints(self) -> Sequence[str]:
-        return (self.joint,)
+    joint: str = element_field(Name("joint"), meaning="the joint, or one coordinate of it: joint.coordinate")
+    stiffness: OneOrMore = element_field(
+        ScalarOrVector(Scalar(endless=True)), default=0.0, unit="N m/rad, N/m", meaning="one number, or one per speed"
+    )
+    damping: OneOrMore = element_field(
+        ScalarOrVector(Scalar(endless=True)), default=0.0, unit="N m s/rad, N s/m", meaning="one number, or one per speed"
+    )
+    rest: OneOrMore | None = element_field(
+        ScalarOrVector(Scalar(endless=True)),
+        default=None,
+        unit="rad, m",
+        meaning="coordinate at which the spring is free, the reference position by default; of a ball joint a quaternion",
+    )
+    law: Callable[[Any, Any], Any] | None = element_field(
+        Function(("x", "v")),
+        default=None,
+        unit="N m, N",
+        meaning="force as a function of x and v, for a joint of one coordinate, in place of the three",
+    )
 
     def numbers(self, on: Motion) -> Numbers:
-        placed, label = on._joint(self.joint), f"spring of joint {self.joint!r}"
-        if not on._speeds(placed)[0]:
-            raise ModelError(f"{label}: the joint has no freedom, a spring there would move nothing")
-        n = on._speed_count(placed)
+        label = f"spring of joint {self.joint!r}"
+        if not on.moves(self.joint):
+            raise ModelError(f"{label}: the joint has no freedom, a spring in it would move nothing")
+        n = on.speed_count(self.joint)
         if self.law is not None:
             if n != 1:
                 raise ModelError(f"{label}: a law needs a joint of one coordinate, this one has {n} speeds")
             return {}
         stiffness = per_coordinate(self.stiffness, n, f"{label}: stiffness")
-        damping = [-c for c in per_coordinate(self.damping, n, f"{label}: damping")]  # so that −cv is one product with its power
+        damping = [
+            -c for c in per_coordinate(self.damping, n, f"{label}: damping")
+        ]  # so that −cv is one product, shared with its power
         if not any(stiffness):
             return {"stiffness": None, "damping": damping, "rest": None}
-        return {"stiffness": stiffness, "damping": damping, "rest": _rest(placed.type, self.rest, label)}
+        return {"stiffness": stiffness, "damping": damping, "rest": _rest(on.joint(self.joint), self.rest, label)}
 
     def formula(self, on: Motion, n: Numbers) -> Number:
-        placed = on._joint(self.joint)
-        x, v = on._coordinates(placed, 0), on._coordinates(placed, 1)
+        x, v = on.coordinates(self.joint), on.speeds(self.joint)
         if self.law is not None:
             on.torque(self.joint, self.law(x[0], v[0]))
             return 0.0
         tau = [c * speed for c, speed in zip(n["damping"], v, strict=True)]
         stored: Number = 0.0
         if n["stiffness"] is not None:
-            stretch, balls = _stretch(placed.type, x, n["rest"])
+            stretch, balls = _stretch(on.joint(self.joint), x, n["rest"])
             pull = [k * d for k, d in zip(n["stiffness"], stretch, strict=True)]
             stored = sum((0.5 * p * d for p, d in zip(pull, stretch, strict=True)), 0.0)
             for a in balls:
@@ -69,7 +83,7 @@ class JointSpring(Force):
         return stored
 
 
-def _rest(joint: Joint, rest: Any, label: str) -> Sequence[float]:
+def _rest(joint: JointOptions, rest: Any, label: str) -> Sequence[float]:
     """Where the spring is free, a number for every coordinate."""
     names = joint.q_names()
     if {"x", "y", "z", "qw"} <= set(names):
@@ -79,8 +93,8 @@ def _rest(joint: Joint, rest: Any, label: str) -> Sequence[float]:
     return per_coordinate(rest, len(names), f"{label}: rest")
 
 
-def _stretch(joint: Joint, x: Sequence[Number], rest: Sequence[Number]) -> tuple[list[Number], list[int]]:
-    """How far every coordinate is from rest; for a quaternion the rotation vector, in the moved axes. And where those stand."""
+def _stretch(joint: JointOptions, x: Sequence[Number], rest: Sequence[Number]) -> tuple[list[Number], list[int]]:
+    """How far every coordinate is from rest; for a quaternion the rotation vector, in the moved axes. And where those are."""
     names = joint.q_names()
     out: list[Number] = []
     balls: list[int] = []
@@ -97,7 +111,7 @@ def _stretch(joint: Joint, x: Sequence[Number], rest: Sequence[Number]) -> tuple
 
 
 def _relative(p: Sequence[Number], q: Sequence[Number]) -> tuple[Number, ...]:
-    """p⁻¹q: the turn from p to q, in the axes of p (and as its axis stands still, of q)."""
+    """p⁻¹q: the rotation from p to q, in the axes of p (and of q, which share the axis of rotation)."""
     w, x, y, z = p[0], -p[1], -p[2], -p[3]
     return (
         w * q[0] - x * q[1] - y * q[2] - z * q[3],
@@ -132,7 +146,7 @@ def moment_of_turn(turn: Sequence[Number], slope: Sequence[Number], sign: float)
 
 
 def own_springs(structure: Structure) -> dict[str, Force]:
-    """Springs and dampers that joints bring along by their options `damping`, `stiffness` and `rest`."""
+    """Springs and dampers that joints have by their options `damping`, `stiffness` and `rest`."""
     out: dict[str, Force] = {}
     springs = np.array([_any(joint.damping) or _any(joint.stiffness) for joint in structure.types], dtype=bool)
     for i in np.flatnonzero(springs[structure.type_of]).tolist():

@@ -1,4 +1,4 @@
-"""Forces of one kind: the same class and fields but for numbers and for the bodies and joints named. One trace serves all."""
+"""Forces of one kind: of one class, with fields that differ in numbers and names only. One trace serves all."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ if TYPE_CHECKING:
     from ..structure import Structure
 
 
-class Likeness(NamedTuple):
-    """What a force has in common with others of its kind, and what is its own."""
+class Signature(NamedTuple):
+    """The kind of a force, equal for all forces that share a trace, and what differs from force to force."""
 
     kind: tuple[Any, ...]
     rows: list[int]
-    """Of every body named its row, of every joint its first coordinate and its first speed."""
+    """The row of every body it names, then the first coordinate and the first speed of every joint."""
     numbers: Numbers
 
     def flat(self) -> Iterator[float]:
         for x in self.numbers.values():
-            if not _absent(x):
-                yield from _several(x)
+            if not _is_zero(x):
+                yield from _as_sequence(x)
 
 
-def likeness(force: Force, on: Motion) -> Likeness | None:
-    """Nothing where a force can only be traced by itself. `on` is asked for bodies and joints alone."""
+def signature(force: Force, on: Motion) -> Signature | None:
+    """None where a force must be traced by itself. Of `on` only bodies and joints are read."""
     bodies, joints = force.bodies(), force.joints()
     if not force.alike or len(set(bodies)) < len(bodies) or len(set(joints)) < len(joints):
         return None
     rows = [on._body(body) for body in bodies]
-    looks: list[Any] = [row == 0 for row in rows]
+    joints_seen: list[Any] = [row == 0 for row in rows]
     for joint in joints:
-        found = _look(on._joint(joint), on)
+        found = _joint_signature(on._joint(joint), on)
         if found is None:
             return None
-        looks.append(found[0])
+        joints_seen.append(found[0])
         rows += found[1]
     numbers = force.numbers(on)
     forms = tuple([(field, _form(x)) for field, x in numbers.items()])
@@ -52,16 +52,16 @@ def likeness(force: Force, on: Motion) -> Likeness | None:
         for field, x in vars(force).items()
         if field not in numbers and field != "name"
     ]
-    kind = (type(force), forms, tuple(fields), tuple(looks))
+    kind = (type(force), forms, tuple(fields), tuple(joints_seen))
     try:
         hash(kind)
     except TypeError:
         return None
-    return Likeness(kind, rows, numbers)
+    return Signature(kind, rows, numbers)
 
 
-def _look(placed: Any, on: Motion) -> tuple[tuple[Any, ...], list[int]] | None:
-    """How a joint looks to a force, whatever its place; nothing where its formulas or ratios are its own."""
+def _joint_signature(placed: Any, on: Motion) -> tuple[tuple[Any, ...], list[int]] | None:
+    """What a force sees of a joint apart from its place in the model, and that place; None where its formulas are its own."""
     whole, part = (placed.joint, (placed.k, placed.a)) if isinstance(placed, OneCoordinate) else (placed, None)
     if whole.follows or any(m.given is not None for m in whole.motions) or not whole.nv:
         return None
@@ -71,23 +71,23 @@ def _look(placed: Any, on: Motion) -> tuple[tuple[Any, ...], list[int]] | None:
     return (kinds, whole.q_names, whole.v_names, part), [int(s.q_first[i]), int(s.v_first[i])]
 
 
-def _several(x: Any) -> Sequence[float]:
+def _as_sequence(x: Any) -> Sequence[float]:
     return x if hasattr(x, "__len__") else (x,)
 
 
-def _absent(x: Any) -> bool:
-    return x is None or not any(_several(x))
+def _is_zero(x: Any) -> bool:
+    return x is None or not any(_as_sequence(x))
 
 
 def _form(x: Any) -> Any:
-    """How many numbers, and whether they are all zero: those leave no trace."""
-    return None if x is None else (len(x) if hasattr(x, "__len__") else 0, any(_several(x)))
+    """How many numbers, and whether they are all zero: zeros are not traced."""
+    return None if x is None else (len(x) if hasattr(x, "__len__") else 0, any(_as_sequence(x)))
 
 
 class Kind:
-    """The shape of a kind, and where a force of it reads and pushes, from the rows of what it names."""
+    """The shape of a kind, and where a force of it reads and pushes, given the rows of what it names."""
 
-    def __init__(self, structure: Structure, layout: Layout, force: Force, name: str, like: Likeness) -> None:
+    def __init__(self, structure: Structure, layout: Layout, force: Force, name: str, like: Signature) -> None:
         graph = Graph()
         symbols, numbers = _symbols(graph, like.numbers)
         traced = TracedForce(structure, graph, lambda on: force.formula(on, numbers), name)
@@ -102,7 +102,7 @@ class Kind:
                 for part, first in (("q", structure.q_first), ("v", structure.v_first))}  # fmt: skip
 
         def term(part: str, index: int) -> tuple[int, int, int]:
-            """(which row, times what, plus what) is the place of a number in its part; −1: it is the same for all."""
+            """(k, factor, offset): the place of a number in its part is factor · rows[k] + offset; k = −1: the same for all."""
             if part in ("q", "v"):
                 for k, (first, end) in enumerate(zip(joint[part], ends[part], strict=True)):
                     if first <= index < end:
@@ -115,7 +115,7 @@ class Kind:
         self._places = [(0, *term("velocity", 6 * row + c)) for row, c in traced.wrenches]
         self._places += [(layout.load_at, *term("v", a)) for a in traced.torques]
 
-    def add(self, number: int, like: Likeness) -> None:
+    def add(self, number: int, like: Signature) -> None:
         self.forces.append(number)
         self.rows.append(like.rows)
         self.numbers += like.flat()
@@ -133,13 +133,13 @@ def _at(rows: np.ndarray, terms: Sequence[tuple[int, int, int, int]]) -> np.ndar
 
 
 def _symbols(graph: Graph, numbers: Numbers) -> tuple[list[Symbol], dict[str, Any]]:
-    """The numbers as symbols, and by field; fields that are zero stay so."""
+    """The numbers as symbols, and by field; fields that are zero stay zeros."""
     made: list[Symbol] = []
 
     def symbol(x: Any) -> Any:
-        if _absent(x):
+        if _is_zero(x):
             return x
-        found = graph.inputs(len(_several(x)))
+        found = graph.inputs(len(_as_sequence(x)))
         made.extend(found)
         return found if hasattr(x, "__len__") else found[0]
 

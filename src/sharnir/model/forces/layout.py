@@ -1,4 +1,4 @@
-"""Everything that forces look at in one flat vector, and everything they push in another: where what stands."""
+"""The layout of two flat vectors: of everything that forces read, and of everything they push."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from ..structure import Structure
 
 WIDTH = {"r": 3, "G": 9, "velocity": 6}
-"""Numbers per body. These parts are the last ones, left out where no force looks at bodies."""
+"""Numbers per body. These parts come last and are left out where no force reads the motion of bodies."""
 
 
 class Layout:
@@ -27,5 +27,5 @@ class Layout:
         self.pushes = self.load_at + structure.nv
 
     def flat(self, motion: Mapping[str, Any]) -> list[Any]:
-        """The motion as one list of numbers of any kind, as far as it is given."""
+        """The motion as one list of numbers of any kind, as far as its parts are given."""
         return [x for part in self.sizes if part in motion for x in motion[part]]

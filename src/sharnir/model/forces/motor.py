@@ -2,54 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from ...errors import ModelError
 from ...trace.functions import maximum, minimum, tanh
+from ..element import element, element_field
 from ..motion import Motion
-from .base import Force, Numbers, positive, value_of
+from ..values import Flag, Function, Name, Scalar
+from .base import ForceElement, Numbers, value_of
 
 
-class Motor(Force):
-    """τ = torque + kp·(target − x) + kd·(target_speed − v), held within ±limit.
+@element("motor")
+class Motor(ForceElement):
+    """τ = torque + kp·(target − x) + kd·(target_speed − v), held within ±limit. For a joint of one coordinate."""
 
-    torque         a number, or a function (t, x, v)
-    target, target_speed   numbers, or functions of t
-    limit          largest force (default: the joint's own `effort`; None there too: no limit)
-    soft           True: the limit is reached smoothly (limit·tanh(τ/limit)), for stiff or high-order integrators
-    For a joint of one coordinate.
-    """
-
-    def __init__(
-        self,
-        joint: str,
-        torque: float | Callable[[Any, Any, Any], Any] = 0.0,
-        kp: float = 0.0,
-        kd: float = 0.0,
-        target: float | Callable[[Any], Any] = 0.0,
-        target_speed: float | Callable[[Any], Any] = 0.0,
-        limit: float | None = None,
-        soft: bool = False,
-    ) -> None:
-        self.joint, self.torque, self.target, self.target_speed, self.soft = joint, torque, target, target_speed, soft
-        self.kp, self.kd = positive(kp, "motor: kp"), positive(kd, "motor: kd")
-        self.limit = None if limit is None else positive(limit, "motor: limit", zero=False)
-
-    def joints(self) -> Sequence[str]:
-        return (self.joint,)
+    joint: str = element_field(Name("joint"), meaning="the joint, or one coordinate of it: joint.coordinate")
+    torque: float | Callable[[Any, Any, Any], Any] = element_field(
+        Function(("t", "x", "v"), or_number=True), default=0.0, unit="N m, N", meaning="a number, or a function of t, x, v"
+    )
+    kp: float = element_field(Scalar(at_least=0.0), default=0.0, unit="N m/rad, N/m", meaning="gain of position")
+    kd: float = element_field(Scalar(at_least=0.0), default=0.0, unit="N m s/rad, N s/m", meaning="gain of speed")
+    target: float | Callable[[Any], Any] = element_field(
+        Function(("t",), or_number=True), default=0.0, unit="rad, m", meaning="a number, or a function of t"
+    )
+    target_speed: float | Callable[[Any], Any] = element_field(
+        Function(("t",), or_number=True), default=0.0, unit="rad/s, m/s", meaning="a number, or a function of t"
+    )
+    limit: float | None = element_field(
+        Scalar(above=0.0), default=None, unit="N m, N", meaning="largest force; the joint's own effort by default"
+    )
+    soft: bool = element_field(
+        Flag(), default=False, meaning="reach the limit smoothly, limit·tanh(τ/limit), for stiff or high-order integrators"
+    )
 
     def numbers(self, on: Motion) -> Numbers:
-        placed = on._joint(self.joint)
-        if on._speed_count(placed) != 1:
-            raise ModelError(f"motor of joint {self.joint!r}: it needs one speed, the joint has {on._speed_count(placed)}")
-        given = {name: getattr(self, name) for name in ("torque", "target", "target_speed")}
-        limit = self.limit if self.limit is not None else placed.type.effort
-        return {"kp": self.kp, "kd": self.kd, "limit": limit, **{name: x for name, x in given.items() if not callable(x)}}
+        if on.speed_count(self.joint) != 1:
+            raise ModelError(f"motor of joint {self.joint!r}: it needs one speed, the joint has {on.speed_count(self.joint)}")
+        return {**super().numbers(on), "limit": self.limit if self.limit is not None else on.joint(self.joint).effort}
 
     def formula(self, on: Motion, n: Numbers) -> None:
-        placed = on._joint(self.joint)
-        x, v = on._coordinates(placed, 0), on._coordinates(placed, 1)
+        x, v = on.coordinates(self.joint), on.speeds(self.joint)
         t, limit = on.t, n["limit"]
         given = {"torque": self.torque, "target": self.target, "target_speed": self.target_speed, **n}
         tau = value_of(given["torque"], t, x[0], v[0])

@@ -1,4 +1,4 @@
-"""The formula of a force as a small graph of its own, which all forces of the same shape share."""
+"""The formula of a force as a small graph, which all forces of the same shape share."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .layout import WIDTH
 if TYPE_CHECKING:
     from ..structure import Structure
 
-ANSWERS = ("energy", "power", "ground", "excess")
-"""Beside the pushes: energy stored, power, the part of it that goes into the ground, and what the force adds or takes:
-power and rate of the energy together, zero for a conservative one."""
+OUTPUTS = ("energy", "power", "ground", "excess")
+"""Beside the pushes: energy stored, power, the part of it that goes into the ground, and the excess: power plus rate of the
+stored energy, zero for a conservative force."""
 
 
 class Shape:
-    """Inputs: what is read of the motion, then the numbers of the force. Outputs: "push" and the `ANSWERS`."""
+    """Inputs: what is read of the motion, then the numbers of the force. Outputs: "push" and the `OUTPUTS`."""
 
     def __init__(
         self, graph: Graph, reads: Sequence[Symbol], numbers: Sequence[Symbol], outputs: Mapping[str, Sequence[Number]]
@@ -36,7 +36,7 @@ class Shape:
 
     @cached_property
     def chooses(self) -> bool:
-        """Whether what it adds or takes depends on a choice: where it was tried says little about the rest."""
+        """Whether the excess depends on a `select`: values at a few states do not tell about the others."""
         return chooses(self.graph, self.outputs["excess"]) if "excess" in self.outputs else False
 
     @cached_property
@@ -61,7 +61,7 @@ class Shape:
 
 
 class TracedForce:
-    """One force on symbols: the places it reads, what it pushes where, and the answers about it."""
+    """One force on symbols: the places it reads, what it pushes where, and its outputs."""
 
     def __init__(self, structure: Structure, graph: Graph, act: Callable[[Motion], Any], name: str) -> None:
         on = Motion(structure, graph)
@@ -69,34 +69,34 @@ class TracedForce:
         self.graph = graph
         self.wrenches, self.torques = list(on.wrenches), list(on.torques)
         pushes = check_numbers([*on.wrenches.values(), *on.torques.values()], graph, "a force")
-        said = (0.0 if stored is None else stored, on.power, on.ground_power)
-        energy, power, ground = check_numbers(said, graph, "energy and power of a force")
+        given = (0.0 if stored is None else stored, on.power, on.ground_power)
+        energy, power, ground = check_numbers(given, graph, "energy and power of a force")
         excess = power + tangent((energy,), list(_flow(on, energy)))[0]
         self.outputs = (*pushes, energy, power, ground, excess)
         wanted = set(needed(graph, self.outputs))
         self.reads = {place: x for place, x in on.inputs.items() if x.index in wanted}
 
     def without_numbers(self) -> tuple[Form, list[float]]:
-        """What is left of the graph without its constants, to be compared with others, and the constants."""
+        """The graph without its constants, to be compared with others, and the constants."""
         return without_constants(self.graph, list(self.reads.values()), self.outputs)
 
 
 def rebuilt(form: Form) -> Shape:
-    """The shape of what `without_numbers` has left: constants have become inputs."""
+    """The shape of the result of `without_numbers`: constants are inputs."""
     graph, reads, numbers, outputs = with_constants_as_inputs(form)
     return Shape(graph, reads, numbers, by_name(outputs))
 
 
 def by_name(outputs: Sequence[Number]) -> dict[str, Sequence[Number]]:
-    """Pushes, then an answer each."""
-    n = len(outputs) - len(ANSWERS)
-    return {"push": outputs[:n], **{name: (x,) for name, x in zip(ANSWERS, outputs[n:], strict=True)}}
+    """Pushes, then one number for each other output."""
+    n = len(outputs) - len(OUTPUTS)
+    return {"push": outputs[:n], **{name: (x,) for name, x in zip(OUTPUTS, outputs[n:], strict=True)}}
 
 
 # --- how what is read changes in time -------------------------------------------------------------------------------------
 def _flow(on: Motion, energy: Number) -> Iterator[tuple[Symbol, Number]]:
-    """Everything the energy depends on, with its rate; what is missing for that is read now. Speeds have none here: energy
-    is stored by position."""
+    """Everything the energy depends on, with its rate; what the rates need is read in addition. Speeds have no rate here: energy
+    is a function of position."""
     wanted = set(needed(on._graph, [energy]))
     for (kind, index), x in list(on.inputs.items()):
         if x.index not in wanted:
@@ -115,7 +115,7 @@ def _flow(on: Motion, energy: Number) -> Iterator[tuple[Symbol, Number]]:
 
 
 def _coordinate_rate(on: Motion, index: int) -> Number:
-    """What the joint stage calls the rate of a coordinate, from the coordinates and speeds of its own motion."""
+    """The rate of a coordinate as the joint stage computes it, from the coordinates and speeds of its elementary motion."""
     s = on.structure
     j = s.joints
     m = int(s.motion_of[index])

@@ -6,57 +6,42 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...errors import ModelError
-from ...kernels.algebra import dot, scale, sub
+from ...kernels.algebra import ZERO3, dot, scale, sub
 from ...trace import Number
 from ...trace.functions import select, sqrt
-from ..motion import ORIGIN, Motion
-from ..pose import vector3
-from .base import Force, Numbers, positive
+from ..element import element, element_field
+from ..motion import Motion
+from ..values import Function, Name, Scalar, Text, Vector
+from .base import ForceElement, Numbers
 
 
-class SpringDamper(Force):
-    """Pulls two points together along the line between them.
+@element("spring-damper")
+class SpringDamper(ForceElement):
+    """Pulls two points together along the line between them: tension = stiffness·(distance − length) + damping·(rate of
+    distance), or `law(distance, rate)` in its place. Where the points meet the line has no direction and no force acts."""
 
-    tension = stiffness·(distance − length) + damping·(rate of distance), or `law(distance, rate)` in its place.
-    at_a, at_b: the points in the axes of their bodies. Where the points meet the line has no direction and no force acts.
-    """
+    a: str = element_field(Name("body"), meaning="body (or ground) at one end")
+    b: str = element_field(Name("body"), meaning="body (or ground) at the other end")
+    at_a: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="the point on a, in its axes")
+    at_b: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="the point on b, in its axes")
+    stiffness: float = element_field(Scalar(at_least=0.0), default=0.0, unit="N/m", meaning="stiffness of the spring")
+    damping: float = element_field(Scalar(at_least=0.0), default=0.0, unit="N s/m", meaning="damping coefficient")
+    length: float = element_field(Scalar(at_least=0.0), default=0.0, unit="m", meaning="free length of the spring")
+    law: Callable[[Any, Any], Any] | None = element_field(
+        Function(("length", "rate")),
+        default=None,
+        unit="N",
+        meaning="tension as a function of length and rate, in place of the three numbers",
+    )
+    name: str | None = element_field(Text(), default=None, key="")
 
-    def __init__(
-        self,
-        a: str,
-        b: str,
-        at_a: Sequence[float] = ORIGIN,
-        at_b: Sequence[float] = ORIGIN,
-        stiffness: float = 0.0,
-        damping: float = 0.0,
-        length: float = 0.0,
-        law: Callable[[Any, Any], Any] | None = None,
-        name: str | None = None,
-    ) -> None:
-        self.a, self.b, self.name, self.law = a, b, name, law
-        self.at_a, self.at_b = vector3(at_a, "spring-damper: at_a"), vector3(at_b, "spring-damper: at_b")
-        self.stiffness = positive(stiffness, "spring-damper: stiffness")
-        self.damping = positive(damping, "spring-damper: damping")
-        self.length = positive(length, "spring-damper: length")
-        if a == b:
-            raise ModelError(f"spring-damper: both ends are on {a!r}; it would push nothing")
-
-    def bodies(self) -> Sequence[str]:
-        return self.a, self.b
-
-    def numbers(self, on: Motion) -> Numbers:
-        return {name: getattr(self, name) for name in ("at_a", "at_b", "stiffness", "damping", "length")}
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.a == self.b:
+            raise ModelError(f"{self.label}: both ends are on {self.a!r}; it would push nothing")
 
     def formula(self, on: Motion, n: Numbers) -> Number:
-        a, va = on.point(self.a, n["at_a"])
-        b, vb = on.point(self.b, n["at_b"])
-        d = sub(b, a)
-        square = dot(d, d)
-        apart = square > 1e-300
-        distance = sqrt(select(apart, square, 1.0))
-        along = scale(d, select(apart, 1.0 / distance, 0.0))
-        distance = select(apart, distance, 0.0)
-        rate = dot(along, sub(vb, va))
+        distance, rate, along = line_between(on, (self.a, n["at_a"]), (self.b, n["at_b"]))
         if self.law is not None:
             tension, stored = self.law(distance, rate), 0.0
         else:
@@ -65,3 +50,16 @@ class SpringDamper(Force):
         on.push(self.a, scale(along, tension), n["at_a"])
         on.push(self.b, scale(along, -tension), n["at_b"])
         return stored
+
+
+def line_between(
+    on: Motion, a: tuple[str, Sequence[Number]], b: tuple[str, Sequence[Number]]
+) -> tuple[Number, Number, tuple[Number, ...]]:
+    """Length, its rate, and the unit vector from one point to the other; the zero vector where they meet."""
+    (x, u), (y, w) = on.point(*a), on.point(*b)
+    d = sub(y, x)
+    square = dot(d, d)
+    apart = square > 1e-300
+    length = sqrt(select(apart, square, 1.0))
+    along = scale(d, select(apart, 1.0 / length, 0.0))
+    return select(apart, length, 0.0), dot(along, sub(w, u)), along

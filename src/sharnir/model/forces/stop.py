@@ -1,67 +1,63 @@
-"""The end of a joint's travel: a stop that gives a little."""
+"""The end of a joint's travel: an elastic stop."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ...errors import ModelError
 from ...trace import Number
 from ...trace.functions import maximum, select
+from ..element import element, element_field
 from ..motion import Motion
-from .base import Force, Numbers, positive
+from ..values import Name, Scalar
+from .base import ForceElement, Numbers
 
 
-class JointStop(Force):
-    """Springs and dampers at both ends of the travel of a joint of one coordinate.
+@element("joint-stop")
+class JointStop(ForceElement):
+    """Springs and dampers at both ends of the travel of a joint of one coordinate. The force sets in smoothly, with a
+    continuous slope, so that integrators of high order need not reduce their step."""
 
-    low, high    the ends (default: the joint's own `limits`; None: no stop there)
-    stiffness    of the stop once it is fully met;  damping  likewise
-    onset        depth over which it comes in smoothly: the force grows with a continuous slope, so that integrators
-                 of high order keep their step
-    """
-
-    def __init__(
-        self,
-        joint: str,
-        low: float | None = None,
-        high: float | None = None,
-        stiffness: float = 1e5,
-        damping: float = 1e2,
-        onset: float = 1e-3,
-    ) -> None:
-        self.joint, self.low, self.high = joint, low, high
-        self.stiffness = positive(stiffness, "stop: stiffness", zero=False)
-        self.damping = positive(damping, "stop: damping")
-        self.onset = positive(onset, "stop: onset", zero=False)
-
-    def joints(self) -> Sequence[str]:
-        return (self.joint,)
+    joint: str = element_field(Name("joint"), meaning="the joint, or one coordinate of it: joint.coordinate")
+    low: float | None = element_field(
+        Scalar(endless=True),
+        default=None,
+        unit="rad, m",
+        meaning="lower end; none where only high is given; by default both ends are the joint's own limits",
+    )
+    high: float | None = element_field(
+        Scalar(endless=True), default=None, unit="rad, m", meaning="upper end; none where only low is given"
+    )
+    stiffness: float = element_field(
+        Scalar(above=0.0), default=1e5, unit="N m/rad, N/m", meaning="stiffness of the stop beyond the onset"
+    )
+    damping: float = element_field(
+        Scalar(at_least=0.0), default=1e2, unit="N m s/rad, N s/m", meaning="damping of the stop beyond the onset"
+    )
+    onset: float = element_field(Scalar(above=0.0), default=1e-3, unit="rad, m", meaning="depth over which the force sets in")
 
     def numbers(self, on: Motion) -> Numbers:
-        placed = on._joint(self.joint)
-        n = len(on._coordinates(placed, 0))
+        n = len(on.coordinates(self.joint))
         if n != 1:
             raise ModelError(f"stop in joint {self.joint!r}: it needs one coordinate, the joint has {n}")
-        low, high = self._ends(placed.type.limits)
-        return {"low": low, "high": high, "stiffness": self.stiffness, "damping": self.damping, "onset": self.onset}
+        low, high = self._ends(on.joint(self.joint).limits)
+        return {**super().numbers(on), "low": low, "high": high}
 
     def formula(self, on: Motion, n: Numbers) -> Number:
-        placed = on._joint(self.joint)
-        x, v = on._coordinates(placed, 0)[0], on._coordinates(placed, 1)[0]
+        (x,), (v,) = on.coordinates(self.joint), on.speeds(self.joint)
         tau: Number = 0.0
         stored: Number = 0.0
         for end, sign in ((n["low"], 1.0), (n["high"], -1.0)):
             if end is None:
                 continue
             depth = end - x if sign > 0.0 else x - end  # positive beyond the end
-            push, kept = self._push(depth, -sign * v, n)
-            tau, stored = tau + sign * push, stored + kept
+            push, energy = self._push(depth, -sign * v, n)
+            tau, stored = tau + sign * push, stored + energy
         on.torque(self.joint, tau)
         return stored
 
     def _push(self, depth: Number, rate: Number, n: Numbers) -> tuple[Number, Number]:
-        """Force and stored energy: cubic up to `onset`, straight beyond, twice smooth; the damper comes in with it."""
+        """Force and stored energy: cubic up to `onset`, straight beyond, twice differentiable; the damper sets in with it."""
         k, e = n["stiffness"], n["onset"]
         s = depth / e
         inside = depth > 0.0
@@ -70,7 +66,7 @@ class JointStop(Force):
         f = select(begun, s * s * s * (1.0 - 0.5 * s), s - 0.5)
         F = select(begun, s * s * s * s * (0.25 - 0.1 * s), 0.5 * s * s - 0.5 * s + 0.15)
         share = select(begun, s * s * (3.0 - 2.0 * s), 1.0)
-        push = maximum(k * e * f + n["damping"] * share * rate, 0.0)  # a stop does not hold back
+        push = maximum(k * e * f + n["damping"] * share * rate, 0.0)  # a stop does not pull
         return select(inside, push, 0.0), select(inside, k * e * e * F, 0.0)
 
     def _ends(self, limits: Any) -> tuple[float | None, float | None]:
@@ -79,7 +75,7 @@ class JointStop(Force):
             pair = limits[0] if hasattr(limits[0], "__len__") else limits
             low, high = (None if x is None or abs(x) == float("inf") else float(x) for x in pair)
         if low is None and high is None:
-            raise ModelError(f"stop in joint {self.joint!r}: say where: low=…, high=…, or the joint's own option `limits`")
+            raise ModelError(f"stop in joint {self.joint!r}: specify low=…, high=…, or the joint's own option `limits`")
         if low is not None and high is not None and not low < high:
             raise ModelError(f"stop in joint {self.joint!r}: low must be below high, got {low}, {high}")
         return low, high

@@ -1,4 +1,4 @@
-"""All forces of a model, in groups of one shape: what acts on bodies and joints, energy and power."""
+"""All forces of a model, in groups of one shape: loads on bodies and joints, energy and power."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ForceTable:
-    """Forces in the order they were added, after those that joints bring along (damping, stiffness)."""
+    """Forces in the order they were added, after the springs and dampers that joints have by their options."""
 
     def __init__(self, structure: Structure, forces: Mapping[str, Force]) -> None:
         self.forces = {**own_springs(structure), **forces}
@@ -30,7 +30,7 @@ class ForceTable:
         self.layout = Layout(structure)
         self.groups = grouped(structure, self.layout, self.forces)
         self.kinematic = any((group.reads >= self.layout.at["r"]).any() for group in self.groups)
-        """Whether any force looks at bodies, not at coordinates alone."""
+        """Whether any force reads the motion of bodies, not only coordinates and speeds."""
         self.on_ground = any(isinstance(group.shape.outputs["ground"][0], Symbol) for group in self.groups)
         """Whether any force pushes the ground."""
 
@@ -41,9 +41,9 @@ class ForceTable:
         return len(self.forces)
 
     def loads(self, motion: Mapping[str, Any]) -> tuple[dict[tuple[int, int], Number], dict[int, Number]]:
-        """What acts: {(row of body, component): value} in body axes at body origins, and {speed: value}.
+        """All loads: {(row of body, component): value} in body axes at body origins, and {speed: value}.
 
-        `motion`: flat lists "t", "q", "v", "r", "G", "velocity" of any numbers; "parameter" where they are not the model's.
+        `motion`: flat lists "t", "q", "v", "r", "G", "velocity" of any numbers; "parameter" where not the model's.
         """
         pushes: dict[int, Number] = {}
         for _, places, values in self._each("pushes", motion):
@@ -60,14 +60,14 @@ class ForceTable:
         return energy, power
 
     def excess(self, motion: Mapping[str, Any]) -> Sequence[Number]:
-        """Power of every force beyond what its stored energy gives back: nothing where it is conservative."""
+        """Power of every force plus the rate of its stored energy: zero where it is conservative."""
         out: list[Number] = [0.0] * len(self)
         for number, _, (x,) in self._each("excess", motion):
             out[number] += x
         return out
 
     def actions(self, motion: Mapping[str, Any]) -> dict[str, tuple[dict[tuple[int, int], Any], dict[int, Any]]]:
-        """What every force does by itself, as `loads` says it for all of them; on arrays of numbers too."""
+        """The loads of every force by itself, in the form of `loads`; on arrays of numbers too."""
         pushes: list[dict[int, Any]] = [{} for _ in self.names]
         for number, places, values in self._each("pushes", motion):
             _add(pushes[number], places, values)
@@ -88,7 +88,7 @@ class ForceTable:
         return W, tau
 
     def _each(self, answer: str, motion: Mapping[str, Any]) -> Iterator[tuple[int, list[int], tuple[Number, ...]]]:
-        """Of every force its number, the places it pushes, and an answer of its shape on these numbers."""
+        """Of every force its index, the places it pushes, and an output of its shape on these numbers."""
         values = self.layout.flat({"parameter": self.parameters, **motion})
         for number, shape, reads, numbers, places in self._one_by_one:
             expression: Expression = getattr(shape, answer)

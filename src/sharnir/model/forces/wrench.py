@@ -5,46 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...errors import ModelError
-from ..motion import ORIGIN, Motion
-from ..pose import vector3
-from .base import Force, Numbers, value_of
+from ...kernels.algebra import ZERO3
+from ..element import element, element_field
+from ..motion import Motion
+from ..values import Choice, Name, Text, Vector, VectorFunction
+from .base import ForceElement, Numbers, value_of
 
 
-class Wrench(Force):
-    """Force and moment at a point of a body.
+@element("wrench")
+class Wrench(ForceElement):
+    """Force and moment at a point of a body: numbers, or functions of t, or of (t, on) where `on` is a `Motion` to read the
+    state from; in files formulas of t and of signals (q.elbow, v.ball.wx, parameter.k, position.hand.z, velocity.hand.z)."""
 
-    force, moment   three numbers, or a function of t, or of (t, on) where `on` is a `Motion` to read the state from
-    at              the point, in the axes of the body
-    axes            "world" or "body": the axes of force and moment
-    """
-
-    def __init__(
-        self,
-        body: str,
-        force: Sequence[float] | Callable[..., Any] = ORIGIN,
-        moment: Sequence[float] | Callable[..., Any] = ORIGIN,
-        at: Sequence[float] = ORIGIN,
-        axes: str = "world",
-        name: str | None = None,
-    ) -> None:
-        self.body, self.force, self.moment, self.at, self.axes, self.name = body, force, moment, at, axes, name
-        if axes not in ("world", "body"):
-            raise ModelError(f"wrench on {body!r}: axes must be 'world' or 'body', got {axes!r}")
-        for what, x in (("force", force), ("moment", moment), ("at", at)):
-            if not callable(x):
-                vector3(x, f"wrench on {body!r}: {what}")
-
-    def bodies(self) -> Sequence[str]:
-        return (self.body,)
+    body: str = element_field(Name("body"), meaning="the body")
+    force: Sequence[float] | Callable[..., Any] = element_field(
+        VectorFunction(), default=ZERO3, unit="N", meaning="three numbers or a function"
+    )
+    moment: Sequence[float] | Callable[..., Any] = element_field(
+        VectorFunction(), default=ZERO3, unit="N m", meaning="three numbers or a function"
+    )
+    at: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="the point, in the body's axes")
+    axes: str = element_field(Choice(("world", "body")), default="world", meaning="the axes of force and moment")
+    name: str | None = element_field(Text(), default=None, key="")
 
     @property
     def alike(self) -> bool:
         return super().alike and not _reads_state(self.force) and not _reads_state(self.moment)
-
-    def numbers(self, on: Motion) -> Numbers:
-        given = {"force": self.force, "moment": self.moment, "at": self.at}
-        return {name: x for name, x in given.items() if not callable(x)}
 
     def formula(self, on: Motion, n: Numbers) -> None:
         given = {"force": self.force, "moment": self.moment, **n}

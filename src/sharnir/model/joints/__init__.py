@@ -1,18 +1,11 @@
-"""Joint types, one per file."""
+"""Joint types."""
 
-from .ball import Ball
+from .axes import Cylindrical, Planar, Prismatic, Revolute, Screw, Translation, Universal
 from .base import Joint
 from .compound import Compound
 from .constraint import ConstraintJoint
 from .custom import CustomJoint
-from .cylindrical import Cylindrical
-from .free import Free
-from .planar import Planar
-from .prismatic import Prismatic
-from .revolute import Revolute
-from .screw import Screw
-from .translation import Translation
-from .universal import Universal
+from .quaternion import Ball, Free
 from .weld import Weld
 
 __all__ = [

@@ -1,19 +1,25 @@
-"""What every joint type has in common: coordinates with names, drives, and the elementary motions it is made of."""
+"""What all joint types have in common: named coordinates, drives, options, and the elementary motions they consist of."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 
 from ...errors import ModelError, known
 from ...kernels import joint_stage as stage
-from ...trace import Expression, Graph, Number, call_traced, check_numbers, tangent
+from ...trace import Expression, Number
 from ...trace.functions import sqrt
-from ..pose import Axis, Pose, Rotation, unit_axis
+from ..element import Element, element, element_field
+from ..pose import Pose
+from ..values import DriveFunction, Limits, Scalar, ScalarOrVector
+from .closing_rows import Row
+
+OneOrMore = float | Sequence[float]
+Drive = Callable[[Any], Any] | Mapping[str, Callable[[Any], Any]] | None
 
 
 @dataclass(frozen=True)
@@ -34,62 +40,85 @@ class ElementaryMotion:
     """Moved by the coordinate of another joint."""
 
 
-class Joint:
-    """How one body may move relative to another. Subclasses say which motions it is made of.
+POSITIVE, ANY = ScalarOrVector(Scalar(at_least=0.0)), ScalarOrVector(Scalar(endless=True))
+"""Options: one number, or one for each speed (of `rest` for each coordinate)."""
+Q, F = "rad, m", "N m, N"
+"""Units of coordinates and forces of rotating and of sliding axes."""
 
-    motion      drives the joint in time: a function of t for a joint of one coordinate, else a mapping from
-                coordinate names to functions. A driven coordinate is no freedom; its force is an output.
-    damping     force per speed  } these act by themselves; one number, or one per speed. `rest`: where the spring is free
-    stiffness   force per unit   } (for a ball joint a quaternion; its spring answers the rotation vector)
-    armature    inertia of the drive's rotor, as the joint feels it (gear ratio squared), one number or one per speed
-    limits      (low, high), or one pair per coordinate   } kept with the joint: they act where the model has a
-    friction    dry friction, one number or one per speed } `JointStop` or `JointFriction`
-    effort, velocity   what the drive can do; kept with the joint
-    """
 
-    coordinates: tuple[str, ...] = ()
-    """Names of the coordinates before any of them is driven."""
-    _built: list[ElementaryMotion] | None = None
+@element()
+class Joint(Element):
+    """How one body may move relative to another. Subclasses define the elementary motions it consists of."""
 
-    def __init__(
-        self,
-        *,
-        motion: Any = None,
-        limits: Any = None,
-        damping: Any = 0.0,
-        friction: Any = 0.0,
-        stiffness: Any = 0.0,
-        rest: Any = 0.0,
-        armature: Any = 0.0,
-        effort: Any = None,
-        velocity: Any = None,
-    ) -> None:
-        self.motion = motion
-        self.limits = limits
-        self.damping = damping
-        self.friction = friction
-        self.stiffness = stiffness
-        self.rest = rest
-        self.armature = armature
-        self.effort = effort
-        self.velocity = velocity
+    _: KW_ONLY
+    motion: Drive = element_field(
+        DriveFunction(),
+        default=None,
+        meaning="drives the joint: a function of t, or functions by coordinate; a driven "
+        "coordinate is no freedom, its force is an output",
+    )
+    limits: Any = element_field(
+        Limits(), default=None, unit=Q, meaning="(low, high), or a pair per coordinate; they act where there is a joint stop"
+    )
+    damping: OneOrMore = element_field(POSITIVE, default=0.0, unit="N m s/rad, N s/m", meaning="force per speed")
+    friction: OneOrMore = element_field(
+        POSITIVE, default=0.0, unit=F, meaning="dry friction; it acts where there is a joint friction"
+    )
+    stiffness: OneOrMore = element_field(POSITIVE, default=0.0, unit="N m/rad, N/m", meaning="force per unit of the coordinate")
+    rest: OneOrMore = element_field(
+        ANY, default=0.0, unit=Q, meaning="coordinate at which the spring is free; of a ball joint a quaternion"
+    )
+    armature: OneOrMore = element_field(
+        POSITIVE, default=0.0, unit="kg m², kg", meaning="inertia of the drive's rotor, times the gear ratio squared"
+    )
+    effort: OneOrMore | None = element_field(ANY, default=None, unit=F, meaning="largest force of the drive")
+    velocity: OneOrMore | None = element_field(ANY, default=None, unit="rad/s, m/s", meaning="largest speed of the drive")
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """Names of the coordinates before any of them is driven."""
+        return ()
 
     # --- what a subclass provides -------------------------------------------------------------------------------------
     def motions(self, label: str) -> list[ElementaryMotion]:
         """The elementary motions, from the carrier's side to the moved body. `label` names the joint in errors."""
         raise NotImplementedError
 
-    def built(self, label: str) -> list[ElementaryMotion]:
-        """The motions, made once however many joints share this type; anew when one of its attributes was replaced."""
-        if self._built is None:
-            self.__dict__["_built"] = self.motions(label)
-        return self._built  # type: ignore[return-value]
+    def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
+        """What a cut joint puts on its two bodies: rows that are zero where `pose`, of the child's joint frame seen from the
+        parent's, is one the joint allows. A joint whose rows would need its own coordinates does not define this."""
+        raise ModelError(f"{label}: a {self.type_name} joint cannot be cut: its constraints need its own coordinates")
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        super().__setattr__(name, value)
-        self.__dict__["_built"] = None
+    def driven_pose(self, t: Number, label: str) -> Pose:
+        """The relative pose of a joint all of whose coordinates are driven."""
+        raise ModelError(f"{label}: a {self.type_name} joint driven like this cannot be cut")
 
     # --- what follows ---------------------------------------------------------------------------------------------------
+    @property
+    def can_be_cut(self) -> bool:
+        """Whether its constraints can be written without its coordinates; other joints close a loop by splitting a body."""
+        if self.motion is not None:
+            return not self.q_names() and type(self).driven_pose is not Joint.driven_pose
+        return type(self).closing_rows is not Joint.closing_rows
+
+    def built(self, label: str) -> list[ElementaryMotion]:
+        """The elementary motions, made once however many joints share this type."""
+        found = self.__dict__.get("_built")
+        if found is None:
+            found = self.__dict__["_built"] = self.motions(label)
+        return found
+
+    def driven(self, motion: Drive) -> Joint:
+        """A copy that is driven by `motion` instead of its own."""
+        out = copy(self)
+        out.__dict__.pop("_built", None)
+        out.__dict__["motion"] = motion
+        return out
+
+    @property
+    def label(self) -> str:
+        return f"{self.tag or type(self).__name__} joint"
+
     @property
     def type_name(self) -> str:
         return type(self).__name__
@@ -121,7 +150,7 @@ class Joint:
 
     @property
     def corrects_more(self) -> bool:
-        """Whether `normalize` does more than normalise quaternions."""
+        """Whether `normalize` does more than normalize quaternions."""
         return False
 
     def normalize(self, q: Sequence[Number], t: Number) -> list[Number]:
@@ -147,63 +176,28 @@ class Joint:
             return {self.coordinates[0]: self.motion}
         if not isinstance(self.motion, Mapping):
             raise ModelError(f"{label}: motion must be a function of t or a mapping from coordinate names, got {self.motion!r}")
-        for name, function in self.motion.items():
-            if name not in self.coordinates:
-                raise ModelError(f"{label}: no coordinate {name!r} to drive; it has {known(self.coordinates)}")
+        return self.checked_drives(self.motion, self.coordinates, label)
+
+    @staticmethod
+    def checked_drives(motion: Mapping[str, Any], names: Iterable[str], label: str) -> dict[str, Callable[[Any], Any]]:
+        for name, function in motion.items():
+            if name not in names:
+                raise ModelError(f"{label}: no coordinate {name!r} to drive; it has {known(names)}")
             if not callable(function):
                 raise ModelError(f"{label}: motion of {name!r} must be a function of t, got {function!r}")
-        return dict(self.motion)
+        return dict(motion)
 
     def per_speed(self, what: str, n: int, label: str) -> Sequence[float]:
         """An option of the joint, one number for each of its n speeds."""
-        values = per_coordinate(getattr(self, what), n, f"{label}: {what}")
-        if not all(0.0 <= x < math.inf for x in values):
-            raise ModelError(f"{label}: {what} must be finite and not negative, got {getattr(self, what)!r}")
-        return values
+        return per_coordinate(getattr(self, what), n, f"{label}: {what}")
 
     def __repr__(self) -> str:
-        return f"{self.type_name}({', '.join(self.q_names()) or 'no freedom'})"
-
-
-class AxisJoint(Joint):
-    """A joint made of turns and shifts about given axes, one after another."""
-
-    def steps(self, label: str) -> list[tuple[str, Axis, float, float]]:
-        """(coordinate, axis, radians per unit, metres per unit) in order."""
-        raise NotImplementedError
-
-    def motions(self, label: str) -> list[ElementaryMotion]:
-        drives = self.drives(label)
-        out: list[ElementaryMotion] = []
-        aligned = Rotation.identity()  # the axes reached so far, z along the last axis
-        for name, axis, turn, slide in self.steps(label):
-            wanted = Rotation.align_z(unit_axis(axis, f"{label}, {name}" if len(self.coordinates) > 1 else label))
-            out += fixed(Pose(rotation=aligned.T @ wanted))
-            aligned = wanted
-            kind = stage.SCREW if turn and slide else stage.TURN if turn else stage.SLIDE
-            if name in drives:
-                out.append(
-                    ElementaryMotion(
-                        kind, turn=turn, slide=slide, drive=trace_drive(drives[name], f"{label}: motion of {name!r}")
-                    )
-                )
-            else:
-                out.append(ElementaryMotion(kind, nq=1, nv=1, turn=turn, slide=slide))
-        return out + fixed(Pose(rotation=aligned.T))
+        return super().__repr__() if self.is_described else f"{self.type_name}({', '.join(self.q_names()) or 'no freedom'})"
 
 
 def fixed(placement: Pose) -> list[ElementaryMotion]:
     """A constant placement, or nothing where it is the identity."""
     return [] if placement.is_identity else [ElementaryMotion(stage.FIXED, placement=placement)]
-
-
-def trace_drive(function: Callable[[Any], Any], what: str) -> Expression:
-    """A function of time with its first two derivatives."""
-    graph = Graph()
-    t = graph.input()
-    value = check_numbers([call_traced(function, [t], what)], graph, what)
-    first = tangent(value, [(t, 1.0)])
-    return Expression(graph, [t], value + first + tangent(first, [(t, 1.0)]))
 
 
 def per_coordinate(value: Any, n: int, what: str) -> Sequence[float]:

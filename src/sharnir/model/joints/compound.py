@@ -3,97 +3,126 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import copy
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 
 from ...errors import ModelError, known
 from ...trace import Number
+from ..element import element, element_field
 from ..pose import Pose
-from .base import ElementaryMotion, Joint, fixed, per_coordinate
+from ..values import HERE, Fault, Kind
+from .base import ElementaryMotion, Joint, OneOrMore, fixed, per_coordinate
 
 Part = Joint | tuple[Joint, Pose]
+PARTS_ONLY = ("limits", "damping", "friction", "stiffness", "rest", "armature")
+"""Options that belong to the parts; the compound has those of its parts, one after another."""
 
 
-def _of_the_parts(name: str) -> Any:
-    """An option that only the parts have: read as one number per speed, part after part; refused for the whole."""
+class Parts(Kind):
+    """{part: joint} or {part: (joint, pose)}; held as the latter."""
+
+    def check(self, value: Any) -> dict[str, tuple[Joint, Pose]]:
+        if not isinstance(value, Mapping) or not value:
+            raise Fault(f"expected {{part: joint}} with at least one part, got {value!r}")
+        return {name: self._placed(name, part) for name, part in value.items()}
+
+    def _placed(self, name: Any, part: Any) -> tuple[Joint, Pose]:
+        joint, where = part if isinstance(part, tuple) and len(part) == 2 else (part, HERE)
+        if not isinstance(name, str) or not name:
+            raise Fault(f"a part needs a name, got {name!r}")
+        if not isinstance(joint, Joint) or not isinstance(where, Pose):
+            raise Fault(f"part {name!r} must be a joint or (joint, sharnir.Pose), got {part!r}")
+        return joint, where
+
+
+def _read_only(together: Callable[[Compound], Any]) -> Any:
+    """A property in place of a field of Joint."""
+    return property(together)
+
+
+def _of_the_parts(option: str) -> Any:
+    """An option of the parts, one number per speed, part after part."""
 
     def together(self: Compound) -> tuple[float, ...]:
         values: list[float] = []
         for part, joint, _ in self._moved():
-            values += per_coordinate(getattr(joint, name, 0.0), len(joint.v_names()), f"part {part!r}: {name}")
+            values += per_coordinate(getattr(joint, option), len(joint.v_names()), f"part {part!r}: {option}")
         return tuple(values)
 
-    return property(together, lambda self, value: _refuse(name, value))
+    return _read_only(together)
 
 
-def _refuse(name: str, value: Any) -> None:
-    """Joint's constructor may set the options to nothing, nobody to something."""
-    if value is not None and np.any(np.asarray(value) != 0.0):
-        raise ModelError(f"compound joint: give {name} to the part it belongs to, e.g. Revolute('x', {name}={value!r})")
+def _rest(self: Compound) -> tuple[float, ...]:
+    """One number per coordinate: where the springs of the parts are free."""
+    values: list[float] = []
+    for part, joint, _ in self._moved():
+        unset = isinstance(joint.rest, float) and joint.rest == 0.0
+        values += per_coordinate(joint.neutral() if unset else joint.rest, len(joint.q_names()), f"part {part!r}: rest")
+    return tuple(values)
 
 
+def _limits(self: Compound) -> list[tuple[float, float]] | None:
+    """A pair per coordinate, infinite where a part has none."""
+    pairs: list[tuple[float, float]] = []
+    for _, joint, _ in self._moved():
+        n = len(joint.q_names())
+        own: Any = (-np.inf, np.inf) if joint.limits is None else joint.limits
+        pairs += [(low, high) for low, high in own] if hasattr(own[0], "__len__") else [(own[0], own[1])] * n
+    return pairs if any(joint.limits is not None for joint, _ in self.parts.values()) else None
+
+
+@element("compound")
 class Compound(Joint):
-    """A chain of joints without bodies between: {part: joint} or {part: (joint, where)}, from the carrier outward.
+    """A chain of joints with no bodies between them, from the carrier outward.
 
-    `where` is the Pose of the part's frame in the frame the part before it moves. A coordinate is called by the name
-    of its part, or `part.coordinate` where the part has several. Drives, limits, damping … are those of the parts;
-    `motion={coordinate or part: f}` drives them from here as well.
+    A coordinate has the name of its part, or `part.coordinate` where the part has several. Drives, limits, damping … are
+    those of the parts; `motion={coordinate or part: f}` drives them from here as well.
     """
 
+    parts: Mapping[str, tuple[Joint, Pose]] = element_field(
+        Parts(), meaning="joints by part, each at the pose of its frame in the frame that the part before it moves"
+    )
     damping = _of_the_parts("damping")
     friction = _of_the_parts("friction")
     stiffness = _of_the_parts("stiffness")
     armature = _of_the_parts("armature")
+    rest = _read_only(_rest)
+    limits = _read_only(_limits)
 
-    def __init__(self, parts: Mapping[str, Part], **options: Any) -> None:
-        if not isinstance(parts, Mapping) or not parts:
-            raise ModelError(f"compound joint: expected {{part: joint}} with at least one part, got {parts!r}")
-        self.parts = tuple((name, *_placed(name, part)) for name, part in parts.items())
-        self.coordinates = tuple(full for name, joint, _ in self.parts for full in _names(name, joint, joint.coordinates))
+    def __init__(
+        self,
+        parts: Mapping[str, Part],
+        *,
+        motion: Mapping[str, Callable[[Any], Any]] | None = None,
+        effort: OneOrMore | None = None,
+        velocity: OneOrMore | None = None,
+        **options: Never,
+    ) -> None:
+        for name in options:
+            if name not in PARTS_ONLY:
+                raise TypeError(name)
+            example = f"Revolute('x', {name}={options[name]!r})"
+            raise ModelError(f"compound joint: give {name} to the part it belongs to, e.g. {example}")
+        self.__dict__.update(parts=parts, motion=motion, effort=effort, velocity=velocity)
+        self.__post_init__()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         if len(set(self.coordinates)) < len(self.coordinates):
-            raise ModelError(f"compound joint: two coordinates have the same name; they are {known(self.coordinates)}")
-        super().__init__(**options)
+            raise ModelError(f"{self.label}: two coordinates have the same name; they are {known(self.coordinates)}")
         if len(self.v_names()) > 6:
-            raise ModelError(f"compound joint: its parts have {len(self.v_names())} speeds together; no joint has more than 6")
+            raise ModelError(f"{self.label}: its parts have {len(self.v_names())} speeds together; no joint has more than 6")
 
     @property
-    def rest(self) -> tuple[float, ...]:
-        """One number per coordinate: where the springs of the parts are free."""
-        values: list[float] = []
-        for part, joint, _ in self._moved():
-            plain = not hasattr(joint.rest, "__len__") and float(joint.rest) == 0.0
-            values += per_coordinate(joint.neutral() if plain else joint.rest, len(joint.q_names()), f"part {part!r}: rest")
-        return tuple(values)
-
-    @rest.setter
-    def rest(self, value: Any) -> None:
-        _refuse("rest", value)
-
-    @property
-    def limits(self) -> list[tuple[float, float]] | None:
-        """A pair per coordinate, endless where a part has none."""
-        pairs: list[tuple[float, float]] = []
-        for _, joint, _ in self._moved():
-            n = len(joint.q_names())
-            own: Any = (-np.inf, np.inf) if joint.limits is None else joint.limits
-            pairs += [(low, high) for low, high in own] if hasattr(own[0], "__len__") else [(own[0], own[1])] * n
-        return pairs if any(joint.limits is not None for _, joint, _ in self.parts) else None
-
-    @limits.setter
-    def limits(self, value: Any) -> None:
-        _refuse("limits", value)
+    def coordinates(self) -> tuple[str, ...]:
+        return tuple(full for name, (joint, _) in self.parts.items() for full in _names(name, joint, joint.coordinates))
 
     def motions(self, label: str) -> list[ElementaryMotion]:
         out: list[ElementaryMotion] = []
         for name, joint, where in self._moved(label):
             out += [*fixed(where), *joint.built(f"{label}, part {name!r}")]
         return out
-
-    def built(self, label: str) -> list[ElementaryMotion]:
-        """Anew each time: the parts keep their own motions and see when they have changed."""
-        return self.motions(label)
 
     def q_names(self) -> tuple[str, ...]:
         return tuple(full for name, joint, _ in self._moved() for full in _names(name, joint, joint.q_names()))
@@ -130,32 +159,16 @@ class Compound(Joint):
         """What `motion` drives: coordinates, or whole parts by their names."""
         if self.motion is None:
             return {}
-        names = dict.fromkeys([*self.coordinates, *(name for name, _, _ in self.parts)])
+        names = dict.fromkeys([*self.coordinates, *self.parts])
         if not isinstance(self.motion, Mapping):
             raise ModelError(f"{label}: motion must be a mapping from the names of coordinates or parts: {known(names)}")
-        for name, function in self.motion.items():
-            if name not in names:
-                raise ModelError(f"{label}: no coordinate {name!r} to drive; it has {known(names)}")
-            if not callable(function):
-                raise ModelError(f"{label}: motion of {name!r} must be a function of t, got {function!r}")
-        return dict(self.motion)
+        return self.checked_drives(self.motion, names, label)
 
     def _moved(self, label: str = "compound joint") -> Iterator[tuple[str, Joint, Pose]]:
         """The parts, those that the compound drives replaced by driven copies."""
         drives = self.drives(label)
-        for name, joint, where in self.parts:
-            if drives:
-                joint = _driven(name, joint, drives)
-            yield name, joint, where
-
-
-def _placed(name: str, part: Any) -> tuple[Joint, Pose]:
-    joint, where = part if isinstance(part, tuple) and len(part) == 2 else (part, Pose())
-    if not isinstance(name, str) or not name:
-        raise ModelError(f"compound joint: a part needs a name, got {name!r}")
-    if not isinstance(joint, Joint) or not isinstance(where, Pose):
-        raise ModelError(f"compound joint: part {name!r} must be a joint or (joint, sharnir.Pose), got {part!r}")
-    return joint, where
+        for name, (joint, where) in self.parts.items():
+            yield name, _driven(name, joint, drives) if drives else joint, where
 
 
 def _names(part: str, joint: Joint, names: Sequence[str]) -> list[str]:
@@ -168,6 +181,4 @@ def _driven(part: str, joint: Joint, drives: Mapping[str, Any]) -> Joint:
             if full in drives}  # fmt: skip
     if whole is None and not some:
         return joint
-    out = copy(joint)
-    out.motion = whole if whole is not None else {**joint.drives(f"part {part!r}"), **some}
-    return out
+    return joint.driven(whole if whole is not None else {**joint.drives(f"part {part!r}"), **some})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -11,30 +11,48 @@ from ...errors import ModelError
 from ...kernels import algebra
 from ...kernels.joint_stage import GIVEN
 from ...trace import Expression, Graph, Number, call_traced, check_numbers, tangent
+from ..element import element, element_field
+from ..formulas import ConstraintFormula
 from ..pose import Pose, Rotation, quaternion_of
+from ..values import HERE, NamedFormula, PoseValue
 from .base import ElementaryMotion, Joint
+from .closing_rows import Row
 from .traced import motion_values
 
+TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
 
+
+@element("constraint")
 class ConstraintJoint(Joint):
-    """A joint given by its constraints: `constraints(pose, t)` returns m numbers that the joint keeps at zero.
+    """A joint given by its constraints: `constraints(pose, t)` returns m numbers that are zero for the poses it allows.
 
     The orthogonal basis Z comes first, by differentiation; the tangent basis A follows from it (theory J5).
-    Coordinates are those of a free joint (position, quaternion), started at `start`, which must satisfy the
-    constraints at t = 0; the 6 − m speeds are those components of the relative velocity (in the moved axes,
-    vx vy vz wx wy wz) that determine the others best at the start.
+    Coordinates are those of a free joint (position, quaternion); the 6 − m speeds are those components of the relative
+    velocity (in the moved axes, vx vy vz wx wy wz) that determine the others best at the start.
     """
 
+    constraints: Callable[[Pose, Any], Any] = element_field(
+        NamedFormula(ConstraintFormula, several=True, example="sharnir.ConstraintFormula('x*x + y*y - 1', …)"),
+        meaning="one to six functions that are zero: of x y z, of the entries rxx rxy … rzz of the rotation, and of t",
+    )
+    start: Pose = element_field(PoseValue(), default=HERE, meaning="a pose that satisfies the constraints at t = 0")
     coordinates = ("x", "y", "z", "qw", "qx", "qy", "qz")
-    _twist = ("vx", "vy", "vz", "wx", "wy", "wz")
 
-    def __init__(self, constraints: Callable[[Pose, Any], Any], start: Pose | None = None, **options: Any) -> None:
-        super().__init__(**options)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         if self.motion is not None:
-            raise ModelError("constraint joint: put the drive into the constraints, they may depend on t")
-        self.constraints = constraints
-        self.start = start if start is not None else Pose()
-        self.independent = self._partition()
+            raise ModelError(f"{self.label}: put the drive into the constraints, they may depend on t")
+        self.__dict__["independent"] = self._partition()
+
+    if TYPE_CHECKING:
+        independent: ClassVar[tuple[int, ...]]
+        """Components of the relative velocity that are the speeds of the joint."""
+        _values: ClassVar[Expression]
+        """The constraints as functions of coordinates and time."""
+
+    def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
+        values = self.constraints(pose, t)
+        return [(f"constraint {k + 1}", x) for k, x in enumerate(values if hasattr(values, "__len__") else [values])]
 
     def motions(self, label: str) -> list[ElementaryMotion]:
         n = len(self.independent)
@@ -44,7 +62,7 @@ class ConstraintJoint(Joint):
         return self.coordinates
 
     def v_names(self) -> tuple[str, ...]:
-        return tuple(self._twist[k] for k in self.independent)
+        return tuple(TWIST[k] for k in self.independent)
 
     def quaternions(self) -> tuple[int, ...]:
         return (3,)
@@ -63,7 +81,7 @@ class ConstraintJoint(Joint):
     def normalize(self, q: Sequence[Number], t: Number) -> list[Number]:
         """The quaternion of length one, and a step of Newton's method, of least length, back onto the constraints."""
         q = super().normalize(q, t)
-        graph, symbols, time, rows, _ = self._constraint_rows("constraint joint")
+        graph, symbols, time, rows, _ = self._constraint_rows(self.label)
         m = len(rows)
         flat = Expression(graph, [*symbols, time], [*self._values.outputs, *(x for row in rows for x in row)])(*q, t)
         gap, Z = flat[:m], [flat[m + 6 * k : m + 6 * k + 6] for k in range(m)]
@@ -87,12 +105,12 @@ class ConstraintJoint(Joint):
             raise ModelError(f"{label}: between 1 and 6 constraints make a joint, got {len(values)}")
         columns = [tangent(values, list(zip(q, _rates(q, pose, k), strict=True))) for k in range(6)]  # (J4)
         rows = [tuple(column[j] for column in columns) for j in range(len(values))]
-        self._values = Expression(graph, [*q, t], values)
+        self.__dict__["_values"] = Expression(graph, [*q, t], values)
         return graph, q, t, rows, tangent(values, [(t, 1.0)])
 
     def _partition(self) -> tuple[int, ...]:
         """Components of the velocity that determine the others: the complement of the best pivots of Zᵀ at the start."""
-        label = "constraint joint"
+        label = self.label
         graph, q, t, rows, _ = self._constraint_rows(label)
         at = (*self.neutral(), 0.0)
         gap = np.array(self._values(*at), dtype=float)
@@ -134,7 +152,7 @@ class ConstraintJoint(Joint):
         return Expression(graph, [*q, *u, t], motion_values(pose.position, entries, v, u, rates, flow))
 
     def _pivot_rows(self, graph: Graph, q: Any, t: Any, matrix: list[list[Number]]) -> list[int]:
-        """The order of rows that Gauss would take at the start: the traced elimination cannot look at values."""
+        """The pivot rows of Gaussian elimination at the start: the traced elimination cannot branch on values."""
         m = len(matrix)
         flat = Expression(graph, [*q, t], [x for row in matrix for x in row])(*self.neutral(), 0.0)
         left, order = np.array(flat, dtype=float).reshape(m, m), []

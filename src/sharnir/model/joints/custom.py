@@ -2,30 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...errors import ModelError
 from ...kernels.joint_stage import GIVEN
+from ..element import element, element_field
+from ..values import Names, PoseFunction, Whole
 from .base import ElementaryMotion, Joint
 from .traced import pose_expression
 
 
+def _variables(fields: Mapping[str, Any]) -> tuple[str, ...]:
+    """What the formulas of the pose are formulas of."""
+    return (*(fields["names"] or default_names(fields["dof"])), "t")
+
+
+@element("custom")
 class CustomJoint(Joint):
     """Any holonomic joint: `pose(q, t)` in plain Python returns the Pose of the moved frame in the fixed one.
 
     Everything else (the axes A, φ, ψ) follows by differentiation. Use the functions of sharnir in it: sharnir.sin …
     """
 
-    def __init__(self, dof: int, pose: Callable[..., Any], names: Sequence[str] | None = None, **options: Any) -> None:
-        super().__init__(**options)
-        if not isinstance(dof, int) or not 0 <= dof <= 6:
-            raise ModelError(f"custom joint: dof must be a whole number from 0 to 6, got {dof!r}")
-        self.pose = pose
-        default = ("q",) if dof == 1 else tuple(f"q{k + 1}" for k in range(dof))
-        self.coordinates = default if names is None else tuple(names)
-        if len(self.coordinates) != dof or len(set(self.coordinates)) != dof:
-            raise ModelError(f"custom joint: names must be {dof} different words, got {self.coordinates}")
+    dof: int = element_field(Whole(0, 6), meaning="number of coordinates")
+    pose: Callable[..., Any] = element_field(
+        PoseFunction(_variables), meaning="pose of the moved frame, a function of the coordinates and t", last=True
+    )
+    names: Sequence[str] | None = element_field(
+        Names(), default=None, meaning="names of the coordinates; q, or q1, q2 … by default"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        default = default_names(self.dof)
+        if self.names is not None and (len(self.names) != self.dof or len(set(self.names)) != self.dof):
+            raise ModelError(f"{self.label}: names must be {self.dof} different words, got {self.names}")
+        if self.names == default:
+            self.__dict__["names"] = None
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        return default_names(self.dof) if self.names is None else tuple(self.names)
 
     def motions(self, label: str) -> list[ElementaryMotion]:
         drives = self.drives(label)
@@ -38,3 +56,7 @@ class CustomJoint(Joint):
 
         n = len(free)
         return [ElementaryMotion(GIVEN, nq=n, nv=n, given=pose_expression(pose, n, label))]
+
+
+def default_names(dof: int) -> tuple[str, ...]:
+    return ("q",) if dof == 1 else tuple(f"q{k + 1}" for k in range(dof))

@@ -1,4 +1,4 @@
-"""From a pose written in plain Python to everything the joint stage wants, by differentiation (theory 2.3–2.6)."""
+"""From a pose written in plain Python to all quantities of the joint stage, by differentiation (theory 2.3–2.6)."""
 
 from __future__ import annotations
 

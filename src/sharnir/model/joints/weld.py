@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from ...trace import Number
+from ..element import element
+from ..pose import Pose
 from .base import ElementaryMotion, Joint
+from .closing_rows import Row, welded
 
 
+@element("weld")
 class Weld(Joint):
     """Two bodies joined rigidly; all six components of its reaction are outputs."""
 
     def motions(self, label: str) -> list[ElementaryMotion]:
         self.drives(label)
         return []
+
+    def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
+        return welded(pose)

@@ -1,0 +1,245 @@
+"""Entries of a file that are not elements of a model themselves, described as elements are (`model/element.py`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...errors import ModelError, known
+from ...kernels.algebra import ZERO3
+from ...model import constraints, forces, joints, shapes
+from ...model import values as kinds
+from ...model.constraints.base import UserConstraint
+from ...model.element import Element, element, element_field
+from ...model.formulas import VectorFormula
+from ...model.pose import Axis, Pose, Rotation
+from ...model.settings import SimulationSettings
+from ...model.topology import NUMBERINGS
+from ...model.values import HERE, Kind
+from ...model.visual import Visual
+from ...trace.formula import Formula
+
+VERSION = 1
+SHAPES = (shapes.Box, shapes.Cylinder, shapes.Sphere, shapes.Rod)
+JOINTS = (
+    joints.Weld, joints.Revolute, joints.Prismatic, joints.Screw, joints.Cylindrical, joints.Universal, joints.Ball,
+    joints.Planar, joints.Translation, joints.Free, joints.CustomJoint, joints.ConstraintJoint, joints.Compound,
+)  # fmt: skip
+FORCES = (
+    forces.SpringDamper, forces.Bushing, forces.JointSpring, forces.JointStop, forces.JointFriction, forces.Motor,
+    forces.Drag, forces.PointGravity, forces.Wrench, forces.Tendon,
+)  # fmt: skip
+CONSTRAINTS = (
+    constraints.Distance, constraints.Gear, constraints.PointOnSurface, constraints.PointOnCurve, constraints.Rolling,
+    UserConstraint, constraints.SpeedConstraint,
+)  # fmt: skip
+"""The types of a file, by their tags, in the order in which messages list them."""
+
+
+# --- kinds that only files have -------------------------------------------------------------------------------------------
+class FileKind(Kind):
+    """Checked when it is read."""
+
+    def check(self, value: Any) -> Any:
+        return value
+
+
+class Place(FileKind):
+    """A pose, or the name of a frame."""
+
+
+@dataclass(frozen=True)
+class Record(FileKind):
+    """An entry with fields."""
+
+    of: type[Element]
+
+
+@dataclass(frozen=True)
+class Tagged(FileKind):
+    """One of some classes, selected by `type`; `beside`: an entry whose fields are put beside its own."""
+
+    classes: tuple[type[Element], ...]
+    beside: type[Element] | None = None
+
+
+class Version(FileKind):
+    """The version of the format."""
+
+
+# --- poses and formulas -------------------------------------------------------------------------------------------------------
+@element()
+class PoseEntry(Element):
+    """Where a frame is: a position and a rotation in one way of four."""
+
+    position: Sequence[float] = element_field(kinds.Vector(3), default=ZERO3, unit="m", meaning="origin")
+    quaternion: Sequence[float] | None = element_field(kinds.Vector(4), default=None, meaning="w x y z, of any length but zero")
+    rpy: Sequence[float] | None = element_field(
+        kinds.Vector(3), default=None, unit="rad", meaning="roll about x, then pitch about y, then yaw about z, fixed axes"
+    )
+    axis: Axis | None = element_field(kinds.AxisValue(), default=None, meaning="axis of a rotation by `angle`")
+    angle: float | None = element_field(kinds.Scalar(), default=None, unit="rad", meaning="goes with `axis`")
+    matrix: Any = element_field(
+        kinds.Matrix(((3, 3), (9,))), default=None, meaning="direction cosines, 3×3 or nine numbers row by row"
+    )
+
+    def rotation_by(self) -> tuple[str, ...]:
+        """The field that gives the rotation, if any."""
+        given = [name for name in ("quaternion", "rpy", "axis", "matrix") if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise ModelError(f"give the rotation once, not by {known(given)}")
+        if (self.axis is None) != (self.angle is None):
+            raise ModelError("axis and angle go together")
+        return tuple(given)
+
+    def rotation(self) -> Rotation | None:
+        if self.quaternion is not None:
+            return Rotation.quaternion(*self.quaternion)
+        if self.rpy is not None:
+            return Rotation.rpy(*self.rpy)
+        if self.axis is not None and self.angle is not None:
+            return Rotation.about(self.axis, self.angle)
+        return None if self.matrix is None else Rotation(self.matrix)
+
+
+WHERE = "named parts, each a formula of the variables and of the parts before it"
+
+
+@element()
+class LongFormula(Element):
+    """A formula with other names of its variables than usual, or with named parts."""
+
+    formula: Any = element_field(kinds.Item(), meaning="the formula")
+    of: Sequence[str] | None = element_field(
+        kinds.Names(), default=None, meaning="names of the variables, in place of the usual ones"
+    )
+    where: Mapping[str, Any] | None = element_field(kinds.Where(), default=None, meaning=WHERE)
+
+    def build(self, variables: Sequence[str]) -> Formula:
+        return Formula(self.formula, self.of or variables, self.where)
+
+
+@element()
+class LongVector(Element):
+    """Three formulas with named parts."""
+
+    vector: Sequence[Any] = element_field(kinds.Items(3), meaning="the formulas")
+    where: Mapping[str, Any] | None = element_field(kinds.Where(), default=None, meaning=WHERE)
+
+    def build(self) -> VectorFormula:
+        return VectorFormula(*self.vector, where=self.where)
+
+
+# --- entries of the sections ----------------------------------------------------------------------------------------------------
+@element()
+class BodyEntry(Element):
+    """A rigid body: mass, com and inertia, or a shape with its mass or density."""
+
+    mass: float | None = element_field(kinds.Scalar(), default=None, unit="kg", meaning="mass")
+    com: Sequence[float] | None = element_field(
+        kinds.Vector(3), default=None, unit="m", meaning="centre of mass in the body's frame"
+    )
+    inertia: Any = element_field(
+        kinds.Matrix(((3,), (6,), (3, 3))),
+        default=None,
+        unit="kg m²",
+        meaning="about the centre of mass: three numbers, six (xx yy zz xy xz yz) or 3×3",
+    )
+    shape: shapes.Shape | None = element_field(
+        Tagged(SHAPES), default=None, meaning="a solid of uniform density that gives centre of mass and inertia"
+    )
+    density: float | None = element_field(kinds.Scalar(), default=None, unit="kg/m³", meaning="goes with a shape")
+    check_inertia: bool = element_field(kinds.Flag(), default=True, meaning="false accepts an inertia that no body can have")
+
+
+@element()
+class FrameEntry(Element):
+    """A named place on a body."""
+
+    body: str = element_field(kinds.Name("body"), meaning="the body")
+    at: Pose = element_field(kinds.PoseValue(), default=HERE, meaning="its pose in the body")
+
+
+@element()
+class JointPlacement(Element):
+    """Between which bodies a joint is, and where."""
+
+    parent: str = element_field(kinds.Name("body"), meaning="the name of a body, or ground")
+    child: str = element_field(kinds.Name("body"), meaning="the name of a body")
+    at: Pose | str | None = element_field(Place(), default=None, meaning="the joint frame in the parent: a pose or a frame")
+    child_at: Pose | str | None = element_field(Place(), default=None, meaning="the joint frame in the child: a pose or a frame")
+    cut: bool = element_field(kinds.Flag(), default=False, meaning="this joint is to be cut where it closes a loop")
+
+
+@element()
+class PartPlacement(Element):
+    """Where the part of a compound is."""
+
+    at: Pose = element_field(
+        kinds.PoseValue(), default=HERE, meaning="the part's frame in the frame that the part before it moves"
+    )
+
+
+@element()
+class FixedJointEntry(Element):
+    """A fixed joint of an imported file, whose links were merged into one body."""
+
+    parent: str = element_field(kinds.Name(), meaning="a body or a frame")
+    child: str = element_field(kinds.Name(), meaning="a body or a frame")
+
+
+@element()
+class CouplingEntry(Element):
+    """x = ratio · (coordinate of the leader) + offset; both joints of one coordinate."""
+
+    leader: str = element_field(kinds.Name("joint"), meaning="the joint that is followed")
+    ratio: float = element_field(kinds.Scalar(), default=1.0)
+    offset: float = element_field(kinds.Scalar(), default=0.0, unit="rad, m")
+
+
+@element()
+class ModelEntry(Element):
+    """A mechanism. SI units: metres, kilograms, seconds, newtons, radians."""
+
+    sharnir: int = element_field(Version(), default=VERSION, meaning="version of the format")
+    name: str = element_field(kinds.Text(), default="model")
+    gravity: Sequence[float] = element_field(
+        kinds.Vector(3), default=(0.0, 0.0, -9.81), unit="m/s²", meaning="acceleration of free fall in the world"
+    )
+    numbering: str = element_field(kinds.Choice(tuple(NUMBERINGS)), default="depth-first", meaning="how bodies are numbered")
+    base_motion: Any = element_field(
+        kinds.PoseFunction(lambda fields: ("t",)), default=None, meaning="pose of the ground in the world, formulas of t"
+    )
+    parameters: Mapping[str, float] = element_field(
+        kinds.ByName(kinds.Scalar(endless=True)), default=None, meaning="numbers that formulas read as parameter.name"
+    )
+    bodies: Mapping[str, BodyEntry] = element_field(
+        kinds.ByName(Record(BodyEntry)), default=None, meaning="bodies by name; the base is called ground"
+    )
+    frames: Mapping[str, FrameEntry] = element_field(
+        kinds.ByName(Record(FrameEntry)), default=None, meaning="named places on bodies"
+    )
+    joints: Mapping[str, Any] = element_field(
+        kinds.ByName(Tagged(JOINTS, JointPlacement)),
+        default=None,
+        meaning="joints by name, in any order and direction; joints that close loops too",
+    )
+    floating: Sequence[str] = element_field(
+        kinds.Names(), default=(), meaning="floating bodies: short for a free joint to the ground, named body + ' float'"
+    )
+    couplings: Mapping[str, CouplingEntry] = element_field(
+        kinds.ByName(Record(CouplingEntry)), default=None, meaning="joints that follow others, by the name of the follower"
+    )
+    forces: Mapping[str, Any] = element_field(kinds.ByName(Tagged(FORCES)), default=None, meaning="forces by name")
+    constraints: Mapping[str, Any] = element_field(
+        kinds.ByName(Tagged(CONSTRAINTS)), default=None, meaning="constraints beyond joints, by name"
+    )
+    visuals: Sequence[Visual] = element_field(kinds.Elements(Visual), default=(), meaning="what to draw")
+    fixed_joints: Mapping[str, FixedJointEntry] = element_field(
+        kinds.ByName(Record(FixedJointEntry)), default=None, meaning="fixed joints of an imported file whose links were merged"
+    )
+    keyframes: Mapping[str, Sequence[float]] = element_field(
+        kinds.ByName(kinds.Vector()), default=None, meaning="positions by name: all coordinates in order"
+    )
+    simulation: SimulationSettings | None = element_field(Record(SimulationSettings), default=None, meaning="how to simulate it")

@@ -1,0 +1,254 @@
+"""Values of a file, read: from plain data to what the fields of elements take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING
+from functools import cache
+from math import isfinite
+from typing import Any, NamedTuple
+
+from ...errors import ModelError, known
+from ...model import values as kinds
+from ...model.element import Described, Element, described, unknown
+from ...model.formulas import PoseFormula, VectorFormula
+from ...model.joints.compound import Parts
+from ...model.pose import Pose
+from ...model.values import Fault, Kind, expected, of_kind, shown
+from ...trace.formula import Formula, constant
+from .entries import JOINTS, VERSION, LongFormula, LongVector, PartPlacement, Place, PoseEntry, Record, Tagged, Version
+from .faults import at, each, items
+
+
+# --- entries ------------------------------------------------------------------------------------------------------------------
+class Entry(NamedTuple):
+    """The entry a value belongs to: its data, and the fields read so far."""
+
+    data: Mapping[str, Any]
+    found: dict[str, Any]
+
+
+def file_fields(cls: Any, beside: Any = None) -> tuple[Described, ...]:
+    """The fields of an entry in the order of files: its own, those of the entry beside it, options."""
+    return _file_fields(cls, beside)
+
+
+@cache
+def _file_fields(cls: Any, beside: Any) -> tuple[Described, ...]:
+    own: list[Described] = []
+    for one in sorted(described(cls), key=lambda one: one.last):
+        own += [one] if one.key else []
+        if isinstance(one.kind, kinds.NamedFormula):
+            own.append(Described(kinds.Where(), "", "named parts of the formulas", "where", False, "", None, False))
+    options = [one for one in own if one.is_option]
+    return (*(one for one in own if not one.is_option), *(described(beside) if beside else ()), *options)
+
+
+def read_fields(fields: Sequence[Described], data: Any, first: Sequence[str] = ()) -> dict[str, Any]:
+    """Values by field; `first`: keys that are read elsewhere."""
+    by_key = {one.key: one for one in fields}
+    keys = [*first, *by_key]
+    if not isinstance(data, dict):
+        raise Fault(f"expected fields ({known(keys, 99)}), got {shown(data)}")
+    entry = Entry(data, {one.name: one.default for one in fields if not one.required and one.key not in data})
+
+    def read_one(key: str) -> None:
+        one = by_key.get(key)
+        if key not in data:
+            raise Fault("this field is missing" + (f": {one.meaning}" if one and one.meaning else ""))
+        if data[key] is None:
+            raise Fault("a value is missing; give one or leave the field out")
+        if one is not None:
+            entry.found[one.name] = read(one.kind, data[key], entry)
+        elif key not in first:
+            raise Fault(unknown("field", key, keys, "fields here"))
+
+    present = [one.key for one in fields if one.required or one.key in data]
+    each(((key, key) for key in dict.fromkeys([*present, *data])), read_one)
+    entry.found.pop("", None)  # `where` is part of the formulas beside it
+    return entry.found
+
+
+def read_element(cls: type[Element], data: Any) -> Any:
+    return cls(**read_fields(file_fields(cls), data))
+
+
+def read_tagged(kind: Tagged, data: Any) -> Any:
+    """An element by its type; with the entry beside it, if any."""
+    classes = {cls.tag: cls for cls in kind.classes}
+    if not isinstance(data, dict):
+        raise Fault(f"expected fields beginning with type: {known(classes, 99)}; got {shown(data)}")
+    if "type" not in data:
+        raise Fault(f"this field is missing; the types are {known(classes, 99)}", "type")
+    tag = data["type"]
+    if not isinstance(tag, str) or tag not in classes:
+        raise Fault(unknown(f"type {shown(tag)}", str(tag), classes, "types"), "type")
+    found = read_fields(file_fields(classes[tag], kind.beside), data, ["type"])
+    beside = {} if kind.beside is None else {one.name: found.pop(one.name) for one in described(kind.beside)}
+    made = classes[tag](**found)
+    return made if kind.beside is None else (made, kind.beside(**beside))
+
+
+# --- values by kind -------------------------------------------------------------------------------------------------------------
+def read(kind: Kind, value: Any, entry: Entry) -> Any:
+    """The value of a field of `entry`."""
+    return of_kind(READERS, kind)(kind, value, entry)
+
+
+def constants(value: Any) -> Any:
+    """A value with constants such as pi/2 evaluated; what is not a finite constant stays."""
+    if isinstance(value, list):
+        return [constants(x) for x in value]
+    if isinstance(value, dict):
+        return {key: constants(x) for key, x in value.items()}
+    if isinstance(value, str):
+        try:
+            found = constant(value)
+        except (ModelError, ValueError, OverflowError):
+            return value
+        return found if isfinite(found) else value
+    return value
+
+
+def _version(kind: Version, value: Any, entry: Entry) -> int:
+    if value != VERSION or isinstance(value, bool):
+        raise expected(f"{VERSION}, the version of the format that this sharnir reads", value)
+    return VERSION
+
+
+def _by_name(kind: kinds.ByName, value: Any, entry: Entry) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise Fault(f"expected entries by name, got {shown(value)}")
+    each(((name, name) for name in value), kinds.Name().check)
+    return each(value.items(), lambda one: read(kind.of, one, entry))
+
+
+def _rows(kind: kinds.Rows, value: Any, entry: Entry) -> tuple[Any, ...]:
+    columns = [
+        Described(of, "", "", key, False, key, MISSING if default is None else default, False)
+        for key, (of, default) in kind.columns.items()
+    ]
+    return items(value, lambda row: tuple(read_fields(columns, row).values()))
+
+
+def _parts(kind: Parts, value: Any, entry: Entry) -> Any:
+    parts = read(kinds.ByName(Tagged(JOINTS, PartPlacement)), value, entry)
+    return kind.check({name: (joint, place.at) for name, (joint, place) in parts.items()})
+
+
+# --- places ---------------------------------------------------------------------------------------------------------------------
+def _place(kind: Place, value: Any, entry: Entry) -> Pose | str:
+    if isinstance(value, str):
+        return kinds.Name().check(value)
+    return read_pose(value, "a pose {position: …, rpy: …}, a position [x, y, z] or the name of a frame")
+
+
+def read_pose(value: Any, what: str) -> Pose:
+    if isinstance(value, list):
+        return Pose(kinds.Vector(3).check(constants(value)))
+    if not isinstance(value, dict):
+        raise expected(what, value)
+    entry = read_element(PoseEntry, value)
+    with at(*entry.rotation_by()):
+        rotation = entry.rotation()
+    return Pose(entry.position, rotation)
+
+
+# --- formulas -------------------------------------------------------------------------------------------------------------------
+def _function(kind: kinds.Function, value: Any, entry: Entry) -> Any:
+    if isinstance(value, dict):
+        return read_element(LongFormula, value).build(kind.variables)
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise expected("a formula such as 0.3*sin(2*t), a number, or {formula: …, where: {…}}", value)
+    item = kinds.Item().check(value)
+    return item if kind.or_number and isinstance(item, float) else Formula(item, kind.variables)
+
+
+def _vector(kind: kinds.VectorFunction, value: Any, entry: Entry) -> Any:
+    if isinstance(value, dict):
+        return read_element(LongVector, value).build()
+    if not isinstance(value, list):
+        raise expected("three formulas or numbers, or {vector: …, where: {…}}", value)
+    found = kinds.Items(3).check(value)
+    return VectorFormula(*found) if any(isinstance(x, str) for x in found) else found
+
+
+def _pose_function(kind: kinds.PoseFunction, value: Any, entry: Entry) -> Any:
+    try:
+        variables = kind.variables(entry.found)
+    except KeyError:  # a field that the names depend on is wrong itself
+        return None
+    return read_pose_formula(value, variables)
+
+
+def read_pose_formula(value: Any, variables: Sequence[str]) -> PoseFormula:
+    found = read_fields(file_fields(PoseFormula), value)
+    if "of" not in value:
+        found["variables"] = variables
+    try:
+        return PoseFormula(**found)
+    except ModelError:  # the formula at fault is found by trying them one by one
+        rest = {name: found[name] for name in ("variables", "where")}
+        for k, text in enumerate(found["position"]):
+            with at("position", k):
+                Formula(text, **rest)
+        for k, turn in enumerate(found["turns"]):
+            with at("turns", k):
+                PoseFormula(turns=[turn], **rest)
+        raise
+
+
+def _drive(kind: kinds.DriveFunction, value: Any, entry: Entry) -> Any:
+    if not isinstance(value, dict) or "formula" in value:
+        if not isinstance(value, (str, int, float, dict)) or isinstance(value, bool):
+            raise expected("a formula of t, formulas by coordinate {y: …}, or a pose by formulas {turns: …}", value)
+        return read(kinds.Function(("t",)), value, entry)
+    if "turns" in value or "quaternion" in value or isinstance(value.get("position"), list):
+        return read_pose_formula(value, ("t",))
+
+    def read_one(one: Any) -> Any:
+        is_pose = isinstance(one, dict) and "formula" not in one
+        return read_pose_formula(one, ("t",)) if is_pose else read(kinds.Function(("t",)), one, entry)
+
+    each(((name, name) for name in value), kinds.Name().check)
+    return each(value.items(), read_one)
+
+
+def _named_formula(kind: kinds.NamedFormula, value: Any, entry: Entry) -> Any:
+    where = kinds.Where().check(entry.data["where"]) if isinstance(entry.data.get("where"), dict) else None
+    if not kind.several:
+        return kind.make(kinds.Item().check(value), where=where)
+    found = kinds.Items().check(value)
+    each(enumerate(found), lambda item: kind.make(item, where=where))
+    return kind.make(*found, where=where)
+
+
+def _number(kind: Kind, value: Any, entry: Entry) -> Any:
+    return kind.check(constants(value))
+
+
+READERS: dict[type[Kind], Callable[[Any, Any, Entry], Any]] = {
+    Kind: lambda kind, value, entry: kind.check(value),
+    kinds.Scalar: _number,
+    kinds.Vector: _number,
+    kinds.ScalarOrVector: _number,
+    kinds.Limits: _number,
+    kinds.Matrix: _number,
+    kinds.State: _number,
+    kinds.Times: _number,
+    kinds.AxisValue: lambda kind, value, entry: kind.check(constants(value) if isinstance(value, list) else value),
+    kinds.PoseValue: lambda kind, value, entry: read_pose(value, "a pose {position: …, rpy: …} or a position [x, y, z]"),
+    kinds.Function: _function,
+    kinds.VectorFunction: _vector,
+    kinds.PoseFunction: _pose_function,
+    kinds.DriveFunction: _drive,
+    kinds.NamedFormula: _named_formula,
+    kinds.ByName: _by_name,
+    kinds.Rows: _rows,
+    kinds.Elements: lambda kind, value, entry: items(value, lambda one: read_element(kind.of, one)),
+    Parts: _parts,
+    Place: _place,
+    Record: lambda kind, value, entry: read_element(kind.of, value),
+    Tagged: lambda kind, value, entry: read_tagged(kind, value),
+    Version: _version,
+}

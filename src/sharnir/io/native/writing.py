@@ -1,0 +1,202 @@
+"""Elements and their values as plain data: fields in the order of files, defaults left out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...errors import FormatError
+from ...model import values as kinds
+from ...model.element import Element
+from ...model.formulas import PoseFormula, VectorFormula
+from ...model.joints.compound import Parts
+from ...model.pose import Pose, Rotation, quaternion_of
+from ...model.values import Kind, of_kind
+from ...trace.formula import Formula, Formulas
+from .reading import file_fields
+
+NO_TEXT = "a Python function cannot be written; give it as text: "
+
+
+def write_element(element: Element, label: str, beside: Mapping[str, Any] | None = None, full: bool = False) -> dict[str, Any]:
+    """Type and fields; `beside`: data that is put before the options; `full`: fields that are no options even at their
+    defaults."""
+    out: dict[str, Any] = {"type": element.tag} if element.tag else {}
+    beside = dict(beside or {})
+    for one in file_fields(type(element)):
+        if one.name == "":  # `where`, written with the formulas it belongs to
+            continue
+        if one.is_option:
+            out, beside = out | beside, {}
+        value = getattr(element, one.name)
+        always = one.required or (full and not one.is_option)
+        if value is None or (value is one.default and not always):
+            continue
+        data = write(one.kind, value, f"{label}: {one.key}", element)
+        if isinstance(one.kind, kinds.NamedFormula):
+            out |= {one.key: data, **where(value.formulas)}
+        elif data is not None and (always or isinstance(value, Pose) or not same(data, plain(one.default, ""))):
+            out[one.key] = data
+    return out | beside
+
+
+def same(a: Any, b: Any) -> bool:
+    """Equal to the last bit, and of the same kind."""
+    return repr(a) == repr(b)
+
+
+def plain(value: Any, label: str) -> Any:
+    """Numbers, words and lists of them."""
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [plain(x, label) for x in value]
+    if isinstance(value, Mapping):
+        return {str(key): plain(x, label) for key, x in value.items()}
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise FormatError(f"{label}: {value!r} cannot be written; expected numbers or words") from None
+
+
+# --- values by kind -------------------------------------------------------------------------------------------------------------
+def write(kind: Kind, value: Any, label: str, element: Element | None) -> Any:
+    """Plain data; None where nothing is to be written. `element`: the one the value is a field of."""
+    return of_kind(WRITERS, kind)(kind, value, label, element)
+
+
+def _rows(kind: kinds.Rows, value: Sequence[Sequence[Any]], label: str, element: Any) -> list[Any] | None:
+    columns = [(key, of) for key, (of, _) in kind.columns.items()]
+    return [{key: write(of, x, label, element) for (key, of), x in zip(columns, row, strict=True)} for row in value] or None
+
+
+def _parts(kind: Parts, value: Mapping[str, Any], label: str, element: Any) -> dict[str, Any]:
+    own = label.removesuffix(": parts")
+    return {
+        name: write_joint(joint, f"{own}, part {name!r}", placed("at", at, f"{own}, part {name!r}"))
+        for name, (joint, at) in value.items()
+    }
+
+
+def write_joint(joint: Any, label: str, beside: Mapping[str, Any]) -> dict[str, Any]:
+    if not joint.is_described:
+        raise FormatError(
+            f"{label}: a joint class of your own ({joint.type_name}) cannot be written; "
+            "build it as a sharnir.Compound, or as a sharnir.CustomJoint by a sharnir.PoseFormula"
+        )
+    return write_element(joint, label, beside, full=True)
+
+
+def _word(kind: kinds.ChoiceOrFunction, value: Any, label: str, element: Any) -> str:
+    if callable(value):
+        raise FormatError(f"{label}: a Python function cannot be written; pass the event to simulate(events=…)")
+    return value
+
+
+# --- places ---------------------------------------------------------------------------------------------------------------------
+def placed(key: str, pose: Pose, label: str) -> dict[str, Any]:
+    data = place(pose, f"{label}: {key}")
+    return {} if data is None else {key: data}
+
+
+def place(pose: Pose, label: str) -> Any:
+    """A position alone, or position and rotation; None for the identity."""
+    position, turn = plain(pose.position, label), _rotation(pose.rotation, label)
+    at_origin = same(position, [0.0, 0.0, 0.0])
+    if not turn:
+        return None if at_origin else position
+    return turn if at_origin else {"position": position, **turn}
+
+
+def _rotation(rotation: Rotation, label: str) -> dict[str, Any]:
+    """The shortest form that gives the same direction cosines to the last bit."""
+    entries = plain(rotation.entries, label)
+    if same(entries, plain(Rotation.identity().entries, label)):
+        return {}
+    for axis, (s, c) in {"x": (7, 4), "y": (2, 0), "z": (3, 0)}.items():
+        angle = math.atan2(entries[s], entries[c])
+        for candidate in (angle, round(angle, 9), angle % (2 * math.pi)):
+            if same(list(Rotation.about(axis, candidate).entries), entries):
+                return {"axis": axis, "angle": candidate}
+    yaw, pitch = math.atan2(entries[3], entries[0]), math.asin(max(-1.0, min(1.0, -entries[6])))
+    rpy = [math.atan2(entries[7], entries[8]), pitch, yaw]
+    for name, make, numbers in (("quaternion", Rotation.quaternion, quaternion_of(rotation)), ("rpy", Rotation.rpy, rpy)):
+        for candidates in (list(numbers), [round(v, 9) for v in numbers]):
+            if same(list(make(*candidates).entries), entries):
+                return {name: candidates}
+    return {"matrix": [entries[0:3], entries[3:6], entries[6:9]]}
+
+
+# --- formulas -------------------------------------------------------------------------------------------------------------------
+def _vector(kind: kinds.VectorFunction, value: Any, label: str, element: Any) -> Any:
+    if not callable(value):
+        return plain(value, label)
+    if not isinstance(value, VectorFormula):
+        raise FormatError(f"{label}: {NO_TEXT}sharnir.VectorFormula('sin(t)', 0, '2*q.elbow')")
+    f = value.formulas
+    return {"vector": list(f.items), **where(f)} if f.where else list(f.items)
+
+
+def _drive(kind: kinds.DriveFunction, value: Any, label: str, element: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: write(kind, one, f"{label} of {name!r}", None) for name, one in value.items()}
+    if isinstance(value, PoseFormula) or hasattr(element, "drive_returns"):
+        return pose_formula(value, ("t",), label)
+    return formula(value, ("t",), label)
+
+
+def _named_formula(kind: kinds.NamedFormula, value: Any, label: str, element: Any) -> Any:
+    if not isinstance(value, kind.make):  # type: ignore[arg-type]
+        raise FormatError(f"{label}: {NO_TEXT}{kind.example}")
+    return list(value.formulas.items) if kind.several else value.formulas.items[0]
+
+
+def formula(function: Any, variables: Sequence[str], label: str) -> Any:
+    """The text of a formula, or its long form."""
+    if not isinstance(function, Formula):
+        raise FormatError(f"{label}: {NO_TEXT}sharnir.formula('…', {', '.join(map(repr, variables))})")
+    text, more = function.formulas.items[0], _more(function.formulas, variables)
+    return {"formula": text, **more} if more else text
+
+
+def pose_formula(function: Any, variables: Sequence[str], label: str) -> dict[str, Any]:
+    if not isinstance(function, PoseFormula):
+        raise FormatError(
+            f"{label}: {NO_TEXT}sharnir.PoseFormula(position=(…), turns=[('z', '…')], variables={tuple(variables)})"
+        )
+    out = write_element(function, label)
+    usual = tuple(function.variables) == tuple(variables)
+    return {"position": [0.0, 0.0, 0.0], **out} if not out else {k: x for k, x in out.items() if not (usual and k == "of")}
+
+
+def where(formulas: Formulas) -> dict[str, Any]:
+    return {"where": dict(formulas.where)} if formulas.where else {}
+
+
+def _more(formulas: Formulas, variables: Sequence[str]) -> dict[str, Any]:
+    of = {} if formulas.variables == tuple(variables) else {"of": list(formulas.variables)}
+    return {**of, **where(formulas)}
+
+
+WRITERS: dict[type[Kind], Callable[[Any, Any, str, Any], Any]] = {
+    Kind: lambda kind, value, label, element: plain(value, label),
+    kinds.Whole: lambda kind, value, label, element: int(value),
+    kinds.FilePath: lambda kind, value, label, element: str(value),
+    kinds.ChoiceOrFunction: _word,
+    kinds.PoseValue: lambda kind, value, label, element: place(value, label),
+    kinds.Function: lambda kind, value, label, element: (
+        formula(value, kind.variables, label) if callable(value) else plain(value, label)
+    ),
+    kinds.VectorFunction: _vector,
+    kinds.PoseFunction: lambda kind, value, label, element: pose_formula(value, kind.variables(vars(element)), label),
+    kinds.DriveFunction: _drive,
+    kinds.NamedFormula: _named_formula,
+    kinds.Elements: lambda kind, value, label, element: [write_element(x, f"{label} {k}") for k, x in enumerate(value)],
+    kinds.Rows: _rows,
+    Parts: _parts,
+}

@@ -1,0 +1,164 @@
+"""Joints of fixed axes: rotations about them and translations along them, one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...errors import ModelError
+from ...kernels import joint_stage as stage
+from ...kernels.algebra import ZERO3, cross, dot, scale
+from ...trace import Expression, Graph, Number, call_traced, check_numbers, tangent
+from ..element import element, element_field
+from ..pose import Axis, Pose, Rotation, unit_axis
+from ..values import AxisValue, Scalar
+from .base import ElementaryMotion, Joint, fixed
+from .closing_rows import Row, Z, across, common_axis, no_shift, no_turn
+
+Step = tuple[str, Axis, float, float]
+"""Coordinate, axis, radians per unit, metres per unit."""
+
+
+class AxisJoint(Joint):
+    """A joint that consists of rotations about and translations along given axes, one after another."""
+
+    def steps(self, label: str) -> list[Step]:
+        """From the carrier outward."""
+        raise NotImplementedError
+
+    def motions(self, label: str) -> list[ElementaryMotion]:
+        drives = self.drives(label)
+        out: list[ElementaryMotion] = []
+        aligned = Rotation.identity()  # the axes reached so far, z along the last axis
+        for name, axis, turn, slide in self.steps(label):
+            wanted = Rotation.align_z(unit_axis(axis, f"{label}, {name}" if len(self.coordinates) > 1 else label))
+            out += fixed(Pose(rotation=aligned.T @ wanted))
+            aligned = wanted
+            kind = stage.SCREW if turn and slide else stage.TURN if turn else stage.SLIDE
+            if name in drives:
+                out.append(
+                    ElementaryMotion(
+                        kind, turn=turn, slide=slide, drive=trace_drive(drives[name], f"{label}: motion of {name!r}")
+                    )
+                )
+            else:
+                out.append(ElementaryMotion(kind, nq=1, nv=1, turn=turn, slide=slide))
+        return out + fixed(Pose(rotation=aligned.T))
+
+    def driven_pose(self, t: Number, label: str) -> Pose:
+        pose, drives = Pose(), self.drives(label)
+        for name, direction, turn, slide in self.steps(label):
+            axis, x = unit_axis(direction, label), drives[name](t)
+            shift = scale(axis, slide * x) if slide else ZERO3
+            pose = pose @ Pose(shift, Rotation.about(axis, turn * x) if turn else None)
+        return pose
+
+
+def trace_drive(function: Callable[[Any], Any], what: str) -> Expression:
+    """A function of time with its first two derivatives."""
+    graph = Graph()
+    t = graph.input()
+    value = check_numbers([call_traced(function, [t], what)], graph, what)
+    first = tangent(value, [(t, 1.0)])
+    return Expression(graph, [t], value + first + tangent(first, [(t, 1.0)]))
+
+
+@element("revolute")
+class Revolute(AxisJoint):
+    """A hinge: rotation about a fixed axis. The coordinate is the angle in radians."""
+
+    axis: Axis = element_field(AxisValue(), default="z", meaning="axis of rotation")
+    coordinates = ("angle",)
+
+    def steps(self, label: str) -> list[Step]:
+        return [("angle", self.axis, 1.0, 0.0)]
+
+    def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
+        return [*no_shift(pose.position), *common_axis(pose.rotation, unit_axis(self.axis, label))]
+
+
+@element("prismatic")
+class Prismatic(AxisJoint):
+    """A slider: translation along a fixed axis. The coordinate is the distance in metres."""
+
+    axis: Axis = element_field(AxisValue(), default="z", meaning="axis of translation")
+    coordinates = ("distance",)
+
+    def steps(self, label: str) -> list[Step]:
+        return [("distance", self.axis, 0.0, 1.0)]
+
+    def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
+        return [*no_shift(pose.position, across(unit_axis(self.axis, label))), *no_turn(pose.rotation)]
+
+
+@element("screw")
+class Screw(AxisJoint):
+    """Rotation about an axis with translation along it in proportion. The coordinate is the angle."""
+
+    axis: Axis = element_field(AxisValue(), default="z", meaning="axis of the screw")
+    pitch: float = element_field(Scalar(), unit="m/rad", meaning="translation per radian", kw_only=True)
+    coordinates = ("angle",)
+
+    def steps(self, label: str) -> list[Step]:
+        return [("angle", self.axis, 1.0, self.pitch)]
+
+
+@element("cylindrical")
+class Cylindrical(AxisJoint):
+    """A shaft in a bush: free to slide along its axis and to rotate about it."""
+
+    axis: Axis = element_field(AxisValue(), default="z", meaning="axis of translation and rotation")
+    coordinates = ("distance", "angle")
+
+    def steps(self, label: str) -> list[Step]:
+        return [("distance", self.axis, 0.0, 1.0), ("angle", self.axis, 1.0, 0.0)]
+
+    def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
+        axis = unit_axis(self.axis, label)
+        return [*no_shift(pose.position, across(axis)), *common_axis(pose.rotation, axis)]
+
+
+@element("universal")
+class Universal(AxisJoint):
+    """A cross joint: rotation about `first`, fixed in the parent, then about `second`, fixed in the child."""
+
+    first: Axis = element_field(AxisValue(), default="x", meaning="first axis, fixed in the parent")
+    second: Axis = element_field(AxisValue(), default="y", meaning="second axis, fixed in the child")
+    coordinates = ("first", "second")
+
+    def steps(self, label: str) -> list[Step]:
+        side = cross(unit_axis(self.first, label), unit_axis(self.second, label))
+        if dot(side, side) < 1e-12:
+            raise ModelError(f"{label}: the two axes of a universal joint must not be parallel; for one axis use Revolute")
+        return [("first", self.first, 1.0, 0.0), ("second", self.second, 1.0, 0.0)]
+
+    def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
+        first, second = unit_axis(self.first, label), unit_axis(self.second, label)
+        rest = dot(first, pose.rotation @ second) - dot(first, second)
+        return [*no_shift(pose.position), ("turn across both axes", rest)]
+
+
+@element("planar")
+class Planar(AxisJoint):
+    """Motion in the xy plane of the joint frame: translations x and y in the parent's axes, then rotation about z."""
+
+    coordinates = ("x", "y", "angle")
+
+    def steps(self, label: str) -> list[Step]:
+        return [("x", "x", 0.0, 1.0), ("y", "y", 0.0, 1.0), ("angle", "z", 1.0, 0.0)]
+
+    def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
+        return [*no_shift(pose.position, [Z]), *common_axis(pose.rotation, Z)]
+
+
+@element("translation")
+class Translation(AxisJoint):
+    """Free to translate in all three directions, never to rotate. Coordinates: x, y, z."""
+
+    coordinates = ("x", "y", "z")
+
+    def steps(self, label: str) -> list[Step]:
+        return [("x", "x", 0.0, 1.0), ("y", "y", 0.0, 1.0), ("z", "z", 0.0, 1.0)]
+
+    def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
+        return no_turn(pose.rotation)

@@ -1,0 +1,19 @@
+"""Kinds of values that fields of elements take: what is accepted, in which form elements hold it, what is wrong with the rest.
+
+The constructor of an element and the reader of the native format use the same checks; `io/native` adds how each kind is
+written in a file.
+"""
+
+from .base import Fault, Kind, expected, of_kind, shown
+from .functions import DriveFunction, Function, Item, Items, NamedFormula, PoseFunction, VectorFunction, Where
+from .places import AXES, HERE, AxisValue, PoseValue
+from .scalars import Flag, Limits, Matrix, Scalar, ScalarOrVector, Vector, Whole
+from .several import ByName, Elements, Rows, State, Times
+from .words import Choice, ChoiceOrFunction, FilePath, Name, Names, Text
+
+__all__ = [
+    "AXES", "HERE", "AxisValue", "ByName", "Choice", "ChoiceOrFunction", "DriveFunction", "Elements", "Fault", "FilePath",
+    "Flag", "Function", "Item", "Items", "Kind", "Limits", "Matrix", "Name", "NamedFormula", "Names", "PoseFunction",
+    "PoseValue", "Rows", "Scalar", "ScalarOrVector", "State", "Text", "Times", "Vector", "VectorFunction", "Where", "Whole",
+    "expected", "of_kind", "shown",
+]  # fmt: skip

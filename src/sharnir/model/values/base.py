@@ -1,0 +1,66 @@
+"""What kinds of values have in common: a check, and words about what is wrong with a value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+LONGEST_SHOWN = 60
+
+
+class Fault(Exception):
+    """A value that its field cannot take; `path` leads from the field to the culprit inside the value."""
+
+    def __init__(self, what: str, *path: str | int) -> None:
+        super().__init__(what)
+        self.what, self.path = what, path
+
+
+def shown(value: Any) -> str:
+    """A value as the author of the file or of the call would recognize it."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, (dict, list)) and not value:
+        return "an empty mapping" if isinstance(value, dict) else "an empty list"
+    if isinstance(value, dict):
+        return "a mapping"
+    text = str(value).lower() if isinstance(value, bool) else repr(value)
+    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
+
+
+def expected(what: str, value: Any, *path: str | int) -> Fault:
+    return Fault(f"expected {what}, got {shown(value)}", *path)
+
+
+def one_of(words: Sequence[str]) -> str:
+    """`'a', 'b' or 'c'`"""
+    return " or ".join(filter(None, (", ".join(map(repr, words[:-1])), repr(words[-1]))))
+
+
+class Kind:
+    """What a field takes."""
+
+    def check(self, value: Any) -> Any:
+        """The value in the form in which elements hold it; raises `Fault`."""
+        raise NotImplementedError
+
+
+def of_kind(table: Mapping[type[Kind], T], kind: Kind) -> T:
+    """What a table has for a kind, or for the nearest class above it."""
+    return next(table[cls] for cls in type(kind).__mro__ if cls in table)
+
+
+def within(kind: Kind, value: Any, *path: str | int) -> Any:
+    """A value inside another one."""
+    try:
+        return kind.check(value)
+    except Fault as fault:
+        raise Fault(fault.what, *path, *fault.path) from None
+
+
+def listed(value: Any) -> Sequence[Any] | None:
+    """The items of a list, a tuple or an array; None for anything else."""
+    if isinstance(value, (list, tuple)):
+        return value
+    return value.tolist() if getattr(value, "ndim", 0) else None

@@ -1,0 +1,87 @@
+"""Values that consist of others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .base import Fault, Kind, expected, listed, shown, within
+from .scalars import Scalar, ScalarOrVector, Vector
+from .words import Name
+
+
+@dataclass(frozen=True)
+class ByName(Kind):
+    """A mapping from names to values of one kind."""
+
+    of: Kind
+
+    def check(self, value: Any) -> dict[str, Any]:
+        if not isinstance(value, Mapping):
+            raise Fault(f"expected entries by name, got {shown(value)}")
+        return {Name().check(name): within(self.of, x, name) for name, x in value.items()}
+
+
+@dataclass(frozen=True)
+class Rows(Kind):
+    """Tuples of values; in files mappings with these keys."""
+
+    columns: Mapping[str, tuple[Kind, Any]]
+    """By key: the kind, and the default (None: there must be a value)."""
+
+    def check(self, value: Any) -> tuple[tuple[Any, ...], ...]:
+        rows = listed(value)
+        if rows is None:
+            raise expected("a list", value)
+        return tuple([self._row(row, k) for k, row in enumerate(rows)])
+
+    def _row(self, row: Any, k: int) -> tuple[Any, ...]:
+        values = listed(row)
+        if values is None or len(values) != len(self.columns):
+            raise expected(f"({', '.join(self.columns)})", row, k)
+        kinds = [(kind, key) for key, (kind, _) in self.columns.items()]
+        return tuple([within(kind, x, k, key) for (kind, key), x in zip(kinds, values, strict=True)])
+
+
+@dataclass(frozen=True)
+class Elements(Kind):
+    """Several elements of a class."""
+
+    of: type
+
+    def check(self, value: Any) -> tuple[Any, ...]:
+        values = listed(value)
+        if values is None:
+            raise expected("a list", value)
+        for k, x in enumerate(values):
+            if not isinstance(x, self.of):
+                raise expected(f"a sharnir.{self.of.__name__}", x, k)
+        return tuple(values)
+
+
+class State(Kind):
+    """Values by joint, a number or one per coordinate; or all values in order."""
+
+    def check(self, value: Any) -> dict[str, float | tuple[float, ...]] | tuple[float, ...]:
+        if isinstance(value, Mapping):
+            return {joint: within(ScalarOrVector(), x, joint) for joint, x in value.items()}
+        if listed(value) is None:
+            raise expected("{joint: value, …} or a list of all values", value)
+        return Vector().check(value)
+
+
+@dataclass(frozen=True)
+class Times(Kind):
+    """An interval, a list of times, or a word for every step."""
+
+    word: str
+
+    def check(self, value: Any) -> str | float | tuple[float, ...]:
+        if isinstance(value, str) and value == self.word:
+            return value
+        return (
+            Vector().check(value)
+            if listed(value) is not None
+            else Scalar().number(value, what=f"an interval, a list of times or {self.word!r}")
+        )
