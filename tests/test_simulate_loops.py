@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from sharnir.backends import compiled
+from sharnir.backends import compiled_programs
 from sharnir.simulation import mechanics
 
 rollout_module = import_module("sharnir.simulation.rollout")  # sharnir.rollout is the function
@@ -96,7 +96,7 @@ def test_no_straight_line_code_grows_with_a_large_model(monkeypatch):
     monkeypatch.setattr(mechanics.GraphRunner, "code", watched)
     m = sh.Model("long")
     carrier, joint = "ground", sh.Ball(damping=0.1)
-    for k in range(compiled.BODIES + 1):
+    for k in range(compiled_programs.BODIES + 1):
         m.add_body(f"b{k}", mass=1.0, com=(0.1, 0.0, 0.0), inertia=(0.01, 0.02, 0.02))
         m.add_joint(f"j{k}", joint, carrier, f"b{k}", at=sh.Pose((0.2, 0.0, 0.0)))
         carrier = f"b{k}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..backends.constraint_table import table_of
+from ..equations.constraint_table import table_of
 from ..forms import FORMS, momentum
 from ..forms.closed import extended as closed_extended
 from ..forms.matrices import Matrices

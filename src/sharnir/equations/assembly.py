@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.constraint_table import ConstraintTable, table_of
 from ..backends.run import run_program
 from ..errors import AssemblyError, ModelError, known
 from ..model.model import Model
 from ..model.states import check_state
 from ..programs import PROGRAMS
+from .constraint_table import ConstraintTable, table_of
 from .normalization import normalised
 
 TOLERANCE = 1e-11

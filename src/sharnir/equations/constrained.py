@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.constraint_table import table_of
 from ..backends.link import relink
 from ..backends.llvm.runner import GraphRunner
 from ..backends.run import run_program
@@ -30,6 +29,7 @@ from ..programs.methods import METHODS, Method
 from ..trace import Graph, GraphTooLarge, Number
 from . import solution
 from .assembly import moved
+from .constraint_table import table_of
 from .normalization import normalize
 from .partition import Partition, reconsider, recover
 from .solution import Closed, Correction, Keeping

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from scipy.linalg import qr
 
-from ..backends.constraint_table import ConstraintTable, table_of
 from ..model.mobility import Mobility
 from ..model.model import Model
 from ..model.states import check_state
+from .constraint_table import ConstraintTable, table_of
 
 ZERO = 1e-8
 """Of a row, relative to its own length: what is left of it when others are taken off."""

@@ -9,10 +9,10 @@ from functools import cached_property
 from weakref import WeakKeyDictionary
 
 from ..backends.compiled_programs import mark_large
-from ..backends.derivative import TracedDerivative, jacobian_along, trace_derivative
 from ..backends.llvm.runner import GraphRunner
 from ..dialect.cache import Cache
 from ..dynamics import Dynamics
+from ..equations.derivative import TracedDerivative, jacobian_along, trace_derivative
 from ..equations.stabilisation import DECAYING, PROJECTION
 from ..equations.stabilised import StabilisedEquations
 from ..model.structure import Structure

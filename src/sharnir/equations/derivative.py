@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.link import relink
+from ..backends.run import run_program
+from ..backends.traced import TracedProgram
 from ..model.structure import Structure
 from ..programs import program_for
 from ..programs.methods import Method
 from ..trace import Expression, Graph, Number, Symbol, chooses, tangent
-from .link import relink
-from .run import run_program
-from .traced import TracedProgram
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.link import relink
+from ..backends.run import run_program
 from ..errors import ModelError
 from ..model.constraints.base import Constraint
 from ..model.structure import Structure
 from ..programs import PROGRAMS
 from ..trace import Expression, Graph, Number, Symbol, tangent
-from .link import relink
 from .one_constraint import ConstraintRow, Named, OneConstraint
-from .run import run_program
 
 NOTHING = 1e-13
 """What rounding leaves of a row that does not move, relative to rows that do."""
