@@ -18,7 +18,8 @@ from sharnir.integrate.methods import integrator
 from sharnir.integrate.request import Request
 from sharnir.integrate.running import _Pieces
 from sharnir.integrate.stepping import state as clock
-from sharnir.simulation.mechanics import Mechanics
+from sharnir.simulation.motion_system import Setup
+from sharnir.simulation.systems import motion_system
 
 EVALUATIONS = 4
 """Of the derivative in a step of rk4."""
@@ -36,15 +37,15 @@ class Steps:
     ) -> None:
         self.method, self.step, self.q, self.v = method, step, q, v
         self.d = sh.Dynamics(model, method, backend)
-        self.mechanics = Mechanics(self.d, np.zeros(model.nv), balance=False)
-        self.backend = self.mechanics.backend
+        self.motion = motion_system(Setup(self.d, np.zeros(model.nv), balance=False))
+        self.backend = self.motion.backend
         self.iterates = "iterative" in method
         self._memory = self._remembered() if self.iterates else []
         x = np.concatenate([q, v])
         request = Request.checked(
-            self.mechanics.system, x, 0.0, 1e9 * step, integrator("rk4"), 0.0, 0.0, step, None, np.inf, None, 0, (), 1
+            self.motion.system, x, 0.0, 1e9 * step, integrator("rk4"), 0.0, 0.0, step, None, np.inf, None, 0, (), 1
         )
-        self._pieces = _Pieces(self.mechanics.system, integrator("rk4"), request, compiled, None)
+        self._pieces = _Pieces(self.motion.system, integrator("rk4"), request, compiled, None)
         begun = perf_counter()
         self._begin()
         self.lead_in = perf_counter() - begun
@@ -53,7 +54,7 @@ class Steps:
 
     def _remembered(self) -> list[np.ndarray]:
         """The square work arrays of the compiled loop, the remembered matrix among them."""
-        bound = [native.arrays for native in self.mechanics.system.natives("derivative")]
+        bound = [native.arrays for native in self.motion.system.natives("derivative")]
         work = [array for groups in bound if len(groups) == 5 for array in flat(groups[3])]  # a program's: tree, joints, x, w, y
         return [array for array in work if array.ndim == 2 and array.shape[0] == array.shape[1]]
 

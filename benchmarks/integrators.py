@@ -14,8 +14,8 @@ import numpy as np
 
 import sharnir as sh
 from sharnir.dynamics import Dynamics
+from sharnir.equations.derivative import compiled_derivative
 from sharnir.integrate.methods import INTEGRATORS, Integrator
-from sharnir.simulation.prepared import equations
 
 from .report import Measure
 from .timing import once
@@ -77,7 +77,8 @@ def steps(model: sh.Model) -> Iterator[Measure | str]:
 
 def evaluations(model: sh.Model) -> Callable[[], None]:
     """The code for one state on STATES states, one after the other."""
-    shared = equations(Dynamics(model, "auto", "auto"), balance=False)
+    f = Dynamics(model, "auto", "auto").formulation
+    shared = compiled_derivative(f.structure, f.method, f.programs.store, f.constrained, balance=False)
     rng = np.random.default_rng(2)
     q = np.array([model.random_q(rng) for _ in range(STATES)])
     inputs = {

@@ -110,7 +110,7 @@ def test_actions_see_speeds_and_points_of_any_body():
 # --- refusals ---------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(("when", "says"), [
     (lambda on: 1.0 if on.q("hinge") > 0.0 else -1.0, "select"), (lambda on: None, "numbers"), (lambda on: (1.0, 2.0), "numbers"),
-    (lambda on: on.q("knee"), "'hinge'"), (lambda on: on.torque("hinge", 1.0) or on.t, "does not push"),
+    (lambda on: on.q("knee"), "'hinge'"), (lambda on: on.torque("hinge", 1.0) or on.t, "event 'bad': the function of an event must not apply forces"),
     (lambda on: math.sin(on.q("hinge")), "event 'bad'"),
 ], ids=["branch", "nothing", "two numbers", "no such joint", "pushes", "math"])  # fmt: skip
 def test_functions_that_are_none_are_refused_by_name(when, says):

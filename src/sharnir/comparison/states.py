@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..equations.assembly import moved
+from ..equations.retraction import retract as moved
 from ..errors import AssemblyError
 from ..model.model import Model
 

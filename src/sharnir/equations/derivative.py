@@ -1,29 +1,71 @@
-"""The rate of change of the state as one graph: q̇, v̇ and, where energy is fed or lost, the power of each cause."""
+"""The rate of change of the state as one graph, q̇, v̇ and the power of each cause that feeds or takes energy; compiled."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..backends.link import relink
-from ..backends.run import run_program
+from ..backends.compiled_programs import mark_large
+from ..backends.llvm.runner import GraphRunner
 from ..backends.traced import TracedProgram
+from ..dialect.cache import Cache
 from ..model.structure import Structure
-from ..programs import program_for
 from ..programs.methods import Method
-from ..trace import Expression, Graph, Number, Symbol, chooses, tangent
+from ..trace import Expression, Graph, GraphTooLarge, Number, Symbol, chooses, tangent
+from .constrained import ConstrainedEquations
+from .evaluation import Values, evaluate, with_bodies
+from .stabilisation import DECAY_NUMBERS
 
 
 @dataclass(frozen=True)
 class TracedDerivative:
-    """Inputs q, v (momenta where the method has them), tau, parameter, t; outputs rate, qdd, power (one per cause)."""
+    """Inputs q, v (momenta where the method has them), tau, parameter, [decay], t; outputs rate, qdd, power (one per cause)."""
 
     traced: TracedProgram
     causes: tuple[str, ...]
-    """What feeds or takes energy: "drives", and forces by name; conservative ones are left out."""
-    momenta: bool
+    """What feeds or takes energy: "drives", forces by name without the conservative ones, "tau"."""
+
+
+class CompiledDerivative:
+    """The derivative as machine code, for one state or lanes of states."""
+
+    def __init__(self, derivative: TracedDerivative, store: Cache) -> None:
+        self.derivative, self._store = derivative, store
+        self.code = GraphRunner(derivative.traced, store=store)
+
+    @cached_property
+    def along(self) -> GraphRunner:
+        """Its change along a direction: `jacobian_along`."""
+        return GraphRunner(jacobian_along(self.derivative), store=self._store)
+
+
+def compiled_derivative(
+    structure: Structure,
+    method: Method,
+    store: Cache,
+    constrained: ConstrainedEquations | None = None,
+    *,
+    balance: bool = True,
+    tau_works: bool = True,
+    limit: int | None = None,
+    stabilisation: str = "",
+) -> CompiledDerivative | None:
+    """`trace_derivative`, compiled once and cached with the model; None where the graph has more nodes than `limit`."""
+    if not constrained or stabilisation not in DECAY_NUMBERS:
+        stabilisation = ""  # the others do not change the equations
+    key = ("derivative", method.name, balance, tau_works, limit, stabilisation, str(store.folder))
+    if key not in structure.cached:
+        try:
+            traced = trace_derivative(structure, method, balance, tau_works, limit, constrained, stabilisation)
+            structure.cached[key] = CompiledDerivative(traced, store)
+        except GraphTooLarge:
+            if method.name == "separate":
+                mark_large(structure)
+            structure.cached[key] = None
+    return structure.cached[key]
 
 
 def trace_derivative(
@@ -32,82 +74,81 @@ def trace_derivative(
     balance: bool = True,
     tau_works: bool = True,
     limit: int | None = None,
-    closed: Any = None,
+    constrained: ConstrainedEquations | None = None,
+    stabilisation: str = "",
 ) -> TracedDerivative:
-    """Everything on the symbols of one graph, so that what the parts have in common is worked out once.
+    """All on the symbols of one graph, so that common parts are computed once.
 
-    balance: with the powers; tau_works: that of the joint forces τ among them; closed: the equations with constraints,
-    where the model has any.
+    balance: with the powers; tau_works: that of the joint forces τ among them.
     """
     graph = Graph(limit)
     sizes = {"q": structure.nq, "v": structure.nv, "tau": structure.nv, "parameter": len(structure.parameters)}
-    sizes |= closed.more_inputs if closed else {}
+    sizes |= {"decay": DECAY_NUMBERS[stabilisation]} if stabilisation else {}
     sizes["t"] = 1
     inputs = {name: tuple(graph.inputs(size)) for name, size in sizes.items()}
     values: dict[str, Any] = dict(inputs) | {"wrench": [0.0] * (6 * structure.nb + 6)}
-    momenta = method.in_momenta
-    if momenta:
+    solved = None
+    if method.in_momenta:
         values["p"] = inputs["v"]
-        values["v"] = _run("speeds", structure, values).v
-        speed_rate = _run("momentum-rates", structure, values).dp
+        values["v"] = evaluate(structure, "speeds", values).v
+        speed_rate = evaluate(structure, "momentum-rates", values).dp
         values["qdd"] = None
-    elif closed:
-        solved = closed.accelerations(dict(inputs))
+    elif constrained:
+        solved = constrained.accelerations(inputs, stabilisation=stabilisation)
         speed_rate = values["qdd"] = solved.qdd
     else:
-        speed_rate = values["qdd"] = _run(f"forward/{method.program}", structure, values).qdd
-    rate = _run("rates", structure, values).rate
-    causes: tuple[str, ...] = ()
-    powers: tuple[Number, ...] = ()
+        speed_rate = values["qdd"] = evaluate(structure, f"forward/{method.program}", values).qdd
+    rate = evaluate(structure, "rates", values).rate
+    powers: dict[str, Number] = {}
     if balance:
-        found = _powers(structure, values, inputs)
-        if closed and ("drives" in found or closed.table.moves_by_itself):  # reactions of closing joints, left of the energy
-            energy = _run("energy", structure, values).energy
-            flow = [*zip(inputs["q"], rate, strict=True), *zip(inputs["v"], speed_rate, strict=True), (inputs["t"][0], 1.0)]
-            change = tangent((energy[0] + energy[1],), flow)[0]
-            others = sum(values["force powers"], 0.0) if structure.forces else 0.0
-            pushed = sum((x * y for x, y in zip(inputs["tau"], values["v"], strict=True)), 0.0)
-            found["drives"] = change - others - pushed
+        powers = _powers(structure, values, inputs)
+        if constrained and ("drives" in powers or constrained.table.is_rheonomic):
+            powers["drives"] = _power_of_drives(structure, values, inputs, rate)
         if tau_works:
-            found["tau"] = sum((x * y for x, y in zip(inputs["tau"], values["v"], strict=True)), 0.0)
-        kept = {name: x for name, x in found.items() if isinstance(x, Symbol)}
-        causes, powers = tuple(kept), tuple(kept.values())
-    moving = solved.qrate if closed else rate  # which a stabilisation may change; powers are those of the speeds
-    outputs = {"rate": tuple(moving), "qdd": tuple(speed_rate), "power": powers}
-    return TracedDerivative(TracedProgram(graph, inputs, outputs), causes, momenta)
+            powers["tau"] = _joint_power(values)
+        powers = {name: x for name, x in powers.items() if isinstance(x, Symbol)}
+    q_rate = solved.qrate if solved else rate  # a stabilisation may change it; powers are those of the speeds
+    outputs = {"rate": tuple(q_rate), "qdd": tuple(speed_rate), "power": tuple(powers.values())}
+    return TracedDerivative(TracedProgram(graph, inputs, outputs), tuple(powers))
 
 
-def _run(name: str, structure: Structure, values: dict[str, Any]) -> Any:
-    program = program_for(structure, name)
-    return run_program(program, structure, values, relink(program.function), dtype=object)
+def _joint_power(values: Values) -> Number:
+    return sum((x * y for x, y in zip(values["tau"], values["v"], strict=True)), 0.0)
+
+
+def _power_of_drives(structure: Structure, values: dict[str, Any], inputs: dict[str, tuple[Symbol, ...]], rate: Any) -> Number:
+    """With closed loops, where reactions of closing joints do work too: what the change of energy leaves to them."""
+    energy = evaluate(structure, "energy", values).energy
+    flow = [*zip(inputs["q"], rate, strict=True), *zip(inputs["v"], values["qdd"], strict=True), (inputs["t"][0], 1.0)]
+    change = tangent((energy[0] + energy[1],), flow)[0]
+    forces = sum(values["force powers"], 0.0) if structure.forces else 0.0
+    return change - forces - _joint_power(values)
 
 
 def _powers(structure: Structure, values: dict[str, Any], inputs: dict[str, tuple[Symbol, ...]]) -> dict[str, Number]:
-    """Power of the drives, and of every force beyond what its stored energy gives back."""
+    """Power of the drives, and of every force less the rate of change of the energy it stores."""
     found: dict[str, Number] = {}
     if structure.drives or structure.given:
         if values["qdd"] is None:
-            values["qdd"] = _run("forward/separate", structure, values).qdd
-        R = _run("kinetostatics", structure, values).R.ravel()
-        found["drives"] = _run("drive-power", structure, values | {"R": R}).power[0]
+            values["qdd"] = evaluate(structure, "forward/separate", values).qdd
+        R = evaluate(structure, "kinetostatics", values).R.ravel()
+        found["drives"] = evaluate(structure, "drive-power", values | {"R": R}).power[0]
     forces = structure.forces
     if forces:
-        motion = dict(values)
-        if forces.kinematic:
-            motion |= {key: x.ravel() for key, x in _run("motion", structure, values)._asdict().items()}
+        motion = with_bodies(structure, values) if forces.kinematic else dict(values)
         values["force powers"] = forces.report(motion)[1]
         for name, power, excess in zip(forces.names, values["force powers"], forces.excess(motion), strict=True):
             may_choose = forces.forces[name].has_function
             conservative = isinstance(excess, Symbol) and _always_small(inputs, excess, power, may_choose)
             found[name] = 0.0 if conservative else excess
-        if "drives" in found and forces.on_ground:  # what holds the moving base against them
+        if "drives" in found and forces.on_ground:  # the moving base is held against the forces on it
             found["drives"] = found["drives"] - forces.ground_power(motion)
     return found
 
 
 def _always_small(inputs: dict[str, tuple[Symbol, ...]], excess: Number, power: Number, may_choose: bool) -> bool:
-    """Whether power and rate of the energy cancel but for rounding: the force is conservative. Tried at a few places, which
-    proves nothing where a function of the user's chooses by what it sees."""
+    """Whether power and rate of stored energy cancel but for rounding: the force is conservative. Tested at a few states, which
+    proves nothing for a function of the user's that branches on what it reads."""
     symbols = [x for group in inputs.values() for x in group]
     graph = symbols[0].graph
     if may_choose and chooses(graph, [excess]):
@@ -117,15 +158,15 @@ def _always_small(inputs: dict[str, tuple[Symbol, ...]], excess: Number, power: 
     for _ in range(3):
         x = expression(*rng.uniform(0.1, 0.9, len(symbols)).tolist())
         size = abs(x[1]) + abs(x[0] - x[1])
-        if not 0.0 < size < np.inf or abs(x[0]) > 1e-9 * size:  # a force that does nothing there proves nothing
+        if not 0.0 < size < np.inf or abs(x[0]) > 1e-9 * size:  # a force that vanishes there proves nothing
             return False
     return True
 
 
 def jacobian_along(derivative: TracedDerivative) -> TracedProgram:
-    """How the whole derivative changes along a direction (dq, dv) of the state: a row of the Jacobian for each of a batch.
+    """The change of the whole derivative along a direction (dq, dv) of the state: a row of the Jacobian for each of a batch.
 
-    Inputs those of the derivative, and dx before the time; output d, rates of rate, qdd and power in one row.
+    Inputs those of the derivative, and dx before the time; output d, the changes of rate, qdd and power in one row.
     """
     traced = derivative.traced
     state = (*traced.inputs["q"], *traced.inputs["v"])

@@ -13,6 +13,8 @@ from ..dynamics import Dynamics
 from ..errors import SingularError, StateError, known
 from ..model.model import Model
 from ..model.states import check_array
+from .by_name import ByName, squeezed
+from .parameters import with_parameters
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class EventRecord:
 
 
 @dataclass(eq=False)
-class Result:
+class Result(ByName):
     """A motion: t (T,), q (T, nq), v (T, nv), and by name `coordinate`, `speed`, `point`; the rest follows."""
 
     model: Model
@@ -102,16 +104,9 @@ class Result:
     """Whether `work_done` names all that feeds or takes energy."""
 
     # --- by name ------------------------------------------------------------------------------------------------------------
-    def coordinate(self, joint: str) -> np.ndarray:
-        """Coordinates of a joint over time: (T,), or (T, n) where it has several."""
-        return _squeezed(self.q[:, self.model.q_slice(joint)])
-
-    def speed(self, joint: str) -> np.ndarray:
-        """Speeds of a joint over time: (T,), or (T, n)."""
-        return _squeezed(self.v[:, self.model.v_slice(joint)])
-
     def acceleration(self, joint: str) -> np.ndarray:
-        return _squeezed(self.a[:, self.model.v_slice(joint)])
+        """Accelerations of a joint over time: (T,), or (T, n) where it has several."""
+        return squeezed(self.a[:, self.model.v_slice(joint)])
 
     def point(self, body: str, at: Sequence[float] = (0.0, 0.0, 0.0)) -> np.ndarray:
         """Path (T, 3) of a point of a body in the world. `at` in the body's axes."""
@@ -216,12 +211,7 @@ class Result:
             return np.concatenate([d.forward(q[:-1], v[:-1], self.tau, t[:-1]), end]) if len(t) > 1 else end
 
     def _with(self, parameters: Sequence[float]) -> Dynamics:
-        named = dict(zip(self.model.parameters, (float(x) for x in parameters), strict=True))
-        if named == self.model.parameters:
-            return self.dynamics
-        model = self.model.copy()
-        model._parameters = named
-        return Dynamics(model, self.dynamics.method, self.dynamics.backend)
+        return with_parameters(self.dynamics, parameters)
 
     # --- out ------------------------------------------------------------------------------------------------------------------
     def summary(self) -> str:
@@ -271,7 +261,3 @@ class Result:
     def __repr__(self) -> str:
         span = f"{self.t[0]:g} … {self.t[-1]:g} s" if len(self.t) else "empty"
         return f"Result({self.model.name!r}, {len(self.t)} times, {span}, {self.status})"
-
-
-def _squeezed(x: np.ndarray) -> np.ndarray:
-    return x[:, 0] if x.shape[1] == 1 else x

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 VERSION = 1
 
+STATUS_BEFORE = {"lost": "constraints_violated"}
+"""Names of statuses in files of earlier versions."""
+
 
 def check_writable(path: Any, size: int = 0) -> Path:
     """Find out before the run whether its result can be written: folder, permission, room for `size` bytes."""
@@ -168,7 +171,7 @@ def load(path: Any, model: Model | None = None) -> Result:
     return Result(
         model, values("time", 0), values("q", T, model.nq), values("v", T, model.nv),
         np.atleast_1d(attributes["tau"]).astype(float), cost,
-        str(attributes["status"]), str(attributes["message"]), events,
+        STATUS_BEFORE.get(str(attributes["status"]), str(attributes["status"])), str(attributes["message"]), events,
         tuple(str(x) for x in data.get("cause", ())),
         values("work", T, 0), values("parameters", 0, 0), bool(attributes["accounted"]),
     )  # fmt: skip
