@@ -52,7 +52,8 @@ class Projector:
         return self._code(position, position.p.X[:nq]), self._code(speed, speed.p.X[nq:])
 
     def _code(self, on: _OnNumbers, x: np.ndarray) -> GraphRunner:
-        traced = TracedProgram(on.values["t"][0].graph, dict(on.values), {"x": tuple(x)})
+        inputs: dict[str, Any] = dict(on.values)
+        traced = TracedProgram(inputs["t"][0].graph, inputs, {"x": tuple(x)})
         return GraphRunner(traced, store=self.equations.store)
 
     def _loop(self, at: Mapping[str, np.ndarray], X: np.ndarray) -> Native:

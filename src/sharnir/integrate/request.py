@@ -1,4 +1,4 @@
-"""What was asked for, checked: every mistake is named before anything runs."""
+"""The arguments of a run, checked: every mistake is named before anything runs."""
 
 from __future__ import annotations
 

@@ -64,11 +64,11 @@ class System:
         self.split = self.n // 2 if split is None else split
         self.n_events = len(buffers.G) if events else 0
         self.failure: BaseException | None = None
-        """What a Python function raised; the run hands it on."""
+        """An exception of a Python function; the run raises it again."""
         self.calls_python = False
-        """Whether its functions are Python's: slow, so that a run is looked at sooner."""
+        """Whether its functions are Python's: slow, so that a run pauses sooner."""
         self.idle: dict[Any, Any] = {}
-        """Workspaces of runs that are over (workspace.py)."""
+        """Workspaces of finished runs, for reuse (workspace.py)."""
         self._roles = [list(role) for role in (derivative, rates, projection, events, jacobian)]  # in the order of the roles
         self._calls = calls([native for role in self._roles for native in role])
         self._first = np.cumsum([0, *(len(role) for role in self._roles)]).astype(np.int64)
@@ -79,7 +79,7 @@ class System:
         return self._roles[ROLE_NAMES.index(role)]
 
     def problem(self, jacobian: bool) -> Problem:
-        """The arrays for an integrator; `jacobian`: with room for one, whoever makes it."""
+        """The arrays for an integrator; `jacobian`: with room for one, of the system or by differences."""
         b = self.buffers
         J = b.J if self.has_jacobian or not jacobian else np.zeros((self.n, self.n))
         return Problem(b.X, b.DX, b.T, b.G if self.n_events else b.G[:0], J, b.report, self._calls, self._first)
@@ -99,7 +99,7 @@ class System:
         return self.buffers.J.T.copy()
 
     def projected(self, t: float, x: np.ndarray) -> np.ndarray:
-        """x onto what it must satisfy; x itself where there is no such thing."""
+        """x projected onto the constraints of the system; x itself where there are none."""
         self._perform(2, t, x)
         return self.buffers.X.copy()
 
@@ -135,7 +135,7 @@ def from_python(
             return []
 
         def callback() -> None:
-            if system.failure is not None:  # nothing more is worth computing
+            if system.failure is not None:  # the run ends: no further evaluations
                 target.fill(np.nan)
                 return
             try:

@@ -109,6 +109,7 @@ def rollout(
         raise MethodError(f"rollout steps with 'rk4' or 'euler', not with {integrator!r}")
     model = check_model(model, "rollout")
     grid = fixed_steps(duration, step, dt, steps, every, t0)
+    forces: Tau | Control | None
     name, forces = either("tau", tau, "control", control)
     whole(threads, "threads", 1)
     if feedback is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,7 +26,7 @@ from .options import Tau, check_duration, check_model, check_stabilisation, choi
 from .outcome import failure, make_result, violated_constraint
 from .progress import Progress
 from .result import Result
-from .storage import check_writable, write
+from .storage import PathLike, check_writable, write
 from .systems import motion_system
 
 
@@ -55,7 +54,7 @@ def simulate(
     balance: bool = True,
     on_failure: str = "raise",
     progress: bool | None = None,
-    save: str | Path | None = None,
+    save: PathLike | None = None,
 ) -> Result:
     """Simulate a model for `duration` seconds from (q0, v0) at t0.
 
