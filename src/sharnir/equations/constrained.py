@@ -26,7 +26,7 @@ from ..programs.methods import METHODS, Method
 from ..trace import Graph, GraphTooLarge, Number, Symbol
 from . import solution
 from .constraint_table import table_of
-from .evaluation import Values, evaluate
+from .evaluation import Values, evaluate, state_inputs
 from .partition import Partition, reconsider, recover
 from .projection import Projected, project_by_calls
 from .projector import Projector
@@ -109,10 +109,8 @@ class ConstrainedEquations:
 
     def inputs(self, graph: Graph, wrenches: bool = False) -> dict[str, tuple[Symbol, ...]]:
         s = self.structure
-        sizes = {"q": s.nq, "v": s.nv, "tau": s.nv, "parameter": len(s.parameters), "t": 1}
-        if wrenches:
-            sizes["wrench"] = 6 * (s.nb + 1)
-        return {name: tuple(graph.inputs(size)) for name, size in sizes.items()}
+        inputs = state_inputs(s, graph, tau=s.nv)
+        return inputs | {"wrench": tuple(graph.inputs(6 * (s.nb + 1)))} if wrenches else inputs
 
     # --- accelerations ------------------------------------------------------------------------------------------------------
     def accelerations(self, values: Values, dtype: type = object, stabilisation: str = "") -> ConstrainedState:
@@ -176,18 +174,16 @@ class ConstrainedEquations:
         stabilisation: str = "",
         decay: Sequence[float] = (),
     ) -> ConstrainedState:
-        """As arrays. A stabilisation with a decay is for forms and for the interpreter: compiled runs have their own code."""
+        """As arrays. Only forms and the interpreter take a stabilisation with a decay: compiled runs have their own code."""
         s = self.structure
         given = {"q": q, "v": v, "tau": tau, "parameter": np.array(list(s.parameters.values()), dtype=float), "t": np.array([t])}
         if wrench is not None:
             given["wrench"] = np.ascontiguousarray(wrench).ravel()
         name = stabilisation if len(decay) else ""
-        values: Values = {"decay": decay, **{key: x.tolist() for key, x in given.items()}}
-        if self.form:
-            return self._by_form(given, values, name)
-        if self.backend == "python":
+        if self.form or self.backend == "python":
+            values: Values = {"decay": decay, **{key: x.tolist() for key, x in given.items()}}
             with np.errstate(all="ignore"):
-                return self.accelerations(values, float, name)
+                return self._by_form(given, values, name) if self.form else self.accelerations(values, float, name)
         assert not name
         c = self.allocate()
         arrays = {key: np.ascontiguousarray(x, dtype=float) for key, x in given.items()}

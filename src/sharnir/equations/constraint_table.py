@@ -63,12 +63,15 @@ class ConstraintTable:
 
     def trace(self, inputs: Values) -> TracedConstraints:
         """The same on numbers of any kind: floats, symbols of another graph."""
-        t = self.traced
-        flat = [*t.g, *t.rate, *(x for row in t.J for x in row), *t.gamma]
-        values = self._expression(flat)(*(x for name in self.traced_inputs for x in inputs[name]))
-        m, n, at = len(self), self.structure.nv, len(t.g)
+        values = self._flat(*(x for name in self.traced_inputs for x in inputs[name]))
+        m, n, at = len(self), self.structure.nv, self.n_holonomic
         J = [values[at + m + k * n : at + m + (k + 1) * n] for k in range(m)]
         return TracedConstraints(values[:at], values[at : at + m], tuple(J), values[at + m + m * n :])
+
+    @cached_property
+    def _flat(self) -> Expression:
+        t = self.traced
+        return self._expression([*t.g, *t.rate, *(x for row in t.J for x in row), *t.gamma])
 
     def rate_along(self, values: Values, dq: Sequence[Number]) -> tuple[Number, ...]:
         """The change of `rate` along a displacement dq of the coordinates, speeds and time held, on numbers of any kind."""

@@ -16,13 +16,13 @@ from ..model.structure import Structure
 from ..programs.methods import Method
 from ..trace import Expression, Graph, GraphTooLarge, Number, Symbol, chooses, tangent
 from .constrained import ConstrainedEquations
-from .evaluation import Values, evaluate, with_bodies
+from .evaluation import Values, evaluate, state_inputs, with_bodies
 from .stabilisation import DECAY_NUMBERS
 
 
 @dataclass(frozen=True)
 class TracedDerivative:
-    """Inputs q, v (momenta where the method has them), tau, parameter, [decay], t; outputs rate, qdd, power (one per cause)."""
+    """Inputs q, v (momenta where the method has them), tau, [decay], parameter, t; outputs rate, qdd, power (one per cause)."""
 
     traced: TracedProgram
     causes: tuple[str, ...]
@@ -82,10 +82,8 @@ def trace_derivative(
     balance: with the powers; tau_works: that of the joint forces τ among them.
     """
     graph = Graph(limit)
-    sizes = {"q": structure.nq, "v": structure.nv, "tau": structure.nv, "parameter": len(structure.parameters)}
-    sizes |= {"decay": DECAY_NUMBERS[stabilisation]} if stabilisation else {}
-    sizes["t"] = 1
-    inputs = {name: tuple(graph.inputs(size)) for name, size in sizes.items()}
+    decay = {"decay": DECAY_NUMBERS[stabilisation]} if stabilisation else {}
+    inputs = state_inputs(structure, graph, tau=structure.nv, **decay)
     values: dict[str, Any] = dict(inputs) | {"wrench": [0.0] * (6 * structure.nb + 6)}
     solved = None
     if method.in_momenta:

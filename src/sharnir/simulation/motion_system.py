@@ -120,11 +120,11 @@ class CompiledSystem(MotionSystem):
 
     def _constraint_functions(self) -> tuple[list[Native], list[Native]]:
         """What runs before every evaluation and after every step: normalization, projection, partitioning."""
-        normalization = native_normalize(self.d.model, self.at["q"], self.at["t"], self.store)
-        if not self.constrained or self.stabilisation.name not in (PROJECTION, "partitioning"):
-            return [], normalization
-        if self.stabilisation.name == PROJECTION:
+        if self.constrained and self.stabilisation.name == PROJECTION:
             return [], self._projection()
+        normalization = native_normalize(self.d.model, self.at["q"], self.at["t"], self.store)
+        if not self.constrained or self.stabilisation.name != "partitioning":
+            return [], normalization
         self.partitioning = Partitioning(self.constrained, self.buffers.X, self.buffers.T, self.parameters)
         recover, reconsider = self.partitioning.compile(self.at)
         return [recover], [*normalization, recover, reconsider]

@@ -146,6 +146,16 @@ def fixed_steps(
     return FixedSteps(t0, h, count, every)
 
 
+def constant_forces(model: Model, tau: Tau | None) -> np.ndarray:
+    """Joint forces (nv,) of `simulate`."""
+    if callable(tau) or (not isinstance(tau, Mapping) and np.asarray(tau, dtype=object).ndim > 1):
+        raise StateError(
+            "tau: the joint forces of `simulate` are constant, an array (nv,) or {joint: value}; for others add a force to the "
+            "model (`Motor`, or a function of your own), or use `rollout`"
+        )
+    return check_tau(model, tau)
+
+
 def forces_over_steps(model: Model, name: str, tau: Tau | None, n: int, steps: int) -> np.ndarray | None:
     """Joint forces (n, steps, nv) of n trajectories, or (n, 1, nv) where they are constant."""
     if tau is None:

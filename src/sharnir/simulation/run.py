@@ -17,12 +17,12 @@ from ..integrate.compiled import make_ready
 from ..integrate.methods import integrator as integrator_named
 from ..model.events import Event
 from ..model.model import Model
-from ..model.states import check_state, check_tau
+from ..model.states import check_state
 from .changes import Changes
 from .checks import check_events, check_step, output_times, tolerances
 from .events import limit_events
 from .motion_system import Setup
-from .options import Tau, check_duration, check_model, check_stabilisation, choice, number, stabilisations, whole
+from .options import Tau, check_duration, check_model, check_stabilisation, choice, constant_forces, number, stabilisations, whole
 from .outcome import failure, make_result, violated_constraint
 from .progress import Progress
 from .result import Result
@@ -84,7 +84,7 @@ def simulate(
     step = None if step is None else number(step, "step")
     every, own_events = whole(every, "every"), check_events(events)
     q, v, t0 = check_state(model, q0, v0, t0)
-    forces = check_tau(model, tau)
+    forces = constant_forces(model, tau)
     d = Dynamics(model, method, backend)
     how = check_stabilisation(d, stabilisation, decay)
     if d.constrained:
