@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..dialect.cache import Cache
 from ..errors import IntegrationError
@@ -37,17 +38,17 @@ PIECE = 0.05
 
 def run(
     system: System,
-    x0: Sequence[float] | np.ndarray,
+    x0: ArrayLike,
     t0: float,
     t1: float,
     method: str = "dop853",
     *,
     rtol: float = 1e-6,
-    atol: float | Sequence[float] | np.ndarray = 1e-9,
+    atol: float | ArrayLike = 1e-9,
     step: float | None = None,
     first_step: float | None = None,
     max_step: float = np.inf,
-    times: Sequence[float] | np.ndarray | None = None,
+    times: ArrayLike | None = None,
     every: int = 1,
     events: Sequence[Event] = (),
     looks: int = 4,

@@ -8,14 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..dialect.native import Native, calls
 from ..dialect.native import from_python as native_from_python
 from ..errors import StateError
 from .stepping.problem import Problem
+
+if TYPE_CHECKING:
+    from .workspace import Workspace
+
+Function = Callable[[float, np.ndarray], ArrayLike]
+"""Of (t, x)."""
 
 ROLE_NAMES = ("derivative", "rates", "projection", "events", "jacobian")
 """In the order of stepping/problem.py."""
@@ -67,7 +74,7 @@ class System:
         """An exception of a Python function; the run raises it again."""
         self.calls_python = False
         """Whether its functions are Python's: slow, so that a run pauses sooner."""
-        self.idle: dict[Any, Any] = {}
+        self.idle: dict[tuple[object, ...], Workspace] = {}
         """Workspaces of finished runs, for reuse (workspace.py)."""
         self._roles = [list(role) for role in (derivative, rates, projection, events, jacobian)]  # in the order of the roles
         self._calls = calls([native for role in self._roles for native in role])
@@ -117,20 +124,20 @@ class System:
 
 
 def from_python(
-    f: Callable[[float, np.ndarray], Any],
+    f: Function,
     n: int,
     *,
-    events: Callable[[float, np.ndarray], Any] | None = None,
+    events: Function | None = None,
     n_events: int = 0,
-    projection: Callable[[float, np.ndarray], Any] | None = None,
-    jacobian: Callable[[float, np.ndarray], Any] | None = None,
+    projection: Function | None = None,
+    jacobian: Function | None = None,
     split: int | None = None,
 ) -> System:
     """A system whose functions are plain Python: f(t, x) -> dx, events(t, x) -> n_events numbers, projection(t, x) -> x,
     jacobian(t, x) -> matrix (n, n). Compiled integrators call them too, at the speed of Python."""
     b = buffers(n, events=n_events, jacobian=jacobian is not None)
 
-    def call(function: Callable[..., Any] | None, target: np.ndarray) -> list[Native]:
+    def call(function: Function | None, target: np.ndarray) -> list[Native]:
         if function is None:
             return []
 
@@ -141,7 +148,9 @@ def from_python(
             try:
                 result = np.asarray(function(float(b.T[0]), b.X.copy()), dtype=float)
                 if result.size != target.size:
-                    raise StateError(f"{function.__name__!r} must return {target.size} numbers, got {result.size}")
+                    raise StateError(
+                        f"{getattr(function, '__name__', function)!r} must return {target.size} numbers, got {result.size}"
+                    )
                 target[...] = result.reshape(target.shape).T if target.ndim == 2 else result.reshape(target.shape)
             except BaseException as error:
                 target.fill(np.nan)

@@ -42,7 +42,7 @@ class Workspace:
 
 def borrow(
     system: System, method: Integrator, sizes: Mapping[str, int], compiled: bool, store: Cache | None
-) -> tuple[Workspace, Any]:
+) -> tuple[Workspace, tuple[object, ...]]:
     """A workspace that is not in use, and the key for `give_back`."""
     key = (method.name, compiled, *sizes.values(), None if store is None else str(store.folder))
     idle = system.idle.pop(key, None)
@@ -52,7 +52,7 @@ def borrow(
     return idle, key
 
 
-def give_back(system: System, workspace: Workspace, key: Any) -> None:
+def give_back(system: System, workspace: Workspace, key: tuple[object, ...]) -> None:
     if workspace.numbers <= LARGEST_REUSED:
         while len(system.idle) >= MAX_IDLE:
             system.idle.pop(next(iter(system.idle)))
