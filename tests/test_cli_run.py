@@ -171,7 +171,9 @@ def seen(terminal: int, until: bytes | None = None) -> bytes:
     return shown
 
 
-@pytest.mark.parametrize(("where", "doing"), [("cli.run.load", "reading the model"), ("simulation.run.motion_system", "compiling")])
+@pytest.mark.parametrize(
+    ("where", "doing"), [("cli.run.load", "reading the model"), ("simulation.run.motion_system", "compiling")]
+)
 def test_ctrl_c_before_the_run_is_130_and_says_what_it_was_doing(run, file, tmp_path, monkeypatch, where, doing):
     monkeypatch.setenv("SHARNIR_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(f"sharnir.{where}", lambda *args, **options: signal.raise_signal(signal.SIGINT))

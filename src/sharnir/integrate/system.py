@@ -148,9 +148,8 @@ def from_python(
             try:
                 result = np.asarray(function(float(b.T[0]), b.X.copy()), dtype=float)
                 if result.size != target.size:
-                    raise StateError(
-                        f"{getattr(function, '__name__', function)!r} must return {target.size} numbers, got {result.size}"
-                    )
+                    name = getattr(function, "__name__", repr(function))
+                    raise StateError(f"{name!r} must return {target.size} numbers, got {result.size}")
                 target[...] = result.reshape(target.shape).T if target.ndim == 2 else result.reshape(target.shape)
             except BaseException as error:
                 target.fill(np.nan)

@@ -51,12 +51,12 @@ class Interpreted(MotionSystem):
         for k in range(self.setup.n):
             try:
                 rate[k], qdd[k] = self._one(t, q[k], v[k], k)
-            except (SingularError, StateError):  # not finite: the integrator takes a smaller step, or ends
+            except (SingularError, StateError, np.linalg.LinAlgError):  # not finite: the integrator takes a smaller step, or ends
                 rate[k], qdd[k] = np.nan, np.nan
         return np.concatenate([rate.ravel(), qdd.ravel()])
 
     def _one(self, t: float, q: np.ndarray, v: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        d, tau = self._dynamics(), self.tau.reshape(-1, self.nv)[k if self.tau.ndim == 2 else 0]
+        d, tau = self._dynamics(), self.tau[k] if self.tau.ndim == 2 else self.tau
         equations = d.formulation.constrained
         if equations:
             decay = self.decay.reshape(self.setup.n, -1)[k].tolist()
