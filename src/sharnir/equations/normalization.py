@@ -49,7 +49,7 @@ def native_normalize(model: Model, q: np.ndarray, t: np.ndarray, store: Cache | 
     graph = Graph()
     x, time = graph.inputs(nq), graph.inputs(1)
     traced = TracedProgram(graph, {"q": x, "t": time}, {"x": tuple(normalize(model, x, time[0]))})
-    lanes = host_lanes() if n >= host_lanes() else 1
+    lanes = host_lanes() if n % host_lanes() == 0 else 1  # the rest of a batch would be read again after it was written
     return [GraphRunner(traced, store=store).bind({"q": q, "t": t, "x": q}, n, lanes)]
 
 

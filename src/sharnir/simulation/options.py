@@ -1,20 +1,7 @@
-"""The options that `simulate` and `rollout` share, and their checks: every mistake is named before anything is compiled.
+"""The options that `simulate` and `rollout` share, checked: every mistake is named before anything is compiled.
 
-duration, step  seconds of the motion and of a step. `simulate` steps as it likes with adaptive integrators, and backward where
-                the duration is negative; a rollout has fixed steps, a whole number of them
-tau             joint forces: an array (nv,) or {joint: value}, constant. A rollout also takes an array (steps, nv) or
-                (B, steps, nv), held over each step, or a function
-t0              the time of the start
-method, backend as of `Dynamics`
-integrator      a name of `sharnir.integrators()`; of a rollout "rk4" or "euler"
-stabilisation   of constraints: "projection" (after every step; the default), "partitioning" (independent coordinates alone are
-                integrated; not in a rollout), "baumgarte", "ggl", "none"; docs/theory/loops.md
-decay           of violations, 1/s: of "baumgarte" α and β or one number for both, of "ggl" one number. By default five times
-                as fast as the motion changes at the start, and at most 0.5 over a fixed step
-every           with rows at steps: every so many of them
-progress        show a progress bar (default: on a terminal, where the run takes a while)
-
-`rollout` has had other names for three of them, which stay: `dt` is `step`, `steps` times `dt` the duration, `control` is `tau`.
+Their meaning is documented with `simulate`. A rollout has fixed steps, a whole number of them, and joint forces that may change
+from step to step. It has had names of its own, which stay: `dt` is `step`, `steps` times `dt` the duration, `control` is `tau`.
 """
 
 from __future__ import annotations
