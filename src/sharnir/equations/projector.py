@@ -38,6 +38,7 @@ class Projector:
         if not self.equations.is_small:
             assert n == 1
             return [self._loop(at, X)]
+        assert n % lanes == 0  # in place: the rest of a batch would be read again after it was written
         position, speed = self._steps
         moved = position.bind({**at, "x": at["q"]}, n, lanes)
         return [*[moved] * NEWTON_STEPS, speed.bind({**at, "x": at["v"]}, n, lanes)]
