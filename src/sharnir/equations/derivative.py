@@ -17,7 +17,7 @@ from ..programs.methods import Method
 from ..trace import Expression, Graph, GraphTooLarge, Number, Symbol, chooses, tangent
 from .constrained import ConstrainedEquations
 from .evaluation import Values, evaluate, state_inputs, with_bodies
-from .stabilisation import DECAY_NUMBERS
+from .stabilisation import DECAYING
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def compiled_derivative(
     stabilisation: str = "",
 ) -> CompiledDerivative | None:
     """`trace_derivative`, compiled once and cached with the model; None where the graph has more nodes than `limit`."""
-    if not constrained or stabilisation not in DECAY_NUMBERS:
+    if not constrained or stabilisation not in DECAYING:
         stabilisation = ""  # the others do not change the equations
     key = ("derivative", method.name, balance, tau_works, limit, stabilisation, str(store.folder))
     if key not in structure.cached:
@@ -82,7 +82,7 @@ def trace_derivative(
     balance: with the powers; tau_works: that of the joint forces τ among them.
     """
     graph = Graph(limit)
-    decay = {"decay": DECAY_NUMBERS[stabilisation]} if stabilisation else {}
+    decay = {"decay": DECAYING[stabilisation]} if stabilisation else {}
     inputs = state_inputs(structure, graph, tau=structure.nv, **decay)
     values: dict[str, Any] = dict(inputs) | {"wrench": [0.0] * (6 * structure.nb + 6)}
     solved = None

@@ -17,7 +17,7 @@ CHOICES = {
     "none": "the constraints are met by accelerations alone: violations grow",
 }
 PROJECTION = "projection"
-DECAY_NUMBERS = {"baumgarte": 2, "ggl": 1}
+DECAYING = {"baumgarte": 2, "ggl": 1}
 """Choices whose equations have coefficients of decay, and how many: 2α and β²; κ."""
 TIME_CONSTANT = 0.2
 """Of the decay, relative to the time in which the motion changes: faster, and the errors within a step, where constraints are
@@ -73,10 +73,10 @@ def chosen(model: str, constraints: int, name: str | None, decay: float | Sequen
     check_choice(name)
     if decay is None:
         return Stabilisation(name)
-    if name not in DECAY_NUMBERS:
+    if name not in DECAYING:
         raise MethodError(f"decay belongs to stabilisation 'baumgarte' or 'ggl'; {name!r} has no such coefficient")
     numbers = _numbers(decay)
-    if len(numbers) > DECAY_NUMBERS[name]:
+    if len(numbers) > DECAYING[name]:
         wanted = "one number, or α and β" if name == "baumgarte" else "one number"
         raise StateError(f"decay of {name!r}: expected {wanted}, got {len(numbers)} numbers")
     return Stabilisation(name, numbers[0], numbers[-1] if name == "baumgarte" else 0.0)
@@ -101,7 +101,7 @@ def with_decay(
     The time in which a motion changes is 1/max(|v|, √|a|), radians or metres being of order one; at rest, the duration.
     """
     backward = duration < 0.0
-    if how.name not in DECAY_NUMBERS:
+    if how.name not in DECAYING:
         return Stabilisation(how.name, backward=backward)
     alpha, beta = how.alpha, how.beta
     if not alpha:

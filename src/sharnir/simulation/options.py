@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..dynamics import Dynamics
-from ..equations.stabilisation import DECAY_NUMBERS, Stabilisation, with_decay
+from ..equations.stabilisation import DECAYING, Stabilisation, with_decay
 from ..equations.stabilisation import chosen as chosen_stabilisation
 from ..errors import MethodError, ModelError, StateError
 from ..model.model import Model
@@ -176,5 +176,5 @@ def stabilisations(
     step: float | None,
 ) -> list[Stabilisation]:
     """With all coefficients, for each start (q, v) of many: it does not depend on the others."""
-    a = d.forward(q, v, tau, t0) if how.name in DECAY_NUMBERS and not how.alpha else v
+    a = d.forward(q, v, tau, t0) if how.name in DECAYING and not how.alpha else v
     return [with_decay(how, duration, integrator, step, *each) for each in zip(v, a, strict=True)]
