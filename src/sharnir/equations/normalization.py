@@ -42,7 +42,7 @@ def native_normalize(model: Model, q: np.ndarray, t: np.ndarray, store: Cache | 
     if not len(places):
         return []
     n = q.size // nq
-    if not any(joint.corrects_more for joint in model.structure.types):
+    if not any(joint.projects_onto_constraints for joint in model.structure.types):
         everywhere = (places.astype(np.int64) + nq * np.arange(n)[:, None]).ravel()
         loop = Loop(normalize_quaternions, (Quaternions,), STEPPING, store=store)
         return [loop.bind(Quaternions(q.reshape(-1), everywhere))]

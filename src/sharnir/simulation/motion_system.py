@@ -30,7 +30,7 @@ class Setup:
 
     d: Dynamics
     tau: np.ndarray
-    """(nv,), or (n, nv): joint forces; whoever changes the array changes the system."""
+    """(nv,), or (n, nv): joint forces; changing the array changes the system."""
     events: Sequence[Event] = ()
     balance: bool = True
     """With an account of work."""

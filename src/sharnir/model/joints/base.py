@@ -120,8 +120,8 @@ class Joint:
         return ()
 
     @property
-    def corrects_more(self) -> bool:
-        """Whether `normalize` does more than normalise quaternions."""
+    def projects_onto_constraints(self) -> bool:
+        """Whether `normalize`, beside quaternions, projects onto constraints of the joint's own."""
         return False
 
     def normalize(self, q: Sequence[Number], t: Number) -> list[Number]:
