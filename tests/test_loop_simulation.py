@@ -175,7 +175,7 @@ def test_the_numbers_of_the_example(capsys):
     assert abs(r.coordinate("A")[-1] - 0.954899) < 1e-6
     names["bricard"]()
     names["singular"]()
-    said = capsys.readouterr().out.replace("degree of freedom", "freedom").replace("degrees of freedom", "freedoms")
+    said = capsys.readouterr().out
     for words in (
         "cut at ['D']", "B -0.909295, C 1.199390", "1 freedom (Grübler's count: -2); 2 rows, rank 2",
         "1 freedom (Grübler's count: 0); 5 rows, rank 4", "(0.274481319, -0.886707939, -0.462330003) after 1 s",
