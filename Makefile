@@ -5,8 +5,8 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/pip --disable-pip-version-check --quiet
 
 # What is written in the dialect of the kernels.
-DIALECT := $(addprefix src/sharnir/,kernels programs integrate/stepping equations/solution.py equations/partition.py \
-	dialect/batch.py dialect/rows.py simulation/powers.py)
+DIALECT := $(addprefix src/sharnir/,kernels programs integrate/stepping \
+	$(addprefix equations/,solution.py projection.py partition.py powers.py) dialect/batch.py dialect/rows.py)
 
 .PHONY: demo test bench lint format docs clean
 

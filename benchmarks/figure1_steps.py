@@ -20,7 +20,8 @@ from sharnir.integrate.request import Request
 from sharnir.integrate.running import _Pieces
 from sharnir.integrate.stepping import state as clock
 from sharnir.reporting.timing import Stopwatch, interleaved
-from sharnir.simulation.mechanics import Mechanics
+from sharnir.simulation.motion_system import Setup
+from sharnir.simulation.systems import motion_system
 
 EVALUATIONS = 4
 """Of the derivative in a step of rk4."""
@@ -38,15 +39,15 @@ class Steps:
     ) -> None:
         self.method, self.step, self.q, self.v = method, step, q, v
         self.d = sh.Dynamics(model, method, backend)
-        self.mechanics = Mechanics(self.d, np.zeros(model.nv), balance=False)
-        self.backend = self.mechanics.backend
+        self.motion = motion_system(Setup(self.d, np.zeros(model.nv), balance=False))
+        self.backend = self.motion.backend
         self.iterates = self.d.formulation.method.iterates
         self._warm_start = self._warm_start_arrays() if self.iterates else []
         x = np.concatenate([q, v])
         request = Request.checked(
-            self.mechanics.system, x, 0.0, 1e9 * step, integrator("rk4"), 0.0, 0.0, step, None, np.inf, None, 0, (), 1
+            self.motion.system, x, 0.0, 1e9 * step, integrator("rk4"), 0.0, 0.0, step, None, np.inf, None, 0, (), 1
         )
-        self._pieces = _Pieces(self.mechanics.system, integrator("rk4"), request, compiled, None)
+        self._pieces = _Pieces(self.motion.system, integrator("rk4"), request, compiled, None)
         begun = perf_counter()
         self._begin()
         self.lead_in = perf_counter() - begun
@@ -55,7 +56,7 @@ class Steps:
 
     def _warm_start_arrays(self) -> list[np.ndarray]:
         """The square work arrays of the compiled loop, among them the matrix that the next step starts from."""
-        bound = [native.arrays for native in self.mechanics.system.natives("derivative")]
+        bound = [native.arrays for native in self.motion.system.natives("derivative")]
         work = [array for groups in bound if len(groups) == 5 for array in flat(groups[3])]  # a program's: tree, joints, x, w, y
         return [array for array in work if array.ndim == 2 and array.shape[0] == array.shape[1]]
 
@@ -98,7 +99,7 @@ class Steps:
             k3 = derivative(x + h / 2 * k2, t + h / 2)
             k4 = derivative(x + h * k3, t + h)
             t += h
-            x = self.mechanics.system.projected(t, x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
+            x = self.motion.system.projected(t, x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
             k1 = derivative(x, t)
         counted = np.array(reports[1 + EVALUATIONS * LEAD_IN :])
         return float(counted[:, 0].clip(0.0).mean()), float(counted[:, 1].mean())

@@ -24,7 +24,8 @@ from sharnir.machine import machine
 from sharnir.reporting.formats import duration, figures
 from sharnir.reporting.table import Table
 from sharnir.reporting.timing import cpu_and_wall
-from sharnir.simulation.mechanics import Mechanics
+from sharnir.simulation.motion_system import Setup
+from sharnir.simulation.systems import motion_system
 
 from .harness import results
 from .iftomm_models import Problem, error, problems
@@ -53,8 +54,8 @@ class Ours:
         d, tau = sh.Dynamics(p.model, self.form), np.array(p.model.speeds(p.tau))
         q, v = np.array(p.model.coordinates(p.q0)), np.array(p.model.speeds(p.v0))
         how = with_decay(Stabilisation(self.stabilisation), p.duration, self.integrator, None, v, d.forward(q, v, tau))
-        self.equations = Mechanics(d, tau, balance=False, jacobian=self.integrator == "radau", stabilisation=how)
-        self.x0 = self.equations.settled(0.0, np.concatenate([q, v]))
+        self.equations = motion_system(Setup(d, tau, balance=False, jacobian=self.integrator == "radau", stabilisation=how))
+        self.x0 = self.equations.consistent(0.0, np.concatenate([q, v]))
         self.compile = perf_counter() - begun
         self.setting = self.choices()[0]
         self.cpu = self.wall = np.inf

@@ -11,9 +11,9 @@ import numpy as np
 
 import sharnir as sh
 from sharnir.dynamics import Dynamics
+from sharnir.equations.derivative import compiled_derivative
 from sharnir.integrate.methods import INTEGRATORS, Integrator
 from sharnir.reporting.timing import once
-from sharnir.simulation.prepared import equations
 
 from .harness import fresh_process
 from .report import Measure
@@ -75,7 +75,8 @@ def steps(model: sh.Model) -> Iterator[Measure | str]:
 
 def evaluations(model: sh.Model) -> Callable[[], None]:
     """The code for one state on STATES states, one after the other."""
-    shared = equations(Dynamics(model, "auto", "auto"), balance=False)
+    f = Dynamics(model, "auto", "auto").formulation
+    shared = compiled_derivative(f.structure, f.method, f.programs.store, f.constrained, balance=False)
     rng = np.random.default_rng(2)
     q = np.array([model.random_q(rng) for _ in range(STATES)])
     inputs = {

@@ -78,12 +78,12 @@ def test_lanes_are_the_interpreter_lane_by_lane_and_do_not_see_each_other(lanes)
 
 def test_two_functions_of_one_name_are_two():
     """The first version compiled all kernels as one module, where names had to differ."""
-    from sharnir.equations import solution
-    from sharnir.kernels import kinematics
+    from sharnir.equations import projection, solution
+    from sharnir.integrate.stepping import problem
 
-    assert solution.drift is not kinematics.drift
-    for entry, groups in ((solution.solve_drifting, (solution.Keeping, solution.Closed)),):
-        assert "define" in native.compile_module(entry, groups, STEPPING)
+    assert projection.project is not problem.project
+    groups = (solution.ConstrainedState, projection.Projected)
+    assert "define" in native.compile_module(projection.project_by_calls, groups, STEPPING)
 
 
 @pytest.mark.parametrize("name", [name for name, method in INTEGRATORS.items() if method.entry])

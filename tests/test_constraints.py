@@ -62,7 +62,7 @@ def test_a_cut_joint_allows_the_motions_of_the_same_joint_in_the_tree(kind, back
     if kind == "ConstraintJoint" and backwards:
         pytest.skip("its function is of the child in the parent")
     table = table_of(m)
-    assert len(table) + len(table.idle) == rows
+    assert len(table) + len(table.trivial) == rows
     t = 0.3 if driven else 0.0
     for seed in range(3):
         rng = np.random.default_rng(seed)
@@ -358,7 +358,7 @@ def test_a_constraint_that_cannot_be_traced_names_itself_and_the_line():
     (lambda on: on.v("hinge"), sh.ModelError, "must not depend on speeds; use SpeedConstraint"),
     (lambda on: "closed", sh.TraceError, "constraint 'mine' must return numbers, got 'closed'"),
     (lambda on: 0.3, sh.ModelError, "constraint 'mine' can never be met: it stays at 0.3 whatever the motion"),
-    (lambda on: on.push("a", (1.0, 0, 0)) or on.q("hinge"), sh.StateError, "a constraint looks, it does not push"),
+    (lambda on: on.push("a", (1.0, 0, 0)) or on.q("hinge"), sh.StateError, "a constraint must not apply forces"),
     (lambda on: on.q("nowhere"), sh.ModelError, "no joint 'nowhere'"),
     (sh.SpeedConstraint(lambda on: on.v("hinge") * on.v("hinge")), sh.ModelError, "must be linear in them"),
 ])  # fmt: skip

@@ -84,6 +84,17 @@ def test_an_action_may_move_the_mechanism():
     assert_close(r.q[-1, 2], 1.0 + 1.0 - 0.5 * G * 0.36, 1e-9)
 
 
+@pytest.mark.parametrize("way", [{"backend": "python"}, {"method": "extended"}, {"backend": "loops"}], ids=str)
+def test_changed_parameters_reach_forces_on_every_execution(way):
+    """They were ignored by the interpreter and by matrix forms."""
+
+    def blow(state):
+        state.parameters["wind"] = 4.0
+
+    r = sh.simulate(ball(True), 0.5, events=[sh.Event(lambda on: on.t - 0.3, blow)], output=0.5, **way, **HEIGHT)
+    assert_close(r.q[-1, 0], 0.2**2, 1e-9)
+
+
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_an_action_may_change_parameters_and_the_result_remembers(sign):
     def blow(moment):
@@ -110,7 +121,7 @@ def test_actions_see_speeds_and_points_of_any_body():
 # --- refusals ---------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(("when", "says"), [
     (lambda on: 1.0 if on.q("hinge") > 0.0 else -1.0, "select"), (lambda on: None, "numbers"), (lambda on: (1.0, 2.0), "numbers"),
-    (lambda on: on.q("knee"), "'hinge'"), (lambda on: on.torque("hinge", 1.0) or on.t, "does not push"),
+    (lambda on: on.q("knee"), "'hinge'"), (lambda on: on.torque("hinge", 1.0) or on.t, "'bad': .* must not apply forces"),
     (lambda on: math.sin(on.q("hinge")), "event 'bad'"),
 ], ids=["branch", "nothing", "two numbers", "no such joint", "pushes", "math"])  # fmt: skip
 def test_functions_that_are_none_are_refused_by_name(when, says):

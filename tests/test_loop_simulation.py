@@ -137,8 +137,23 @@ def test_a_rollout_assembles_its_states_and_follows_drives():
 
 def test_a_model_too_large_for_straight_lines_is_refused_by_rollout():
     m = S.n_four_bar(40)
-    with pytest.raises(sh.MethodError, match="constraints is too large for that: simulate its motions one by one"):
+    with pytest.raises(sh.MethodError, match=r"needs straight-line code; .* simulate its motions one by one"):
         sh.rollout(m, m.coordinates(S.n_four_bar_start(40)["q0"])[None], dt=1e-3, steps=1)
+
+
+def test_constraints_that_cannot_be_met_any_more_are_named_with_time_and_gap(tmp_path):
+    """The cart pulls the string to more than its length; the file says so too."""
+    m = sh.Model("pulled apart", gravity=(0, 0, 0))
+    m.add_body("bar", mass=1.0, shape=sh.Rod((0, 0, 0), (1.0, 0, 0)))
+    m.add_body("cart", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    m.add_joint("hinge", sh.Revolute("z"), "ground", "bar")
+    m.add_joint("slide", sh.Prismatic("x", motion=lambda t: 1.0 + t), "ground", "cart")
+    m.add_constraint(sh.Distance("bar", "cart", at_a=(1.0, 0, 0), length=1.0), "string")
+    run = {"q0": {"hinge": 1.0}, "integrator": "euler", "step": 0.01, "save": tmp_path / "run.nc"}
+    says = r"'string': distance could not be met from t = 1 on, at the end it is violated by .* m\."
+    with pytest.raises(sh.SimulationError, match=says) as error:
+        sh.simulate(m, 1.5, **run)
+    assert error.value.result.status == sh.Result.load(tmp_path / "run.nc", m).status == "constraints_violated"
 
 
 def test_large_models_run_in_loops():
@@ -162,8 +177,9 @@ def test_the_numbers_of_the_example(capsys):
     names["singular"]()
     said = capsys.readouterr().out
     for words in (
-        "cut at ['D']", "B -0.909295, C 1.199390", "1 freedom (Grübler's count: -2); 2 rows, rank 2",
-        "1 freedom (Grübler's count: 0); 5 rows, rank 4", "(0.274481319, -0.886707939, -0.462330003) after 1 s",
+        "cut at ['D']", "B -0.909295, C 1.199390", "1 degree of freedom (3 coordinates, 2 constraints); Grübler's count: -2",
+        "(5 coordinates, 5 constraints, 1 of them redundant); Grübler's count: 0",
+        "(0.274481319, -0.886707939, -0.462330003) after 1 s",
         "1 freedom, 3 when all is level", "(0.1176161, 0.9930591)",
     ):  # fmt: skip
         assert words in said

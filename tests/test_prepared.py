@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from sharnir.simulation import prepared
+from sharnir.equations.derivative import compiled_derivative
 
 RUN = {"integrator": "rk4", "step": 1e-3, "output": None, "every": 100}
 
@@ -40,9 +40,10 @@ def test_a_run_after_another_equals_that_of_a_fresh_model(change):
 
 def test_equations_are_traced_once():
     model = falling()
-    kept = [prepared.equations(sh.Dynamics(model)) for _ in range(2)]
-    assert kept[0] is kept[1]
-    assert kept[0].code.code(1) is kept[1].code.code(1)
+    formulations = [sh.Dynamics(model).formulation for _ in range(2)]
+    codes = [compiled_derivative(f.structure, f.method, f.programs.store) for f in formulations]
+    assert codes[0] is codes[1]
+    assert codes[0].code.code(1) is codes[1].code.code(1)
 
 
 def test_a_changed_copy_has_equations_of_its_own():

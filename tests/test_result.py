@@ -194,6 +194,15 @@ def test_a_disk_that_fills_up_leaves_no_half_file(free, tmp_path, monkeypatch):
     assert not os.listdir(tmp_path)
 
 
+def test_a_status_of_an_earlier_version_is_read_by_its_new_name(free, tmp_path):
+    import h5netcdf
+
+    free.save(tmp_path / "run.nc")
+    with h5netcdf.File(tmp_path / "run.nc", "a") as file:
+        file.attrs["status"] = "lost"
+    assert sh.Result.load(tmp_path / "run.nc", free.model).status == "constraints_violated"
+
+
 def test_files_that_are_no_results_are_refused(free, tmp_path):
     (tmp_path / "text.nc").write_text("hello")
     for path, says in ((tmp_path / "text.nc", "cannot be read"), (tmp_path / "none.nc", "no file")):

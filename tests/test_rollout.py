@@ -127,6 +127,39 @@ def test_a_traced_law_is_a_force_of_the_model():
     assert not model.forces  # the user's model is left as it was
 
 
+# --- names, executions ------------------------------------------------------------------------------------------------------
+@pytest.mark.filterwarnings("error")
+def test_options_have_the_names_of_simulate_and_those_of_before():
+    model = sh.samples.double_pendulum()
+    q, v = starts(model, 3)
+    tau = np.random.default_rng(4).normal(size=(STEPS, 2))
+    before = sh.rollout(model, q, v, dt=DT, steps=STEPS, control=tau)
+    ways = [{"step": DT, "duration": DT * STEPS}, {"step": DT, "steps": STEPS}, {"dt": DT, "duration": 0.2, "steps": STEPS}]
+    for names in ways:
+        now = sh.rollout(model, q, v, tau=tau, **names)
+        assert np.array_equal(now.q, before.q) and np.array_equal(now.t, before.t)
+    named, row = (sh.rollout(model, q, v, dt=DT, steps=2, tau=x) for x in ({"hinge2": 0.3}, [0.0, 0.3]))
+    assert np.array_equal(named.q, row.q)
+    assert np.array_equal(before.speed("hinge2"), before.v[..., 1]) and before.coordinate("hinge1").shape == (3, STEPS + 1)
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "euler"])
+@pytest.mark.parametrize("make", [floating, lambda: sh.samples.four_bar(0.5, 1.3, 0.9, 1.1)], ids=["tree", "loop"])
+def test_every_backend_gives_the_same_trajectories(make, integrator):
+    model = make()
+    if model.constraints:
+        q = np.array([model.assemble({"A": a, "B": -1.0, "C": 1.5})[0] for a in (1.1, 1.2)])
+        v, backends = None, ("python",)
+    else:
+        (q, v), backends = starts(model, 2), ("loops", "python")
+    run = {"step": DT, "duration": 3 * DT, "integrator": integrator, "method": "composite"}
+    expected = sh.rollout(model, q, v, backend="llvm", **run)
+    for backend in backends:
+        found = sh.rollout(model, q, v, backend=backend, **run)
+        assert_close(found.q, expected.q, 1e4 * EPS)
+        assert_close(found.v, expected.v, 1e5 * EPS)
+
+
 # --- failures ---------------------------------------------------------------------------------------------------------------
 def wall(on):
     """No number beyond −1."""
@@ -176,11 +209,22 @@ def shown(value):
     ({"control": np.zeros(3)}, "control"), ({"control": np.full(2, np.nan)}, "finite"),
     ({"control": three_forces}, "control"), ({"control": words}, "control"),
     ({"feedback": push_knee}, "'hinge1'"), ({"model": "x"}, "Model"),
+    ({"step": DT}, "step and dt are two names"), ({"control": np.zeros(2), "tau": np.zeros(2)}, "tau and control are two names"),
+    ({"duration": 1.0}, "duration and steps contradict each other: 1 s are 100 steps of 0.01 s, not 2"),
+    ({"duration": 0.015, "steps": None}, "not a whole number of steps"), ({"duration": -1.0}, "forward"),
+    ({"steps": None}, "needs a duration"), ({"dt": None}, "step: expected"), ({"tau": np.zeros(3)}, "tau: expected"),
+    ({"tau": three_forces}, "tau must return"), ({"rtol": 1e-6}, "rtol: an option of `simulate`.* its steps are fixed"),
+    ({"output": 0.1}, "stores every `every`-th step"), ({"backend": "abacus"}, "unknown backend"),
 ], ids=shown)  # fmt: skip
 def test_bad_arguments_are_named(options, says):
     usual = {"model": sh.samples.double_pendulum(), "q0": np.zeros((3, 2)), "dt": DT, "steps": 2}
     with pytest.raises(sh.SharnirError, match=says):
         sh.rollout(**{**usual, **options})
+
+
+def test_an_option_nobody_has_is_a_type_error():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'speed'"):
+        sh.rollout(sh.samples.pendulum(), np.zeros((1, 1)), dt=DT, steps=1, speed=3.0)
 
 
 def test_quaternions_of_any_row_are_checked():

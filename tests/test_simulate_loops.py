@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from time import process_time
 
 import numpy as np
@@ -10,9 +9,9 @@ import pytest
 
 import sharnir as sh
 from sharnir.backends import compiled_programs
-from sharnir.simulation import mechanics
+from sharnir.backends.llvm.runner import GraphRunner
+from sharnir.simulation import straight_line
 
-rollout_module = import_module("sharnir.simulation.rollout")  # sharnir.rollout is the function
 TIGHT = {"rtol": 1e-10, "atol": 1e-12}
 
 
@@ -87,13 +86,13 @@ def test_a_run_that_was_made_ready_before_costs_what_its_steps_cost(n):
 def test_no_straight_line_code_grows_with_a_large_model(monkeypatch):
     """Thousands of ball joints with dampers: nothing is traced that has more nodes than one force."""
     sizes = []
-    emit = mechanics.GraphRunner.code
+    emit = GraphRunner.code
 
     def watched(runner, lanes):
         sizes.append(len(runner.traced.graph.nodes))
         return emit(runner, lanes)
 
-    monkeypatch.setattr(mechanics.GraphRunner, "code", watched)
+    monkeypatch.setattr(GraphRunner, "code", watched)
     m = sh.Model("long")
     carrier, joint = "ground", sh.Ball(damping=0.1)
     for k in range(compiled_programs.BODIES + 1):
@@ -149,7 +148,7 @@ def test_a_rollout_of_a_model_too_large_for_straight_lines_is_the_same_rollout(m
     v, tau = rng.normal(size=(2, 7, m.nv))
     options = {"dt": 1e-3, "steps": 20, "integrator": integrator, "method": "separate"}
     straight = sh.rollout(m, q, v, control=np.repeat(tau[:, None], 20, axis=1), **options)
-    monkeypatch.setattr(rollout_module, "BODIES", 0)
+    monkeypatch.setattr(straight_line, "BODIES", 0)
     loops = sh.rollout(m.copy(), q, v, control=np.repeat(tau[:, None], 20, axis=1), **options)
     assert np.allclose(loops.q, straight.q, rtol=0.0, atol=1e-11)
     assert np.allclose(loops.v, straight.v, rtol=0.0, atol=1e-9)
@@ -222,5 +221,5 @@ def test_a_rollout_on_loops_of_a_model_with_parameters(monkeypatch):
     m = with_parameters()
     q = np.array([m.random_q(np.random.default_rng(k)) for k in range(5)])
     straight = sh.rollout(m, q, dt=1e-3, steps=5, method="separate")
-    monkeypatch.setattr(rollout_module, "BODIES", 0)
+    monkeypatch.setattr(straight_line, "BODIES", 0)
     assert np.allclose(sh.rollout(m.copy(), q, dt=1e-3, steps=5, method="separate").q, straight.q, rtol=0.0, atol=1e-11)

@@ -138,8 +138,8 @@ def _simulated(model: Model, arguments: dict[str, Any], quiet: bool) -> tuple[Re
 def _report(result: Result, output: Path | None, plot: Path | None, quiet: bool) -> None:
     if not quiet:
         print(result.summary())
-    for path, make in ((output, lambda: write(result, output)), (plot, lambda: result.plot(path=plot))):
+    for path, make in ((output, lambda to: write(result, to)), (plot, lambda to: result.plot(path=to))):
         if path is not None:
-            make()
+            make(path)
             if not quiet:
                 print(f"written: {path}")

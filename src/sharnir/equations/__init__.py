@@ -1,1 +1,1 @@
-"""Closed loops and other constraints on top of the equations of a tree."""
+"""The equations of a motion in time: rates, accelerations, powers, constraints and their stabilisation."""

@@ -1,29 +1,36 @@
-"""Assembly: the consistent state nearest to a given one, or a word about the closure that cannot be met."""
+"""Assembly: the consistent state nearest to a given one, or an error that names the constraint that cannot be met."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..backends.constraint_table import ConstraintTable, table_of
-from ..backends.run import run_program
 from ..errors import AssemblyError, ModelError, known
 from ..model.model import Model
 from ..model.states import check_state
-from ..programs import PROGRAMS
-from .normalization import normalised
+from .constraint_table import ConstraintTable, table_of
+from .retraction import retract
 
 TOLERANCE = 1e-11
-"""Of what is kept at zero, relative to the size of the mechanism."""
-TURNS = 200
+"""Of the residuals, relative to the size of the mechanism."""
+MAX_ITERATIONS = 200
+
+Start = ArrayLike | Mapping[str, ArrayLike] | None
+"""Coordinates or speeds: an array, {joint: value}, or None for the neutral position at rest."""
 
 
 def assemble(
-    model: Model, q0: Any = None, v0: Any = None, t: float = 0.0, fixed: Sequence[str] = (), table: ConstraintTable | None = None
+    model: Model,
+    q0: Start = None,
+    v0: Start = None,
+    t: float = 0.0,
+    fixed: Sequence[str] = (),
+    table: ConstraintTable | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates and speeds that meet all constraints, nearest to (q0, v0); the joints named in `fixed` keep theirs."""
+    """Coordinates and speeds that meet all constraints, nearest to (q0, v0); those of the joints named in `fixed` do not
+    change."""
     check_fixed(model, fixed)
     q, v, t = check_state(model, q0, v0, t)
     table = table or table_of(model)
@@ -34,8 +41,8 @@ def assemble(
     return q, v
 
 
-def assemble_start(model: Model, q0: Any, v0: Any, t: float, table: ConstraintTable) -> tuple[np.ndarray, np.ndarray]:
-    """For a simulation: what the user named stays as it is, if that is possible; everything else gives way first."""
+def assemble_start(model: Model, q0: Start, v0: Start, t: float, table: ConstraintTable) -> tuple[np.ndarray, np.ndarray]:
+    """For a simulation: coordinates and speeds given by the name of a joint do not change if the others can be assembled."""
     named_q = [*q0] if isinstance(q0, Mapping) else []
     named_v = [*v0] if isinstance(v0, Mapping) else []
     q, v, t = check_state(model, q0, v0, t)
@@ -60,11 +67,12 @@ def _free(model: Model, fixed: Sequence[str]) -> np.ndarray:
 
 
 def _positions(model: Model, table: ConstraintTable, q: np.ndarray, t: float, free: np.ndarray) -> np.ndarray:
-    """Gauss–Newton with steps of least length, halved while they make things worse (Levenberg's damping near singularities)."""
-    still, damping = np.zeros(model.nv), 0.0
-    now = table.evaluate(q, still, t)
+    """Gauss–Newton with steps of least length, halved while the residual does not decrease; near singularities with
+    Levenberg's damping."""
+    at_rest, damping = np.zeros(model.nv), 0.0
+    now = table.evaluate(q, at_rest, t)
     size = max(1.0, float(np.abs(q).max(initial=0.0)))
-    for _ in range(TURNS):
+    for _ in range(MAX_ITERATIONS):
         g = now["g"]
         gap = float(np.abs(g).max(initial=0.0))
         if gap == 0.0:
@@ -74,14 +82,14 @@ def _positions(model: Model, table: ConstraintTable, q: np.ndarray, t: float, fr
         step = -J.T @ np.linalg.lstsq(A + damping * np.trace(A) / max(len(A), 1) * np.eye(len(A)), g, rcond=1e-12)[0]
         v = np.zeros(model.nv)
         v[free] = step
-        if gap <= TOLERANCE * size:  # there; one step more takes it to rounding
-            closer = moved(model, q, v, t)
-            return closer if np.abs(table.evaluate(closer, still, t)["g"]).max() < gap else q
+        if gap <= TOLERANCE * size:  # converged; one step more takes it to rounding
+            closer = retract(model, q, v, t)
+            return closer if np.abs(table.evaluate(closer, at_rest, t)["g"]).max() < gap else q
         share = min(1.0, 0.5 / max(float(np.abs(step).max(initial=0.0)), 1e-300))
         trial, after = q, now
         for _ in range(20):
-            trial = moved(model, q, v * share, t)
-            after = table.evaluate(trial, still, t)
+            trial = retract(model, q, v * share, t)
+            after = table.evaluate(trial, at_rest, t)
             if np.linalg.norm(after["g"]) < (1.0 - 1e-4 * share) * np.linalg.norm(g):
                 break
             share *= 0.5
@@ -91,18 +99,8 @@ def _positions(model: Model, table: ConstraintTable, q: np.ndarray, t: float, fr
             damping = max(1e-8, 100.0 * damping)
             continue
         q, now, damping = trial, after, 0.1 * damping if damping > 1e-9 else 0.0
-    _refuse(table, now["g"], "position")
+    _refuse(table, now["g"], 0)
     return q
-
-
-def moved(model: Model, q: np.ndarray, v: np.ndarray, t: float) -> np.ndarray:
-    """Coordinates after the small motion v."""
-    s = model.structure
-    rates = [
-        run_program(PROGRAMS["rates"], s, {"q": q.tolist(), "v": speeds.tolist(), "t": [t]}).rate
-        for speeds in (v, np.zeros_like(v))
-    ]
-    return normalised(model, q + rates[0] - rates[1])
 
 
 def _speeds(model: Model, table: ConstraintTable, q: np.ndarray, v: np.ndarray, t: float, free: np.ndarray) -> np.ndarray:
@@ -115,12 +113,12 @@ def _speeds(model: Model, table: ConstraintTable, q: np.ndarray, v: np.ndarray, 
     left = table.evaluate(q, v, t)["rate"]
     size = max(1.0, float(np.abs(v).max(initial=0.0)))
     if np.abs(left).max() > 1e-9 * size:
-        _refuse(table, left, "speed")
+        _refuse(table, left, 1)
     return v
 
 
 def _check_accelerations(table: ConstraintTable, q: np.ndarray, v: np.ndarray, t: float) -> None:
-    """Drives may agree in position and speed and part the next moment; in a singular position not every speed leads on."""
+    """Drives may agree in position and speed but not in acceleration; in a singular position not every speed can be continued."""
     now = table.evaluate(q, v, t)
     J, gamma = now["J"], now["gamma"]
     if not len(gamma):
@@ -128,27 +126,23 @@ def _check_accelerations(table: ConstraintTable, q: np.ndarray, v: np.ndarray, t
     a = np.linalg.lstsq(J, -gamma, rcond=1e-10)[0]
     left = J @ a + gamma
     if np.abs(left).max() > 1e-6 * max(1.0, float(np.abs(gamma).max())):
-        _refuse(table, left, "acceleration")
+        _refuse(table, left, 2)
 
 
-UNITS = {"position": "", "speed": " per second", "acceleration": " per second, each second"}
+_REMEDIES = (
+    "check lengths and places of joints, give coordinates nearer to a closed position, or leave more joints free",
+    "check that drives agree with one another and with the speeds of fixed joints, or leave more joints free",
+    "check that drives agree with one another, and speeds in singular positions",
+)
+"""Where coordinates, speeds, accelerations cannot be found."""
 
 
-def _refuse(table: ConstraintTable, left: np.ndarray, what: str) -> None:
+def _refuse(table: ConstraintTable, left: np.ndarray, order: int) -> None:
+    """`left`: residuals, or their derivatives of that order in time."""
     worst = int(np.argmax(np.abs(left)))
-    unit = UNITS[what]
-    if what == "acceleration":
-        raise AssemblyError(
-            f"the mechanism cannot move on: {table.rows[worst]} cannot be met, no accelerations keep it, it would be off by "
-            f"{abs(left[worst]):.3g}{unit}; check that drives agree with one another, and speeds in singular positions"
-        )
-    remedy = "check lengths and places of joints, give coordinates nearer to a closed position, or leave more joints free"
-    if what == "speed":
-        remedy = "check that drives agree with one another and with the speeds of fixed joints, or leave more joints free"
-    raise AssemblyError(
-        f"the mechanism cannot be assembled: {table.rows[worst]} cannot be met, it stays off by {abs(left[worst]):.3g}{unit}; "
-        f"{remedy}"
-    )
+    row = table.rows[worst]
+    what = "the mechanism cannot be assembled" if order < 2 else "no accelerations meet the constraints"
+    raise AssemblyError(f"{what}: {row} stays violated by {row.amount(left[worst], order)}; {_REMEDIES[order]}")
 
 
 def check_fixed(model: Model, fixed: Sequence[str]) -> None:

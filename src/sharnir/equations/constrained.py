@@ -1,21 +1,18 @@
 """The equations of a tree with constraints: M v̇ = right + Jᵀλ, J v̇ + γ = 0.
 
-Up to some size they are one graph with the solution in it, straight-line code for one state or a batch. Beyond, only what
-the state gives is straight-line code, and the solution a loop.
+Up to some size they are one graph with the solution in it, straight-line code for one state or a batch. Beyond, only the
+equations at a state are straight-line code, and their solution is a loop.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..backends.constraint_table import table_of
-from ..backends.link import relink
 from ..backends.llvm.runner import GraphRunner
-from ..backends.run import run_program
 from ..backends.traced import TracedProgram
 from ..dialect.arithmetic import STEPPING
 from ..dialect.cache import Cache
@@ -25,24 +22,26 @@ from ..errors import MethodError, known
 from ..forms.closed import CLOSED_FORMS
 from ..forms.matrices import Matrices
 from ..model.model import Model
-from ..programs import program_for
 from ..programs.methods import METHODS, Method
-from ..trace import Graph, GraphTooLarge, Number
+from ..trace import Graph, GraphTooLarge, Number, Symbol
 from . import solution
-from .assembly import moved
-from .normalization import normalize
+from .constraint_table import table_of
+from .evaluation import Values, evaluate, state_inputs
 from .partition import Partition, reconsider, recover
-from .solution import Closed, Correction, Keeping
+from .projection import Projected, project_by_calls
+from .projector import Projector
+from .retraction import displacement
+from .solution import ConstrainedState, StabilisationTerms
 
 LIMIT = 40_000
-"""Nodes of a graph beyond which the solution is a loop. What the state gives is straight-line code even then, so that less is
-saved by it than in a tree."""
+"""Nodes of a graph beyond which the solution is a loop. The equations at a state are straight-line code even then, so that
+less is saved by it than in a tree."""
 
-LOOPS: dict[Any, tuple[Any, ...]] = {
-    solution.solve: (Closed,),
-    solution.correct: (Correction, Closed),
-    solution.solve_damped: (Keeping, Closed),
-    solution.solve_drifting: (Keeping, Closed),
+LOOPS: dict[Callable[..., int], tuple[type, ...]] = {
+    solution.solve: (ConstrainedState,),
+    solution.solve_baumgarte: (ConstrainedState, StabilisationTerms),
+    solution.solve_ggl: (ConstrainedState, StabilisationTerms),
+    project_by_calls: (ConstrainedState, Projected),
     recover: (Partition,),
     reconsider: (Partition,),
 }
@@ -52,16 +51,13 @@ LOOPS: dict[Any, tuple[Any, ...]] = {
 class ConstrainedEquations:
     """Of one model by one method. `table` names the rows."""
 
-    more_inputs: Mapping[str, int] = {}
-    """Beside the state, of the derivative as a graph: none."""
-
     def __init__(self, model: Model, method: Method, backend: str = "auto", store: Cache | None = None) -> None:
         self.model, self.structure = model, model.freeze()
         if not method.constrains:
             able = known(name for name, other in METHODS.items() if other.constrains)
             raise MethodError(f"method {method.name!r} does not handle closed loops and constraints; choose {able}")
         self.form = CLOSED_FORMS[method.name] if method.constrains == "form" else None
-        """Where the method stays a dense form: state by state."""
+        """A dense matrix form, where the method is one; then the equations are those of "composite"."""
         self.method = METHODS["composite"] if self.form else method
         self.by_sweeps = self.method.constrains == "sweeps"
         """Whether W = M⁻¹Jᵀ comes from sweeps over the tree and not from an inertia matrix."""
@@ -72,85 +68,76 @@ class ConstrainedEquations:
         self.sizes = {"n": s.nv, "nq": s.nq, "m": len(self.table), "mh": self.table.n_holonomic}
         self.sizes["nm"] = 0 if self.by_sweeps else s.nv
         self._functions: dict[bool, GraphRunner] = {}
-        self._whole: dict[bool, tuple[Graph, dict[str, Any], Any]] = {}
+        self._whole: dict[bool, tuple[Graph, dict[str, tuple[Symbol, ...]], ConstrainedState]] = {}
 
-    def allocate(self) -> Any:
-        return allocate(Closed, self.sizes)
+    def allocate(self) -> ConstrainedState:
+        """Arrays for compiled code."""
+        return allocate(ConstrainedState, self.sizes)
 
-    # --- what the state gives ---------------------------------------------------------------------------------------------
-    def state(self, values: dict[str, Any], dtype: type) -> Any:
-        """Everything in `Closed` that follows from q, v, tau, wrench, parameter and t, on numbers of any kind."""
+    def empty(self, dtype: type) -> ConstrainedState:
+        """Arrays of numbers of any kind."""
+        return allocate(ConstrainedState, self.sizes, lambda shape: np.full(shape, np.nan, dtype=dtype))
+
+    # --- the equations at a state -------------------------------------------------------------------------------------------
+    def state(self, values: Values, dtype: type) -> ConstrainedState:
+        """Everything in `ConstrainedState` that follows from q, v, tau, wrench, parameter and t, on numbers of any kind."""
+        c = self.empty(dtype)
+        self.fill(c, values, dtype)
+        return c
+
+    def fill(self, c: ConstrainedState, values: Values, dtype: type) -> None:
         s = self.structure
         values = {"wrench": [0.0] * (6 * (s.nb + 1)), "tau": [0.0] * s.nv, **values}
 
-        def run(name: str, more: dict[str, Any] | None = None) -> Any:
-            program = program_for(s, name)
-            function = None if dtype is float else relink(program.function)
-            return run_program(program, s, values | (more or {}), function, dtype=dtype)
-
-        def put(target: np.ndarray, numbers: Any) -> None:
+        def put(target: Any, numbers: Iterable[Number]) -> None:
             target.reshape(-1)[:] = list(numbers)
 
-        c: Any = allocate(Closed, self.sizes, lambda shape: np.full(shape, np.nan, dtype=dtype))
         rows = self.table.trace(values)
         if self.by_sweeps:
-            put(c.free, run("forward/separate").qdd)
-            still = run("speeds", {"p": [0.0] * s.nv}).v
+            put(c.free, evaluate(s, "forward/separate", values, dtype).qdd)
+            at_rest = evaluate(s, "speeds", {**values, "p": [0.0] * s.nv}, dtype).v
             for k, row in enumerate(rows.J):
-                put(c.W[k], run("speeds", {"p": row}).v - still)
+                put(c.W[k], evaluate(s, "speeds", {**values, "p": row}, dtype).v - at_rest)
         else:
-            put(c.M, run(f"inertia/{self.method.inertia}").M.ravel())
-            put(c.right, (x - h for x, h in zip(values["tau"], run("bias").h, strict=True)))
+            put(c.M, evaluate(s, f"inertia/{self.method.inertia}", values, dtype).M.ravel())
+            put(c.right, (x - h for x, h in zip(values["tau"], evaluate(s, "bias", values, dtype).h, strict=True)))
         put(c.J, (x for row in rows.J for x in row))
         put(c.gamma, rows.gamma)
         put(c.g, rows.g)
         put(c.rate, rows.rate)
-        put(c.qrate, run("rates").rate)
-        return c
+        put(c.qrate, evaluate(s, "rates", values, dtype).rate)
 
-    def inputs(self, graph: Graph, wrenches: bool = False) -> dict[str, Any]:
+    def inputs(self, graph: Graph, wrenches: bool = False) -> dict[str, tuple[Symbol, ...]]:
         s = self.structure
-        sizes = {"q": s.nq, "v": s.nv, "tau": s.nv, "parameter": len(s.parameters), "t": 1}
-        if wrenches:
-            sizes["wrench"] = 6 * (s.nb + 1)
-        return {name: tuple(graph.inputs(size)) for name, size in sizes.items()}
+        inputs = state_inputs(s, graph, tau=s.nv)
+        return inputs | {"wrench": tuple(graph.inputs(6 * (s.nb + 1)))} if wrenches else inputs
 
-    # --- as one graph -----------------------------------------------------------------------------------------------------
-    def accelerations(self, values: dict[str, Any], dtype: type = object) -> Any:
-        """`Closed` with qdd and lam, on numbers of any kind."""
+    # --- accelerations ------------------------------------------------------------------------------------------------------
+    def accelerations(self, values: Values, dtype: type = object, stabilisation: str = "") -> ConstrainedState:
+        """With qdd, lam, and in qrate the rates of the coordinates, on numbers of any kind. Where `stabilisation` is
+        "baumgarte" or "ggl", `values` have its `decay`."""
         c = self.state(values, dtype)
-        solution.solve(c)
+        solution.weights(c)
+        self._stabilise(c, values, dtype, stabilisation)
+        solution.solve_weighted(c)
         return c
 
-    def moved(self, values: dict[str, Any]) -> list[Number]:
-        """Coordinates after one step of Newton's method towards the constraints, on symbols."""
-        c = self.state(values, object)
-        solution.close_gap(c)
-        s, program = self.structure, program_for(self.structure, "rates")
-        state = {name: values[name] for name in ("q", "t")}
-        function = relink(program.function)
-        rates = [run_program(program, s, state | {"v": v}, function, dtype=object).rate for v in (c.delta, [0.0] * s.nv)]
-        return [x + a - b for x, a, b in zip(values["q"], *rates, strict=True)]
+    def _stabilise(self, c: ConstrainedState, values: Values, dtype: type, name: str) -> None:
+        def displace(c: Any, s: Any) -> None:
+            s.dq[:] = displacement(self.structure, values["q"], c.delta.tolist(), values["t"], dtype)
+            s.change[:] = self.table.rate_along(values, s.dq.tolist())
 
-    def stopped(self, values: dict[str, Any]) -> list[Number]:
-        """Speeds without what breaks the constraints, on symbols."""
-        c = self.state(values, object)
-        solution.stop_slip(c)
-        return [x + d for x, d in zip(values["v"], c.delta, strict=True)]
+        if not name:
+            return
+        decay: np.ndarray = np.array(values["decay"], dtype=dtype)
+        sizes = self.sizes | {"nd": len(decay), "nc": 0}
+        terms = allocate(StabilisationTerms, sizes, lambda shape: np.full(shape, np.nan, dtype=dtype))._replace(decay=decay)
+        if name == "baumgarte":
+            solution.add_baumgarte(c, terms)
+        else:
+            solution.add_ggl(displace, c, terms)
 
-    @cached_property
-    def corrections(self) -> tuple[GraphRunner, GraphRunner]:
-        """One step of positions towards the constraints, quaternions made right; and the speeds without what breaks them."""
-        out = []
-        for kind in ("moved", "stopped"):
-            graph = Graph()
-            inputs = self.inputs(graph)
-            numbers = self.stopped(inputs)
-            if kind == "moved":
-                numbers = normalize(self.model, self.moved(inputs), inputs["t"][0])
-            out.append(GraphRunner(TracedProgram(graph, inputs, {"x": tuple(numbers)}), store=self.store))
-        return out[0], out[1]
-
+    # --- as one graph -------------------------------------------------------------------------------------------------------
     @cached_property
     def is_small(self) -> bool:
         """Whether everything fits one graph."""
@@ -163,63 +150,74 @@ class ConstrainedEquations:
             return False
         return True
 
-    def whole(self, wrenches: bool = False) -> tuple[Graph, dict[str, Any], Any]:
-        """The graph of a small model, its inputs, and `Closed` with qdd and lam on its symbols."""
+    def whole(self, wrenches: bool = False) -> tuple[Graph, dict[str, tuple[Symbol, ...]], ConstrainedState]:
+        """The graph of a small model, its inputs, and the equations with their solution on its symbols."""
         assert self.is_small
         if wrenches not in self._whole:
             self._whole[wrenches] = self._traced(Graph(), wrenches)
         return self._whole[wrenches]
 
-    def _traced(self, graph: Graph, wrenches: bool) -> tuple[Graph, dict[str, Any], Any]:
+    def _traced(self, graph: Graph, wrenches: bool) -> tuple[Graph, dict[str, tuple[Symbol, ...]], ConstrainedState]:
         inputs = self.inputs(graph, wrenches)
         c = self.accelerations(inputs)
-        graph.limit = None  # whoever adds to it may
+        graph.limit = None  # derivatives and energies are added to it without a limit
         return graph, inputs, c
 
-    # --- one state --------------------------------------------------------------------------------------------------------
-    def solve(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float, wrench: np.ndarray | None = None) -> Any:
-        """Everything in `Closed` of one state, as arrays."""
+    # --- one state ----------------------------------------------------------------------------------------------------------
+    def solve(
+        self,
+        q: np.ndarray,
+        v: np.ndarray,
+        tau: np.ndarray,
+        t: float,
+        wrench: np.ndarray | None = None,
+        stabilisation: str = "",
+        decay: Sequence[float] = (),
+    ) -> ConstrainedState:
+        """As arrays. Only forms and the interpreter take a stabilisation with a decay: compiled runs have their own code."""
         s = self.structure
-        if self.form:
-            return self._by_form(q, v, tau, t, wrench)
         given = {"q": q, "v": v, "tau": tau, "parameter": np.array(list(s.parameters.values()), dtype=float), "t": np.array([t])}
         if wrench is not None:
             given["wrench"] = np.ascontiguousarray(wrench).ravel()
-        if self.backend == "python":
+        name = stabilisation if len(decay) else ""
+        if self.form or self.backend == "python":
+            values: Values = {"decay": decay, **{key: x.tolist() for key, x in given.items()}}
             with np.errstate(all="ignore"):
-                return self.accelerations({name: x.tolist() for name, x in given.items()}, float)
+                return self._by_form(given, values, name) if self.form else self.accelerations(values, float, name)
+        assert not name
         c = self.allocate()
-        arrays = {name: np.ascontiguousarray(x, dtype=float) for name, x in given.items()}
+        arrays = {key: np.ascontiguousarray(x, dtype=float) for key, x in given.items()}
         self.function(wrench is not None).bind(arrays | c._asdict())()
         if not self.is_small:
             self.loop(solution.solve).bind(c)()
         return c
 
-    def _by_form(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float, wrench: np.ndarray | None) -> Any:
+    def _by_form(self, given: dict[str, np.ndarray], values: Values, stabilisation: str) -> ConstrainedState:
         assert self.form is not None
-        rows = self.table.evaluate(q, v, t)
-        loads = None if wrench is None else np.asarray(wrench).reshape(-1, 6)[1:]
-        m = Matrices(self.model, q, v, t, loads, sparse=False)
-        qdd, lam = self.form(m, tau + m.load, (rows["J"], rows["gamma"]))
-        return self.allocate()._replace(**rows, qrate=m.q_rate, qdd=qdd, lam=lam)
+        q, v, t = given["q"], given["v"], float(given["t"][0])
+        if stabilisation:
+            c = self.state(values, float)
+            solution.weights(c)
+            self._stabilise(c, values, float, stabilisation)
+        else:
+            c = self.allocate()._replace(**self.table.evaluate(q, v, t))
+        wrench = given.get("wrench")
+        m = Matrices(self.model, q, v, t, None if wrench is None else wrench.reshape(-1, 6)[1:], sparse=False)
+        qdd, lam = self.form(m, given["tau"] + m.load, (c.J, c.gamma))
+        return c._replace(qrate=c.qrate if stabilisation else m.q_rate, qdd=qdd, lam=lam)
 
-    def project(self, q: np.ndarray, v: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
-        """The state brought back onto the constraints, interpreted."""
-        values: dict[str, Any] = {"parameter": list(self.structure.parameters.values()), "t": [t]}
-        for _ in range(solution.TURNS):
-            c = self.state(values | {"q": q.tolist(), "v": v.tolist()}, float)
-            solution.close_gap(c)
-            q = moved(self.model, q, c.delta, t)
-        c = self.state(values | {"q": q.tolist(), "v": v.tolist()}, float)
-        solution.stop_slip(c)
-        return q, v + c.delta
+    @cached_property
+    def projector(self) -> Projector:
+        return Projector(self)
 
-    def loop(self, entry: Any) -> Loop:
-        """A function of solution.py or partition.py as machine code."""
+    # --- as machine code ----------------------------------------------------------------------------------------------------
+    def loop(self, entry: Callable[..., int]) -> Loop:
+        """A function of `LOOPS` as machine code."""
         return Loop(entry, LOOPS[entry], STEPPING, store=self.store)
 
     def function(self, wrenches: bool = False) -> GraphRunner:
-        """Straight-line code that fills a `Closed` from q, v, tau, parameter, t: all of it, or what the state gives."""
+        """Straight-line code that fills a `ConstrainedState` from q, v, tau, parameter, t: with its solution where all fits one
+        graph, else without."""
         if wrenches not in self._functions:
             if self.is_small:
                 graph, inputs, c = self.whole(wrenches)

@@ -1,36 +1,35 @@
-"""How many freedoms a mechanism really has, and which of its constraints say nothing new."""
+"""How many freedoms a mechanism really has, and which of its constraints are redundant."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import qr
 
-from ..backends.constraint_table import ConstraintTable, table_of
 from ..model.mobility import Mobility
 from ..model.model import Model
 from ..model.states import check_state
+from .constraint_table import ConstraintTable, table_of
 
 ZERO = 1e-8
-"""Of a row, relative to its own length: what is left of it when others are taken off."""
+"""Of a row, relative to its own length, after elimination of the others: a dependent row."""
 
 
-def mobility(model: Model, q: Any = None, t: float = 0.0) -> Mobility:
+def mobility(model: Model, q: ArrayLike | None = None, t: float = 0.0) -> Mobility:
     """The freedoms of a model at a position (assembled by the caller), the rank of its constraints, the redundant ones."""
     table = table_of(model)
     q, _, t = check_state(model, q, None, t)
     J = table.evaluate(q, np.zeros(model.nv), t)["J"]
     rank, redundant = _dependent(table, J)
-    redundant = [f"{row} is already fixed by the joints of the tree" for row in table.idle] + redundant
+    redundant = [f"{row} is already fixed by the joints of the tree" for row in table.trivial] + redundant
     rows = tuple(str(row) for row in table.rows)
     return Mobility(model.nv - rank, gruebler(model, table), rank, rows, tuple(redundant))
 
 
 def gruebler(model: Model, table: ConstraintTable) -> int:
-    """6·bodies less what every joint and constraint forbids, dependent or not."""
+    """Grübler's count: 6·bodies less the rows of every joint and constraint, dependent or not."""
     joints = sum(6 - (j.nv if not j.follows else 0) for j in model.joints)
-    return 6 * len(model.bodies) - joints - len(table.rows) - len(table.idle)
+    return 6 * len(model.bodies) - joints - len(table.rows) - len(table.trivial)
 
 
 def _dependent(table: ConstraintTable, J: np.ndarray) -> tuple[int, list[str]]:

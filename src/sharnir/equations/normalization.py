@@ -1,4 +1,4 @@
-"""Coordinates that stand for more than they are: quaternions of length one, positions of joints given by constraints."""
+"""Redundant coordinates after a step of an integrator: quaternions of unit length, constraint joints on their constraints."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ..model.model import Model
 from ..trace import Graph, Number
 
 
-def quaternion_offsets(model: Model) -> list[int]:
-    """Where in q quaternions begin. None: nothing ever needs to be put right."""
-    return model.structure.quaternions.tolist()
+def is_redundant(model: Model) -> bool:
+    """Whether there is anything to normalize."""
+    return bool(len(model.structure.quaternions))
 
 
 def normalize(model: Model, q: Sequence[Number], t: Number) -> list[Number]:
-    """Coordinates after a step, joint by joint, on numbers of any kind."""
+    """The coordinates of one state normalized joint by joint, on numbers of any kind."""
     s, out = model.structure, list(q)
     with_quaternions = np.array([bool(joint.quaternions()) for joint in s.types])
     for i in np.flatnonzero(with_quaternions[s.type_of]).tolist():
@@ -32,28 +32,31 @@ def normalize(model: Model, q: Sequence[Number], t: Number) -> list[Number]:
     return out
 
 
-def normalised(model: Model, q: np.ndarray) -> np.ndarray:
-    """States (…, nq) with quaternions of length one."""
-    places = model.structure.quaternions[:, None] + np.arange(4)
-    if not places.size:
-        return q
-    out = q.copy()
-    out[..., places] /= np.linalg.norm(out[..., places], axis=-1, keepdims=True)
-    return out
-
-
 def native_normalize(model: Model, q: np.ndarray, t: np.ndarray, store: Cache | None = None) -> list[Native]:
-    """The same in place as native functions, for one state (nq,) or rows of them; none where there is nothing to do."""
-    places, nq = np.array(quaternion_offsets(model), dtype=np.int64), model.nq
+    """The same as native code, in place, for one state (nq,) or rows of states, at one time or one for each; an empty list
+    where there is nothing to do.
+
+    Quaternions alone are normalized by a loop that is the same for all models. Where joints do more, theirs is traced.
+    """
+    places, nq = model.structure.quaternions, model.nq
     if not len(places):
         return []
     n = q.size // nq
-    if not any(joint.corrects_more for joint in model.structure.types):
-        everywhere = (places + nq * np.arange(n)[:, None]).ravel()
+    if not any(joint.projects_onto_constraints for joint in model.structure.types):
+        everywhere = (places.astype(np.int64) + nq * np.arange(n)[:, None]).ravel()
         loop = Loop(normalize_quaternions, (Quaternions,), STEPPING, store=store)
         return [loop.bind(Quaternions(q.reshape(-1), everywhere))]
     graph = Graph()
     x, time = graph.inputs(nq), graph.inputs(1)
     traced = TracedProgram(graph, {"q": x, "t": time}, {"x": tuple(normalize(model, x, time[0]))})
-    lanes = host_lanes() if n >= host_lanes() else 1
+    lanes = host_lanes() if n % host_lanes() == 0 else 1  # the rest of a batch would be read again after it was written
     return [GraphRunner(traced, store=store).bind({"q": q, "t": t, "x": q}, n, lanes)]
+
+
+def normalized_rows(model: Model, q: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """Rows (n, nq) of states at the times t (n,), or all at one time (1,)."""
+    out = np.array(q, dtype=float, order="C")
+    if len(out):
+        for native in native_normalize(model, out, np.ascontiguousarray(t, dtype=float)):
+            native()
+    return out

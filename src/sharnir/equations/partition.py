@@ -1,7 +1,7 @@
 """Coordinate partitioning (Wehage, Haug 1982): which coordinates depend on the others, and their values from the others.
 
-In the dialect of the kernels, but looking at numbers: pivots are chosen, iterations stopped. Compiled as loops, for models of
-any size. Rows are taken at length one, so that pivots are pure numbers.  docs/theory/loops.md (L17)-(L19)
+In the dialect of the kernels, with branches on numbers: pivots are chosen, iterations stopped. Compiled as loops, for models of
+any size. Rows are scaled to unit length, so that pivots have no units.  docs/theory/loops.md (L17)-(L19)
 """
 
 from typing import NamedTuple
@@ -10,12 +10,12 @@ from ..dialect.arrays import Array, IntegerArray
 from ..dialect.memory import invoke
 from ..dialect.ops import sqrt
 
-IN_POSITION, IN_SPEED, RANK_TOLERANCE = 2.0, 1.0, 0.0
-NEWTON_TURNS = 10
-NOTHING_LEFT = 1e-15  # of a gap
-NEXT_IS_ROUNDING = 1e-7  # a gap of which one step more, its error being the square, leaves rounding
-PIVOT = 1e-3  # smaller pivots answer nothing: rows that depend on others, and branches that cross (L7)
-GROWTH = 10.0  # largest effect of an independent coordinate on a dependent one that is put up with
+IN_POSITION, IN_SPEED, INDEPENDENT = 2.0, 1.0, 0.0
+MAX_ITERATIONS = 10  # of Newton's method
+CONVERGED = 1e-15  # a residual at rounding
+NEARLY_CONVERGED = 1e-7  # a residual whose square, what the next iteration leaves, is at rounding
+PIVOT = 1e-3  # smaller pivots are not used: rows that depend on others, branches that cross (L7)
+GROWTH = 10.0  # the largest effect of an independent coordinate on a dependent one that is accepted
 
 
 class Partition(NamedTuple):
@@ -25,25 +25,25 @@ class Partition(NamedTuple):
     J: Array["m", "n"]
     E: Array["m", "n"]  # J, eliminated
     right: Array["m"]
-    row_of: IntegerArray["n"]  # whose pivot a column is; -1: of none
+    row_of: IntegerArray["n"]  # the row that has its pivot in a column; -1: none
     done: IntegerArray["m"]  # rows that have their pivot
-    kind: Array["n"]  # of every speed: IN_POSITION (and in speed), IN_SPEED, RANK_TOLERANCE
+    kind: Array["n"]  # of every speed: dependent IN_POSITION (and in speed), dependent IN_SPEED, or INDEPENDENT
     best: Array["n"]
     delta: Array["n"]
-    dq: Array["nq"]  # what `delta` does to the coordinates
-    tally: Array[2]  # times the partition was chosen; growth in it
-    calls: IntegerArray["nc", 2]  # g, rate, J at X; dq from delta; where there are any, quaternions
+    dq: Array["nq"]  # displacement of the coordinates by delta
+    tally: Array[2]  # how often a partition was chosen; growth in the present one
+    calls: IntegerArray["nc", 2]  # g, rate, J at X; dq from delta; normalization, where there is any
 
 
 def recover(p):
     """Dependent coordinates and speeds in X from the independent ones."""
     before = 0.0
-    for turn in range(NEWTON_TURNS):
+    for iteration in range(MAX_ITERATIONS):
         invoke(p.calls[0, 0], p.calls[0, 1])
         gap = 0.0
         for k in range(p.g.shape[0]):
             gap = max(gap, abs(p.g[k]))
-        if not gap > NOTHING_LEFT or (turn > 0 and (before < NEXT_IS_ROUNDING or not gap < 0.5 * before)):
+        if not gap > CONVERGED or (iteration > 0 and (before < NEARLY_CONVERGED or not gap < 0.5 * before)):
             break
         before = gap
         for k in range(p.g.shape[0]):
@@ -64,7 +64,7 @@ def recover(p):
 
 
 def solve_dependent(p, rows, least):
-    """p.delta, of the dependent ones alone: J delta = right in the first rows; where pivots vanish, what is there stays."""
+    """p.delta, of the dependent ones alone: J delta = right in the first rows; zero where pivots vanish."""
     begin_elimination(p, rows)
     eliminate_rows(p, rows, rows, p.kind, least)
     for a in range(p.delta.shape[0]):
@@ -72,7 +72,7 @@ def solve_dependent(p, rows, least):
 
 
 def begin_elimination(p, rows):
-    """E = the rows of J at length one, and right with them; nothing has a pivot yet."""
+    """E = the rows of J scaled to unit length, and right with them; no row has a pivot yet."""
     for a in range(p.row_of.shape[0]):
         p.row_of[a] = -1
     for k in range(rows):
@@ -87,8 +87,8 @@ def begin_elimination(p, rows):
 
 
 def eliminate_rows(p, among, rows, kind, least):
-    """Gauss and Jordan in so many rows, full pivoting among the first of them and among columns of at least that kind;
-    returns how many pivots there are now."""
+    """Gauss-Jordan elimination in the first `rows`, with full pivoting among the first `among` of them and the columns of at
+    least that kind; returns the number of pivots."""
     n = p.J.shape[1]
     count = 0
     for a in range(n):
@@ -127,8 +127,8 @@ def growth(p):
     return most
 
 
-def left_over(p):
-    """The largest number in rows and columns without a pivot: a pivot that the partition does not allow."""
+def largest_left(p):
+    """The largest number in rows and columns without a pivot: a pivot the partition does not allow."""
     most = 0.0
     for k in range(p.rate.shape[0]):
         for a in range(p.row_of.shape[0]):
@@ -138,29 +138,29 @@ def left_over(p):
 
 
 def reconsider(p):
-    """A new partition where the old one has become a bad one.  Reads p.J, of the state where `recover` ended."""
+    """A new partition where the old one has become ill-conditioned.  Reads p.J, of the state where `recover` ended."""
     n, m, mh = p.kind.shape[0], p.rate.shape[0], p.g.shape[0]
     begin_elimination(p, m)
     eliminate_rows(p, mh, m, p.kind, IN_POSITION)
     now = eliminate_rows(p, m, m, p.kind, IN_SPEED)
     bad = growth(p)
     p.tally[1] = bad
-    if bad <= GROWTH and left_over(p) <= PIVOT:
+    if bad <= GROWTH and largest_left(p) <= PIVOT:
         return 0
     begin_elimination(p, m)
     for a in range(n):
-        p.best[a] = RANK_TOLERANCE
-    eliminate_rows(p, mh, m, p.best, RANK_TOLERANCE)
+        p.best[a] = INDEPENDENT
+    eliminate_rows(p, mh, m, p.best, INDEPENDENT)
     for a in range(n):
         if p.row_of[a] >= 0:
             p.best[a] = IN_POSITION
-    found = eliminate_rows(p, m, m, p.best, RANK_TOLERANCE)
+    found = eliminate_rows(p, m, m, p.best, INDEPENDENT)
     good = growth(p)
-    if found < now or (found == now and not good < 0.5 * bad):  # nothing better: a singular position, to be passed
+    if found < now or (found == now and not good < 0.5 * bad):  # nothing better: a singular position, which is passed through
         return 0
     for a in range(n):
         p.kind[a] = p.best[a]
-        if p.best[a] == RANK_TOLERANCE and p.row_of[a] >= 0:
+        if p.best[a] == INDEPENDENT and p.row_of[a] >= 0:
             p.kind[a] = IN_SPEED
     p.tally[0] = p.tally[0] + 1.0
     p.tally[1] = good

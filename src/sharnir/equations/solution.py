@@ -1,7 +1,7 @@
-"""One state of a mechanism with constraints, in the dialect of the kernels: its accelerations, and the way back onto them.
+"""Accelerations of a mechanism with constraints, plain or stabilised, and its corrections; in the dialect of the kernels.
 
-Small models run these functions on symbols, and they become straight-line code with all the rest; for large ones they
-are compiled as loops over arrays that straight-line code has filled.
+The same text runs on symbols, and becomes straight-line code with the equations of a small model; on floats; and compiled as
+loops over arrays that straight-line code has filled, for large models.  docs/theory/loops.md
 """
 
 from typing import NamedTuple
@@ -10,11 +10,9 @@ from ..dialect.arrays import Array, IntegerArray
 from ..dialect.memory import invoke
 from ..kernels.constrained import constrained_accelerations, constraint_weights, correction, drift_correction
 
-TURNS = 2  # steps of Newton's method for a correction of position: a step of the integrator leaves little to do
 
-
-class Closed(NamedTuple):
-    """What the state gives (either M and right, or W and free), and what the solution adds."""
+class ConstrainedState(NamedTuple):
+    """The equations at one state (either M and right, or W and free), and their solution."""
 
     M: Array["nm", "nm"]
     right: Array["nm"]
@@ -22,8 +20,8 @@ class Closed(NamedTuple):
     free: Array["n"]  # accelerations without the constraints
     J: Array["m", "n"]
     gamma: Array["m"]  # J v̇ + gamma = 0
-    g: Array["mh"]  # kept at zero: rows of position, the first mh
-    rate: Array["m"]  # kept at zero: rates of those, and rows of speeds
+    g: Array["mh"]  # residuals of the holonomic constraints, the first mh rows
+    rate: Array["m"]  # their rates, and the residuals of the nonholonomic constraints
     qrate: Array["nq"]
     y: Array["n"]
     S: Array["m", "m"]
@@ -36,27 +34,23 @@ class Closed(NamedTuple):
     delta: Array["n"]
 
 
-class Correction(NamedTuple):
-    """A state and the functions that look at it, for loops."""
-
-    X: Array["nx"]  # coordinates, speeds, and whatever follows
-    dq: Array["nq"]  # what `delta` does to the coordinates
-    calls: IntegerArray["nc", 2]  # the equations at X; the rates of the coordinates at delta; where there are any, quaternions
-
-
-class Keeping(NamedTuple):
-    """What a stabilisation that is an equation needs beside the state, for loops."""
-
-    decay: Array["nd"]
-    dq: Array["nq"]  # what `delta` does to the rates of the coordinates
-    change: Array["m"]  # what that does to the rates of the constraints
-    calls: IntegerArray["nc", 2]  # dq from delta; change from dq
+class StabilisationTerms(NamedTuple):
+    decay: Array["nd"]  # of Baumgarte 2 alpha and beta^2; of GGL kappa
+    dq: Array["nq"]  # displacement of the coordinates by delta
+    change: Array["m"]  # change of the rates of the constraints along dq
+    calls: IntegerArray["nc", 2]  # for loops: dq from delta; change from dq
 
 
+# --- accelerations ------------------------------------------------------------------------------------------------------------
 def weights(c):
-    """W and free from M and right; of a method that makes no inertia matrix they are there already, and M has no rows."""
+    """W and free from M, which becomes its factors, and right. A method without an inertia matrix (M has no rows) gives both."""
     if c.M.shape[0] > 0:
         constraint_weights(c.M, c.J, c.right, c.y, c.W, c.free)
+
+
+def solve_weighted(c):
+    constrained_accelerations(c.J, c.W, c.free, c.gamma, c.S, c.L, c.z, c.d, c.e, c.lam, c.qdd)
+    return 0
 
 
 def solve(c):
@@ -64,75 +58,53 @@ def solve(c):
     return solve_weighted(c)
 
 
-def solve_weighted(c):
-    """The rest of `solve`: `weights` leaves factors in place of M and can be had once."""
-    constrained_accelerations(c.J, c.W, c.free, c.gamma, c.S, c.L, c.z, c.d, c.e, c.lam, c.qdd)
-    return 0
+# --- stabilised: after `weights`, before `solve_weighted` -----------------------------------------------------------------------
+def add_baumgarte(c, s):
+    """gamma such that g'' + decay_0 g' + decay_1 g = 0; nonholonomic rows have no g.  (L12)"""
+    for k in range(c.rate.shape[0]):
+        c.gamma[k] = c.gamma[k] + s.decay[0] * c.rate[k]
+    for k in range(c.g.shape[0]):
+        c.gamma[k] = c.gamma[k] + s.decay[1] * c.g[k]
 
 
-def close_gap(c):
-    """c.delta: a small motion that closes the gaps of position."""
+def add_ggl(displace, c, s):
+    """qrate such that g' + decay_0 g = 0 along it, and gamma such that the rates decay as fast.  (L14), (L16)
+
+    `displace` finds s.dq and s.change from c.delta.
+    """
+    drift_correction(c.J, c.W, c.g, c.rate, s.decay[0], c.S, c.L, c.z, c.d, c.e, c.lam, c.delta)
+    displace(c, s)
+    for a in range(s.dq.shape[0]):
+        c.qrate[a] = c.qrate[a] + s.dq[a]
+    for k in range(s.change.shape[0]):
+        c.gamma[k] = c.gamma[k] + s.change[k] + s.decay[0] * c.rate[k]
+
+
+def displace_by_calls(c, s):
+    invoke(s.calls[0, 0], s.calls[0, 1])
+    invoke(s.calls[1, 0], s.calls[1, 1])
+
+
+def solve_baumgarte(c, s):
+    weights(c)
+    add_baumgarte(c, s)
+    return solve_weighted(c)
+
+
+def solve_ggl(c, s):
+    weights(c)
+    add_ggl(displace_by_calls, c, s)
+    return solve_weighted(c)
+
+
+# --- corrections of a state -----------------------------------------------------------------------------------------------------
+def position_correction(c):
+    """c.delta: the small motion, least in the metric of the masses, that closes the gaps g."""
     weights(c)
     correction(c.J, c.W, c.g, c.S, c.L, c.z, c.d, c.e, c.lam, c.delta)
 
 
-def stop_slip(c):
-    """c.delta: the change of the speeds that stops what breaks the constraints."""
+def speed_correction(c):
+    """c.delta: the change of speeds, least in the metric of the masses, after which the rates vanish."""
     weights(c)
     correction(c.J, c.W, c.rate, c.S, c.L, c.z, c.d, c.e, c.lam, c.delta)
-
-
-def damp(c, decay):
-    """c.gamma with what makes violations die out: g̈ + decay_0 ġ + decay_1 g = 0; rows of speeds have no g."""
-    for k in range(c.rate.shape[0]):
-        c.gamma[k] = c.gamma[k] + decay[0] * c.rate[k]
-    for k in range(c.g.shape[0]):
-        c.gamma[k] = c.gamma[k] + decay[1] * c.g[k]
-
-
-def drift(c, decay):
-    """c.delta: what to add to the speeds, so that coordinates that follow them keep ġ + decay_0 g = 0."""
-    weights(c)
-    drift_correction(c.J, c.W, c.g, c.rate, decay[0], c.S, c.L, c.z, c.d, c.e, c.lam, c.delta)
-
-
-def solve_damped(k, c):
-    damp(c, k.decay)
-    return solve(c)
-
-
-def solve_drifting(k, c):
-    drift(c, k.decay)
-    invoke(k.calls[0, 0], k.calls[0, 1])
-    invoke(k.calls[1, 0], k.calls[1, 1])
-    for a in range(k.dq.shape[0]):
-        c.qrate[a] = c.qrate[a] + k.dq[a]
-    for r in range(k.change.shape[0]):
-        c.gamma[r] = c.gamma[r] + k.change[r] + k.decay[0] * c.rate[r]
-    return solve_weighted(c)
-
-
-def correct(p, c):
-    for _ in range(TURNS):
-        invoke(p.calls[0, 0], p.calls[0, 1])
-        close_gap(c)
-        move(p)
-    invoke(p.calls[0, 0], p.calls[0, 1])
-    stop_slip(c)
-    return change_speeds(p, c)
-
-
-def move(p):
-    """The coordinates by delta."""
-    invoke(p.calls[1, 0], p.calls[1, 1])
-    for a in range(p.dq.shape[0]):
-        p.X[a] = p.X[a] + p.dq[a]
-    for k in range(2, p.calls.shape[0]):
-        invoke(p.calls[k, 0], p.calls[k, 1])
-
-
-def change_speeds(p, c):
-    nq = p.dq.shape[0]
-    for a in range(c.delta.shape[0]):
-        p.X[nq + a] = p.X[nq + a] + c.delta[a]
-    return 0

@@ -17,7 +17,7 @@ from .stepping.problem import Problem
 from .stepping.state import Run
 
 
-def driver(entry: Any, groups: tuple[Any, ...], store: Cache | None = None) -> Callable[[], int]:
+def driver(entry: Callable[..., int], groups: tuple[Any, ...], store: Cache | None = None) -> Callable[[], int]:
     """An integrator bound to its arrays: call it to go on until the next pause, event or end; returns the status."""
     native = Loop(entry, tuple(type(group) for group in groups), STEPPING, store=store).bind(*groups)
 
@@ -34,7 +34,7 @@ def make_ready(method: Integrator) -> None:
         _ = Loop(method.entry, (Problem, Run, Events, Output, method.memory), STEPPING).compiled
 
 
-def interpreted(entry: Any, groups: tuple[Any, ...]) -> Callable[[], int]:
+def interpreted(entry: Callable[..., int], groups: tuple[Any, ...]) -> Callable[[], int]:
     """The same, in plain Python: to read, to debug."""
 
     def drive() -> int:

@@ -59,7 +59,7 @@ class _Run:
         self.solver = solver(self._derivative, **options)
         self.t, self.x = request.t0, request.x0.copy()
         self.rows: list[tuple[float, np.ndarray]] = []
-        self.happened: list[EventRecord] = []
+        self.found_events: list[EventRecord] = []
         self.steps: list[float] = []
         self.evaluations = self.jacobians = 0
         self.detail = ""
@@ -92,7 +92,7 @@ class _Run:
             self.steps.append(float(result.t) - self.t)
             self.t, self.x = float(result.t), np.array(result.y)
             fired = [int(k) for k in np.nonzero(np.ravel(result.i_events[-1]))[0]] if result.status == EVENT else []
-            if self._happen(fired):
+            if self._apply(fired):
                 return "stopped"
             if wanted and self.t == wanted[0]:
                 self._row(self.t, self.x)
@@ -111,12 +111,12 @@ class _Run:
     def _row(self, t: float, x: np.ndarray) -> None:
         self.rows.append((t, self.system.projected(t, x)))
 
-    def _happen(self, fired: list[int]) -> bool:
-        """Write down what CVODE found, and let the user change things; whether to stop."""
+    def _apply(self, fired: list[int]) -> bool:
+        """Record the events that CVODE found and apply their actions; whether to stop."""
         changed = stopped = False
         for k in fired:
             event = self.request.events[k]
-            self.happened.append(EventRecord(self.t, k, self.system.projected(self.t, self.x), event.name))
+            self.found_events.append(EventRecord(self.t, k, self.system.projected(self.t, self.x), event.name))
             stopped |= event.action == "stop"
             if event.change is not None:
                 changed = True
@@ -137,7 +137,7 @@ class _Run:
             status,
             f"{self.method.name!r} at t = {self.t:g}: {self.detail or status}",
             self.method.name,
-            self.happened,
+            self.found_events,
             Statistics(len(self.steps), 0, self.evaluations, self.jacobians, 0, *sizes),
             self.t,
             self.x.copy(),

@@ -116,7 +116,7 @@ _TABLE = [
         False,
         False,
         "Hairer, Lubich, Wanner I.1",
-        "one evaluation a step: games, learning, rough looks",
+        "one evaluation a step: games, learning, previews",
         euler,
     ),
     Integrator(

@@ -1,13 +1,13 @@
-"""What was asked for, checked: every mistake is named before anything runs."""
+"""The arguments of a run, checked: every mistake is named before anything runs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import MethodError, StateError
 from .methods import Integrator
@@ -34,16 +34,16 @@ class Request:
     def checked(
         cls,
         system: System,
-        x0: Any,
+        x0: ArrayLike,
         t0: float,
         t1: float,
         method: Integrator,
         rtol: float,
-        atol: Any,
+        atol: float | ArrayLike,
         step: float | None,
         first_step: float | None,
         max_step: float,
-        times: Any,
+        times: ArrayLike | None,
         every: int,
         events: Sequence[Event],
         looks: int,
@@ -90,7 +90,7 @@ class Request:
         )
 
 
-def _checked_times(times: Any, t0: float, t1: float) -> np.ndarray:
+def _checked_times(times: ArrayLike | None, t0: float, t1: float) -> np.ndarray:
     if times is None:
         return np.zeros(0)
     t = np.array(times, dtype=float).ravel()

@@ -1,4 +1,4 @@
-"""A run from Python: arrays are made, the compiled loop goes from pause to pause, Python looks on between them."""
+"""A run from Python: arrays are allocated, the compiled loop runs from pause to pause, Python has control between them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..dialect.cache import Cache
 from ..errors import IntegrationError
@@ -26,28 +27,28 @@ STATUS = {
     s.NO_CONVERGENCE: "no_convergence",
 }
 ROWS = 4096
-"""Rows written by the loop before Python takes them away."""
+"""Rows the loop writes before Python collects them."""
 
 FIRST = 16
-"""Steps before Python's first look, where nothing is known of what they cost; of machine code with few numbers more."""
+"""Steps before the first pause, when their cost is not known yet; more for machine code on few numbers."""
 
 PIECE = 0.05
-"""Seconds between two looks from Python: often enough to notice Ctrl-C, seldom enough to cost nothing."""
+"""Seconds between two pauses: short enough to notice Ctrl-C, long enough to cost nothing."""
 
 
 def run(
     system: System,
-    x0: Sequence[float] | np.ndarray,
+    x0: ArrayLike,
     t0: float,
     t1: float,
     method: str = "dop853",
     *,
     rtol: float = 1e-6,
-    atol: float | Sequence[float] | np.ndarray = 1e-9,
+    atol: float | ArrayLike = 1e-9,
     step: float | None = None,
     first_step: float | None = None,
     max_step: float = np.inf,
-    times: Sequence[float] | np.ndarray | None = None,
+    times: ArrayLike | None = None,
     every: int = 1,
     events: Sequence[Event] = (),
     looks: int = 4,
@@ -61,7 +62,7 @@ def run(
 
     Adaptive methods take `rtol`, `atol` (one or one for each number), `first_step`, `max_step`; those of fixed step take
     `step`, and end exactly at t1. Rows: at the given `times`, or at `every` so many steps (0: start and end alone).
-    `events`: what to do at roots of the system's event functions; each step is looked at `looks` times.
+    `events`: what to do at roots of the system's event functions; each step is scanned for sign changes in `looks` parts.
     `progress(t)` is called some twenty times a second. With `compiled=False` the same text runs as plain Python.
     A run that cannot go on raises IntegrationError, which carries what was computed; with strict=False it is returned.
     """
@@ -79,7 +80,7 @@ def run(
 
 
 class _Pieces:
-    """One run: its arrays, and what has come out of it so far."""
+    """One run: its arrays, and its output so far."""
 
     def __init__(self, system: System, method: Integrator, request: Request, compiled: bool, store: Cache | None) -> None:
         self.system, self.method, self.request, self.compiled = system, method, request, compiled
@@ -97,7 +98,7 @@ class _Pieces:
         self.state, self.events, self.output = self.workspace.state, self.workspace.events, self.workspace.output
         self._fill()
         self.rows: list[tuple[np.ndarray, np.ndarray]] = []
-        self.happened: list[EventRecord] = []
+        self.found_events: list[EventRecord] = []
 
     def _fill(self) -> None:
         request, clock, rule = self.request, self.state.clock, self.state.rule
@@ -137,9 +138,9 @@ class _Pieces:
             begun, before = time.perf_counter(), tally[s.STEPS]
             code = self.workspace.drive()
             self.system.raise_failure()
-            happened = self._collect()
+            fired = self._collect()
             if code == s.EVENT_CHANGE:
-                self._change(happened)
+                self._change(fired)
             elif code != s.PAUSED:
                 return STATUS[code]
             elif tally[s.STEPS] >= max_steps:
@@ -151,7 +152,7 @@ class _Pieces:
             rule[s.PIECE] = min(max(1.0, done * PIECE / spent), 64.0 * done)
 
     def _collect(self) -> list[EventRecord]:
-        """Take rows and events out of their buffers, and make room; returns the events."""
+        """Move rows and events out of their buffers; returns the new events."""
         count = int(self.output.count[0])
         if count:
             self.rows.append((self.output.t[:count].copy(), self.output.x[:count].copy()))
@@ -162,13 +163,13 @@ class _Pieces:
                 index = int(row[1])
                 new.append(EventRecord(float(row[0]), index, row[2:].copy(), self.request.events[index].name))
             self.events.count[0] = 0.0
-            self.happened += new
+            self.found_events += new
         return new
 
-    def _change(self, happened: list[EventRecord]) -> None:
-        """Let the user change things where the run stands; it starts anew from there."""
+    def _change(self, fired: list[EventRecord]) -> None:
+        """Apply the actions of events to the present state; the integrator restarts from there."""
         t = float(self.state.clock[s.T])
-        for event in happened:
+        for event in fired:
             change = self.request.events[event.index].change
             if change is not None and event.t == t:
                 new = change(t, self.state.x.copy())
@@ -187,7 +188,7 @@ class _Pieces:
             status,
             _message(status, self.method, clock[s.T], int(tally[s.BAD])),
             self.method.name,
-            self.happened,
+            self.found_events,
             Statistics(*counts, *steps),
             clock[s.T],
             self.state.x.copy(),

@@ -8,14 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..dialect.native import Native, calls
 from ..dialect.native import from_python as native_from_python
 from ..errors import StateError
 from .stepping.problem import Problem
+
+if TYPE_CHECKING:
+    from .workspace import Workspace
+
+Function = Callable[[float, np.ndarray], ArrayLike]
+"""Of (t, x)."""
 
 ROLE_NAMES = ("derivative", "rates", "projection", "events", "jacobian")
 """In the order of stepping/problem.py."""
@@ -64,11 +71,11 @@ class System:
         self.split = self.n // 2 if split is None else split
         self.n_events = len(buffers.G) if events else 0
         self.failure: BaseException | None = None
-        """What a Python function raised; the run hands it on."""
+        """An exception of a Python function; the run raises it again."""
         self.calls_python = False
-        """Whether its functions are Python's: slow, so that a run is looked at sooner."""
-        self.idle: dict[Any, Any] = {}
-        """Workspaces of runs that are over (workspace.py)."""
+        """Whether its functions are Python's: slow, so that a run pauses sooner."""
+        self.idle: dict[tuple[object, ...], Workspace] = {}
+        """Workspaces of finished runs, for reuse (workspace.py)."""
         self._roles = [list(role) for role in (derivative, rates, projection, events, jacobian)]  # in the order of the roles
         self._calls = calls([native for role in self._roles for native in role])
         self._first = np.cumsum([0, *(len(role) for role in self._roles)]).astype(np.int64)
@@ -79,7 +86,7 @@ class System:
         return self._roles[ROLE_NAMES.index(role)]
 
     def problem(self, jacobian: bool) -> Problem:
-        """The arrays for an integrator; `jacobian`: with room for one, whoever makes it."""
+        """The arrays for an integrator; `jacobian`: with room for one, of the system or by differences."""
         b = self.buffers
         J = b.J if self.has_jacobian or not jacobian else np.zeros((self.n, self.n))
         return Problem(b.X, b.DX, b.T, b.G if self.n_events else b.G[:0], J, b.report, self._calls, self._first)
@@ -99,7 +106,7 @@ class System:
         return self.buffers.J.T.copy()
 
     def projected(self, t: float, x: np.ndarray) -> np.ndarray:
-        """x onto what it must satisfy; x itself where there is no such thing."""
+        """x projected onto the constraints of the system; x itself where there are none."""
         self._perform(2, t, x)
         return self.buffers.X.copy()
 
@@ -117,31 +124,32 @@ class System:
 
 
 def from_python(
-    f: Callable[[float, np.ndarray], Any],
+    f: Function,
     n: int,
     *,
-    events: Callable[[float, np.ndarray], Any] | None = None,
+    events: Function | None = None,
     n_events: int = 0,
-    projection: Callable[[float, np.ndarray], Any] | None = None,
-    jacobian: Callable[[float, np.ndarray], Any] | None = None,
+    projection: Function | None = None,
+    jacobian: Function | None = None,
     split: int | None = None,
 ) -> System:
     """A system whose functions are plain Python: f(t, x) -> dx, events(t, x) -> n_events numbers, projection(t, x) -> x,
     jacobian(t, x) -> matrix (n, n). Compiled integrators call them too, at the speed of Python."""
     b = buffers(n, events=n_events, jacobian=jacobian is not None)
 
-    def call(function: Callable[..., Any] | None, target: np.ndarray) -> list[Native]:
+    def call(function: Function | None, target: np.ndarray) -> list[Native]:
         if function is None:
             return []
 
         def callback() -> None:
-            if system.failure is not None:  # nothing more is worth computing
+            if system.failure is not None:  # the run ends: no further evaluations
                 target.fill(np.nan)
                 return
             try:
                 result = np.asarray(function(float(b.T[0]), b.X.copy()), dtype=float)
                 if result.size != target.size:
-                    raise StateError(f"{function.__name__!r} must return {target.size} numbers, got {result.size}")
+                    name = getattr(function, "__name__", repr(function))
+                    raise StateError(f"{name!r} must return {target.size} numbers, got {result.size}")
                 target[...] = result.reshape(target.shape).T if target.ndim == 2 else result.reshape(target.shape)
             except BaseException as error:
                 target.fill(np.nan)

@@ -30,8 +30,8 @@ def from_traced(
 ) -> System:
     """A compiled system: f(t, x) -> dx, events(t, x) -> numbers, projection(t, x) -> x, all on symbols.
 
-    With `parameters`, an array of floats, each function has it as its third argument, and whoever changes the array
-    changes the system.
+    With `parameters`, an array of floats, each function has it as its third argument; changing the array changes the
+    system.
     """
     store = store or Cache()
     graph = Graph()

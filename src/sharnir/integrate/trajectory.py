@@ -1,4 +1,4 @@
-"""What a run gives: times, states, what happened on the way, and what it cost."""
+"""The outcome of a run: times, states, events, and what it cost."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ class Statistics:
 
 @dataclass(frozen=True)
 class Trajectory:
-    """t (m,) and x (m, n): the rows asked for. `status` is "done", "stopped" (by an event), "interrupted", "max_steps",
+    """t (m,) and x (m, n): the requested rows. `status` is "done", "stopped" (by an event), "interrupted", "max_steps",
     or the reason why it could not go on: "step_too_small", "not_finite", "no_convergence"; `message` says it in words.
-    `final_t`, `final_x`: where it ended, asked for or not."""
+    `final_t`, `final_x`: where it ended, whether or not that is a row."""
 
     t: np.ndarray
     x: np.ndarray

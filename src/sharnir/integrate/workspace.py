@@ -1,4 +1,4 @@
-"""The arrays of a run, made once and used again: a short run must not cost more to set up than to compute."""
+"""The arrays of a run, allocated once and reused: a short run must not cost more to set up than to compute."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .stepping.events import Events
 from .stepping.state import Run
 from .system import System
 
-LARGEST_KEPT = 2**17
-"""Numbers: larger workspaces are not kept; making them is no part of what their runs cost."""
+LARGEST_REUSED = 2**17
+"""Numbers: larger workspaces are not reused; allocating them is a small part of their runs."""
 
-KINDS_KEPT = 8
-"""Of workspaces with one system: by method and by the sizes of the output."""
+MAX_IDLE = 8
+"""Idle workspaces of one system, which differ by method and by the sizes of the output."""
 
 
 class Workspace:
@@ -31,19 +31,19 @@ class Workspace:
         self.output: Any = allocate(Output, sizes)
         method.fill(memory)
         self.numbers = self._block.size + self.output.x.size
-        self._fresh = self._block.copy() if self.numbers <= LARGEST_KEPT else self._block
+        self._fresh = self._block.copy() if self.numbers <= LARGEST_REUSED else self._block
         groups = (system.problem(method.needs_jacobian), self.state, self.events, self.output, memory)
         self.drive = driver(method.entry, groups, store) if compiled else interpreted(method.entry, groups)
 
     def renew(self) -> None:
-        """As if it had just been made: what a run leaves behind does not reach the next. (Output is written before read.)"""
+        """As if newly allocated: no run sees the numbers of another. (Output is written before it is read.)"""
         self._block[:] = self._fresh
 
 
 def borrow(
     system: System, method: Integrator, sizes: Mapping[str, int], compiled: bool, store: Cache | None
-) -> tuple[Workspace, Any]:
-    """A workspace nobody uses, and the key to give it back by."""
+) -> tuple[Workspace, tuple[object, ...]]:
+    """A workspace that is not in use, and the key for `give_back`."""
     key = (method.name, compiled, *sizes.values(), None if store is None else str(store.folder))
     idle = system.idle.pop(key, None)
     if idle is None:
@@ -52,8 +52,8 @@ def borrow(
     return idle, key
 
 
-def give_back(system: System, workspace: Workspace, key: Any) -> None:
-    if workspace.numbers <= LARGEST_KEPT:
-        while len(system.idle) >= KINDS_KEPT:
+def give_back(system: System, workspace: Workspace, key: tuple[object, ...]) -> None:
+    if workspace.numbers <= LARGEST_REUSED:
+        while len(system.idle) >= MAX_IDLE:
             system.idle.pop(next(iter(system.idle)))
         system.idle[key] = workspace

@@ -1,9 +1,8 @@
-"""What actions of events change: the state, and the parameters, whose history is kept."""
+"""What the actions of events change: the state, and the parameters, whose history is recorded."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -11,16 +10,16 @@ from ..errors import StateError, known
 from ..integrate.trajectory import Event as Root
 from ..model.events import DIRECTIONS, Event, EventState
 from ..model.states import check_state
-from .mechanics import Mechanics
+from .motion_system import MotionSystem
 
 
 class Changes:
     """Events as the integrator knows them, and the parameters as they were at any time."""
 
-    def __init__(self, mechanics: Mechanics, duration: float) -> None:
-        self.m = mechanics
-        self._sign = np.sign(duration)  # a run backward has its history in the order of falling times
-        self._history: list[tuple[float, np.ndarray]] = [(-np.inf, mechanics.parameters.copy())]
+    def __init__(self, motion: MotionSystem, duration: float) -> None:
+        self.m = motion
+        self._sign = np.sign(duration)  # in a run backward the history is in the order of decreasing times
+        self._history: list[tuple[float, np.ndarray]] = [(-np.inf, motion.parameters.copy())]
 
     def root(self, event: Event) -> Root:
         direction = DIRECTIONS[event.direction]
@@ -28,24 +27,24 @@ class Changes:
             return Root(direction, event.action, name=event.name)
         return Root(direction, "change", self._change(event.name, event.action), event.name)
 
-    def _change(self, name: str, action: Callable[[EventState], Any]) -> Callable[[float, np.ndarray], np.ndarray]:
+    def _change(self, name: str, action: Callable[[EventState], object]) -> Callable[[float, np.ndarray], np.ndarray]:
         def change(t: float, x: np.ndarray) -> np.ndarray:
             m = self.m
             q, v, work = (part.copy() for part in m.split(x))
             speeds = m.d.velocities(q, v, t) if m.momenta else v
             names = list(m.structure.parameters)
-            moment = EventState(t, q, speeds, dict(zip(names, m.parameters.tolist(), strict=True)))
-            action(moment)
-            unknown = set(moment.parameters) - set(names)
+            state = EventState(t, q, speeds, dict(zip(names, m.parameters.tolist(), strict=True)))
+            action(state)
+            unknown = set(state.parameters) - set(names)
             if unknown:
                 raise StateError(f"event {name!r}: no parameter {sorted(unknown)[0]!r}; the parameters are {known(names)}")
             try:
-                q, v, _ = check_state(m.d.model, moment.q, moment.v, t)
+                q, v, _ = check_state(m.d.model, state.q, state.v, t)
             except StateError as error:
                 raise StateError(f"event {name!r}: its action left a bad state at t = {t:g}: {error}") from None
-            m.parameters[:] = [float(moment.parameters[key]) for key in names]
+            m.parameters[:] = [float(state.parameters[key]) for key in names]
             self._history.append((self._sign * t, m.parameters.copy()))
-            return m.settled(t, np.concatenate([q, m.d.momenta(q, v, t) if m.momenta else v, work]))
+            return m.consistent(t, np.concatenate([q, m.d.momenta(q, v, t) if m.momenta else v, work]))
 
         return change
 

@@ -1,55 +1,89 @@
-"""Events while a motion is simulated: their functions traced, and those that limits of joints add."""
+"""Events of a run: their functions traced, for every execution of the equations, and those that limits of joints add."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from ..backends.compiled_programs import CompiledPrograms
+from ..backends.grouped import GroupedCode
+from ..backends.grouped_forces import flat_motion
+from ..backends.llvm.runner import GraphRunner
+from ..backends.traced import TracedProgram
+from ..dialect.cache import Cache
+from ..dialect.native import Native
+from ..equations.evaluation import Values, evaluate, state_inputs, with_bodies
 from ..errors import StateError
 from ..model.events import Event
 from ..model.forces.groups import Group
 from ..model.forces.layout import Layout
 from ..model.forces.shape import Shape
+from ..model.model import Model
 from ..model.motion import Motion
 from ..model.structure import Structure
 from ..trace import Expression, Graph, Number, call_traced, check_numbers
 
 ON_LIMIT = 1e-9
-"""So close to a limit a joint is still within: a motion may start on it, and is noticed when it leaves."""
+"""A joint this close to a limit is within it: a motion may start on the limit, and the event is found when it leaves."""
 
 
-class Watched:
-    """Functions of the state as one expression of time, coordinates, speeds, poses and velocities."""
+class EventFunctions:
+    """The functions of all events as one expression of time, coordinates, speeds, poses and velocities."""
 
-    def __init__(self, structure: Structure, functions: Sequence[tuple[str, Callable[[Any], Any]]]) -> None:
+    def __init__(self, structure: Structure, events: Sequence[Event]) -> None:
+        self.structure = structure
         graph = Graph()
-        loads = Motion(structure, graph)
+        motion = Motion(structure, graph)
         values: list[Number] = []
-        for label, function in functions:
-            values += check_numbers([call_traced(function, [loads], label)], graph, label)
-        if loads.wrenches or loads.torques:
-            raise StateError(f"{functions[0][0]}: an event looks, it does not push")
-        self._expression = Expression(graph, list(loads.inputs.values()), values)
-        self._layout = Layout(structure)
-        self._inputs = list(loads.inputs)
-        self.looks_at_bodies = any(kind in ("r", "G", "velocity") for kind, _ in self._inputs)
+        for k, event in enumerate(events):
+            label = f"event {event.name or k + 1!r}"
+            values += check_numbers([call_traced(event.when, [motion], label)], graph, label)
+            if motion.wrenches or motion.torques:
+                raise StateError(f"{label}: the function of an event must not apply forces; use add_force for that")
+        self._expression = Expression(graph, list(motion.inputs.values()), values)
+        self._inputs = list(motion.inputs)
+        self._needs_bodies = any(kind in ("r", "G", "velocity") for kind, _ in self._inputs)
 
-    def __call__(self, motion: dict[str, Any]) -> Sequence[Number]:
-        """`motion`: flat lists "t", "q", "v", "parameter" and, where bodies are looked at, "r", "G", "velocity"."""
+    @classmethod
+    def of(cls, structure: Structure, events: Sequence[Event]) -> EventFunctions | None:
+        return cls(structure, events) if events else None
+
+    def _on(self, values: Values, dtype: type) -> tuple[Number, ...]:
+        """On numbers of any kind: q, v, parameter, t."""
+        motion = with_bodies(self.structure, values, dtype) if self._needs_bodies else values
         return self._expression(*(motion[kind][index] for kind, index in self._inputs))
 
-    def group(self) -> Group:
-        """The same as a group of one function, which reads the flat motion (`Layout`)."""
-        shape = Shape(self._expression.graph, self._expression.inputs, (), {"push": self._expression.outputs})
-        reads = np.array([[self._layout.at[kind] + index for kind, index in self._inputs]], dtype=np.int64)
-        places = np.arange(len(self._expression.outputs), dtype=np.int64)[None]
-        return Group(shape, np.zeros((1, 1), dtype=np.int64), reads, np.zeros((1, 0)), places)
+    def values(self, t: float, q: np.ndarray, v: np.ndarray, parameters: np.ndarray) -> list[float]:
+        """Interpreted."""
+        state = {"q": q.tolist(), "v": v.tolist(), "parameter": parameters.tolist(), "t": [t]}
+        return [float(x) for x in self._on(state, float)]
+
+    def straight_line(self, at: Mapping[str, np.ndarray], target: np.ndarray, momenta: bool, store: Cache) -> Native:
+        """Into `target`, of the state in the arrays `at`."""
+        graph = Graph()
+        inputs = state_inputs(self.structure, graph)
+        values: Values = inputs
+        if momenta:
+            values = {**inputs, "v": evaluate(self.structure, "speeds", {**inputs, "p": inputs["v"]}).v}
+        traced = TracedProgram(graph, inputs, {"g": self._on(values, object)})
+        return GraphRunner(traced, store=store).bind({**at, "g": target})
+
+    def grouped(self, at: Mapping[str, np.ndarray], target: np.ndarray, programs: CompiledPrograms) -> list[Native]:
+        """The same as a group of one function that reads the flat motion (`Layout`): its code does not grow with the model."""
+        layout, outputs = Layout(self.structure), self._expression.outputs
+        shape = Shape(self._expression.graph, self._expression.inputs, (), {"push": outputs})
+        reads = np.array([[layout.at[kind] + index for kind, index in self._inputs]], dtype=np.int64)
+        places = np.arange(len(outputs), dtype=np.int64)[None]
+        group = Group(shape, np.zeros((1, 1), dtype=np.int64), reads, np.zeros((1, 0)), places)
+        code = GroupedCode([group], programs.store)
+        bodies = programs.runner("motion", backend="loops") if self._needs_bodies else None
+        flat, natives = flat_motion(layout, dict(at), bodies, code)
+        return [*natives, *code.chain(flat, {"push": target})]
 
 
-def limit_events(model: Any, q: np.ndarray) -> list[Event]:
-    """For every joint of one coordinate with limits: leaving them, upward and downward. A start beyond them is refused."""
+def limit_events(model: Model, q: np.ndarray) -> list[Event]:
+    """For every joint of one coordinate with limits: an event at either end. A start beyond a limit is refused."""
     out = []
     for joint in model.joints:
         limits = joint.type.limits
@@ -68,5 +102,5 @@ def limit_events(model: Any, q: np.ndarray) -> list[Event]:
     return out
 
 
-def _beyond(joint: str, end: float, sign: float, slack: float) -> Callable[[Any], Any]:
+def _beyond(joint: str, end: float, sign: float, slack: float) -> Callable[[Motion], Number]:
     return lambda on: sign * (on.q(joint) - end) - slack

@@ -1,11 +1,11 @@
-"""What a simulation gives: the motion, by name, and everything that follows from it, worked out when it is asked for."""
+"""The result of a simulation: the motion, by name, and everything that follows from it, computed when first needed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,11 +13,19 @@ from ..dynamics import Dynamics
 from ..errors import SingularError, StateError, known
 from ..model.model import Model
 from ..model.states import check_array
+from .by_name import ByName, squeezed
+from .parameters import with_parameters
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from xarray import Dataset
+
+    from .storage import PathLike
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a run took."""
+    """What a run cost, and with what settings."""
 
     method: str
     why: str
@@ -30,21 +38,21 @@ class Cost:
     wall: float
     """Seconds, compilation not included."""
     compile: float
-    """Seconds spent making the equations ready."""
+    """Seconds of preparation: tracing, compilation, assembly."""
     smallest_step: float
     largest_step: float
     iterations: float = 0.0
     """Of an iterative method, in the last evaluation of a step, on average."""
     restarts: int = 0
-    """In how many steps that evaluation had to factorise afresh."""
+    """Steps in whose last evaluation the method had to factorize again."""
     stabilisation: str = ""
-    """How constraints were kept; nothing where there are none."""
+    """Of the constraints; empty where there are none."""
     alpha: float = 0.0
-    """How fast violations died out, 1/s: Baumgarte's α, or the decay of 'ggl'."""
+    """Decay of violations, 1/s: Baumgarte's α, or κ of 'ggl'."""
     beta: float = 0.0
     """Baumgarte's β, 1/s."""
     partitions: int = 0
-    """How many choices of independent coordinates the run took."""
+    """How often independent coordinates were chosen."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +64,7 @@ class Energy:
     work: dict[str, np.ndarray]
     """Energy fed (positive) or taken by each cause: "drives" (joints driven in time, a moving base), "tau", forces by name."""
     accounted: bool = True
-    """False where no account of the work was kept: balance=False, or a method or backend that cannot."""
+    """False without an account of work: balance=False, or an execution that keeps none."""
 
     @property
     def total(self) -> np.ndarray:
@@ -64,7 +72,7 @@ class Energy:
 
     @property
     def defect(self) -> np.ndarray:
-        """What the balance leaves unexplained; nan where no account was kept."""
+        """Energy the balance leaves unexplained; nan without an account of work."""
         if not self.accounted:
             return np.full(len(self.kinetic), np.nan)
         return self.total - self.total[:1] - sum(self.work.values(), np.zeros(len(self.kinetic)))
@@ -72,7 +80,7 @@ class Energy:
 
 @dataclass(frozen=True)
 class EventRecord:
-    """An event that took place."""
+    """An event that has fired."""
 
     name: str
     t: float
@@ -81,7 +89,7 @@ class EventRecord:
 
 
 @dataclass(eq=False)
-class Result:
+class Result(ByName):
     """A motion: t (T,), q (T, nq), v (T, nv), and by name `coordinate`, `speed`, `point`; the rest follows."""
 
     model: Model
@@ -99,19 +107,12 @@ class Result:
     parameters: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     """(T, parameters) where the model has any: they may change at events."""
     accounted: bool = True
-    """Whether `work_done` names all that feeds or takes energy."""
+    """Whether `work_done` is complete: every cause that feeds or takes energy."""
 
     # --- by name ------------------------------------------------------------------------------------------------------------
-    def coordinate(self, joint: str) -> np.ndarray:
-        """Coordinates of a joint over time: (T,), or (T, n) where it has several."""
-        return _squeezed(self.q[:, self.model.q_slice(joint)])
-
-    def speed(self, joint: str) -> np.ndarray:
-        """Speeds of a joint over time: (T,), or (T, n)."""
-        return _squeezed(self.v[:, self.model.v_slice(joint)])
-
     def acceleration(self, joint: str) -> np.ndarray:
-        return _squeezed(self.a[:, self.model.v_slice(joint)])
+        """Accelerations of a joint over time: (T,), or (T, n) where it has several."""
+        return squeezed(self.a[:, self.model.v_slice(joint)])
 
     def point(self, body: str, at: Sequence[float] = (0.0, 0.0, 0.0)) -> np.ndarray:
         """Path (T, 3) of a point of a body in the world. `at` in the body's axes."""
@@ -132,7 +133,7 @@ class Result:
         return self.reactions[:, self.model.joint_index(joint)]
 
     def force(self, name: str) -> dict[str, np.ndarray]:
-        """What a force did, over time: {body: (T, 6) force and moment at its origin, in its axes; joint: (T, n)}."""
+        """The action of a force over time: {body: (T, 6) force and moment at its origin, in its axes; joint: (T, n)}."""
         if name not in self.force_actions:
             raise StateError(f"no force {name!r}; the forces are {known(self.force_actions)}")
         return self.force_actions[name]
@@ -144,17 +145,17 @@ class Result:
             raise StateError(f"no force {name!r}; the forces are {known(names)}")
         return self.force_powers[:, names.index(name)]
 
-    # --- what follows -------------------------------------------------------------------------------------------------------
+    # --- derived -------------------------------------------------------------------------------------------------------
     @cached_property
     def dynamics(self) -> Dynamics:
-        """For everything that follows from the motion."""
+        """Of the model, for everything derived from the motion."""
         method = "composite" if self.model.structure.coupled else "separate"
         return Dynamics(self.model, method, "python" if self.cost.backend == "python" else "auto")
 
     @cached_property
     def a(self) -> np.ndarray:
-        """Accelerations (T, nv); nan where a motion ended because there are none."""
-        return self._each(lambda d, part: self._finite(d, part))
+        """Accelerations (T, nv); nan at the end of a motion that ended because there are none."""
+        return self._each(self._accelerations)
 
     @cached_property
     def poses(self) -> tuple[np.ndarray, np.ndarray]:
@@ -168,7 +169,7 @@ class Result:
 
     @cached_property
     def force_actions(self) -> dict[str, dict[str, np.ndarray]]:
-        """What every force of the model did, by its name."""
+        """The actions of all forces of the model, by name."""
         return self.dynamics.force_actions(self.q, self.v, self.t, self.parameters if self.parameters.size else None)
 
     @cached_property
@@ -190,24 +191,24 @@ class Result:
 
     @cached_property
     def violation(self) -> np.ndarray:
-        """(T,): how far the constraints are from being met: the largest of what they keep at zero, in SI units."""
-        closed = self.dynamics.constrained
-        if closed is None:
+        """(T,): the largest violation of a constraint, in SI units."""
+        constrained = self.dynamics.constrained
+        if constrained is None:
             return np.zeros(len(self.t))
         own = np.array(list(self.model.parameters.values()), dtype=float)
         parameters = self.parameters if self.parameters.size else np.tile(own, (len(self.t), 1))
-        return closed.table.violation(self.q, self.v, self.t, parameters)
+        return constrained.table.violation(self.q, self.v, self.t, parameters)
 
-    def _each(self, ask: Any) -> np.ndarray:
-        """Ask with the parameters as they were: piece by piece where they changed on the way."""
+    def _each(self, compute: Callable[[Dynamics, slice], np.ndarray]) -> np.ndarray:
+        """`compute` with the parameters as they were: piece by piece where an event has changed them."""
         if not self.parameters.size or not np.ptp(self.parameters, axis=0).any():
             values = self.parameters[0] if self.parameters.size else ()
-            return ask(self._with(values), slice(None))
+            return compute(with_parameters(self.dynamics, values), slice(None))
         edges = np.flatnonzero(np.diff(self.parameters, axis=0).any(axis=1)) + 1
         parts = [slice(a, b) for a, b in zip([0, *edges], [*edges, len(self.t)], strict=True)]
-        return np.concatenate([ask(self._with(self.parameters[part.start]), part) for part in parts])
+        return np.concatenate([compute(with_parameters(self.dynamics, self.parameters[part.start]), part) for part in parts])
 
-    def _finite(self, d: Dynamics, part: slice) -> np.ndarray:
+    def _accelerations(self, d: Dynamics, part: slice) -> np.ndarray:
         q, v, t = self.q[part], self.v[part], self.t[part]
         try:
             return d.forward(q, v, self.tau, t)
@@ -215,47 +216,39 @@ class Result:
             end = np.full((1, self.model.nv), np.nan)
             return np.concatenate([d.forward(q[:-1], v[:-1], self.tau, t[:-1]), end]) if len(t) > 1 else end
 
-    def _with(self, parameters: Sequence[float]) -> Dynamics:
-        named = dict(zip(self.model.parameters, (float(x) for x in parameters), strict=True))
-        if named == self.model.parameters:
-            return self.dynamics
-        model = self.model.copy()
-        model._parameters = named
-        return Dynamics(model, self.dynamics.method, self.dynamics.backend)
-
     # --- out ------------------------------------------------------------------------------------------------------------------
     def summary(self) -> str:
-        """The run in a few lines."""
+        """The run in a few lines of text."""
         from .summary import summary
 
         return summary(self)
 
-    def plot(self, *what: str, path: Any = None) -> Any:
-        """A Matplotlib figure of coordinates, speeds, energies and work over time; `what` picks joints by name."""
+    def plot(self, *what: str, path: PathLike | None = None) -> Figure:
+        """A Matplotlib figure of coordinates, speeds, energies and work over time; `what` selects joints by name."""
         from .plots import plot
 
         return plot(self, what, path)
 
-    def to_xarray(self) -> Any:
+    def to_xarray(self) -> Dataset:
         """An xarray.Dataset with named dimensions: time, coordinate, speed, body."""
         from .storage import to_xarray
 
         return to_xarray(self)
 
-    def to_csv(self, path: Any) -> None:
+    def to_csv(self, path: PathLike) -> None:
         """Time, coordinates, speeds, accelerations and energies, a row per time."""
         from .storage import to_csv
 
         to_csv(self, path)
 
-    def save(self, path: Any) -> None:
+    def save(self, path: PathLike) -> None:
         """NetCDF: `Result.load` reads it back, and so does xarray.open_dataset."""
         from .storage import save
 
         save(self, path)
 
     @staticmethod
-    def load(path: Any, model: Model | None = None) -> Result:
+    def load(path: PathLike, model: Model | None = None) -> Result:
         """A saved result. The model is read from the file where it could be written there, else it must be given."""
         from .storage import load
 
@@ -271,7 +264,3 @@ class Result:
     def __repr__(self) -> str:
         span = f"{self.t[0]:g} … {self.t[-1]:g} s" if len(self.t) else "empty"
         return f"Result({self.model.name!r}, {len(self.t)} times, {span}, {self.status})"
-
-
-def _squeezed(x: np.ndarray) -> np.ndarray:
-    return x[:, 0] if x.shape[1] == 1 else x

@@ -19,13 +19,19 @@ from ..errors import SharnirError, StateError
 from ..model.model import Model
 
 if TYPE_CHECKING:
+    from xarray import Dataset
+
     from .result import Result
 
+PathLike = str | os.PathLike[str]
 VERSION = 1
 
+STATUS_BEFORE = {"lost": "constraints_violated"}
+"""Names of statuses in files of earlier versions."""
 
-def check_writable(path: Any, size: int = 0) -> Path:
-    """Find out before the run whether its result can be written: folder, permission, room for `size` bytes."""
+
+def check_writable(path: PathLike, size: int = 0) -> Path:
+    """Refuse, before a run, a path that cannot be written: folder, permission, room for `size` bytes."""
     path = Path(path)
     folder = path.absolute().parent
     if path.is_dir():
@@ -41,8 +47,8 @@ def check_writable(path: Any, size: int = 0) -> Path:
     return path
 
 
-def write(r: Result, path: Any) -> None:
-    """As the ending says: .csv a table, anything else NetCDF."""
+def write(r: Result, path: PathLike) -> None:
+    """By its suffix: .csv a table, anything else NetCDF."""
     if Path(path).suffix.lower() == ".csv":
         to_csv(r, path)
     else:
@@ -53,7 +59,7 @@ Variables = dict[str, tuple[Sequence[str], Any, dict[str, str]]]
 """By name: dimensions, values (numbers, or a list of words), attributes."""
 
 
-def to_xarray(r: Result) -> Any:
+def to_xarray(r: Result) -> Dataset:
     import xarray as xr
 
     return xr.Dataset(*_contents(r))
@@ -90,7 +96,7 @@ def _contents(r: Result) -> tuple[Variables, Variables, dict[str, Any]]:
     return data, coordinates, attributes
 
 
-def save(r: Result, path: Any) -> None:
+def save(r: Result, path: PathLike) -> None:
     path = check_writable(path, 8 * (r.q.size + 2 * r.v.size + 12 * len(r.model.bodies) * len(r)))
     data, coordinates, attributes = _contents(r)
     attributes["event_names"] = "\n".join(event.name for event in r.events)
@@ -102,7 +108,7 @@ def save(r: Result, path: Any) -> None:
     text = _model_text(r.model)
     if text:
         attributes["model_yaml"] = text
-    part = path.with_name(path.name + ".part")  # a run that dies while writing leaves no half file under the name
+    part = path.with_name(path.name + ".part")  # an interrupted write leaves no incomplete file under the name
     try:
         _write_netcdf(part, {**data, **coordinates}, attributes)
         os.replace(part, path)
@@ -119,7 +125,7 @@ def _write_netcdf(path: Path, variables: Variables, attributes: Mapping[str, Any
     with h5netcdf.File(path, "w") as file:
         for name, (dimensions, values, about) in variables.items():
             x = np.asarray(values)
-            if not x.size:  # it would come back as something else
+            if not x.size:  # NetCDF has no empty variables of a given shape
                 continue
             for dimension, size in zip(dimensions, x.shape, strict=True):
                 if dimension not in file.dimensions:
@@ -139,7 +145,7 @@ def _read_netcdf(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         return {name: variable[...] for name, variable in file.variables.items()}, dict(file.attrs)
 
 
-def load(path: Any, model: Model | None = None) -> Result:
+def load(path: PathLike, model: Model | None = None) -> Result:
     from .result import Cost, EventRecord, Result
 
     path = Path(path)
@@ -150,7 +156,8 @@ def load(path: Any, model: Model | None = None) -> Result:
         if "sharnir_result" not in attributes:
             raise StateError(f"{path} is not a result of sharnir")
         model = model or _model_from(str(attributes.get("model_yaml", "")), path)
-        known = [f.name for f in fields(Cost) if f"cost_{f.name}" in attributes or f.default is MISSING]  # older files say less
+        # files of earlier versions have fewer of them
+        known = [f.name for f in fields(Cost) if f"cost_{f.name}" in attributes or f.default is MISSING]
         cost = Cost(**{name: _plain(attributes[f"cost_{name}"]) for name in known})
         names = str(attributes.get("event_names", "")).split("\n")
         events = []
@@ -168,13 +175,13 @@ def load(path: Any, model: Model | None = None) -> Result:
     return Result(
         model, values("time", 0), values("q", T, model.nq), values("v", T, model.nv),
         np.atleast_1d(attributes["tau"]).astype(float), cost,
-        str(attributes["status"]), str(attributes["message"]), events,
+        STATUS_BEFORE.get(str(attributes["status"]), str(attributes["status"])), str(attributes["message"]), events,
         tuple(str(x) for x in data.get("cause", ())),
         values("work", T, 0), values("parameters", 0, 0), bool(attributes["accounted"]),
     )  # fmt: skip
 
 
-def to_csv(r: Result, path: Any) -> None:
+def to_csv(r: Result, path: PathLike) -> None:
     path = check_writable(path)
     e = r.energy
     head = ["t", *(f"q {n}" for n in r.model.q_names), *(f"v {n}" for n in r.model.v_names)]
@@ -190,7 +197,7 @@ def to_csv(r: Result, path: Any) -> None:
 
 
 def _model_text(model: Model) -> str:
-    """The model in the native format; nothing where it has parts that only Python can say."""
+    """The model in the native format; empty where it has parts that only Python can express."""
     try:
         from ..io.native import dumps
 
@@ -201,7 +208,7 @@ def _model_text(model: Model) -> str:
 
 def _model_from(text: str, path: Path) -> Model:
     if not text:
-        raise StateError(f"{path} holds no model (it has parts that only Python can say); give it: Result.load(path, model)")
+        raise StateError(f"{path} holds no model (it has parts that only Python can express); give it: Result.load(path, model)")
     from ..io.native import loads
 
     return loads(text)

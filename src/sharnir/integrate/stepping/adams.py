@@ -1,6 +1,6 @@
 """Adams–Bashforth–Moulton in PECE form, order 1 to 13 and step varied together: few evaluations for smooth problems.
 
-The past is kept as modified divided differences phi_1 … phi_k of the derivative; changing the step changes coefficients
+The past is stored as modified divided differences phi_1 … phi_k of the derivative; changing the step changes coefficients
 only.  Orders 1–12 predict, the corrector is one higher.  Written after the book, its letters and its count from 1:
 Shampine, Gordon: Computer Solution of Ordinary Differential Equations, 1975 (STEP, INTRP); ode113 is its descendant.
 """
@@ -221,7 +221,7 @@ def adams_update(run, m, k):
 
 
 def adams_next(run, m, h, k, k_new):
-    """Order and step to go on with: doubled, kept or shortened, so that coefficients change seldom."""
+    """Order and step to go on with: doubled, unchanged or shortened, so that coefficients change seldom."""
     now, n = m.now, run.x.shape[0]
     erk = abs(h) * now[ERK] * m.sig[k + 1] * GSTR[k]
     order, error = k, erk

@@ -1,4 +1,4 @@
-"""The loop of a run: step, look for events, write what was asked for; until the end, an event, or a pause.
+"""The loop of a run: step, find events, write the requested rows; until the end, an event, or a pause.
 
 A method is four functions: `start` (at a new state: its derivative, the first step), `step` (one accepted step),
 `prepare` (what is needed to know the state within that step, in run.F) and `dense` (that state).  Everything they know is
@@ -9,7 +9,7 @@ bit.
 from typing import NamedTuple
 
 from ...dialect.arrays import Array
-from .events import RECORD, STOP, begin_events, earliest, look, record, state_at, together
+from .events import RECORD, STOP, begin_events, earliest, record, scan, state_at, together
 from .problem import EVENTS, copy, has
 from .state import (
     DONE,
@@ -71,7 +71,7 @@ def advance(start, step, prepare, dense, problem, run, events, output, memory):
 
 
 def inside_wanted(problem, run, output):
-    """Whether anybody will ask for a state within the last step."""
+    """Whether a state within the last step will be needed."""
     if has(problem, EVENTS):
         return True
     at = int(output.next[0])
@@ -85,28 +85,28 @@ def deliver(dense, problem, run, events, output):
     while True:
         k = earliest(run, events)
         if k >= 0:
-            status = happen(dense, problem, run, events, output, k)
+            status = apply_event(dense, problem, run, events, output, k)
             if status != GOING:
                 return status
         elif run.clock[SCANNED] == run.clock[T]:
             return write_rows(dense, problem, run, output, run.clock[T])
         else:
-            look(dense, problem, run, events)
+            scan(dense, problem, run, events)
 
 
-def happen(dense, problem, run, events, output, k):
+def apply_event(dense, problem, run, events, output, k):
     """Event k is next: rows before it, its record, its action."""
     t = events.root[k]
     if write_rows(dense, problem, run, output, t) != GOING:
         return PAUSED
-    if events.count[0] + events.root.shape[0] > events.found.shape[0]:  # room for all that may happen at once
+    if events.count[0] + events.root.shape[0] > events.found.shape[0]:  # room for all that may fire at once
         return PAUSED
     state_at(dense, problem, run, t, events.y)
     action = events.action[k]
     record(events, k, t, events.y)
     if action == RECORD:
         return GOING
-    for j in range(events.root.shape[0]):  # what happens at the same instant happens too
+    for j in range(events.root.shape[0]):  # those at the same instant fire too
         events.last[j] = 0.0 if j == k else 1.0
         if events.pending[j] == 1.0 and together(run, events.root[j], t):
             events.last[j] = 0.0
@@ -116,7 +116,7 @@ def happen(dense, problem, run, events, output, k):
     copy(events.y, run.x)
     run.clock[T] = t
     run.clock[SCANNED] = t
-    run.clock[STARTED] = 0.0  # whoever goes on from here starts anew
+    run.clock[STARTED] = 0.0  # the method restarts from here
     if output.wanted.shape[0] == 0:
         write_row(output, t, run.x)
     return EVENT_STOP if action == STOP else EVENT_CHANGE

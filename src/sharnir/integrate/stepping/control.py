@@ -39,7 +39,7 @@ def first_step(problem, run, order):
         h1 = max(1e-6, 1e-3 * h)
     else:
         h1 = (0.01 / max(d1, d2)) ** (1.0 / (order + 1.0))
-    if h1 == h1:  # a nan there only says that the guess was too bold
+    if h1 == h1:  # nan: the trial step was too large
         h = min(100.0 * h, h1)
     run.clock[H] = sign * min(h, most)
 

@@ -1,8 +1,8 @@
 """Events: roots of functions g_k(t, x) along the dense output, found in the order of time.
 
-Every accepted step is looked at in a few stretches; a function that has changed its sign over a stretch has a root there.
-What is not seen: two roots of one function within one stretch. More looks or a smaller greatest step find those.
-A function whose value is zero where a run starts, or that has just fired, waits until its sign is known again.
+Every accepted step is scanned in a few parts; a function that has changed its sign over a part has a root there.
+Two roots of one function within one part are missed: scan more parts, or limit the step.
+A function that is zero where a run starts, or that has just fired, waits until its sign is known again.
 """
 
 from typing import NamedTuple
@@ -12,19 +12,19 @@ from .problem import EVENTS, copy, perform, project
 from .state import EPS, SCANNED, T_OLD, T
 
 RECORD, STOP, CHANGE = range(3)
-SHORT = 1e-3  # the stretch in which a waiting function shows its sign, as a part of the usual one
+SHORT = 1e-3  # length of the part after which a waiting function has its sign, relative to the usual one
 
 
 class Events(NamedTuple):
     direction: Array["ng"]  # -1 falling, +1 rising, 0 both
     action: Array["ng"]  # RECORD, STOP or CHANGE
-    looks: Array[1]  # stretches in a step
+    looks: Array[1]  # parts of a step that are scanned
     last: Array["ng"]  # g at clock[SCANNED]; 0: waiting until its sign is known
     now: Array["ng"]
     root: Array["ng"]
-    pending: Array["ng"]  # 1: the root was found in this stretch and is not dealt with yet
+    pending: Array["ng"]  # 1: the root was found in this part and has not fired yet
     y: Array["n"]
-    found: Array["nf", "n+2"]  # what happened: time, which, state
+    found: Array["nf", "n+2"]  # those that fired: time, which, state
     count: Array[1]
 
 
@@ -52,16 +52,16 @@ def begin_events(problem, run, events):
             events.last[k] = problem.G[k]
 
 
-def look(dense, problem, run, events):
-    """Go one stretch on: roots in it are written to events.root."""
+def scan(dense, problem, run, events):
+    """The next part of the step: its roots go to events.root."""
     clock = run.clock
-    stretch = (clock[T] - clock[T_OLD]) / events.looks[0]
+    part_length = (clock[T] - clock[T_OLD]) / events.looks[0]
     left = clock[SCANNED]
     for k in range(events.last.shape[0]):
         if events.last[k] == 0.0:
-            stretch = SHORT * (clock[T] - clock[T_OLD]) / events.looks[0]
-    right = left + stretch
-    if (clock[T] - right) * stretch <= 1e-6 * stretch * stretch:
+            part_length = SHORT * (clock[T] - clock[T_OLD]) / events.looks[0]
+    right = left + part_length
+    if (clock[T] - right) * part_length <= 1e-6 * part_length * part_length:
         right = clock[T]
     state_at(dense, problem, run, right, events.y)
     event_values(problem, right, events.y)
@@ -124,7 +124,7 @@ def earliest(run, events):
 
 
 def record(events, k, t, x):
-    """Write down what happened."""
+    """Event k has fired."""
     row = int(events.count[0])
     events.found[row, 0] = t
     events.found[row, 1] = k
@@ -135,5 +135,5 @@ def record(events, k, t, x):
 
 
 def together(run, a, b):
-    """Two times that rounding alone keeps apart."""
+    """Whether two times differ by rounding alone."""
     return abs(a - b) <= 16.0 * EPS * (max(abs(a), abs(b)) + abs(run.clock[T] - run.clock[T_OLD]))

@@ -20,7 +20,7 @@ MIDPOINT_ITERATIONS = 60
 class MidpointMemory(NamedTuple):
     k: Array["n"]  # slope of the step
     k_last: Array["n"]  # of the one before
-    lost: Array["n"]  # what rounding has taken from x so far
+    carry: Array["n"]  # compensation of the rounding of x (Kahan)
 
 
 def midpoint_start(problem, run, memory):
@@ -28,7 +28,7 @@ def midpoint_start(problem, run, memory):
     for i in range(run.x.shape[0]):
         memory.k[i] = run.dx[i]
         memory.k_last[i] = run.dx[i]
-        memory.lost[i] = 0.0
+        memory.carry[i] = 0.0
     return status
 
 
@@ -45,9 +45,9 @@ def midpoint_step(problem, run, memory):
         step_back(run)
         return status
     for i in range(run.x.shape[0]):
-        rise = h * memory.k[i] + memory.lost[i]
+        rise = h * memory.k[i] + memory.carry[i]
         run.x[i] = run.x_old[i] + rise
-        memory.lost[i] = rise - (run.x[i] - run.x_old[i])
+        memory.carry[i] = rise - (run.x[i] - run.x_old[i])
     return fixed_arrival(problem, run, t_new)
 
 
@@ -56,7 +56,7 @@ def midpoint_slope(problem, run, memory, t, h):
     before, first = LARGEST, 0.0
     for count in range(MIDPOINT_ITERATIONS):
         for i in range(run.x.shape[0]):
-            problem.X[i] = run.x_old[i] + 0.5 * (h * memory.k[i] + memory.lost[i])
+            problem.X[i] = run.x_old[i] + 0.5 * (h * memory.k[i] + memory.carry[i])
         derive(problem, run, t)
         change, size = 0.0, 0.0
         for i in range(run.x.shape[0]):

@@ -39,10 +39,15 @@ def perform(problem, role):
         invoke(problem.calls[c, 0], problem.calls[c, 1])
 
 
-def derive(problem, run, t):
+def slope(problem, t):
     """problem.DX at (t, problem.X)."""
     problem.T[0] = t
     perform(problem, DERIVATIVE)
+
+
+def derive(problem, run, t):
+    """The same, counted."""
+    slope(problem, t)
     run.tally[EVALUATIONS] += 1.0
 
 

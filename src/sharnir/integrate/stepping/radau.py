@@ -2,7 +2,7 @@
 
     Z_k = h sum_j a_kj f(t + c_j h, x + Z_j);   Z = T W makes it one real and one complex system of size n
 
-Simplified Newton with a Jacobian and factors kept as long as they serve; dense output is the collocation polynomial.
+Simplified Newton with a Jacobian and factors reused while it converges; dense output is the collocation polynomial.
 Hairer, Wanner II, IV.8 (RADAU5); step control: Gustafsson, ibid. (8.25)
 """
 
@@ -146,7 +146,7 @@ def radau_jacobian(problem, run, memory):
 
 
 def radau_factors(problem, run, memory, h):
-    """E1, E2: mu/h - J for the real eigenvalue and one of the complex pair.  J is kept by columns."""
+    """E1, E2: mu/h - J for the real eigenvalue and one of the complex pair.  J is stored by columns."""
     n = run.x.shape[0]
     for i in range(n):
         for j in range(n):

@@ -3,7 +3,7 @@
     k_s = f(t + c_s h, x + h sum_j A_sj k_j),   x_new = x + h sum_j B_j k_j,   error = h sum_j E_j k_j
 
 The derivative at the new state is stage s = `stages`.  Further stages, for the dense output alone, are made when one is
-first asked for.  Hairer, Norsett, Wanner I, II.4–II.6
+first needed.  Hairer, Norsett, Wanner I, II.4–II.6
 """
 
 from typing import NamedTuple

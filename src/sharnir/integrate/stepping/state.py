@@ -10,7 +10,7 @@ GOING, DONE, PAUSED, EVENT_STOP, EVENT_CHANGE, STEP_TOO_SMALL, NOT_FINITE, NO_CO
 T, T_OLD, H, T_START, T_END, SCANNED, STARTED, ERROR_OLD = range(8)
 # tally: counts and extremes
 STEPS, REJECTED, EVALUATIONS, JACOBIANS, FACTORIZATIONS, SINCE, BAD, H_FIRST, H_LAST, H_MIN, H_MAX, WRITTEN = range(12)
-# rule: what the caller asked for
+# rule: the options of the caller
 RTOL, MAX_STEP, STEP, PIECE, SPLIT = range(5)
 
 NODES = 32  # numbers that may belong to the polynomial of a step
@@ -24,7 +24,7 @@ class Run(NamedTuple):
     x_old: Array["n"]  # the other end of the last step
     dx_old: Array["n"]
     atol: Array["n"]
-    F: Array["nF", "n"]  # the last step as a polynomial, where it was asked for (dense.py)
+    F: Array["nF", "n"]  # the last step as a polynomial, where it is needed (dense.py)
     nodes: Array["nN"]  # numbers that belong to it
     weights: Array["nN"]
     clock: Array[8]

@@ -149,8 +149,8 @@ class Joint(Element):
         return ()
 
     @property
-    def corrects_more(self) -> bool:
-        """Whether `normalize` does more than normalize quaternions."""
+    def projects_onto_constraints(self) -> bool:
+        """Whether `normalize`, beside quaternions, projects onto constraints of the joint's own."""
         return False
 
     def normalize(self, q: Sequence[Number], t: Number) -> list[Number]:

@@ -144,8 +144,8 @@ class Compound(Joint):
         return tuple(out)
 
     @property
-    def corrects_more(self) -> bool:
-        return any(joint.corrects_more for _, joint, _ in self._moved())
+    def projects_onto_constraints(self) -> bool:
+        return any(joint.projects_onto_constraints for _, joint, _ in self._moved())
 
     def normalize(self, q: Sequence[Number], t: Number) -> list[Number]:
         out, at = list[Number](), 0

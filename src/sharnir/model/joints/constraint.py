@@ -75,7 +75,7 @@ class ConstraintJoint(Joint):
         return list(self.neutral())
 
     @property
-    def corrects_more(self) -> bool:
+    def projects_onto_constraints(self) -> bool:
         return True
 
     def normalize(self, q: Sequence[Number], t: Number) -> list[Number]:

@@ -1,11 +1,10 @@
-"""One constraint by itself: its rows as expressions of what it looks at, and what its multipliers do to the bodies."""
+"""One constraint by itself: its rows as expressions of the motion of its bodies, and the forces of its multipliers on them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from ..errors import ModelError, StateError, TraceError
 from ..model.constraints.base import Constraint, Row
@@ -13,6 +12,9 @@ from ..model.constraints.closing import ClosingJoint
 from ..model.motion import Motion
 from ..model.structure import Structure
 from ..trace import Expression, Graph, Number, Symbol, call_traced, check_numbers, tangent
+
+UNITS = {"position": "m", "distance": "m", "touching": "m", "slip": "m", "rotation": "rad", "turn": "rad"}
+"""Of the residual of a row, by the first word of what it forbids."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,11 @@ class ConstraintRow:
 
     def __str__(self) -> str:
         return f"{self.owner}: {self.what}" if self.what else self.owner
+
+    def amount(self, x: float, order: int) -> str:
+        """|x| with its unit, x being a derivative of that order in time: "3 m/s²", or "3 /s²" where the unit is not known."""
+        unit = UNITS.get(self.what.split(" ")[0], "") + ("", "/s", "/s²")[order]
+        return f"{abs(x):.3g} {unit}".rstrip()
 
 
 Named = tuple[ConstraintRow, Number]
@@ -37,16 +44,14 @@ class OneConstraint:
         graph = Graph()
         on = Motion(structure, graph)
         label = f"joint {name!r}" if isinstance(constraint, ClosingJoint) else f"constraint {name!r}"
-        first = _asked(constraint.positions, on, label)
+        first = _rows(constraint.positions, on, label)
         self._of_speed = {key for key in on.inputs if key[0] in ("v", "velocity")}
-        second = _asked(constraint.speeds, on, label)
+        second = _rows(constraint.speeds, on, label)
         if on.wrenches or on.torques:
-            raise StateError(f"{label}: a constraint looks, it does not push")
+            raise StateError(f"{label}: a constraint must not apply forces; use add_force for that")
         values = check_numbers([x for _, x in (*first, *second)], graph, label)
         if first and self._depends_on_speed(on, values[: len(first)]):
-            raise ModelError(
-                f"{label}: what a constraint of position keeps at zero must not depend on speeds; use SpeedConstraint"
-            )
+            raise ModelError(f"{label}: the residual of a constraint of position must not depend on speeds; use SpeedConstraint")
         self.first = [ConstraintRow(label, what) for what, _ in first]
         self.second = [ConstraintRow(label, what) for what, _ in second]
         self._keys = list(on.inputs)
@@ -57,15 +62,15 @@ class OneConstraint:
         speeds = [(on.inputs[key], 1.0) for key in self._of_speed]
         return bool(speeds) and any(isinstance(x, Symbol) or x != 0.0 for x in tangent(values, speeds))
 
-    def __call__(self, motion: dict[str, Any]) -> tuple[list[Named], list[Named]]:
+    def __call__(self, motion: Mapping[str, Sequence[Number]]) -> tuple[list[Named], list[Named]]:
         values = self._expression(*(motion[kind][index] for kind, index in self._keys))
         n = len(self.first)
         return list(zip(self.first, values[:n], strict=True)), list(zip(self.second, values[n:], strict=True))
 
-    def wrenches(self, motion: dict[str, Any], lam: dict[ConstraintRow, Number]) -> dict[int, list[Number]]:
-        """{row of a body: λ times the derivatives of the rows by its velocity}.
+    def wrenches(self, motion: Mapping[str, Sequence[Number]], lam: Mapping[ConstraintRow, Number]) -> dict[int, list[Number]]:
+        """{number of a body: λ times the derivatives of the rows by its velocity}.
 
-        A body that moves along its axis c moves r by row c of G (world → body); one that turns about it turns the other two.
+        A motion along body axis c changes r by row c of G (world → body); a rotation about it rotates the other two rows.
         """
         forces = [lam.get(row, 0.0) for row in (*self.first, *self.second)]
         values = self._gradient(*(motion[kind][index] for kind, index in self._keys))
@@ -89,7 +94,7 @@ class OneConstraint:
 
     @cached_property
     def _slopes(self) -> list[tuple[str, int]]:
-        """The inputs that follow the bodies."""
+        """The inputs that depend on the motion of bodies."""
         return [key for key in self._keys if key[0] in ("r", "G", "velocity")]
 
     @cached_property
@@ -109,8 +114,8 @@ def _is_zero(x: Number) -> bool:
     return isinstance(x, float) and x == 0.0
 
 
-def _asked(function: Any, on: Motion, label: str) -> list[Row]:
-    """The rows of a constraint; what sharnir itself refuses is said without a traceback."""
+def _rows(function: Callable[[Motion], Sequence[Row]], on: Motion, label: str) -> list[Row]:
+    """The rows of a constraint; a ModelError of sharnir's own is raised without the traceback of the trace."""
     try:
         return list(call_traced(function, [on], label))
     except TraceError as error:

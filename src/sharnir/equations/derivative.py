@@ -1,0 +1,174 @@
+"""The rate of change of the state as one graph, q̇, v̇ and the power of each cause that feeds or takes energy; compiled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..backends.compiled_programs import mark_large
+from ..backends.llvm.runner import GraphRunner
+from ..backends.traced import TracedProgram
+from ..dialect.cache import Cache
+from ..model.structure import Structure
+from ..programs.methods import Method
+from ..trace import Expression, Graph, GraphTooLarge, Number, Symbol, chooses, tangent
+from .constrained import ConstrainedEquations
+from .evaluation import Values, evaluate, state_inputs, with_bodies
+from .stabilisation import DECAYING
+
+
+@dataclass(frozen=True)
+class TracedDerivative:
+    """Inputs q, v (momenta where the method has them), tau, [decay], parameter, t; outputs rate, qdd, power (one per cause)."""
+
+    traced: TracedProgram
+    causes: tuple[str, ...]
+    """What feeds or takes energy: "drives", forces by name without the conservative ones, "tau"."""
+
+
+class CompiledDerivative:
+    """The derivative as machine code, for one state or lanes of states."""
+
+    def __init__(self, derivative: TracedDerivative, store: Cache) -> None:
+        self.derivative, self._store = derivative, store
+        self.code = GraphRunner(derivative.traced, store=store)
+
+    @cached_property
+    def along(self) -> GraphRunner:
+        """Its change along a direction: `jacobian_along`."""
+        return GraphRunner(jacobian_along(self.derivative), store=self._store)
+
+
+def compiled_derivative(
+    structure: Structure,
+    method: Method,
+    store: Cache,
+    constrained: ConstrainedEquations | None = None,
+    *,
+    balance: bool = True,
+    tau_works: bool = True,
+    limit: int | None = None,
+    stabilisation: str = "",
+) -> CompiledDerivative | None:
+    """`trace_derivative`, compiled once and cached with the model; None where the graph has more nodes than `limit`."""
+    if not constrained or stabilisation not in DECAYING:
+        stabilisation = ""  # the others do not change the equations
+    key = ("derivative", method.name, balance, tau_works, limit, stabilisation, str(store.folder))
+    if key not in structure.cached:
+        try:
+            traced = trace_derivative(structure, method, balance, tau_works, limit, constrained, stabilisation)
+            structure.cached[key] = CompiledDerivative(traced, store)
+        except GraphTooLarge:
+            if method.name == "separate":
+                mark_large(structure)
+            structure.cached[key] = None
+    return structure.cached[key]
+
+
+def trace_derivative(
+    structure: Structure,
+    method: Method,
+    balance: bool = True,
+    tau_works: bool = True,
+    limit: int | None = None,
+    constrained: ConstrainedEquations | None = None,
+    stabilisation: str = "",
+) -> TracedDerivative:
+    """All on the symbols of one graph, so that common parts are computed once.
+
+    balance: with the powers; tau_works: that of the joint forces τ among them.
+    """
+    graph = Graph(limit)
+    decay = {"decay": DECAYING[stabilisation]} if stabilisation else {}
+    inputs = state_inputs(structure, graph, tau=structure.nv, **decay)
+    values: dict[str, Any] = dict(inputs) | {"wrench": [0.0] * (6 * structure.nb + 6)}
+    solved = None
+    if method.in_momenta:
+        values["p"] = inputs["v"]
+        values["v"] = evaluate(structure, "speeds", values).v
+        speed_rate = evaluate(structure, "momentum-rates", values).dp
+        values["qdd"] = None
+    elif constrained:
+        solved = constrained.accelerations(inputs, stabilisation=stabilisation)
+        speed_rate = values["qdd"] = solved.qdd
+    else:
+        speed_rate = values["qdd"] = evaluate(structure, f"forward/{method.program}", values).qdd
+    rate = evaluate(structure, "rates", values).rate
+    powers: dict[str, Number] = {}
+    if balance:
+        powers = _powers(structure, values, inputs)
+        if constrained and ("drives" in powers or constrained.table.is_rheonomic):
+            powers["drives"] = _power_of_drives(structure, values, inputs, rate)
+        if tau_works:
+            powers["tau"] = _joint_power(values)
+        powers = {name: x for name, x in powers.items() if isinstance(x, Symbol)}
+    q_rate = solved.qrate if solved else rate  # a stabilisation may change it; powers are those of the speeds
+    outputs = {"rate": tuple(q_rate), "qdd": tuple(speed_rate), "power": tuple(powers.values())}
+    return TracedDerivative(TracedProgram(graph, inputs, outputs), tuple(powers))
+
+
+def _joint_power(values: Values) -> Number:
+    return sum((x * y for x, y in zip(values["tau"], values["v"], strict=True)), 0.0)
+
+
+def _power_of_drives(structure: Structure, values: dict[str, Any], inputs: dict[str, tuple[Symbol, ...]], rate: Any) -> Number:
+    """With closed loops, where reactions of closing joints do work too: what the change of energy leaves to them."""
+    energy = evaluate(structure, "energy", values).energy
+    flow = [*zip(inputs["q"], rate, strict=True), *zip(inputs["v"], values["qdd"], strict=True), (inputs["t"][0], 1.0)]
+    change = tangent((energy[0] + energy[1],), flow)[0]
+    forces = sum(values["force powers"], 0.0) if structure.forces else 0.0
+    return change - forces - _joint_power(values)
+
+
+def _powers(structure: Structure, values: dict[str, Any], inputs: dict[str, tuple[Symbol, ...]]) -> dict[str, Number]:
+    """Power of the drives, and of every force less the rate of change of the energy it stores."""
+    found: dict[str, Number] = {}
+    if structure.drives or structure.given:
+        if values["qdd"] is None:
+            values["qdd"] = evaluate(structure, "forward/separate", values).qdd
+        R = evaluate(structure, "kinetostatics", values).R.ravel()
+        found["drives"] = evaluate(structure, "drive-power", values | {"R": R}).power[0]
+    forces = structure.forces
+    if forces:
+        motion = with_bodies(structure, values) if forces.kinematic else dict(values)
+        values["force powers"] = forces.report(motion)[1]
+        for name, power, excess in zip(forces.names, values["force powers"], forces.excess(motion), strict=True):
+            may_choose = forces.forces[name].has_function
+            conservative = isinstance(excess, Symbol) and _always_small(inputs, excess, power, may_choose)
+            found[name] = 0.0 if conservative else excess
+        if "drives" in found and forces.on_ground:  # the moving base is held against the forces on it
+            found["drives"] = found["drives"] - forces.ground_power(motion)
+    return found
+
+
+def _always_small(inputs: dict[str, tuple[Symbol, ...]], excess: Number, power: Number, may_choose: bool) -> bool:
+    """Whether power and rate of stored energy cancel but for rounding: the force is conservative. Tested at a few states, which
+    proves nothing for a function of the user's that branches on what it reads."""
+    symbols = [x for group in inputs.values() for x in group]
+    graph = symbols[0].graph
+    if may_choose and chooses(graph, [excess]):
+        return False
+    expression = Expression(graph, symbols, [excess, power])
+    rng = np.random.default_rng(5)
+    for _ in range(3):
+        x = expression(*rng.uniform(0.1, 0.9, len(symbols)).tolist())
+        size = abs(x[1]) + abs(x[0] - x[1])
+        if not 0.0 < size < np.inf or abs(x[0]) > 1e-9 * size:  # a force that vanishes there proves nothing
+            return False
+    return True
+
+
+def jacobian_along(derivative: TracedDerivative) -> TracedProgram:
+    """The change of the whole derivative along a direction (dq, dv) of the state: a row of the Jacobian for each of a batch.
+
+    Inputs those of the derivative, and dx before the time; output d, the changes of rate, qdd and power in one row.
+    """
+    traced = derivative.traced
+    state = (*traced.inputs["q"], *traced.inputs["v"])
+    dx = tuple(traced.graph.inputs(len(state)))
+    flat = tangent([x for group in traced.outputs.values() for x in group], list(zip(state, dx, strict=True)))
+    inputs = {name: group for name, group in traced.inputs.items() if name != "t"}
+    return TracedProgram(traced.graph, {**inputs, "dx": dx, "t": traced.inputs["t"]}, {"d": flat})

@@ -1,0 +1,86 @@
+"""The equations of motion by calls from Python: the interpreter, and methods that are sparse or dense matrix forms."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..dynamics import Dynamics
+from ..equations.normalization import is_redundant, normalize
+from ..equations.partitioning import Partitioning
+from ..equations.stabilisation import PROJECTION
+from ..errors import SingularError, StateError
+from ..integrate.system import from_python
+from .motion_system import MotionSystem, Setup
+from .parameters import with_parameters
+
+
+class Interpreted(MotionSystem):
+    """One call of `Dynamics`, or of its constrained equations, for every evaluation of every state."""
+
+    def __init__(self, setup: Setup) -> None:
+        super().__init__(setup)
+        self.backend = setup.d.backend
+        self._current = setup.d
+        stabilised = self.constrained is not None and self.stabilisation.name in (PROJECTION, "partitioning")
+        if self.constrained and self.stabilisation.name == "partitioning":
+            self.partitioning = Partitioning(self.constrained, np.zeros(self.size), np.zeros(1), self.parameters)
+            self.partitioning.interpret()
+        self.system = from_python(
+            self._derivative,
+            self.size,
+            events=self._events if self.event_functions else None,
+            n_events=len(setup.events),
+            projection=self._after_step if stabilised or is_redundant(setup.d.model) else None,
+            split=setup.n * self.nq,
+        )
+
+    def _dynamics(self) -> Dynamics:
+        """With the parameters as the actions of events have left them."""
+        self._current = with_parameters(self._current, self.parameters)
+        return self._current
+
+    def _rows(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        n, split = self.setup.n, self.setup.n * self.nq
+        return x[:split].reshape(n, self.nq), x[split:].reshape(n, self.nv)
+
+    def _derivative(self, t: float, x: np.ndarray) -> np.ndarray:
+        if self.partitioning:
+            x = self.partitioning.recovered(t, x)
+        q, v = self._rows(x)
+        rate, qdd = np.empty_like(q), np.empty_like(v)
+        for k in range(self.setup.n):
+            try:
+                rate[k], qdd[k] = self._one(t, q[k], v[k], k)
+            except (SingularError, StateError, np.linalg.LinAlgError):  # not finite: the integrator takes a smaller step, or ends
+                rate[k], qdd[k] = np.nan, np.nan
+        return np.concatenate([rate.ravel(), qdd.ravel()])
+
+    def _one(self, t: float, q: np.ndarray, v: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        d, tau = self._dynamics(), self.tau[k] if self.tau.ndim == 2 else self.tau
+        equations = d.formulation.constrained
+        if equations:
+            decay = self.decay.reshape(self.setup.n, -1)[k].tolist()
+            c = equations.solve(q, v, tau, t, stabilisation=self.stabilisation.name, decay=decay)
+            return c.qrate, c.qdd
+        if self.momenta:
+            return d.rates(q, d.velocities(q, v, t), t), d.momentum_rates(q, v, tau, t)
+        return d.rates(q, v, t), d.forward(q, v, tau, t)
+
+    def _after_step(self, t: float, x: np.ndarray) -> np.ndarray:
+        if self.constrained and self.stabilisation.name == PROJECTION:
+            return self.projected(t, x)
+        q, v = self._rows(x)
+        rows = [normalize(self.d.model, row, t) for row in q.tolist()]
+        x = np.concatenate([np.ravel(rows), v.ravel()])
+        return self.partitioning.recovered(t, x, reconsidered=True) if self.partitioning else x
+
+    def projected(self, t: float, x: np.ndarray) -> np.ndarray:
+        equations = self._dynamics().formulation.constrained
+        assert equations is not None
+        rows = [equations.projector.projected(q, v, t) for q, v in zip(*self._rows(x), strict=True)]
+        return np.concatenate([part.ravel() for part in map(np.array, zip(*rows, strict=True))])
+
+    def _events(self, t: float, x: np.ndarray) -> list[float]:
+        assert self.event_functions is not None
+        (q,), (v,) = self._rows(x)
+        return self.event_functions.values(t, q, self._dynamics().velocities(q, v, t) if self.momenta else v, self.parameters)

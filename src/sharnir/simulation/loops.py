@@ -1,0 +1,95 @@
+"""The equations of motion as loops: large models, methods that iterate, large systems of constraints."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from ..backends.llvm.runner import GraphRunner
+from ..backends.loops import LoopRunner
+from ..backends.traced import TracedProgram
+from ..dialect.native import Native, calls
+from ..equations import solution
+from ..equations.account import Account
+from ..equations.evaluation import state_inputs
+from ..equations.retraction import native_displacement
+from ..equations.solution import StabilisationTerms
+from ..trace import Graph
+from .motion_system import CompiledSystem, Setup
+
+
+class Loops(CompiledSystem):
+    """What both kinds have in common: event functions of the flat motion, whose code does not grow with the model."""
+
+    backend = "loops"
+
+    def events(self) -> list[Native]:
+        assert self.event_functions is not None
+        return self.event_functions.grouped(self.at, self.buffers.G, self.d.formulation.programs)
+
+
+class ProgramLoops(Loops):
+    """Trees: programs as loops, one after the other."""
+
+    keeps_account = True
+
+    def __init__(self, setup: Setup) -> None:
+        f = setup.d.formulation
+        self.forward = f.programs.runner(f"forward/{f.method.program}", backend="loops")
+        self.coordinate_rates = f.programs.runner("rates", backend="loops")
+        self.account = Account(f.model, f.programs, bool(setup.tau.any())) if setup.balance else None
+        report = 2 if "report" in self.forward.outputs else 0
+        super().__init__(setup, self.account.causes if self.account else (), report)
+
+    def derivative(self) -> list[Native]:
+        account = self.account.chain(self.at) if self.account else []
+        return [*self._chains(self.forward), *self._rates, *account]
+
+    def rates(self) -> list[Native]:
+        return self._rates
+
+    @cached_property
+    def _rates(self) -> list[Native]:
+        return self._chains(self.coordinate_rates)
+
+    def _chains(self, runner: LoopRunner) -> list[Native]:
+        """One state; lanes of states; or, where drives and forces are computed beforehand, one state after the other."""
+        s, n = self.structure, self.setup.n
+        if n == 1:
+            return runner.chain(self.at)
+        rows = {name: self.at[name].reshape(n, -1) for name in ("q", "v", "tau", "rate", "qdd")}
+        if not (s.drives or s.given or s.forces):
+            all_rows = rows | {"t": self.at["t"].reshape(1, 1)}
+            inputs, outputs = [all_rows[name] for name in runner.inputs], [rows[name] for name in runner.outputs]
+            return [runner.prepared(n, inputs, outputs, True)]
+        rest = {"t": self.at["t"], "parameter": self.parameters}
+        return [native for k in range(n) for native in runner.chain({name: x[k] for name, x in rows.items()} | rest)]
+
+
+class ConstrainedLoops(Loops):
+    """Constraints of models too large for one graph: straight-line code for the equations at a state, a loop to solve them."""
+
+    def derivative(self) -> list[Native]:
+        equations, at = self.constrained, self.at
+        assert equations is not None
+        c = equations.allocate()._replace(qdd=at["qdd"], qrate=at["rate"])
+        at_state = equations.function().bind(at | c._asdict())
+        if not self.decay.size:
+            return [at_state, equations.loop(solution.solve).bind(c)]
+        dq, change = np.zeros(self.nq), np.zeros(len(c.rate))
+        natives = []
+        if self.stabilisation.name == "ggl":
+            natives = [native_displacement(self.structure, at, c.delta, dq, self.store), self._rate_change(dq, change)]
+        entry = {"baumgarte": solution.solve_baumgarte, "ggl": solution.solve_ggl}[self.stabilisation.name]
+        solver = equations.loop(entry).bind(c, StabilisationTerms(self.decay, dq, change, calls(natives)))
+        solver.keep(natives)
+        return [at_state, solver]
+
+    def _rate_change(self, dq: np.ndarray, change: np.ndarray) -> Native:
+        assert self.constrained is not None
+        graph = Graph()
+        inputs = state_inputs(self.structure, graph, dq=self.nq)
+        outputs = {"change": self.constrained.table.rate_along(inputs, inputs["dq"])}
+        traced = TracedProgram(graph, inputs, outputs)
+        return GraphRunner(traced, store=self.store).bind(self.at | {"dq": dq, "change": change})

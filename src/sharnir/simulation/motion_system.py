@@ -1,0 +1,158 @@
+"""A model as a system of differential equations, ready for `integrate`: what every execution of them has in common.
+
+The state is x = (q, v, w): coordinates, speeds (or momenta), and the work done so far by each cause that feeds or takes energy.
+A rollout integrates n states side by side, part by part: all q, then all v.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from ..dialect.jit import host_lanes
+from ..dialect.native import Native
+from ..dynamics import Dynamics
+from ..equations.normalization import native_normalize
+from ..equations.partitioning import Partitioning
+from ..equations.stabilisation import PROJECTION, Stabilisation
+from ..integrate.system import System, buffers
+from ..model.events import Event
+from .events import EventFunctions
+
+
+@dataclass
+class Setup:
+    """What a system is made for."""
+
+    d: Dynamics
+    tau: np.ndarray
+    """(nv,), or (n, nv): joint forces; changing the array changes the system."""
+    events: Sequence[Event] = ()
+    balance: bool = True
+    """With an account of work."""
+    jacobian: bool = False
+    """The integrator needs one."""
+    stabilisation: Stabilisation = field(default_factory=Stabilisation)
+    decay: np.ndarray | None = None
+    """(n, coefficients), where they differ from state to state."""
+    n: int = 1
+    """States side by side."""
+
+
+class MotionSystem(ABC):
+    """`system` for the integrator, and the meaning of x. Subclasses are the executions; `systems.py` chooses."""
+
+    backend: str
+    keeps_account = False
+    """Whether this execution can keep an account of work."""
+    system: System
+
+    def __init__(self, setup: Setup, causes: tuple[str, ...] = ()) -> None:
+        self.setup, self.d = setup, setup.d
+        self.structure, self.constrained = setup.d.formulation.structure, setup.d.formulation.constrained
+        s = self.structure
+        self.nq, self.nv, self.causes = s.nq, s.nv, causes
+        """`causes`: what feeds or takes energy."""
+        self.tau = setup.tau
+        self.parameters = np.array(list(s.parameters.values()), dtype=float)
+        self.momenta = setup.d.formulation.method.in_momenta
+        self.stabilisation = setup.stabilisation
+        self.decay = np.array(self.stabilisation.decay if setup.decay is None else setup.decay, dtype=float)
+        self.partitioning: Partitioning | None = None
+        self.event_functions = EventFunctions.of(s, setup.events)
+
+    @property
+    def accounted(self) -> bool:
+        """Whether the work of every cause is part of the state."""
+        s = self.structure
+        return (self.setup.balance and self.keeps_account) or not (s.drives or s.given or s.forces or self.tau.any())
+
+    @property
+    def size(self) -> int:
+        return self.setup.n * (self.nq + self.nv + len(self.causes))
+
+    def split(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Coordinates, speeds (momenta) and work from states (…, size) of one trajectory."""
+        return x[..., : self.nq], x[..., self.nq : self.nq + self.nv], x[..., self.nq + self.nv :]
+
+    def consistent(self, t: float, x: np.ndarray) -> np.ndarray:
+        """A state from outside the run (the start, the action of an event) on the constraints; unchanged where every step of the
+        run projects."""
+        if self.partitioning:
+            return self.partitioning.start(t, x)
+        if not self.constrained or self.stabilisation.name == PROJECTION:
+            return x
+        return self.projected(t, x)
+
+    @abstractmethod
+    def projected(self, t: float, x: np.ndarray) -> np.ndarray:
+        """x projected onto the constraints."""
+
+
+class CompiledSystem(MotionSystem):
+    """Native functions on buffers. `at`: the parts of the state, of its derivative and the inputs by name."""
+
+    def __init__(self, setup: Setup, causes: tuple[str, ...] = (), report: int = 0, has_jacobian: bool = False) -> None:
+        super().__init__(setup, causes)
+        self.store = setup.d.formulation.programs.store
+        self.lanes = host_lanes() if setup.n >= host_lanes() else 1
+        self.buffers = b = buffers(self.size, events=len(setup.events), report=report, jacobian=setup.jacobian and has_jacobian)
+        q, v = setup.n * self.nq, setup.n * (self.nq + self.nv)
+        self.at = {
+            "q": b.X[:q], "v": b.X[q:v], "t": b.T, "tau": self.tau, "parameter": self.parameters, "decay": self.decay,
+            "rate": b.DX[:q], "qdd": b.DX[q:v], "power": b.DX[v:], "report": b.report,
+        }  # fmt: skip
+        before, after = self._constraint_functions()
+        jacobian = self.jacobian() if setup.jacobian and not before else []  # it would have to include what runs before
+        self.system = System(
+            b,
+            [*before, *self.derivative()],
+            rates=self.rates(),
+            projection=after,
+            events=self.events() if self.event_functions else [],
+            jacobian=jacobian,
+            split=q,
+        )
+
+    def _constraint_functions(self) -> tuple[list[Native], list[Native]]:
+        """What runs before every evaluation and after every step: normalization, projection, partitioning."""
+        if self.constrained and self.stabilisation.name == PROJECTION:
+            return [], self._projection()
+        normalization = native_normalize(self.d.model, self.at["q"], self.at["t"], self.store)
+        if not self.constrained or self.stabilisation.name != "partitioning":
+            return [], normalization
+        self.partitioning = Partitioning(self.constrained, self.buffers.X, self.buffers.T, self.parameters)
+        recover, reconsider = self.partitioning.compile(self.at)
+        return [recover], [*normalization, recover, reconsider]
+
+    def _projection(self) -> list[Native]:
+        assert self.constrained is not None
+        return self.constrained.projector.natives(self.at, self.buffers.X, self.setup.n, self.lanes)
+
+    @cached_property
+    def _projected(self) -> System:
+        return System(self.buffers, (), projection=self._projection())
+
+    def projected(self, t: float, x: np.ndarray) -> np.ndarray:
+        return self._projected.projected(t, x)
+
+    # --- what an execution gives ----------------------------------------------------------------------------------------------
+    @abstractmethod
+    def derivative(self) -> list[Native]:
+        """at["rate"], at["qdd"] and at["power"]."""
+
+    def rates(self) -> list[Native]:
+        """at["rate"] alone, where that is cheaper."""
+        return []
+
+    @abstractmethod
+    def events(self) -> list[Native]:
+        """The values of all event functions, in buffers.G."""
+
+    def jacobian(self) -> list[Native]:
+        """Of the derivative; an empty list: by differences."""
+        return []

@@ -1,0 +1,65 @@
+"""The equations of motion as straight-line code: one graph for the whole derivative, one state or lanes of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..backends.compiled_programs import BODIES, LIMIT, is_large
+from ..dialect.jit import host_lanes
+from ..dialect.native import Native
+from ..equations.derivative import CompiledDerivative, compiled_derivative
+from .motion_system import CompiledSystem, Setup
+
+ROLLOUT_FACTOR = 2
+"""In a rollout straight-line code may be so many times longer: it runs long enough to pay for its compilation."""
+
+
+def straight_line_code(setup: Setup) -> CompiledDerivative | None:
+    """None where the method, the backend or the size of the model does not allow for straight-line code."""
+    f = setup.d.formulation
+    method, structure, constrained = f.method, f.structure, f.constrained
+    if f.asked in ("python", "loops") or not (method.in_momenta or (method.program and not method.iterates)):
+        return None
+    if constrained and (constrained.form or not constrained.is_small):
+        return None
+    limit: int | None = None
+    if f.asked == "auto":
+        batch = setup.n > 1
+        if not constrained and (structure.nb > BODIES if batch else is_large(structure)):
+            return None
+        if not batch:
+            limit = LIMIT
+        elif not constrained:
+            limit = ROLLOUT_FACTOR * LIMIT
+    return compiled_derivative(
+        structure,
+        method,
+        f.programs.store,
+        constrained,
+        balance=setup.balance,
+        tau_works=setup.balance and bool(setup.tau.any()),
+        limit=limit,
+        stabilisation=setup.stabilisation.name,
+    )
+
+
+class StraightLine(CompiledSystem):
+    backend = "llvm"
+    keeps_account = True
+
+    def __init__(self, setup: Setup, code: CompiledDerivative) -> None:
+        self.compiled = code
+        super().__init__(setup, code.derivative.causes, has_jacobian=True)
+
+    def derivative(self) -> list[Native]:
+        return [self.compiled.code.bind(self.at, self.setup.n, self.lanes)]
+
+    def events(self) -> list[Native]:
+        assert self.event_functions is not None
+        return [self.event_functions.straight_line(self.at, self.buffers.G, self.momenta, self.store)]
+
+    def jacobian(self) -> list[Native]:
+        """The derivative along all directions as a batch over the lanes of the processor: row j of J by x_j."""
+        lanes = host_lanes() if self.size >= host_lanes() else 1
+        arrays = self.at | {"dx": np.eye(self.size, self.nq + self.nv), "d": self.buffers.J}
+        return [self.compiled.along.bind(arrays, self.size, lanes)]

@@ -1,0 +1,84 @@
+"""Retraction, normalization and projection: one text each, the same numbers interpreted, as straight-line code and as loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sharnir as sh
+from loop_models import placed
+from mechanisms import floating
+from sharnir.dialect.cache import Cache
+from sharnir.dialect.jit import host_lanes
+from sharnir.equations import constrained
+from sharnir.equations.normalization import normalize, normalized_rows
+from sharnir.equations.retraction import displacement, native_displacement, retract
+from states import EPS, assert_close
+
+TREES = {"floating": floating, "chain of balls": lambda: sh.samples.chain(4, dof=3), "random": lambda: sh.samples.tree(8, seed=2)}
+
+
+def on_sphere() -> sh.Model:
+    m = sh.Model("sphere")
+    m.add_body("bob", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    joint = sh.ConstraintJoint(lambda p, t: [sum((x * x for x in p.position), -1.0)], start=sh.Pose((1.0, 0.0, 0.0)))
+    m.add_joint("on the sphere", joint, "ground", "bob")
+    return m
+
+
+@pytest.mark.parametrize("make", TREES.values(), ids=TREES)
+def test_a_small_retraction_moves_as_the_rates_say_and_stays_normalized(make):
+    model, rng = make(), np.random.default_rng(3)
+    q, delta, h = model.random_q(rng), rng.normal(size=model.nv), 1e-6
+    d = sh.Dynamics(model, backend="python")
+    there, back = (retract(model, q, s * h * delta, 0.3) for s in (1.0, -1.0))
+    assert_close((there - back) / (2.0 * h), d.rates(q, delta, 0.3) - d.rates(q, 0.0 * delta, 0.3), 1e-8)
+    assert_close(normalize(model, there.tolist(), 0.3), there, 4 * EPS)
+
+
+@pytest.mark.parametrize("make", TREES.values(), ids=TREES)
+def test_native_displacements_are_the_interpreted_ones(make):
+    model, rng = make(), np.random.default_rng(4)
+    q, delta, dq = model.random_q(rng), rng.normal(size=model.nv), np.zeros(model.nq)
+    native_displacement(model.structure, {"q": q, "t": np.array([0.2])}, delta, dq, Cache())()
+    assert_close(dq, displacement(model.structure, q.tolist(), delta.tolist(), [0.2], float), 10 * EPS)
+
+
+@pytest.mark.parametrize("make", [floating, on_sphere])
+@pytest.mark.parametrize("n", [1, 9])
+def test_rows_of_states_are_normalized_as_one_state_is(make, n):
+    model, rng = make(), np.random.default_rng(5)
+    q = np.array([model.random_q(rng) for _ in range(n)]) + 1e-3 * rng.normal(size=(n, model.nq))
+    t = rng.uniform(size=n)
+    rows = normalized_rows(model, q, t)
+    for row, x, at in zip(rows, q, t, strict=True):
+        assert_close(row, normalize(model, x.tolist(), float(at)), 10 * EPS)
+
+
+@pytest.mark.parametrize("name", ["four-bar", "rolling disc", "car axis"])
+def test_every_execution_projects_to_the_same_state(name, monkeypatch):
+    model, q, v = placed(name, seed=2, t=0.3)
+    rng, t, n = np.random.default_rng(6), np.array([0.3]), host_lanes()
+    q = normalized_rows(model, q + 1e-3 * rng.normal(size=(n, model.nq)), t)
+    v = v + 1e-2 * rng.normal(size=(n, model.nv))
+    equations = sh.Dynamics(model, "composite").constrained
+    expected = [np.concatenate(equations.projector.projected(*state, 0.3)) for state in zip(q, v, strict=True)]
+
+    def run(equations, q, v, n, lanes):
+        X = np.concatenate([q.ravel(), v.ravel()])
+        at = {"q": X[: q.size], "v": X[q.size :], "t": t, "tau": np.zeros(model.nv), "parameter": np.zeros(0)}
+        for native in equations.projector.natives(at, X, n, lanes):
+            native()
+        return X[: q.size].reshape(q.shape), X[q.size :].reshape(v.shape)
+
+    together = np.hstack(run(equations, q, v, n, n))
+    alone = np.concatenate(run(equations, q[0], v[0], 1, 1))
+    monkeypatch.setattr(constrained, "LIMIT", 10)
+    fresh = sh.Dynamics(model.copy(), "composite").constrained
+    loops = np.concatenate(run(fresh, q[0], v[0], 1, 1))
+    assert equations.is_small and not fresh.is_small
+    assert_close(together, expected, 1e-12)
+    assert_close(alone, expected[0], 1e-12)
+    assert_close(loops, expected[0], 1e-12)
+    rows = [equations.table.evaluate(x[: model.nq], x[model.nq :], 0.3) for x in expected]
+    assert max(np.abs(row["g"]).max() for row in rows) < 1e-9 and max(np.abs(row["rate"]).max() for row in rows) < 1e-12
