@@ -114,7 +114,7 @@ def test_accelerations_that_break_a_constraint_are_refused(backend):
     J = d.constrained.table.evaluate(q, v, 0.0)["J"]
     gap = np.abs(J @ m.speeds({"A": 0.3})).max()
     for ask in (d.inverse, d.inverse_reactions):
-        message = rf"^a does not satisfy the constraints: joint 'D': position along . would be violated by {gap:.3g} /s²"
+        message = rf"^a does not satisfy the constraints: joint 'D': position along . would be violated by {gap:.3g} m/s²"
         with pytest.raises(sh.StateError, match=message):
             ask(q, v, inconsistent)
         with pytest.raises(sh.StateError, match="state 1: a does not satisfy the constraints"):

@@ -61,7 +61,7 @@ class GroupedCode:
         """A native function that copies arrays: (from, to)."""
         rows = np.array([(address(x), address(y), x.size) for x, y in pairs], dtype=np.int64)
         native = self._loop(copy_rows, Copied).bind(Copied(rows))
-        native.keep(pairs)
+        native.keep_alive(pairs)
         return native
 
     def run(self, flat: np.ndarray, answers: Mapping[str, np.ndarray]) -> None:

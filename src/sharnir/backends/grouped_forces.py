@@ -114,7 +114,7 @@ def finite(arrays: Mapping[str, np.ndarray], runner: Interface) -> list[Native]:
     looked = [arrays[name] for name in (*runner.inputs, *runner.outputs)]
     rows = np.array([(address(x), x.size) for x in looked], dtype=np.int64).reshape(-1, 2)
     native = Loop(look_at, (Looked,), STEPPING).bind(Looked(rows, arrays["check"]))
-    native.keep(looked)
+    native.keep_alive(looked)
     return [native]
 
 

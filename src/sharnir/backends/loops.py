@@ -208,7 +208,7 @@ class _Workspace:
         count = np.array([last - first, self.lanes], dtype=np.int64)
         lists = [np.array(rows, dtype=np.int64).reshape(-1, 4) for rows in (sources, targets)]
         bound = self._batch.bind(Batch(count, calls([self.native]), *lists))
-        bound.keep((self, x, y))
+        bound.keep_alive((self, x, y))
         return bound
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ class Calibration:
     def loop_seconds(self, method: str, work: np.ndarray) -> float:
         return float(work @ self.loops[method])
 
-    @property
+    @cached_property
     def key(self) -> str:
         return digest(json.dumps(asdict(self), sort_keys=True))
 

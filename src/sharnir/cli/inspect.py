@@ -12,8 +12,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.tree import Tree
 
+from ..equations.constraint_table import table_of
+from ..errors import AssemblyError, SingularError
 from ..io.load import load
 from ..model.body import GROUND
+from ..model.mobility import degrees_of_freedom
 from ..model.model import Model, PlacedJoint
 from ..reporting.formats import plural
 
@@ -117,10 +120,20 @@ def _summary(model: Model) -> str:
         return "nothing moves: every link is fixed to the ground (try --floating)"
     followers = sum(1 for j in model.joints if j.follows)
     parts = [
-        plural(len(model.bodies), "body", "bodies"), f"{plural(model.nv, 'freedom')} ({plural(model.nq, 'coordinate')})",
+        plural(len(model.bodies), "body", "bodies"), _freedoms(model),
         f"{sum(b.mass for b in model.bodies):.6g} kg", plural(len(model.frames), "frame"),
         *([f"couplings: {followers}"] if followers else []),
         *([f"loops: {len(model.closing_joints)}"] if model.closing_joints else []),
         plural(len(model.visuals), "shape"),
     ]  # fmt: skip
     return ", ".join(parts)
+
+
+def _freedoms(model: Model) -> str:
+    """Of a mechanism with loops those at the assembled position nearest to the neutral one, where there is one."""
+    if not model.constraints:
+        return degrees_of_freedom(model.nv)
+    try:
+        return model.mobility(model.assemble()[0]).summary
+    except (AssemblyError, SingularError):
+        return degrees_of_freedom(model.nv, len(table_of(model)))

@@ -68,7 +68,7 @@ def compare(
     if budget is not None and not budget > 0.0:
         raise MethodError(f"budget must be a positive number of seconds, got {budget!r}")
     if not model.nv:
-        raise MethodError(f"model {model.name!r} has no freedoms: there is nothing to solve for, and nothing to compare")
+        raise MethodError(f"model {model.name!r} has no degree of freedom: there is nothing to compare")
     begun = perf_counter()
     settings = Settings(
         states=states, seed=seed, batch=batch, rounds=rounds, graph_limit=graph_limit, cold=cold, budget=budget,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..model.mobility import degrees_of_freedom
 from ..reporting.formats import duration, error, plural
 
 if TYPE_CHECKING:
@@ -17,9 +18,9 @@ MAX_TIES = 4
 
 
 def mechanism(c: Comparison) -> str:
-    """9 bodies, 8 freedoms, 1 coupled coordinate."""
+    """9 bodies, 8 degrees of freedom, 1 coupled coordinate."""
     m = c.model
-    parts = [plural(m["bodies"], "body", "bodies"), plural(m["freedoms"], "freedom")]
+    parts = [plural(m["bodies"], "body", "bodies"), degrees_of_freedom(m["freedoms"])]
     if m["loops"] or m["constraints"]:
         parts[1] += " of the tree"
     further = max(0, m["constraints"] - m["loops"])

@@ -42,8 +42,8 @@ class Native:
     def __call__(self) -> None:
         self._call(self.place)
 
-    def keep(self, x: Any) -> None:
-        """Whatever else must live as long as this."""
+    def keep_alive(self, x: Any) -> None:
+        """Keep an object alive as long as this one."""
         self._alive = (self._alive, x)
 
     @property

@@ -22,7 +22,7 @@ class Account:
     """`causes`: "drives", forces by name without the conservative ones, "tau", as of the straight-line derivative."""
 
     def __init__(self, model: Model, programs: CompiledPrograms, tau_works: bool) -> None:
-        self.structure = s = model.freeze()
+        self.structure = s = model.structure
         self.programs, self.tau_works = programs, tau_works
         self.drives = bool(s.drives or s.given)
         self.forces = grouped_forces(s, programs.store) if s.forces else None

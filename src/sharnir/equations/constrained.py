@@ -52,7 +52,7 @@ class ConstrainedEquations:
     """Of one model by one method. `table` names the rows."""
 
     def __init__(self, model: Model, method: Method, backend: str = "auto", store: Cache | None = None) -> None:
-        self.model, self.structure = model, model.freeze()
+        self.model, self.structure = model, model.structure
         if not method.constrains:
             able = known(name for name, other in METHODS.items() if other.constrains)
             raise MethodError(f"method {method.name!r} does not handle closed loops and constraints; choose {able}")

@@ -32,7 +32,7 @@ class TracedConstraints:
 
 def table_of(model: Model) -> ConstraintTable:
     """The table of a model, made once."""
-    structure = model.freeze()
+    structure = model.structure
     if "constraints" not in structure.cached:
         structure.cached["constraints"] = ConstraintTable(structure, model.constraints)
     return structure.cached["constraints"]

@@ -73,7 +73,7 @@ class Partitioning:
         self._use([evaluate.bind({**at, **own}), native_displacement(s, at, self.p.delta, self.p.dq, e.store), *normalization])
         found = [e.loop(entry).bind(self.p) for entry in (recover, reconsider)]
         for native in found:
-            native.keep(self._natives)
+            native.keep_alive(self._natives)
         return found[0], found[1]
 
     # --- interpreted --------------------------------------------------------------------------------------------------------

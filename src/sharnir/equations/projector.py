@@ -64,7 +64,7 @@ class Projector:
         natives = [e.function().bind({**at, **c._asdict()}), native_displacement(self.structure, at, c.delta, dq, e.store)]
         natives += native_normalize(self.model, at["q"], at["t"], e.store)
         native = e.loop(project_by_calls).bind(c, Projected(X, dq, calls(natives)))
-        native.keep(natives)
+        native.keep_alive(natives)
         return native
 
     # --- interpreted --------------------------------------------------------------------------------------------------------

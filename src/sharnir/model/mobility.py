@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..reporting.formats import plural
+
 
 def degrees_of_freedom(coordinates: int, constraints: int = 0, rank: int | None = None) -> str:
     """`7 degrees of freedom`; of a mechanism with loops `1 degree of freedom (9 coordinates, 8 constraints)`.
@@ -13,18 +15,13 @@ def degrees_of_freedom(coordinates: int, constraints: int = 0, rank: int | None 
     rank          of that Jacobian; without it the degrees of freedom have only a lower bound
     """
     free = max(0, coordinates - constraints) if rank is None else coordinates - rank
-    text = count(free, "degree of freedom", "degrees of freedom")
+    text = plural(free, "degree of freedom", "degrees of freedom")
     if not constraints:
         return text
     redundant = 0 if rank is None else constraints - rank
     bound = "at least " if rank is None else ""
     more = f", {redundant} of them redundant" if redundant else ""
-    return f"{bound}{text} ({count(coordinates, 'coordinate')}, {count(constraints, 'constraint')}{more})"
-
-
-def count(n: int, what: str, several: str | None = None) -> str:
-    """`1 joint`, `2 joints`, `3 bodies`."""
-    return f"{n} {what if n == 1 else several or what + 's'}"
+    return f"{bound}{text} ({plural(coordinates, 'coordinate')}, {plural(constraints, 'constraint')}{more})"
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ModelError, no_such
+from ..reporting.formats import plural
 from ..trace import Expression, Number
 from ..types import FilePath, FloatArray, State, Vector
 from . import coordinates, topology
@@ -21,7 +22,7 @@ from .forces import Force, Motion, UserForce
 from .garbage import no_collection
 from .joints import Free, Joint
 from .joints.traced import pose_expression
-from .mobility import count, degrees_of_freedom
+from .mobility import degrees_of_freedom
 from .placed_joint import PlacedJoint, new_placed_joint
 from .pose import Pose, vector3
 from .references import check_joints, name_taken, pair, place, pose
@@ -395,12 +396,7 @@ class Model:
 
     # --- inside -----------------------------------------------------------------------------------------------------------
     def _service(self, name: str, *arguments: Any) -> Any:
-        """A service computes and returns; it retains nothing of the model, which is as free to change as before."""
-        frozen = self._frozen_by
-        try:
-            return service(name)(self, *arguments)
-        finally:
-            self._frozen_by = frozen
+        return service(name)(self, *arguments)
 
     def _needed_coordinates(self) -> dict[str, str]:
         return needed_coordinates(self._joints, self._forces, self._constraints)
@@ -431,11 +427,11 @@ class Model:
         return place(at, body, self._frames, label)
 
     def __repr__(self) -> str:
-        counts = [count(len(self._bodies), "body", "bodies"), count(len(self._joints), "joint")]
+        counts = [plural(len(self._bodies), "body", "bodies"), plural(len(self._joints), "joint")]
         try:
-            counts.append(count(self.nv, "coordinate") if self.constraints else degrees_of_freedom(self.nv))
+            counts.append(plural(self.nv, "coordinate") if self.constraints else degrees_of_freedom(self.nv))
         except ModelError:  # it is not finished, or cannot be
             return f"<Model {self.name!r}: {', '.join(counts)}>"
-        counts += [count(len(self.closing_joints), "closed loop")] * bool(self.closing_joints)
-        counts += [count(len(self._constraints), "constraint")] * bool(self._constraints)
+        counts += [plural(len(self.closing_joints), "closed loop")] * bool(self.closing_joints)
+        counts += [plural(len(self._constraints), "constraint")] * bool(self._constraints)
         return f"<Model {self.name!r}: {', '.join(counts)}>"

@@ -13,6 +13,7 @@ from ..model.joints import Ball, Joint, Revolute, Universal
 from ..model.model import Model
 from ..model.pose import Pose, Rotation
 from ..model.shapes import Rod
+from ..reporting.formats import plural
 from .random_parts import (
     random_body,
     random_compound,
@@ -67,7 +68,7 @@ def chain(n: int, dof: int = 1) -> Model:
     """n equal links with joints of `dof` = 1, 2 or 3 rotations, each link rotated against the last: the chains of [I] Fig. 1."""
     if dof not in ANGULAR:
         raise ModelError(f"chain: dof must be 1, 2 or 3, got {dof!r}")
-    m, joint = Model(f"chain of {n}, {dof} freedoms each"), ANGULAR[dof]()
+    m, joint = Model(f"chain of {n}, {plural(dof, 'degree')} of freedom each"), ANGULAR[dof]()
     carrier, at, beyond = "ground", Pose(), Pose((0.3, 0.0, 0.0), Rotation.about("x", math.pi / 2))
     for i in range(1, whole_number(n, "number of links") + 1):
         link = f"link{i}"

@@ -83,7 +83,7 @@ class ConstrainedLoops(Loops):
             natives = [native_displacement(self.structure, at, c.delta, dq, self.store), self._rate_change(dq, change)]
         entry = {"baumgarte": solution.solve_baumgarte, "ggl": solution.solve_ggl}[self.stabilisation.name]
         solver = equations.loop(entry).bind(c, StabilisationTerms(self.decay, dq, change, calls(natives)))
-        solver.keep(natives)
+        solver.keep_alive(natives)
         return [at_state, solver]
 
     def _rate_change(self, dq: np.ndarray, change: np.ndarray) -> Native:

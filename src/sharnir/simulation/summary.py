@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..equations.stabilisation import PROJECTION, Stabilisation
+from ..model.mobility import degrees_of_freedom
 from ..reporting.formats import duration, figures, plural
 
 if TYPE_CHECKING:
     from .result import Result
 
+MAX_RANKED = 300
+"""Speeds of a mechanism beyond which the rank of its constraints is not determined for a line of text."""
+
 
 def summary(r: Result) -> str:
     c = r.cost
-    size = f"{plural(len(r.model.bodies), 'body', 'bodies')}, {plural(r.model.nv, 'freedom')}"
+    size = f"{plural(len(r.model.bodies), 'body', 'bodies')}, {_freedoms(r)}"
     lines = [f"{r.model.name}: {size}; {r.status}, {r.message}"]
     lines.append(f"  method      {c.method} on {c.backend} ({c.why})")
     steps = f"{c.steps} steps ({c.rejected} rejected), {c.evaluations} evaluations"
@@ -44,6 +48,14 @@ def summary(r: Result) -> str:
         if r.model.nq > 12:
             lines.append(f"              and {r.model.nq - 12} more coordinates")
     return "\n".join(lines)
+
+
+def _freedoms(r: Result) -> str:
+    """Of a mechanism with loops those at the end of the run."""
+    constrained = r.dynamics.constrained
+    if constrained is None or not len(r) or r.model.nv > MAX_RANKED:
+        return degrees_of_freedom(r.model.nv, len(constrained.table) if constrained else 0)
+    return r.model.mobility(r.q[-1], r.t[-1]).summary
 
 
 def _energy(r: Result) -> list[str]:

@@ -152,10 +152,10 @@ class ConstrainedSolver:
             return
         b = int(off.any(axis=1).argmax())
         k = int(np.nanargmax(np.abs(left[b])))
-        where = "" if single else f"state {b}: "
+        where, row = "" if single else f"state {b}: ", self.equations.table.rows[k]
         raise StateError(
-            f"{where}a does not satisfy the constraints: {self.equations.table.rows[k]} would be violated by "
-            f"{abs(left[b, k]):.3g} /s²; choose consistent accelerations, such as those of forward"
+            f"{where}a does not satisfy the constraints: {row} would be violated by "
+            f"{row.amount(left[b, k], 2)}; choose consistent accelerations, such as those of forward"
         )
 
     # --- other questions ----------------------------------------------------------------------------------------------------

@@ -14,11 +14,10 @@ import numpy as np
 from ..backends.compiled_programs import BODIES
 from ..backends.link import relink
 from ..backends.llvm.runner import GraphRunner
-from ..backends.run import run_program
 from ..backends.traced import TracedProgram
 from ..equations.constrained import LIMIT, ConstrainedEquations
+from ..equations.evaluation import with_bodies
 from ..kernels.least import row_angles, unmet, without_rows
-from ..programs import PROGRAMS
 from ..trace import Graph, Number
 
 Groups = dict[str, tuple[Number, ...]]
@@ -98,7 +97,7 @@ class ConstrainedCode:
         """q, v, lam, t → wrenches of the multipliers on every body, the base's row first."""
         graph, values = self._inputs("q", "v", "lam")
         loads = np.full((self.structure.nb + 1, 6), 0.0, dtype=object)
-        for bodies in self.equations.table.wrenches(traced_motion(self.equations, values), values["lam"]).values():
+        for bodies in self.equations.table.wrenches(with_bodies(self.structure, values), values["lam"]).values():
             for body, wrench in bodies.items():
                 loads[self.structure.body_number[body] + 1] += _objects(wrench)
         return self._made(graph, values, {"loads": tuple(loads.ravel())})
@@ -131,14 +130,6 @@ class ConstrainedCode:
         inputs = {name: values[name] for name in (*order, "t")}
         traced = TracedProgram(graph, inputs, outputs)
         return GraphRunner(traced, {name: shapes.get(name, (len(x),)) for name, x in outputs.items()}, self.equations.store)
-
-
-def traced_motion(equations: ConstrainedEquations, values: dict[str, Any]) -> dict[str, Any]:
-    """What constraint rows read, on symbols: the state and the motion of the bodies."""
-    state = {name: values[name] for name in ("q", "v", "t")}
-    program = PROGRAMS["motion"]
-    found = run_program(program, equations.structure, state, relink(program.function), dtype=object)
-    return values | {name: x.ravel() for name, x in found._asdict().items()}
 
 
 def _objects(numbers: Any) -> np.ndarray:
