@@ -18,10 +18,11 @@ import numpy as np
 
 import sharnir as sh
 from sharnir.backends.counting import Count, CountingNumber, as_count, count_compiled
-from sharnir.backends.link import ANY_NUMBER, closure
+from sharnir.backends.link import ANY_NUMBER
 from sharnir.backends.run import input_sizes, run_program
 from sharnir.backends.traced import trace_program
 from sharnir.dialect import ops
+from sharnir.dialect.source import closure
 from sharnir.kernels import algebra
 from sharnir.programs import PROGRAMS
 

@@ -19,7 +19,8 @@ from sharnir.backends.llvm.runner import LLVMRunner
 from sharnir.backends.loops import LoopRunner
 from sharnir.dialect import cache, jit, native
 from sharnir.dialect.cache import Cache, digest
-from sharnir.dialect.source import texts
+from sharnir.dialect.compiler import compile_module
+from sharnir.dialect.source import texts, translators
 from sharnir.programs import PROGRAMS
 from sharnir.trace import Graph
 
@@ -256,7 +257,6 @@ def test_the_same_text_for_another_machine_is_other_code(folder, compiled, monke
 def test_a_kernel_or_a_compiler_that_changes_is_compiled_anew(folder, monkeypatch):
     """One character in any file that the code depends on, the compiler's own too, and what was kept is not looked at."""
     made = []
-    compile_module, texts, translators = native.compile_module, native.texts, jit.translators
     monkeypatch.setattr(native, "compile_module", lambda *args: made.append(args[0].__name__) or compile_module(*args))
     changes = [
         lambda: None,

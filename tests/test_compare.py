@@ -142,7 +142,7 @@ def test_states_meet_the_constraints_and_the_motion_has_no_jump():
 
 # --- parts, failures, interruptions -----------------------------------------------------------------------------------------
 def test_one_that_fails_is_listed_with_its_error_and_the_rest_is_kept(monkeypatch):
-    right = contender_module.Dynamics
+    right = sh.Dynamics
 
     def broken(model, method, backend):
         if method == "direct":

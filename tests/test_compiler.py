@@ -9,8 +9,8 @@ import pytest
 
 import dialect_samples as samples
 import sharnir as sh
-from sharnir.dialect import native
 from sharnir.dialect.arithmetic import STEPPING, Options
+from sharnir.dialect.compiler import compile_module
 from sharnir.dialect.native import Loop, flat
 from sharnir.integrate.methods import INTEGRATORS
 from sharnir.integrate.stepping.advance import Output
@@ -83,7 +83,7 @@ def test_two_functions_of_one_name_are_two():
 
     assert projection.project is not problem.project
     groups = (solution.ConstrainedState, projection.Projected)
-    assert "define" in native.compile_module(projection.project_by_calls, groups, STEPPING)
+    assert "define" in compile_module(projection.project_by_calls, groups, STEPPING)
 
 
 @pytest.mark.parametrize("name", [name for name, method in INTEGRATORS.items() if method.entry])
@@ -95,7 +95,7 @@ def test_an_integrator_compiles_in_seconds_of_the_processor(name):
 
     method = INTEGRATORS[name]
     begun = process_time()
-    object_code(native.compile_module(method.entry, (Problem, Run, Events, Output, method.memory), STEPPING))
+    object_code(compile_module(method.entry, (Problem, Run, Events, Output, method.memory), STEPPING))
     assert process_time() - begun < 4.0
 
 

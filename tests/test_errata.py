@@ -8,7 +8,7 @@ import pytest
 
 import sharnir as sh
 from sharnir.forms import FORMS
-from sharnir.forms.matrices import skew
+from sharnir.forms.blocks import skew
 
 RIGHT, WRONG = 1e-11, 0.02  # errors relative to the largest entry of the truth
 

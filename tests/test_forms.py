@@ -10,9 +10,9 @@ from joint_table import JOINTS, alone
 from loop_models import STARTS, placed, table_of
 from sharnir.dialect.storage import allocate
 from sharnir.forms import FORMS, kinetostatics, momentum
+from sharnir.forms.blocks import skew
 from sharnir.forms.constraint_rows import constraint_rows
 from sharnir.forms.joints import JointMatrices
-from sharnir.forms.matrices import skew
 from sharnir.kernels.joint_stage import BALL, FIXED, SCREW, JointValues, joint_stage
 from sharnir.model import joints
 from sharnir.model.joints.base import ElementaryMotion

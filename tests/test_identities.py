@@ -7,7 +7,7 @@ import pytest
 
 import sharnir as sh
 from sharnir.forms.bases import orthogonal_by_blocks, orthogonal_by_projector, tangent_by_blocks
-from sharnir.forms.matrices import dense
+from sharnir.forms.blocks import dense
 from states import EPS, along, assert_close, derivative, forest, interpreted, matrices, oracle, random_state
 
 TREES = range(0, 48, 3)

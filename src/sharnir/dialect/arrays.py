@@ -10,9 +10,9 @@ A shape is made of numbers and of names; the names get their values where the ar
 class Array:
     """Array["nb1", 3] is the annotation of an array of floats with that shape; it is only read, never enforced."""
 
-    shape: tuple = ()
+    shape: tuple[int | str, ...] = ()
 
-    def __class_getitem__(cls, shape):
+    def __class_getitem__(cls, shape: int | str | tuple[int | str, ...]) -> type:
         return type("Array", (cls,), {"shape": shape if isinstance(shape, tuple) else (shape,)})
 
 

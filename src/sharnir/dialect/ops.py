@@ -8,18 +8,18 @@ import math
 __all__ = ["cos", "select", "sin", "sqrt"]
 
 
-def cos(x):
+def cos(x: float) -> float:
     return math.cos(x) if abs(x) < math.inf else math.nan
 
 
-def sin(x):
+def sin(x: float) -> float:
     return math.sin(x) if abs(x) < math.inf else math.nan
 
 
-def sqrt(x):
+def sqrt(x: float) -> float:
     return math.sqrt(x) if x >= 0.0 else math.nan
 
 
-def select(condition, a, b):
+def select(condition: bool, a: float, b: float) -> float:
     """a where the condition holds, else b: the only choice a kernel may make on a number."""
     return a if condition else b

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..errors import ModelError, StateError, TraceError
-from ..model.constraints.base import Constraint, Row
+from ..model.constraints.base import Constraint
 from ..model.constraints.closing import ClosingJoint
+from ..model.joints.closing_rows import Row
 from ..model.motion import Motion
 from ..model.structure import Structure
 from ..trace import Expression, Graph, Number, Symbol, call_traced, check_numbers, tangent

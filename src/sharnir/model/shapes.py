@@ -26,7 +26,9 @@ class Shape(Element):
     def placement(self) -> Pose:
         raise NotImplementedError
 
-    def mass_properties(self, mass: float | None, density: float | None, label: str) -> tuple[float, tuple, np.ndarray]:
+    def mass_properties(
+        self, mass: float | None, density: float | None, label: str
+    ) -> tuple[float, tuple[float, float, float], np.ndarray]:
         """Mass, centre of mass and 3×3 inertia about it, from the mass or the density (kg/m³)."""
         if (mass is None) == (density is None):
             raise ModelError(f"{label}: give a shape either its mass or its density")

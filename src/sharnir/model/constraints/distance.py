@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from ...errors import ModelError
 from ...kernels.algebra import ZERO3, dot, sub
 from ..element import element, element_field
+from ..joints.closing_rows import Row
 from ..values import Name, Scalar, Text, Vector
-from .base import ConstraintElement, Row
+from .base import ConstraintElement
 
 if TYPE_CHECKING:
     from ..motion import Motion

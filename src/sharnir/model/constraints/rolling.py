@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from ...kernels.algebra import ZERO3, add, cross, dot, scale, sub
 from ...trace.functions import sqrt
 from ..element import element, element_field
+from ..joints.closing_rows import Row
 from ..pose import Axis, unit_axis
 from ..values import AxisValue, Name, Scalar, Text, Vector
-from .base import ConstraintElement, Row
+from .base import ConstraintElement
 
 if TYPE_CHECKING:
     from ..motion import Motion

@@ -9,8 +9,9 @@ from ...kernels.algebra import ZERO3
 from ...trace import Number
 from ..body import GROUND
 from ..element import element, element_field
+from ..joints.closing_rows import Row
 from ..values import Function, Name, Text, Vector
-from .base import ConstraintElement, Row
+from .base import ConstraintElement
 
 if TYPE_CHECKING:
     from ..motion import Motion
