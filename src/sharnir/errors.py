@@ -61,9 +61,19 @@ class SimulationError(SharnirError, ArithmeticError):
 
 def no_such(kind: str, name: object, names: Iterable[str], plural: str = "", limit: int = 12) -> str:
     """`no joint 'elbwo'; did you mean 'elbow'? The joints are 'elbow', 'wrist'`."""
+    return f"no {kind} {name!r}; {choices(name, names, plural or kind + 's', limit)}"
+
+
+def unknown(what: str, name: object, names: Iterable[str], plural: str) -> str:
+    """`unknown field; did you mean 'axis'? The fields are …`."""
+    return f"unknown {what}; {choices(name, names, plural, 99)}"
+
+
+def choices(name: object, names: Iterable[str], plural: str, limit: int = 12) -> str:
+    """`did you mean 'elbow'? The joints are 'elbow', 'wrist'`."""
     names = list(names)
     hint = suggestion(name, names)
-    return f"no {kind} {name!r}; {hint}{'The' if hint else 'the'} {plural or kind + 's'} are {known(names, limit)}"
+    return f"{hint}{'The' if hint else 'the'} {plural} are {known(names, limit)}"
 
 
 def suggestion(name: object, names: Iterable[str]) -> str:

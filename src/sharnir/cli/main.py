@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from .. import __version__
-from ..errors import SharnirError
+from ..errors import SharnirError, suggestion
 from .argument_types import at_least, not_zero, number, positive
 from .usage import INTERRUPTED, UsageError
 
@@ -207,11 +207,9 @@ def parse(words: Sequence[str]) -> Namespace:
         sys.exit(2)
     options, rest = command_line.parse_known_args(_joined(words))
     if rest and rest[0].startswith("-"):
-        from difflib import get_close_matches
-
         name = rest[0].partition("=")[0]
-        near = get_close_matches(name, re.findall(r"--[\w-]+", options.parser.format_help()), 1)
-        options.parser.error(f"no option {name}{f'; did you mean {near[0]}?' if near else ''}")
+        hint = suggestion(name, re.findall(r"--[\w-]+", options.parser.format_help()))
+        options.parser.error(f"no option {name}{'; ' if hint else ''}{hint}".rstrip())
     if rest:
         options.parser.error(f"unexpected argument {rest[0]!r}")
     return options

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from difflib import get_close_matches
 from functools import cache, wraps
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
-from ..errors import ModelError, SharnirError, known
+from ..errors import ModelError, SharnirError, unknown
 from .values import Fault, Kind, Name
 
 T = TypeVar("T")
@@ -157,13 +156,6 @@ def named(element: Element, of: str) -> tuple[str, ...]:
 @cache
 def _naming_fields(cls: Any, of: str) -> tuple[str, ...]:
     return tuple(one.name for one in described(cls) if isinstance(one.kind, Name) and one.kind.of == of)
-
-
-def unknown(what: str, word: str, choices: Any, plural: str) -> str:
-    """`unknown field; did you mean 'axis'? The fields are …`"""
-    choices = list(choices)
-    near = get_close_matches(word, choices, 1)
-    return f"unknown {what}; " + (f"did you mean {near[0]!r}? The" if near else "the") + f" {plural} are {known(choices, 99)}"
 
 
 def _with_suggestions(init: Callable[..., None]) -> Callable[..., None]:

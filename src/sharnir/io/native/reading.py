@@ -8,9 +8,9 @@ from functools import cache
 from math import isfinite
 from typing import Any, NamedTuple
 
-from ...errors import ModelError, known
+from ...errors import ModelError, known, unknown
 from ...model import values as kinds
-from ...model.element import Described, Element, described, unknown
+from ...model.element import Described, Element, described
 from ...model.formulas import PoseFormula, VectorFormula
 from ...model.joints.compound import Parts
 from ...model.pose import Pose
