@@ -454,7 +454,7 @@ def test_a_method_that_does_not_run_on_a_backend_says_so():
 
 def test_why_a_method_was_chosen():
     asked = sh.Dynamics(MODEL, "direct")
-    assert asked.why == "'direct' was asked for" and asked.method == "direct"
+    assert asked.why == "'direct' was requested" and asked.method == "direct"
     short, long = sh.Dynamics(sh.samples.chain(3)), sh.Dynamics(sh.samples.chain(300))
     assert "as straight-line code: " + repr(short.method) in short.why
     assert long.method == "separate" and "as loops: 'separate'" in long.why

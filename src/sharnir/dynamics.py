@@ -48,7 +48,7 @@ class Dynamics:
         if not isinstance(threads, int) or threads < 1:
             raise MethodError(f"threads must be a whole number, at least 1; got {threads!r}")
         self.formulation = Formulation(model, method, backend)
-        self._asked = (method, backend, threads)
+        self._arguments = (method, backend, threads)
         self._evaluator = Evaluator(self.formulation, threads)
         self.solver: Solver = _solver_for(self._evaluator)
         self.model, self.structure, self.threads = model, self.formulation.structure, threads
@@ -262,7 +262,7 @@ class Dynamics:
         return self._evaluator.count(name, compiled)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Dynamics, (self.model, *self._asked)
+        return Dynamics, (self.model, *self._arguments)
 
     def __repr__(self) -> str:
         return f"Dynamics({self.model.name!r}, method={self.method!r}, backend={self.backend!r})"

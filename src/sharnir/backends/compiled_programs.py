@@ -41,7 +41,7 @@ class CompiledPrograms:
     def __init__(self, structure: Structure, backend: str, limit: int | None = None) -> None:
         """`limit`: nodes of a graph beyond which "auto" takes loops, if not the usual ones."""
         self.structure = structure
-        self.asked = backend
+        self.requested = backend
         self.limit = LIMIT if limit is None else limit
         self.no_wrench: dict[str, Sequence[float]] = {"wrench": np.zeros(6 * (structure.nb + 1))}  # type: ignore[dict-item]
         self._runners: dict[Any, Any] = {}
@@ -58,10 +58,10 @@ class CompiledPrograms:
 
     def _decide(self, name: str) -> str:
         loops_only = name in PROGRAMS and PROGRAMS[name].loops_only
-        if self.asked != "auto":
-            if self.asked == "llvm" and loops_only:
+        if self.requested != "auto":
+            if self.requested == "llvm" and loops_only:
                 raise MethodError(f"{name!r} branches on numbers: it runs on 'loops' or 'python', not as straight-line code")
-            return self.asked
+            return self.requested
         if loops_only or is_large(self.structure):
             return "loops"
         try:
@@ -106,7 +106,7 @@ class CompiledPrograms:
             return LoopRunner(program, self.structure, constant, outputs, store=self.store)
         from .llvm.runner import LLVMRunner
 
-        limit = self.limit if self.asked == "auto" else None
+        limit = self.limit if self.requested == "auto" else None
         traced = self.traced.get((program.name, tuple(outputs))) if set(constant) == set(self.no_wrench) else None
         traced = traced or trace_program(program, self.structure, constant, outputs, limit)
         return LLVMRunner(program, self.structure, constant, outputs, traced=traced, store=self.store)

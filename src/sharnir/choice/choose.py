@@ -61,7 +61,7 @@ def choose_method(programs: CompiledPrograms, model: Model) -> Choice:
     stored = programs.store.load("choice", key)
     if stored is not None:
         return Choice(*json.loads(stored))
-    found = _by_graphs(programs, names, calibration) if programs.asked in ("auto", "llvm") else {}
+    found = _by_graphs(programs, names, calibration) if programs.requested in ("auto", "llvm") else {}
     choice = _best(found, "straight-line code", calibration) if found else _by_loops(s, names, calibration)
     programs.traced = {key: traced for key, traced in programs.traced.items() if key[0] == f"forward/{choice.method}"}
     programs.store.save("choice", key, json.dumps([choice.method, choice.why]).encode())
@@ -71,7 +71,7 @@ def choose_method(programs: CompiledPrograms, model: Model) -> Choice:
 def _by_graphs(programs: CompiledPrograms, names: list[str], calibration: Calibration) -> Predicted:
     """Of the methods whose graphs are not too large; none where all are."""
     s, found = programs.structure, dict[str, tuple[float, float]]()
-    limit = programs.limit if programs.asked == "auto" else None
+    limit = programs.limit if programs.requested == "auto" else None
     for name in names:
         try:
             traced = trace_program(program_for(s, f"forward/{name}"), s, programs.no_wrench, ("qdd",), limit)
@@ -95,7 +95,7 @@ def _choose_constrained(programs: CompiledPrograms, model: Model) -> Choice:
     made, found = dict[str, ConstrainedEquations](), dict[str, tuple[float, float]]()
     calibration = current()
     for name in FASTEST_CONSTRAINED:
-        equations = made[name] = ConstrainedEquations(model, METHODS[name], programs.asked, programs.store)
+        equations = made[name] = ConstrainedEquations(model, METHODS[name], programs.requested, programs.store)
         if equations.backend != "llvm" or not equations.is_small:
             why = "too large for straight-line code; as loops, 'composite' needs the fewest operations"
             return Choice("composite", why, made["composite"])
@@ -131,7 +131,7 @@ def applies(method: str, s: Structure) -> bool:
 
 def _key(programs: CompiledPrograms, calibration: Calibration) -> str:
     """All that a choice depends on: the numbers of the tree, the text of kernels and programs, the calibration."""
-    h = hashlib.sha256(f"{calibration.key} {programs.asked} {programs.limit} {_texts()}".encode())
+    h = hashlib.sha256(f"{calibration.key} {programs.requested} {programs.limit} {_texts()}".encode())
     for x in (*programs.structure.tree, *programs.structure.joints):
         h.update(np.ascontiguousarray(x).tobytes())
     return h.hexdigest()

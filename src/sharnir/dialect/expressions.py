@@ -75,7 +75,7 @@ class Expressions:
             better = "; the length of an array is x.shape[0]" if node.id == "len" else ""
             raise Mismatch(f"{node.id!r} is not in the dialect{better}")
         if not (_is_constant(found) or callable(found)):
-            raise Mismatch(f"{node.id!r} is {type(found).__name__}: a module keeps numbers and tuples of numbers only")
+            raise Mismatch(f"{node.id!r} is {type(found).__name__}: a module holds numbers and tuples of numbers only")
         return found
 
     def value_Attribute(self, node: ast.Attribute) -> Any:

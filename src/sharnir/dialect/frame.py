@@ -213,7 +213,7 @@ class Frame(Names):
         return self._loops[-1]
 
     def _leave(self, ring: _Ring, node: ast.AST) -> None:
-        """What a name is bound to must not depend on how often the loop went round, where anybody asks."""
+        """What a name is bound to must not depend on the number of iterations, where it is used afterwards."""
         self._loops.pop()
         for name, now in list(self.names.items()):
             first = ring.at_entry.get(name, now)

@@ -83,7 +83,7 @@ def compile_cached(depends_on: tuple[str, ...], make_text: Callable[[], str], st
 
 
 _in_use: WeakValueDictionary[tuple[str, str], Compiled] = WeakValueDictionary()
-"""Code that somebody in this process has loaded already."""
+"""Code loaded in this process."""
 
 
 def object_code(text: str, vectorize: bool = False) -> bytes:

@@ -1,6 +1,6 @@
 """The form of the dialect: which statements and expressions it has, and what may stand at the top of a module.
 
-`python -m sharnir.dialect.rules FILES` reports what breaks it as `file:line: what`. The compiler asks the same of every
+`python -m sharnir.dialect.rules FILES` reports what breaks it as `file:line: what`. The compiler checks the same in every
 function before it reads it. What takes more than form (a branch on a number, an index that is none) the compiler finds, which
 knows what every name holds.
 """
@@ -134,12 +134,12 @@ def _top_level(node: ast.stmt, numbers: bool) -> Iterator[Problem]:
         if (not node.level and source != "typing") or beyond or node.module is None:
             yield line, f"an import from {source!r}: functions of the dialect import each other only"
         if any(alias.name == "*" or alias.asname is not None for alias in node.names):
-            yield line, "a function keeps its own name when it is imported"
+            yield line, "a function is imported under its own name"
     elif isinstance(node, ast.Assign):
         names = {x.id for target in node.targets for x in ast.walk(target) if isinstance(x, ast.Name)}
         named_for_others = names <= {"__all__", "PROGRAMS"} or all(name.endswith(_TABLES) for name in names)
         if not named_for_others and not _constant(node.value):
-            yield line, "a module keeps numbers and tuples of numbers only"
+            yield line, "a module holds numbers and tuples of numbers only"
     elif not _docstring(node):
         yield line, "only functions, groups of arrays, constants and imports stand at the top of a module"
 

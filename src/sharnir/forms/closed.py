@@ -56,12 +56,12 @@ def lagrange1(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.
 def maggi(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
     """Maggi's equations: independent speeds by partition of the coordinates, no multipliers; λ afterwards."""
     J, gamma = rows
-    independent, dependent, kept = partition(J)
+    independent, dependent, rows_used = partition(J)
     N = np.zeros((m.n, len(independent)))
     N[independent] = np.eye(len(independent))
-    N[dependent] = -np.linalg.solve(J[np.ix_(kept, dependent)], J[np.ix_(kept, independent)])
+    N[dependent] = -np.linalg.solve(J[np.ix_(rows_used, dependent)], J[np.ix_(rows_used, independent)])
     c = np.zeros(m.n)
-    c[dependent] = np.linalg.solve(J[np.ix_(kept, dependent)], -gamma[kept])
+    c[dependent] = np.linalg.solve(J[np.ix_(rows_used, dependent)], -gamma[rows_used])
     M, right = m.M_r, tau + m.Q
     u = np.linalg.solve(N.T @ M @ N, N.T @ (right - M @ c)) if len(independent) else np.zeros(0)
     qdd = N @ u + c

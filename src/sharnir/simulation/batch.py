@@ -34,7 +34,7 @@ class Batch:
         decay: np.ndarray,
     ) -> None:
         self.nq, self.nv, self.count = q.shape[1], v.shape[1], len(q)
-        compiled = d.formulation.asked != "python"
+        compiled = d.formulation.requested != "python"
         fill = -len(q) % host_lanes() if compiled else 0
         q, v, decay = (_filled(x, fill) for x in (q, v, decay))
         self.n = n = len(q)

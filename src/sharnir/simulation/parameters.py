@@ -17,4 +17,4 @@ def with_parameters(d: Dynamics, values: Sequence[float] | np.ndarray) -> Dynami
         return d
     model = d.model.copy()
     model._parameters = named
-    return Dynamics(model, d.method, d.formulation.asked)
+    return Dynamics(model, d.method, d.formulation.requested)

@@ -174,10 +174,10 @@ def _check_compiled(d: Dynamics) -> None:
             "try 'separate' or 'composite'"
         )
     constrained = f.constrained
-    if constrained and (constrained.form or (f.asked != "python" and (f.asked == "loops" or not constrained.is_small))):
+    if constrained and (constrained.form or (f.requested != "python" and (f.requested == "loops" or not constrained.is_small))):
         raise MethodError(
             f"rollout of a model with constraints needs straight-line code; model {d.model.name!r} with its "
-            f"{len(constrained.table)} rows by method {d.method!r} on backend {f.asked!r} has none: simulate its motions one by "
+            f"{len(constrained.table)} rows by method {d.method!r} on backend {f.requested!r} has none: simulate its motions one by "
             "one"
         )
 

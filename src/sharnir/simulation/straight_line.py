@@ -18,12 +18,12 @@ def straight_line_code(setup: Setup) -> CompiledDerivative | None:
     """None where the method, the backend or the size of the model does not allow for straight-line code."""
     f = setup.d.formulation
     method, structure, constrained = f.method, f.structure, f.constrained
-    if f.asked in ("python", "loops") or not (method.in_momenta or (method.program and not method.iterates)):
+    if f.requested in ("python", "loops") or not (method.in_momenta or (method.program and not method.iterates)):
         return None
     if constrained and (constrained.form or not constrained.is_small):
         return None
     limit: int | None = None
-    if f.asked == "auto":
+    if f.requested == "auto":
         batch = setup.n > 1
         if not constrained and (structure.nb > BODIES if batch else is_large(structure)):
             return None

@@ -17,4 +17,4 @@ def motion_system(setup: Setup) -> MotionSystem:
     if f.constrained:
         by_calls = f.constrained.backend == "python" or f.constrained.form
         return Interpreted(setup) if by_calls else ConstrainedLoops(setup)
-    return Interpreted(setup) if f.asked == "python" or not f.method.program else ProgramLoops(setup)
+    return Interpreted(setup) if f.requested == "python" or not f.method.program else ProgramLoops(setup)

@@ -42,8 +42,8 @@ class Formulation:
             raise MethodError(f"unknown backend {backend!r}; choose from {known(BACKENDS)}")
         self.model = model
         self.structure = model.freeze("by Dynamics")
-        self.asked = backend
-        """The backend the user asked for; `programs` says which one a program runs on."""
+        self.requested = backend
+        """The backend the user requested; `programs` decides which one a program runs on."""
         self.programs = CompiledPrograms(self.structure, backend)
         if method == "auto":
             self._check_inertia()  # before a method is tried on it
@@ -69,10 +69,10 @@ class Formulation:
     def _choose(self, method: str) -> Choice:
         if method == "auto":
             return choose_method(self.programs, self.model)
-        return Choice(method, f"{method!r} was asked for")
+        return Choice(method, f"{method!r} was requested")
 
     def _constrained(self, choice: Choice) -> ConstrainedEquations:
-        return choice.constrained or ConstrainedEquations(self.model, self.method, self.asked, self.programs.store)
+        return choice.constrained or ConstrainedEquations(self.model, self.method, self.requested, self.programs.store)
 
     # --- checks ---------------------------------------------------------------------------------------------------------------
     def _check_method(self, backend: str) -> None:

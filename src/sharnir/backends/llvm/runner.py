@@ -23,7 +23,7 @@ _pools: dict[int, ThreadPoolExecutor] = {}
 
 def share(work: Callable[[Any], Any], parts: Sequence[Any], threads: int) -> None:
     """work(part) for every part, in so many threads, this one among them; each takes the next part when it is done with one,
-    so that a thread that is held up by others on the machine holds up nobody."""
+    so that a thread delayed by other work on the machine delays no other."""
     if threads == 1 or len(parts) == 1:
         for part in parts:
             work(part)
