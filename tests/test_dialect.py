@@ -150,7 +150,7 @@ BAD_MODULES = {
     "an import from 'numpy'": "from numpy import zeros\n",
     "an import from 'math'": "from math import sin\n",
     "an import from '..model.model'": "from ..model.model import Model\n",
-    "a function keeps its own name": "from .algebra import add as plus\n",
+    "a function is imported under its own name": "from .algebra import add as plus\n",
     "a module holds numbers": "x = [1, 2]\n",
     "the only classes are NamedTuple groups": "class A:\n    pass\n",
     "a group holds arrays": "from typing import NamedTuple\n\n\nclass A(NamedTuple):\n    n: int = 0\n",

@@ -177,8 +177,8 @@ def _check_compiled(d: Dynamics) -> None:
     if constrained and (constrained.form or (f.requested != "python" and (f.requested == "loops" or not constrained.is_small))):
         raise MethodError(
             f"rollout of a model with constraints needs straight-line code; model {d.model.name!r} with its "
-            f"{len(constrained.table)} rows by method {d.method!r} on backend {f.requested!r} has none: simulate its motions one by "
-            "one"
+            f"{len(constrained.table)} rows by method {d.method!r} on backend {f.requested!r} has none: simulate its "
+            "motions one by one"
         )
 
 
