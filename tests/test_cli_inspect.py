@@ -43,11 +43,11 @@ def test_a_tree_with_masses_freedoms_frames_couplings_and_the_report(run, file):
     for words in (
         "test: ground", "upper 1.5 kg", "lower 3 kg", "shoulder: revolute (0.333 0.667 -0.667) in [-1, 2]", "frames: tool",
         "wrist: revolute (0 0 1), follows elbow: 2 × it + 1", "x no mass",
-        "4 bodies, 3 freedoms (3 coordinates), 6 kg, 2 frames, couplings: 1",
+        "4 bodies, 3 degrees of freedom, 6 kg, 2 frames, couplings: 1",
         "1 × <gazebo>",
     ):  # fmt: skip
         assert words in out, words
-    assert "9 freedoms (10 coordinates)" in run("inspect", "--floating", file)[1]
+    assert "9 degrees of freedom (10 coordinates)" in run("inspect", "--floating", file)[1]
 
 
 def test_json_holds_the_same(run, file):

@@ -132,7 +132,8 @@ def _summary(model: Model) -> str:
 def _freedoms(model: Model) -> str:
     """Of a mechanism with loops those at the assembled position nearest to the neutral one, where there is one."""
     if not model.constraints:
-        return degrees_of_freedom(model.nv)
+        quaternions = f" ({plural(model.nq, 'coordinate')})" if model.nq != model.nv else ""
+        return degrees_of_freedom(model.nv) + quaternions
     try:
         return model.mobility(model.assemble()[0]).summary
     except (AssemblyError, SingularError):
