@@ -11,6 +11,7 @@ from ..dialect.cache import Cache
 from ..errors import MethodError
 from ..model.structure import Structure
 from ..programs import PROGRAMS, program_for
+from ..programs.methods import SMALLEST
 from ..trace import GraphTooLarge
 from .force_report import FORCE_REPORT
 from .runner import PythonRunner
@@ -67,7 +68,7 @@ class CompiledPrograms:
         try:
             self.runner(name, (), False, None, "llvm")
         except GraphTooLarge:
-            if "/" not in name or name.endswith("/separate"):  # other methods can be large for a small model
+            if "/" not in name or name.endswith(f"/{SMALLEST.program}"):  # other methods can be large for a small model
                 mark_large(self.structure)
             return "loops"
         return "llvm"

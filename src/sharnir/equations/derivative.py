@@ -13,7 +13,7 @@ from ..backends.llvm.runner import GraphRunner
 from ..backends.traced import TracedProgram
 from ..dialect.cache import Cache
 from ..model.structure import Structure
-from ..programs.methods import Method
+from ..programs.methods import SMALLEST, Method
 from ..trace import Expression, Graph, GraphTooLarge, Number, Symbol, chooses, tangent
 from .constrained import ConstrainedEquations
 from .evaluation import Values, evaluate, state_inputs, with_bodies
@@ -62,7 +62,7 @@ def compiled_derivative(
             traced = trace_derivative(structure, method, balance, tau_works, limit, constrained, stabilisation)
             structure.cached[key] = CompiledDerivative(traced, store)
         except GraphTooLarge:
-            if method.name == "separate":
+            if method is SMALLEST:
                 mark_large(structure)
             structure.cached[key] = None
     return structure.cached[key]

@@ -108,6 +108,9 @@ _TABLE = [
 
 METHODS: dict[str, Method] = {method.name: method for method in _TABLE}
 
+SMALLEST = METHODS["separate"]
+"""The method with the smallest graph for long trees: a model is large if even this graph is too large to compile."""
+
 
 class MethodTable(PrintedList[Method]):
     """A list of methods that prints as a table."""
