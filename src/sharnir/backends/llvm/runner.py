@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -19,6 +20,8 @@ from ..traced import TracedProgram, trace_program
 from .emit import emit
 
 _pools: dict[int, ThreadPoolExecutor] = {}
+if hasattr(os, "register_at_fork"):  # a forked process has none of its parent's threads
+    os.register_at_fork(after_in_child=_pools.clear)
 
 
 def share(work: Callable[[Any], Any], parts: Sequence[Any], threads: int) -> None:

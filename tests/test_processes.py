@@ -1,0 +1,63 @@
+"""Processes: what a parent has compiled and started serves its children, forked or spawned."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+USED_THEN_FORKED = """
+import os, signal
+import numpy as np
+import sharnir as sh
+
+m = sh.samples.chain(4)
+d = sh.Dynamics(m, "separate", threads=2)
+q = np.random.default_rng(0).normal(size=(4096, m.nq))
+expected = d.forward(q, q, q)
+child = os.fork()
+if child == 0:
+    signal.alarm(30)
+    os._exit(0 if np.array_equal(d.forward(q, q, q), expected) else 3)
+code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+assert np.array_equal(d.forward(q, q, q), expected)
+raise SystemExit(code)
+"""
+
+POOL = """
+import multiprocessing
+import numpy as np
+import sharnir as sh
+
+m = sh.samples.chain(4)
+d = sh.Dynamics(m, "separate", threads=2)
+q = np.random.default_rng(0).normal(size=(4096, m.nq))
+
+def answer(k):
+    return d.forward(q, q, q)[k]
+
+if __name__ == "__main__":
+    expected = d.forward(q, q, q)
+    with multiprocessing.get_context("{way}").Pool(2) as pool:
+        found = pool.map_async(answer, range(4)).get(60)
+    assert np.array_equal(found, expected[:4])
+"""
+
+
+def run(tmp_path, text: str) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(text, encoding="utf-8")
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_child_uses_threads_of_its_own(tmp_path):
+    run(tmp_path, USED_THEN_FORKED)
+
+
+@pytest.mark.parametrize("way", ["fork", "spawn"])
+def test_a_pool_of_processes_gives_the_numbers_of_its_parent(tmp_path, way):
+    run(tmp_path, POOL.replace("{way}", way))
