@@ -115,7 +115,7 @@ def _best(found: Predicted, how: str, calibration: Calibration) -> Choice:
     least = [min(times[k] for times in found.values()) for k in (0, 1)]
     order = sorted(found, key=lambda name: max(found[name][k] / least[k] for k in (0, 1)))
     shown = ", ".join(f"{name!r} {_shown(*found[name])}" for name in order)
-    return Choice(order[0], f"predicted for a state alone (in a batch), as {how}: {shown}; calibration: {calibration}")
+    return Choice(order[0], f"predicted time per state, alone (in a batch), as {how}: {shown}; calibration: {calibration}")
 
 
 def _shown(single: float, batch: float) -> str:

@@ -9,7 +9,7 @@ from time import perf_counter
 
 from ..backends.compiled_programs import LIMIT
 from ..dynamics import Dynamics
-from ..errors import MethodError, ModelError, SingularError, known
+from ..errors import MethodError, ModelError, SingularError, known, unknown
 from ..machine import machine
 from ..model.garbage import no_collection
 from ..model.model import Model
@@ -104,7 +104,7 @@ def _names(given: str | Iterable[str] | None, there: Iterable[str], what: str) -
     asked = [given] if isinstance(given, str) else list(given)
     for name in asked:
         if name not in names:
-            raise MethodError(f"unknown {what} {name!r}; choose from {known(names, 20)}")
+            raise MethodError(unknown(f"{what} {name!r}", name, names, f"{what}s"))
     if not asked:
         raise MethodError(f"no {what} was named; choose from {known(names, 20)}")
     return [name for name in names if name in asked]

@@ -53,9 +53,11 @@ def joint_inertia(m: Matrices, i: int, MA: np.ndarray, scale: float) -> np.ndarr
     felt = np.linalg.eigvalsh(U)
     if U.size and not felt[0] > 1e-13 * scale * np.abs(A).max() ** 2:
         joint = m.structure.placed[i]
+        or_cut = ", or cut it in place of another joint of its loop: add_joint(…, cut=True)" if m.model.closing_joints else ""
         raise SingularError(
             f"joint {joint.name!r} moves no mass: nothing with inertia about its {'axis' if joint.nv == 1 else 'axes'} hangs "
             f"on it (body {m.structure.bodies[i].name!r} and what it carries); give that body mass or inertia, or weld the joint"
+            f"{or_cut}"
         )
     return U
 

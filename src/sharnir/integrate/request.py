@@ -100,5 +100,5 @@ def _checked_times(times: ArrayLike | None, t0: float, t1: float) -> np.ndarray:
     if not np.isfinite(t).all() or (np.diff(t) * sign <= 0.0).any():
         raise StateError("`times` must run strictly from t0 to t1")
     if (t[0] - t0) * sign < 0.0 or (t1 - t[-1]) * sign < 0.0:
-        raise StateError(f"`times` from {t[0]:g} to {t[-1]:g} leave the run from {t0:g} to {t1:g}")
+        raise StateError(f"`times` from {t[0]:g} to {t[-1]:g} exceed the run from {t0:g} to {t1:g}")
     return t

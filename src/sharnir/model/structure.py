@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import known
+from ..errors import choices
 from ..kernels.joint_stage import GIVEN, Joints
 from ..kernels.tree import Tree
 from ..trace import Expression, Number
@@ -87,8 +87,11 @@ class Structure:
     def where_is(self, joint: str) -> str:
         """Why a joint has no coordinates in the tree, as the end of a sentence."""
         if joint in self._cut:
-            return f"it closes a loop and is cut; to give it coordinates cut another joint, or split: model.split({joint!r})"
-        return f"its joints are {known(self.joint_number)}"
+            return (
+                "it closes a loop and is cut; to give it coordinates cut another joint of the loop, add_joint(…, cut=True), "
+                f"or split its child: model.split({joint!r})"
+            )
+        return choices(joint, self.joint_number, "joints of the tree")
 
     def motions_of(self, joint: PlacedJoint) -> list[ElementaryMotion]:
         """The motions of a joint; where it follows another, with the leader's coordinate in place of its own."""

@@ -48,7 +48,7 @@ class MotionSystem(ABC):
 
     backend: str
     keeps_account = False
-    """Whether this execution can keep an account of work."""
+    """Whether this execution can record work."""
     system: System
 
     def __init__(self, setup: Setup, causes: tuple[str, ...] = ()) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..errors import SingularError, StateError, known
+from ..errors import SingularError, StateError, no_such
 from ..model.model import Model
 from ..model.states import check_array
 from .by_name import ByName, squeezed
@@ -64,7 +64,7 @@ class Energy:
     work: dict[str, np.ndarray]
     """Energy fed (positive) or taken by each cause: "drives" (joints driven in time, a moving base), "tau", forces by name."""
     accounted: bool = True
-    """False without an account of work: balance=False, or an execution that keeps none."""
+    """False without an account of work: balance=False, or an execution that cannot record it."""
 
     @property
     def total(self) -> np.ndarray:
@@ -124,25 +124,27 @@ class Result(ByName):
         """Path (T, 3) of the origin of a named frame in the world."""
         frames = self.model.frames
         if name not in frames:
-            raise StateError(f"no frame {name!r}; the frames are {known(frames)}")
+            raise StateError(no_such("frame", name, frames))
         body, pose = frames[name]
         return self.point(body, pose.position) if body != "ground" else np.tile(pose.position, (len(self.t), 1))
 
     def reaction(self, joint: str) -> np.ndarray:
         """(T, 6): force and moment of a joint on the body it carries, at that body's origin, in its axes."""
+        if any(joint == closing.name for closing in self.model.closing_joints):
+            raise StateError(f"joint {joint!r} closes a loop; its reactions are those of `result.dynamics.closing_reactions`")
         return self.reactions[:, self.model.joint_index(joint)]
 
     def force(self, name: str) -> dict[str, np.ndarray]:
         """The action of a force over time: {body: (T, 6) force and moment at its origin, in its axes; joint: (T, n)}."""
         if name not in self.force_actions:
-            raise StateError(f"no force {name!r}; the forces are {known(self.force_actions)}")
+            raise StateError(no_such("force", name, self.force_actions))
         return self.force_actions[name]
 
     def force_power(self, name: str) -> np.ndarray:
         """Power of a force over time."""
         names = self.dynamics.force_names
         if name not in names:
-            raise StateError(f"no force {name!r}; the forces are {known(names)}")
+            raise StateError(no_such("force", name, names))
         return self.force_powers[:, names.index(name)]
 
     # --- derived -------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from ..backends.compiled_programs import BODIES, CompiledPrograms
 from ..choice.calibration import current
 from ..choice.choose import Choice, choose_method
 from ..equations.constrained import ConstrainedEquations
-from ..errors import MethodError, known
+from ..errors import MethodError, known, unknown
 from ..forms import separate
 from ..forms.matrices import Matrices
 from ..model.model import Model
@@ -35,11 +35,11 @@ class Formulation:
         if not isinstance(model, Model):
             raise MethodError(f"Dynamics needs a sharnir.Model, got {model!r}")
         if method != "auto" and method not in METHODS:
-            raise MethodError(f"unknown method {method!r}; choose from {known(['auto', *METHODS], 20)}")
+            raise MethodError(unknown(f"method {method!r}", method, ["auto", *METHODS], "methods"))
         if backend == "numba":
             backend = warn_renamed()
         if backend not in BACKENDS:
-            raise MethodError(f"unknown backend {backend!r}; choose from {known(BACKENDS)}")
+            raise MethodError(unknown(f"backend {backend!r}", backend, BACKENDS, "backends"))
         self.model = model
         self.structure = model.freeze("by Dynamics")
         self.requested = backend

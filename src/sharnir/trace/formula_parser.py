@@ -47,7 +47,9 @@ def parse(text: str, names: Collection[str], roots: Collection[str] = ()) -> Tre
             tree = ast.parse(text.strip().replace("\n", " "), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         why = f" at character {error.offset}" if isinstance(error, SyntaxError) and error.offset else ""
-        raise ModelError(f"formula {shortened(text)}: cannot be read{why}; write e.g. '0.3*sin(2*t)'") from None
+        cut_at_comma = text.count("(") > text.count(")")  # as YAML does inside […] and {…}
+        quote = "; quote a formula that contains a comma" if cut_at_comma else ""
+        raise ModelError(f"formula {shortened(text)}: cannot be read{why}; write e.g. '0.3*sin(2*t)'{quote}") from None
     if "#" in text and "'" not in text and '"' not in text:
         raise ModelError(f"formula {shortened(text)}: '#' begins a comment in Python and means nothing here")
     return _Translation(text, names, roots).tree(tree.body, 1)
@@ -108,6 +110,8 @@ class _Translation:
                 return self.call(node, deeper)
             case ast.Compare():
                 raise self.error("a comparison is allowed only in select(condition, a, b)")
+            case ast.BinOp(op=ast.BitXor()):
+                raise self.error("a power is written with **, not with ^")
         raise self.error(f"{type(node).__name__} is not allowed; use numbers, names, + - * / ** and {known(FUNCTIONS, 99)}")
 
     def number(self, value: float) -> float:
