@@ -60,7 +60,7 @@ def test_select_instead_of_a_branch_is_traced():
         (lambda: sh.Ball(motion=lambda t: math.cos(t)), sh.TraceError, "joint 'cam': the pose cannot be traced"),
         (lambda: sh.CustomJoint(1, lambda q, t: q[0]), sh.ModelError, "joint 'cam': the pose function must return a"),
         (lambda: sh.CustomJoint(1, lambda q, t: sh.Pose((q[0], 0, 0), [[1, q[0], 0], [0, 1, 0], [0, 0, 1]])), sh.ModelError,
-         "joint 'cam': the pose function returns no rotation matrix; build it with sharnir.Rotation"),
+         "joint 'cam': the pose function returns a matrix that is not a rotation; build it with sharnir.Rotation"),
         (lambda: sh.CustomJoint(2, lambda q, t: sh.Pose((q[0], 0, 0))), sh.ModelError,
          "joint 'cam': its 2 coordinates move the body in only 1 independent ways; leave out the idle ones"),
         (lambda: sh.CustomJoint(2, lambda q, t: sh.Pose((q[0] + q[1], 0, 0))), sh.ModelError, "joint 'cam': its 2 coordinates"),

@@ -1,6 +1,6 @@
 """Which method for a model: the choice behind method="auto".
 
-The methods that can be the fastest are traced on the model, what is left to do of each is counted, and the time that takes
+The methods that can be the fastest are traced on the model, the remaining work of each is counted, and its time
 is predicted with the calibration of the machine. Nothing is measured here: one calibration, one choice.
 """
 
@@ -55,7 +55,7 @@ def choose_method(programs: CompiledPrograms, model: Model) -> Choice:
         return Choice("composite", "coordinates are coupled: 'composite' is the compiled method that handles them")
     names = [name for name in FASTEST if applies(name, s)]
     calibration = current()
-    if s.nb > BODIES:  # nothing is traced: choosing anew costs less than a look into the cache
+    if s.nb > BODIES:  # nothing is traced: choosing again is cheaper than reading the cache
         return _by_loops(s, names, calibration)
     key = _key(programs, calibration)
     stored = programs.store.load("choice", key)
@@ -91,7 +91,7 @@ def _by_loops(s: Structure, names: list[str], calibration: Calibration) -> Choic
 
 
 def _choose_constrained(programs: CompiledPrograms, model: Model) -> Choice:
-    """With constraints the graphs contain the solution for the multipliers, which costs the same for all methods: few compete."""
+    """With constraints the graphs contain the solution for the multipliers, which costs the same for all: few candidates."""
     made, found = dict[str, ConstrainedEquations](), dict[str, tuple[float, float]]()
     calibration = current()
     for name in FASTEST_CONSTRAINED:

@@ -62,7 +62,7 @@ class Energy:
     kinetic: np.ndarray
     potential: np.ndarray
     work: dict[str, np.ndarray]
-    """Energy fed (positive) or taken by each cause: "drives" (joints driven in time, a moving base), "tau", forces by name."""
+    """Energy added (positive) or removed by each cause: "drives" (driven joints, a moving base), "tau", forces by name."""
     accounted: bool = True
     """False without an account of work: balance=False, or an execution that cannot record it."""
 
@@ -103,11 +103,11 @@ class Result(ByName):
     events: list[EventRecord] = field(default_factory=list)
     causes: tuple[str, ...] = ()
     work_done: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
-    """(T, causes): energy fed by each cause since the start."""
+    """(T, causes): energy added by each cause since the start."""
     parameters: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     """(T, parameters) where the model has any: they may change at events."""
     accounted: bool = True
-    """Whether `work_done` is complete: every cause that feeds or takes energy."""
+    """Whether `work_done` is complete: every cause that adds or removes energy."""
 
     # --- by name ------------------------------------------------------------------------------------------------------------
     def acceleration(self, joint: str) -> np.ndarray:
@@ -186,7 +186,7 @@ class Result(ByName):
 
     @cached_property
     def energy(self) -> Energy:
-        """Kinetic and potential energy, and the work of everything that feeds or takes it."""
+        """Kinetic and potential energy, and the work of everything that adds or removes it."""
         kinetic = np.asarray(self.dynamics.energy(self.q, self.v, self.t)[0])
         potential = self._each(lambda d, part: np.asarray(d.energy(self.q[part], self.v[part], self.t[part])[1]))
         return Energy(kinetic, potential, {name: self.work_done[:, k] for k, name in enumerate(self.causes)}, self.accounted)
