@@ -124,7 +124,7 @@ def test_a_pose_that_is_none():
         sh.Pose(rotation=[[1, 0, 0], [0, 1, 0], [0, 0, 2]])
     with refused(sh.ModelError, "rotation: the matrix is a reflection"):
         sh.Rotation([[1, 0, 0], [0, 1, 0], [0, 0, -1]])
-    with refused(sh.ModelError, "rotation: expected 3×3 numbers, got 6"):
+    with refused(sh.ModelError, "rotation: expected .*3×3 numbers, got 6 numbers"):
         sh.Rotation([[1, 0, 0], [0, 1, 0]])
     with refused(sh.ModelError, "a quaternion of length zero"):
         sh.Pose(rotation=(0, 0, 0, 0))
@@ -177,7 +177,7 @@ def test_names_that_do_not_exist():
     m = model()
     with refused(sh.ModelError, "no body 'c'; the bodies are 'a', 'b'"):
         m.body_index("c")
-    with refused(sh.ModelError, "no joint 'c' in the tree; the joints of the tree are 'hinge', 'socket'"):
+    with refused(sh.ModelError, "no joint 'c' in the tree; the joints are 'hinge', 'socket'"):
         m.joint_index("c")
     with refused(sh.ModelError, "no body 'c'"):
         sh.Dynamics(m).jacobian(None, "c")

@@ -119,6 +119,9 @@ class Comparison:
 
         return measurements(self).rich(WIDTH)
 
+    def __repr__(self) -> str:
+        return f"Comparison({self.model['name']!r}, {len(self.rows)} rows, {self.status})"
+
     def __str__(self) -> str:
         from .table import text
 

@@ -73,7 +73,9 @@ class Rotation:
         """Nine numbers row by row, or a 3×3 array."""
         flat = _flatten(entries)
         if len(flat) != 9:
-            raise ModelError(f"rotation: expected 3×3 numbers, got {len(flat)}")
+            raise ModelError(
+                f"rotation: expected a sharnir.Rotation, a quaternion (w, x, y, z) or 3×3 numbers, got {len(flat)} numbers"
+            )
         self.entries = flat
         if all(is_float(x) for x in flat):
             _check_orthonormal(flat)

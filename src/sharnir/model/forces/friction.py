@@ -14,7 +14,7 @@ from .base import ForceElement, Numbers
 class JointFriction(ForceElement):
     """τ = −(C + (S − C)·exp(−(v/v_s)²))·tanh(v/slip) − viscous·v on every speed of a joint.
 
-    Below the slip speed the joint creeps instead of sticking: smooth friction holds no position for ever. Small values make
+    Below the slip speed the joint creeps instead of sticking: smooth friction does not hold a position indefinitely. Small values make
     the equations stiff: choose "radau" then.
     """
 
