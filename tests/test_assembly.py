@@ -45,7 +45,7 @@ def test_fixed_joints_keep_their_coordinates_and_speeds():
     assert q[m.q_slice("A")] == 1.3 and v[m.v_slice("A")] == 2.0
     now = table_of(m).evaluate(q, v, 0.0)
     assert np.abs(now["g"]).max() < 1e-11 and np.abs(now["rate"]).max() < 1e-11
-    with pytest.raises(sh.ModelError, match="no joint 'Z' to keep fixed; the joints are 'A', 'B', 'C'"):
+    with pytest.raises(sh.ModelError, match="no joint 'Z' to hold fixed; the joints are 'A', 'B', 'C'"):
         m.assemble(fixed=["Z"])
 
 

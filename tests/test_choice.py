@@ -14,7 +14,7 @@ from sharnir.backends.counting import count_compiled
 from sharnir.backends.traced import trace_program
 from sharnir.choice import calibrate as calibrating
 from sharnir.choice import calibration, work
-from sharnir.choice.calibrate import fit, habit, off
+from sharnir.choice.calibrate import fit, habit, relative_error
 from sharnir.choice.calibration import SHIPPED_CALIBRATION, current, forget, store
 from sharnir.choice.choose import FASTEST, applies, choose_method
 from sharnir.dialect.cache import Cache, digest
@@ -85,8 +85,8 @@ def test_a_fit_finds_the_seconds_that_made_the_times():
     true = np.array([5e-9, 1e-10, 3e-9, 0.0, 2e-11])
     rows = [(x, float(x @ true)) for x in rng.uniform(1, 1000, (40, 5))]
     assert fit(rows) == pytest.approx(true, rel=1e-6, abs=1e-15)
-    assert off(fit(rows), rows) < 1e-9
-    assert off(2 * true, rows) == pytest.approx(1.0)
+    assert relative_error(fit(rows), rows) < 1e-9
+    assert relative_error(2 * true, rows) == pytest.approx(1.0)
 
 
 def test_a_habit_is_the_factor_that_is_common_to_all():

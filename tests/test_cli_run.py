@@ -85,9 +85,9 @@ def test_an_error_on_the_command_line_is_2(run, file, arguments, says):
     ("--step", "0", "positive number"), ("--step", "0.1", "'dop853' is adaptive: give --rtol, --atol or --max-step"),
     ("--max-step", "-1", "positive number"), ("--interval", "0", "positive number"), ("--interval", "1e-12", "take a longer one"),
     ("--t0", "inf", "finite number"), ("--decay", "0", "positive number"), ("--decay", "3", "--stabilisation baumgarte or ggl"),
-    ("--method", "nonsense", "choose from 'auto', 'separate'"), ("--backend", "cuda", "choose from 'auto', 'llvm'"),
-    ("--integrator", "rk5", "choose from 'dop853'"), ("--integrator", "rk4", "give --step SECONDS"),
-    ("--limits", "break", "choose from 'ignore', 'stop', 'error'"), ("--stabilisation", "glue", "choose from 'projection'"),
+    ("--method", "nonsense", "the choices are 'auto', 'separate'"), ("--backend", "cuda", "the choices are 'auto', 'llvm'"),
+    ("--integrator", "rk5", "choices are 'dop853'"), ("--integrator", "rk4", "give --step SECONDS"),
+    ("--limits", "break", "choices are 'ignore', 'stop', 'error'"), ("--stabilisation", "glue", "choices are 'projection'"),
     ("--stabilisation", "ggl", "no closed loops and no constraints; leave it out"), ("--q0", "shoulder=nan", "joint=number"),
     ("--plot", "a.foo", "unknown suffix '.foo'; end the name with .png, .svg or .pdf"), ("--plot", "a", "no suffix"),
     ("--output", "a.foo", "unknown suffix '.foo'; end the name with .nc or .csv"), ("--output", "a", "no suffix"),
@@ -155,7 +155,7 @@ simulation:
 def test_a_native_file_says_how_it_is_simulated_and_its_result_holds_the_model(run, tmp_path):
     (tmp_path / "door.yaml").write_text(NATIVE)
     code, out, err = run(tmp_path / "door.yaml", "-o", tmp_path / "a.nc")
-    assert (code, err) == (0, "") and "fed by closer" in out
+    assert (code, err) == (0, "") and "supplied by closer" in out
     r = sh.Result.load(tmp_path / "a.nc")
     assert len(r) == 6 and r.q[0, 0] == 1.2 and r.model.name == "door"
     assert np.isfinite(r.energy.defect).all()

@@ -185,8 +185,8 @@ def test_a_graph_over_the_limit_is_not_compiled():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"methods": "newton"}, "unknown method 'newton'; choose from 'separate'"),
-        ({"backends": ["llvm", "cuda"]}, "unknown backend 'cuda'; choose from 'llvm'"),
+        ({"methods": "newton"}, "unknown method 'newton'; the methods are 'separate'"),
+        ({"backends": ["llvm", "cuda"]}, "unknown backend 'cuda'; the backends are 'llvm'"),
         ({"methods": []}, "no method was named"),
         ({"states": 0}, "states must be a whole number, at least 1; got 0"),
         ({"budget": -1.0}, "budget must be a positive number of seconds, got -1.0"),

@@ -189,8 +189,8 @@ def test_floating_frees_the_root(run, file, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--methods", "newton"), "choose from 'separate'"),
-        (("--backends", "cuda"), "choose from 'llvm'"),
+        (("--methods", "newton"), "the choices are 'separate'"),
+        (("--backends", "cuda"), "the choices are 'llvm'"),
         (("--states", "0"), "--states"),
         (("--json", "nowhere/a.json"), "no folder"),
         (("--plot", "a.foo"), "argument --plot: cannot draw a.foo: unknown suffix '.foo'; end the name with .png, .svg or .pdf"),

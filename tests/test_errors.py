@@ -113,7 +113,7 @@ def test_frames_that_are_unknown_taken_or_elsewhere():
         m.add_joint("j", sh.Weld(), "b", "c", at="tip")
     with refused(sh.ModelError, "there is a frame 'tip' already, on body 'a'"):
         m.add_frame("tip", "b", sh.Pose())
-    with refused(sh.ModelError, r"joint 'j': a place is a sharnir.Pose \(or a frame's name\), got \(1, 0, 0\)"):
+    with refused(sh.ModelError, r"joint 'j': expected a sharnir.Pose, such as .*, or the name of a frame, got \(1, 0, 0\)"):
         m.add_joint("j", sh.Weld(), "a", "c", at=(1, 0, 0))
     m.add_joint("j", sh.Weld(), "a", "c", at="tip")
     assert m.joints[m.joint_index("j")].at.position == (1.0, 0.0, 0.0)
@@ -124,7 +124,7 @@ def test_a_pose_that_is_none():
         sh.Pose(rotation=[[1, 0, 0], [0, 1, 0], [0, 0, 2]])
     with refused(sh.ModelError, "rotation: the matrix is a reflection"):
         sh.Rotation([[1, 0, 0], [0, 1, 0], [0, 0, -1]])
-    with refused(sh.ModelError, "rotation: expected 3×3 numbers, got 6"):
+    with refused(sh.ModelError, "rotation: expected .*3×3 numbers, got 6 numbers"):
         sh.Rotation([[1, 0, 0], [0, 1, 0]])
     with refused(sh.ModelError, "a quaternion of length zero"):
         sh.Pose(rotation=(0, 0, 0, 0))
@@ -157,7 +157,7 @@ def test_a_second_joint_between_two_bodies_is_allowed_where_it_is_marked_cut():
 def test_a_model_without_bodies_or_with_an_unknown_numbering():
     with refused(sh.ModelError, "model 'empty' has no bodies yet"):
         sh.Model("empty").freeze()
-    with refused(sh.ModelError, "unknown numbering 'random'; choose from 'depth-first', 'leaves-last'"):
+    with refused(sh.ModelError, "unknown numbering 'random'; the numberings are 'depth-first', 'leaves-last'"):
         model(numbering="random").freeze()
 
 
@@ -177,7 +177,7 @@ def test_names_that_do_not_exist():
     m = model()
     with refused(sh.ModelError, "no body 'c'; the bodies are 'a', 'b'"):
         m.body_index("c")
-    with refused(sh.ModelError, "no joint 'c' in the tree; its joints are 'hinge', 'socket'"):
+    with refused(sh.ModelError, "no joint 'c' in the tree; the joints are 'hinge', 'socket'"):
         m.joint_index("c")
     with refused(sh.ModelError, "no body 'c'"):
         sh.Dynamics(m).jacobian(None, "c")

@@ -192,13 +192,13 @@ def test_the_table_prints_every_integrator():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "rk5"}, "unknown integrator 'rk5'; there are 'dop853'"),
+        ({"method": "rk5"}, "unknown integrator 'rk5'; did you mean 'rk4'\\? The integrators are 'dop853'"),
         ({"method": "rk4"}, "'rk4' needs a positive `step`"),
         ({"step": 0.1}, "'dop853' chooses its own steps"),
-        ({"rtol": -1.0}, "not negative"),
+        ({"rtol": -1.0}, "not be negative"),
         ({"times": [0, 2, 1]}, "strictly"),
-        ({"times": [0, 20]}, "leave the run"),
-        ({"every": -1}, "`every` is at least 0"),
+        ({"times": [0, 20]}, "exceed the run"),
+        ({"every": -1}, "`every` must be at least 0"),
         ({"max_step": 0.0}, "positive"),
     ],
 )

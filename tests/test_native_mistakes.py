@@ -99,7 +99,7 @@ MISTAKES = [
     ("3*length", "3*lenght", "21: forces.spring.law: formula '3*lenght + rate': unknown name 'lenght'; did you mean 'length'?"),
     ("a: upper, b: ground", "a: upper, b: upper", "21: forces.spring: spring-damper: both ends are on 'upper'"),
     ("q0: {shoulder: 0.1}", "q0: {shoulder: [1, 2]}", "22: simulation.q0.shoulder: expected 1 number, got 2"),
-    ("q0: {shoulder: 0.1}", "q0: {elbo: 1}", "22: simulation.q0.elbo: no joint 'elbo'; the joints are 'shoulder', 'elbow'"),
+    ("q0: {shoulder: 0.1}", "q0: {elbo: 1}", "22: simulation.q0.elbo: no joint 'elbo'; did you mean 'elbow'? The joints"),
     (
         "q0: {shoulder: 0.1}",
         "output: never",

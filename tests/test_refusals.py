@@ -60,7 +60,7 @@ def test_select_instead_of_a_branch_is_traced():
         (lambda: sh.Ball(motion=lambda t: math.cos(t)), sh.TraceError, "joint 'cam': the pose cannot be traced"),
         (lambda: sh.CustomJoint(1, lambda q, t: q[0]), sh.ModelError, "joint 'cam': the pose function must return a"),
         (lambda: sh.CustomJoint(1, lambda q, t: sh.Pose((q[0], 0, 0), [[1, q[0], 0], [0, 1, 0], [0, 0, 1]])), sh.ModelError,
-         "joint 'cam': the pose function returns no rotation matrix; build it with sharnir.Rotation"),
+         "joint 'cam': the pose function returns a matrix that is not a rotation; build it with sharnir.Rotation"),
         (lambda: sh.CustomJoint(2, lambda q, t: sh.Pose((q[0], 0, 0))), sh.ModelError,
          "joint 'cam': its 2 coordinates move the body in only 1 independent ways; leave out the idle ones"),
         (lambda: sh.CustomJoint(2, lambda q, t: sh.Pose((q[0] + q[1], 0, 0))), sh.ModelError, "joint 'cam': its 2 coordinates"),
@@ -119,9 +119,9 @@ def test_a_constraint_joint_is_driven_by_its_constraints():
 # --- methods ------------------------------------------------------------------------------------------------------------------
 def test_an_unknown_method_or_backend_lists_the_known_ones():
     m = add(sh.Revolute())
-    with pytest.raises(sh.MethodError, match=r"unknown method 'magic'; choose from 'auto', .*'separate'"):
-        sh.Dynamics(m, "magic")
-    with pytest.raises(sh.MethodError, match=r"unknown backend 'cobol'; choose from 'auto', .*'python'"):
+    with pytest.raises(sh.MethodError, match=r"unknown method 'newton'; the methods are 'auto', .*'separate'"):
+        sh.Dynamics(m, "newton")
+    with pytest.raises(sh.MethodError, match=r"unknown backend 'cobol'; the backends are 'auto', .*'python'"):
         sh.Dynamics(m, backend="cobol")
     with pytest.raises(sh.MethodError, match=r"Dynamics needs a sharnir.Model"):
         sh.Dynamics("pendulum")

@@ -66,7 +66,7 @@ def test_the_power_of_a_force_is_the_rate_of_its_work(fed):
 def test_unknown_names_are_answered_with_the_known_ones(free):
     for ask, says in (
         (lambda: free.coordinate("knee"), "'elbow'"), (lambda: free.point("leg"), "'hand'"),
-        (lambda: free.frame("tip"), "'grip'"), (lambda: free.force_power("wind"), "none"),
+        (lambda: free.frame("tip"), "'grip'"), (lambda: free.force_power("wind"), "no forces"),
         (lambda: free.plot("knee"), "'elbow'"), (lambda: free.reaction("knee"), "'elbow'"),
         (lambda: free.point("hand", (1.0, 2.0)), "point"),
     ):  # fmt: skip
@@ -90,7 +90,7 @@ def test_the_summary_says_what_matters(fed):
         "real time",
         "wrist turned at t = 0.1",
         "by drives",
-        "taken by",
+        "removed by",
         "balance",
     ):
         assert word in text

@@ -72,7 +72,7 @@ def test_states_by_name_are_states_by_number():
 @pytest.mark.parametrize(("options", "says"), [
     ({"duration": 0.0}, "duration"), ({"duration": "1"}, "duration"), ({"duration": np.nan}, "duration"),
     ({"output": 0.0}, "interval"), ({"output": -1.0}, "interval"), ({"output": "often"}, "output"), ({"output": []}, "empty"),
-    ({"output": [0.0, 2.0]}, "leave the run"), ({"output": [0.5, 0.2]}, "strictly"), ({"output": 1e-12}, "longer"),
+    ({"output": [0.0, 2.0]}, "exceed the run"), ({"output": [0.5, 0.2]}, "strictly"), ({"output": 1e-12}, "longer"),
     ({"every": -1}, "every"), ({"every": 1.5}, "every"), ({"integrator": "rk5"}, "'dop853'"), ({"integrator": "rk4"}, "step"),
     ({"integrator": "midpoint", "step": -0.1}, "step"), ({"integrator": "rk4", "step": "a"}, "step"), ({"step": 0.1}, "rtol"),
     ({"rtol": -1.0}, "tolerances"), ({"rtol": "a"}, "rtol"), ({"atol": [1.0, 2.0, 3.0]}, "atol"), ({"atol": "a"}, "atol"),

@@ -121,7 +121,7 @@ class Dynamics:
         return self.solver.constraint_rows()
 
     def iterations(self, q: State, v: State, tau: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None) -> np.ndarray:
-        """Report of an iterative method: (…, 2) number of iterations, and 1 where it had to factorise afresh."""
+        """Report of an iterative method: (…, 2) number of iterations, and 1 where it had to refactorise."""
         method = self.formulation.method
         if not method.iterates:
             raise MethodError(

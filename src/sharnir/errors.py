@@ -72,6 +72,8 @@ def unknown(what: str, name: object, names: Iterable[str], plural: str) -> str:
 def choices(name: object, names: Iterable[str], plural: str, limit: int = 12) -> str:
     """`did you mean 'elbow'? The joints are 'elbow', 'wrist'`."""
     names = list(names)
+    if not names:
+        return f"there are no {plural}"
     hint = suggestion(name, names)
     return f"{hint}{'The' if hint else 'the'} {plural} are {known(names, limit)}"
 

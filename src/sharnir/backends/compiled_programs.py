@@ -19,8 +19,8 @@ from .traced import TracedProgram, trace_program
 
 LIMIT = 20_000
 """Nodes of a graph beyond which loops take over. Straight-line code is two to three times as fast, but compiles for 2 s for one
-state and 4 s for a batch there, for every model anew and more than in proportion to its size; loops, the same for all
-models, compile once in a second (`python -m benchmarks limit`)."""
+state and 4 s for a batch there, again for every model, and superlinearly in its size; loops, the same for all models,
+compile once in a second (`python -m benchmarks limit`)."""
 
 BODIES = 500
 """Beyond this many bodies no graph fits the limit: none is tried."""

@@ -1,7 +1,7 @@
-"""Small functions by the thousand: machine code for each shape of function, run on all functions of that shape.
+"""Thousands of small functions: machine code for each shape of function, run on all functions of that shape.
 
-Nothing here grows with the number of functions but arrays: of one flat vector every function gathers what it reads, and what
-it answers is added at its places in another.
+Only arrays grow with the number of functions: each function gathers what it reads from one flat vector, and its results
+are added at its places in another.
 """
 
 from __future__ import annotations

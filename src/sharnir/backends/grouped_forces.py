@@ -43,7 +43,7 @@ class GroupedForces:
         return energy, power
 
     def excess(self, motion: Mapping[str, np.ndarray]) -> np.ndarray:
-        """(n, number of forces): power beyond what the stored energy gives back, what a force adds or takes."""
+        """(n, number of forces): power beyond the rate of the stored energy: what a force adds or removes."""
         return self._per_force(self.flat(motion), "excess")[0]
 
     def ground_power(self, motion: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -58,7 +58,7 @@ class GroupedForces:
         found = cancel.all(axis=0)
         forces = list(self.table.forces.values())
         for group in self.table.groups:
-            if group.shape.chooses:  # a user's function may behave otherwise elsewhere
+            if group.shape.chooses:  # a user's function may behave differently elsewhere
                 found[[k for k in group.force.ravel().tolist() if forces[k].has_function]] = False
         return found
 

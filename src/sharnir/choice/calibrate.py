@@ -22,7 +22,7 @@ Rows = list[tuple[np.ndarray, float]]
 """What there was to do, and how long it took."""
 
 PASSES = 5
-"""Through all models: a machine that is busy for a while spoils one of them, not the least of all."""
+"""Rounds through all models: a machine that is busy for a while spoils one round, not the minimum over all."""
 
 LARGEST_GRAPH = 12_000
 """Largest graph of a calibration, in nodes: larger ones take long to compile and add no information."""
@@ -79,7 +79,7 @@ def fitted(trials: list[Trial]) -> Calibration:
         batch=seconds["batch"].tolist(),
         loops={method: fit(rows).tolist() for (what, method), rows in found.items() if what == "loops"},
         habits={what: {m: habit(seconds[what], rows) for (w, m), rows in found.items() if w == what} for what in graphs},
-        spread={what: off(seconds[what], rows) for what, rows in graphs.items()},
+        spread={what: relative_error(seconds[what], rows) for what, rows in graphs.items()},
     )
 
 
@@ -117,7 +117,7 @@ class Trial:
 
 
 def fit(rows: Rows) -> np.ndarray:
-    """Seconds for each number of work, none negative, that come nearest to the times measured, each by its own measure."""
+    """Seconds for each number of work, none negative, that fit the measured times best, by relative error."""
     A = np.array([numbers / took for numbers, took in rows])
     size = np.linalg.norm(A, axis=0)
     size[size == 0.0] = 1.0
@@ -129,5 +129,6 @@ def habit(seconds: np.ndarray, rows: Rows) -> float:
     return float(np.exp(np.mean([np.log(took / (numbers @ seconds)) for numbers, took in rows])))
 
 
-def off(seconds: np.ndarray, rows: Rows) -> float:
+def relative_error(seconds: np.ndarray, rows: Rows) -> float:
+    """Root of the mean square of predicted over measured time less one."""
     return float(np.sqrt(np.mean([(numbers @ seconds / took - 1.0) ** 2 for numbers, took in rows])))

@@ -30,7 +30,7 @@ class Calibration:
     batch: list[float]
     loops: dict[str, list[float]]
     habits: dict[str, dict[str, float]] = field(default_factory=dict)
-    """By what straight-line code of a method takes longer than all methods would for the same work: "single" and "batch"."""
+    """The factor by which straight-line code of a method is slower than the fit over all methods: "single" and "batch"."""
     spread: dict[str, float] = field(default_factory=dict)
     """How far predictions are from the measurements they were fitted to: root of mean squares, relative."""
     format: int = FORMAT

@@ -1,6 +1,6 @@
 """Which method for a model: the choice behind method="auto".
 
-The methods that can be the fastest are traced on the model, what is left to do of each is counted, and the time that takes
+The methods that can be the fastest are traced on the model, the remaining work of each is counted, and its time
 is predicted with the calibration of the machine. Nothing is measured here: one calibration, one choice.
 """
 
@@ -55,7 +55,7 @@ def choose_method(programs: CompiledPrograms, model: Model) -> Choice:
         return Choice("composite", "coordinates are coupled: 'composite' is the compiled method that handles them")
     names = [name for name in FASTEST if applies(name, s)]
     calibration = current()
-    if s.nb > BODIES:  # nothing is traced: choosing anew costs less than a look into the cache
+    if s.nb > BODIES:  # nothing is traced: choosing again is cheaper than reading the cache
         return _by_loops(s, names, calibration)
     key = _key(programs, calibration)
     stored = programs.store.load("choice", key)
@@ -91,7 +91,7 @@ def _by_loops(s: Structure, names: list[str], calibration: Calibration) -> Choic
 
 
 def _choose_constrained(programs: CompiledPrograms, model: Model) -> Choice:
-    """With constraints the graphs contain the solution for the multipliers, which costs the same for all methods: few compete."""
+    """With constraints the graphs contain the solution for the multipliers, which costs the same for all: few candidates."""
     made, found = dict[str, ConstrainedEquations](), dict[str, tuple[float, float]]()
     calibration = current()
     for name in FASTEST_CONSTRAINED:
@@ -115,7 +115,7 @@ def _best(found: Predicted, how: str, calibration: Calibration) -> Choice:
     least = [min(times[k] for times in found.values()) for k in (0, 1)]
     order = sorted(found, key=lambda name: max(found[name][k] / least[k] for k in (0, 1)))
     shown = ", ".join(f"{name!r} {_shown(*found[name])}" for name in order)
-    return Choice(order[0], f"predicted for a state alone (in a batch), as {how}: {shown}; calibration: {calibration}")
+    return Choice(order[0], f"predicted time per state, alone (in a batch), as {how}: {shown}; calibration: {calibration}")
 
 
 def _shown(single: float, batch: float) -> str:

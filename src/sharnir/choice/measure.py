@@ -15,7 +15,7 @@ Call = tuple[Callable[[], None], int]
 """Something to be timed, and for how many states it works."""
 
 ROUND = 1e-4
-"""Seconds of one measurement: long beside the clock, short beside what else goes on in the machine."""
+"""Seconds of one measurement: long compared with the clock's resolution, short compared with disturbances by other processes."""
 
 
 def prepared(runner: Any, model: Model, batch: bool) -> Call:

@@ -11,9 +11,8 @@ from ..model.structure import Structure
 from ..trace import Symbol, needed
 
 GRAPH = ("call", "operations", "divisions", "functions", "path", "room")
-"""Of straight-line code. `path`: the longest chain of operations that wait for one another, in cycles: as long as it takes
-however much is done beside it. `room`: operations once more for every doubling beyond a thousand: what no longer fits
-registers and the nearest memory."""
+"""Of straight-line code. `path`: the critical path, in cycles: a lower bound however much runs in parallel.
+`room`: operations · log2(operations/1000): the cost of code that exceeds registers and the nearest caches."""
 
 LOOPS = ("call", "bodies", "motions", "axes", "pairs", "triples", "square", "cube")
 """Of loops. `motions`: elementary ones, of all joints. `pairs`: of an axis with those on its way to the base; `triples`
@@ -21,7 +20,7 @@ likewise; `square`, `cube`: of the freedoms."""
 
 _CYCLES = {"add": 4, "sub": 4, "mul": 4, "div": 13, "sqrt": 20, "neg": 1, "select": 2, "abs": 1, "less": 3, "less_equal": 3}
 _FUNCTION = 40
-"""Cycles until a result is there, of recent processors; a function is some ten operations in a row."""
+"""Latencies in cycles on recent processors; a function is some ten dependent operations."""
 
 _ARITHMETIC = {"add", "sub", "mul"}
 

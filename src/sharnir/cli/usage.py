@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
-from ..errors import SharnirError, known
+from ..errors import SharnirError, unknown
 
 INTERRUPTED = 130
 """What a shell expects of a program that Ctrl-C ended."""
@@ -32,7 +32,7 @@ def check_usage(option: str, check: Callable[[Value], object], value: Value) -> 
 def check_name(option: str, name: str, names: Iterable[str]) -> None:
     names = list(names)
     if name not in names:
-        raise UsageError(option, f"unknown {name!r}; choose from {known(names, 20)}")
+        raise UsageError(option, unknown(repr(name), name, names, "choices"))
 
 
 def check_file(option: str, path: Path, suffixes: tuple[str, ...] = ()) -> None:

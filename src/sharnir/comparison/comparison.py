@@ -106,7 +106,7 @@ class Comparison:
         for row in self.rows:
             if (row.method, row.backend) == (method, backend):
                 return row
-        raise MethodError(f"no row {method!r} on {backend!r}; there are {known(r.label for r in self.rows)}")
+        raise MethodError(f"no row {method!r} on {backend!r}; the rows are {known(r.label for r in self.rows)}")
 
     def rank(self) -> None:
         """Timed rows by the time of one state, the others after them in their order."""
@@ -118,6 +118,9 @@ class Comparison:
         from .table import WIDTH, measurements
 
         return measurements(self).rich(WIDTH)
+
+    def __repr__(self) -> str:
+        return f"Comparison({self.model['name']!r}, {len(self.rows)} rows, {self.status})"
 
     def __str__(self) -> str:
         from .table import text

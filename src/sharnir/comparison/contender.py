@@ -191,7 +191,7 @@ class Contender:
 
 
 def contenders(methods: list[Method], backends: list[str], closed: bool) -> list[Contender]:
-    """Every method on every backend that was asked for. A form of the equations solved by SciPy or NumPy has only that one."""
+    """Every method on every requested backend. A form of the equations solved by SciPy or NumPy has only that one."""
     out = []
     for method in methods:
         form = "dense" if closed and method.constrains == "form" else "sparse" if method.is_sparse_form else ""

@@ -9,7 +9,7 @@ from time import perf_counter
 
 from ..backends.compiled_programs import LIMIT
 from ..dynamics import Dynamics
-from ..errors import MethodError, ModelError, SingularError, known
+from ..errors import MethodError, ModelError, SingularError, known, unknown
 from ..machine import machine
 from ..model.garbage import no_collection
 from ..model.model import Model
@@ -101,13 +101,13 @@ def _names(given: str | Iterable[str] | None, there: Iterable[str], what: str) -
     names = list(there)
     if given is None:
         return names
-    asked = [given] if isinstance(given, str) else list(given)
-    for name in asked:
+    requested = [given] if isinstance(given, str) else list(given)
+    for name in requested:
         if name not in names:
-            raise MethodError(f"unknown {what} {name!r}; choose from {known(names, 20)}")
-    if not asked:
+            raise MethodError(unknown(f"{what} {name!r}", name, names, f"{what}s"))
+    if not requested:
         raise MethodError(f"no {what} was named; choose from {known(names, 20)}")
-    return [name for name in names if name in asked]
+    return [name for name in names if name in requested]
 
 
 def _find_automatic_choice(model: Model, result: Comparison) -> None:

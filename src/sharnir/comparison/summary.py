@@ -87,7 +87,7 @@ def footnotes(c: Comparison) -> list[str]:
     if any(row.auto for row in rows):
         out.append("*  the choice of method='auto'.")
     if any(row.gives != "q̈" for row in rows):
-        out.append("(ṗ)  gives no accelerations: timed are velocities from momenta and momentum rates; never called best.")
+        out.append("(ṗ)  gives no accelerations: its time is that of velocities and momentum rates; never called best.")
     if any(row.iterates for row in rows):
         step = c.settings["step"]
         out.append(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .row import Row, Spread
 
 WIDTH = 140
-"""Characters of a line, where no terminal says."""
+"""Characters of a line where there is no terminal."""
 COLOURS = {"llvm": "cyan", "loops": "green", "python": "yellow", "sparse": "magenta", "dense": "magenta"}
 NAMES = 3
 """The first columns, which name a row."""

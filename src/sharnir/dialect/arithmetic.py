@@ -1,6 +1,6 @@
 """Arithmetic on the values of a function that is being compiled: one lane or several, integers, numbers, complex numbers.
 
-What is known is worked out here. With `exact` arithmetic nothing else is simplified or reordered, and results have the
+Known values are evaluated at compile time. With `exact` arithmetic nothing else is simplified or reordered, and results have the
 bits of the interpreter; without, a product with a known zero is zero, as when the text is traced, and LLVM may reorder.
 A division by zero gives inf or nan, as in compiled code everywhere.
 """
@@ -34,7 +34,7 @@ class Options:
     branches: bool = False
     """Whether branches may depend on numbers, which then cannot be lanes."""
     inline: int = 300
-    """Functions with more nodes than this, those they call included, stay functions."""
+    """Functions with more nodes than this, those they call included, are not inlined."""
     vectorize: bool = False
     """Whether LLVM's loop vectoriser runs: longer to compile."""
 

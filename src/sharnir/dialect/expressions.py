@@ -68,9 +68,7 @@ class Expressions:
         space = self.function.__globals__
         found = space[node.id] if node.id in space else getattr(builtins, node.id, None)
         if found is None:
-            raise Mismatch(
-                f"{node.id!r} is nowhere defined before; functions are {', '.join(ops.__all__)} and those of the module"
-            )
+            raise Mismatch(f"{node.id!r} is not defined here; the functions are {', '.join(ops.__all__)} and those of the module")
         if node.id not in space and found not in _BUILTINS:
             better = "; the length of an array is x.shape[0]" if node.id == "len" else ""
             raise Mismatch(f"{node.id!r} is not in the dialect{better}")
@@ -126,7 +124,7 @@ class Expressions:
         return at
 
     def place(self, array: ArrayValue, at: tuple[Any, ...]) -> tuple[ArrayValue, str]:
-        """What is left of an array behind some indices, and where it begins."""
+        """The subarray at some indices, and its address."""
         if any(isinstance(k, int) and k < 0 for k in at):
             raise Mismatch("a negative index: arrays are counted from their beginning")
         if len(at) > len(array.shape):
@@ -168,7 +166,7 @@ class Expressions:
             return self.a.negative(x)
         if isinstance(node.op, ast.Not):
             return self.a.negated(x)
-        raise Mismatch(f"the operator {type(node.op).__name__} is not of the dialect")
+        raise Mismatch(f"the operator {type(node.op).__name__} is not in the dialect")
 
     def value_Compare(self, node: ast.Compare) -> Any:
         last = self.value(node.comparators[0])
@@ -182,7 +180,7 @@ class Expressions:
         return out
 
     def value_BoolOp(self, node: ast.BoolOp) -> Any:
-        """What need not be looked at is not: its place may not exist."""
+        """Short-circuits: an operand that is not needed is not evaluated, since its address may be invalid."""
         join, stops = (self.a.both, False) if isinstance(node.op, ast.And) else (self.a.either, True)
         out = self._condition(node.values[0])
         for part in node.values[1:]:
@@ -237,7 +235,7 @@ class Expressions:
         return self._met(arms[0], arms[1], [yes.last, no.last])
 
     def _settled(self, x: Any, other: Any) -> Any:
-        """A value as LLVM's, of the kind that it and the other one can both be."""
+        """A value as LLVM's, converted to the common kind of it and the other one."""
         if isinstance(x, tuple) and isinstance(other, tuple) and len(x) == len(other):
             return tuple(self._settled(p, q) for p, q in zip(x, other, strict=True))
         if is_integer(x) and is_integer(other):
@@ -245,7 +243,7 @@ class Expressions:
         return Number(self.a.number(x), self.w.lanes > 1)
 
     def _met(self, x: Any, y: Any, labels: list[str]) -> Any:
-        """Where two ways meet."""
+        """The value where two branches join."""
         if isinstance(x, tuple):
             return tuple(self._met(p, q, labels) for p, q in zip(x, y, strict=True))
         kind = "i64" if isinstance(x, Integer) else self.w.T
@@ -336,7 +334,7 @@ def _is_constant(x: Any) -> bool:
 
 
 _EFFECTS = ("load ", "store ", "call ", "br ", "sdiv ", "srem ", "fptosi ")
-"""Instructions that change something, may not be carried out, or have no value for what they are not meant for."""
+"""Instructions that have side effects, may be skipped, or are undefined for some arguments."""
 
 
 @dataclass(frozen=True)

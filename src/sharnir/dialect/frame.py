@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from .compiler import Function
 
 UNROLLED = 16
-"""Turns of a loop that are written out where their number is known …"""
+"""The most iterations of a loop that are unrolled where their number is known …"""
 
 UNROLLED_NODES = 600
-"""… and nodes of the text they become."""
+"""… and the most syntax nodes they may become."""
 
 
 @dataclass(frozen=True)
-class _Ring:
+class _OpenLoop:
     """A loop that is being compiled: where it goes on and ends, and what names are bound to on the ways into and out of it."""
 
     again: str
@@ -42,7 +42,7 @@ class Frame(Names):
         self.function, self.tree = function, syntax(function)
         self.direct, self.assigned = direct_names(function), assigned_names(function)
         super().__init__()
-        self._loops: list[_Ring] = []
+        self._loops: list[_OpenLoop] = []
         self._result: Any = None
         self._exit = ""
         self._returned = False
@@ -82,7 +82,7 @@ class Frame(Names):
             except Mismatch as error:
                 raise refuse(self.function, statement, str(error)) from None
             if self.w.here == "dead":
-                break  # nothing behind it is reached
+                break  # what follows is unreachable
 
     def do_Pass(self, node: ast.Pass) -> None:
         return
@@ -91,7 +91,7 @@ class Frame(Names):
         if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             return
         if not isinstance(node.value, ast.Call):
-            raise Mismatch("an expression whose value is lost")
+            raise Mismatch("an expression whose value is not used")
         self.value(node.value)
 
     def do_Return(self, node: ast.Return) -> None:
@@ -117,7 +117,7 @@ class Frame(Names):
 
     def do_AugAssign(self, node: ast.AugAssign) -> None:
         target = node.target
-        if isinstance(target, ast.Subscript):  # the place is worked out once
+        if isinstance(target, ast.Subscript):  # the address is computed once
             array, place = self.element(target)
             value = self.a.binary(type(node.op), self.load(array, place), self.value(node.value))
             self.put(array, place, value)
@@ -181,7 +181,7 @@ class Frame(Names):
         return True
 
     def _dead(self) -> None:
-        """Nothing that follows in this list of statements is reached."""
+        """What follows in this list of statements is unreachable."""
         self.w.block("dead")
         self.w.lines.pop()
 
@@ -191,7 +191,7 @@ class Frame(Names):
         head, body, end = self.w.label(), self.w.label(), self.w.label()
         self.w.line(f"br label %{head}")
         self.w.block(head)
-        ring = self._enter(head, end)
+        loop = self._enter(head, end)
         test = self.condition(node.test, "a loop")
         if isinstance(test, bool) and not test:
             self.w.line(f"br label %{end}")
@@ -201,28 +201,28 @@ class Frame(Names):
             self.block(node.body)
             if self.w.here != "dead":
                 self.w.line(f"br label %{head}")
-        self._leave(ring, node)
+        self._leave(loop, node)
         if test is True and not _breaks(node):
             self._dead()
         else:
             self.w.block(end)
 
-    def _enter(self, again: str, end: str) -> _Ring:
-        self._loops.append(_Ring(again, end, dict(self.names), [], self.reads))
+    def _enter(self, again: str, end: str) -> _OpenLoop:
+        self._loops.append(_OpenLoop(again, end, dict(self.names), [], self.reads))
         self.reads = set()
         return self._loops[-1]
 
-    def _leave(self, ring: _Ring, node: ast.AST) -> None:
+    def _leave(self, loop: _OpenLoop, node: ast.AST) -> None:
         """What a name is bound to must not depend on the number of iterations, where it is used afterwards."""
         self._loops.pop()
         for name, now in list(self.names.items()):
-            first = ring.at_entry.get(name, now)
+            first = loop.at_entry.get(name, now)
             if first is not now and (name, id(first)) in self.reads:
                 rule = f"{name!r} is {described(first)} when the loop begins and {described(now)} in the next iteration"
                 raise refuse(self.function, node, rule)
-            if first is not now or any(ways.get(name, now) is not now for ways in ring.left):
+            if first is not now or any(ways.get(name, now) is not now for ways in loop.left):
                 self.names[name] = Unclear()
-        self.reads |= ring.reads
+        self.reads |= loop.reads
 
     def do_Continue(self, node: ast.Continue) -> None:
         self._jump(self._loops[-1].again)
@@ -283,11 +283,11 @@ class Frame(Names):
         k = self.read(count)
         going = w.let(f"icmp {'slt' if step > 0 else 'sgt'} i64 {k.name}, {limit}")
         w.line(f"br i1 {going}, label %{body}, label %{end}")
-        ring = self._enter(more, end)
+        loop = self._enter(more, end)
         w.block(body)
         self.write(variable, k)
         self.block(node.body)
-        self._leave(ring, node)
+        self._leave(loop, node)
         if w.here != "dead":
             w.line(f"br label %{more}")
         w.block(more)

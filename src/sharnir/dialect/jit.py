@@ -87,9 +87,9 @@ _in_use: WeakValueDictionary[tuple[str, str], Compiled] = WeakValueDictionary()
 
 
 def object_code(text: str, vectorize: bool = False) -> bytes:
-    """Machine code of a module. What comes here is simplified already, so the shortest useful list of passes will do;
-    what matters (fusing, scheduling, registers) happens in the code generator. Pairs of numbers far apart (SLP) are never
-    looked for: slower, and long to find."""
+    """Machine code of a module. What comes here is simplified already, so the shortest useful list of passes is enough;
+    what matters (fusing, scheduling, registers) happens in the code generator. The SLP vectoriser is left out: its code
+    is slower, and it takes long."""
     module = llvm.parse_assembly(text)
     module.verify()
     target = machine()

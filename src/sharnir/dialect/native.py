@@ -22,7 +22,7 @@ from .source import texts
 
 
 class Native:
-    """A native function and its list of arguments. Lives as long as anything that calls it keeps it."""
+    """A native function and its list of arguments. Whatever calls it must hold a reference to it."""
 
     __slots__ = ("_alive", "_call", "_descriptor", "address", "arrays", "call_with_gil", "place")
 

@@ -1,4 +1,4 @@
-"""Values as parameters and results of a function that stays one: a pattern without LLVM's names, and the names by themselves."""
+"""Values as parameters and results of a function that is not inlined: a pattern without LLVM's names, and those names."""
 
 from __future__ import annotations
 

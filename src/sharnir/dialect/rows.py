@@ -1,4 +1,4 @@
-"""Small work on arrays between native functions, so that Python has no part in it: copied, added, gathered, looked at."""
+"""Small operations on arrays between native functions, without Python: copy, add, gather, scatter, check for finite numbers."""
 
 from typing import NamedTuple
 

@@ -74,7 +74,7 @@ def _special(node: ast.AST, numbers: bool) -> str:
             what = "a string" if isinstance(value, (str, bytes)) else repr(value)
             return f"{what} as a value: values are numbers and tuples of numbers"
         case ast.Expr(value=value) if not isinstance(value, ast.Call) and type(value).__name__ not in FORBIDDEN:
-            return "an expression whose value is lost"
+            return "an expression whose value is not used"
         case ast.Call(keywords=[_, *_]):
             return "a keyword argument"
         case ast.Call(func=func) if not isinstance(func, ast.Name):

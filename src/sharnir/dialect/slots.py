@@ -36,7 +36,7 @@ class Slot:
 
 
 class Unclear:
-    """A name that means different things on different ways through the function."""
+    """A name that is bound to different kinds of values on different paths through the function."""
 
 
 class Names(Expressions):
@@ -51,7 +51,7 @@ class Names(Expressions):
         self.reads: set[tuple[str, int]] = set()  # names, and what they were bound to, that were read in the present loop
 
     def store(self, name: str, value: Any) -> None:
-        """A name that holds something else from here on. Where ways meet on which it holds different things, it is Unclear."""
+        """Bind a name to a value from here on. Where paths join on which its kinds differ, it becomes Unclear."""
         if name in self.direct or not self.storable(value):
             self.names[name] = value
             return
@@ -104,7 +104,7 @@ class Names(Expressions):
             found = self.names[node.id]
             self.reads.add((node.id, id(found)))
             if isinstance(found, Unclear):
-                raise refuse(self.function, node, f"{node.id!r} means one thing on one way to here and another on another")
+                raise refuse(self.function, node, f"{node.id!r} has different kinds of values on different paths to here")
             return found if node.id in self.direct else self.read(found)
         if node.id in self.assigned:
             raise refuse(self.function, node, f"{node.id!r} is read before it is assigned")

@@ -26,10 +26,10 @@ def _size(part: Any, sizes: Mapping[str, int]) -> int:
 
 
 def allocate(group: Any, sizes: Mapping[str, int], make: Callable[[tuple[int, ...]], Any] | None = None, lanes: int = 1) -> Any:
-    """A group of arrays (groups within groups too), numbers filled with nan (where there are not
-    too many) so that what is not written shows.
+    """A group of arrays (groups within groups too). Numbers are filled with nan, unless there are very many, so that an
+    element that is read before it is written shows.
 
-    `make` makes arrays of numbers of another kind. With several lanes numbers get an axis more, the last one.
+    `make` makes arrays of numbers of another kind. With several lanes, arrays of numbers have one more axis, the last.
     """
     if not issubclass(group, Array):
         return group(*[allocate(part, sizes, make, lanes) for part in group.__annotations__.values()])
@@ -42,11 +42,11 @@ def allocate(group: Any, sizes: Mapping[str, int], make: Callable[[tuple[int, ..
 
 
 LARGE = 1 << 20
-"""Numbers from which on an array is not filled: to touch its memory takes longer than to work in it once."""
+"""Size from which on an array is not filled: touching all its memory takes longer than using it once."""
 
 
 def _aligned(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    """An array that begins where a cache line does, so that vectors of lanes do not lie across two."""
+    """An array aligned to a cache line, so that no vector of lanes crosses one."""
     size = prod(shape) * (2 if dtype is complex else 1)
     block = np.empty(size + 8)
     start = -(block.ctypes.data // 8) % 8

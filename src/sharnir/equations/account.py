@@ -1,4 +1,4 @@
-"""The energy account on loops: the power of every cause that feeds or takes energy as native code, for models of any size."""
+"""The energy account on loops: the power of every cause that adds or removes energy as native code, for models of any size."""
 
 from __future__ import annotations
 

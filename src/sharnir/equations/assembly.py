@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import AssemblyError, ModelError, known
+from ..errors import AssemblyError, ModelError, choices
 from ..model.model import Model
 from ..model.states import check_state
 from .constraint_table import ConstraintTable, table_of
@@ -149,4 +149,4 @@ def check_fixed(model: Model, fixed: Sequence[str]) -> None:
     names = [j.name for j in model.joints]
     for joint in fixed:
         if joint not in names:
-            raise ModelError(f"no joint {joint!r} to keep fixed; the joints are {known(names)}")
+            raise ModelError(f"no joint {joint!r} to hold fixed; {choices(joint, names, 'joints')}")

@@ -1,4 +1,4 @@
-"""The rate of change of the state as one graph, q̇, v̇ and the power of each cause that feeds or takes energy; compiled."""
+"""The rate of change of the state as one graph, q̇, v̇ and the power of each cause that adds or removes energy; compiled."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TracedDerivative:
 
     traced: TracedProgram
     causes: tuple[str, ...]
-    """What feeds or takes energy: "drives", forces by name without the conservative ones, "tau"."""
+    """What adds or removes energy: "drives", forces by name without the conservative ones, "tau"."""
 
 
 class CompiledDerivative:

@@ -20,8 +20,8 @@ PROJECTION = "projection"
 DECAYING = {"baumgarte": 2, "ggl": 1}
 """Choices whose equations have coefficients of decay, and how many: 2α and β²; κ."""
 TIME_CONSTANT = 0.2
-"""Of the decay, relative to the time in which the motion changes: faster, and the errors within a step, where constraints are
-not met yet, are fed back too (docs/theory/loops.md has the measurement)."""
+"""Of the decay, relative to the time scale of the motion. A faster decay would also feed back the errors of the stages, where
+the constraints are not yet satisfied (measured in docs/theory/loops.md)."""
 DECAY_PER_STEP = 0.5
 """The largest decay over a step, where steps are fixed."""
 MAX_DECAY_PER_STEP = {"rk4": 2.5, "euler": 0.8, "midpoint": 0.8}

@@ -25,7 +25,7 @@ def orthogonal_by_blocks(A: np.ndarray) -> np.ndarray:
 
 
 def tangent_by_blocks(Z: np.ndarray) -> np.ndarray:
-    """A (6×n) from Z: the relation between the two is its own mirror image."""
+    """A (6×n) from Z: the relation between the two is symmetric."""
     return orthogonal_by_blocks(Z)
 
 

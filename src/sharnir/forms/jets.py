@@ -27,7 +27,7 @@ def vee(matrix: np.ndarray) -> np.ndarray:
 
 
 def identities(n: int) -> np.ndarray:
-    """(n, 3, 4, 4): n motions that are no motion."""
+    """(n, 3, 4, 4): n bodies at rest in the identity pose."""
     out = np.zeros((n, 3, 4, 4))
     out[:, 0] = np.eye(4)
     return out

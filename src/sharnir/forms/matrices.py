@@ -41,6 +41,9 @@ class Matrices(Kinematics):
         super().__init__(model, q, v, t, sparse)
         self._prescribed = check_wrenches(model, wrenches)
 
+    def __repr__(self) -> str:
+        return f"Matrices({self.model.name!r}, t={self.t:g}: {self.N} bodies, {self.n} freedoms)"
+
     # --- forces -----------------------------------------------------------------------------------------------------------
     @cached_property
     def _forces(self) -> tuple[np.ndarray, np.ndarray]:

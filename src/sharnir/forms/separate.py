@@ -36,7 +36,7 @@ def solve(m: Matrices, tau: np.ndarray) -> Solution:
 def articulated_inertias(m: Matrices) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """M_i^A and U_i of every body, from the leaves inward; SingularError where a joint moves no mass.                  (D3)"""
     MA, U = [M.copy() for M in m.M_blocks], [np.zeros((0, 0))] * m.N
-    carried = np.array([np.trace(M) for M in MA])  # the scale by which the inertia of a joint counts as zero
+    carried = np.array([np.trace(M) for M in MA])  # scale below which the inertia of a joint counts as zero
     for i in range(m.N - 1, -1, -1):
         A, C, k = m.A_blocks[i], m.C[i], m.k[i]
         U[i] = joint_inertia(m, i, MA[i], carried[i])
@@ -47,15 +47,17 @@ def articulated_inertias(m: Matrices) -> tuple[list[np.ndarray], list[np.ndarray
 
 
 def joint_inertia(m: Matrices, i: int, MA: np.ndarray, scale: float) -> np.ndarray:
-    """U_i = A_iᵀM_i^A A_i + D_i, the inertia that joint i feels; refused where it feels none."""
+    """U_i = A_iᵀM_i^A A_i + D_i, the inertia seen by joint i; SingularError where it is zero."""
     A = m.A_blocks[i]
     U = A.T @ MA @ A + np.diag(m.rotor_blocks[i])
     felt = np.linalg.eigvalsh(U)
     if U.size and not felt[0] > 1e-13 * scale * np.abs(A).max() ** 2:
         joint = m.structure.placed[i]
+        or_cut = ", or cut it in place of another joint of its loop: add_joint(…, cut=True)" if m.model.closing_joints else ""
         raise SingularError(
             f"joint {joint.name!r} moves no mass: nothing with inertia about its {'axis' if joint.nv == 1 else 'axes'} hangs "
             f"on it (body {m.structure.bodies[i].name!r} and what it carries); give that body mass or inertia, or weld the joint"
+            f"{or_cut}"
         )
     return U
 

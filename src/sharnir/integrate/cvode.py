@@ -1,4 +1,4 @@
-"""CVODE of SUNDIALS, by scikit-sundae: an independent witness, step by step from Python. Optional.
+"""CVODE of SUNDIALS, by scikit-sundae: an independent check, step by step from Python. Optional.
 
 Events are found by CVODE itself. A projection is applied to what is written out, not to the state inside CVODE.
 """

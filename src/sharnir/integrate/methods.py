@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import MethodError, known
+from ..errors import MethodError, unknown
 from ..reporting.table import PrintedList
 from .stepping.adams import AdamsMemory, adams
 from .stepping.dop853 import DOP853_SIZES, DOP853_TABLEAU, dop853
@@ -137,7 +137,7 @@ _TABLE = [
         True,
         False,
         "SUNDIALS",
-        "an independent witness; needs sharnir[sundials]",
+        "an independent check; needs sharnir[sundials]",
     ),
     Integrator(
         "cvode-bdf",
@@ -146,7 +146,7 @@ _TABLE = [
         True,
         True,
         "SUNDIALS",
-        "an independent witness for stiff problems; needs sharnir[sundials]",
+        "an independent check for stiff problems; needs sharnir[sundials]",
     ),
 ]
 
@@ -155,7 +155,7 @@ INTEGRATORS: dict[str, Integrator] = {method.name: method for method in _TABLE}
 
 def integrator(name: str) -> Integrator:
     if name not in INTEGRATORS:
-        raise MethodError(f"unknown integrator {name!r}; there are {known(INTEGRATORS, 20)}")
+        raise MethodError(unknown(f"integrator {name!r}", name, INTEGRATORS, "integrators"))
     return INTEGRATORS[name]
 
 

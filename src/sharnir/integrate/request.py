@@ -1,4 +1,4 @@
-"""The arguments of a run, checked: every mistake is named before anything runs."""
+"""The arguments of a run, checked: every error is reported before anything runs."""
 
 from __future__ import annotations
 
@@ -56,21 +56,21 @@ class Request:
         if not isinstance(atol, float) and np.ndim(atol) and np.shape(atol) != (system.n,):
             raise StateError(f"atol: expected a number or ({system.n},), got {np.shape(atol)}")
         if not (isfinite(t0) and isfinite(t1)):
-            raise StateError(f"the run must have a beginning and an end, got t0 = {t0}, t1 = {t1}")
+            raise StateError(f"t0 and t1 must be finite and differ, got t0 = {t0}, t1 = {t1}")
         if method.adaptive:
             if step is not None:
                 raise MethodError(f"{method.name!r} chooses its own steps: give rtol and atol, not `step`")
             tightest = float(atol) if isinstance(atol, (float, int)) else np.min(np.asarray(atol, dtype=float), initial=np.inf)
             if not rtol >= 0.0 or not tightest >= 0.0:
-                raise MethodError("tolerances are not negative")
+                raise MethodError("rtol and atol must not be negative")
             if rtol < 1e-15 and not tightest > 0.0:
                 raise MethodError("with rtol = 0 every atol must be positive")
         elif step is None or not 0.0 < step < np.inf:
             raise MethodError(f"{method.name!r} needs a positive `step`, got {step!r}")
         if not max_step > 0.0 or (first_step is not None and not first_step > 0.0):
-            raise MethodError("max_step and first_step are positive, whichever way the run goes")
+            raise MethodError("max_step and first_step must be positive, also in a run backward in time")
         if every < 0 or looks < 1:
-            raise MethodError(f"`every` is at least 0 and `looks` at least 1, got {every} and {looks}")
+            raise MethodError(f"`every` must be at least 0 and `looks` at least 1, got {every} and {looks}")
         events = list(events) or [Event() for _ in range(system.n_events)]
         if len(events) != system.n_events:
             raise StateError(f"the system has {system.n_events} event functions, got {len(events)} events")
@@ -100,5 +100,5 @@ def _checked_times(times: ArrayLike | None, t0: float, t1: float) -> np.ndarray:
     if not np.isfinite(t).all() or (np.diff(t) * sign <= 0.0).any():
         raise StateError("`times` must run strictly from t0 to t1")
     if (t[0] - t0) * sign < 0.0 or (t1 - t[-1]) * sign < 0.0:
-        raise StateError(f"`times` from {t[0]:g} to {t[-1]:g} leave the run from {t0:g} to {t1:g}")
+        raise StateError(f"`times` from {t[0]:g} to {t[-1]:g} exceed the run from {t0:g} to {t1:g}")
     return t

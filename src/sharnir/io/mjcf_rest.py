@@ -10,6 +10,7 @@ from ..model.import_report import ImportReport
 from ..model.model import Model
 from ..model.pose import Pose
 from ..model.visual import Visual
+from ..reporting.formats import plural
 from .mjcf_bodies import body_label, pose_of
 from .mjcf_compile import import_mujoco, is_disabled
 from .mjcf_source import Source
@@ -37,7 +38,7 @@ def add_visuals(model: Model, compiled: Any, carriers: Mapping[int, Carrier], so
     if compiled.ngeom:
         report.kept(f"geoms ({compiled.ngeom})", str(source.path), "for viewing")
     if touching or compiled.npair:
-        report.ignored(f"contacts of {touching} geoms", str(source.path), "bodies pass through each other")
+        report.ignored(f"contacts of {plural(touching, 'geom')}", str(source.path), "bodies pass through each other")
 
 
 def _sizes(kind: str, size: list[float]) -> tuple[float, ...]:

@@ -6,7 +6,7 @@ A joint is a short sequence of elementary motions, each moving the next frame re
     SLIDE  a shift along z by slide·x;  TURN  a turn about z by turn·x;  SCREW  both  (x free or driven in time)
     BALL   a turn by a quaternion, speeds = angular velocity in the moved axes
     FREE   position and quaternion, speeds = velocity of the origin and angular velocity, both in the moved axes
-    GIVEN  a motion worked out beforehand from the user's own functions: values are read from a list
+    GIVEN  a motion computed beforehand from the user's own functions: values are read from a list
 
 They are chained by the same rule as bodies are (J1), so that a joint of any shape leaves here as
 pose, columns of A, relative velocity and the part of the relative acceleration that is free of accelerations.

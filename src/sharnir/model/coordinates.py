@@ -8,6 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from ..errors import StateError
+from ..reporting.formats import plural
 from ..types import FloatArray, State
 from .joints import Joint
 from .placed_joint import PlacedJoint, by_type
@@ -52,7 +53,7 @@ def filled(values: State, default: FloatArray, where: Callable[[str], slice], wh
         except (TypeError, ValueError):
             raise StateError(f"{what} of joint {joint!r}: expected numbers, got {value!r}") from None
         if given.shape != part.shape:
-            raise StateError(f"{what} of joint {joint!r}: expected {part.size} numbers, got {given.size}")
+            raise StateError(f"{what} of joint {joint!r}: expected {plural(part.size, 'number')}, got {given.size}")
         part[:] = given
     return default
 

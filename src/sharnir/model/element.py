@@ -75,7 +75,7 @@ def _described(cls: Any) -> tuple[Described, ...]:
 
 @dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(element_field,))
 def element(tag: str = "") -> Callable[[type[T]], type[T]]:
-    """Decorator of a subclass of `Element`; `tag` is the word behind `type:` in files."""
+    """Decorator of a subclass of `Element`; `tag` is its `type` in files."""
 
     def decorate(cls: type[T]) -> type[T]:
         made: Any = dataclass(frozen=True, eq=False, repr=False, init="__init__" not in vars(cls))(cls)

@@ -55,7 +55,7 @@ class ImportReport:
     def _add(self, entry: Entry) -> None:
         if self.strict and (entry.warning or entry.verdict in ("approximated", "ignored")):
             raise FormatError(
-                f"{self.source}: {entry.where}: {entry.what} would be {entry.verdict}"
+                f"{self.source}: {'' if entry.where == self.source else f'{entry.where}: '}{entry.what} would be {entry.verdict}"
                 f"{f' ({entry.why})' if entry.why else ''}; strict=True refuses that, strict=False reports it"
             )
         self.entries.append(entry)

@@ -183,7 +183,7 @@ class Model:
         if not cut and (other := self._joined.setdefault(pair(parent, child), placed)) is not placed:
             raise ModelError(
                 f"{label}: {parent!r} and {child!r} are joined already, by {other.name!r}; "
-                "if a second joint is meant to close a loop between them, say cut=True"
+                "if a second joint is meant to close a loop between them, give it cut=True"
             )
         self._joint_names[name] = len(self._joints)
         self._joints.append(placed)
@@ -279,7 +279,7 @@ class Model:
 
     @property
     def structure(self) -> Structure:
-        """The model as arrays; made anew when the model is read after a change."""
+        """The model as arrays; rebuilt when the model is read after a change."""
         if self._structure is None:
             with no_collection():
                 if self.tree.closing:

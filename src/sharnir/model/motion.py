@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..errors import ModelError, known
+from ..errors import ModelError, no_such
 from ..kernels.algebra import add, cross, dot, mtv, mv
 from ..trace import Graph, Number, Symbol
 from .body import GROUND
@@ -138,7 +138,7 @@ class Motion:
         """A parameter of the model."""
         names = list(self.structure.parameters)
         if name not in names:
-            raise ModelError(f"no parameter {name!r}; the parameters are {known(names)}: Model.add_parameter")
+            raise ModelError(f"{no_such('parameter', name, names)}; add it with Model.add_parameter")
         return self._input("parameter", names.index(name))
 
     # --- pushing ----------------------------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ class Motion:
         if name == GROUND:
             return 0
         if name not in self.structure.body_number:
-            raise ModelError(f"no body {name!r}; the bodies are {known([GROUND, *self.structure.body_number])}")
+            raise ModelError(no_such("body", name, [GROUND, *self.structure.body_number], "bodies"))
         return self.structure.body_number[name] + 1
 
     def _joint(self, name: str) -> Any:

@@ -73,23 +73,25 @@ class Rotation:
         """Nine numbers row by row, or a 3×3 array."""
         flat = _flatten(entries)
         if len(flat) != 9:
-            raise ModelError(f"rotation: expected 3×3 numbers, got {len(flat)}")
+            raise ModelError(
+                f"rotation: expected a sharnir.Rotation, a quaternion (w, x, y, z) or 3×3 numbers, got {len(flat)} numbers"
+            )
         self.entries = flat
         if all(is_float(x) for x in flat):
             _check_orthonormal(flat)
 
     @staticmethod
     def about(axis: Axis, angle: Number) -> Rotation:
-        """A turn by `angle` (radians) about a unit axis."""
+        """The rotation by `angle` (radians) about a unit axis."""
         aligned = Rotation.align_z(unit_axis(axis, "rotation"))
         turn = Rotation._made(algebra.transpose(algebra.cosines_z(cos(angle), sin(angle))))
         return aligned @ turn @ aligned.T
 
     @staticmethod
     def quaternion(w: Number, x: Number, y: Number, z: Number) -> Rotation:
-        """The turn of a quaternion (w x y z); any length but zero will do."""
+        """The rotation of a quaternion (w x y z); of any length but zero."""
         if all(is_float(v) for v in (w, x, y, z)) and w * w + x * x + y * y + z * z == 0.0:
-            raise ModelError("rotation: a quaternion of length zero means no rotation at all; the identity is (1, 0, 0, 0)")
+            raise ModelError("rotation: a quaternion of length zero is not a rotation; the identity is (1, 0, 0, 0)")
         return Rotation._made(algebra.transpose(algebra.cosines_quaternion(w, x, y, z)))
 
     @staticmethod
@@ -155,7 +157,10 @@ class Rotation:
 
 
 class Pose:
-    """Where a frame is: the position of its origin and the rotation of its axes, both seen from another frame."""
+    """Where a frame is: the position of its origin and the rotation of its axes, both seen from another frame.
+
+    Pose((0, 0, 1)), Pose((0, 0, 1), Rotation.about("y", 0.3)), Pose((0, 0, 1), Rotation.rpy(0.1, 0.2, 0.3)).
+    """
 
     __slots__ = ("position", "rotation")
 

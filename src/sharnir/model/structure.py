@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import known
+from ..errors import choices
 from ..kernels.joint_stage import GIVEN, Joints
 from ..kernels.tree import Tree
 from ..trace import Expression, Number
@@ -36,7 +36,7 @@ class Structure:
         self.carrier = np.concatenate([[0], np.array(tree.carriers, dtype=np.int64) + 1])
         self.gravity = np.array(model.gravity, dtype=float)
         self.cached: dict[Any, Any] = {}
-        """What others have worked out about this structure, for as long as it lives."""
+        """What other layers have computed from this structure, as long as it exists."""
         self.drives: list[Expression] = []
         self.given: list[tuple[Expression, slice, slice, int]] = []
         self._n_given = 0
@@ -84,11 +84,17 @@ class Structure:
         first = zip(self.q_first[1:-1].tolist(), self.type_of.tolist(), strict=True)
         return np.array([at + k for at, kind in first for k in within[kind]], dtype=np.int64)
 
+    def __repr__(self) -> str:
+        return f"<Structure: {self.nb} bodies, {self.nq} coordinates, {self.nv} speeds>"
+
     def where_is(self, joint: str) -> str:
         """Why a joint has no coordinates in the tree, as the end of a sentence."""
         if joint in self._cut:
-            return f"it closes a loop and is cut; to give it coordinates cut another joint, or split: model.split({joint!r})"
-        return f"its joints are {known(self.joint_number)}"
+            return (
+                "it closes a loop and is cut; to give it coordinates cut another joint of the loop, add_joint(…, cut=True), "
+                f"or split its child: model.split({joint!r})"
+            )
+        return choices(joint, [*self.joint_number, *sorted(self._cut)], "joints")
 
     def motions_of(self, joint: PlacedJoint) -> list[ElementaryMotion]:
         """The motions of a joint; where it follows another, with the leader's coordinate in place of its own."""

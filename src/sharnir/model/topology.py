@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..errors import ModelError, known
+from ..errors import ModelError, known, unknown
 from ..types import IntArray
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def spanning_tree(
     """Orient the graph away from the base. In a loop the joint that is marked is cut, else the one of highest rank, of
     equals the last; `ranks` is called only where there may be loops."""
     if numbering not in NUMBERINGS:
-        raise ModelError(f"unknown numbering {numbering!r}; choose from {known(NUMBERINGS)}")
+        raise ModelError(unknown(f"numbering {numbering!r}", numbering, NUMBERINGS, "numberings"))
     n = len(bodies)
     node = {name: k for k, name in enumerate(bodies)}
     node[ground] = n

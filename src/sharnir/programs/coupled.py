@@ -1,6 +1,6 @@
-"""The same questions for models with coupled coordinates: worked out on axes, folded onto speeds.
+"""The same questions for models with coupled coordinates: computed on axes, folded onto speeds.
 
-Folding fills the zeros that elimination along the tree lives on, so the inertia matrix is factorised whole.
+Folding fills in the zeros that elimination along the tree relies on, so the inertia matrix is factorised as a dense one.
 """
 
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""What a program may be given. Worked out before: `drive` and `given`, the values of the user's own functions; `load`,
+"""The inputs of programs. Computed beforehand: `drive` and `given`, the values of the user's own functions; `load`,
 the joint forces of the model's own force elements (where there is `tau` they are in it, as their wrenches are in `wrench`).
 """
 

@@ -30,7 +30,7 @@ class ReactionsOut(NamedTuple):
 
 
 def take_off(load, tau):
-    """What the model's own forces do at the joints need not be done by tau."""
+    """Subtract from tau what the model's own forces contribute at the joints."""
     for a in range(load.shape[0]):
         tau[a] = tau[a] - load[a]
 

@@ -21,7 +21,7 @@ class Program:
     integers: tuple[str, ...] = ()
     """Inputs that are integers: known when the program is traced."""
     loops_only: bool = False
-    """Looks at numbers (iterative methods): cannot be traced."""
+    """Branches on numbers (iterative methods): cannot be traced."""
     axis_rates: bool = False
     """Needs the rates of the columns of A."""
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..errors import StateError, known
+from ..errors import StateError, no_such
 from ..integrate.trajectory import Event as Root
 from ..model.events import DIRECTIONS, Event, EventState
 from ..model.states import check_state
@@ -35,9 +35,9 @@ class Changes:
             names = list(m.structure.parameters)
             state = EventState(t, q, speeds, dict(zip(names, m.parameters.tolist(), strict=True)))
             action(state)
-            unknown = set(state.parameters) - set(names)
-            if unknown:
-                raise StateError(f"event {name!r}: no parameter {sorted(unknown)[0]!r}; the parameters are {known(names)}")
+            added = sorted(set(state.parameters) - set(names))
+            if added:
+                raise StateError(f"event {name!r}: {no_such('parameter', added[0], names)}")
             try:
                 q, v, _ = check_state(m.d.model, state.q, state.v, t)
             except StateError as error:

@@ -32,7 +32,7 @@ class Loops(CompiledSystem):
 class ProgramLoops(Loops):
     """Trees: programs as loops, one after the other."""
 
-    keeps_account = True
+    records_work = True
 
     def __init__(self, setup: Setup) -> None:
         f = setup.d.formulation

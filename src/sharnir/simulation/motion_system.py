@@ -1,6 +1,6 @@
 """A model as a system of differential equations, ready for `integrate`: what every execution of them has in common.
 
-The state is x = (q, v, w): coordinates, speeds (or momenta), and the work done so far by each cause that feeds or takes energy.
+The state is x = (q, v, w): coordinates, speeds (or momenta), and the work done so far by each cause that adds or removes energy.
 A rollout integrates n states side by side, part by part: all q, then all v.
 """
 
@@ -47,8 +47,8 @@ class MotionSystem(ABC):
     """`system` for the integrator, and the meaning of x. Subclasses are the executions; `systems.py` chooses."""
 
     backend: str
-    keeps_account = False
-    """Whether this execution can keep an account of work."""
+    records_work = False
+    """Whether this execution can record work."""
     system: System
 
     def __init__(self, setup: Setup, causes: tuple[str, ...] = ()) -> None:
@@ -56,7 +56,7 @@ class MotionSystem(ABC):
         self.structure, self.constrained = setup.d.formulation.structure, setup.d.formulation.constrained
         s = self.structure
         self.nq, self.nv, self.causes = s.nq, s.nv, causes
-        """`causes`: what feeds or takes energy."""
+        """`causes`: what adds or removes energy."""
         self.tau = setup.tau
         self.parameters = np.array(list(s.parameters.values()), dtype=float)
         self.momenta = setup.d.formulation.method.in_momenta
@@ -69,7 +69,7 @@ class MotionSystem(ABC):
     def accounted(self) -> bool:
         """Whether the work of every cause is part of the state."""
         s = self.structure
-        return (self.setup.balance and self.keeps_account) or not (s.drives or s.given or s.forces or self.tau.any())
+        return (self.setup.balance and self.records_work) or not (s.drives or s.given or s.forces or self.tau.any())
 
     @property
     def size(self) -> int:

@@ -34,7 +34,7 @@ SIMULATE_ONLY = {
     "output": "it stores every `every`-th step",
     "events": "its trajectories go through all steps together: simulate them one by one",
     "limits": "its trajectories go through all steps together: simulate them one by one",
-    "balance": "it keeps no account of work",
+    "balance": "it records no work",
     "on_failure": "a trajectory that fails does not stop the others: see `Rollout.failed`",
     "save": "it is not written to a file: save its arrays",
 }
@@ -74,7 +74,7 @@ def choice(x: object, what: str, among: Sequence[str]) -> str:
 def check_duration(duration: object) -> float:
     value = number(duration, "duration", "a number of seconds")
     if not np.isfinite(value) or value == 0.0:
-        raise StateError(f"duration: expected a number of seconds, got {duration!r}")
+        raise StateError(f"duration: expected a finite number of seconds other than zero, got {duration!r}")
     return value
 
 
@@ -114,7 +114,7 @@ def fixed_steps(
     duration: float | None, step: float | None, dt: float | None, steps: int | None, every: int, t0: float
 ) -> FixedSteps:
     name, given = either("step", step, "dt", dt)
-    h = number(given, name, "the seconds of a step")
+    h = number(given, name, "the length of a step in seconds")
     t0, every = number(t0, "t0"), whole(every, "every", 1)
     if not 0.0 < h < np.inf or not np.isfinite(t0):
         raise StateError(f"{name} must be positive and t0 finite; got {name} = {h}, t0 = {t0}")

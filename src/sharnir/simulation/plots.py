@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import StateError, known
+from ..errors import StateError, choices
 from ..reporting.pictures import check_picture_suffix, new_figure
 from .storage import check_writable
 
@@ -95,6 +95,6 @@ def _check(r: Result, joints: Sequence[str]) -> None:
     have = [j.name for j in r.model.joints if j.nv]
     for joint in joints:
         if joint not in have:
-            raise StateError(f"no joint {joint!r} with freedoms to plot; there are {known(have)}")
+            raise StateError(f"no joint {joint!r} with freedoms to plot; {choices(joint, have, 'joints with freedoms')}")
     if not len(r):
         raise StateError("nothing to plot: the result has no times")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..errors import SingularError, StateError, known
+from ..errors import SingularError, StateError, no_such
 from ..model.model import Model
 from ..model.states import check_array
 from .by_name import ByName, squeezed
@@ -62,9 +62,9 @@ class Energy:
     kinetic: np.ndarray
     potential: np.ndarray
     work: dict[str, np.ndarray]
-    """Energy fed (positive) or taken by each cause: "drives" (joints driven in time, a moving base), "tau", forces by name."""
+    """Energy added (positive) or removed by each cause: "drives" (driven joints, a moving base), "tau", forces by name."""
     accounted: bool = True
-    """False without an account of work: balance=False, or an execution that keeps none."""
+    """False without an account of work: balance=False, or an execution that cannot record it."""
 
     @property
     def total(self) -> np.ndarray:
@@ -103,11 +103,11 @@ class Result(ByName):
     events: list[EventRecord] = field(default_factory=list)
     causes: tuple[str, ...] = ()
     work_done: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
-    """(T, causes): energy fed by each cause since the start."""
+    """(T, causes): energy added by each cause since the start."""
     parameters: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     """(T, parameters) where the model has any: they may change at events."""
     accounted: bool = True
-    """Whether `work_done` is complete: every cause that feeds or takes energy."""
+    """Whether `work_done` is complete: every cause that adds or removes energy."""
 
     # --- by name ------------------------------------------------------------------------------------------------------------
     def acceleration(self, joint: str) -> np.ndarray:
@@ -124,25 +124,27 @@ class Result(ByName):
         """Path (T, 3) of the origin of a named frame in the world."""
         frames = self.model.frames
         if name not in frames:
-            raise StateError(f"no frame {name!r}; the frames are {known(frames)}")
+            raise StateError(no_such("frame", name, frames))
         body, pose = frames[name]
         return self.point(body, pose.position) if body != "ground" else np.tile(pose.position, (len(self.t), 1))
 
     def reaction(self, joint: str) -> np.ndarray:
         """(T, 6): force and moment of a joint on the body it carries, at that body's origin, in its axes."""
+        if any(joint == closing.name for closing in self.model.closing_joints):
+            raise StateError(f"joint {joint!r} closes a loop; its reactions are those of `result.dynamics.closing_reactions`")
         return self.reactions[:, self.model.joint_index(joint)]
 
     def force(self, name: str) -> dict[str, np.ndarray]:
         """The action of a force over time: {body: (T, 6) force and moment at its origin, in its axes; joint: (T, n)}."""
         if name not in self.force_actions:
-            raise StateError(f"no force {name!r}; the forces are {known(self.force_actions)}")
+            raise StateError(no_such("force", name, self.force_actions))
         return self.force_actions[name]
 
     def force_power(self, name: str) -> np.ndarray:
         """Power of a force over time."""
         names = self.dynamics.force_names
         if name not in names:
-            raise StateError(f"no force {name!r}; the forces are {known(names)}")
+            raise StateError(no_such("force", name, names))
         return self.force_powers[:, names.index(name)]
 
     # --- derived -------------------------------------------------------------------------------------------------------
@@ -184,7 +186,7 @@ class Result(ByName):
 
     @cached_property
     def energy(self) -> Energy:
-        """Kinetic and potential energy, and the work of everything that feeds or takes it."""
+        """Kinetic and potential energy, and the work of everything that adds or removes it."""
         kinetic = np.asarray(self.dynamics.energy(self.q, self.v, self.t)[0])
         potential = self._each(lambda d, part: np.asarray(d.energy(self.q[part], self.v[part], self.t[part])[1]))
         return Energy(kinetic, potential, {name: self.work_done[:, k] for k, name in enumerate(self.causes)}, self.accounted)

@@ -70,7 +70,7 @@ def simulate(
                  alone are integrated), "baumgarte", "ggl", "none"; docs/theory/loops.md
     decay        of violations, 1/s: of "baumgarte" α and β or one number for both, of "ggl" one number; by default five
                  times as fast as the motion changes at the start, and at most 0.5 over a fixed step
-    balance      keep an account of the work of drives and forces
+    balance      record the work of drives and forces
     on_failure   "raise" SimulationError, which carries the partial result, or "return" it
     progress     show a progress bar (default: on a terminal, where the run takes a while)
     save         write the result there, .csv as a table, else NetCDF; whether that is possible is checked before the run

@@ -79,7 +79,7 @@ def _contents(r: Result) -> tuple[Variables, Variables, dict[str, Any]]:
         "potential": (("time",), e.potential, {"units": "J"}),
     }
     if r.causes:
-        data["work"] = (("time", "cause"), r.work_done, {"units": "J", "long_name": "energy fed since the start"})
+        data["work"] = (("time", "cause"), r.work_done, {"units": "J", "long_name": "energy added since the start"})
     if r.parameters.size:
         data["parameters"] = (("time", "parameter"), r.parameters, {})
     words = {"coordinate": m.q_names, "speed": m.v_names, "body": [b.name for b in m.bodies]}

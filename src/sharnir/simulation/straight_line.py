@@ -11,7 +11,7 @@ from ..equations.derivative import CompiledDerivative, compiled_derivative
 from .motion_system import CompiledSystem, Setup
 
 ROLLOUT_FACTOR = 2
-"""In a rollout straight-line code may be so many times longer: it runs long enough to pay for its compilation."""
+"""By this factor straight-line code may be longer in a rollout, which runs long enough to amortize its compilation."""
 
 
 def straight_line_code(setup: Setup) -> CompiledDerivative | None:
@@ -45,7 +45,7 @@ def straight_line_code(setup: Setup) -> CompiledDerivative | None:
 
 class StraightLine(CompiledSystem):
     backend = "llvm"
-    keeps_account = True
+    records_work = True
 
     def __init__(self, setup: Setup, code: CompiledDerivative) -> None:
         self.compiled = code

@@ -43,8 +43,9 @@ def summary(r: Result) -> str:
             how = str(Stabilisation(c.stabilisation or PROJECTION, c.alpha, c.beta))
             how += f", {plural(c.partitions, 'partition')}" if c.partitions else ""
             lines.append(f"  constraints {rows} rows, violation at most {r.violation.max():.2g}, {how}")
-        for name, x in zip(r.model.q_names[:12], r.q[-1], strict=False):
-            lines.append(f"  {name:<11} {x: .9g}")
+        names = r.model.q_names[:12]
+        width = max(11, *map(len, names)) if names else 11
+        lines += [f"  {name:<{width}} {x: .9g}" for name, x in zip(names, r.q[-1], strict=False)]
         if r.model.nq > 12:
             lines.append(f"              and {r.model.nq - 12} more coordinates")
     return "\n".join(lines)
@@ -62,11 +63,11 @@ def _energy(r: Result) -> list[str]:
     e = r.energy
     lines = [f"  energy      kinetic {e.kinetic[-1]:.6g} J, potential {e.potential[-1]:.6g} J"]
     for name, work in e.work.items():
-        lines.append(f"    {'fed by' if work[-1] >= 0.0 else 'taken by'} {name}: {abs(work[-1]):.6g} J")
+        lines.append(f"    {'supplied by' if work[-1] >= 0.0 else 'removed by'} {name}: {abs(work[-1]):.6g} J")
     if not e.accounted:
         return [*lines, "    the work of drives and forces was not recorded (balance=False, or a backend that cannot record it)"]
     size = max(float(np.ptp(e.kinetic)), float(np.ptp(e.potential)), 1e-300)
     worst = float(np.abs(e.defect).max())
-    what = "unexplained by the energy balance" if e.work else "change of the total"
+    what = "defect of the energy balance" if e.work else "change of the total"
     lines.append(f"    {what}: at most {worst:.2g} J, {worst / size:.1g} of the energy exchanged")
     return lines

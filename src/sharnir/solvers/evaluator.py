@@ -124,7 +124,7 @@ class Evaluator:
 
     # --- failures -------------------------------------------------------------------------------------------------------------
     def diagnose(self, given: Mapping[str, Any]) -> None:
-        """A result is not finite: raise an error that names the input or the joint to blame."""
+        """A result is not finite: raise an error that names the input or the joint responsible."""
         q, v, t = check_state(self.model, given.get("q"), given.get("v"), given.get("t", 0.0))
         check_wrenches(self.model, given.get("wrench"))
         for key, shown in (("tau", "tau"), ("qdd", "a"), ("p", "p")):

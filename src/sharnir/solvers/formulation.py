@@ -1,7 +1,7 @@
 """A formulation: one model, the method that forms and solves its equations, and the backend they run on.
 
 Solvers and simulations share it. What follows from the model alone (the choice of a method, the check of its inertia, the
-equations of its constraints) is worked out once and cached with the model's structure.
+equations of its constraints) is computed once and cached with the model's structure.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..backends.compiled_programs import BODIES, CompiledPrograms
 from ..choice.calibration import current
 from ..choice.choose import Choice, choose_method
 from ..equations.constrained import ConstrainedEquations
-from ..errors import MethodError, known
+from ..errors import MethodError, known, unknown
 from ..forms import separate
 from ..forms.matrices import Matrices
 from ..model.model import Model
@@ -35,11 +35,11 @@ class Formulation:
         if not isinstance(model, Model):
             raise MethodError(f"Dynamics needs a sharnir.Model, got {model!r}")
         if method != "auto" and method not in METHODS:
-            raise MethodError(f"unknown method {method!r}; choose from {known(['auto', *METHODS], 20)}")
+            raise MethodError(unknown(f"method {method!r}", method, ["auto", *METHODS], "methods"))
         if backend == "numba":
             backend = warn_renamed()
         if backend not in BACKENDS:
-            raise MethodError(f"unknown backend {backend!r}; choose from {known(BACKENDS)}")
+            raise MethodError(unknown(f"backend {backend!r}", backend, BACKENDS, "backends"))
         self.model = model
         self.structure = model.freeze("by Dynamics")
         self.requested = backend
@@ -55,7 +55,7 @@ class Formulation:
         """The equations with constraints, where the model has any."""
         if model.constraints:
             self.constrained = self._cached(("constrained", choice.method, backend), lambda: self._constrained(choice))
-        if method != "auto":  # its mistakes first
+        if method != "auto":  # errors of the request come first
             self._check_inertia()
 
     def _cached(self, key: tuple[str, ...], make: Callable[[], T]) -> T:
@@ -102,7 +102,7 @@ class Formulation:
             )
 
     def _check_inertia(self) -> None:
-        """A joint that moves no mass is found now, in a position with no special symmetry, not when numbers explode."""
+        """A joint that moves no mass is found now, in a position with no special symmetry, not when results stop being finite."""
         s = self.structure
         if s.nb <= BODIES and s.nv:
             self._cached(("inertia",), self._check_inertia_at_random)
@@ -114,6 +114,6 @@ class Formulation:
 
 @cache
 def warn_renamed() -> str:
-    """The backend "numba" of version 0.1: loops, by another compiler. Said once."""
+    """Warn, once, that the backend "numba" of version 0.1 is called "loops" now."""
     warnings.warn("the backend 'numba' is called 'loops' now: Numba is not used any more", FutureWarning, stacklevel=4)
     return "loops"

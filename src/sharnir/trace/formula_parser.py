@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeAlias
 
-from ..errors import ModelError, known, suggestion
+from ..errors import ModelError, known, suggestion, unknown
 from . import functions
 from .graph import Number
 
@@ -43,13 +43,15 @@ def parse(text: str, names: Collection[str], roots: Collection[str] = ()) -> Tre
         raise ModelError(f"the formula is longer than {MAX_LENGTH} characters ({len(text)}); name its parts under `where`")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # whatever Python warns of is refused below
+            warnings.simplefilter("ignore")  # what Python warns about is rejected below
             tree = ast.parse(text.strip().replace("\n", " "), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         why = f" at character {error.offset}" if isinstance(error, SyntaxError) and error.offset else ""
-        raise ModelError(f"formula {shortened(text)}: cannot be read{why}; write e.g. '0.3*sin(2*t)'") from None
+        cut_at_comma = text.count("(") > text.count(")")  # as YAML does inside […] and {…}
+        quote = "; quote a formula that contains a comma" if cut_at_comma else ""
+        raise ModelError(f"formula {shortened(text)}: cannot be read{why}; write e.g. '0.3*sin(2*t)'{quote}") from None
     if "#" in text and "'" not in text and '"' not in text:
-        raise ModelError(f"formula {shortened(text)}: '#' begins a comment in Python and means nothing here")
+        raise ModelError(f"formula {shortened(text)}: a formula has no comments: remove '#' and what follows")
     return _Translation(text, names, roots).tree(tree.body, 1)
 
 
@@ -90,7 +92,7 @@ class _Translation:
         deeper = depth + 1
         match node:
             case ast.Constant(value=bool() | complex() | str() | bytes() | None):
-                raise self.error(f"{node.value!r} is no number")
+                raise self.error(f"{node.value!r} is not a number")
             case ast.Constant(value=int() | float() as value):
                 return ("number", self.number(value))
             case ast.Name(id=name):
@@ -108,6 +110,8 @@ class _Translation:
                 return self.call(node, deeper)
             case ast.Compare():
                 raise self.error("a comparison is allowed only in select(condition, a, b)")
+            case ast.BinOp(op=ast.BitXor()):
+                raise self.error("a power is written with **, not with ^")
         raise self.error(f"{type(node).__name__} is not allowed; use numbers, names, + - * / ** and {known(FUNCTIONS, 99)}")
 
     def number(self, value: float) -> float:
@@ -124,7 +128,7 @@ class _Translation:
         if name in FUNCTIONS:
             raise self.error(f"{name} is a function: write {name}(…)")
         if name in self.roots:
-            raise self.error(f"{name} of what? write e.g. {name}.elbow or {name}['left elbow']")
+            raise self.error(f"{name} needs the name of what it belongs to: write e.g. {name}.elbow or {name}['left elbow']")
         choice = [*self.names, *(f"{r}.…" for r in self.roots), *CONSTANTS]
         hint = suggestion(name, self.names)
         raise self.error(f"unknown name {name!r}; {hint}{'It' if hint else 'it'} may use {known(choice, 20)}")
@@ -133,8 +137,7 @@ class _Translation:
         name = node.func.id if isinstance(node.func, ast.Name) else None
         if name not in FUNCTIONS:
             shown = name or ast.unparse(node.func)
-            hint = suggestion(shown, FUNCTIONS)
-            raise self.error(f"unknown function {shown!r}; {hint}{'The' if hint else 'the'} functions are {known(FUNCTIONS, 99)}")
+            raise self.error(unknown(f"function {shown!r}", shown, FUNCTIONS, "functions"))
         arity = FUNCTIONS[name][0]
         if node.keywords or len(node.args) != arity:
             raise self.error(f"{name} takes {arity} argument{'s' * (arity > 1)}, got {len(node.args) + len(node.keywords)}")
@@ -163,7 +166,7 @@ class _Translation:
             if len(parts) > 3:
                 raise self.error("a signal has at most three words, such as q.shoulder.first")
         if node.id not in self.roots:
-            raise self.error(f"unknown signal {node.id!r}; " + (f"known are {known(self.roots)}" if self.roots else "none here"))
+            raise self.error(unknown(f"signal {node.id!r}", node.id, self.roots, "signals"))
         return (node.id, *reversed(parts))
 
     def error(self, what: str) -> ModelError:

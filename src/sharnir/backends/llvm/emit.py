@@ -227,7 +227,7 @@ class _Emitter:
         node = self.nodes[index]
         if node[0] == "const":
             return self.w.const(node[1])
-        if index not in self.values:  # it waits since an earlier stage
+        if index not in self.values:  # spilled by an earlier stage
             self.values[index] = self.w.let(f"load {self.w.T}, ptr {self._slot(index)}, align 32")
         return self.values[index]
 

@@ -25,13 +25,13 @@ if hasattr(os, "register_at_fork"):  # a forked process has none of its parent's
 
 
 def share(work: Callable[[Any], Any], parts: Sequence[Any], threads: int) -> None:
-    """work(part) for every part, in so many threads, this one among them; each takes the next part when it is done with one,
-    so that a thread delayed by other work on the machine delays no other."""
+    """work(part) for every part, on so many threads including this one; each takes the next part when it has finished one,
+    so that a thread that is preempted does not delay the others."""
     if threads == 1 or len(parts) == 1:
         for part in parts:
             work(part)
         return
-    rest = iter(parts)  # taking from it is one operation of the interpreter: no two threads get the same
+    rest = iter(parts)  # next() on it is atomic under the GIL: no two threads get the same part
 
     def take() -> None:
         for part in rest:

@@ -1,7 +1,7 @@
-"""Cutting a long straight line into stages that fit the processor's instruction cache.
+"""Straight-line code cut into stages that fit the processor's instruction cache.
 
 Each stage is run over some blocks of states before the next one, so that its code is fetched once for all of them;
-what a later stage needs of an earlier one waits in memory, a slot for each value and block.
+what a later stage needs of an earlier one is spilled to memory, a slot for each value and block.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Plan:
     stages: list[list[int]]
     """Nodes of each stage, arguments first. Inputs belong to the first."""
     slots: dict[int, int]
-    """Values that a later stage needs, with the place where they wait."""
+    """Values that a later stage needs, and the slot each is spilled to."""
     blocks: int
 
 

@@ -2,7 +2,7 @@
 
 The slope k is found by fixed-point iteration from an extrapolation of the last two; it is done when the correction stops
 getting smaller, which is when only rounding is left.  The sum over steps is compensated (Kahan), so that over a million of
-them rounding wanders but does not drift.  Hairer, Lubich, Wanner: Geometric Numerical Integration, VI.4, VIII.5–6
+them rounding errors do not drift.  Hairer, Lubich, Wanner: Geometric Numerical Integration, VI.4, VIII.5–6
 """
 
 from typing import NamedTuple
@@ -36,7 +36,7 @@ def midpoint_step(problem, run, memory):
     t_new = fixed_target(run)
     h = t_new - run.clock[T]
     keep_old(run)
-    for i in range(run.x.shape[0]):  # the slope goes on as it did
+    for i in range(run.x.shape[0]):  # extrapolated from the last two slopes
         guess = 2.0 * memory.k[i] - memory.k_last[i] if run.tally[SINCE] > 1.0 else run.dx[i]
         memory.k_last[i] = memory.k[i]
         memory.k[i] = guess

@@ -94,7 +94,7 @@ def radau_step(problem, run, memory):
         h = t_new - clock[T]
         radau_guess(run, memory, h)
         count = radau_newton(problem, run, memory, h)
-        if count <= 0 and now[FRESH] == 0.0:  # an old Jacobian is the first to blame
+        if count <= 0 and now[FRESH] == 0.0:  # first suspect the old Jacobian
             radau_jacobian(problem, run, memory)
             radau_guess(run, memory, h)
             count = radau_newton(problem, run, memory, h)

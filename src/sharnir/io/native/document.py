@@ -97,6 +97,8 @@ class _Composer:
             mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
             what = getattr(error, "problem", None) or getattr(error, "reason", None) or "this is not YAML"
             line = mark.line + 1 if mark is not None else 1
+            if "cannot start any token" in what and "\t" in "".join(text.splitlines()[line - 1 : line]):
+                what = "a tab; indent with spaces"
             raise FormatError(f"{self.source}:{line}: malformed YAML: {what}") from None
         except (ValueError, UnicodeError) as error:
             raise FormatError(f"{self.source}:1: malformed YAML: {error}") from None

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import FormatError, ModelError, known
+from ...errors import FormatError, ModelError, known, no_such
 from ...model.element import Element, described
 from ...model.import_report import ImportReport
 from ...model.joints import Compound, Joint
@@ -175,7 +175,7 @@ def _check_settings(model: Model, settings: SimulationSettings) -> None:
         for joint, values in given.items() if isinstance(given, dict) else ():
             with at(what, joint):
                 if joint not in joints:
-                    raise ModelError(f"no joint {joint!r}; the joints are {known(joints)}")
+                    raise ModelError(no_such("joint", joint, joints))
                 n, m = len(getattr(joints[joint], names)), len(values) if isinstance(values, tuple) else 1
                 if n != m:
                     raise ModelError(f"expected {n} number{'s' * (n != 1)}, got {m}")

@@ -1,4 +1,4 @@
-"""Constraints that are not joints of the tree: closing joints, and whatever else ties a motion down. One per file."""
+"""Constraints that are not joints of the tree: closing joints and other constraints. One per file."""
 
 from .base import Constraint, SpeedConstraint, UserConstraint
 from .closing import ClosingJoint

@@ -28,7 +28,7 @@ class Gear(ConstraintElement):
     def __post_init__(self) -> None:
         super().__post_init__()
         if len(self.ratios) < 2:
-            raise ModelError(f"{self.label}: at least two joints are tied together, got {list(self.ratios)}")
+            raise ModelError(f"{self.label}: a gear needs at least two joints, got {list(self.ratios)}")
 
     def joints(self) -> Sequence[str]:
         return tuple(self.ratios)
@@ -38,6 +38,6 @@ class Gear(ConstraintElement):
         for joint, ratio in self.ratios.items():
             x = on.q(joint)
             if isinstance(x, tuple):
-                raise ModelError(f"gear: joint {joint!r} has {len(x)} coordinates; only joints of one can be tied")
+                raise ModelError(f"gear: joint {joint!r} has {len(x)} coordinates; a gear needs joints of one coordinate")
             total = total + ratio * x
         return [("ratio", total)]

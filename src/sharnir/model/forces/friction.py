@@ -14,8 +14,8 @@ from .base import ForceElement, Numbers
 class JointFriction(ForceElement):
     """τ = −(C + (S − C)·exp(−(v/v_s)²))·tanh(v/slip) − viscous·v on every speed of a joint.
 
-    Below the slip speed the joint creeps instead of sticking: smooth friction holds no position for ever. Small values make
-    the equations stiff: choose "radau" then.
+    Below the slip speed the joint creeps instead of sticking: smooth friction does not hold a position indefinitely. Small
+    values make the equations stiff: choose "radau" then.
     """
 
     joint: str = element_field(Name("joint"), meaning="the joint, or one coordinate of it: joint.coordinate")

@@ -71,7 +71,9 @@ def _check_pose(expression: Expression, n: int, label: str) -> None:
         if not np.isfinite(values).all():
             continue  # outside the domain of the user's formula
         if np.abs(G @ G.T - np.eye(3)).max() > 1e-9 or np.linalg.det(G) < 0:
-            raise ModelError(f"{label}: the pose function returns no rotation matrix; build it with sharnir.Rotation")
+            raise ModelError(
+                f"{label}: the pose function returns a matrix that is not a rotation; build it with sharnir.Rotation"
+            )
         ranks.append(int(np.linalg.matrix_rank(values[24 + n : 24 + 7 * n].reshape(n, 6))) if n else 0)
     if ranks and max(ranks) < n:
         raise ModelError(

@@ -10,7 +10,7 @@ LONGEST_SHOWN = 60
 
 
 class Fault(Exception):
-    """A value that its field cannot take; `path` leads from the field to the culprit inside the value."""
+    """A value that its field cannot take; `path` leads from the field to the wrong part of the value."""
 
     def __init__(self, what: str, *path: str | int) -> None:
         super().__init__(what)

@@ -12,7 +12,7 @@ from .scalars import Scalar, Vector
 
 @dataclass(frozen=True)
 class Function(Kind):
-    """A function of the named variables; `or_number`: a constant will do. In files a formula."""
+    """A function of the named variables; `or_number`: a constant is accepted too. In files a formula."""
 
     variables: tuple[str, ...]
     or_number: bool = False

@@ -15,7 +15,7 @@ COUNTS = {2: "two", 3: "three", 4: "four", 6: "six"}
 
 @dataclass(frozen=True)
 class Scalar(Kind):
-    """A finite number within bounds; `endless`: it may be infinite."""
+    """A finite number within bounds; `endless`: may be infinite."""
 
     at_least: float | None = None
     above: float | None = None
@@ -128,7 +128,7 @@ class Matrix(Kind):
 
 
 def _shape(value: Any) -> tuple[int, ...]:
-    """() of what is no list; (-1,) where the rows differ."""
+    """() for what is not a list; (-1,) where rows differ in length."""
     rows = listed(value)
     if rows is None:
         return ()
