@@ -12,7 +12,7 @@ from urdf_files import arm, joint, link, write
 
 TIME_HELP = """
 import resource, subprocess, sys
-subprocess.run([sys.executable, "-m", "sharnir.cli.main", "--help"], check=True, stdout=subprocess.DEVNULL)
+subprocess.run([sys.executable, "-m", "sharnir", "--help"], check=True, stdout=subprocess.DEVNULL)
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
 print(used.ru_utime + used.ru_stime)
 """
