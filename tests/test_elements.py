@@ -86,12 +86,10 @@ def test_an_element_cannot_be_changed(name):
 
 def test_the_error_of_a_change_says_what_to_do_instead():
     hinge = sh.Revolute("x")
-    with pytest.raises(
-        dataclasses.FrozenInstanceError, match=r"revolute joint: 'damping' cannot be changed.*\.replaced\(damping=…\)"
-    ):
+    with pytest.raises(dataclasses.FrozenInstanceError, match=r"revolute joint: 'damping' cannot.*\.replaced\(damping=…\)"):
         hinge.damping = 0.5
-    with pytest.raises(dataclasses.FrozenInstanceError, match="'dampng' cannot be changed.*its fields are 'axis'"):
-        hinge.dampng = 0.5
+    with pytest.raises(dataclasses.FrozenInstanceError, match=r"'dampng' cannot be changed.*its fields are 'axis'"):
+        setattr(hinge, "dampng", 0.5)  # noqa: B010 - the checker of types knows that there is no such field
     with pytest.raises(dataclasses.FrozenInstanceError, match="'axis' cannot be changed"):
         del hinge.axis
 
