@@ -16,7 +16,6 @@ from ..kernels.quaternions import Quaternions, normalize_quaternions
 from ..model.model import Model
 from ..trace import Graph, Number
 
-
 START_ITERATIONS = 30
 START_TOLERANCE = 1e-14
 """Change of a coordinate in an iteration, absolute and relative, below which a start is on its constraints."""
