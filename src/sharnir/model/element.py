@@ -186,7 +186,9 @@ def _with_remedy(change: Callable[..., None]) -> Callable[..., None]:
             change(self, name, *value)
         except FrozenInstanceError:
             names = [one.name for one in described(type(self))]
-            remedy = f"make another one: .replaced({name}=…)" if name in names else f"its fields are {known(names, 99)}"
+            remedy = "make another one" if name in names else f"its fields are {known(names, 99)}"
+            if name in names and self.is_described:  # the constructor of a class of the user's own may take other arguments
+                remedy += f": .replaced({name}=…)"
             raise FrozenInstanceError(f"{self.label}: {name!r} cannot be changed: elements are immutable; {remedy}") from None
 
     return refused
