@@ -165,3 +165,11 @@ def test_closing_reactions_of_a_batch_are_those_of_its_states():
         assert list(one) == list(many) == ["D"]
         for body, wrench in one["D"].items():
             assert_close(many["D"][body][b], wrench, 1e-11)
+
+
+@pytest.mark.parametrize("method", ["extended", "maggi"])
+def test_counting_a_matrix_form_of_a_closed_model_is_refused_without_advice_that_fails(method):
+    d = sh.Dynamics(sh.samples.four_bar(), method)
+    for compiled in (False, True):
+        with pytest.raises(sh.MethodError, match=f"nothing to count for 'forward' by '{method}'; try 'inverse'"):
+            d.count("forward", compiled)

@@ -381,3 +381,14 @@ def test_names_of_constraints_are_checked():
     four.add_constraint(lambda on: on.q("A"), "D")
     with pytest.raises(sh.ModelError, match="a joint and a constraint 'D'"):
         sh.Dynamics(four)
+
+
+def test_a_constraint_class_that_returns_no_named_rows_is_told_so():
+    class Level(sh.Constraint):
+        def positions(self, on):
+            return [on.q("hinge")]
+
+    m = sh.samples.pendulum()
+    m.add_constraint(Level(), "level")
+    with pytest.raises(sh.ModelError, match=r"constraint 'level': .*must return rows \[\(name, residual\), …\]"):
+        sh.Dynamics(m)

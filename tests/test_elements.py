@@ -7,6 +7,7 @@ import inspect
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import sharnir as sh
@@ -81,6 +82,28 @@ def test_an_element_cannot_be_changed(name):
     for one in described(type(element)):
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(element, one.name, one.default)
+
+
+def test_the_error_of_a_change_says_what_to_do_instead():
+    hinge = sh.Revolute("x")
+    with pytest.raises(dataclasses.FrozenInstanceError, match=r"revolute joint: 'damping' cannot.*\.replaced\(damping=…\)"):
+        hinge.damping = 0.5
+    with pytest.raises(dataclasses.FrozenInstanceError, match=r"'dampng' cannot be changed.*its fields are 'axis'"):
+        setattr(hinge, "dampng", 0.5)  # noqa: B010 - the checker of types knows that there is no such field
+    with pytest.raises(dataclasses.FrozenInstanceError, match="'axis' cannot be changed"):
+        del hinge.axis
+
+
+def test_arrays_without_dimensions_are_numbers():
+    one = np.array(1.0)
+    assert sh.Revolute("x", damping=one) == sh.Revolute("x", damping=1.0)
+    assert sh.Ball(damping=[one, one, one]) == sh.Ball(damping=(1.0, 1.0, 1.0))
+    assert sh.SpringDamper("a", "b", stiffness=one) == sh.SpringDamper("a", "b", stiffness=1.0)
+    assert sh.Revolute(limits=(-one, one)) == sh.Revolute(limits=(-1.0, 1.0))
+    assert sh.Bushing("a", "b", stiffness=one) == sh.Bushing("a", "b", stiffness=1.0)
+    assert sh.Box((one, one, one)) == sh.Box((1, 1, 1))
+    with pytest.raises(sh.ModelError, match="damping: expected a number"):
+        sh.Revolute("x", damping=np.array("x"))
 
 
 @pytest.mark.parametrize("cls", TYPES, ids=lambda cls: cls.__name__)

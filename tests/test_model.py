@@ -297,3 +297,13 @@ def test_degrees_of_freedom_in_words():
     bent = {"A": 1.0, "B": -1.0, "C": 1.0}
     assert degrees_of_freedom(9, 8) == "at least 1 degree of freedom (9 coordinates, 8 constraints)"
     assert str(sh.samples.four_bar().mobility(bent)).startswith("1 degree of freedom (3 coordinates, 2 constraints)")
+
+
+def test_a_model_that_dynamics_refused_can_still_be_changed():
+    m = sh.samples.four_bar()
+    with pytest.raises(sh.MethodError, match="does not handle closed loops"):
+        sh.Dynamics(m, "momentum")
+    m.gravity = (0.0, 0.0, -1.0)
+    sh.Dynamics(m)
+    with pytest.raises(sh.ModelError, match="frozen by Dynamics"):
+        m.gravity = (0.0, 0.0, -2.0)

@@ -18,6 +18,9 @@ from mjcf_models import COPIES, COUPLED, SLIDER, WALKER
 from mujoco_pairs import write
 from native_models import FORCES, WRITABLE_JOINTS, assert_same, assert_same_numbers, on_base
 from sharnir.equations.constraint_table import ConstraintTable
+from sharnir.model.constraints.base import ConstraintElement
+from sharnir.model.element import element, element_field
+from sharnir.model.values import Name
 from test_forces import GIVEN, mechanism
 
 ROBOTS = robot_files()
@@ -176,6 +179,25 @@ def mechanism_in_words() -> sh.Model:
     return on_base("words")
 
 
+@element("drum")
+class Drum(sh.Revolute):
+    """Decorated, with a word for files that no reader knows."""
+
+
+@element("plane")
+class Plane(ConstraintElement):
+    body: str = element_field(Name("body"))
+
+    def positions(self, on):
+        return [("height", on.point(self.body)[0][2])]
+
+
+def on_a_plane() -> sh.Model:
+    m = alone(sh.Free())
+    m.add_constraint(Plane(m.bodies[0].name), "it")
+    return m
+
+
 # --- what cannot be said -----------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("make", "says"),
@@ -186,6 +208,9 @@ def mechanism_in_words() -> sh.Model:
         (lambda: alone(JOINTS["custom"]), "joint 'joint': pose: a Python function cannot be written; give it as text: sharnir."),
         (lambda: alone(JOINTS["constraint"]), "sharnir.ConstraintFormula"),
         (lambda: alone(JOINTS["polar arm"]), "a joint class of your own (PolarArm)"),
+        (lambda: alone(Drum()), "joint 'joint': a joint class of your own (Drum) cannot be written"),
+        (lambda: alone(sh.Compound({"a": Drum()})), "part 'a': a joint class of your own (Drum) cannot be written"),
+        (on_a_plane, "constraint 'it': a constraint class of your own (Plane) cannot be written; give it as text"),
         (lambda: alone(JOINTS["compound of the user's own"]), "joint 'joint', part 'own': pose"),
         (lambda: mechanism(), "base_motion: a Python function"),
         *((lambda name=name: with_force(GIVEN[name]), says) for name, says in [

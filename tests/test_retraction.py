@@ -82,3 +82,14 @@ def test_every_execution_projects_to_the_same_state(name, monkeypatch):
     assert_close(loops, expected[0], 1e-12)
     rows = [equations.table.evaluate(x[: model.nq], x[model.nq :], 0.3) for x in expected]
     assert max(np.abs(row["g"]).max() for row in rows) < 1e-9 and max(np.abs(row["rate"]).max() for row in rows) < 1e-12
+
+
+def test_motions_of_a_constraint_joint_start_on_its_constraints_wherever_these_have_moved():
+    m = sh.Model("growing circle")
+    m.add_body("bob", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    circle = sh.ConstraintFormula("x*x + y*y - r*r", "z", where={"r": "1.0 + 2.0*t"})
+    m.add_joint("j", sh.ConstraintJoint(circle, start=sh.Pose((1.0, 0.0, 0.0))), "ground", "bob")
+    one = sh.simulate(m, 0.02, q0=m.neutral(), t0=1.0, integrator="rk4", step=0.01, output=None)
+    many = sh.rollout(m, m.neutral()[None], t0=1.0, duration=0.02, step=0.01)
+    assert abs(np.hypot(*one.q[0, :2]) - 3.0) <= 4 * EPS
+    assert_close(many.q[0], one.q, 8 * EPS)

@@ -16,6 +16,10 @@ from ..kernels.quaternions import Quaternions, normalize_quaternions
 from ..model.model import Model
 from ..trace import Graph, Number
 
+START_ITERATIONS = 30
+START_TOLERANCE = 1e-14
+"""Change of a coordinate in an iteration, absolute and relative, below which a start is on its constraints."""
+
 
 def is_redundant(model: Model) -> bool:
     """Whether there is anything to normalize."""
@@ -59,4 +63,17 @@ def normalized_rows(model: Model, q: np.ndarray, t: np.ndarray) -> np.ndarray:
     if len(out):
         for native in native_normalize(model, out, np.ascontiguousarray(t, dtype=float)):
             native()
+    return out
+
+
+def normalized_start(model: Model, q: np.ndarray, t0: float) -> np.ndarray:
+    """Rows (n, nq) of states from which motions start. A step needs one iteration onto the constraints of a constraint joint,
+    which may move in time; a start may be far from them."""
+    t = np.array([t0])
+    out = normalized_rows(model, q, t)
+    if any(joint.projects_onto_constraints for joint in model.structure.types):
+        for _ in range(START_ITERATIONS):
+            last, out = out, normalized_rows(model, out, t)
+            if np.allclose(out, last, START_TOLERANCE, START_TOLERANCE):
+                break
     return out

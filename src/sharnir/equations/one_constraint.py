@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -118,8 +118,12 @@ def _is_zero(x: Number) -> bool:
 def _rows(function: Callable[[Motion], Sequence[Row]], on: Motion, label: str) -> list[Row]:
     """The rows of a constraint; a ModelError of sharnir's own is raised without the traceback of the trace."""
     try:
-        return list(call_traced(function, [on], label))
+        found = call_traced(function, [on], label)
     except TraceError as error:
         if isinstance(error.__cause__, ModelError):
             raise ModelError(f"{label}: {error.__cause__}") from None
         raise
+    rows = list(found) if isinstance(found, Iterable) else [found]
+    if not all(isinstance(row, (tuple, list)) and len(row) == 2 for row in rows):
+        raise ModelError(f"{label}: a constraint class must return rows [(name, residual), …], got {rows!r}")
+    return rows

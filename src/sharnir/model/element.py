@@ -7,11 +7,11 @@ follow from the description.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
 from functools import cache, wraps
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
-from ..errors import ModelError, SharnirError, unknown
+from ..errors import ModelError, SharnirError, known, unknown
 from .values import Fault, Kind, Name
 
 T = TypeVar("T")
@@ -81,6 +81,7 @@ def element(tag: str = "") -> Callable[[type[T]], type[T]]:
         made: Any = dataclass(frozen=True, eq=False, repr=False, init="__init__" not in vars(cls))(cls)
         made.tag, made.is_described = tag, True
         made.__init__ = _with_suggestions(made.__init__)
+        made.__setattr__, made.__delattr__ = _with_remedy(made.__setattr__), _with_remedy(made.__delattr__)
         return cls
 
     return decorate
@@ -174,6 +175,23 @@ def _with_suggestions(init: Callable[..., None]) -> Callable[..., None]:
             raise
 
     return __init__
+
+
+def _with_remedy(change: Callable[..., None]) -> Callable[..., None]:
+    """`__setattr__` or `__delattr__` of a frozen dataclass whose error says how to get what was wanted."""
+
+    @wraps(change)
+    def refused(self: Any, name: str, *value: Any) -> None:
+        try:
+            change(self, name, *value)
+        except FrozenInstanceError:
+            names = [one.name for one in described(type(self))]
+            remedy = "make another one" if name in names else f"its fields are {known(names, 99)}"
+            if name in names and self.is_described:  # the constructor of a class of the user's own may take other arguments
+                remedy += f": .replaced({name}=…)"
+            raise FrozenInstanceError(f"{self.label}: {name!r} cannot be changed: elements are immutable; {remedy}") from None
+
+    return refused
 
 
 def _same(value: Any, default: Any) -> bool:

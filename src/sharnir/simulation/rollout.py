@@ -15,7 +15,7 @@ from ..backends.llvm.runner import share
 from ..dialect.jit import host_lanes
 from ..dynamics import Dynamics
 from ..equations.assembly import assemble_start
-from ..equations.normalization import normalized_rows
+from ..equations.normalization import normalized_start
 from ..errors import MethodError, StateError
 from ..model.model import Model
 from ..model.motion import Motion
@@ -200,7 +200,7 @@ def _states(d: Dynamics, q0: ArrayLike, v0: ArrayLike | None, t0: float) -> tupl
     for at in model.structure.quaternions:
         for row in q[~q[:, at : at + 4].any(axis=1)]:
             check_quaternions(model, row)
-    q, v = normalized_rows(model, q, np.array([t0])), np.array(v, order="C")
+    q, v = normalized_start(model, q, t0), np.array(v, order="C")
     if constrained:
         for k in range(len(q)):
             q[k], v[k] = assemble_start(model, q[k], v[k], t0, constrained.table)

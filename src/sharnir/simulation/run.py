@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..dynamics import Dynamics
 from ..equations.assembly import Start, assemble_start
-from ..equations.normalization import normalized_rows
+from ..equations.normalization import normalized_start
 from ..errors import SimulationError
 from ..integrate import run
 from ..integrate.compiled import make_ready
@@ -96,7 +96,7 @@ def simulate(
         rows = len(times) if times is not None else 1000
         check_writable(save, rows * (model.nq + 2 * model.nv + 12 * len(model.bodies)) * 8)
     all_events = [*own_events, *(limit_events(model, q) if limits != "ignore" else [])]
-    q = normalized_rows(model, q[None], np.array([t0]))[0]
+    q = normalized_start(model, q[None], t0)[0]
     (how,) = stabilisations(d, how, q[None], v[None], forces, t0, duration, integrator, step)
     motion = motion_system(Setup(d, forces, all_events, balance, chosen.needs_jacobian, how))
     x0 = np.concatenate([q, d.momenta(q, v, t0) if motion.momenta else v, np.zeros(len(motion.causes))])

@@ -20,7 +20,7 @@ from .arguments import unbatch
 from .constrained_code import ConstrainedCode
 from .evaluator import Evaluator
 from .force_actions import motion_of
-from .solver import Actions
+from .solver import Actions, nothing_to_count
 
 RANK_TOLERANCE = 1e-6
 """Squared sine of the angle between a row and the others below which the rank is determined by an SVD."""
@@ -169,7 +169,14 @@ class ConstrainedSolver:
         raise MethodError("the form in momenta does not handle closed loops and constraints; use forward")
 
     def count_forward(self, compiled: bool) -> Count:
-        if not compiled or self.equations.form or not self.equations.is_small:
+        if self.equations.form:
+            raise nothing_to_count(self.evaluator.formulation.method.name)
+        if not self.equations.is_small:
+            raise MethodError(
+                f"nothing to count for 'forward': model {self.model.name!r} with its {len(self.equations.table)} constraint rows "
+                "is too large to be compiled to one graph"
+            )
+        if not compiled:
             raise MethodError("the equations with constraints are counted once compiled to one graph: count(compiled=True)")
         return count_compiled(self.code.forward().traced)
 

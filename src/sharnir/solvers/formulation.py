@@ -41,7 +41,7 @@ class Formulation:
         if backend not in BACKENDS:
             raise MethodError(unknown(f"backend {backend!r}", backend, BACKENDS, "backends"))
         self.model = model
-        self.structure = model.freeze("by Dynamics")
+        self.structure = model.structure
         self.requested = backend
         """The backend the user requested; `programs` decides which one a program runs on."""
         self.programs = CompiledPrograms(self.structure, backend)
@@ -57,6 +57,7 @@ class Formulation:
             self.constrained = self._cached(("constrained", choice.method, backend), lambda: self._constrained(choice))
         if method != "auto":  # errors of the request come first
             self._check_inertia()
+        model.freeze("by Dynamics")  # last: a model that was refused can still be changed
 
     def _cached(self, key: tuple[str, ...], make: Callable[[], T]) -> T:
         """A value that belongs to the structure and to the folder of compiled code."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..backends.counting import Count
 from ..backends.fast_path import FastPath
+from ..errors import MethodError
 from ..forms.solution import Solution
 
 Actions = dict[str, dict[str, np.ndarray]]
@@ -50,3 +51,8 @@ class Solver(Protocol):
     def momentum_rates(self, q: Any, p: Any, tau: Any, t: Any, wrenches: Any) -> np.ndarray: ...
 
     def count_forward(self, compiled: bool) -> Count: ...
+
+
+def nothing_to_count(method: str) -> MethodError:
+    """Of a method that is no program of kernels."""
+    return MethodError(f"nothing to count for 'forward' by {method!r}; try 'inverse', 'inertia', 'energy'")

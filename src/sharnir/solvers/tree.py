@@ -13,6 +13,7 @@ from ..errors import MethodError
 from ..forms.solution import Solution
 from .actuation import actuated_speeds, check_produced
 from .evaluator import Evaluator
+from .solver import nothing_to_count
 
 
 class TreeSolver:
@@ -96,7 +97,7 @@ class WithoutPrograms(TreeSolver):
         return fast_path(None)
 
     def count_forward(self, compiled: bool) -> NoReturn:
-        raise MethodError(f"nothing to count for 'forward' by {self.method.name!r}; try 'inverse', 'inertia', 'energy'")
+        raise nothing_to_count(self.method.name)
 
 
 class MomentumSolver(WithoutPrograms):

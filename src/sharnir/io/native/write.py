@@ -15,7 +15,7 @@ from ...model.forces.base import ForceElement, UserForce
 from ...model.model import Model, PlacedJoint
 from .emit import emit
 from .entries import CONSTRAINTS, FORCES, SHAPES, VERSION, BodyEntry, CouplingEntry, FixedJointEntry, FrameEntry, ModelEntry
-from .writing import NO_TEXT, placed, plain, pose_formula, same, write_element, write_joint
+from .writing import placed, plain, pose_formula, same, write_element, write_joint
 
 
 def dumps(model: Model) -> str:
@@ -83,4 +83,5 @@ def _force(force: Force, label: str) -> dict[str, Any]:
 def _constraint(constraint: Constraint, label: str) -> dict[str, Any]:
     if isinstance(constraint, ConstraintElement) and type(constraint) in CONSTRAINTS:
         return write_element(constraint, label)
-    raise FormatError(f"{label}: {NO_TEXT}sharnir.SignalFormula('position.hand.z - 0.05')")
+    own = f"a constraint class of your own ({type(constraint).__name__}) cannot be written; give it as text: "
+    raise FormatError(f"{label}: {own}sharnir.SignalFormula('position.hand.z - 0.05')")

@@ -16,6 +16,7 @@ from ...model.joints.compound import Parts
 from ...model.pose import Pose, Rotation, quaternion_of
 from ...model.values import Kind, of_kind
 from ...trace.formula import Formula, Formulas
+from .entries import JOINTS
 from .reading import file_fields
 
 NO_TEXT = "a Python function cannot be written; give it as text: "
@@ -84,7 +85,7 @@ def _parts(kind: Parts, value: Mapping[str, Any], label: str, element: Any) -> d
 
 
 def write_joint(joint: Any, label: str, beside: Mapping[str, Any]) -> dict[str, Any]:
-    if not joint.is_described:
+    if type(joint) not in JOINTS:  # a reader knows no others
         raise FormatError(
             f"{label}: a joint class of your own ({joint.type_name}) cannot be written; "
             "build it as a sharnir.Compound, or as a sharnir.CustomJoint by a sharnir.PoseFormula"

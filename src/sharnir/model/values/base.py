@@ -64,3 +64,8 @@ def listed(value: Any) -> Sequence[Any] | None:
     if isinstance(value, (list, tuple)):
         return value
     return value.tolist() if getattr(value, "ndim", 0) else None
+
+
+def unwrapped(value: Any) -> Any:
+    """The number in an array without dimensions; anything else as it is."""
+    return value.item() if getattr(value, "shape", None) == () and hasattr(value, "item") else value

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..pose import three_floats
-from .base import Kind, expected, listed
+from .base import Kind, expected, listed, unwrapped
 
 COUNTS = {2: "two", 3: "three", 4: "four", 6: "six"}
 
@@ -28,7 +28,7 @@ class Scalar(Kind):
     def number(self, value: Any, *path: str | int, what: str = "a number") -> float:
         if type(value) is float:
             found = value
-        elif isinstance(value, numbers.Real) and not isinstance(value, bool):
+        elif isinstance(value := unwrapped(value), numbers.Real) and not isinstance(value, bool):
             try:
                 found = float(value)
             except OverflowError:
@@ -81,7 +81,7 @@ class ScalarOrVector(Kind):
     def check(self, value: Any) -> float | tuple[float, ...]:
         values = listed(value)
         if values is None:
-            if not isinstance(value, numbers.Real):
+            if not isinstance(unwrapped(value), numbers.Real):
                 raise expected("a number or a list of them", value)
             return self.of.number(value)
         if self.most is not None and not 1 <= len(values) <= self.most:
@@ -146,6 +146,7 @@ class Whole(Kind):
     def check(self, value: Any) -> int:
         low, high = self.at_least, self.at_most
         bounds = f" from {low} to {high}" if high is not None else f" of at least {low}" if low is not None else ""
+        value = unwrapped(value)
         if not isinstance(value, numbers.Integral) or isinstance(value, bool):
             raise expected(f"a whole number{bounds}", value)
         found = int(value)
