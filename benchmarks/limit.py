@@ -11,7 +11,7 @@ import numpy as np
 
 import sharnir as sh
 from sharnir.backends.compiled_programs import LIMIT, CompiledPrograms
-from sharnir.dialect.cache import kept_in
+from sharnir.dialect.cache import cached_in
 from sharnir.dialect.jit import host_lanes
 
 from .harness import race
@@ -25,7 +25,7 @@ def measure(quick: bool = False) -> Iterator[Measure | str]:
     for n in (10, 40) if quick else (5, 10, 20, 40, 80):
         model = sh.samples.chain(n)
         s = model.freeze()
-        with tempfile.TemporaryDirectory() as folder, kept_in(Path(folder)):
+        with tempfile.TemporaryDirectory() as folder, cached_in(Path(folder)):
             straight = CompiledPrograms(s, "llvm").runner("forward/separate", ("qdd",))
             seconds = []
             for lanes in (1, host_lanes()):

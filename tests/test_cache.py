@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 import warnings
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from runs import batch, recorded, run
 from sharnir.backends.llvm.emit import emit
 from sharnir.backends.llvm.runner import LLVMRunner
 from sharnir.backends.loops import LoopRunner
-from sharnir.dialect import cache, jit, native
+from sharnir.dialect import cache, jit, native, trust
 from sharnir.dialect.cache import Cache, digest
 from sharnir.dialect.compiler import compile_module
 from sharnir.dialect.source import texts, translators
@@ -301,6 +302,7 @@ def test_loops_go_on_after_its_folder_was_cleared(folder):
 # --- many processes -------------------------------------------------------------------------------------------------------------
 SCRIPT = """
 import sys
+import tempfile
 import numpy as np
 import sharnir as sh
 
@@ -343,3 +345,82 @@ def test_every_warning_about_a_folder_is_given_once(tmp_path):
         for name in ("a", "a", "b"):
             cache.warn_unwritable(tmp_path / name, error)
     assert len(caught) == 2
+
+
+# --- whose files --------------------------------------------------------------------------------------------------------------
+POSIX = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="owners and modes of POSIX")
+ROOT = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
+
+
+@pytest.fixture
+def entry(folder):
+    store = Cache()
+    store.save("llvm", "key", b"code")
+    assert store.load("llvm", "key") == b"code"
+    return folder / "llvm" / "key"
+
+
+@POSIX
+def test_what_others_can_write_is_not_read(entry):
+    for mode in (0o620, 0o602, 0o666):
+        entry.chmod(mode)
+        assert Cache().load("llvm", "key") is None
+    entry.chmod(0o644)
+    assert Cache().load("llvm", "key") == b"code"
+
+
+@ROOT
+def test_what_belongs_to_another_user_is_not_read(entry):
+    os.chown(entry, 12345, 12345)
+    assert Cache().load("llvm", "key") is None
+
+
+@POSIX
+def test_links_pipes_devices_and_huge_files_are_no_entries(entry, tmp_path, monkeypatch):
+    entry.rename(tmp_path / "elsewhere")
+    entry.symlink_to(tmp_path / "elsewhere")
+    assert Cache().load("llvm", "key") is None
+    entry.unlink()
+    os.mkfifo(entry)  # opened by a plain read it blocks for ever
+    assert Cache().load("llvm", "key") is None
+    entry.unlink()
+    entry.symlink_to("/dev/zero")
+    assert Cache().load("llvm", "key") is None
+    entry.unlink()
+    (tmp_path / "elsewhere").rename(entry)
+    monkeypatch.setattr(trust, "MAX_BYTES", 10)
+    assert Cache().load("llvm", "key") is None
+
+
+@POSIX
+def test_the_folder_is_closed_to_others(folder):
+    folder.mkdir(mode=0o777)
+    folder.chmod(0o777)
+    Cache().save("llvm", "key", b"code")
+    assert folder.stat().st_mode & 0o022 == 0 and (folder / "llvm").stat().st_mode & 0o077 == 0
+    assert Cache().load("llvm", "key") == b"code"
+
+
+@ROOT
+def test_the_folder_of_another_user_is_not_used_and_that_is_said_once(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    folder.mkdir()
+    os.chown(folder, 12345, 12345)
+    with pytest.warns(RuntimeWarning, match=f"{folder} belongs to another user; .* Set SHARNIR_CACHE") as caught:
+        stores = [Cache(), Cache()]
+    assert len(caught) == 1 and stores[0].folder == stores[1].folder != folder
+    stores[0].save("llvm", "key", b"code")
+    assert stores[1].load("llvm", "key") == b"code" and not list(folder.iterdir())
+
+
+def test_a_user_without_a_home_has_a_folder_by_number(monkeypatch, tmp_path):
+    """Where neither the environment nor the list of users knows a home, `~` stays as it is."""
+    for name in ("SHARNIR_CACHE", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(platformdirs, "user_cache_path", lambda *_, **__: Path("~/.cache/sharnir"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    cache._folder.cache_clear()
+    try:
+        assert cache.default_folder().parent == tmp_path
+    finally:
+        cache._folder.cache_clear()

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ..backends.counting import Count
-from ..dialect.cache import kept_in
+from ..dialect.cache import cached_in
 from ..dynamics import Dynamics
 from ..errors import MethodError, SharnirError, known
 from ..programs.methods import Method
@@ -86,7 +86,7 @@ class Contender:
         cached = row.backend == "loops" and not context.cold
         if cached and not model.constraints:
             cost.loop_bytes(model.structure, self.method)  # compiles what is not in the cache
-        with nullcontext() if cached else kept_in(folder):
+        with nullcontext() if cached else cached_in(folder):
             d, evaluate = self._compile(context)
             worst = self._disagreement(evaluate, context)
         if self.is_form or row.backend == "python" or cached:

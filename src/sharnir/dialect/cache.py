@@ -1,8 +1,8 @@
 """The cache on disk: compiled code under a digest of everything it depends on.
 
-Safe for concurrent processes (files appear whole, by renaming; one that another process removed is compiled again) and
-against corrupt files (each carries its own checksum). Bounded in size: what was used least recently is removed first. Where
-the folder cannot be written, everything works without it.
+Safe for concurrent processes (files appear whole, by renaming; one that another process removed is compiled again), against
+corrupt files (each carries its own checksum) and against other users (`trust.py`). Bounded in size: what was used least
+recently is removed first. Where the folder cannot be written, everything works without it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from functools import cache as once
 from pathlib import Path
 
 from ..errors import SharnirError
+from .trust import home_less, own_folder, read_own
 
 LIMIT_MB = 1000
 """How large the cache may grow, in megabytes, where $SHARNIR_CACHE_MB does not say otherwise."""
@@ -40,7 +41,7 @@ def digest(*parts: str) -> str:
 
 
 def default_folder() -> Path:
-    """$SHARNIR_CACHE, else `sharnir` in $XDG_CACHE_HOME or in the cache folder of the platform; within `kept_in`, its folder."""
+    """$SHARNIR_CACHE, else `sharnir` in $XDG_CACHE_HOME or the cache folder of the platform; within `cached_in`, its folder."""
     instead = _instead.get()
     if instead is not None:
         return instead
@@ -55,7 +56,8 @@ def _folder(named: str | None, cache: str | None, home: str | None) -> Path:
         return Path(cache) / "sharnir"
     from platformdirs import user_cache_path
 
-    return user_cache_path("sharnir", appauthor=False)
+    found = user_cache_path("sharnir", appauthor=False)
+    return found if found.is_absolute() else home_less()  # "~/.cache" where there is no home
 
 
 def limit() -> int:
@@ -74,7 +76,7 @@ _instead: ContextVar[Path | None] = ContextVar("sharnir_cache", default=None)
 
 
 @contextmanager
-def kept_in(folder: Path) -> Iterator[None]:
+def cached_in(folder: Path) -> Iterator[None]:
     """Whatever is created within this block uses this folder as its cache, also later: an empty one for a cold start."""
     token = _instead.set(folder)
     try:
@@ -87,13 +89,12 @@ class Cache:
     """Files `kind/key` in a folder."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self.folder = folder or default_folder()
+        self.folder = own_folder(folder or default_folder())
 
     def load(self, kind: str, key: str) -> bytes | None:
         path = self.folder / kind / key
-        try:
-            content = path.read_bytes()
-        except OSError:
+        content = read_own(path)
+        if content is None:
             return None
         head, check, body = content[:8], content[8:40], content[40:]
         if head != _MAGIC or hashlib.sha256(body).digest() != check:
@@ -107,7 +108,8 @@ class Cache:
         if kind in DERIVED and not allowed:
             return
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
             handle, name = tempfile.mkstemp(dir=folder)
             try:
                 with os.fdopen(handle, "wb") as file:
