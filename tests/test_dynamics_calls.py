@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import sharnir as sh
+from sharnir import machine
 from sharnir.backends import compiled_programs, loops
 from sharnir.forms import FORMS
 from sharnir.model.pose import Rotation
@@ -476,11 +477,13 @@ def test_auto_takes_straight_lines_for_small_models_and_loops_for_large_ones(mon
 
 
 def test_work_arrays_beyond_memory_are_refused_with_the_way_out(monkeypatch):
-    monkeypatch.setattr(loops, "_memory", lambda: 2**20)
+    monkeypatch.setattr(machine, "memory", lambda: 2**20)
     d = sh.Dynamics(sh.samples.chain(200), "direct", backend="loops")
-    with pytest.raises(sh.MethodError, match=r"'forward/direct' would need .* for 200 bodies and 200 freedoms.*'separate'"):
+    with pytest.raises(
+        sh.MethodError, match=r"'forward/direct' would need .* GiB, of .* for 200 bodies and 200 freedoms.*'separate'"
+    ):
         d.forward()
-    monkeypatch.setattr(loops, "_memory", lambda: 0)  # not known: tried
+    monkeypatch.setattr(machine, "memory", lambda: 0)  # not known: tried
     loops._check_memory(d.formulation.programs.runner("forward/direct", backend="python").program, d.structure)
 
 

@@ -233,3 +233,9 @@ def test_quaternions_of_any_row_are_checked():
     q[1, 3:7] = 0.0
     with pytest.raises(sh.StateError, match="quaternion"):
         sh.rollout(model, q, v, dt=DT, steps=1)
+
+
+def test_more_rows_than_memory_holds_are_refused_before_the_run():
+    m = sh.samples.chain(2)
+    with pytest.raises(sh.StateError, match=r"3 trajectories of 1000000000000 steps need .* GiB, of .*every="):
+        sh.rollout(m, np.zeros((3, 2)), dt=1e-3, steps=10**12)

@@ -14,6 +14,7 @@ import pytest
 
 import sharnir as sh
 from mechanisms import floating, hinged
+from sharnir import machine
 from states import assert_close
 
 pytestmark = pytest.mark.xdist_group("integrators")
@@ -177,3 +178,9 @@ def test_only_quaternions_are_kept_at_length_one():
     m.add_joint("slide", sh.CustomJoint(1, lambda q, t: sh.Pose((q[0], 0.0, 0.0)), names=("qw",)), "ground", "b")
     r = sh.simulate(m, 1.0, q0={"slide": 3.0}, v0={"slide": 0.5})
     assert_close(r.coordinate("slide")[-1], 3.5, 1e-12)
+
+
+def test_more_rows_than_memory_holds_are_refused_before_the_run(monkeypatch):
+    monkeypatch.setattr(machine, "memory", lambda: 2**30)
+    with pytest.raises(sh.StateError, match=r"an interval of 1e-07 s makes 9.9e\+07 times that need .* GiB, of 1 GiB"):
+        sh.simulate(sh.samples.chain(20), 9.9, output=1e-7)

@@ -1,4 +1,4 @@
-"""The machine and the package versions that a measurement belongs to."""
+"""The machine: its memory, and the package versions that a measurement belongs to."""
 
 from __future__ import annotations
 
@@ -31,6 +31,22 @@ def installed(name: str) -> str:
         return version(name)
     except PackageNotFoundError:
         return ""
+
+
+def memory() -> int:
+    """Bytes of main memory, 0 where that is not known."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 0
+
+
+def beyond_memory(numbers: float) -> str:
+    """`640 GiB, of 32 GiB of memory` where so many floats do not fit into four fifths of it, else nothing."""
+    have = memory()
+    if not have or 8 * numbers <= 0.8 * have:
+        return ""
+    return f"{8 * numbers / 2**30:.3g} GiB, of {have / 2**30:.3g} GiB of memory"
 
 
 def processor() -> str:

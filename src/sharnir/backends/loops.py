@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -20,6 +19,7 @@ from ..dialect.storage import allocate, resolve
 from ..errors import MethodError
 from ..kernels.joint_stage import Joints
 from ..kernels.tree import Tree
+from ..machine import beyond_memory
 from ..model.structure import Structure
 from ..programs import PROGRAMS
 from ..programs.program import Program
@@ -218,22 +218,14 @@ def _reshaped(x: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _check_memory(program: Program, structure: Any) -> None:
-    need = [0]
+    need = [0.0]
 
     def count(shape: tuple[int, ...]) -> None:
-        need[0] += 8 * int(np.prod([float(k) for k in shape]))
+        need[0] += float(np.prod([float(k) for k in shape]))
 
     allocate(program.work, program.sizes(structure), count)
-    have = _memory()
-    if have and need[0] > 0.8 * have:
+    if beyond := beyond_memory(need[0]):
         raise MethodError(
-            f"'{program.name}' would need {need[0] / 2**30:.0f} GiB of work space for {structure.nb} bodies and "
-            f"{structure.nv} freedoms, of {have / 2**30:.0f} GiB; choose a method of linear cost, 'separate' or 'lagrange1'"
+            f"{program.name!r} would need {beyond}, as work space for {structure.nb} bodies and {structure.nv} freedoms; "
+            "choose a method of linear cost, 'separate' or 'lagrange1'"
         )
-
-
-def _memory() -> int:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return 0

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import MethodError, StateError
 from ..integrate.methods import Integrator
+from ..machine import beyond_memory
 from ..model.events import Event
 from ..model.states import real_array
 from .motion_system import MotionSystem
@@ -35,8 +36,11 @@ def check_events(events: Event | Sequence[Event]) -> list[Event]:
     return found
 
 
-def output_times(output: float | ArrayLike | None, t0: float, t1: float) -> np.ndarray | None:
-    """From an interval (the end is always among them), from times, or None for the steps of the integrator."""
+def output_times(output: float | ArrayLike | None, t0: float, t1: float, row: int) -> np.ndarray | None:
+    """From an interval (the end is always among them), from times, or None for the steps of the integrator.
+
+    row   numbers that are stored for each time
+    """
     if output is None:
         return None
     wanted = "an interval, times, or None for every step"
@@ -46,8 +50,11 @@ def output_times(output: float | ArrayLike | None, t0: float, t1: float) -> np.n
     if not 0.0 < dt < np.inf:
         raise StateError(f"output: expected {wanted}; got {output!r}")
     n = abs(t1 - t0) / dt
-    if n > MAX_TIMES:
-        raise StateError(f"output: an interval of {dt:g} s makes {n:.2g} times; take a longer one, or output=None and every=…")
+    beyond = f" that need {beyond}" if (beyond := beyond_memory(n * row)) else ""
+    if n > MAX_TIMES or beyond:
+        raise StateError(
+            f"output: an interval of {dt:g} s makes {n:.2g} times{beyond}; take a longer one, or output=None and every=…"
+        )
     times = t0 + np.copysign(dt, t1 - t0) * np.arange(int(n + ROUNDING) + 1)
     if abs(t1 - times[-1]) <= ROUNDING * dt:
         times[-1] = t1

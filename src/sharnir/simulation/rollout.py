@@ -17,6 +17,7 @@ from ..dynamics import Dynamics
 from ..equations.assembly import assemble_start
 from ..equations.normalization import normalized_start
 from ..errors import MethodError, StateError
+from ..machine import beyond_memory
 from ..model.model import Model
 from ..model.motion import Motion
 from ..model.states import check_quaternions, real_array
@@ -124,6 +125,11 @@ def rollout(
             "rollout go together: take another, or simulate them one by one"
         )
     q, v = _states(d, q0, v0, grid.t0)
+    numbers = len(q) * (grid.count // grid.every + 1) * 2 * (model.nq + model.nv)
+    if beyond := beyond_memory(numbers):
+        raise StateError(
+            f"{len(q)} trajectories of {grid.count} steps need {beyond}; store fewer rows (every=…), or roll out in parts"
+        )
     held = None if callable(forces) else forces_over_steps(model, name, forces, len(q), grid.count)
     span = max(grid.duration, grid.step)
     laws = stabilisations(d, how, q, v, np.zeros(model.nv), grid.t0, span, integrator, grid.step)

@@ -91,7 +91,7 @@ def simulate(
         q, v = assemble_start(model, q0, v0, t0, d.constrained.table)
     chosen = integrator_named(integrator)
     check_step(chosen, step)
-    times = output_times(output, t0, t0 + duration)
+    times = output_times(output, t0, t0 + duration, 2 * (model.nq + model.nv))
     if save is not None:
         rows = len(times) if times is not None else 1000
         check_writable(save, rows * (model.nq + 2 * model.nv + 12 * len(model.bodies)) * 8)
