@@ -76,7 +76,7 @@ def test_states_by_name_are_states_by_number():
     ({"output": [0.0, 2.0]}, "exceed the run"), ({"output": [0.5, 0.2]}, "strictly"), ({"output": 1e-12}, "longer"),
     ({"every": -1}, "every"), ({"every": 1.5}, "every"), ({"integrator": "rk5"}, "'dop853'"), ({"integrator": "rk4"}, "step"),
     ({"integrator": "midpoint", "step": -0.1}, "step"), ({"integrator": "rk4", "step": "a"}, "step"), ({"step": 0.1}, "rtol"),
-    ({"rtol": -1.0}, "tolerances"), ({"rtol": "a"}, "rtol"), ({"atol": [1.0, 2.0, 3.0]}, "atol"), ({"atol": "a"}, "atol"),
+    ({"rtol": -1.0}, "rtol and atol"), ({"rtol": "a"}, "rtol"), ({"atol": [1.0, 2.0, 3.0]}, "atol"), ({"atol": "a"}, "atol"),
     ({"max_step": 0.0}, "max_step"), ({"max_step": None}, "max_step"), ({"method": "best"}, "'separate'"),
     ({"backend": "fortran"}, "'llvm'"), ({"q0": [1.0, 2.0]}, "q:"), ({"q0": {"knee": 1.0}}, "'hinge'"), ({"q0": [np.nan]}, "nan"),
     ({"v0": {"hinge": "fast"}}, "'hinge'"),
