@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..errors import FormatError, MethodError, known
 from ..model.model import Model
+from ..reporting.whole_file import whole_file
 from .row import Row
 
 if TYPE_CHECKING:
@@ -145,7 +146,8 @@ class Comparison:
 
     def to_json(self, path: str | PathLike[str]) -> Path:
         text = json.dumps(self.as_dict(), indent=1, ensure_ascii=False, allow_nan=False)
-        Path(path).write_text(text + "\n", encoding="utf-8")
+        with whole_file(path) as part:
+            part.write_text(text + "\n", encoding="utf-8")
         return Path(path)
 
     @classmethod

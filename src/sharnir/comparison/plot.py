@@ -7,7 +7,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from ..errors import StateError
-from ..reporting.pictures import check_picture_suffix, new_figure
+from ..reporting.pictures import check_picture_suffix, new_figure, save_picture
 from ..simulation.storage import check_writable
 from .charts import BACKENDS, GREY, Chart, charts, log_ticks
 from .summary import mechanism
@@ -58,7 +58,7 @@ def plot(c: Comparison, path: str | PathLike[str] | None = None) -> Figure:
     figure.text(0.012, 1.0 - 0.64 / height, _subtitle(c), fontsize=9.5, color=GREY, parse_math=False)
     _legend(figure, rows, 1.0 - 0.1 / height)
     if path:
-        figure.savefig(path, dpi=150, facecolor="white")
+        save_picture(figure, path, facecolor="white")
     return figure
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..reporting.formats import duration, error, plural
+from ..reporting.whole_file import whole_file
 from ..simulation.storage import check_writable
 from .charts import charts
 from .page_charts import figure
@@ -27,7 +28,9 @@ SIZE = 6_000_000
 
 def write_report(c: Comparison, path: str | PathLike[str]) -> Path:
     check_writable(path, SIZE)
-    Path(path).write_text(page(c), encoding="utf-8")
+    text = page(c)
+    with whole_file(path) as part:
+        part.write_text(text, encoding="utf-8")
     return Path(path)
 
 

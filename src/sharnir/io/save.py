@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..errors import FormatError
+from ..errors import FormatError, StateError
 from ..model.model import Model
+from ..reporting.whole_file import whole_file
 from ..types import FilePath
 
 WRITABLE = ".urdf (URDF), .yaml or .yml (sharnir's own)"
@@ -26,6 +27,9 @@ def save(model: Model, path: FilePath) -> None:
     else:
         raise FormatError(f"{path}: cannot tell the format from the suffix {suffix!r}; what can be written: {WRITABLE}")
     try:
-        path.write_text(text, encoding="utf-8")
+        with whole_file(path) as part:
+            part.write_text(text, encoding="utf-8")
     except OSError as error:
         raise FormatError(f"{path}: cannot be written ({error.strerror})") from None
+    except StateError as error:
+        raise FormatError(str(error)) from None

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import StateError
+from .whole_file import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,6 +25,11 @@ def new_figure(size: tuple[float, float], *, window: bool = False, **options: An
     from matplotlib.figure import Figure
 
     return Figure(figsize=size, **options)
+
+
+def save_picture(figure: Figure, path: str | PathLike[str], **options: Any) -> None:
+    with whole_file(path) as part:
+        figure.savefig(part, dpi=150, **options)
 
 
 def check_picture_suffix(path: str | PathLike[str]) -> None:

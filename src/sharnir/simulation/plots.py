@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import StateError, choices
-from ..reporting.pictures import check_picture_suffix, new_figure
+from ..reporting.pictures import check_picture_suffix, new_figure, save_picture
 from .storage import check_writable
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def plot(r: Result, joints: Sequence[str] = (), path: str | PathLike[str] | None
                 fontsize=7, color=GREY,
             )  # fmt: skip
     if path:
-        figure.savefig(path, dpi=150)
+        save_picture(figure, path)
     return figure
 
 

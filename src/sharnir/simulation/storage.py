@@ -17,6 +17,7 @@ import numpy as np
 
 from ..errors import SharnirError, StateError
 from ..model.model import Model
+from ..reporting.whole_file import target_of, whole_file
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -34,8 +35,7 @@ def check_writable(path: PathLike, size: int = 0) -> Path:
     """Refuse, before a run, a path that cannot be written: folder, permission, room for `size` bytes."""
     path = Path(path)
     folder = path.absolute().parent
-    if path.is_dir():
-        raise StateError(f"cannot write {path}: it is a folder; give a file name")
+    target_of(path)
     if not folder.is_dir():
         raise StateError(f"cannot write {path}: there is no folder {folder}; make it first")
     target = path if path.exists() else folder
@@ -108,14 +108,11 @@ def save(r: Result, path: PathLike) -> None:
     text = _model_text(r.model)
     if text:
         attributes["model_yaml"] = text
-    part = path.with_name(path.name + ".part")  # an interrupted write leaves no incomplete file under the name
     try:
-        _write_netcdf(part, {**data, **coordinates}, attributes)
-        os.replace(part, path)
+        with whole_file(path) as part:
+            _write_netcdf(part, {**data, **coordinates}, attributes)
     except OSError as error:
         raise StateError(f"cannot write {path}: {error}") from error
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _write_netcdf(path: Path, variables: Variables, attributes: Mapping[str, Any]) -> None:
@@ -188,7 +185,7 @@ def to_csv(r: Result, path: PathLike) -> None:
     head += [*(f"a {n}" for n in r.model.v_names), "kinetic", "potential", *(f"work of {cause}" for cause in r.causes)]
     table = np.column_stack([r.t, r.q, r.v, r.a, e.kinetic, e.potential, r.work_done])
     try:
-        with path.open("w", newline="", encoding="utf-8") as file:
+        with whole_file(path) as part, part.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(head)
             writer.writerows([[repr(float(x)) for x in row] for row in table])

@@ -1,0 +1,39 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ..errors import StateError
+
+
+def target_of(path: str | os.PathLike[str]) -> Path:
+    """The regular file, there already or not, that a path stands for: a link is followed; devices, pipes, folders are refused."""
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise StateError(f"cannot write {path}: it is a folder; give a file name")
+    if target.exists() and not target.is_file():
+        raise StateError(f"cannot write {path}: it is a device or a pipe, not a regular file")
+    return target
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A new file beside `path` to write to. It takes the place of `path` at the end of the block; after an error, an interruption
+    or a kill, what was there before is still there."""
+    target = target_of(path)
+    part = target.with_name(f".{target.stem[:100]}-{secrets.token_hex(8)}{target.suffix}")
+    try:
+        part.touch(exist_ok=False)
+        if target.exists():
+            with suppress(OSError):
+                shutil.copymode(target, part)
+        yield part
+        os.replace(part, target)
+    finally:
+        part.unlink(missing_ok=True)
