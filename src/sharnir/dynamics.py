@@ -76,7 +76,7 @@ class Dynamics:
     ) -> np.ndarray:
         """q̈ (nv,) from joint forces τ and wrenches on the bodies."""
         if wrenches is None:
-            fast = self._fast_forward
+            fast = self._fast_forward  # written out: a call more would be felt in a single state
             done = fast.single(q, v, tau, t) if out is None else None
             if done is None:
                 done = fast.batch(out, q, v, tau, t)
@@ -146,7 +146,15 @@ class Dynamics:
         ("joint", or "joint.part" for one of its freedoms): τ is zero elsewhere, again of least norm where there are more
         motors than freedoms; a motion they cannot produce, or one that violates a constraint, is refused with what is missing.
         """
+        if wrenches is None and actuated is None:
+            done = self._fast_inverse(out, q, v, a, t)
+            if done is not None:
+                return done
         return self.solver.inverse(q, v, a, t, wrenches, out, actuated)
+
+    @cached_property
+    def _fast_inverse(self) -> FastPath:
+        return self.solver.fast_inverse()
 
     def inverse_reactions(
         self,

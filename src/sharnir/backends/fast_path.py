@@ -45,6 +45,11 @@ class FastPath(NamedTuple):
     inputs: tuple[str, ...]
     """In the order both expect; the time last."""
 
+    def __call__(self, out: np.ndarray | None, *inputs: Any) -> Any:
+        """By whichever of the two applies."""
+        done = self.single(*inputs) if out is None else None
+        return self.batch(out, *inputs) if done is None else done
+
 
 def fast_path(runner: Runner | None, threads: int = 1) -> FastPath:
     """Of a runner; without one, a fast path that never applies."""

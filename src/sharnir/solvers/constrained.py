@@ -45,6 +45,9 @@ class ConstrainedSolver:
     def fast_forward(self) -> FastPath:
         return fast_path(self.code.forward() if self.code.solves else None, self.evaluator.threads)
 
+    def fast_inverse(self) -> FastPath:
+        return fast_path(None)  # constraints carry part of the load
+
     # --- motion from forces -------------------------------------------------------------------------------------------------
     def forward(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, out: np.ndarray | None) -> np.ndarray:
         rows, n, single = self._states(wrenches, q=q, v=v, tau=tau, t=t)

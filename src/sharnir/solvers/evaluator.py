@@ -103,10 +103,7 @@ class Evaluator:
         self, name: str, outputs: tuple[str, ...], out: np.ndarray | None, given: Mapping[str, Any]
     ) -> tuple[np.ndarray, ...] | None:
         fast = self.fast_path(name, outputs)
-        values = [given[key] for key in fast.inputs]
-        done = fast.single(*values) if out is None else None
-        if done is None:
-            done = fast.batch(out, *values)
+        done = fast(out, *[given[key] for key in fast.inputs])
         return (done,) if len(outputs) == 1 and done is not None else done
 
     # --- cost -----------------------------------------------------------------------------------------------------------------

@@ -24,7 +24,10 @@ class Solver(Protocol):
         """What forward dynamics runs on."""
 
     def fast_forward(self) -> FastPath:
-        """Plain arrays straight to compiled code, where there is such code."""
+        """q, v, tau, t as plain arrays straight to compiled code, where there is such code."""
+
+    def fast_inverse(self) -> FastPath:
+        """The same of q, v, a, t."""
 
     def forward(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, out: np.ndarray | None) -> np.ndarray: ...
 

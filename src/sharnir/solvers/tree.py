@@ -55,6 +55,9 @@ class TreeSolver:
         return self.evaluator.output("momentum-rates", "dp", q=q, v=v, tau=tau, wrench=wrenches, t=t)
 
     # --- forces from motion -------------------------------------------------------------------------------------------------
+    def fast_inverse(self) -> FastPath:
+        return self.evaluator.fast_path("inverse", ("tau",))
+
     def inverse(
         self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, out: np.ndarray | None, actuated: Sequence[str] | None
     ) -> np.ndarray:
