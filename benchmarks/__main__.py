@@ -22,6 +22,7 @@ MEASURED = {
     "simulate": ("simulate", "Simulation, times faster than the peers; one thread by default, minimum of interleaved samples"),
     "iftomm": ("iftomm", "IFToMM problems, CPU time at a stated error, compared with Exudyn"),
     "choice": ("choice", 'method="auto" on sixty models, compared with the fastest method of each'),
+    "soak": ("soak", "Memory that stays in a process of many models and simulations"),
 }
 """Parts whose module has `measure(quick)`, which yields measures and notes: module and title."""
 PAGES = {"kane": "kane_table", "figure1": "figure1", "urdf": "urdf", "loops": "loops", "stabilisation": "stabilisation"}

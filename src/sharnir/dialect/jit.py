@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 
 import llvmlite
 import llvmlite.binding as llvm
+from llvmlite.binding.newpassmanagers import NewPassManager
 
 from .cache import Cache, digest
 from .source import translators
@@ -92,10 +93,17 @@ def object_code(text: str, vectorize: bool = False) -> bytes:
     is slower, and it takes long."""
     module = llvm.parse_assembly(text)
     module.verify()
-    target = machine()
+    builder = _pass_builder(vectorize)
+    passes = builder.getModulePassManager()
+    passes.run(module, builder)
+    NewPassManager._dispose(passes)  # llvmlite 0.50 hides this method behind an empty one: 30 kB a module stayed
+    passes.detach()
+    return machine().emit_object(module)
+
+
+@once
+def _pass_builder(vectorize: bool) -> Any:
     options = llvm.create_pipeline_tuning_options(speed_level=2 if vectorize else 1)
     options.loop_vectorization = options.loop_unrolling = vectorize
     options.slp_vectorization = False
-    builder = llvm.create_pass_builder(target, options)
-    builder.getModulePassManager().run(module, builder)
-    return target.emit_object(module)
+    return llvm.create_pass_builder(machine(), options)
