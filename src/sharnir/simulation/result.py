@@ -252,7 +252,7 @@ class Result(ByName):
     @staticmethod
     def load(path: PathLike, model: Model | None = None) -> Result:
         """A saved result. The model is read from the file where it could be written there, else it must be given."""
-        from .storage import load
+        from .loading import load
 
         return load(path, model)
 
