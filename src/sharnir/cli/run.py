@@ -15,7 +15,6 @@ from ..io.load import load
 from ..model.model import Model
 from ..programs.methods import METHODS
 from ..simulation.checks import MAX_TIMES
-from ..simulation.recording import HELD
 from ..simulation.result import Result
 from ..simulation.run import simulate
 from ..simulation.storage import check_result_file
@@ -132,7 +131,7 @@ def _simulated(model: Model, arguments: dict[str, Any], output: Path | None, qui
     try:
         return simulate(model, progress=False if quiet else None, save=output, **arguments), "", True
     except (SimulationError, SaveError) as error:
-        return error.result, str(error).removesuffix(HELD).rstrip("."), not isinstance(error, SaveError)
+        return error.result, str(error).rpartition(". The motion ")[0], not isinstance(error, SaveError)
 
 
 def _report(result: Result, output: Path | None, plot: Path | None, quiet: bool) -> None:

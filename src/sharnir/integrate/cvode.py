@@ -20,13 +20,13 @@ _STATUS = {-1: "max_steps", -3: "step_too_small", -4: "no_convergence"}
 
 
 def run_cvode(
-    system: System, method: Integrator, request: Request, progress: Progress | None, keep: Keep | None, max_steps: int | None
+    system: System, method: Integrator, request: Request, progress: Progress | None, max_steps: int | None, keep: Keep | None
 ) -> Trajectory:
     try:
         from sksundae.cvode import CVODE
     except ImportError:
         raise MethodError(f'{method.name!r} needs SUNDIALS: pip install "sharnir[sundials]"') from None
-    return _Run(system, method, request, CVODE).run(progress, keep, np.inf if max_steps is None else max_steps)
+    return _Run(system, method, request, CVODE).run(progress, np.inf if max_steps is None else max_steps, keep)
 
 
 class _Run:
@@ -67,14 +67,14 @@ class _Run:
         self.evaluations += 1
         yp[:] = self.system.derivative(t, y)
 
-    def run(self, progress: Progress | None, keep: Keep | None, max_steps: float) -> Trajectory:
+    def run(self, progress: Progress | None, max_steps: float, keep: Keep | None) -> Trajectory:
         try:
-            status = self._run(progress, keep, max_steps)
+            status = self._run(progress, max_steps, keep)
         except KeyboardInterrupt:
             status = "interrupted"
         return self._trajectory(status)
 
-    def _run(self, progress: Progress | None, keep: Keep | None, max_steps: float) -> str:
+    def _run(self, progress: Progress | None, max_steps: float, keep: Keep | None) -> str:
         request = self.request
         wanted = list(request.times)
         self._start()

@@ -73,9 +73,9 @@ def run(
     if chosen.entry is None:
         from .cvode import run_cvode
 
-        trajectory = run_cvode(system, chosen, request, progress, keep, max_steps)
+        trajectory = run_cvode(system, chosen, request, progress, max_steps, keep)
     else:
-        trajectory = _Pieces(system, chosen, request, compiled, store).run(progress, keep, max_steps)
+        trajectory = _Pieces(system, chosen, request, compiled, store).run(progress, max_steps, keep)
     if strict and not (trajectory.ok or trajectory.status in ("interrupted", "max_steps")):
         raise IntegrationError(trajectory.message, trajectory)
     return trajectory
@@ -124,16 +124,16 @@ class _Pieces:
         self.output.wanted[:] = request.times
         self.output.every[0], self.output.next[0], self.output.count[0] = request.every, 0.0, 0.0
 
-    def run(self, progress: Progress | None, keep: Keep | None, max_steps: int | None) -> Trajectory:
+    def run(self, progress: Progress | None, max_steps: int | None, keep: Keep | None = None) -> Trajectory:
         status = "interrupted"
         with suppress(KeyboardInterrupt):
-            status = self._run(progress, keep, np.inf if max_steps is None else max_steps)
+            status = self._run(progress, np.inf if max_steps is None else max_steps, keep)
         self._collect()
         found = self._trajectory(status)
         give_back(self.system, self.workspace, self._key)
         return found
 
-    def _run(self, progress: Progress | None, keep: Keep | None, max_steps: float) -> str:
+    def _run(self, progress: Progress | None, max_steps: float, keep: Keep | None) -> str:
         rule, tally, clock = self.state.rule, self.state.tally, self.state.clock
         while True:
             rule[s.PIECE] = min(rule[s.PIECE], max_steps - tally[s.STEPS])

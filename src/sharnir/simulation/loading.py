@@ -119,7 +119,7 @@ class _Contents:
         there = [name for name, shape in shapes.items() if name == "time" or 0 not in shape or name in self.file.arrays]
         for name in there:
             self._check_array(name, shapes[name])
-        return {name: np.zeros(shape) for name, shape in shapes.items()} | self.file.read(*there)
+        return self.file.read(*there) | {name: np.zeros(shape) for name, shape in shapes.items() if name not in there}
 
     def _check_array(self, name: str, shape: tuple[int, ...]) -> None:
         if name not in self.file.arrays:
@@ -136,7 +136,7 @@ class _Contents:
 
     # --- attributes -----------------------------------------------------------------------------------------------------------
     def _cost(self) -> Cost:
-        values = {}
+        values: dict[str, Any] = {}
         for f in fields(Cost):
             name = f"cost_{f.name}"
             if name in self.attributes or f.default is MISSING:  # files of earlier versions have fewer of them

@@ -140,5 +140,5 @@ def simulate(
             result.status, result.message = "constraints_violated", violated
         recording.finish(result)
     if result.status not in ("done", "stopped", "interrupted") and on_failure == "raise":
-        raise SimulationError(f"{model.name!r}: {result.message}.{HELD}", result, trajectory.final_t)
+        raise SimulationError(f"{model.name!r}: {result.message}. The motion up to there {HELD}", result, trajectory.final_t)
     return result

@@ -84,12 +84,12 @@ def left_behind(path: PathLike) -> list[str]:
     return sorted(str(p) for p in target.parent.iterdir() if p.name.startswith(start) and p.suffix == ".nc")
 
 
-def write(r: Result, path: PathLike) -> None:
-    """By its suffix."""
+def write(r: Result, path: PathLike, text: str | None = None) -> None:
+    """By its suffix; `text` of the model where that is known already."""
     if Path(path).suffix.lower() == ".csv":
         to_csv(r, path)
     else:
-        save(r, path)
+        save(r, path, text)
 
 
 def to_xarray(r: Result) -> Dataset:
@@ -149,11 +149,11 @@ def _events(r: Result) -> Variables:
     }
 
 
-def save(r: Result, path: PathLike) -> None:
+def save(r: Result, path: PathLike, text: str | None = None) -> None:
     path = check_writable(path, 8 * (r.q.size + 2 * r.v.size + 12 * len(r.model.bodies) * len(r)))
     data, attributes = motion(r)
     data |= _derived(r) | _events(r)
-    attributes["model_yaml"] = model_text(r.model)
+    attributes["model_yaml"] = model_text(r.model) if text is None else text
     try:
         with whole_file(path) as part, part.open("wb") as file:
             Writer(file, data, attributes)
