@@ -19,7 +19,7 @@ from sharnir.simulation.netcdf import Writer
 
 pytestmark = pytest.mark.xdist_group("integrators")
 
-FIXED = {"integrator": "rk4", "step": 0.01, "output": None}
+FIXED = {"method": "separate", "integrator": "rk4", "step": 0.01, "output": None}
 
 
 def partial_files(folder):
@@ -54,7 +54,7 @@ KILLED = """
 import sys, sharnir as sh
 from sharnir.simulation import recording
 recording.INTERVAL = 0.0
-sh.simulate(sh.samples.chain(2), 1e9, integrator="rk4", step=0.01, output=None, every=100, save=sys.argv[1])
+sh.simulate(sh.samples.chain(2), 1e9, method="separate", integrator="rk4", step=0.01, output=None, every=100, save=sys.argv[1])
 """
 
 
@@ -72,7 +72,7 @@ def test_a_run_that_is_killed_leaves_its_rows_and_the_file_of_the_run_before(tmp
     (left,) = partial_files(tmp_path)
     r = sh.Result.load(left)
     assert r.status == "interrupted" and f"rows up to t = {r.t[-1]:g}" in r.message and "interrupted" in r.summary()
-    whole = sh.simulate(r.model, float(r.t[-1]), integrator="rk4", step=0.01, output=None, every=100)
+    whole = sh.simulate(r.model, float(r.t[-1]), every=100, **FIXED)
     assert len(r) > 1 and same_motion(r, whole)
     assert path.read_text() == "before" and set(tmp_path.iterdir()) == {path, left}
     path.unlink()
@@ -121,10 +121,10 @@ def test_other_programs_read_the_rows_of_a_run_that_goes_on(tmp_path, monkeypatc
 
 def test_a_short_run_and_one_that_is_not_saved_open_no_file_beside(tmp_path, monkeypatch):
     monkeypatch.setattr(recording.Recording, "_open", lambda *_: pytest.fail("a file beside"))
-    sh.simulate(sh.samples.pendulum(), 0.1, save=tmp_path / "run.nc")
+    sh.simulate(sh.samples.pendulum(), 0.1, save=tmp_path / "run.nc", **FIXED)
     monkeypatch.setattr(recording, "INTERVAL", 0.0)
     monkeypatch.setattr(recording.Recording, "keep", lambda *_: pytest.fail("rows kept"))
-    sh.simulate(sh.samples.pendulum(), 0.1)
+    sh.simulate(sh.samples.pendulum(), 0.1, **FIXED)
 
 
 # --- what cannot be written -------------------------------------------------------------------------------------------------

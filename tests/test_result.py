@@ -148,6 +148,16 @@ def test_what_is_driven_throughout_is_saved_too(tmp_path):
     assert back.q.shape == (11, 0) and np.array_equal(back.t, r.t)
 
 
+def test_a_run_that_failed_before_its_first_row_is_saved_too(tmp_path):
+    m = sh.samples.pendulum()
+    m.add_parameter("load", 1.0)
+    m.add_force(lambda on: on.torque("hinge", on.parameter("load") * sh.sqrt(1.0 + on.q("hinge"))), name="root")
+    r = sh.simulate(m, 2.0, output=[1.5], on_failure="return", save=tmp_path / "a.nc")
+    back = sh.Result.load(tmp_path / "a.nc", m)
+    assert len(r) == len(back) == 0 and back.status == r.status == "not_finite"
+    assert back.q.shape == (0, 1) and back.parameters.shape == r.parameters.shape == (0, 1)
+
+
 def test_tables_hold_every_digit(fed, tmp_path):
     fed.to_csv(tmp_path / "run.csv")
     with open(tmp_path / "run.csv", newline="") as file:

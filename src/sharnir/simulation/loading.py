@@ -24,9 +24,9 @@ DESCRIBING = {"units", "long_name", "_FillValue"}
 
 def load(path: PathLike, model: Model | None = None) -> Result:
     path = Path(path)
-    if not path.is_file():
-        raise StateError(_nothing_there(path))
     try:
+        if not path.is_file():
+            raise StateError(_nothing_there(path))
         with path.open("rb") as file:
             if file.read(len(HDF5)) == HDF5:
                 raise ValueError(

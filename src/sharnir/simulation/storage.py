@@ -108,7 +108,7 @@ def motion(r: Result) -> tuple[Variables, dict[str, Any]]:
     words = {"coordinate": m.q_names, "speed": m.v_names}
     if r.causes:
         numbers["work"], words["cause"] = r.work_done, list(r.causes)
-    if r.parameters.size:
+    if r.parameters.shape[1]:
         numbers["parameters"], words["parameter"] = r.parameters, list(m.parameters)
     long = {"q": "generalised coordinates", "v": "generalised speeds", "work": "energy added since the start"}
     data: Variables = {}
