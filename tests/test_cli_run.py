@@ -117,6 +117,16 @@ def test_a_motion_that_fails_is_1_and_its_beginning_is_written(run, instead, fil
     assert 0.48 < sh.Result.load(tmp_path / "a.nc", model).t[-1] < 0.49 and (tmp_path / "a.png").exists()
 
 
+def test_a_motion_that_cannot_be_written_is_1_and_its_summary_is_shown(run, file, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("sharnir.simulation.storage.Writer", full)
+    code, out, err = run(file, "--duration", 0.1, "-o", tmp_path / "a.nc")
+    assert code == 1 and "integrator  dop853" in out and "written" not in out
+    assert err.endswith(f"cannot write {tmp_path / 'a.nc'}: [Errno 28] No space left on device\n") and err.count("\n") == 1
+
+
 def test_limits_are_an_error_where_asked_for(run, instead, file):
     instead(hinged(limits=(-1.0, 1.0)))
     assert run(file, "--duration", 2, "--limits", "error")[0] == 1
@@ -177,7 +187,7 @@ def test_ctrl_c_is_130_and_what_was_computed_is_written(file, tmp_path):
         shown += seen(ours)
         patience.cancel()
     os.close(ours)
-    assert process.returncode == 130 and b"sharnir: interrupted at t = " in shown
+    assert process.returncode == 130 and b"sharnir: interrupted at t = " in shown and b"the motion up to there is in" in shown
     r = sh.Result.load(out, sh.load(file))
     assert r.status == "interrupted" and np.isfinite(r.q).all()
 

@@ -15,13 +15,11 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 MODULES = {"pyyaml": "yaml", "scikit-sundae": "sksundae"}
 """Packages whose module has another name."""
-BEHIND = {"h5netcdf": {"h5netcdf", "h5py"}}
-"""Packages that bring further modules along."""
 
 
 def modules(requirements: list[str]) -> set[str]:
     names = [re.split(r"[\[>=<; ]", requirement)[0].lower() for requirement in requirements]
-    return set().union(*(BEHIND.get(name, {MODULES.get(name, name)}) for name in names))
+    return {MODULES.get(name, name) for name in names}
 
 
 def imported() -> dict[str, set[str]]:
@@ -42,7 +40,7 @@ def test_every_import_is_declared_and_every_dependency_is_imported():
     extras = modules([x for name in ("mjcf", "sundials") for x in PROJECT["optional-dependencies"][name]])
     found = imported()
     assert set(found) <= core | extras
-    assert core - set(found) <= {"h5py"}  # brought along
+    assert core <= set(found)
     assert extras <= set(found)
 
 

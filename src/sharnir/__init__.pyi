@@ -11,6 +11,7 @@ from .errors import FormatError as FormatError
 from .errors import IntegrationError as IntegrationError
 from .errors import MethodError as MethodError
 from .errors import ModelError as ModelError
+from .errors import SaveError as SaveError
 from .errors import SharnirError as SharnirError
 from .errors import SimulationError as SimulationError
 from .errors import SingularError as SingularError

@@ -59,6 +59,14 @@ class SimulationError(SharnirError, ArithmeticError):
         self.time = time
 
 
+class SaveError(StateError):
+    """The file of a run could not be written; `result` holds the run."""
+
+    def __init__(self, message: str, result: Any = None) -> None:
+        super().__init__(message)
+        self.result = result  # a simulation.Result
+
+
 def no_such(kind: str, name: object, names: Iterable[str], plural: str = "", limit: int = 12) -> str:
     """`no joint 'elbwo'; did you mean 'elbow'? The joints are 'elbow', 'wrist'`."""
     return f"no {kind} {name!r}; {choices(name, names, plural or kind + 's', limit)}"

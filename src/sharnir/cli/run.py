@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..equations.stabilisation import CHOICES, DECAYING
-from ..errors import SimulationError
+from ..errors import SaveError, SimulationError
 from ..integrate.methods import INTEGRATORS
 from ..io.load import load
 from ..model.model import Model
@@ -17,12 +17,10 @@ from ..programs.methods import METHODS
 from ..simulation.checks import MAX_TIMES
 from ..simulation.result import Result
 from ..simulation.run import simulate
-from ..simulation.storage import write
+from ..simulation.storage import check_result_file
 from ..solvers.formulation import BACKENDS
-from .usage import INTERRUPTED, UsageError, check_file, check_name, check_picture, check_usage
+from .usage import INTERRUPTED, UsageError, check_name, check_picture, check_usage
 
-RESULTS = (".nc", ".csv")
-"""Suffixes of files with numbers."""
 NAMES = {
     "method": ("auto", *METHODS),
     "backend": BACKENDS,
@@ -54,11 +52,12 @@ def run_file(
         model = load(file, floating=floating, strict=strict, package_paths=packages)
         arguments = _arguments(model, states, options)
         doing = "compiling"
-        result, failure = _simulated(model, arguments, quiet)
-    except KeyboardInterrupt:  # from the first step on, Ctrl-C ends the run and leaves a result
-        print(f"sharnir: interrupted while {doing}; nothing was computed, nothing written", file=sys.stderr)
+        result, failure, written = _simulated(model, arguments, output, quiet)
+    except KeyboardInterrupt as error:  # from the first step on, Ctrl-C ends the run and leaves a result, until that is written
+        nothing = [f"while {doing}; nothing was computed, nothing written"]
+        print("sharnir: interrupted", *getattr(error, "__notes__", nothing), file=sys.stderr)
         sys.exit(INTERRUPTED)
-    _report(result, output, plot, quiet)
+    _report(result, output if written else None, plot, quiet)
     if failure:
         print(f"sharnir: {failure}", file=sys.stderr)
         sys.exit(1)
@@ -73,7 +72,7 @@ def _check_options(options: Mapping[str, Any], output: Path | None, plot: Path |
         if option in options and (option, options[option]) != ("backend", OLD_BACKEND):
             check_name(f"--{option}", options[option], names)
     if output is not None:
-        check_file("--output", output, RESULTS)
+        check_usage("--output", check_result_file, output)
     if plot is not None:
         check_picture("--plot", plot)
 
@@ -127,19 +126,19 @@ def _named_values(option: str, words: Sequence[str]) -> dict[str, list[float]]:
     return out
 
 
-def _simulated(model: Model, arguments: dict[str, Any], quiet: bool) -> tuple[Result, str]:
-    """The motion, and why it is incomplete where it is."""
+def _simulated(model: Model, arguments: dict[str, Any], output: Path | None, quiet: bool) -> tuple[Result, str, bool]:
+    """The motion, what went wrong where something did, and whether the motion is in its file."""
     try:
-        return simulate(model, progress=False if quiet else None, **arguments), ""
-    except SimulationError as error:
-        return error.result, str(error).removesuffix(" The motion up to there is in the error's `result`").rstrip(".")
+        return simulate(model, progress=False if quiet else None, save=output, **arguments), "", True
+    except (SimulationError, SaveError) as error:
+        return error.result, str(error).rpartition(". The motion ")[0], not isinstance(error, SaveError)
 
 
 def _report(result: Result, output: Path | None, plot: Path | None, quiet: bool) -> None:
     if not quiet:
         print(result.summary())
-    for path, make in ((output, lambda to: write(result, to)), (plot, lambda to: result.plot(path=to))):
-        if path is not None:
-            make(path)
-            if not quiet:
-                print(f"written: {path}")
+    if plot is not None:
+        result.plot(path=plot)
+    for path in (output, plot):
+        if path is not None and not quiet:
+            print(f"written: {path}")

@@ -35,11 +35,8 @@ def check_name(option: str, name: str, names: Iterable[str]) -> None:
         raise UsageError(option, unknown(repr(name), name, names, "choices"))
 
 
-def check_file(option: str, path: Path, suffixes: tuple[str, ...] = ()) -> None:
-    """Whether it can be written, and has one of these suffixes."""
-    if suffixes and path.suffix.lower() not in suffixes:
-        problem = f"unknown suffix {path.suffix!r}" if path.suffix else "no suffix"
-        raise UsageError(option, f"cannot write {path}: {problem}; end the name with {' or '.join(suffixes)}")
+def check_file(option: str, path: Path) -> None:
+    """Whether it can be written."""
     from ..simulation.storage import check_writable  # imports numpy, which help does without
 
     check_usage(option, check_writable, path)

@@ -5,7 +5,6 @@ Events are found by CVODE itself. A projection is applied to what is written out
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,20 +13,20 @@ from ..errors import MethodError
 from .methods import Integrator
 from .request import Request
 from .system import System
-from .trajectory import EventRecord, Statistics, Trajectory
+from .trajectory import EventRecord, Keep, Progress, Rows, Statistics, Trajectory, joined
 
 EVENT = 2
 _STATUS = {-1: "max_steps", -3: "step_too_small", -4: "no_convergence"}
 
 
 def run_cvode(
-    system: System, method: Integrator, request: Request, progress: Callable[[float], None] | None, max_steps: int | None
+    system: System, method: Integrator, request: Request, progress: Progress | None, max_steps: int | None, keep: Keep | None
 ) -> Trajectory:
     try:
         from sksundae.cvode import CVODE
     except ImportError:
         raise MethodError(f'{method.name!r} needs SUNDIALS: pip install "sharnir[sundials]"') from None
-    return _Run(system, method, request, CVODE).run(progress, np.inf if max_steps is None else max_steps)
+    return _Run(system, method, request, CVODE).run(progress, np.inf if max_steps is None else max_steps, keep)
 
 
 class _Run:
@@ -58,7 +57,7 @@ class _Run:
             options["jacfn"] = jacobian
         self.solver = solver(self._derivative, **options)
         self.t, self.x = request.t0, request.x0.copy()
-        self.rows: list[tuple[float, np.ndarray]] = []
+        self.rows: list[Rows] = []
         self.found_events: list[EventRecord] = []
         self.steps: list[float] = []
         self.evaluations = self.jacobians = 0
@@ -68,14 +67,14 @@ class _Run:
         self.evaluations += 1
         yp[:] = self.system.derivative(t, y)
 
-    def run(self, progress: Callable[[float], None] | None, max_steps: float) -> Trajectory:
+    def run(self, progress: Progress | None, max_steps: float, keep: Keep | None) -> Trajectory:
         try:
-            status = self._run(progress, max_steps)
+            status = self._run(progress, max_steps, keep)
         except KeyboardInterrupt:
             status = "interrupted"
         return self._trajectory(status)
 
-    def _run(self, progress: Callable[[float], None] | None, max_steps: float) -> str:
+    def _run(self, progress: Progress | None, max_steps: float, keep: Keep | None) -> str:
         request = self.request
         wanted = list(request.times)
         self._start()
@@ -101,6 +100,8 @@ class _Run:
                 self._row(self.t, self.x)
             if progress is not None:
                 progress(self.t)
+            if keep is not None:
+                keep(self.rows)
             if len(self.steps) >= max_steps and self.t != request.t1:
                 return "max_steps"
         return "done"
@@ -109,7 +110,7 @@ class _Run:
         self.solver.init_step(self.t, self.x)
 
     def _row(self, t: float, x: np.ndarray) -> None:
-        self.rows.append((t, self.system.projected(t, x)))
+        self.rows.append((np.array([t]), self.system.projected(t, x)[None]))
 
     def _apply(self, fired: list[int]) -> bool:
         """Record the events that CVODE found and apply their actions; whether to stop."""
@@ -132,8 +133,7 @@ class _Run:
         n, h = self.system.n, np.array(self.steps or [0.0])
         sizes = (float(h[0]), float(h[-1]), float(np.abs(h).min()), float(np.abs(h).max()))
         return Trajectory(
-            np.array([t for t, _ in self.rows]),
-            np.array([x for _, x in self.rows]).reshape(-1, n),
+            *joined(self.rows, n),
             status,
             f"{self.method.name!r} at t = {self.t:g}: {self.detail or status}",
             self.method.name,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -16,7 +16,7 @@ from .request import Request
 from .stepping import state as s
 from .stepping.state import NODES
 from .system import System
-from .trajectory import ACTIONS, Event, EventRecord, Statistics, Trajectory
+from .trajectory import ACTIONS, Event, EventRecord, Keep, Progress, Rows, Statistics, Trajectory, joined
 from .workspace import borrow, give_back
 
 STATUS = {
@@ -53,7 +53,8 @@ def run(
     events: Sequence[Event] = (),
     looks: int = 4,
     max_steps: int | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
+    keep: Keep | None = None,
     compiled: bool = True,
     strict: bool = True,
     store: Cache | None = None,
@@ -63,7 +64,8 @@ def run(
     Adaptive methods take `rtol`, `atol` (one or one for each number), `first_step`, `max_step`; those of fixed step take
     `step`, and end exactly at t1. Rows: at the given `times`, or at `every` so many steps (0: start and end alone).
     `events`: what to do at roots of the system's event functions; each step is scanned for sign changes in `looks` parts.
-    `progress(t)` is called some twenty times a second. With `compiled=False` the same text runs as plain Python.
+    `progress(t)` is called some twenty times a second, and `keep(pieces)` with all rows so far, in pieces.
+    With `compiled=False` the same text runs as plain Python.
     A run that cannot go on raises IntegrationError, which carries what was computed; with strict=False it is returned.
     """
     chosen = integrator(method)
@@ -71,9 +73,9 @@ def run(
     if chosen.entry is None:
         from .cvode import run_cvode
 
-        trajectory = run_cvode(system, chosen, request, progress, max_steps)
+        trajectory = run_cvode(system, chosen, request, progress, max_steps, keep)
     else:
-        trajectory = _Pieces(system, chosen, request, compiled, store).run(progress, max_steps)
+        trajectory = _Pieces(system, chosen, request, compiled, store).run(progress, max_steps, keep)
     if strict and not (trajectory.ok or trajectory.status in ("interrupted", "max_steps")):
         raise IntegrationError(trajectory.message, trajectory)
     return trajectory
@@ -97,7 +99,7 @@ class _Pieces:
         self.workspace, self._key = borrow(system, method, sizes, compiled, store)
         self.state, self.events, self.output = self.workspace.state, self.workspace.events, self.workspace.output
         self._fill()
-        self.rows: list[tuple[np.ndarray, np.ndarray]] = []
+        self.rows: list[Rows] = []
         self.found_events: list[EventRecord] = []
 
     def _fill(self) -> None:
@@ -122,16 +124,16 @@ class _Pieces:
         self.output.wanted[:] = request.times
         self.output.every[0], self.output.next[0], self.output.count[0] = request.every, 0.0, 0.0
 
-    def run(self, progress: Callable[[float], None] | None, max_steps: int | None) -> Trajectory:
+    def run(self, progress: Progress | None, max_steps: int | None, keep: Keep | None = None) -> Trajectory:
         status = "interrupted"
         with suppress(KeyboardInterrupt):
-            status = self._run(progress, np.inf if max_steps is None else max_steps)
+            status = self._run(progress, np.inf if max_steps is None else max_steps, keep)
         self._collect()
         found = self._trajectory(status)
         give_back(self.system, self.workspace, self._key)
         return found
 
-    def _run(self, progress: Callable[[float], None] | None, max_steps: float) -> str:
+    def _run(self, progress: Progress | None, max_steps: float, keep: Keep | None) -> str:
         rule, tally, clock = self.state.rule, self.state.tally, self.state.clock
         while True:
             rule[s.PIECE] = min(rule[s.PIECE], max_steps - tally[s.STEPS])
@@ -147,6 +149,8 @@ class _Pieces:
                 return "max_steps"
             if progress is not None:
                 progress(float(clock[s.T]))
+            if keep is not None:  # after the actions of events: they say which parameters the rows belong to
+                keep(self.rows)
             spent = max(time.perf_counter() - begun, 1e-6)
             done = max(tally[s.STEPS] - before, 1.0)
             rule[s.PIECE] = min(max(1.0, done * PIECE / spent), 64.0 * done)
@@ -179,7 +183,7 @@ class _Pieces:
 
     def _trajectory(self, status: str) -> Trajectory:
         tally, clock = self.state.tally.tolist(), self.state.clock.tolist()
-        t, x = self.rows[0] if len(self.rows) == 1 else self._joined()
+        t, x = joined(self.rows, self.system.n)
         counts = [int(tally[k]) for k in (s.STEPS, s.REJECTED, s.EVALUATIONS, s.JACOBIANS, s.FACTORIZATIONS)]
         steps = [tally[k] for k in (s.H_FIRST, s.H_LAST, s.H_MIN, s.H_MAX)]
         return Trajectory(
@@ -195,11 +199,6 @@ class _Pieces:
             self.state.total.copy(),
             self.state.peak.copy(),
         )
-
-    def _joined(self) -> tuple[np.ndarray, np.ndarray]:
-        t = np.concatenate([np.zeros(0), *(rows[0] for rows in self.rows)])
-        x = np.concatenate([np.zeros((0, self.system.n)), *(rows[1] for rows in self.rows)])
-        return t, x
 
 
 def _message(status: str, method: Integrator, t: float, bad: int) -> str:

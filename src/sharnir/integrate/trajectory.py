@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..errors import StateError
+
+Rows = tuple[np.ndarray, np.ndarray]
+"""Times (m,) and states (m, n)."""
+
+Progress = Callable[[float], None]
+"""Called with the time reached."""
+
+Keep = Callable[[Sequence[Rows]], None]
+"""Called with all rows so far, in pieces: a list that grows."""
 
 ACTIONS = {"record": 0, "stop": 1, "change": 2}
 
@@ -79,3 +88,11 @@ class Trajectory:
     @property
     def ok(self) -> bool:
         return self.status in ("done", "stopped")
+
+
+def joined(pieces: Sequence[Rows], n: int) -> Rows:
+    """Rows of n numbers, in one piece."""
+    if len(pieces) == 1:
+        return pieces[0]
+    t = np.concatenate([np.zeros(0), *(piece[0] for piece in pieces)])
+    return t, np.concatenate([np.zeros((0, n)), *(piece[1] for piece in pieces)])

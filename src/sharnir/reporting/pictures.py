@@ -6,8 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import StateError
-from .whole_file import whole_file
+from .whole_file import check_suffix, whole_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,5 +39,4 @@ def check_picture_suffix(path: str | PathLike[str]) -> None:
     from matplotlib.backend_bases import FigureCanvasBase
 
     if suffix[1:] not in FigureCanvasBase.get_supported_filetypes():
-        problem = f"unknown suffix {suffix!r}" if suffix else "no suffix"
-        raise StateError(f"cannot draw {path}: {problem}; end the name with {', '.join(COMMON[:-1])} or {COMMON[-1]}")
+        check_suffix(path, COMMON, "draw")

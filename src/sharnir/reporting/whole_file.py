@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -20,6 +20,15 @@ def target_of(path: str | os.PathLike[str]) -> Path:
     if target.exists() and not target.is_file():
         raise StateError(f"cannot write {path}: it is a device or a pipe, not a regular file")
     return target
+
+
+def check_suffix(path: str | os.PathLike[str], suffixes: Sequence[str], doing: str = "write") -> None:
+    """Refuse, before anything is computed, a file whose format its name does not say."""
+    suffix = Path(path).suffix
+    if suffix.lower() not in suffixes:
+        problem = f"unknown suffix {suffix!r}" if suffix else "no suffix"
+        known = f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
+        raise StateError(f"cannot {doing} {path}: {problem}; end the name with {known}")
 
 
 @contextmanager

@@ -16,10 +16,7 @@ def make_result(m: MotionSystem, y: Trajectory, changes: Changes, ready: float, 
     d, t, x = m.d, y.t, y.x
     if not given_times and not (len(t) and t[-1] == y.final_t) and np.isfinite(y.final_x).all():
         t, x = np.append(t, y.final_t), np.concatenate([x, y.final_x[None]])  # where a run ended early is its last row
-    q, v, work = (np.ascontiguousarray(part) for part in m.split(x))
-    q = normalized_rows(d.model, q, t)  # dense output does not preserve unit length
-    if m.momenta and len(q):
-        v = d.velocities(q, v, t)
+    q, v, work, parameters = rows_of(m, t, x, changes)
     s = y.statistics
     report = y.report_total
     cost = Cost(
@@ -36,7 +33,16 @@ def make_result(m: MotionSystem, y: Trajectory, changes: Changes, ready: float, 
     for event in y.events:
         qe, ve, _ = m.split(event.x)
         events.append(EventRecord(event.name, event.t, qe, d.velocities(qe, ve, event.t) if m.momenta else ve))
-    return Result(d.model, t, q, v, m.tau, cost, y.status, y.message, events, m.causes, work, changes.over(t), m.accounted)
+    return Result(d.model, t, q, v, m.tau, cost, y.status, y.message, events, m.causes, work, parameters, m.accounted)
+
+
+def rows_of(m: MotionSystem, t: np.ndarray, x: np.ndarray, changes: Changes) -> tuple[np.ndarray, ...]:
+    """Coordinates, speeds, work and parameters from the integrator's rows."""
+    q, v, work = (np.ascontiguousarray(part) for part in m.split(x))
+    q = normalized_rows(m.d.model, q, t)  # dense output does not preserve unit length
+    if m.momenta and len(q):
+        v = m.d.velocities(q, v, t)
+    return q, v, work, changes.over(t)
 
 
 def violated_constraint(m: MotionSystem, r: Result) -> str:

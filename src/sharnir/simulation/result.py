@@ -203,9 +203,10 @@ class Result(ByName):
 
     def _each(self, compute: Callable[[Dynamics, slice], np.ndarray]) -> np.ndarray:
         """`compute` with the parameters as they were: piece by piece where an event has changed them."""
-        if not self.parameters.size or not np.ptp(self.parameters, axis=0).any():
-            values = self.parameters[0] if self.parameters.size else ()
-            return compute(with_parameters(self.dynamics, values), slice(None))
+        if not self.parameters.size:
+            return compute(self.dynamics, slice(None))
+        if not np.ptp(self.parameters, axis=0).any():
+            return compute(with_parameters(self.dynamics, self.parameters[0]), slice(None))
         edges = np.flatnonzero(np.diff(self.parameters, axis=0).any(axis=1)) + 1
         parts = [slice(a, b) for a, b in zip([0, *edges], [*edges, len(self.t)], strict=True)]
         return np.concatenate([compute(with_parameters(self.dynamics, self.parameters[part.start]), part) for part in parts])
@@ -252,7 +253,7 @@ class Result(ByName):
     @staticmethod
     def load(path: PathLike, model: Model | None = None) -> Result:
         """A saved result. The model is read from the file where it could be written there, else it must be given."""
-        from .storage import load
+        from .loading import load
 
         return load(path, model)
 

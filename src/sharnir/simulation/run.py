@@ -25,8 +25,9 @@ from .events import limit_events
 from .motion_system import Setup
 from .options import Tau, check_duration, check_model, check_stabilisation, choice, constant_forces, number, stabilisations, whole
 from .outcome import failure, make_result, violated_constraint
+from .recording import HELD, Recording
 from .result import Result
-from .storage import PathLike, check_writable, write
+from .storage import PathLike, check_result_file
 from .systems import motion_system
 
 
@@ -73,7 +74,9 @@ def simulate(
     balance      record the work of drives and forces
     on_failure   "raise" SimulationError, which carries the partial result, or "return" it
     progress     show a progress bar (default: on a terminal, where the run takes a while)
-    save         write the result there, .csv as a table, else NetCDF; whether that is possible is checked before the run
+    save         write the result there, NetCDF (.nc) or a table (.csv); whether that is possible is checked before the run. While
+                 it runs its rows are written to a file beside it, `….partial-….nc`, which stays where the process is killed;
+                 an error in writing is a SaveError, which carries the result
     """
     begun = time.perf_counter()
     model = check_model(model, "simulate")
@@ -94,7 +97,7 @@ def simulate(
     times = output_times(output, t0, t0 + duration, 2 * (model.nq + model.nv))
     if save is not None:
         rows = len(times) if times is not None else 1000
-        check_writable(save, rows * (model.nq + 2 * model.nv + 12 * len(model.bodies)) * 8)
+        check_result_file(save, rows * (model.nq + 2 * model.nv + 12 * len(model.bodies)) * 8)
     all_events = [*own_events, *(limit_events(model, q) if limits != "ignore" else [])]
     q = normalized_start(model, q[None], t0)[0]
     (how,) = stabilisations(d, how, q[None], v[None], forces, t0, duration, integrator, step)
@@ -105,36 +108,37 @@ def simulate(
     if backend != "python":
         make_ready(chosen)
     ready = time.perf_counter()
-    with ProgressBar(progress, model.name, t0 + duration, t0, "t = {:.3g} s") as bar:
-        trajectory = run(
-            motion.system,
-            x0,
-            t0,
-            t0 + duration,
-            integrator,
-            rtol=rtol,
-            atol=tolerances(atol, motion),
-            step=step,
-            max_step=max_step,
-            times=times,
-            every=every,
-            events=[changes.root(event) for event in all_events],
-            progress=bar.update,
-            compiled=backend != "python",
-            strict=False,
-        )
-    given_times = output is not None and np.ndim(output) > 0
-    result = make_result(motion, trajectory, changes, ready - begun, time.perf_counter() - ready, given_times)
-    at_limit = trajectory.status == "stopped" and trajectory.events[-1].index >= len(own_events)
-    if at_limit and limits == "error":
-        result.status, result.message = "limit", f"reached the {trajectory.events[-1].name} at t = {trajectory.final_t:.9g}"
-    elif not trajectory.ok:
-        result.message = failure(motion, trajectory)
-    elif violated := violated_constraint(motion, result):
-        result.status, result.message = "constraints_violated", violated
-    if save is not None:
-        write(result, save)
+    bar = ProgressBar(progress, model.name, t0 + duration, t0, "t = {:.3g} s")
+    with Recording(save, motion, changes, integrator) as recording:
+        with bar:
+            trajectory = run(
+                motion.system,
+                x0,
+                t0,
+                t0 + duration,
+                integrator,
+                rtol=rtol,
+                atol=tolerances(atol, motion),
+                step=step,
+                max_step=max_step,
+                times=times,
+                every=every,
+                events=[changes.root(event) for event in all_events],
+                progress=bar.update,
+                keep=None if save is None else recording.keep,
+                compiled=backend != "python",
+                strict=False,
+            )
+        given_times = output is not None and np.ndim(output) > 0
+        result = make_result(motion, trajectory, changes, ready - begun, time.perf_counter() - ready, given_times)
+        at_limit = trajectory.status == "stopped" and trajectory.events[-1].index >= len(own_events)
+        if at_limit and limits == "error":
+            result.status, result.message = "limit", f"reached the {trajectory.events[-1].name} at t = {trajectory.final_t:.9g}"
+        elif not trajectory.ok:
+            result.message = failure(motion, trajectory)
+        elif violated := violated_constraint(motion, result):
+            result.status, result.message = "constraints_violated", violated
+        recording.finish(result)
     if result.status not in ("done", "stopped", "interrupted") and on_failure == "raise":
-        text = f"{model.name!r}: {result.message}. The motion up to there is in the error's `result`"
-        raise SimulationError(text, result, trajectory.final_t)
+        raise SimulationError(f"{model.name!r}: {result.message}. The motion up to there {HELD}", result, trajectory.final_t)
     return result

@@ -1,15 +1,12 @@
-"""Results in files: NetCDF, and CSV. Numbers come back bit for bit.
-
-NetCDF is written and read through h5netcdf: xarray, which reads the files too, takes half a second to be imported.
-"""
+"""Results in files: NetCDF, which `loading.py` reads back bit for bit, and CSV."""
 
 from __future__ import annotations
 
 import csv
 import os
+import secrets
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +14,8 @@ import numpy as np
 
 from ..errors import SharnirError, StateError
 from ..model.model import Model
-from ..reporting.whole_file import target_of, whole_file
+from ..reporting.whole_file import check_suffix, target_of, whole_file
+from .netcdf import Variables, Writer
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -25,10 +23,28 @@ if TYPE_CHECKING:
     from .result import Result
 
 PathLike = str | os.PathLike[str]
-VERSION = 1
+VERSION = 2
+"""Of the files: 1 was written as HDF5."""
 
-STATUS_BEFORE = {"lost": "constraints_violated"}
-"""Names of statuses in files of earlier versions."""
+SUFFIXES = (".nc", ".csv")
+"""Of files with the numbers of a run."""
+
+DIMENSIONS = {
+    "time": ("time",),
+    "q": ("time", "coordinate"),
+    "v": ("time", "speed"),
+    "work": ("time", "cause"),
+    "parameters": ("time", "parameter"),
+    "event_time": ("event",),
+    "event_q": ("event", "coordinate"),
+    "event_v": ("event", "speed"),
+}
+"""Of what a result is made of, and read back as; everything else in a file follows from it."""
+
+UNITS = {"time": "s", "work": "J"}
+
+RUNNING = "running"
+"""The status in a file of a run that has not ended: it goes on, or was killed."""
 
 
 def check_writable(path: PathLike, size: int = 0) -> Path:
@@ -47,135 +63,102 @@ def check_writable(path: PathLike, size: int = 0) -> Path:
     return path
 
 
-def write(r: Result, path: PathLike) -> None:
-    """By its suffix: .csv a table, anything else NetCDF."""
+def check_result_file(path: PathLike, size: int = 0) -> Path:
+    """Refuse a file of another suffix too."""
+    path = check_writable(path, size)
+    check_suffix(path, SUFFIXES)
+    return path
+
+
+def partial_file(path: PathLike) -> Path:
+    target = target_of(path)
+    return target.with_name(f"{target.stem}.partial-{secrets.token_hex(4)}.nc")
+
+
+def left_behind(path: PathLike) -> list[str]:
+    """Files of runs that were to become this one and did not finish."""
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        return []
+    start = f"{target.stem}.partial-"
+    return sorted(str(p) for p in target.parent.iterdir() if p.name.startswith(start) and p.suffix == ".nc")
+
+
+def write(r: Result, path: PathLike, text: str | None = None) -> None:
+    """By its suffix; `text` of the model where that is known already."""
     if Path(path).suffix.lower() == ".csv":
         to_csv(r, path)
     else:
-        save(r, path)
-
-
-Variables = dict[str, tuple[Sequence[str], Any, dict[str, str]]]
-"""By name: dimensions, values (numbers, or a list of words), attributes."""
+        save(r, path, text)
 
 
 def to_xarray(r: Result) -> Dataset:
     import xarray as xr
 
-    return xr.Dataset(*_contents(r))
+    data, attributes = motion(r)
+    data |= _derived(r)
+    words = {name: data.pop(name) for name in list(data) if name == "time" or data[name][0] == (name,)}
+    return xr.Dataset(data, words, attributes)
 
 
-def _contents(r: Result) -> tuple[Variables, Variables, dict[str, Any]]:
-    """Data, coordinates and attributes."""
-    m, e = r.model, r.energy
-    R, position = r.poses
+def motion(r: Result) -> tuple[Variables, dict[str, Any]]:
+    """What a result is made of, but for its events: variables and attributes."""
+    m = r.model
+    numbers = {"time": r.t, "q": r.q, "v": r.v}
+    words = {"coordinate": m.q_names, "speed": m.v_names}
+    if r.causes:
+        numbers["work"], words["cause"] = r.work_done, list(r.causes)
+    if r.parameters.shape[1]:
+        numbers["parameters"], words["parameter"] = r.parameters, list(m.parameters)
+    long = {"q": "generalised coordinates", "v": "generalised speeds", "work": "energy added since the start"}
+    data: Variables = {}
+    for name, x in numbers.items():
+        about = {"units": UNITS.get(name, ""), "long_name": long.get(name, "")}
+        data[name] = (DIMENSIONS[name], x, {key: text for key, text in about.items() if text})
+    data |= {name: ((name,), names, {}) for name, names in words.items()}
+    attributes = {"model": m.name, "status": r.status, "message": r.message, "tau": r.tau, "sharnir_result": VERSION}
+    attributes["accounted"] = int(r.accounted)
+    attributes |= {f"cost_{key}": value for key, value in asdict(r.cost).items()}
+    return data, attributes
+
+
+def _derived(r: Result) -> Variables:
+    """What other programs read beside the motion."""
+    (R, position), e = r.poses, r.energy
     data: Variables = {
-        "q": (("time", "coordinate"), r.q, {"long_name": "generalised coordinates"}),
-        "v": (("time", "speed"), r.v, {"long_name": "generalised speeds"}),
         "a": (("time", "speed"), r.a, {"long_name": "rates of the speeds"}),
         "position": (("time", "body", "axis"), position, {"units": "m", "long_name": "origins of bodies in the world"}),
         "rotation": (("time", "body", "axis", "body_axis"), R, {"long_name": "rotation, body to world"}),
         "kinetic": (("time",), e.kinetic, {"units": "J"}),
         "potential": (("time",), e.potential, {"units": "J"}),
     }
-    if r.causes:
-        data["work"] = (("time", "cause"), r.work_done, {"units": "J", "long_name": "energy added since the start"})
-    if r.parameters.size:
-        data["parameters"] = (("time", "parameter"), r.parameters, {})
-    words = {"coordinate": m.q_names, "speed": m.v_names, "body": [b.name for b in m.bodies]}
-    words |= {"axis": ["x", "y", "z"], "body_axis": ["x", "y", "z"]}
-    if r.causes:
-        words["cause"] = list(r.causes)
-    if r.parameters.size:
-        words["parameter"] = list(m.parameters)
-    coordinates: Variables = {"time": (("time",), r.t, {"units": "s"})}
-    coordinates |= {name: ((name,), names, {}) for name, names in words.items()}
-    attributes = {"model": m.name, "status": r.status, "message": r.message, "tau": r.tau, "sharnir_result": VERSION}
-    attributes["accounted"] = int(r.accounted)
-    attributes |= {f"cost_{key}": value for key, value in asdict(r.cost).items()}
-    return data, coordinates, attributes
+    words = {"body": [b.name for b in r.model.bodies], "axis": ["x", "y", "z"], "body_axis": ["x", "y", "z"]}
+    return data | {name: ((name,), names, {}) for name, names in words.items()}
 
 
-def save(r: Result, path: PathLike) -> None:
+def _events(r: Result) -> Variables:
+    if not r.events:
+        return {}
+    rows = {
+        "event_time": np.array([event.t for event in r.events]),
+        "event_q": np.array([event.q for event in r.events]),
+        "event_v": np.array([event.v for event in r.events]),
+    }
+    return {"event": (("event",), [event.name for event in r.events], {})} | {
+        name: (DIMENSIONS[name], x, {}) for name, x in rows.items()
+    }
+
+
+def save(r: Result, path: PathLike, text: str | None = None) -> None:
     path = check_writable(path, 8 * (r.q.size + 2 * r.v.size + 12 * len(r.model.bodies) * len(r)))
-    data, coordinates, attributes = _contents(r)
-    attributes["event_names"] = "\n".join(event.name for event in r.events)
-    if r.events:
-        n = len(r.events)
-        data["event_time"] = (("event",), np.array([event.t for event in r.events]), {})
-        data["event_q"] = (("event", "coordinate"), np.array([event.q for event in r.events]).reshape(n, -1), {})
-        data["event_v"] = (("event", "speed"), np.array([event.v for event in r.events]).reshape(n, -1), {})
-    text = _model_text(r.model)
-    if text:
-        attributes["model_yaml"] = text
+    data, attributes = motion(r)
+    data |= _derived(r) | _events(r)
+    attributes["model_yaml"] = model_text(r.model) if text is None else text
     try:
-        with whole_file(path) as part:
-            _write_netcdf(part, {**data, **coordinates}, attributes)
-    except OSError as error:
+        with whole_file(path) as part, part.open("wb") as file:
+            Writer(file, data, attributes)
+    except (OSError, ValueError) as error:
         raise StateError(f"cannot write {path}: {error}") from error
-
-
-def _write_netcdf(path: Path, variables: Variables, attributes: Mapping[str, Any]) -> None:
-    import h5netcdf
-    from h5py import string_dtype
-
-    with h5netcdf.File(path, "w") as file:
-        for name, (dimensions, values, about) in variables.items():
-            x = np.asarray(values)
-            if not x.size:  # NetCDF has no empty variables of a given shape
-                continue
-            for dimension, size in zip(dimensions, x.shape, strict=True):
-                if dimension not in file.dimensions:
-                    file.dimensions[dimension] = size
-            words = x.dtype.kind == "U"
-            kind, filling = (string_dtype(), None) if words else (x.dtype, np.nan)
-            variable = file.create_variable(name, tuple(dimensions), kind, fillvalue=filling)
-            variable[...] = x.astype(object) if words else x
-            variable.attrs.update(about)
-        file.attrs.update(attributes)
-
-
-def _read_netcdf(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    import h5netcdf
-
-    with h5netcdf.File(path, "r", decode_vlen_strings=True) as file:
-        return {name: variable[...] for name, variable in file.variables.items()}, dict(file.attrs)
-
-
-def load(path: PathLike, model: Model | None = None) -> Result:
-    from .result import Cost, EventRecord, Result
-
-    path = Path(path)
-    if not path.is_file():
-        raise StateError(f"no file {path}")
-    try:
-        data, attributes = _read_netcdf(path)
-        if "sharnir_result" not in attributes:
-            raise StateError(f"{path} is not a result of sharnir")
-        model = model or _model_from(str(attributes.get("model_yaml", "")), path)
-        # files of earlier versions have fewer of them
-        known = [f.name for f in fields(Cost) if f"cost_{f.name}" in attributes or f.default is MISSING]
-        cost = Cost(**{name: _plain(attributes[f"cost_{name}"]) for name in known})
-        names = str(attributes.get("event_names", "")).split("\n")
-        events = []
-        for k, t in enumerate(data.get("event_time", ())):
-            events.append(EventRecord(names[k], float(t), _row(data, "event_q", k), _row(data, "event_v", k)))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise StateError(f"{path} cannot be read as a result: {error}") from error
-    if list(data.get("coordinate", ())) != model.q_names:
-        raise StateError(f"{path} is a motion of other coordinates than those of {model.name!r}")
-    T = len(data.get("time", ()))
-
-    def values(name: str, *shape: int) -> np.ndarray:
-        return np.array(data[name], dtype=float) if name in data else np.zeros(shape)
-
-    return Result(
-        model, values("time", 0), values("q", T, model.nq), values("v", T, model.nv),
-        np.atleast_1d(attributes["tau"]).astype(float), cost,
-        STATUS_BEFORE.get(str(attributes["status"]), str(attributes["status"])), str(attributes["message"]), events,
-        tuple(str(x) for x in data.get("cause", ())),
-        values("work", T, 0), values("parameters", 0, 0), bool(attributes["accounted"]),
-    )  # fmt: skip
 
 
 def to_csv(r: Result, path: PathLike) -> None:
@@ -193,7 +176,7 @@ def to_csv(r: Result, path: PathLike) -> None:
         raise StateError(f"cannot write {path}: {error}") from error
 
 
-def _model_text(model: Model) -> str:
+def model_text(model: Model) -> str:
     """The model in the native format; empty where it has parts that only Python can express."""
     try:
         from ..io.native import dumps
@@ -201,19 +184,3 @@ def _model_text(model: Model) -> str:
         return dumps(model)
     except (ImportError, SharnirError):
         return ""
-
-
-def _model_from(text: str, path: Path) -> Model:
-    if not text:
-        raise StateError(f"{path} holds no model (it has parts that only Python can express); give it: Result.load(path, model)")
-    from ..io.native import loads
-
-    return loads(text)
-
-
-def _row(data: Mapping[str, np.ndarray], name: str, k: int) -> np.ndarray:
-    return np.array(data[name][k], dtype=float) if name in data else np.zeros(0)
-
-
-def _plain(x: Any) -> Any:
-    return x.item() if hasattr(x, "item") else x
