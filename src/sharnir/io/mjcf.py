@@ -23,6 +23,7 @@ from .mjcf_rest import add_visuals, free_pose, report_options, report_others
 from .mjcf_source import Source, read_source
 from .mjcf_tendons import Place, add_tendons
 from .rigid_groups import Carrier
+from .xml import located
 
 
 def load_mjcf(
@@ -48,6 +49,11 @@ def load_mjcf(
     report = ImportReport(path, strict)
     source = read_source(path, package_paths, report)
     compiled = compile_source(source, report)
+    with located(source.error):
+        return _built(path, source, compiled, report, floating, passive)
+
+
+def _built(path: Path, source: Source, compiled: CompiledModel, report: ImportReport, floating: bool, passive: bool) -> Model:
     gravity = (0.0, 0.0, 0.0) if compiled.is_disabled("gravity") else compiled.opt_gravity.tolist()
     model = Model(path.stem if compiled.name in ("", "MuJoCo Model") else compiled.name, gravity)
     model.import_report = report

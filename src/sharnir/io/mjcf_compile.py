@@ -201,9 +201,9 @@ def _arrays(model: Any) -> dict[str, FloatArray]:
         "opt_fluid": np.array([option.density, option.viscosity]),
         "opt_disableflags": np.array([option.disableflags]),
     }
-    return out | {field: getattr(model, field) for field in _fields(type(model))}
+    return out | {field: getattr(model, field) for field in _fields()}
 
 
 @cache
-def _fields(model: type) -> list[str]:
-    return [field for field in dir(model) if field.startswith(READ)]
+def _fields() -> list[str]:
+    return [field for field in dir(import_mujoco().MjModel) if field.startswith(READ)]

@@ -87,7 +87,12 @@ class MjcfCompiler:
         """One question, one answer; FormatError where the process did not survive it."""
         process = self._greeted()
         late = threading.Event()
-        clock = threading.Timer(seconds, lambda: (late.set(), process.kill()))
+
+        def stop() -> None:
+            late.set()
+            process.kill()
+
+        clock = threading.Timer(seconds, stop)
         assert process.stdin is not None and process.stdout is not None
         clock.start()
         try:

@@ -22,7 +22,7 @@ class CompiledModel:
 
     def __getattr__(self, field: str) -> FloatArray:
         try:
-            return self.__dict__["arrays"][field]  # type: ignore[no-any-return]
+            return self.__dict__["arrays"][field]
         except KeyError:
             raise AttributeError(field) from None  # fields that older versions of MuJoCo do not have
 
@@ -33,7 +33,7 @@ class CompiledModel:
     @property
     def meshes(self) -> list[str]:
         """The file of every mesh as the source names it (`Source.assets`), "" where it has none."""
-        return self.facts["meshes"]  # type: ignore[no-any-return]
+        return self.facts["meshes"]
 
     def count(self, kind: str) -> int:
         """How many "body", "joint", "geom", "site", "camera", "equality", "tendon", "actuator", "key" … there are."""
@@ -53,7 +53,7 @@ class CompiledModel:
 
     def enumeration(self, name: str) -> dict[str, int]:
         """`mjtGeom` … as {"sphere": 2, …}."""
-        return self.facts["enumerations"][name]  # type: ignore[no-any-return]
+        return self.facts["enumerations"][name]
 
     def is_disabled(self, what: str) -> bool:
         """Whether `<option><flag>` switches something off: "gravity", "spring", "damper", "equality" …"""

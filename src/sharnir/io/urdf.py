@@ -39,11 +39,12 @@ def load_urdf(
     for joint in tree.joints.values():
         check_kind(joint)
     report_unread(robot, report)
-    builder = _Builder(model, tree, report, floating, passive)
-    builder.build()
-    finder, materials = MeshFinder(path, package_paths), read_materials(robot)
-    for name, link in tree.links.items():
-        model.visuals += read_visuals(link, builder.groups.carriers[name], materials, finder, report)
+    with located(robot.error):
+        builder = _Builder(model, tree, report, floating, passive)
+        builder.build()
+        finder, materials = MeshFinder(path, package_paths), read_materials(robot, report)
+        for name, link in tree.links.items():
+            model.visuals += read_visuals(link, builder.groups.carriers[name], materials, finder, report)
     return model
 
 
