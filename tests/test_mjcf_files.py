@@ -11,7 +11,6 @@ import sharnir as sh
 from mjcf_models import WALKER
 from mujoco_pairs import load_pair, write
 from sharnir.io.mjcf import load_mjcf
-from states import assert_close
 from test_mjcf import assert_same
 
 BODY = '<body name="{0}"><joint name="j{0}"/><geom size="0.1" {1}/></body>'
@@ -102,7 +101,9 @@ def test_a_mesh_outside_the_package_is_not_read_and_refuses_the_model_only_where
             load_mjcf(beside_secrets(tmp_path / "heavy", inner + heavy))
 
 
-@pytest.mark.parametrize("mark", ["package.xml", ".git/HEAD", "pyproject.toml", "setup.py", "LICENSE README.md"])
+@pytest.mark.parametrize(
+    "mark", ["package.xml", ".git/HEAD", "pyproject.toml", "setup.py", "LICENSE README.md", "__init__.py robots/__init__.py"]
+)
 def test_files_of_one_package_may_name_each_other(mark, tmp_path):
     """The root of the package counts, not the folder of the file."""
     for name in mark.split():
@@ -163,38 +164,17 @@ def test_a_model_inside_a_model_is_read_by_the_same_rules(tmp_path):
         load_mjcf(path)
 
 
-# --- files that are not there -------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
-    ("compiler", "inertial", "geom", "fine"),
-    [
-        ("", True, "", True),
-        ("", False, 'mass="0"', True),
-        ("", False, 'density="0"', True),
-        ('inertiagrouprange="0 1"', False, 'group="2"', True),
-        ('inertiafromgeom="false"', True, "", True),
-        ("", False, "", False),
-        ("", False, 'mass="2"', False),
-        ('inertiafromgeom="true"', True, "", False),
-    ],
-)
-def test_a_missing_mesh_matters_only_where_mass_comes_from_it(compiler, inertial, geom, fine, tmp_path):
-    own = '<inertial pos="0 0 0.1" mass="1" diaginertia="1 1 1"/>' if inertial else ""
-    text = f"""<mujoco><compiler {compiler}/><asset><mesh file="gone.stl" scale="2 2 2"/></asset>
-      <worldbody><geom type="mesh" mesh="gone"/><body name="b"><joint/>{own}<geom size="0.1"/>
-      <geom type="mesh" mesh="gone" pos="1 2 3" {geom}/></body></worldbody></mujoco>"""
-    path = write(tmp_path, text)
-    if not fine:
-        with pytest.raises(
-            sh.FormatError, match=r"body 'b' takes its mass from the mesh 'gone', but there is no file 'gone\.stl'"
-        ):
-            load_mjcf(path)
-        return
-    m = load_mjcf(path)
-    assert [e.where for e in m.import_report.of("ignored") if e.what == "missing file"] == ["mesh 'gone'"]
-    assert m.visuals[-1].path is None and m.visuals[-1].uri == "gone.stl"
-    assert_close(m.visuals[-1].at.position, (1, 2, 3), 1e-12)
+def test_the_home_folder_is_no_package(tmp_path, monkeypatch):
+    """Many keep it in a repository."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    write(tmp_path, "", ".git/HEAD")
+    write(tmp_path, world(BODY.format("b", "")), "secret.xml")
+    with pytest.raises(sh.FormatError, match="leads out of the model's package"):
+        load_mjcf(write(tmp_path, model('<include file="../secret.xml"/>'), "downloads/model.xml"))
 
 
+# --- errors ---------------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -217,8 +197,8 @@ def test_a_missing_mesh_matters_only_where_mass_comes_from_it(compiler, inertial
         (WALKER.replace('density="900"', 'mass="nan"'), r"model\.xml:6: geom: mass: 'nan' is not a finite number"),
         (WALKER.replace('density="900"', 'mass="1e400"'), r"model\.xml:6: geom: mass: '1e400' is not a finite number"),
         (WALKER.replace('damping="3"', 'damping="-inf"'), r"model\.xml:8: joint: damping: '-inf' is not a finite number"),
-        (WALKER.replace('armature="0.01"', 'armature="-1"'), r"model\.xml:24: joint 'abdomen_z': .*armature: expected a number of at"),
-        (WALKER.replace('damping="0.2"', 'damping="-0.01"'), r"model\.xml:36: joint 'ankle': .*damping: expected a number of at leas"),
+        (WALKER.replace('armature="0.01"', 'armature="-1"'), r"model\.xml:24: joint 'abdomen_z': .*armature: expected a number"),
+        (WALKER.replace('damping="0.2"', 'damping="-0.01"'), r"model\.xml:36: joint 'ankle': .*damping: expected a number"),
     ],
 )  # fmt: skip
 def test_errors_name_the_file_and_the_line(text, message, tmp_path):
@@ -226,13 +206,22 @@ def test_errors_name_the_file_and_the_line(text, message, tmp_path):
         load_mjcf(write(tmp_path, text)).freeze()
 
 
-def test_textures_and_height_fields_that_are_not_there_change_no_motion(tmp_path):
-    assets = """<asset><hfield name="h" file="gone.png" size="1 1 1 1"/><texture name="t" type="2d" file="../gone.png"/>
-      <material name="m" texture="t" rgba="1 0 0 1"/></asset>"""
-    body = BODY.format("a", 'material="m"')
-    m = load_mjcf(write(tmp_path, model(f'{assets}<worldbody><geom type="hfield" hfield="h"/>{body}</worldbody>')))
-    assert m.nq == 1 and m.visuals[-1].colour == (1.0, 0.0, 0.0, 1.0)
-    assert {e.what for e in m.import_report.of("ignored")} >= {"texture", "missing file"}
+def test_a_fragment_is_refused_with_the_files_that_include_it(tmp_path):
+    part = write(tmp_path, "<mujocoinclude><worldbody/></mujocoinclude>", "part.xml")
+    with pytest.raises(sh.FormatError, match=r"part\.xml:1: .* this is a fragment; load the model that has an <include> of it"):
+        load_mjcf(part)
+    for name in ("robot.xml", "scene.xml"):
+        write(tmp_path, model('<include file="part.xml"/>'), name)
+    write(tmp_path, "<mujoco", "broken.xml")
+    with pytest.raises(
+        sh.FormatError, match=r"a fragment that other files include; load one of those: 'robot\.xml', 'scene\.xml'"
+    ):
+        sh.load(part)
+
+
+def test_infinite_ranges_and_names_like_numbers_are_fine(tmp_path):
+    body = '<body name="nan"><joint name="inf" range="-inf inf" limited="true" user="nan"/><geom size="0.1"/></body>'
+    assert load_mjcf(write(tmp_path, world(body))).joints[0].type.limits == (-np.inf, np.inf)
 
 
 def test_an_error_in_an_included_file_names_that_file(tmp_path):

@@ -62,17 +62,18 @@ def _without_mass(m: Matrices, i: int, way: np.ndarray, MA: list[np.ndarray], U:
             if x.size and np.abs(x).max() > 1e-6 * np.abs(way).max():
                 moving.append(j)
     names = [m.structure.placed[j].name for j in moving]
+    body = m.structure.bodies[i].name
     or_cut = ", or cut it in place of another joint of its loop: add_joint(…, cut=True)" if m.model.closing_joints else ""
     if len(moving) == 1:
+        axes = "axis" if m.A_blocks[i].shape[1] == 1 else "axes"
         return (
-            f"joint {names[0]!r} moves no mass: nothing with inertia about its {'axis' if m.A_blocks[i].shape[1] == 1 else 'axes'} "
-            f"hangs on it (body {m.structure.bodies[i].name!r} and what it carries); give that body mass or inertia, or weld the "
-            f"joint{or_cut}"
+            f"joint {names[0]!r} moves no mass: nothing with inertia about its {axes} hangs on it "
+            f"(body {body!r} and what it carries); give that body mass or inertia, or weld the joint{or_cut}"
         )
     light = [m.structure.bodies[j].name for j in v if np.abs(v[j]).max() > 1e-6 * np.abs(v[i]).max()]
     return (
-        f"joints {known(names)} together move no mass: what the first does the others undo, and only {known(light)} without inertia "
-        f"about that axis moves; give {light[0]!r} mass or inertia, or weld one of the joints{or_cut}"
+        f"joints {known(names)} together move no mass: what the first does the others undo, and only {known(light)} moves, "
+        f"without inertia about that axis; give {light[0]!r} mass or inertia, or weld one of the joints{or_cut}"
     )
 
 

@@ -41,14 +41,14 @@ def load_mjcf(
 
     floating       add a free joint to the one body of the world, if it has none
     strict         refuse a file of which anything would be approximated or ignored
-    package_paths  folders besides the file's own from which includes and meshes may come
+    package_paths  folders besides the file's own package from which includes and meshes may come
     passive        False leaves damping and stiffness out
     """
     path = Path(path)
     COMPILER.start()
     report = ImportReport(path, strict)
     source = read_source(path, package_paths, report)
-    compiled = compile_source(source, report)
+    compiled = compile_source(source, report, floating)
     with located(source.error):
         return _built(path, source, compiled, report, floating, passive)
 

@@ -23,10 +23,10 @@ NUMBERS = {
 """The fields that are read, by the object they belong to."""
 
 
-def compile_source(source: Source, report: ImportReport) -> CompiledModel:
+def compile_source(source: Source, report: ImportReport, floating: bool) -> CompiledModel:
     """The compiled model of a source; errors and warnings of MuJoCo with the file and line they refer to."""
     try:
-        compiled = COMPILER.compile(source.job, source.size)
+        compiled = COMPILER.compile(source.job(floating), source.size)
     except FormatError as error:
         raise source.error(str(error)) from None
     for message in compiled.facts["messages"]:

@@ -79,18 +79,19 @@ def compiled(job: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, FloatArr
 
 def _compiled(job: Mapping[str, Any], fitted: bool) -> tuple[dict[str, Any], dict[str, FloatArray]]:
     mujoco = import_mujoco()
+    heavy: dict[str, str] = {}
     with quiet() as messages:
         try:
             more = {"include": {k: v.encode() for k, v in job["submodels"].items()}} if job["submodels"] else {}
             spec = mujoco.MjSpec.from_string(job["text"], **more)
-            meshes = _meshes(mujoco, spec, job["files"], fitted)
+            heavy = _weighing(mujoco, spec, job["floating"])
+            meshes = _meshes(mujoco, spec, job["files"], heavy, fitted)
             model = spec.compile()
-        except FormatError:
-            raise
-        except MemoryError:
+        except (FormatError, MemoryError):
             raise
         except (ValueError, TypeError, RuntimeError, mujoco.FatalError) as error:
-            raise FormatError(f"MuJoCo refuses this model: {error}") from None
+            blamed = next((f"; body {body!r} takes its mass from it" for m, body in heavy.items() if f"'{m}'" in str(error)), "")
+            raise FormatError(f"MuJoCo refuses this model: {error}{blamed}") from None
     facts = _facts(mujoco, spec, model)
     of_name = {mesh.name: mesh for mesh in meshes}
     facts["messages"] = list(dict.fromkeys(" ".join(words.split()) for words in messages))
@@ -107,11 +108,13 @@ class _Mesh:
         self.name, self.file, self.scale = str(mesh.name), str(mesh.file), tuple(float(x) for x in mesh.scale)
 
 
-def _meshes(mujoco: Any, spec: Any, files: Mapping[str, tuple[str | None, str]], fitted: bool) -> list[_Mesh]:
+def _meshes(
+    mujoco: Any, spec: Any, files: Mapping[str, tuple[str | None, str]], heavy: Mapping[str, str], fitted: bool
+) -> list[_Mesh]:
     """Decide which meshes are read; the rest are tetrahedra from here on."""
     if not spec.meshes:
         return []
-    heavy, sized = _weighing(mujoco, spec), _fitted(mujoco, spec) if fitted else set()
+    sized = _fitted(mujoco, spec) if fitted else set()
     out = []
     for mesh in spec.meshes:
         said = _Mesh(mesh)
@@ -140,11 +143,12 @@ def _replace(mesh: Any) -> None:
     mesh.maxhullvert = -1
 
 
-def _weighing(mujoco: Any, spec: Any) -> dict[str, str]:
-    """Mesh -> a body that takes its mass from it."""
+def _weighing(mujoco: Any, spec: Any, floating: bool) -> dict[str, str]:
+    """Mesh -> a body that takes its mass from it, and can move. `floating`: bodies without joints may move too."""
     kinds = mujoco.mjtInertiaFromGeom
+    all_count = floating or spec.compiler.settotalmass > 0.0
     found: dict[str, str] = {}
-    for geom in spec.geoms:
+    for geom in spec.geoms if spec.meshes else ():
         body, options = geom.parent, getattr(geom, "compiler", spec.compiler)  # a model inside has options of its own
         if not geom.meshname or body.name == "world" or geom.meshname in found:
             continue
@@ -152,9 +156,18 @@ def _weighing(mujoco: Any, spec: Any) -> dict[str, str]:
         always = options.inertiafromgeom == kinds.mjINERTIAFROMGEOM_TRUE
         never = options.inertiafromgeom == kinds.mjINERTIAFROMGEOM_FALSE
         weighs = geom.mass > 0.0 if geom.mass == geom.mass else geom.density > 0.0  # nan: the density counts
-        if weighs and low <= geom.group <= high and not never and (always or not body.explicitinertial):
+        counts = weighs and low <= geom.group <= high and not never and (always or not body.explicitinertial)
+        if counts and (all_count or _moves(body)):
             found[geom.meshname] = body.name
     return found
+
+
+def _moves(body: Any) -> bool:
+    while body.name != "world":
+        if body.joints:
+            return True
+        body = body.parent
+    return False
 
 
 def _fitted(mujoco: Any, spec: Any) -> set[str]:

@@ -32,6 +32,8 @@ ENVIRONMENT = {"MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1", "MUJOCO_GL"
 """Threads take address space, which is bounded; and nothing is drawn: that import takes 50 ms."""
 IDLE = 120.0
 """Seconds without a job after which the process ends."""
+OUT_OF_MEMORY = ("Could not allocate memory", "Caught an unknown exception!")
+"""How MuJoCo says so; the second is std::bad_alloc."""
 START = "import sys; sys.path[:] = sys.argv[2:]; from sharnir.io.mjcf_worker import main; main(float(sys.argv[1]))"
 
 
@@ -112,7 +114,7 @@ class MjcfCompiler:
         self.used = time.monotonic()
         if "last" in facts:
             self._end()
-        if "memory" in facts or "allocate memory" in facts.get("refused", ""):
+        if "memory" in facts or any(words in facts.get("refused", "") for words in OUT_OF_MEMORY):
             much, name = f"more than {megabytes:.4g} MB of memory", "SHARNIR_MJCF_MB"
             raise FormatError(f"compiling it takes {much}; make fewer copies or smaller meshes, or set {name}")
         return facts, arrays

@@ -15,7 +15,7 @@ HEADER = 8
 
 
 class CompiledModel:
-    """The fields of an MjModel that are read, under MuJoCo's names (`body_mass`, `jnt_axis` …), and names, lines, enumerations."""
+    """The fields of an MjModel that are read, under MuJoCo's names (`body_mass`, `jnt_axis` …); names and lines of objects."""
 
     def __init__(self, facts: Mapping[str, Any], arrays: Mapping[str, FloatArray]) -> None:
         self.facts, self.arrays = facts, arrays

@@ -62,11 +62,10 @@ class Source:
     def text(self) -> str:
         return "\n" * self.before + "\n".join(self.lines)
 
-    @property
-    def job(self) -> dict[str, Any]:
+    def job(self, floating: bool) -> dict[str, Any]:
         """For `mjcf_compile.compiled`."""
         files = {token: (str(a.path) if a.path is not None else None, a.fault) for token, a in self.assets.items()}
-        return {"text": self.text, "submodels": self.submodels, "files": files}
+        return {"text": self.text, "submodels": self.submodels, "files": files, "floating": floating}
 
     @property
     def size(self) -> int:

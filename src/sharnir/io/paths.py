@@ -10,7 +10,7 @@ from ..errors import FormatError
 from ..types import FilePath
 from .xml import Element
 
-MARKS = ("package.xml", ".git", "pyproject.toml", "setup.py")
+MARKS = ("package.xml", ".git", "pyproject.toml", "setup.py", "__init__.py")
 """What the root of a package contains."""
 Found = tuple[Path | None, str]
 """Where a file is; or None, and why it is not used."""
@@ -37,16 +37,22 @@ def confined(path: Path, roots: Sequence[Path]) -> Path | None:
 def package_root(folder: Path) -> Path:
     """The package that a folder belongs to: files of one package may name each other by `../`.
 
-    It is the nearest folder upwards with one of `MARKS`, else the nearest with a licence and a read-me, else the folder itself;
-    never the user's home folder or one above it.
+    It is the nearest folder upwards with one of `MARKS` (the outermost of Python packages inside each other), else the nearest
+    with a licence and a read-me, else the folder itself; never the user's home folder or one above it.
     """
     home = Path(os.path.expanduser("~")).resolve()
     candidates = [f for f in (folder, *folder.parents) if f != f.parent and not home.is_relative_to(f)]
     for belongs in (_is_marked, _is_published):
-        for candidate in candidates:
-            if belongs(candidate):
-                return candidate
+        root = next((f for f in candidates if belongs(f)), None)
+        if root is not None:
+            while root.parent in candidates and _is_python(root) and _is_python(root.parent):
+                root = root.parent
+            return root
     return folder
+
+
+def _is_python(folder: Path) -> bool:
+    return (folder / "__init__.py").is_file()
 
 
 def _is_marked(folder: Path) -> bool:

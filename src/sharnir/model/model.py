@@ -272,8 +272,8 @@ class Model:
         if self._tree is None:
             if not self._bodies:
                 raise ModelError(
-                    f"model {self.name!r} has no bodies yet; add one with add_body (a file whose parts are all fixed to the ground: "
-                    "load it with floating=True)"
+                    f"model {self.name!r} has no bodies yet; add one with add_body, or load with floating=True a file whose "
+                    "parts are all fixed to the ground"
                 )
             names = [b.name for b in self._bodies]
             ranks = lambda: cut_ranks(self._joints, self._needed_coordinates())  # noqa: E731 - evaluated where there are loops
