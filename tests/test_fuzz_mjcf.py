@@ -111,7 +111,8 @@ def test_mutations_are_read_or_refused(round_: int, tmp_path: Path, capfd: pytes
 
 MESHES = """<mujoco><extension><plugin plugin="mujoco.sdf.gear"><instance name="g"/></plugin></extension>
   <asset><mesh name="a" file="a.stl" scale="1 2 3"/><mesh name="b" file="b.obj"/><mesh name="p"><plugin instance="g"/></mesh>
-    <mesh name="d" vertex="0 0 0 1 0 0 0 1 0 0 0 1" face="0 2 1 0 3 2 0 1 3 1 2 3"/><mesh name="e" builtin="sphere" params="2"/></asset>
+    <mesh name="d" vertex="0 0 0 1 0 0 0 1 0 0 0 1" face="0 2 1 0 3 2 0 1 3 1 2 3"/>
+    <mesh name="e" builtin="sphere" params="2"/></asset>
   <worldbody><body><joint/><geom type="mesh" mesh="a"/><geom type="mesh" mesh="b" mass="0"/><geom type="box" mesh="d" mass="0"/>
     <body><joint type="slide"/><geom type="mesh" mesh="d"/><geom type="mesh" mesh="e" mass="1"/>
       <geom type="sdf" mesh="p" mass="0"><plugin instance="g"/></geom></body></body>
@@ -120,19 +121,17 @@ OBJ = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n
 
 
 def test_damaged_meshes_are_read_or_refused(tmp_path: Path) -> None:
-    ends = {"read": 0, "refused": 0}
-    for k in range(60):
+    said = []
+    for k in range(40):
         rng = np.random.default_rng((k, 5))
         for name, data in (("a.stl", stl()), ("b.obj", OBJ)):
             (tmp_path / name).write_bytes(damaged(data, rng))
         path = write(tmp_path, mutated(MESHES, rng) if k % 2 else MESHES)
         try:
             load_mjcf(path).freeze()
-            ends["read"] += 1
         except sh.SharnirError as error:
-            assert str(error).startswith(str(path))
-            ends["refused"] += 1
-    assert min(ends.values()) > 0
+            said.append(str(error))
+    assert 0 < len(said) < 40 and all(words.startswith(str(path)) for words in said)
 
 
 def damaged(data: bytes, rng: np.random.Generator) -> bytes:

@@ -102,7 +102,7 @@ def test_a_mesh_outside_the_package_is_not_read_and_refuses_the_model_only_where
 
 
 @pytest.mark.parametrize(
-    "mark", ["package.xml", ".git/HEAD", "pyproject.toml", "setup.py", "LICENSE README.md", "__init__.py robots/__init__.py"]
+    "mark", ["package.xml", ".git/HEAD", "pyproject.toml", "setup.py", "LICENSE README.md", "__init__.py robots/__init__.py", ""]
 )
 def test_files_of_one_package_may_name_each_other(mark, tmp_path):
     """The root of the package counts, not the folder of the file."""

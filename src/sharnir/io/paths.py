@@ -12,6 +12,8 @@ from .xml import Element
 
 MARKS = ("package.xml", ".git", "pyproject.toml", "setup.py", "__init__.py")
 """What the root of a package contains."""
+INNER = {"urdf", "mjcf", "xml", "robots"}
+"""Folders for model files inside a package, where nothing else marks its root."""
 Found = tuple[Path | None, str]
 """Where a file is; or None, and why it is not used."""
 UNUSABLE = (OSError, ValueError, RuntimeError)
@@ -38,11 +40,12 @@ def package_root(folder: Path) -> Path:
     """The package that a folder belongs to: files of one package may name each other by `../`.
 
     It is the nearest folder upwards with one of `MARKS` (the outermost of Python packages inside each other), else the nearest
-    with a licence and a read-me, else the folder itself; never the user's home folder or one above it.
+    with a licence and a read-me, else the folder above one of `INNER`, else the folder itself; never the user's home folder or
+    one above it.
     """
     home = Path(os.path.expanduser("~")).resolve()
     candidates = [f for f in (folder, *folder.parents) if f != f.parent and not home.is_relative_to(f)]
-    for belongs in (_is_marked, _is_published):
+    for belongs in (_is_marked, _is_published, lambda f: f == folder.parent and folder.name.lower() in INNER):
         root = next((f for f in candidates if belongs(f)), None)
         if root is not None:
             while root.parent in candidates and _is_python(root) and _is_python(root.parent):
