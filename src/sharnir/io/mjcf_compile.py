@@ -18,11 +18,23 @@ from ..errors import FormatError, ModelError
 from ..types import FloatArray
 
 TETRAHEDRON = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-READ = (
-    "body_", "jnt_", "dof_", "geom_", "site_", "cam_", "eq_", "tendon_", "wrap_", "actuator_", "qpos", "key_qpos", "mat_rgba",
-    "mesh_pos", "mesh_quat",
-)  # fmt: skip
-"""Fields that are passed on."""
+READ = {
+    "body": "gravcomp inertia ipos iquat jntadr jntnum mass mocapid parentid pos quat",
+    "jnt": "actfrclimited actfrcrange axis dofadr limited pos qposadr range springyield stiffness stiffnesspoly type",
+    "dof": "armature damping dampingpoly frictionloss",
+    "geom": "bodyid conaffinity contype dataid matid pos quat rgba size type",
+    "mesh": "pos quat",
+    "mat": "rgba",
+    "site": "bodyid pos quat",
+    "cam": "bodyid pos quat",
+    "eq": "active0 data obj1id obj2id objtype type",
+    "tendon": "adr armature damping dampingpoly frictionloss lengthspring limited num springyield stiffness stiffnesspoly",
+    "wrap": "objid prm type",
+    "actuator": "armature damping gear trnid trntype",
+    "key": "qpos",
+    "qpos": "spring",
+}
+"""Fields that are passed on, those that the version of MuJoCo has."""
 KINDS = (
     "body", "joint", "geom", "site", "camera", "mesh", "equality", "tendon", "actuator", "sensor", "light", "flex", "plugin",
     "exclude", "pair", "numeric", "text", "tuple", "key",
@@ -219,4 +231,5 @@ def _arrays(model: Any) -> dict[str, FloatArray]:
 
 @cache
 def _fields() -> list[str]:
-    return [field for field in dir(import_mujoco().MjModel) if field.startswith(READ)]
+    wanted = ["qpos0", *(f"{kind}_{name}" for kind, names in READ.items() for name in names.split())]
+    return [field for field in wanted if hasattr(import_mujoco().MjModel, field)]

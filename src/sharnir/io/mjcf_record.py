@@ -18,13 +18,11 @@ class CompiledModel:
     """The fields of an MjModel that are read, under MuJoCo's names (`body_mass`, `jnt_axis` …); names and lines of objects."""
 
     def __init__(self, facts: Mapping[str, Any], arrays: Mapping[str, FloatArray]) -> None:
-        self.facts, self.arrays = facts, arrays
+        self.facts = facts
+        vars(self).update(arrays)
 
     def __getattr__(self, field: str) -> FloatArray:
-        try:
-            return self.__dict__["arrays"][field]
-        except KeyError:
-            raise AttributeError(field) from None  # fields that older versions of MuJoCo do not have
+        raise AttributeError(f"this version of MuJoCo has no {field}")
 
     @property
     def name(self) -> str:
