@@ -15,6 +15,7 @@ from mjcf_models import COPIES, COUPLED, SLIDER, WALKER, random_tree, two_hinges
 from mujoco_pairs import write
 from sharnir.io.mjcf import load_mjcf
 from test_mjcf import SHIPPED
+from test_mjcf_files import stl
 
 LOOPS = '<equality><weld body1="one" body2="two"/><connect site1="s" site2="t"/><joint joint1="a" joint2="b"/></equality>'
 SEEDS = [WALKER, SLIDER, COPIES, COUPLED, random_tree(4), two_hinges(LOOPS), SHIPPED.read_text(encoding="utf-8")]
@@ -106,6 +107,38 @@ def test_mutations_are_read_or_refused(round_: int, tmp_path: Path, capfd: pytes
     assert 0 < refused < PER_ROUND
     assert capfd.readouterr() == ("", "")
     assert [p.name for p in tmp_path.iterdir()] == ["model.xml"]
+
+
+MESHES = """<mujoco><extension><plugin plugin="mujoco.sdf.gear"><instance name="g"/></plugin></extension>
+  <asset><mesh name="a" file="a.stl" scale="1 2 3"/><mesh name="b" file="b.obj"/><mesh name="p"><plugin instance="g"/></mesh>
+    <mesh name="d" vertex="0 0 0 1 0 0 0 1 0 0 0 1" face="0 2 1 0 3 2 0 1 3 1 2 3"/>
+    <mesh name="e" builtin="sphere" params="2"/></asset>
+  <worldbody><body><joint/><geom type="mesh" mesh="a"/><geom type="mesh" mesh="b" mass="0"/><geom type="box" mesh="d" mass="0"/>
+    <body><joint type="slide"/><geom type="mesh" mesh="d"/><geom type="mesh" mesh="e" mass="1"/>
+      <geom type="sdf" mesh="p" mass="0"><plugin instance="g"/></geom></body></body>
+    <replicate count="3" offset="1 0 0"><body><freejoint/><geom type="mesh" mesh="b"/></body></replicate></worldbody></mujoco>"""
+OBJ = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+
+
+def test_damaged_meshes_are_read_or_refused(tmp_path: Path) -> None:
+    said = []
+    for k in range(40):
+        rng = np.random.default_rng((k, 5))
+        for name, data in (("a.stl", stl()), ("b.obj", OBJ)):
+            (tmp_path / name).write_bytes(damaged(data, rng))
+        path = write(tmp_path, mutated(MESHES, rng) if k % 2 else MESHES)
+        try:
+            load_mjcf(path).freeze()
+        except sh.SharnirError as error:
+            said.append(str(error))
+    assert 0 < len(said) < 40 and all(words.startswith(str(path)) for words in said)
+
+
+def damaged(data: bytes, rng: np.random.Generator) -> bytes:
+    changed = bytearray(data)
+    for _ in range(int(rng.integers(4))):
+        changed[int(rng.integers(len(data)))] = int(rng.integers(256))
+    return bytes(changed[: int(rng.integers(len(data)))] if rng.random() < 0.1 else changed)
 
 
 BOMB = '<!DOCTYPE b [<!ENTITY a "aaaaaaaaaa">' + "".join(

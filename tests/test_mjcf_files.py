@@ -11,7 +11,6 @@ import sharnir as sh
 from mjcf_models import WALKER
 from mujoco_pairs import load_pair, write
 from sharnir.io.mjcf import load_mjcf
-from states import assert_close
 from test_mjcf import assert_same
 
 BODY = '<body name="{0}"><joint name="j{0}"/><geom size="0.1" {1}/></body>'
@@ -55,27 +54,72 @@ def test_a_file_that_includes_itself_is_refused(name, tmp_path):
         '<include file="../secret.xml"/>',
         '<include file="{outside}/secret.xml"/>',
         '<include file="link.xml"/>',
-        '<asset><mesh name="m" file="../secret.stl"/></asset>',
-        '<asset><mesh name="m" file="{outside}/secret.stl"/></asset>',
-        '<asset><mesh name="m" file="sub/../../secret.stl"/></asset>',
-        '<compiler meshdir=".."/><asset><mesh name="m" file="secret.stl"/></asset>',
-        '<compiler assetdir="{outside}"/><asset><mesh name="m" file="secret.stl"/></asset>',
-        '<compiler meshdir="x"/><compiler meshdir="../"/><asset><mesh name="m" file="secret.stl"/></asset>',
-        '<asset><hfield name="h" file="../secret.stl" size="1 1 1 1"/></asset>',
         '<asset><model name="m" file="../secret.xml"/></asset>',
         '<worldbody><flexcomp name="f" type="mesh" file="../secret.stl"/></worldbody>',
-        '<asset><mesh name="m" file="link.stl"/></asset>',
     ],
 )
-def test_paths_that_leave_the_folder_are_refused_with_file_and_line(inner, tmp_path):
+def test_paths_that_leave_the_package_are_refused_with_file_and_line(inner, tmp_path):
+    with pytest.raises(sh.FormatError, match=r"model\.xml:2: .* leads out of the model's package"):
+        load_mjcf(beside_secrets(tmp_path, inner))
+
+
+def beside_secrets(tmp_path, inner):
+    """A model in a folder, the files that it may not read above it, and links to them."""
     write(tmp_path, world(BODY.format("secret", "")), "secret.xml")
     write(tmp_path, stl(), "secret.stl")
     folder = tmp_path / "model"
     path = write(folder, model("\n" + inner.format(outside=tmp_path)))
     for suffix in ("xml", "stl"):
         (folder / f"link.{suffix}").symlink_to(tmp_path / f"secret.{suffix}")
-    with pytest.raises(sh.FormatError, match=r"model\.xml:2: .* leads out of the model's folder"):
-        load_mjcf(path)
+    return path
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        '<asset><mesh name="m" file="../secret.stl"/></asset>',
+        '<asset><mesh name="m" file="{outside}/secret.stl"/></asset>',
+        '<asset><mesh name="m" file="sub/../../secret.stl"/></asset>',
+        '<compiler meshdir=".."/><asset><mesh name="m" file="secret.stl"/></asset>',
+        '<compiler assetdir="{outside}"/><asset><mesh name="m" file="secret.stl"/></asset>',
+        '<compiler meshdir="x"/><compiler meshdir="../"/><asset><mesh name="m" file="secret.stl"/></asset>',
+        '<asset><mesh name="m" file="link.stl"/></asset>',
+        '<asset><hfield name="m" file="../secret.stl" size="1 1 1 1"/></asset>',
+    ],
+)
+def test_a_mesh_outside_the_package_is_not_read_and_refuses_the_model_only_where_mass_comes_from_it(inner, tmp_path):
+    kind = "hfield" if "hfield" in inner else "mesh"
+    shown = f'<worldbody>{BODY.format("b", "")}<geom type="{kind}" {kind}="m"/></worldbody>'
+    m = load_mjcf(beside_secrets(tmp_path / "shown", inner + shown))
+    assert any(e.what == "file that is not read" and "leads out of" in e.why for e in m.import_report.ignored)
+    assert all(v.path is None for v in m.visuals)
+    if kind == "mesh":
+        heavy = "<worldbody>" + BODY.format("b", 'type="mesh" mesh="m"') + "</worldbody>"
+        with pytest.raises(
+            sh.FormatError, match=r"model\.xml:2: body 'b' takes its mass from the mesh 'm', but the file .* leads"
+        ):
+            load_mjcf(beside_secrets(tmp_path / "heavy", inner + heavy))
+
+
+@pytest.mark.parametrize(
+    "mark", ["package.xml", ".git/HEAD", "pyproject.toml", "setup.py", "LICENSE README.md", "__init__.py robots/__init__.py", ""]
+)
+def test_files_of_one_package_may_name_each_other(mark, tmp_path):
+    """The root of the package counts, not the folder of the file."""
+    for name in mark.split():
+        write(tmp_path, "", f"package/{name}")
+    write(tmp_path, stl(), "package/meshes/rock.stl")
+    write(tmp_path, stl(), "secret.stl")
+    write(tmp_path, "", "package/robots/README.md")  # a note in a folder makes no package of it
+    (tmp_path / "package" / "meshes" / "link.stl").symlink_to(tmp_path / "secret.stl")
+    body = BODY.format("b", 'type="mesh" mesh="rock"')
+    text = f'<compiler meshdir="../meshes"/><asset><mesh file="rock.stl"/></asset><worldbody>{body}</worldbody>'
+    (rock,) = load_mjcf(write(tmp_path, model(text), "package/robots/model.xml")).visuals
+    assert rock.path == (tmp_path / "package" / "meshes" / "rock.stl").resolve()
+    for outside in ("../../secret.stl", "link.stl"):
+        other = text.replace('file="rock.stl"', f'name="rock" file="{outside}"')
+        with pytest.raises(sh.FormatError, match="leads out of the model's package"):
+            load_mjcf(write(tmp_path, model(other), "package/robots/model.xml"))
 
 
 def test_declared_folders_may_be_read(tmp_path):
@@ -111,43 +155,26 @@ def test_a_model_inside_a_model_is_read_by_the_same_rules(tmp_path):
     pair = load_pair(path)
     assert [b.name for b in pair.model.bodies] == ["left_arm"]
     assert_same(pair)
-    write(tmp_path, model('<asset><mesh name="m" file="../../x.stl"/></asset>'), "sub/arm.xml")
-    with pytest.raises(sh.FormatError, match=r"arm\.xml:1: .* leads out of the model's folder"):
+    write(tmp_path, model(f'\n<asset><mesh name="rock" file="../../x.stl"/></asset><worldbody>{body}</worldbody>'), "sub/arm.xml")
+    with pytest.raises(sh.FormatError, match=r"arm\.xml:2: .* leads out of the model's package"):
+        load_mjcf(path)
+    damped = BODY.format("arm", "").replace("<joint", '<joint damping="-1"')
+    write(tmp_path, model(f"<worldbody>\n\n{damped}</worldbody>"), "sub/arm.xml")
+    with pytest.raises(sh.FormatError, match=r"arm\.xml:3: joint 'left_jarm': .*damping: expected a number of at least 0"):
         load_mjcf(path)
 
 
-# --- files that are not there -------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
-    ("compiler", "inertial", "geom", "fine"),
-    [
-        ("", True, "", True),
-        ("", False, 'mass="0"', True),
-        ("", False, 'density="0"', True),
-        ('inertiagrouprange="0 1"', False, 'group="2"', True),
-        ('inertiafromgeom="false"', True, "", True),
-        ("", False, "", False),
-        ("", False, 'mass="2"', False),
-        ('inertiafromgeom="true"', True, "", False),
-    ],
-)
-def test_a_missing_mesh_matters_only_where_mass_comes_from_it(compiler, inertial, geom, fine, tmp_path):
-    own = '<inertial pos="0 0 0.1" mass="1" diaginertia="1 1 1"/>' if inertial else ""
-    text = f"""<mujoco><compiler {compiler}/><asset><mesh file="gone.stl" scale="2 2 2"/></asset>
-      <worldbody><geom type="mesh" mesh="gone"/><body name="b"><joint/>{own}<geom size="0.1"/>
-      <geom type="mesh" mesh="gone" pos="1 2 3" {geom}/></body></worldbody></mujoco>"""
-    path = write(tmp_path, text)
-    if not fine:
-        with pytest.raises(
-            sh.FormatError, match=r"body 'b' takes its mass from the mesh 'gone', but there is no file 'gone\.stl'"
-        ):
-            load_mjcf(path)
-        return
-    m = load_mjcf(path)
-    assert [e.where for e in m.import_report.of("ignored") if e.what == "missing file"] == ["mesh 'gone'"]
-    assert m.visuals[-1].path is None and m.visuals[-1].uri == "gone.stl"
-    assert_close(m.visuals[-1].at.position, (1, 2, 3), 1e-12)
+def test_the_home_folder_is_no_package(tmp_path, monkeypatch):
+    """Many keep it in a repository."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    write(tmp_path, "", ".git/HEAD")
+    write(tmp_path, world(BODY.format("b", "")), "secret.xml")
+    with pytest.raises(sh.FormatError, match="leads out of the model's package"):
+        load_mjcf(write(tmp_path, model('<include file="../secret.xml"/>'), "downloads/model.xml"))
 
 
+# --- errors ---------------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -162,12 +189,16 @@ def test_a_missing_mesh_matters_only_where_mass_comes_from_it(compiler, inertial
         ('<!DOCTYPE m [<!ENTITY a "b">]><mujoco>&a;</mujoco>', "a DOCTYPE declaration is refused"),
         ('<!DOCTYPE m SYSTEM "file:///etc/passwd"><mujoco/>', "a DOCTYPE declaration is refused"),
         ('<mujoco><worldbody><replicate count="1000000"><body/></replicate></worldbody></mujoco>', "copies are more than"),
-        ('<mujoco><asset><hfield name="h" nrow="100000" ncol="100000" size="1 1 1 1"/></asset></mujoco>', "copies are more than"),
         ('<mujoco><asset><mesh name="m" file="a&#10;b.stl\x7f"/></asset></mujoco>', "nothing moves"),
-        (f'<mujoco><asset><mesh name="m" file="{"x" * 5000}"/></asset></mujoco>', "no usable path"),
+        (f'<mujoco><include file="{"x" * 5000}"/></mujoco>', "no usable path"),
         (f"<mujoco>{'<worldbody>' * 300}{'</worldbody>' * 300}</mujoco>", "nested more than 200 deep"),
-        (WALKER.replace('pos="0 0 1.4"', 'pos="nan 0 0"'), "finite"),
-        (WALKER.replace('armature="0.01"', 'armature="-1"'), r"model\.xml: joint '.*armature: expected a number of at least 0"),
+        (WALKER.replace('pos="0 0 1.4"', 'pos="nan 0 0"'), r"model\.xml:15: body 'torso': pos: 'nan' is not a finite number"),
+        (WALKER.replace('pos="0 0 1.4"', 'pos="1e40 0 0"'), r"model\.xml:15: body 'torso': its pos is not finite, or too large"),
+        (WALKER.replace('density="900"', 'mass="nan"'), r"model\.xml:6: geom: mass: 'nan' is not a finite number"),
+        (WALKER.replace('density="900"', 'mass="1e400"'), r"model\.xml:6: geom: mass: '1e400' is not a finite number"),
+        (WALKER.replace('damping="3"', 'damping="-inf"'), r"model\.xml:8: joint: damping: '-inf' is not a finite number"),
+        (WALKER.replace('armature="0.01"', 'armature="-1"'), r"model\.xml:24: joint 'abdomen_z': .*armature: expected a number"),
+        (WALKER.replace('damping="0.2"', 'damping="-0.01"'), r"model\.xml:36: joint 'ankle': .*damping: expected a number"),
     ],
 )  # fmt: skip
 def test_errors_name_the_file_and_the_line(text, message, tmp_path):
@@ -175,13 +206,22 @@ def test_errors_name_the_file_and_the_line(text, message, tmp_path):
         load_mjcf(write(tmp_path, text)).freeze()
 
 
-def test_textures_and_height_fields_that_are_not_there_change_no_motion(tmp_path):
-    assets = """<asset><hfield name="h" file="gone.png" size="1 1 1 1"/><texture name="t" type="2d" file="../gone.png"/>
-      <material name="m" texture="t" rgba="1 0 0 1"/></asset>"""
-    body = BODY.format("a", 'material="m"')
-    m = load_mjcf(write(tmp_path, model(f'{assets}<worldbody><geom type="hfield" hfield="h"/>{body}</worldbody>')))
-    assert m.nq == 1 and m.visuals[-1].colour == (1.0, 0.0, 0.0, 1.0)
-    assert {e.what for e in m.import_report.of("ignored")} >= {"texture", "missing file"}
+def test_a_fragment_is_refused_with_the_files_that_include_it(tmp_path):
+    part = write(tmp_path, "<mujocoinclude><worldbody/></mujocoinclude>", "part.xml")
+    with pytest.raises(sh.FormatError, match=r"part\.xml:1: .* this is a fragment; load the model that has an <include> of it"):
+        load_mjcf(part)
+    for name in ("robot.xml", "scene.xml"):
+        write(tmp_path, model('<include file="part.xml"/>'), name)
+    write(tmp_path, "<mujoco", "broken.xml")
+    with pytest.raises(
+        sh.FormatError, match=r"a fragment that other files include; load one of those: 'robot\.xml', 'scene\.xml'"
+    ):
+        sh.load(part)
+
+
+def test_infinite_ranges_and_names_like_numbers_are_fine(tmp_path):
+    body = '<body name="nan"><joint name="inf" range="-inf inf" limited="true" user="nan"/><geom size="0.1"/></body>'
+    assert load_mjcf(write(tmp_path, world(body))).joints[0].type.limits == (-np.inf, np.inf)
 
 
 def test_an_error_in_an_included_file_names_that_file(tmp_path):

@@ -285,7 +285,7 @@ def test_a_model_is_shown_in_one_line():
         sh.samples.pendulum(): "<Model 'pendulum': 1 body, 1 joint, 1 degree of freedom>",
         sh.samples.four_bar(): "<Model 'four-bar': 3 bodies, 4 joints, 3 coordinates, 1 closed loop>",
         sh.samples.rolling_disc(): "<Model 'rolling disc': 1 body, 1 joint, 6 coordinates, 1 constraint>",
-        sh.Model("empty"): "<Model 'empty': 0 bodies, 0 joints>",
+        sh.Model("empty"): "<Model 'empty': 0 bodies, 0 joints, 0 degrees of freedom>",
     }
     assert {repr(m): text for m, text in shown.items()} == {text: text for text in shown.values()}
 

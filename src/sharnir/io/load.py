@@ -24,7 +24,8 @@ def load(
 
     floating       the root of a URDF is free instead of fixed to the ground: six more degrees of freedom
     strict         refuse a file of which anything would be approximated or ignored
-    package_paths  folders that contain the packages of `package://…`, before ROS_PACKAGE_PATH and the file's own
+    package_paths  folders that contain the packages of `package://…`, before ROS_PACKAGE_PATH and the file's own; includes and
+                   meshes may come from them and from the package of the file, from nowhere else (docs/mjcf.md)
     passive        False leaves damping, friction and stiffness out
     """
     # each reader is imported where it is needed: YAML and its checks take longer to import than a model to load

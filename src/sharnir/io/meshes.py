@@ -8,10 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from ..types import FilePath
-from .paths import UNUSABLE, confined, declared_folders
-
-Found = tuple[Path | None, str]
-"""Where a file is; or None, and why it is not used."""
+from .paths import UNUSABLE, Found, confined, declared_folders, package_root
 
 
 class MeshFinder:
@@ -20,10 +17,9 @@ class MeshFinder:
     def __init__(self, model_file: Path, package_paths: FilePath | Iterable[FilePath] = ()) -> None:
         self.folder = model_file.resolve().parent
         self.ancestors = [self.folder, *self.folder.parents]
-        own = next((a for a in self.ancestors if (a / "package.xml").is_file()), self.folder)
         environment = os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep)
         self.packages = [*declared_folders(package_paths), *declared_folders(filter(None, environment))]
-        self.allowed = [self.folder, own, *self.packages]
+        self.allowed = [self.folder, package_root(self.folder), *self.packages]
 
     def find(self, uri: str) -> Found:
         scheme, separator, rest = uri.partition("://")
@@ -58,5 +54,5 @@ class MeshFinder:
 def _file(path: Path, roots: Sequence[Path]) -> Found:
     inside = confined(path, roots)
     if inside is None:
-        return None, "it leads out of the model's folder and is not read; if that is intended, declare it in package_paths"
+        return None, "it leads out of the model's package and is not read; if that is intended, declare it in package_paths"
     return (inside, "") if inside.is_file() else (None, "there is no such file")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -15,13 +14,16 @@ from ..model.model import Model
 from ..model.pose import Pose
 from ..types import FilePath, FloatArray
 from .mjcf_bodies import Names, add_bodies, body_label, pose_of
-from .mjcf_compile import compile_source, import_mujoco, is_disabled
+from .mjcf_check import compile_source, located_in
 from .mjcf_equality import Couplings, add_loops, read_couplings
 from .mjcf_joints import FREE, WIDTH_Q, WIDTH_V, JointReader, Part, add_joints, joint_names
+from .mjcf_process import COMPILER
+from .mjcf_record import CompiledModel
 from .mjcf_rest import add_visuals, free_pose, report_options, report_others
-from .mjcf_source import read_source
+from .mjcf_source import Source, read_source
 from .mjcf_tendons import Place, add_tendons
 from .rigid_groups import Carrier
+from .xml import located
 
 
 def load_mjcf(
@@ -39,18 +41,23 @@ def load_mjcf(
 
     floating       add a free joint to the one body of the world, if it has none
     strict         refuse a file of which anything would be approximated or ignored
-    package_paths  folders besides the file's own from which includes and meshes may come
+    package_paths  folders besides the file's own package from which includes and meshes may come
     passive        False leaves damping and stiffness out
     """
     path = Path(path)
-    import_mujoco()
+    COMPILER.start()
     report = ImportReport(path, strict)
     source = read_source(path, package_paths, report)
-    compiled = compile_source(source, report)
-    gravity = (0.0, 0.0, 0.0) if is_disabled(compiled, "GRAVITY") else compiled.opt.gravity.tolist()
-    model = Model(_name(compiled) or path.stem, gravity)
+    compiled = compile_source(source, report, floating)
+    with located(source.error):
+        return _built(path, source, compiled, report, floating, passive)
+
+
+def _built(path: Path, source: Source, compiled: CompiledModel, report: ImportReport, floating: bool, passive: bool) -> Model:
+    gravity = (0.0, 0.0, 0.0) if compiled.is_disabled("gravity") else compiled.opt_gravity.tolist()
+    model = Model(path.stem if compiled.name in ("", "MuJoCo Model") else compiled.name, gravity)
     model.import_report = report
-    builder = _Builder(model, compiled, report, path)
+    builder = _Builder(model, compiled, report, source)
     builder.build(_floating_body(compiled, path) if floating else -1, passive)
     add_tendons(model, compiled, builder.carriers, builder.places(), passive, report)
     add_visuals(model, compiled, builder.carriers, source, report)
@@ -60,17 +67,11 @@ def load_mjcf(
     return model
 
 
-def _name(compiled: Any) -> str:
-    """The model's name: the first of all names."""
-    name = compiled.names.split(b"\0", 1)[0].decode(errors="replace")
-    return "" if name == "MuJoCo Model" else name
-
-
-def _floating_body(compiled: Any, path: Path) -> int:
+def _floating_body(compiled: CompiledModel, path: Path) -> int:
     """The body that floating=True frees; −1 where one floats already."""
     if FREE in compiled.jnt_type:
         return -1
-    tops = [i for i in range(1, compiled.nbody) if compiled.body_parentid[i] == 0]
+    tops = [i for i in range(1, compiled.count("body")) if compiled.body_parentid[i] == 0]
     names = known(body_label(compiled, i) for i in tops)
     if len(tops) != 1:
         raise FormatError(f"{path}: floating=True needs a single body in the world; this one has {names}")
@@ -82,23 +83,24 @@ def _floating_body(compiled: Any, path: Path) -> int:
 class _Builder:
     """Bodies, joints and equalities of a compiled model, added to ours."""
 
-    def __init__(self, model: Model, compiled: Any, report: ImportReport, path: Path) -> None:
-        self.model, self.compiled, self.report, self.path = model, compiled, report, path
+    def __init__(self, model: Model, compiled: CompiledModel, report: ImportReport, source: Source) -> None:
+        self.model, self.compiled, self.report, self.source = model, compiled, report, source
         self.carriers: Mapping[int, Carrier] = {}
         self.placed: dict[str, list[int]] = {}
         """Joint of the model -> joints of the file; none for the one that floating=True added."""
 
     def build(self, floated: int, passive: bool) -> None:
         compiled, self.floated = self.compiled, floated
-        moving = [i == floated or compiled.body_jntnum[i] > 0 for i in range(compiled.nbody)]
+        moving = [i == floated or compiled.body_jntnum[i] > 0 for i in range(compiled.count("body"))]
         if not any(moving):
-            raise FormatError(f"{self.path}: nothing moves: no body has a joint; floating=True makes a single body float")
+            raise FormatError(f"{self.source.path}: nothing moves: no body has a joint; floating=True makes a single body float")
         self.couplings = read_couplings(compiled, self.report)
-        self.carriers = add_bodies(self.model, compiled, moving.__getitem__, self.report)
-        reader, names = JointReader(compiled, self.couplings.held, passive, self.report), Names()
-        for i in range(1, compiled.nbody):
+        self.carriers = add_bodies(self.model, compiled, self.source, moving.__getitem__, self.report)
+        reader, names = JointReader(compiled, self.source, self.couplings.held, passive, self.report), Names()
+        for i in range(1, compiled.count("body")):
             if moving[i]:
-                self._joints(i, reader, names)
+                with located_in(self.source, compiled, "body", i):
+                    self._joints(i, reader, names)
         self._couple(self.couplings)
         add_loops(self.model, compiled, self.carriers, names, self.report)
 
@@ -139,8 +141,8 @@ class _Builder:
         """Positions of the file in our coordinates."""
         c = self.compiled
         out = {"qpos0": self._coordinates(c.qpos0)}
-        for k in range(c.nkey):
-            label = c.key(k).name or f"key{k}"
+        for k in range(c.count("key")):
+            label = c.name_of("key", k) or f"key{k}"
             out[label] = self._coordinates(c.key_qpos[k])
             self.report.kept("keyframe", f"key {label!r}", "coordinates are in model.keyframes; speeds and controls are not read")
         return out

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -13,8 +12,8 @@ from ..model.joints import Ball, Weld
 from ..model.model import Model
 from ..model.pose import Pose
 from .mjcf_bodies import Names, pose_of, site_carrier
-from .mjcf_compile import import_mujoco, is_disabled
 from .mjcf_joints import HINGE, SLIDE
+from .mjcf_record import CompiledModel
 from .rigid_groups import Carrier
 
 
@@ -41,14 +40,14 @@ class Couplings:
         return False
 
 
-def _active(compiled: Any, report: ImportReport, kinds: tuple[str, ...]) -> list[tuple[int, str, str]]:
+def _active(compiled: CompiledModel, report: ImportReport, kinds: tuple[str, ...]) -> list[tuple[int, str, str]]:
     """(number, kind, label) of the active equalities of the given kinds."""
-    types = {int(v): k.removeprefix("mjEQ_").lower() for k, v in import_mujoco().mjtEq.__members__.items()}
-    off = is_disabled(compiled, "EQUALITY") or is_disabled(compiled, "CONSTRAINT")
+    types = {number: kind for kind, number in compiled.enumeration("mjtEq").items()}
+    off = compiled.is_disabled("equality") or compiled.is_disabled("constraint")
     out = []
-    for e in range(compiled.neq):
+    for e in range(compiled.count("equality")):
         kind = types.get(int(compiled.eq_type[e]), "unknown")
-        label = f"equality {compiled.equality(e).name or e!r}"
+        label = compiled.label("equality", e)
         if kind not in kinds:
             continue
         if off or not compiled.eq_active0[e]:
@@ -58,7 +57,7 @@ def _active(compiled: Any, report: ImportReport, kinds: tuple[str, ...]) -> list
     return out
 
 
-def read_couplings(compiled: Any, report: ImportReport) -> Couplings:
+def read_couplings(compiled: CompiledModel, report: ImportReport) -> Couplings:
     """Joint equalities: y − y₀ = a₀ + a₁(x − x₀) + … with a₂ = a₃ = a₄ = 0."""
     found = Couplings()
     for e, _, label in _active(compiled, report, ("joint",)):
@@ -82,14 +81,14 @@ def read_couplings(compiled: Any, report: ImportReport) -> Couplings:
     return found
 
 
-def add_loops(model: Model, compiled: Any, carriers: Mapping[int, Carrier], names: Names, report: ImportReport) -> None:
+def add_loops(model: Model, compiled: CompiledModel, carriers: Mapping[int, Carrier], names: Names, report: ImportReport) -> None:
     """Connect and weld equalities as cut joints; all other kinds are reported as ignored."""
     for e, kind, label in _active(compiled, report, ("connect", "weld")):
         first, second = _ends(compiled, e, kind, carriers)
         if first.body == second.body:
             report.ignored(f"{kind} equality", label, f"both ends are on {first.body!r}")
             continue
-        name = names.unique(compiled.equality(e).name or f"{kind} {first.body} {second.body}", "equality")
+        name = names.unique(compiled.name_of("equality", e) or f"{kind} {first.body} {second.body}", "equality")
         joint = Weld() if kind == "weld" else Ball()
         model.add_joint(name, joint, first.body, second.body, at=first.at, child_at=second.at, cut=True)
         report.honoured(f"{kind} equality", label, f"the joint {name!r} closes a loop, exactly where MuJoCo's is soft")
@@ -97,12 +96,12 @@ def add_loops(model: Model, compiled: Any, carriers: Mapping[int, Carrier], name
         report.ignored(f"{kind} equality", label)
 
 
-def _ends(compiled: Any, e: int, kind: str, carriers: Mapping[int, Carrier]) -> tuple[Carrier, Carrier]:
+def _ends(compiled: CompiledModel, e: int, kind: str, carriers: Mapping[int, Carrier]) -> tuple[Carrier, Carrier]:
     """The two frames (for connect: points) that an equality makes coincide."""
     one, two, data = int(compiled.eq_obj1id[e]), int(compiled.eq_obj2id[e]), compiled.eq_data[e]
-    mujoco = import_mujoco()
-    objtype = getattr(compiled, "eq_objtype", np.full(compiled.neq, int(mujoco.mjtObj.mjOBJ_BODY)))[e]
-    if objtype == int(mujoco.mjtObj.mjOBJ_SITE):
+    objects = compiled.enumeration("mjtObj")
+    objtype = getattr(compiled, "eq_objtype", np.full(compiled.count("equality"), objects["body"]))[e]
+    if objtype == objects["site"]:
         return site_carrier(compiled, one, carriers), site_carrier(compiled, two, carriers)
     here, there = carriers[one], carriers[two]
     if kind == "connect":

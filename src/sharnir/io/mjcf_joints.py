@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import FormatError, ModelError
 from ..model.import_report import ImportReport
 from ..model.joints import Ball, Compound, Free, Joint, Prismatic, Revolute
 from ..model.model import Model
 from ..model.pose import Pose, Rotation
 from ..trace.formula import formula
 from .mjcf_bodies import Names
-from .mjcf_compile import is_disabled
+from .mjcf_check import located_in
+from .mjcf_record import CompiledModel
+from .mjcf_source import Source
 
 FREE, BALL, SLIDE, HINGE = range(4)
 """mjtJoint."""
@@ -34,10 +35,12 @@ class Part:
 class JointReader:
     """Reads joints of a compiled model; `held` are coordinates that an equality holds at a value."""
 
-    def __init__(self, compiled: Any, held: Mapping[int, float], passive: bool, report: ImportReport) -> None:
-        self.compiled, self.held, self.passive, self.report = compiled, held, passive, report
-        self.springs = passive and not is_disabled(compiled, "SPRING")
-        self.dampers = passive and not is_disabled(compiled, "DAMPER")
+    def __init__(
+        self, compiled: CompiledModel, source: Source, held: Mapping[int, float], passive: bool, report: ImportReport
+    ) -> None:
+        self.compiled, self.source, self.held, self.passive, self.report = compiled, source, held, passive, report
+        self.springs = passive and not compiled.is_disabled("spring")
+        self.dampers = passive and not compiled.is_disabled("damper")
         self.rotors = _rotors(compiled, report)
 
     def chain(self, ids: range, names: list[str]) -> tuple[list[Part], Pose]:
@@ -49,7 +52,8 @@ class JointReader:
             if kind in (BALL, HINGE):  # a slide has no anchor
                 behind = behind @ Pose((c.jnt_pos[j] - anchor).tolist())
                 anchor = c.jnt_pos[j]
-            parts.append(Part(name, self.joint(j, name), behind))
+            with located_in(self.source, c, "joint", j):
+                parts.append(Part(name, self.joint(j, name), behind))
             start = 0.0 if kind in (BALL, FREE) else float(c.qpos0[c.jnt_qposadr[j]])  # `ref`: the coordinate there
             if kind == HINGE and start:
                 behind = Pose(rotation=Rotation.about(axis.tolist(), -start))
@@ -61,12 +65,9 @@ class JointReader:
         kind, axis = int(self.compiled.jnt_type[j]), self.compiled.jnt_axis[j].tolist()
         options = self.options(j, kind, f"joint {name!r}")
         self.report.honoured(f"{('free', 'ball', 'slide', 'hinge')[kind]} joint", f"joint {name!r}")
-        try:
-            if kind in (HINGE, SLIDE):
-                return (Revolute if kind == HINGE else Prismatic)(axis, **options)
-            return Ball(**options) if kind == BALL else Free(**options)
-        except ModelError as error:
-            raise FormatError(f"{self.report.source}: joint {name!r}: {error}") from None
+        if kind in (HINGE, SLIDE):
+            return (Revolute if kind == HINGE else Prismatic)(axis, **options)
+        return Ball(**options) if kind == BALL else Free(**options)
 
     def options(self, j: int, kind: int, where: str) -> dict[str, Any]:
         c, report = self.compiled, self.report
@@ -115,12 +116,12 @@ class JointReader:
         return options
 
 
-def _rotors(compiled: Any, report: ImportReport) -> dict[int, tuple[float, float]]:
+def _rotors(compiled: CompiledModel, report: ImportReport) -> dict[int, tuple[float, float]]:
     """Joint -> inertia and damping of the rotors of its actuators, reflected to the joint."""
     found: dict[int, tuple[float, float]] = {}
     for k in range(len(getattr(compiled, "actuator_armature", ()))):  # since MuJoCo 4
         armature, damping = float(compiled.actuator_armature[k]), float(compiled.actuator_damping[k])
-        j, where = int(compiled.actuator_trnid[k, 0]), f"actuator {compiled.actuator(k).name or k!r}"
+        j, where = int(compiled.actuator_trnid[k, 0]), compiled.label("actuator", k)
         if not (armature or damping):
             continue
         if compiled.actuator_trntype[k] not in (0, 1) or compiled.jnt_type[j] not in (SLIDE, HINGE):  # mjTRN_JOINT, …INPARENT
@@ -133,11 +134,11 @@ def _rotors(compiled: Any, report: ImportReport) -> dict[int, tuple[float, float
     return found
 
 
-def joint_names(compiled: Any, ids: range, body: str) -> list[str]:
+def joint_names(compiled: CompiledModel, ids: range, body: str) -> list[str]:
     """Names of the joints of one body; made from the body's name where the file has none."""
     names = Names()
     plain = f"{body} float" if len(ids) == 1 and compiled.jnt_type[ids[0]] == FREE else f"{body} joint"
-    return [names.unique(compiled.joint(j).name or plain, "joint") for j in ids]
+    return [names.unique(compiled.name_of("joint", j) or plain, "joint") for j in ids]
 
 
 def add_joints(

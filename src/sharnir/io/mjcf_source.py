@@ -1,7 +1,7 @@
 """An MJCF file and all that it includes as one text in which every path has been checked.
 
 MuJoCo's own reader opens any file that a model names. Therefore it gets a text that is written from the tree of our reader:
-includes are expanded, other files are absolute paths inside the model's folder, parts without effect on the motion are left out.
+includes are expanded, other files are absolute paths inside the model's package, parts without effect on the motion are left out.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from ..errors import FormatError
+from ..errors import FormatError, known
 from ..model.import_report import ImportReport
 from ..types import FilePath
 from .paths import Folders
@@ -23,60 +24,89 @@ SKIPPED = ("size", "visual", "statistic", "texture", "layer", "skin")
 MAX_COPIES = 20_000
 MAX_ATTRIBUTES = 200
 """Of one element: MuJoCo's XML reader takes quadratic time."""
-TETRAHEDRON = "0 0 0 1 0 0 0 1 0 0 0 1"
+MAX_BESIDE = 100
+"""Files beside a fragment that are searched for an include of it."""
+WORDS = {"name", "class", "childclass", "user", "file", "material", "mesh", "joint", "body", "site", "prefix", "model"}
+"""Attributes in which "nan" and "inf" are names, or numbers that nothing reads."""
+_SUSPECT = re.compile(r"nan|inf|e\+?\d{3}|\d{300}", re.IGNORECASE)
 _LINE = re.compile(r"(?<![a-z])line (?:number=)?(\d+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Asset:
+    """A mesh or height field in a file: how the model names it, where that is, or why it is not read."""
+
+    label: str
+    uri: str
+    path: Path | None
+    fault: str
 
 
 @dataclass
 class Source:
-    """The text for MuJoCo, the origin of each of its lines, and the files it names that do not exist."""
+    """The text for MuJoCo, the origin of each of its lines, and the files it names."""
 
     path: Path
     lines: list[str] = field(default_factory=list)
     origins: list[tuple[str, int]] = field(default_factory=list)
-    missing: dict[str, str] = field(default_factory=dict)
-    """Name of a mesh or height field -> its file."""
-    uris: dict[str, str] = field(default_factory=dict)
-    """Name of a mesh -> the file as the model names it."""
-    submodels: dict[str, bytes] = field(default_factory=dict)
+    """File and line of every line of the submodels and, behind them, of the text."""
+    before: int = 0
+    """Lines that submodels take: no number of a line means two places."""
+    assets: dict[str, Asset] = field(default_factory=dict)
+    """What stands for a file in the text -> the file. MuJoCo gets the path only where it needs the contents."""
+    submodels: dict[str, str] = field(default_factory=dict)
     options: list[Element] = field(default_factory=list)
     """`<option>` as the file has it: the compiled model does not tell what was left out."""
 
     @property
     def text(self) -> str:
-        return "\n".join(self.lines)
+        return "\n" * self.before + "\n".join(self.lines)
 
-    def error(self, message: str) -> FormatError:
-        """MuJoCo's message with the file and line it refers to."""
+    def job(self, floating: bool) -> dict[str, Any]:
+        """For `mjcf_compile.compiled`."""
+        files = {token: (str(a.path) if a.path is not None else None, a.fault) for token, a in self.assets.items()}
+        return {"text": self.text, "submodels": self.submodels, "files": files, "floating": floating}
+
+    @property
+    def size(self) -> int:
+        """Bytes of all that may be read."""
+        texts = (self.text, *self.submodels.values())
+        return sum(map(len, texts)) + sum(_bytes(a.path) for a in self.assets.values() if a.path is not None)
+
+    def error(self, message: str, line: int = 0, label: str = "") -> FormatError:
+        """A message with the file and line it refers to: the given line of the text, or the one that the message names."""
         words = "; ".join(part.strip() for part in message.strip().splitlines() if part.strip())
-        found = _LINE.search(words)
-        file, line = str(self.path), 0
-        if found and 0 < int(found[1]) <= len(self.origins):
-            file, line = self.origins[int(found[1]) - 1]
-            words = _LINE.sub(f"line {line}", words, count=1)
-        return FormatError(f"{file}{f':{line}' if line else ''}: MuJoCo refuses this model: {words}")
+        found = None if line else _LINE.search(words)
+        line = int(found[1]) if found else line
+        file, number = self.origins[line - 1] if 0 < line <= len(self.origins) else (str(self.path), 0)
+        if found:
+            words = words[: found.start()] + f"line {number}" + words[found.end() :]
+        return FormatError(f"{file}{f':{number}' if number else ''}: {f'{label}: ' if label else ''}{words}")
 
 
 def read_source(path: Path, package_paths: FilePath | Iterable[FilePath], report: ImportReport) -> Source:
-    """Read a file with its includes; every path in it must stay inside its folder or a declared one."""
+    """Read a file with its includes; every path in it must stay inside its package or a declared folder."""
     return _Reader(Folders(path, package_paths), report).read(path)
 
 
 class _Reader:
-    def __init__(self, folders: Folders, report: ImportReport, submodels: dict[str, bytes] | None = None) -> None:
-        self.folders, self.report = folders, report
-        self.submodels = {} if submodels is None else submodels
+    def __init__(self, folders: Folders, report: ImportReport, outer: Source | None = None) -> None:
+        self.folders, self.report, self.outer = folders, report, outer
 
     def read(self, path: Path) -> Source:
         root = read_xml(path)
         if root.tag != "mujoco":
-            raise root.error(f"the root of an MJCF file is <mujoco>, not <{root.tag}>; a URDF is read by its suffix .urdf")
-        self.source = Source(path, submodels=self.submodels)
+            raise root.error(_not_a_model(root, path))
+        outer = self.outer or Source(path)
+        self.source = Source(path, origins=outer.origins, assets=outer.assets, submodels=outer.submodels)
         self.seen = {path.resolve()}
         self.count = 0
+        self.own: list[tuple[str, int]] = []
         self._include(root, self.folders.folder)
         self._folders_of_assets(root)
         self._write(root, 0, 1)
+        self.source.before = len(self.source.origins)
+        self.source.origins += self.own
         return self.source
 
     def _include(self, parent: Element, beside: Path, depth: int = 0) -> None:
@@ -90,8 +120,6 @@ class _Reader:
                 children.append(child)
                 continue
             path = self.folders.first(child, child.string("file"), (self.folders.folder, beside))
-            if path is None:
-                raise child.error(f"there is no file {child.string('file')!r} to include")
             if path in self.seen:
                 raise child.error(f"{child.string('file')!r} is included a second time, or includes itself")
             self.seen.add(path)
@@ -121,6 +149,9 @@ class _Reader:
             if element.tag in ("texture", "skin"):
                 self.report.ignored(element.tag, element.where, "appearance only")
             return
+        _check_finite(element)
+        if element.tag == "hfield":
+            _flatten(element)
         copies *= _copies(element, copies)
         if element.tag == "option" and depth == 1:
             self.source.options.append(element)
@@ -137,7 +168,7 @@ class _Reader:
 
     def _line(self, text: str, element: Element) -> None:
         self.source.lines.append(text.replace("\n", " "))
-        self.source.origins.append((element.file, element.line))
+        self.own.append((element.file, element.line))
 
     def _file(self, element: Element) -> None:
         name = element.string("file")
@@ -146,53 +177,89 @@ class _Reader:
             return
         if self.strip:
             name = re.split(r"[/\\]", name)[-1]
-        path = self.folders.first(element, name, (self.folders.folder / self.meshdir,))
-        if "name" not in element.attributes:
-            element.attributes["name"] = Path(name).stem
-        own = element.attributes["name"]
-        if element.tag == "mesh":
-            self.source.uris[own] = name
-        if path is not None:
+        path, fault = self.folders.find(name, (self.folders.folder / self.meshdir,))
+        if element.tag not in ("mesh", "hfield"):
+            if path is None:
+                raise element.error(fault)
             element.attributes["file"] = str(path)
             return
-        if element.tag not in ("mesh", "hfield"):
-            raise element.error(f"there is no file {name!r}")
-        self.source.missing[own] = name  # a placeholder takes its place; whether its mass matters is checked after parsing
-        del element.attributes["file"]
-        element.attributes.pop("content_type", None)
-        element.attributes |= {"vertex": TETRAHEDRON} if element.tag == "mesh" else {"nrow": "2", "ncol": "2"}
+        own = element.attributes.setdefault("name", Path(name).stem)
+        token = f"asset{len(self.source.assets)}{Path(name).suffix[:10]}"
+        self.source.assets[token] = Asset(f"{element.tag} {own!r}", name, path, fault)
+        if element.tag == "mesh":
+            element.attributes["file"] = token
+        else:
+            del element.attributes["file"]
 
     def _submodel(self, element: Element, name: str) -> None:
         """`<model file>` to be attached: read by the same rules and passed to MuJoCo under a name of its own."""
         path = self.folders.first(element, name, (self.folders.folder,))
-        if path is None:
-            raise element.error(f"there is no file {name!r}")
-        if len(self.submodels) > 50:
+        if len(self.source.submodels) > 50:
             raise element.error("more than 50 models inside each other")
-        given = f"submodel{len(self.submodels)}.xml"
-        self.submodels[given] = b""
-        inner = _Reader(Folders(path, self.folders.roots), self.report, self.submodels).read(path)
-        if inner.missing:
-            raise element.error(f"there is no file {next(iter(inner.missing.values()))!r}, named in {name!r}")
-        self.submodels[given] = inner.text.encode()
-        self.source.uris |= inner.uris
+        given = f"submodel{len(self.source.submodels)}.xml"
+        self.source.submodels[given] = ""
+        inner = _Reader(Folders(path, self.folders.roots), self.report, self.source).read(path)
+        self.source.submodels[given] = inner.text
         element.attributes.setdefault("name", Path(name).stem)
         element.attributes["file"] = given
         element.attributes.pop("content_type", None)
 
 
+def _bytes(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError:  # gone since it was found
+        return 0
+
+
+def _not_a_model(root: Element, path: Path) -> str:
+    if root.tag != "mujocoinclude":
+        return f"the root of an MJCF file is <mujoco>, not <{root.tag}>; a URDF is read by its suffix .urdf"
+    whole = [beside.name for beside in sorted(path.parent.glob("*.xml"))[:MAX_BESIDE] if _includes(beside, path.name)]
+    return f"this is a fragment that other files include; load one of those: {known(whole)}" if whole else (
+        "this is a fragment; load the model that has an <include> of it"
+    )  # fmt: skip
+
+
+def _includes(file: Path, name: str) -> bool:
+    try:
+        return any(e.tag == "include" and e.attributes.get("file", "").endswith(name) for e in read_xml(file).walk())
+    except FormatError:
+        return False
+
+
+def _check_finite(element: Element) -> None:
+    """MuJoCo takes nan for "not given". Infinity is fine where it says that there is no bound."""
+    if element.tag in ("text", "numeric", "config"):
+        return
+    for name, value in element.attributes.items():
+        if name in WORDS or not _SUSPECT.search(value):
+            continue
+        for word in value.split():
+            try:
+                number = float(word)
+            except ValueError:
+                continue  # not a number: MuJoCo says what it is
+            if math.isnan(number) or (math.isinf(number) and not name.endswith("range")):
+                raise element.error(f"{name}: {word!r} is not a finite number")
+
+
+def _flatten(element: Element) -> None:
+    """A height field without heights: nothing here collides with it, and it has no mass."""
+    element.attributes |= {"nrow": "2", "ncol": "2"}
+    for name in ("elevation", "content_type"):
+        element.attributes.pop(name, None)
+
+
 def _copies(element: Element, so_far: int) -> int:
     """How many times the contents of an element are copied; an error where that is too many."""
     many = 1.0
-    if element.tag in ("replicate", "composite", "flexcomp", "hfield", "mesh"):
-        names = ("nrow", "ncol") if element.tag == "hfield" else ("params",) if element.tag == "mesh" else ("count",)
-        for name in names:
-            for word in element.attributes.get(name, "").split():
-                try:
-                    many *= max(1.0, abs(float(word)))
-                except ValueError:
-                    many *= 1.0  # MuJoCo reports that this is no number
-    limit = 1000 * MAX_COPIES if element.tag == "hfield" else MAX_COPIES
-    if not math.isfinite(many) or many * so_far > limit:
-        raise element.error(f"{many * so_far:g} copies are more than the {limit} that are made")
+    if element.tag in ("replicate", "composite", "flexcomp", "mesh"):
+        for word in element.attributes.get("params" if element.tag == "mesh" else "count", "").split():
+            try:
+                many *= max(1.0, abs(float(word)))
+            except ValueError:
+                many *= 1.0  # MuJoCo reports that this is no number
+    if not math.isfinite(many) or many * so_far > MAX_COPIES:
+        raise element.error(f"{many * so_far:g} copies are more than the {MAX_COPIES} that are made")
     return int(many) if element.tag == "replicate" else 1

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ..kernels.algebra import add
 from ..model.forces import Tendon
 from ..model.import_report import ImportReport
 from ..model.model import Model
 from .mjcf_bodies import Names, pose_of
-from .mjcf_compile import import_mujoco, is_disabled
+from .mjcf_record import CompiledModel
 from .rigid_groups import Carrier
 
 
@@ -25,13 +24,18 @@ class Place:
 
 
 def add_tendons(
-    model: Model, compiled: Any, carriers: Mapping[int, Carrier], places: Mapping[int, Place], passive: bool, report: ImportReport
+    model: Model,
+    compiled: CompiledModel,
+    carriers: Mapping[int, Carrier],
+    places: Mapping[int, Place],
+    passive: bool,
+    report: ImportReport,
 ) -> None:
     """Springs and dampers of tendons as forces. `places`: where each joint of the file went, by number."""
     names = Names()
-    stiff, damped = passive and not is_disabled(compiled, "SPRING"), passive and not is_disabled(compiled, "DAMPER")
-    for k in range(compiled.ntendon):
-        label = f"tendon {compiled.tendon(k).name or k!r}"
+    stiff, damped = passive and not compiled.is_disabled("spring"), passive and not compiled.is_disabled("damper")
+    for k in range(compiled.count("tendon")):
+        label = compiled.label("tendon", k)
         stiffness, damping = float(compiled.tendon_stiffness[k]) * stiff, float(compiled.tendon_damping[k]) * damped
         terms, points = _path(compiled, k, carriers, places)
         for field in ("limited", "armature", "frictionloss", "stiffnesspoly", "dampingpoly", "springyield"):
@@ -49,15 +53,15 @@ def add_tendons(
 
 
 def _path(
-    compiled: Any, k: int, carriers: Mapping[int, Carrier], places: Mapping[int, Place]
+    compiled: CompiledModel, k: int, carriers: Mapping[int, Carrier], places: Mapping[int, Place]
 ) -> tuple[list[tuple[str, int, int, float]], list[tuple[str, tuple[float, ...]]]]:
     """The terms of a fixed tendon, or the points of a spatial one; nothing where it wraps, branches or runs over pulleys."""
-    kinds = import_mujoco().mjtWrap
+    kinds = compiled.enumeration("mjtWrap")
     wraps = range(compiled.tendon_adr[k], compiled.tendon_adr[k] + compiled.tendon_num[k])
     objects = [(int(compiled.wrap_type[w]), int(compiled.wrap_objid[w]), float(compiled.wrap_prm[w])) for w in wraps]
-    if all(kind == int(kinds.mjWRAP_JOINT) and o in places for kind, o, _ in objects):
+    if all(kind == kinds["joint"] and o in places for kind, o, _ in objects):
         return [(places[o].joint, places[o].q, places[o].v, coefficient) for _, o, coefficient in objects], []
-    if all(kind == int(kinds.mjWRAP_SITE) for kind, _, _ in objects):
+    if all(kind == kinds["site"] for kind, _, _ in objects):
         on = [(carriers[compiled.site_bodyid[o]], pose_of(compiled.site_pos[o], compiled.site_quat[o])) for _, o, _ in objects]
         return [], [(carrier.body, tuple(add(carrier.at.position, carrier.at.rotation @ at.position))) for carrier, at in on]
     return [], []

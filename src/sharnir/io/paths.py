@@ -1,4 +1,4 @@
-"""Files that a model file names: looked up only inside its own folder and in folders that the caller declared."""
+"""Files that a model file names: looked up only in its own package and in folders that the caller declared."""
 
 from __future__ import annotations
 
@@ -10,6 +10,12 @@ from ..errors import FormatError
 from ..types import FilePath
 from .xml import Element
 
+MARKS = ("package.xml", ".git", "pyproject.toml", "setup.py", "__init__.py")
+"""What the root of a package contains."""
+INNER = {"urdf", "mjcf", "xml", "robots"}
+"""Folders for model files inside a package, where nothing else marks its root."""
+Found = tuple[Path | None, str]
+"""Where a file is; or None, and why it is not used."""
 UNUSABLE = (OSError, ValueError, RuntimeError)
 """What a path can raise: a null character, a loop of symbolic links, a name that is too long."""
 
@@ -30,30 +36,68 @@ def confined(path: Path, roots: Sequence[Path]) -> Path | None:
     return found if any(found.is_relative_to(root) for root in roots) else None
 
 
+def package_root(folder: Path) -> Path:
+    """The package that a folder belongs to: files of one package may name each other by `../`.
+
+    It is the nearest folder upwards with one of `MARKS` (the outermost of Python packages inside each other), else the nearest
+    with a licence and a read-me, else the folder above one of `INNER`, else the folder itself; never the user's home folder or
+    one above it.
+    """
+    home = Path(os.path.expanduser("~")).resolve()
+    candidates = [f for f in (folder, *folder.parents) if f != f.parent and not home.is_relative_to(f)]
+    for belongs in (_is_marked, _is_published, lambda f: f == folder.parent and folder.name.lower() in INNER):
+        root = next((f for f in candidates if belongs(f)), None)
+        if root is not None:
+            while root.parent in candidates and _is_python(root) and _is_python(root.parent):
+                root = root.parent
+            return root
+    return folder
+
+
+def _is_python(folder: Path) -> bool:
+    return (folder / "__init__.py").is_file()
+
+
+def _is_marked(folder: Path) -> bool:
+    return any((folder / mark).exists() for mark in MARKS)
+
+
+def _is_published(folder: Path) -> bool:
+    return all(any(folder.glob(pattern)) for pattern in ("LICEN[CS]E*", "README*"))
+
+
 class Folders:
-    """The folder of a model file and those declared besides."""
+    """The folder of a model file, the package it belongs to, and folders declared besides."""
 
     def __init__(self, model_file: Path, package_paths: FilePath | Iterable[FilePath]) -> None:
         try:
             self.folder = model_file.resolve().parent
-            self.roots = [self.folder, *declared_folders(package_paths)]
+            self.package = package_root(self.folder)
+            self.roots = [self.folder, self.package, *declared_folders(package_paths)]
         except UNUSABLE as error:
             raise FormatError(f"{model_file}: no usable path ({error})") from None
 
-    def first(self, element: Element, name: str, places: Sequence[Path]) -> Path | None:
-        """The first file of that name in the given places; None where there is none, an error where it leads outside."""
+    def find(self, name: str, places: Sequence[Path]) -> Found:
+        """The first file of that name in the given places; or None, and why there is none."""
         outside = False
         for place in places:
             try:
                 path = confined(place / name, self.roots)
                 if path is not None and path.is_file():
-                    return path
+                    return path, ""
             except UNUSABLE as error:
-                raise element.error(f"{name!r} is no usable path ({error})") from None
+                return None, f"{name!r} is no usable path ({error})"
             outside = outside or path is None
         if outside:
-            raise element.error(
-                f"the file {name!r} leads out of the model's folder {self.folder} and is not read; "
+            return None, (
+                f"the file {name!r} leads out of the model's package {self.package} and is not read; "
                 "if that is intended, declare its folder in package_paths"
             )
-        return None
+        return None, f"there is no file {name!r}"
+
+    def first(self, element: Element, name: str, places: Sequence[Path]) -> Path:
+        """A file that must be there."""
+        path, why = self.find(name, places)
+        if path is None:
+            raise element.error(why)
+        return path

@@ -3,7 +3,8 @@ shifted by the parallel axis theorem."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -49,11 +50,12 @@ class RigidGroups(Generic[Part]):
     def __init__(self) -> None:
         self.carriers: dict[Part, Carrier] = {}
         self.masses: dict[str, list[Mass]] = {}
+        self.starts: dict[str, Part] = {}
 
     def start(self, part: Part, body: str) -> None:
         """The part is a body of its own."""
         self.carriers[part] = Carrier(body, Pose())
-        self.masses[body] = []
+        self.masses[body], self.starts[body] = [], part
 
     def fix_to_ground(self, part: Part) -> None:
         self.carriers[part] = Carrier(GROUND, Pose())
@@ -70,10 +72,12 @@ class RigidGroups(Generic[Part]):
         if carrier.body != GROUND:
             self.masses[carrier.body].append(mass.moved(carrier.at))
 
-    def add_bodies(self, model: Model, check_inertia: bool) -> None:
+    def add_bodies(self, model: Model, located: Callable[[Part], AbstractContextManager[None]], check_inertia: bool) -> None:
+        """Every body with the mass of its parts; `located` gives errors the place of the part that a body started with."""
         for body, masses in self.masses.items():
             whole = composed(masses)
-            model.add_body(body, whole.mass, whole.com.tolist(), whole.inertia, check_inertia=check_inertia)
+            with located(self.starts[body]):
+                model.add_body(body, whole.mass, whole.com.tolist(), whole.inertia, check_inertia=check_inertia)
 
 
 def composed(parts: Sequence[Mass]) -> Mass:

@@ -15,7 +15,7 @@ from .urdf_joints import check_kind, read_couplings, read_joint
 from .urdf_known import report_unread
 from .urdf_links import read_mass, read_materials, read_origin, read_visuals
 from .urdf_tree import UrdfTree, read_tree
-from .xml import Element, read_xml
+from .xml import Element, located, read_xml
 
 
 def load_urdf(
@@ -39,11 +39,12 @@ def load_urdf(
     for joint in tree.joints.values():
         check_kind(joint)
     report_unread(robot, report)
-    builder = _Builder(model, tree, report, floating, passive)
-    builder.build()
-    finder, materials = MeshFinder(path, package_paths), read_materials(robot)
-    for name, link in tree.links.items():
-        model.visuals += read_visuals(link, builder.groups.carriers[name], materials, finder, report)
+    with located(robot.error):
+        builder = _Builder(model, tree, report, floating, passive)
+        builder.build()
+        finder, materials = MeshFinder(path, package_paths), read_materials(robot, report)
+        for name, link in tree.links.items():
+            model.visuals += read_visuals(link, builder.groups.carriers[name], materials, finder, report)
     return model
 
 
@@ -66,15 +67,19 @@ class _Builder:
 
     def build(self) -> None:
         self._place_links()
-        self.groups.add_bodies(self.model, check_inertia=False)  # the inertia of every link has been checked
+        links = self.tree.links
+        # the inertia of every link has been checked
+        self.groups.add_bodies(self.model, lambda link: located(links[link].error), check_inertia=False)
         for link, on in self.groups.carriers.items():
             if link != on.body or on.body == GROUND:
-                self.model.add_frame(link, on.body, on.at)
+                with located(links[link].error):
+                    self.model.add_frame(link, on.body, on.at)
         if self.floating:
             self.model.add_floating(self.groups.carriers[self.tree.root].body)
         self._add_joints()
         for coupling in read_couplings(self.tree.joints, self.report):
-            self.model.couple(*coupling)
+            with located(self.tree.joints[coupling.follower].element.error):
+                self.model.couple(*coupling)
 
     def _place_links(self) -> None:
         """Roots of rigid groups become bodies, everything fixed to them becomes part of them."""
@@ -108,6 +113,7 @@ class _Builder:
         for joint in self.tree.order:
             if joint.kind == "fixed":
                 continue
-            made, turned = read_joint(joint, self.report, self.passive)
             on, child = self.groups.carriers[joint.parent], self.groups.carriers[joint.child].body
-            self.model.add_joint(joint.name, made, on.body, child, on.at @ read_origin(joint.element) @ turned, turned)
+            with located(joint.element.error):
+                made, turned = read_joint(joint, self.report, self.passive)
+                self.model.add_joint(joint.name, made, on.body, child, on.at @ read_origin(joint.element) @ turned, turned)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+from ..errors import FormatError
 from ..model.body import Body, inertia_fault
 from ..model.import_report import ImportReport
 from ..model.pose import Pose, Rotation
 from ..model.visual import Visual
 from .meshes import MeshFinder
 from .rigid_groups import Carrier, Mass
-from .xml import Element
+from .xml import Element, located
 
 PRIMITIVES = {"box": ("size",), "cylinder": ("radius", "length"), "capsule": ("radius", "length"), "sphere": ("radius",)}
 
@@ -57,15 +59,27 @@ def read_mass(link: Element, report: ImportReport) -> Mass:
     return own.moved(read_origin(inertial))
 
 
-def read_materials(robot: Element) -> dict[str, Colour]:
+def read_materials(robot: Element, report: ImportReport) -> dict[str, Colour]:
     """Colours by name, wherever they are defined."""
     found: dict[str, Colour] = {}
     inside = (m for link in robot.all("link") for visual in link.all("visual") for m in visual.all("material"))
     for element in (*robot.all("material"), *inside):
-        name, colour = element.attributes.get("name", ""), _colour(element)
-        if name and colour is not None:
-            found.setdefault(name, colour)
+        with only_reported(element, report):
+            name, colour = element.attributes.get("name", ""), _colour(element)
+            if name and colour is not None:
+                found.setdefault(name, colour)
     return found
+
+
+@contextmanager
+def only_reported(element: Element, report: ImportReport) -> Iterator[None]:
+    """What is only drawn has no effect on the motion: a fault in it is said, and does not refuse the robot."""
+    try:
+        yield
+    except FormatError as error:
+        if report.strict:
+            raise
+        report.ignored(f"faulty {element.tag}", element.where, str(error))
 
 
 def _colour(material: Element) -> Colour | None:
@@ -78,31 +92,38 @@ def _colour(material: Element) -> Colour | None:
 
 def read_visuals(
     link: Element, on: Carrier, materials: dict[str, Colour], meshes: MeshFinder, report: ImportReport
-) -> Iterator[Visual]:
+) -> list[Visual]:
     """The shapes of a link, placed on its body."""
+    found: list[Visual] = []
     for element in link.children:
-        if element.tag not in ("visual", "collision"):
-            continue
-        geometry = element.first("geometry")
-        shape = next(
-            (g for g in (geometry.children if geometry is not None else ()) if g.tag in PRIMITIVES or g.tag == "mesh"), None
-        )
-        if shape is None:
-            report.ignored(f"{element.tag} without a known shape", element.where)
-            continue
-        record: dict[str, Any] = {
-            "body": on.body, "kind": shape.tag, "at": on.at @ read_origin(element), "role": element.tag,
-            "name": element.attributes.get("name", ""), "link": link.string("name"),
-        }  # fmt: skip
-        material = element.first("material")
-        if material is not None:
-            record["colour"] = _colour(material) or materials.get(material.attributes.get("name", ""))
-        if shape.tag == "mesh":
-            record |= _mesh(shape, element, meshes, report)
-        else:
-            record["sizes"] = _sizes(shape)
-            report.kept(f"{element.tag} {shape.tag}", element.where, "for viewing")
-        yield Visual(**record)
+        if element.tag in ("visual", "collision"):
+            with only_reported(element, report), located(element.error):
+                found += _read_visual(element, link, on, materials, meshes, report)
+    return found
+
+
+def _read_visual(
+    element: Element, link: Element, on: Carrier, materials: dict[str, Colour], meshes: MeshFinder, report: ImportReport
+) -> list[Visual]:
+    geometry = element.first("geometry")
+    shapes = [g for g in (geometry.children if geometry is not None else ()) if g.tag in PRIMITIVES or g.tag == "mesh"]
+    if not shapes:
+        report.ignored(f"{element.tag} without a known shape", element.where)
+        return []
+    shape = shapes[0]
+    record: dict[str, Any] = {
+        "body": on.body, "kind": shape.tag, "at": on.at @ read_origin(element), "role": element.tag,
+        "name": element.attributes.get("name", ""), "link": link.string("name"),
+    }  # fmt: skip
+    material = element.first("material")
+    if material is not None:
+        record["colour"] = _colour(material) or materials.get(material.attributes.get("name", ""))
+    if shape.tag == "mesh":
+        record |= _mesh(shape, element, meshes, report)
+    else:
+        record["sizes"] = _sizes(shape)
+        report.kept(f"{element.tag} {shape.tag}", element.where, "for viewing")
+    return [Visual(**record)]
 
 
 def _sizes(shape: Element) -> tuple[float, ...]:
@@ -114,13 +135,11 @@ def _sizes(shape: Element) -> tuple[float, ...]:
 
 def _mesh(shape: Element, element: Element, meshes: MeshFinder, report: ImportReport) -> dict[str, Any]:
     uri = shape.string("filename")
+    one = len(shape.attributes.get("scale", "1 1 1").split()) == 1  # for all three axes: common, though not in the standard
+    scale = (shape.number("scale"),) * 3 if one else shape.numbers("scale", 3, (1.0, 1.0, 1.0))
     path, why = meshes.find(uri)
     if path is None:
         report.ignored(f"{element.tag} mesh", element.where, f"{uri}: {why}")
     else:
         report.kept(f"{element.tag} mesh", element.where, "for viewing")
-    scale = shape.attributes.get("scale", "1 1 1").split()
-    if len(scale) == 1:  # one factor for all three is common, though not in the standard
-        s = shape.number("scale")
-        return {"uri": uri, "path": path, "scale": (s, s, s)}
-    return {"uri": uri, "path": path, "scale": shape.numbers("scale", 3, (1.0, 1.0, 1.0))}
+    return {"uri": uri, "path": path, "scale": scale}

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
 
-from ..errors import FormatError, known
+from ..errors import FormatError, ModelError, known
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_DEPTH = 200
@@ -108,6 +109,17 @@ class Element:
                 raise self.error(f"{attribute}: {word} is beyond any length, mass or angle; are the units SI?")
             values.append(value)
         return tuple(values)
+
+
+@contextmanager
+def located(place: Callable[[str], FormatError]) -> Iterator[None]:
+    """A ModelError raised inside gets the file, the line and the name that `place` adds: `with located(element.error): …`."""
+    try:
+        yield
+    except FormatError:
+        raise
+    except ModelError as error:
+        raise place(str(error)) from None
 
 
 def read_xml(path: Path | str) -> Element:

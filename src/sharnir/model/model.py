@@ -271,7 +271,10 @@ class Model:
         """The spanning tree and the joints that close loops."""
         if self._tree is None:
             if not self._bodies:
-                raise ModelError(f"model {self.name!r} has no bodies yet; add one with add_body")
+                raise ModelError(
+                    f"model {self.name!r} has no bodies yet; add one with add_body, or load with floating=True a file whose "
+                    "parts are all fixed to the ground"
+                )
             names = [b.name for b in self._bodies]
             ranks = lambda: cut_ranks(self._joints, self._needed_coordinates())  # noqa: E731 - evaluated where there are loops
             self._tree = topology.spanning_tree(names, GROUND, self._joints, self.numbering, ranks)
@@ -290,22 +293,22 @@ class Model:
     @property
     def bodies(self) -> list[Body]:
         """Bodies in proper numbering: each after its carrier."""
-        return self.structure.bodies
+        return self.structure.bodies if self._bodies else []
 
     @property
     def joints(self) -> list[PlacedJoint]:
         """Joints of the tree in coordinate order: joint i carries body i."""
-        return self.structure.placed
+        return self.structure.placed if self._bodies else []
 
     @property
     def closing_joints(self) -> list[PlacedJoint]:
         """Joints that close loops; they have no coordinates of their own."""
-        return [self._joints[k] for k in self.tree.closing]
+        return [self._joints[k] for k in self.tree.closing] if self._bodies else []
 
     @property
     def parents(self) -> list[int]:
         """k_i: index of the carrier of each body, −1 for the ground."""
-        return list(self.tree.carriers)
+        return list(self.tree.carriers) if self._bodies else []
 
     @property
     def frames(self) -> dict[str, tuple[str, Pose]]:
@@ -331,11 +334,11 @@ class Model:
     # --- coordinates and states -----------------------------------------------------------------------------------------
     @property
     def nq(self) -> int:
-        return self.structure.nq
+        return self.structure.nq if self._bodies else 0
 
     @property
     def nv(self) -> int:
-        return self.structure.nv
+        return self.structure.nv if self._bodies else 0
 
     @property
     def q_names(self) -> list[str]:

@@ -1,0 +1,189 @@
+"""MuJoCo's compiler in a process of its own. A file of a few lines can make it take minutes, gigabytes or crash; all of that ends
+with an error that names the file, and never ends the user's process.
+
+A process for each file would take `import mujoco` for each, a third of a second. This one is started with the first MJCF file and
+serves those after it, for a few milliseconds each; the user's process does not import MuJoCo at all.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib.util import find_spec
+from typing import Any
+
+from ..errors import FormatError, ModelError
+from .mjcf_record import CompiledModel, receive, send
+
+SECONDS, SECONDS_PER_MB = 10.0, 2.0
+MEGABYTES, MEGABYTES_PER_MB = 1000.0, 50.0
+"""What a job may take, and how much more for each megabyte of text and meshes. $SHARNIR_MJCF_SECONDS and $SHARNIR_MJCF_MB
+replace the first of each."""
+STARTING = 120.0
+ENVIRONMENT = {"MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1", "MUJOCO_GL": "disable"}
+"""Threads take address space, which is bounded; and nothing is drawn: that import takes 50 ms."""
+IDLE = 120.0
+"""Seconds without a job after which the process ends."""
+OUT_OF_MEMORY = ("Could not allocate memory", "Caught an unknown exception!")
+"""How MuJoCo says so; the second is std::bad_alloc."""
+START = "import sys; sys.path[:] = sys.argv[2:]; from sharnir.io.mjcf_worker import main; main(float(sys.argv[1]))"
+
+
+class MjcfCompiler:
+    """The process, started where there is none, and replaced after a job that it did not survive."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.process: subprocess.Popen[bytes] | None = None
+        self.ready = False
+        self.used = 0.0
+
+    def start(self) -> None:
+        """Start the process if it is not running; it imports MuJoCo while the caller goes on."""
+        if find_spec("mujoco") is None:
+            raise ModelError('reading MJCF needs MuJoCo\'s own compiler: pip install "sharnir[mjcf]"')
+        with self.lock:
+            self._start()
+
+    def compile(self, job: Mapping[str, Any], size: int) -> CompiledModel:
+        """The compiled model of a job (see `mjcf_compile.compiled`); `size`: bytes of all that it reads."""
+        seconds = _limit("SHARNIR_MJCF_SECONDS", SECONDS) + SECONDS_PER_MB * size / 1e6
+        megabytes = _limit("SHARNIR_MJCF_MB", MEGABYTES) + MEGABYTES_PER_MB * size / 1e6
+        with self.lock:
+            facts, arrays = self._answer({**job, "seconds": seconds, "bytes": int(megabytes * 1e6)}, seconds, megabytes)
+        if "refused" in facts:
+            raise FormatError(facts["refused"])
+        return CompiledModel(facts, arrays)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        idle = time.monotonic() - self.used > IDLE / 2  # it may be about to end by itself
+        if self.process is not None and not idle and self.process.poll() is None:
+            return self.process
+        self._end()
+        flags = ["-I", "-B"] if sys.dont_write_bytecode else ["-I"]
+        command = [sys.executable, *flags, "-c", START, str(IDLE), *(os.path.abspath(p) for p in sys.path)]
+        environment = {**os.environ, **ENVIRONMENT}
+        try:
+            self.process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd=tempfile.gettempdir(),
+                env=environment,
+            )
+        except OSError as error:
+            raise ModelError(f"MuJoCo's compiler runs in a process of its own, which cannot be started: {error}") from None
+        self.ready, self.used = False, time.monotonic()
+        return self.process
+
+    def _answer(self, job: Mapping[str, Any], seconds: float, megabytes: float) -> tuple[dict[str, Any], dict[str, Any]]:
+        """One question, one answer; FormatError where the process did not survive it."""
+        process = self._greeted()
+        late = threading.Event()
+
+        def stop() -> None:
+            late.set()
+            process.kill()
+
+        clock = threading.Timer(seconds, stop)
+        assert process.stdin is not None and process.stdout is not None
+        clock.start()
+        try:
+            send(process.stdin, job)
+            facts, arrays = receive(process.stdout)
+        except (EOFError, OSError):
+            code = self._end()
+            if late.is_set() or code == -getattr(signal, "SIGXCPU", 0):
+                much, name = f"more than {seconds:.3g} s", "SHARNIR_MJCF_SECONDS"
+                raise FormatError(f"compiling it takes {much}; make fewer copies or smaller meshes, or set {name}") from None
+            raise FormatError(f"MuJoCo's compiler crashed on it ({_ending(code)})") from None
+        except BaseException:  # Ctrl-C: the answer that still comes is nobody's
+            self._end()
+            raise
+        finally:
+            clock.cancel()
+        self.used = time.monotonic()
+        if "last" in facts:
+            self._end()
+        if "memory" in facts or any(words in facts.get("refused", "") for words in OUT_OF_MEMORY):
+            much, name = f"more than {megabytes:.4g} MB of memory", "SHARNIR_MJCF_MB"
+            raise FormatError(f"compiling it takes {much}; make fewer copies or smaller meshes, or set {name}")
+        return facts, arrays
+
+    def _greeted(self) -> subprocess.Popen[bytes]:
+        """A process that has imported MuJoCo; one that ended for lack of jobs is replaced."""
+        process = self._start()
+        if self.ready:
+            return process
+        clock = threading.Timer(STARTING, process.kill)
+        clock.start()
+        try:
+            assert process.stdout is not None
+            facts, _ = receive(process.stdout)
+        except EOFError:
+            raise ModelError(f"the process of MuJoCo's compiler does not start ({_ending(self._end())})") from None
+        except BaseException:
+            self._end()
+            raise
+        finally:
+            clock.cancel()
+        if "missing" in facts:
+            self._end()
+            raise ModelError(facts["missing"])
+        self.ready = True
+        return process
+
+    def _end(self) -> int:
+        """End the process; its exit code."""
+        process, self.process = self.process, None
+        if process is None:
+            return 0
+        with suppress(OSError):
+            process.kill()
+        for pipe in (process.stdin, process.stdout):
+            with suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
+        return process.wait()
+
+    def close(self) -> None:
+        with self.lock:
+            self._end()
+
+    def forget(self) -> None:
+        """In a forked child: the process belongs to the parent."""
+        process, self.lock, self.process = self.process, threading.Lock(), None
+        if process is not None and process.stdin is not None and process.stdout is not None:
+            process.stdin.close()
+            process.stdout.close()
+            process.returncode = 0  # it is not ours to wait for
+
+
+def _ending(code: int) -> str:
+    return f"signal {-code}" if code < 0 else f"exit code {code}"
+
+
+def _limit(name: str, default: float) -> float:
+    text = os.environ.get(name) or str(default)
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 < value < 1e9:
+        raise ModelError(f"{name} must be a positive number, got {text!r}")
+    return value
+
+
+COMPILER = MjcfCompiler()
+atexit.register(COMPILER.close)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=COMPILER.forget)

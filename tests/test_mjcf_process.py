@@ -1,0 +1,111 @@
+"""MuJoCo's compiler in a process of its own: what a file does to it ends with an error of ours, and the next file is read."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import sharnir as sh
+from mjcf_models import SLIDER
+from mujoco_pairs import write
+from sharnir.io.mjcf import load_mjcf
+from sharnir.io.mjcf_process import COMPILER
+
+BODY = '<body><joint/><geom size="0.1"/></body>'
+COPIES = f'<mujoco><worldbody><replicate count="19999" offset="1 0 0">{BODY}</replicate></worldbody></mujoco>'
+SOFT = f"""<mujoco><worldbody>{BODY}
+  <flexcomp name="f" type="grid" dim="3" count="25 25 25" spacing="1 1 1" radius="0.01"/></worldbody></mujoco>"""
+KEYS = f"<mujoco><worldbody>{BODY}</worldbody><keyframe>{'<key/>' * 40_000}</keyframe></mujoco>"
+TORUS = """<mujoco><asset><mesh name="m" builtin="supertorus" params="{} 0.5 1 1"/></asset>
+  <worldbody><body name="b"><joint/><geom type="mesh" mesh="m"/></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("text", [COPIES, SOFT, KEYS, TORUS.format(1900)], ids=["copies", "soft", "keys", "torus"])
+def test_a_small_file_that_takes_minutes_is_refused_in_time(text, tmp_path, monkeypatch):
+    monkeypatch.setenv("SHARNIR_MJCF_SECONDS", "0.4")
+    start = time.perf_counter()
+    with pytest.raises(sh.FormatError, match=r"model\.xml: compiling it takes more than .* s; .* set SHARNIR_MJCF_SECONDS"):
+        load_mjcf(write(tmp_path, text))
+    assert time.perf_counter() - start < 10.0, "on a busy machine"
+    monkeypatch.delenv("SHARNIR_MJCF_SECONDS")
+    assert load_mjcf(write(tmp_path, SLIDER)).nv == 7
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="address space is bounded on Linux alone")
+def test_a_small_file_that_takes_gigabytes_is_refused(tmp_path):
+    with pytest.raises(sh.FormatError, match=r"model\.xml: compiling it takes more than 1000 MB of memory; .* SHARNIR_MJCF_MB"):
+        load_mjcf(write(tmp_path, TORUS.format(19000)))
+    assert load_mjcf(write(tmp_path, SLIDER)).nv == 7
+
+
+def test_a_compiler_that_crashes_does_not_end_the_caller(tmp_path):
+    load_mjcf(write(tmp_path, SLIDER))
+    process = COMPILER.process
+    assert process is not None
+    threading.Timer(0.3, process.kill).start()
+    with pytest.raises(sh.FormatError, match=r"model\.xml: MuJoCo's compiler crashed on it \((signal|exit code) \d+\)"):
+        load_mjcf(write(tmp_path, COPIES))
+    assert load_mjcf(write(tmp_path, SLIDER)).nv == 7 and COMPILER.process is not process
+
+
+def test_a_file_that_crashes_mujoco_is_refused(tmp_path):
+    """A copied shape with a plugin: a segmentation fault in MuJoCo 4.0."""
+    plugin = '<plugin instance="g"/>'
+    text = f"""<mujoco><extension><plugin plugin="mujoco.sdf.gear"><instance name="g"/></plugin></extension>
+      <worldbody><replicate count="3"><body><joint/><geom size="0.1">{plugin}</geom></body></replicate></worldbody></mujoco>"""
+    with pytest.raises(sh.FormatError, match=r"model\.xml:.* MuJoCo"):
+        load_mjcf(write(tmp_path, text))
+    assert load_mjcf(write(tmp_path, SLIDER)).nv == 7
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "soon", "nan", "1e99"])
+def test_a_limit_is_a_positive_number(value, tmp_path, monkeypatch):
+    monkeypatch.setenv("SHARNIR_MJCF_SECONDS", value)
+    with pytest.raises(sh.ModelError, match="SHARNIR_MJCF_SECONDS must be a positive number"):
+        load_mjcf(write(tmp_path, SLIDER))
+
+
+ALONE = """
+import os, sys
+import sharnir as sh
+from sharnir.io.mjcf_process import COMPILER
+assert sh.load("model.xml").nv == 7 and "mujoco" not in sys.modules
+before = COMPILER.process.pid
+assert sh.load("model.xml").nv == 7 and COMPILER.process.pid == before
+if hasattr(os, "fork"):
+    child = os.fork()
+    if child == 0:
+        assert COMPILER.process is None and sh.load("model.xml").nv == 7
+        COMPILER.close()
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert sh.load("model.xml").nv == 7 and COMPILER.process.pid == before
+print(before)
+"""
+
+
+def test_one_process_serves_all_files_and_ends_with_its_parent(tmp_path):
+    write(tmp_path, SLIDER)
+    (tmp_path / "json.py").write_text("raise SystemExit('a module of the folder is imported')", encoding="utf-8")
+    (tmp_path / "script").mkdir()
+    (tmp_path / "script" / "alone.py").write_text(ALONE, encoding="utf-8")
+    command = [sys.executable, "-W", "error", "script/alone.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(done.stdout), 0)
+
+
+def test_threads_share_the_process(tmp_path):
+    path, found = write(tmp_path, SLIDER), list[int]()
+    threads = [threading.Thread(target=lambda: found.append(load_mjcf(path).nv)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [7] * 4
