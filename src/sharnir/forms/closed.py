@@ -11,7 +11,11 @@ import numpy as np
 
 from .blocks import dense
 from .constraint_rows import Rows
+from .linear import solve
 from .matrices import Matrices
+
+RANK = 1e-11
+"""Of rows scaled to one length: what is left of a row that depends on others."""
 
 
 def lagrange2(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
@@ -24,17 +28,19 @@ def lagrange2(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.
 
 
 def extended(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-    """The extended system with rows below: AᵀR + Dq̈ − Jᵀλ = τ; J q̈ = −γ."""
+    """The extended system with rows below: AᵀR + Dq̈ − Jᵀλ = τ; J q̈ = −γ. Which rows are independent J alone says: no mass
+    decides it."""
     J, gamma = rows
-    N6, k = 12 * m.N, len(gamma)
-    right = np.concatenate([m.F, -m.w_star, tau, gamma])
+    used = sorted(independent_rows(J))
+    N6, n = 12 * m.N, m.n
+    right = np.concatenate([m.F, -m.w_star, tau, gamma[used]])
     matrix = np.zeros((len(right), len(right)))
-    matrix[: -k or None, : -k or None] = dense(m.extended)
-    if k:
-        matrix[N6:-k, -k:] = -J.T
-        matrix[-k:, N6:-k] = -J
-    x = np.linalg.lstsq(matrix, right, rcond=1e-13)[0]
-    return x[N6 : N6 + m.n], x[N6 + m.n :]
+    matrix[: N6 + n, : N6 + n] = dense(m.extended)
+    matrix[N6 : N6 + n, N6 + n :] = -J[used].T
+    matrix[N6 + n :, N6 : N6 + n] = -J[used]
+    x = solve(matrix, right, (6 * m.N, N6, N6 + n))
+    force = J[used].T @ x[N6 + n :]
+    return x[N6 : N6 + n], np.linalg.lstsq(J.T, force, rcond=RANK)[0]
 
 
 def lagrange1(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
@@ -68,13 +74,13 @@ def maggi(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.ndar
     return qdd, np.linalg.lstsq(J.T, M @ qdd - right, rcond=1e-10)[0]
 
 
-def partition(J: np.ndarray) -> tuple[list[int], list[int], list[int]]:
+def partition(J: np.ndarray, zero: float = 1e-9) -> tuple[list[int], list[int], list[int]]:
     """Independent coordinates, dependent ones, and the rows that determine them: Gauss with full pivoting."""
     left, rows, columns = J.copy(), list[int](), list[int]()
     size = np.abs(J).max(initial=0.0)
     while left.size:
         i, j = np.unravel_index(np.abs(left).argmax(), left.shape)
-        if not abs(left[i, j]) > 1e-9 * size:
+        if not abs(left[i, j]) > zero * size:
             break
         rows.append(int(i))
         columns.append(int(j))
@@ -82,6 +88,12 @@ def partition(J: np.ndarray) -> tuple[list[int], list[int], list[int]]:
         left[:, columns] = 0.0
         left[rows] = 0.0
     return [k for k in range(J.shape[1]) if k not in columns], columns, rows
+
+
+def independent_rows(J: np.ndarray) -> list[int]:
+    """As many rows as the rank of J, rows of any length counted alike."""
+    length = np.abs(J).max(axis=1, initial=0.0)[:, None]
+    return partition(np.divide(J, length, where=length > 0.0, out=np.zeros_like(J)), RANK)[2]
 
 
 CLOSED_FORMS: dict[str, Callable[[Matrices, np.ndarray, Rows], tuple[np.ndarray, np.ndarray]]] = {
