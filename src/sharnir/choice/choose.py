@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,7 @@ import numpy as np
 from ..backends.compiled_programs import BODIES, CompiledPrograms
 from ..backends.traced import TracedProgram, trace_program
 from ..equations.constrained import ConstrainedEquations
+from ..errors import known
 from ..model.model import Model
 from ..model.structure import Structure
 from ..programs import program_for
@@ -47,17 +49,32 @@ Predicted = dict[str, tuple[float, float]]
 """Seconds a state, one at a time and in a batch, of methods."""
 
 
-def choose_method(programs: CompiledPrograms, model: Model) -> Choice:
+def choose_method(programs: CompiledPrograms, model: Model, inaccurate: Collection[str] = ()) -> Choice:
+    """Of the methods that apply, those that lose too many digits on the masses of this model left out; of several that all do,
+    separate bodies, which lose the fewest."""
     s = programs.structure
     if model.constraints:
-        return _choose_constrained(programs, model)
+        return _choose_constrained(programs, model, inaccurate)
     if s.coupled:
         return Choice("composite", "coordinates are coupled: 'composite' is the compiled method that handles them")
-    names = [name for name in FASTEST if applies(name, s)]
+    able = [name for name in FASTEST if applies(name, s)]
+    names = [name for name in able if name not in inaccurate] or ["separate"]
+    if len(names) < len(able):
+        return _accurate(choose_among(programs, names), [name for name in able if name not in names])
+    return choose_among(programs, names)
+
+
+def _accurate(choice: Choice, others: list[str]) -> Choice:
+    return Choice(choice.method, f"{choice.why}; left out because masses differ much and they lose digits: {known(others)}")
+
+
+def choose_among(programs: CompiledPrograms, names: list[str]) -> Choice:
+    """The fastest of these methods."""
+    s = programs.structure
     calibration = current()
     if s.nb > BODIES:  # nothing is traced: choosing again is cheaper than reading the cache
         return _by_loops(s, names, calibration)
-    key = _key(programs, calibration)
+    key = _key(programs, names, calibration)
     stored = programs.store.load("choice", key)
     if stored is not None:
         return Choice(*json.loads(stored))
@@ -90,15 +107,16 @@ def _by_loops(s: Structure, names: list[str], calibration: Calibration) -> Choic
     return _best(found, "loops", calibration)
 
 
-def _choose_constrained(programs: CompiledPrograms, model: Model) -> Choice:
+def _choose_constrained(programs: CompiledPrograms, model: Model, inaccurate: Collection[str]) -> Choice:
     """With constraints the graphs contain the solution for the multipliers, which costs the same for all: few candidates."""
     made, found = dict[str, ConstrainedEquations](), dict[str, tuple[float, float]]()
     calibration = current()
-    for name in FASTEST_CONSTRAINED:
+    names = [name for name in FASTEST_CONSTRAINED if name not in inaccurate] or ["separate"]
+    for name in names:
         equations = made[name] = ConstrainedEquations(model, METHODS[name], programs.requested, programs.store)
         if equations.backend != "llvm" or not equations.is_small:
-            why = "too large for straight-line code; as loops, 'composite' needs the fewest operations"
-            return Choice("composite", why, made["composite"])
+            why = f"too large for straight-line code; as loops, {names[0]!r} needs the fewest operations"
+            return Choice(names[0], why, made[names[0]])
         graph, inputs, c = equations.whole()
         found[name] = _seconds("", TracedProgram(graph, inputs, {"qdd": tuple(c.qdd)}), calibration)
     best = _best(found, "straight-line code, constraints solved in it", calibration)
@@ -129,9 +147,9 @@ def applies(method: str, s: Structure) -> bool:
     return not METHODS[method].needs_solid or (not len(s.tree.geared) and bool(s.solid.all()))
 
 
-def _key(programs: CompiledPrograms, calibration: Calibration) -> str:
-    """All that a choice depends on: the numbers of the tree, the text of kernels and programs, the calibration."""
-    h = hashlib.sha256(f"{calibration.key} {programs.requested} {programs.limit} {_texts()}".encode())
+def _key(programs: CompiledPrograms, names: list[str], calibration: Calibration) -> str:
+    """All that a choice depends on: the candidates, the numbers of the tree, the text of kernels and programs, the calibration."""
+    h = hashlib.sha256(f"{calibration.key} {names} {programs.requested} {programs.limit} {_texts()}".encode())
     for x in (*programs.structure.tree, *programs.structure.joints):
         h.update(np.ascontiguousarray(x).tobytes())
     return h.hexdigest()
