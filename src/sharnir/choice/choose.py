@@ -148,7 +148,7 @@ def applies(method: str, s: Structure) -> bool:
 
 
 def _key(programs: CompiledPrograms, names: list[str], calibration: Calibration) -> str:
-    """All that a choice depends on: the candidates, the numbers of the tree, the text of kernels and programs, the calibration."""
+    """All that a choice depends on: candidates, the numbers of the tree, the text of kernels and programs, the calibration."""
     h = hashlib.sha256(f"{calibration.key} {names} {programs.requested} {programs.limit} {_texts()}".encode())
     for x in (*programs.structure.tree, *programs.structure.joints):
         h.update(np.ascontiguousarray(x).tobytes())

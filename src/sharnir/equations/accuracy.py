@@ -1,6 +1,7 @@
 """What every method may lose to rounding on one model, with its constraints: where masses differ much.
 
-Estimated in positions with no special symmetry, assembled or not: masses matter here, not the position. docs/theory/conditioning.md
+Estimated in positions with no special symmetry, assembled or not: masses matter here, positions hardly do.
+See docs/theory/conditioning.md.
 """
 
 from __future__ import annotations

@@ -23,7 +23,10 @@ def expected_errors(m: Matrices) -> dict[str, float]:
     """
     if m.structure.coupled:
         return {"inertia": EPS * spread(composite_inertia(m, m.M_blocks, m.rotors))}
-    MA, U = articulated_inertias(m)
+    try:
+        MA, U = articulated_inertias(m)
+    except np.linalg.LinAlgError:  # nothing but rounding is left of some U_i
+        return dict.fromkeys(("sweeps", "inertia", "mobility"), np.inf)
     M, A, C, k, D = m.M_blocks, m.A_blocks, m.C, m.k, m.rotor_blocks
     joined, welded = [x.copy() for x in M], [x.copy() for x in M]
     for i in range(m.N - 1, -1, -1):

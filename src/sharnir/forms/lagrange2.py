@@ -21,7 +21,7 @@ def solve_composite(m: Matrices, tau: np.ndarray) -> Solution:
 
 
 def composite_inertia(m: Matrices, masses: list[np.ndarray], rotors: np.ndarray) -> np.ndarray:
-    """M_r (n×n) of such masses and rotors, from M*_i = M_i + Σ C_lᵀM*_lC_l over the children l; blocks off the diagonal along the path."""
+    """M_r (n×n) of such masses and rotors: M*_i = M_i + Σ C_lᵀM*_lC_l over the children l; off the diagonal along the path."""
     star = [M.copy() for M in masses]
     for i in range(m.N - 1, -1, -1):
         if m.k[i] >= 0:

@@ -78,8 +78,9 @@ class Formulation:
         """The same in words, with the methods that do better."""
         better = [name for name, method in METHODS.items() if self._errors.get(name, 0.0) <= TOLERATED and self._applies(method)]
         return (
-            f"masses and inertias of model {self.model.name!r} differ so much that accelerations by {self.method.name!r} may have "
-            f"a relative error of {min(self.expected_error, 1.0):.0e}; {known(better)} keep{'s' if len(better) == 1 else ''} more digits"
+            f"masses and inertias of model {self.model.name!r} differ so much that rounding may leave accelerations by "
+            f"{self.method.name!r} with a relative error of {min(self.expected_error, 1.0):.0e}; methods that keep more digits: "
+            f"{known(better)}"
         )
 
     def _expected_errors(self) -> dict[str, float]:
@@ -90,9 +91,9 @@ class Formulation:
         return self._cached(("accuracy",), lambda: expected_errors(self.model))
 
     def _applies(self, method: Method) -> bool:
-        return (
-            bool(method.constrains) if self.model.constraints else not method.in_momenta and applies(method.name, self.structure)
-        )
+        if self.model.constraints:
+            return bool(method.constrains)
+        return not method.in_momenta and applies(method.name, self.structure)
 
     def _cached(self, key: tuple[str, ...], make: Callable[[], T]) -> T:
         """A value that belongs to the structure and to the folder of compiled code."""
