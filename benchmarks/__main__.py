@@ -24,7 +24,14 @@ MEASURED = {
     "choice": ("choice", 'method="auto" on sixty models, compared with the fastest method of each'),
 }
 """Parts whose module has `measure(quick)`, which yields measures and notes: module and title."""
-PAGES = {"kane": "kane_table", "figure1": "figure1", "urdf": "urdf", "loops": "loops", "stabilisation": "stabilisation"}
+PAGES = {
+    "kane": "kane_table",
+    "figure1": "figure1",
+    "urdf": "urdf",
+    "loops": "loops",
+    "stabilisation": "stabilisation",
+    "conditioning": "conditioning",
+}
 """Parts whose module has `main(quick)`, which prints, and writes a page of results."""
 NAMES = [*MEASURED, *PAGES]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..forms import accuracy
+from ..forms.closed import RANK_OF_SQUARE, independent_rows
 from ..forms.matrices import Matrices
 from ..kernels.constrained import FLOOR, ON_FORCES, REFINED
 from ..model.model import Model
@@ -16,7 +17,9 @@ from ..programs.methods import METHODS
 from .constraint_table import table_of
 
 POSITIONS = 3
-"""Random positions of a model with constraints; what is lost in all of them is lost because of the masses."""
+"""Random positions in which a model with constraints is tried."""
+WEAK = 1e-9
+"""Share of a constraint unanswered with equal masses: the position is nearly singular."""
 
 
 def expected_errors(model: Model) -> dict[str, float]:
@@ -26,38 +29,36 @@ def expected_errors(model: Model) -> dict[str, float]:
     errors = {name: found[method.loses] for name, method in METHODS.items() if method.loses in found}
     if not model.constraints:
         return errors
-    unanswered = _least_unanswered(model)
-    solves_rows = [name for name, method in METHODS.items() if method.constrains in ("inertia", "sweeps")]
-    return errors | {name: max(errors.get(name, 0.0), unanswered) for name in solves_rows}
+    unanswered, masses = _usual_unanswered(model), [body.mass for body in m.structure.bodies if body.mass]
+    around = accuracy.EPS * max(masses) / min(masses) if masses else 0.0  # a loop has no root: any body may hold any other
+    for name, method in METHODS.items():
+        more = {"inertia": unanswered, "sweeps": unanswered, "form": around if method.loses == "mobility" else 0.0}
+        if method.constrains in more and name in errors:
+            errors[name] = max(errors[name], more[method.constrains])
+    return errors
 
 
-def _least_unanswered(model: Model) -> float:
+def _usual_unanswered(model: Model) -> float:
+    """The median over a few positions, those left out that are weak whatever the masses."""
     found = []
     for seed in range(POSITIONS):
         m = Matrices(model, model.random_q(seed), None, 0.1234, None, sparse=False)
         J = table_of(model).evaluate(m.q, np.zeros(model.nv), m.t)["J"]
-        if J.size and np.isfinite(J).all():
+        if J.size and np.isfinite(J).all() and unanswered_share(J, np.eye(model.nv)) < WEAK:
             found.append(unanswered_share(J, m.M_r))
-    return min(found, default=0.0)
+    return float(np.median(found)) if found else 0.0
 
 
 def unanswered_share(J: np.ndarray, M: np.ndarray) -> float:
-    """The share (ε/(s + ε))⁶ of the residual of the constraints that is left in the weakest mode s of S = JM⁻¹Jᵀ (L7), of those
-    modes that are independent whatever the masses."""
+    """The share (ε/(s + ε))⁶ of the residual of the constraints that is left in the weakest mode s of S = JM⁻¹Jᵀ (L7), of as
+    many modes as J has independent rows."""
     try:
         S = J @ np.linalg.solve(M, J.T)
     except np.linalg.LinAlgError:
-        return 0.0
+        return np.inf
     size = np.diag(S)
     if not (size >= 0.0).all():
         return np.inf
-    weight = size + FLOOR * size.mean()
-    by_mass, alone = _modes(S, weight), _modes(J @ J.T, np.sum(J * J, axis=1))
-    regular = alone > 1e-6
-    modes = np.sort(by_mass)[::-1][: int(regular.sum())]
+    d = 1.0 / np.sqrt(np.maximum(size + FLOOR * size.mean(), 1e-300))
+    modes = np.linalg.eigvalsh(S * d * d[:, None])[::-1][: len(independent_rows(J, RANK_OF_SQUARE))]
     return float(((ON_FORCES / (np.maximum(modes, 0.0) + ON_FORCES)) ** (REFINED + 1)).max(initial=0.0))
-
-
-def _modes(S: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    d = 1.0 / np.sqrt(np.where(weight > 0.0, weight, 1.0))
-    return np.linalg.eigvalsh(S * d * d[:, None])

@@ -63,7 +63,7 @@ def lagrange1(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.
 def maggi(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
     """Maggi's equations: independent speeds by partition of the coordinates, no multipliers; λ afterwards.
 
-    NᵀBᵀM v̇ + NᵀD q̈ = Nᵀ(τ + BᵀF);   v̇ − B q̈ = ψ;   J q̈ = −γ        (JN = 0; bodies of different mass are never added)
+    NᵀBᵀM v̇ + NᵀD q̈ = Nᵀ(τ + BᵀF);   v̇ − B q̈ = ψ;   J q̈ = −γ        (JN = 0)
     """
     J, gamma = rows
     independent, dependent, used = partition(J)

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ..errors import SingularError
 from ..model.constraints.base import Constraint
 from ..model.motion import Motion
 from ..model.structure import Structure
@@ -41,6 +42,9 @@ def constraint_rows(m: Matrices) -> Rows:
         _CONSTRAINTS[m.structure] = [TracedConstraint(m.structure, *item) for item in m.model.constraints.items()]
     quantities = _quantities(m)
     found = [one.rows(quantities) for one in _CONSTRAINTS[m.structure]]
+    for one, parts in zip(_CONSTRAINTS[m.structure], found, strict=True):
+        if not all(np.isfinite(x).all() for rows in parts for x in rows):
+            raise SingularError(f"{one.label} is not finite at t = {m.t:g}: it is not defined in this position")
     ordered = [first for first, _ in found] + [second for _, second in found]
     return np.vstack([np.zeros((0, m.n)), *(J for J, _ in ordered)]), np.concatenate([np.zeros(0), *(g for _, g in ordered)])
 
@@ -52,7 +56,8 @@ class TracedConstraint:
         graph = Graph()
         on, label = Motion(structure, graph), f"constraint {name!r}"
         rows = [*call_traced(constraint.positions, [on], label)]
-        self.n_positions = n = len(rows)
+        self.label, self.n_positions = label, len(rows)
+        n = self.n_positions
         rows += call_traced(constraint.speeds, [on], label)
         values = check_numbers([x for _, x in rows], graph, label)
         self.n_rows, self.keys = len(values), list(on.inputs)

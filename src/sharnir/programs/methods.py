@@ -106,7 +106,7 @@ _TABLE = [
     ),
     Method(
         "maggi", "Maggi's equations in redundant quasi-velocities, sparse LU", "[I] §3.1, [B]", "O(N·depth)",
-        SPARSE, constrains="form", loses="",
+        SPARSE, constrains="form",
     ),
     Method("momentum", "Poisson's equations in momenta: no accelerations", "[I] §3.1", "O(N)", ALL, loses="sweeps"),
 ]  # fmt: skip

@@ -130,6 +130,8 @@ class Evaluator:
         if given.get("point") is not None:
             check_finite(np.asarray(given["point"], dtype=float), lambda: "xyz", "point")
         check_inertia(Matrices(self.model, q, v, t, None, sparse=False))
+        if self.formulation.constrained:
+            self.formulation.constrained.table.finite(q, v, t)
         raise SingularError("the equations of motion have no finite solution in this state")
 
 

@@ -18,7 +18,7 @@ from ..choice.calibration import current
 from ..choice.choose import Choice, applies, choose_method
 from ..equations.accuracy import expected_errors
 from ..equations.constrained import ConstrainedEquations
-from ..errors import MethodError, known, unknown
+from ..errors import AccuracyWarning, MethodError, known, unknown
 from ..forms.massless import check_inertia
 from ..forms.matrices import Matrices
 from ..model.model import Model
@@ -64,7 +64,7 @@ class Formulation:
             self._check_inertia()
             self._errors = self._expected_errors()
         if self.expected_error > TOLERATED:
-            warnings.warn(self.accuracy, RuntimeWarning, stacklevel=3)
+            warnings.warn(self.accuracy, AccuracyWarning, stacklevel=3)
         model.freeze("by Dynamics")  # last: a model that was refused can still be changed
 
     # --- accuracy ---------------------------------------------------------------------------------------------------------------
