@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 import sharnir as sh
+from sharnir.choice.choose import TOLERATED
 from sharnir.errors import AccuracyWarning
 from sharnir.programs.methods import METHODS
 from sharnir.reporting.table import Table
-from sharnir.solvers.formulation import TOLERATED
 
 from .harness import results
 from .precise import accelerations

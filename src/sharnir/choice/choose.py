@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -33,6 +33,12 @@ FASTEST = ("composite", "separate", "stepanenko", "direct", "lagrange1")
 
 FASTEST_CONSTRAINED = ("composite", "separate")
 
+TOLERATED = 1e-6
+"""Expected relative error of accelerations beyond which a method is left out."""
+
+WRONG = 1e-3
+"""The same beyond which the slow matrix form that loses nothing is taken."""
+
 MAX_GROWTH = 1.3
 """A graph with this many times the nodes of the smallest is not the fastest: its tracing stops there."""
 
@@ -49,23 +55,24 @@ Predicted = dict[str, tuple[float, float]]
 """Seconds a state, one at a time and in a batch, of methods."""
 
 
-def choose_method(programs: CompiledPrograms, model: Model, inaccurate: Collection[str] = ()) -> Choice:
-    """Of the methods that apply, those that lose too many digits on the masses of this model left out; of several that all do,
-    separate bodies, which lose the fewest."""
-    s = programs.structure
+def choose_method(programs: CompiledPrograms, model: Model, errors: Mapping[str, float] | None = None) -> Choice:
+    """`errors`: what rounding may take from each method on this model. Methods that lose too much are left out; where all do,
+    separate bodies, which lose the least, unless even their result would be wrong."""
+    s, errors = programs.structure, errors or {}
+    if min(errors.get(name, 0.0) for name in FASTEST_CONSTRAINED) > WRONG:
+        return Choice("extended", f"masses differ so much that {known(FASTEST_CONSTRAINED)} would lose nearly all digits")
     if model.constraints:
-        return _choose_constrained(programs, model, inaccurate)
-    if s.coupled:
+        able = [*FASTEST_CONSTRAINED]
+    elif s.coupled:
         return Choice("composite", "coordinates are coupled: 'composite' is the compiled method that handles them")
-    able = [name for name in FASTEST if applies(name, s)]
-    names = [name for name in able if name not in inaccurate] or ["separate"]
-    if len(names) < len(able):
-        return _accurate(choose_among(programs, names), [name for name in able if name not in names])
-    return choose_among(programs, names)
-
-
-def _accurate(choice: Choice, others: list[str]) -> Choice:
-    return Choice(choice.method, f"{choice.why}; left out because masses differ much and they lose digits: {known(others)}")
+    else:
+        able = [name for name in FASTEST if applies(name, s)]
+    names = [name for name in able if errors.get(name, 0.0) <= TOLERATED] or ["separate"]
+    choice = _choose_constrained(programs, model, names) if model.constraints else choose_among(programs, names)
+    others = [name for name in able if name not in names]
+    if not others:
+        return choice
+    return replace(choice, why=f"{choice.why}; left out because masses differ much and they lose digits: {known(others)}")
 
 
 def choose_among(programs: CompiledPrograms, names: list[str]) -> Choice:
@@ -107,11 +114,10 @@ def _by_loops(s: Structure, names: list[str], calibration: Calibration) -> Choic
     return _best(found, "loops", calibration)
 
 
-def _choose_constrained(programs: CompiledPrograms, model: Model, inaccurate: Collection[str]) -> Choice:
+def _choose_constrained(programs: CompiledPrograms, model: Model, names: list[str]) -> Choice:
     """With constraints the graphs contain the solution for the multipliers, which costs the same for all: few candidates."""
     made, found = dict[str, ConstrainedEquations](), dict[str, tuple[float, float]]()
     calibration = current()
-    names = [name for name in FASTEST_CONSTRAINED if name not in inaccurate] or ["separate"]
     for name in names:
         equations = made[name] = ConstrainedEquations(model, METHODS[name], programs.requested, programs.store)
         if equations.backend != "llvm" or not equations.is_small:

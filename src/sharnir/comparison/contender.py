@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 
 from ..backends.counting import Count
+from ..choice.choose import TOLERATED
 from ..dialect.cache import cached_in
 from ..dynamics import Dynamics
 from ..errors import AccuracyWarning, MethodError, SharnirError, known
 from ..programs.methods import Method
 from ..reporting.timing import Stopwatch, cpu_clock, repeated_over
-from ..solvers.formulation import TOLERATED
 from . import cost
 from .oracle import Oracle, disagreement
 from .row import FAILED, NOT_APPLICABLE, OK, TOO_LARGE, Row

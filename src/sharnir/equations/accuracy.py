@@ -29,7 +29,7 @@ def expected_errors(model: Model) -> dict[str, float]:
     errors = {name: found[method.loses] for name, method in METHODS.items() if method.loses in found}
     if not model.constraints:
         return errors
-    unanswered, masses = _usual_unanswered(model), [body.mass for body in m.structure.bodies if body.mass]
+    unanswered, masses = _unanswered(model), [body.mass for body in m.structure.bodies if body.mass]
     around = accuracy.EPS * max(masses) / min(masses) if masses else 0.0  # a loop has no root: any body may hold any other
     for name, method in METHODS.items():
         more = {"inertia": unanswered, "sweeps": unanswered, "form": around if method.loses == "mobility" else 0.0}
@@ -38,8 +38,8 @@ def expected_errors(model: Model) -> dict[str, float]:
     return errors
 
 
-def _usual_unanswered(model: Model) -> float:
-    """The median over a few positions, those left out that are weak whatever the masses."""
+def _unanswered(model: Model) -> float:
+    """The median over a few positions, those left out that are nearly singular whatever the masses."""
     found = []
     for seed in range(POSITIONS):
         m = Matrices(model, model.random_q(seed), None, 0.1234, None, sparse=False)

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..backends.compiled_programs import BODIES, CompiledPrograms
 from ..choice.calibration import current
-from ..choice.choose import Choice, applies, choose_method
+from ..choice.choose import TOLERATED, Choice, applies, choose_method
 from ..equations.accuracy import expected_errors
 from ..equations.constrained import ConstrainedEquations
 from ..errors import AccuracyWarning, MethodError, known, unknown
@@ -23,9 +23,6 @@ from ..forms.massless import check_inertia
 from ..forms.matrices import Matrices
 from ..model.model import Model
 from ..programs.methods import METHODS, Method
-
-TOLERATED = 1e-6
-"""Relative error of accelerations beyond which a warning names better methods, and `auto` takes one of them."""
 
 BACKENDS = ("auto", "llvm", "loops", "python")
 
@@ -105,7 +102,7 @@ class Formulation:
 
     def _choose(self, method: str) -> Choice:
         if method == "auto":
-            return choose_method(self.programs, self.model, {name for name, x in self._errors.items() if x > TOLERATED})
+            return choose_method(self.programs, self.model, self._errors)
         return Choice(method, f"{method!r} was requested")
 
     def _constrained(self, choice: Choice) -> ConstrainedEquations:
