@@ -51,7 +51,7 @@ def ring(masses: Sequence[float]) -> sh.Model:
 
 def patterns(n: int, ratio: float, seed: int = 1) -> dict[str, list[float]]:
     """Masses of n bodies that differ by a ratio."""
-    random = (10.0 ** np.random.default_rng(seed).uniform(0.0, np.log10(ratio), n)).tolist()
+    random = (ratio ** np.random.default_rng(seed).uniform(0.0, 1.0, n)).tolist()
     return {
         "heavy tip": [1.0] * (n - 1) + [ratio],
         "heavy root": [ratio] + [1.0] * (n - 1),

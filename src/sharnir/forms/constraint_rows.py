@@ -42,9 +42,6 @@ def constraint_rows(m: Matrices) -> Rows:
         _CONSTRAINTS[m.structure] = [TracedConstraint(m.structure, *item) for item in m.model.constraints.items()]
     quantities = _quantities(m)
     found = [one.rows(quantities) for one in _CONSTRAINTS[m.structure]]
-    for one, parts in zip(_CONSTRAINTS[m.structure], found, strict=True):
-        if not all(np.isfinite(x).all() for rows in parts for x in rows):
-            raise SingularError(f"{one.label} is not finite at t = {m.t:g}: it is not defined in this position")
     ordered = [first for first, _ in found] + [second for _, second in found]
     return np.vstack([np.zeros((0, m.n)), *(J for J, _ in ordered)]), np.concatenate([np.zeros(0), *(g for _, g in ordered)])
 
@@ -72,6 +69,8 @@ class TracedConstraint:
         """(J, γ) of the rows of position, and of the rows of speeds."""
         read = [[getattr(quantities[kind], part)[k] for kind, k in self.keys] for part in ("value", "first", "second")]
         found = np.array(self._expression(*(float(x) for part in read for x in part)), dtype=float)
+        if not np.isfinite(found).all():
+            raise SingularError(f"{self.label} is not finite: it is not defined in this position")
         gamma, gradient = found[: self.n_rows], found[self.n_rows :].reshape(len(self.keys), self.n_rows).T
         slope = np.array([quantities[kind].slope[k] for kind, k in self.keys]).reshape(len(self.keys), -1)
         of_speed = np.array([kind in OF_SPEED for kind, _ in self.keys], dtype=bool)
