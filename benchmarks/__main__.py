@@ -25,7 +25,14 @@ MEASURED = {
     "soak": ("soak", "Memory that stays in a process of many models and simulations"),
 }
 """Parts whose module has `measure(quick)`, which yields measures and notes: module and title."""
-PAGES = {"kane": "kane_table", "figure1": "figure1", "urdf": "urdf", "loops": "loops", "stabilisation": "stabilisation"}
+PAGES = {
+    "kane": "kane_table",
+    "figure1": "figure1",
+    "urdf": "urdf",
+    "loops": "loops",
+    "stabilisation": "stabilisation",
+    "conditioning": "conditioning",
+}
 """Parts whose module has `main(quick)`, which prints, and writes a page of results."""
 NAMES = [*MEASURED, *PAGES]
 

@@ -35,7 +35,11 @@ class TraceError(SharnirError, TypeError):
 
 
 class SingularError(SharnirError, ArithmeticError):
-    """The equations of motion have no unique solution: some joint moves no mass."""
+    """The equations of motion have no unique solution: some joint moves no mass, or a constraint is not defined there."""
+
+
+class AccuracyWarning(RuntimeWarning):
+    """Rounding may take more from the results of a method than a reader expects; the message names better methods."""
 
 
 class MethodError(SharnirError, ValueError):

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import numpy as np
 from ..backends.compiled_programs import BODIES, CompiledPrograms
 from ..backends.traced import TracedProgram, trace_program
 from ..equations.constrained import ConstrainedEquations
+from ..errors import known
 from ..model.model import Model
 from ..model.structure import Structure
 from ..programs import program_for
@@ -30,6 +32,12 @@ FASTEST = ("composite", "separate", "stepanenko", "direct", "lagrange1")
 """Of all methods, those that are the fastest for some tree (`python -m benchmarks choice` times the others too)."""
 
 FASTEST_CONSTRAINED = ("composite", "separate")
+
+TOLERATED = 1e-6
+"""Expected relative error of accelerations beyond which a method is left out."""
+
+WRONG = 1e-3
+"""The same beyond which the slow matrix form that loses nothing is taken."""
 
 MAX_GROWTH = 1.3
 """A graph with this many times the nodes of the smallest is not the fastest: its tracing stops there."""
@@ -47,17 +55,33 @@ Predicted = dict[str, tuple[float, float]]
 """Seconds a state, one at a time and in a batch, of methods."""
 
 
-def choose_method(programs: CompiledPrograms, model: Model) -> Choice:
-    s = programs.structure
+def choose_method(programs: CompiledPrograms, model: Model, errors: Mapping[str, float] | None = None) -> Choice:
+    """`errors`: what rounding may take from each method on this model. Methods that lose too much are left out; where all do,
+    separate bodies, which lose the least, unless even their result would be wrong."""
+    s, errors = programs.structure, errors or {}
+    if min(errors.get(name, 0.0) for name in FASTEST_CONSTRAINED) > WRONG:
+        return Choice("extended", f"masses differ so much that {known(FASTEST_CONSTRAINED)} would lose nearly all digits")
     if model.constraints:
-        return _choose_constrained(programs, model)
-    if s.coupled:
+        able = [*FASTEST_CONSTRAINED]
+    elif s.coupled:
         return Choice("composite", "coordinates are coupled: 'composite' is the compiled method that handles them")
-    names = [name for name in FASTEST if applies(name, s)]
+    else:
+        able = [name for name in FASTEST if applies(name, s)]
+    names = [name for name in able if errors.get(name, 0.0) <= TOLERATED] or ["separate"]
+    choice = _choose_constrained(programs, model, names) if model.constraints else choose_among(programs, names)
+    others = [name for name in able if name not in names]
+    if not others:
+        return choice
+    return replace(choice, why=f"{choice.why}; left out because masses differ much and they lose digits: {known(others)}")
+
+
+def choose_among(programs: CompiledPrograms, names: list[str]) -> Choice:
+    """The fastest of these methods."""
+    s = programs.structure
     calibration = current()
     if s.nb > BODIES:  # nothing is traced: choosing again is cheaper than reading the cache
         return _by_loops(s, names, calibration)
-    key = _key(programs, calibration)
+    key = _key(programs, names, calibration)
     stored = programs.store.load("choice", key)
     if stored is not None:
         return Choice(*json.loads(stored))
@@ -90,15 +114,15 @@ def _by_loops(s: Structure, names: list[str], calibration: Calibration) -> Choic
     return _best(found, "loops", calibration)
 
 
-def _choose_constrained(programs: CompiledPrograms, model: Model) -> Choice:
+def _choose_constrained(programs: CompiledPrograms, model: Model, names: list[str]) -> Choice:
     """With constraints the graphs contain the solution for the multipliers, which costs the same for all: few candidates."""
     made, found = dict[str, ConstrainedEquations](), dict[str, tuple[float, float]]()
     calibration = current()
-    for name in FASTEST_CONSTRAINED:
+    for name in names:
         equations = made[name] = ConstrainedEquations(model, METHODS[name], programs.requested, programs.store)
         if equations.backend != "llvm" or not equations.is_small:
-            why = "too large for straight-line code; as loops, 'composite' needs the fewest operations"
-            return Choice("composite", why, made["composite"])
+            why = f"too large for straight-line code; as loops, {names[0]!r} needs the fewest operations"
+            return Choice(names[0], why, made[names[0]])
         graph, inputs, c = equations.whole()
         found[name] = _seconds("", TracedProgram(graph, inputs, {"qdd": tuple(c.qdd)}), calibration)
     best = _best(found, "straight-line code, constraints solved in it", calibration)
@@ -129,9 +153,9 @@ def applies(method: str, s: Structure) -> bool:
     return not METHODS[method].needs_solid or (not len(s.tree.geared) and bool(s.solid.all()))
 
 
-def _key(programs: CompiledPrograms, calibration: Calibration) -> str:
-    """All that a choice depends on: the numbers of the tree, the text of kernels and programs, the calibration."""
-    h = hashlib.sha256(f"{calibration.key} {programs.requested} {programs.limit} {_texts()}".encode())
+def _key(programs: CompiledPrograms, names: list[str], calibration: Calibration) -> str:
+    """All that a choice depends on: candidates, the numbers of the tree, the text of kernels and programs, the calibration."""
+    h = hashlib.sha256(f"{calibration.key} {names} {programs.requested} {programs.limit} {_texts()}".encode())
     for x in (*programs.structure.tree, *programs.structure.joints):
         h.update(np.ascontiguousarray(x).tobytes())
     return h.hexdigest()

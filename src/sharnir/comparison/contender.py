@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -11,9 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from ..backends.counting import Count
+from ..choice.choose import TOLERATED
 from ..dialect.cache import cached_in
 from ..dynamics import Dynamics
-from ..errors import MethodError, SharnirError, known
+from ..errors import AccuracyWarning, MethodError, SharnirError, known
 from ..programs.methods import Method
 from ..reporting.timing import Stopwatch, cpu_clock, repeated_over
 from . import cost
@@ -69,7 +71,9 @@ class Contender:
     def prepare(self, context: ComparisonContext) -> None:
         """Compile, check, count; the row's status says how far it got."""
         try:
-            self._prepare(context)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", AccuracyWarning)  # a note of the row says it
+                self._prepare(context)
         except cost.TooLarge as error:
             self.row.status, self.row.reason = TOO_LARGE, str(error)
         except MethodError as error:
@@ -114,6 +118,8 @@ class Contender:
         start = cpu_clock()
         d = Dynamics(context.oracle.model, self.method.name, "auto" if self.is_form else row.backend)
         made = cpu_clock() - start
+        if d.formulation.expected_error > TOLERATED:
+            row.notes.append(f"agreement: {d.formulation.accuracy}")
         self._check_backend(d, context)
         evaluate = d.forward if row.gives == "q̈" else d.momentum_rates
         arguments = context.oracle.states.single(row.gives, 0)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import tempfile
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from time import perf_counter
 
 from ..backends.compiled_programs import LIMIT
 from ..dynamics import Dynamics
-from ..errors import MethodError, ModelError, SingularError, known, unknown
+from ..errors import AccuracyWarning, MethodError, ModelError, SingularError, known, unknown
 from ..machine import machine
 from ..model.garbage import no_collection
 from ..model.model import Model
@@ -113,7 +114,9 @@ def _names(given: str | Iterable[str] | None, there: Iterable[str], what: str) -
 def _find_automatic_choice(model: Model, result: Comparison) -> None:
     """What `auto` chooses. A model that no method can solve is refused here, with the reason."""
     try:
-        d = Dynamics(model)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AccuracyWarning)  # notes of the rows say it
+            d = Dynamics(model)
         result.auto = {"method": d.method, "backend": d.backend, "why": d.why}
     except (ModelError, SingularError):
         raise

@@ -70,7 +70,7 @@ def _positions(model: Model, table: ConstraintTable, q: np.ndarray, t: float, fr
     """Gauss–Newton with steps of least length, halved while the residual does not decrease; near singularities with
     Levenberg's damping."""
     at_rest, damping = np.zeros(model.nv), 0.0
-    now = table.evaluate(q, at_rest, t)
+    now = table.finite(q, at_rest, t)
     size = max(1.0, float(np.abs(q).max(initial=0.0)))
     for _ in range(MAX_ITERATIONS):
         g = now["g"]
@@ -90,7 +90,7 @@ def _positions(model: Model, table: ConstraintTable, q: np.ndarray, t: float, fr
         for _ in range(20):
             trial = retract(model, q, v * share, t)
             after = table.evaluate(trial, at_rest, t)
-            if np.linalg.norm(after["g"]) < (1.0 - 1e-4 * share) * np.linalg.norm(g):
+            if np.linalg.norm(after["g"]) < (1.0 - 1e-4 * share) * np.linalg.norm(g) and not table.undefined(after):
                 break
             share *= 0.5
         else:
@@ -104,7 +104,7 @@ def _positions(model: Model, table: ConstraintTable, q: np.ndarray, t: float, fr
 
 
 def _speeds(model: Model, table: ConstraintTable, q: np.ndarray, v: np.ndarray, t: float, free: np.ndarray) -> np.ndarray:
-    now = table.evaluate(q, v, t)
+    now = table.finite(q, v, t)
     J, rate = now["J"], now["rate"]
     if not len(rate):
         return v
@@ -119,7 +119,7 @@ def _speeds(model: Model, table: ConstraintTable, q: np.ndarray, v: np.ndarray, 
 
 def _check_accelerations(table: ConstraintTable, q: np.ndarray, v: np.ndarray, t: float) -> None:
     """Drives may agree in position and speed but not in acceleration; in a singular position not every speed can be continued."""
-    now = table.evaluate(q, v, t)
+    now = table.finite(q, v, t)
     J, gamma = now["J"], now["gamma"]
     if not len(gamma):
         return

@@ -201,6 +201,8 @@ class ConstrainedEquations:
             self._stabilise(c, values, float, stabilisation)
         else:
             c = self.allocate()._replace(**self.table.evaluate(q, v, t))
+        if not (np.isfinite(c.J).all() and np.isfinite(c.gamma).all()):  # a number as of compiled code, not an error of LAPACK
+            return c._replace(qrate=np.full(len(q), np.nan), qdd=np.full(len(v), np.nan), lam=np.full(len(c.gamma), np.nan))
         wrench = given.get("wrench")
         m = Matrices(self.model, q, v, t, None if wrench is None else wrench.reshape(-1, 6)[1:], sparse=False)
         qdd, lam = self.form(m, given["tau"] + m.load, (c.J, c.gamma))

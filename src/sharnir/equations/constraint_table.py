@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import ModelError, SingularError
 from ..model.constraints.base import Constraint
 from ..model.model import Model
 from ..model.structure import Structure
@@ -90,6 +90,23 @@ class ConstraintTable:
         found = self.trace(floats)
         arrays = {name: np.array(getattr(found, name), dtype=float) for name in ("g", "rate", "J", "gamma")}
         return arrays | {"J": arrays["J"].reshape(len(self), self.structure.nv)}
+
+    def finite(self, q: np.ndarray, v: np.ndarray, t: float) -> dict[str, np.ndarray]:
+        """The same for whoever solves with it: a row that is not defined in this state is an error, not a number."""
+        now = self.evaluate(q, v, t)
+        if undefined := self.undefined(now):
+            shown = np.array2string(q, precision=6, separator=", ", threshold=20, suppress_small=True)
+            raise SingularError(
+                f"{undefined} is not finite at q = {shown}, t = {t:g}: the constraint is not defined in this position; start "
+                "from another one (q0=…)"
+            )
+        return now
+
+    def undefined(self, now: dict[str, np.ndarray]) -> ConstraintRow | None:
+        """The first row with a number that is not finite."""
+        bad = ~(np.isfinite(now["J"]).all(axis=1) & np.isfinite(now["rate"]) & np.isfinite(now["gamma"]))
+        bad[: self.n_holonomic] |= ~np.isfinite(now["g"])
+        return self.rows[int(bad.argmax())] if bad.any() else None
 
     def violation(self, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray) -> np.ndarray:
         """(T,): the largest residual, over states (T, nq), (T, nv), (T,), (T, parameters): of holonomic rows g, of

@@ -19,7 +19,7 @@ def mobility(model: Model, q: ArrayLike | None = None, t: float = 0.0) -> Mobili
     """The freedoms of a model at a position (assembled by the caller), the rank of its constraints, the redundant ones."""
     table = table_of(model)
     q, _, t = check_state(model, q, None, t)
-    J = table.evaluate(q, np.zeros(model.nv), t)["J"]
+    J = table.finite(q, np.zeros(model.nv), t)["J"]
     rank, redundant = _dependent(table, J)
     redundant = [f"{row} is already fixed by the joints of the tree" for row in table.trivial] + redundant
     rows = tuple(str(row) for row in table.rows)

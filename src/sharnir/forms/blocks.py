@@ -63,19 +63,12 @@ def dense(x: Matrix) -> np.ndarray:
     return x.toarray() if hasattr(x, "toarray") else np.asarray(x)
 
 
-def solve(matrix: Matrix, right: np.ndarray) -> np.ndarray:
-    """A square system, by LU: SuperLU where the matrix is sparse."""
-    if isinstance(matrix, np.ndarray):
-        return np.linalg.solve(matrix, right)
-    from scipy.sparse.linalg import splu
-
-    return splu(matrix.tocsc()).solve(right)
-
-
 def solve_definite(matrix: Matrix, right: np.ndarray) -> np.ndarray:
-    """A symmetric positive definite system: by Cholesky's method where it is dense."""
+    """A symmetric positive definite system: by Cholesky's method where it is dense, else by SuperLU."""
     if not isinstance(matrix, np.ndarray):
-        return solve(matrix, right)
+        from scipy.sparse.linalg import splu
+
+        return splu(matrix.tocsc()).solve(right)
     from scipy.linalg import cho_factor, cho_solve
 
     return cho_solve(cho_factor(matrix), right)

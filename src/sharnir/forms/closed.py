@@ -5,36 +5,42 @@ Rows may depend on one another: multipliers are then those of least length, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from .blocks import dense
 from .constraint_rows import Rows
+from .linear import solve
 from .matrices import Matrices
+
+RANK = 1e-11
+"""Of rows scaled to one length: what may be left of a row that depends on others."""
+RANK_OF_SQUARE = 3e-7
+"""The same where rows enter squared, JM⁻¹Jᵀ: what is left of a row must be more than rounding of the squares."""
 
 
 def lagrange2(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
     """Lagrange's first kind in generalised coordinates: M_r q̈ − Jᵀλ = τ + Q, J q̈ = −γ. Returns q̈ and λ."""
     J, gamma = rows
-    M = m.M_r
-    free, W = np.linalg.solve(M, tau + m.Q), np.linalg.solve(M, J.T)
-    lam = np.linalg.pinv(J @ W, rcond=1e-12, hermitian=True) @ (-gamma - J @ free)
-    return free + W @ lam, lam
+    M, used = m.M_r, independent_rows(J, RANK_OF_SQUARE)
+    free, W = np.linalg.solve(M, tau + m.Q), np.linalg.solve(M, J[used].T)
+    lam = solve(J[used] @ W, -gamma[used] - J[used] @ free)
+    return free + W @ lam, least(J, used, lam)
 
 
 def extended(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
     """The extended system with rows below: AᵀR + Dq̈ − Jᵀλ = τ; J q̈ = −γ."""
     J, gamma = rows
-    N6, k = 12 * m.N, len(gamma)
-    right = np.concatenate([m.F, -m.w_star, tau, gamma])
+    used = independent_rows(J)
+    N6, n = 12 * m.N, m.n
+    right = np.concatenate([m.F, -m.w_star, tau, gamma[used]])
     matrix = np.zeros((len(right), len(right)))
-    matrix[: -k or None, : -k or None] = dense(m.extended)
-    if k:
-        matrix[N6:-k, -k:] = -J.T
-        matrix[-k:, N6:-k] = -J
-    x = np.linalg.lstsq(matrix, right, rcond=1e-13)[0]
-    return x[N6 : N6 + m.n], x[N6 + m.n :]
+    matrix[: N6 + n, : N6 + n] = dense(m.extended)
+    matrix[N6 : N6 + n, N6 + n :] = -J[used].T
+    matrix[N6 + n :, N6 : N6 + n] = -J[used]
+    x = solve(matrix, right, (6 * m.N, N6, N6 + n))
+    return x[N6 : N6 + n], least(J, used, x[N6 + n :])
 
 
 def lagrange1(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
@@ -47,34 +53,40 @@ def lagrange1(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.
     known = np.concatenate([Z.T @ w, -gamma + J @ lift @ w])
     force = m.F + S.T @ (lift.T @ tau)
     inverse = dense(m.M_inverse)
-    L = K @ inverse @ K.T
-    lam = np.linalg.pinv(L, rcond=1e-13, hermitian=True) @ (known - K @ inverse @ force)
+    used = independent_rows(K, RANK_OF_SQUARE)
+    lam = np.zeros(len(K))
+    lam[used] = solve(K[used] @ inverse @ K[used].T, known[used] - K[used] @ inverse @ force)
     vdot = inverse @ (force + K.T @ lam)
-    return lift @ (S @ vdot - w), lam[Z.shape[1] :]
+    return lift @ (S @ vdot - w), least(J, range(len(J)), lam[Z.shape[1] :])
 
 
 def maggi(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-    """Maggi's equations: independent speeds by partition of the coordinates, no multipliers; λ afterwards."""
+    """Maggi's equations: independent speeds by partition of the coordinates, no multipliers; λ afterwards.
+
+    NᵀBᵀM v̇ + NᵀD q̈ = Nᵀ(τ + BᵀF);   v̇ − B q̈ = ψ;   J q̈ = −γ        (JN = 0)
+    """
     J, gamma = rows
-    independent, dependent, rows_used = partition(J)
+    independent, dependent, used = partition(J)
     N = np.zeros((m.n, len(independent)))
     N[independent] = np.eye(len(independent))
-    N[dependent] = -np.linalg.solve(J[np.ix_(rows_used, dependent)], J[np.ix_(rows_used, independent)])
-    c = np.zeros(m.n)
-    c[dependent] = np.linalg.solve(J[np.ix_(rows_used, dependent)], -gamma[rows_used])
-    M, right = m.M_r, tau + m.Q
-    u = np.linalg.solve(N.T @ M @ N, N.T @ (right - M @ c)) if len(independent) else np.zeros(0)
-    qdd = N @ u + c
-    return qdd, np.linalg.lstsq(J.T, M @ qdd - right, rcond=1e-10)[0]
+    N[dependent] = -np.linalg.solve(J[np.ix_(used, dependent)], J[np.ix_(used, independent)])
+    B, N6 = dense(m.B), 6 * m.N
+    momenta, right = B.T @ dense(m.M), tau + B.T @ m.F
+    matrix = np.zeros((N6 + m.n, N6 + m.n))
+    matrix[:N6] = np.hstack([np.eye(N6), -B])
+    matrix[N6:] = np.vstack([N.T @ np.hstack([momenta, np.diag(m.rotors)]), np.hstack([np.zeros((len(used), N6)), J[used]])])
+    x = solve(matrix, np.concatenate([m.psi, N.T @ right, -gamma[used]]), (N6,))
+    qdd = x[N6:]
+    return qdd, np.linalg.lstsq(J.T, momenta @ x[:N6] + m.rotors * qdd - right, rcond=1e-10)[0]
 
 
-def partition(J: np.ndarray) -> tuple[list[int], list[int], list[int]]:
+def partition(J: np.ndarray, zero: float = 1e-9) -> tuple[list[int], list[int], list[int]]:
     """Independent coordinates, dependent ones, and the rows that determine them: Gauss with full pivoting."""
     left, rows, columns = J.copy(), list[int](), list[int]()
     size = np.abs(J).max(initial=0.0)
     while left.size:
         i, j = np.unravel_index(np.abs(left).argmax(), left.shape)
-        if not abs(left[i, j]) > 1e-9 * size:
+        if not abs(left[i, j]) > zero * size:
             break
         rows.append(int(i))
         columns.append(int(j))
@@ -82,6 +94,17 @@ def partition(J: np.ndarray) -> tuple[list[int], list[int], list[int]]:
         left[:, columns] = 0.0
         left[rows] = 0.0
     return [k for k in range(J.shape[1]) if k not in columns], columns, rows
+
+
+def independent_rows(J: np.ndarray, zero: float = RANK) -> list[int]:
+    """As many rows as the rank of J, rows of any length counted alike. J alone decides: no mass does."""
+    length = np.abs(J).max(axis=1, initial=0.0)[:, None]
+    return sorted(partition(np.divide(J, length, where=length > 0.0, out=np.zeros_like(J)), zero)[2])
+
+
+def least(J: np.ndarray, used: Sequence[int], lam: np.ndarray) -> np.ndarray:
+    """The multipliers of all rows, of least length, with the same forces as `lam` of the rows `used`."""
+    return np.linalg.lstsq(J.T, J[used].T @ lam, rcond=RANK)[0]
 
 
 CLOSED_FORMS: dict[str, Callable[[Matrices, np.ndarray, Rows], tuple[np.ndarray, np.ndarray]]] = {

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ..errors import SingularError
 from ..model.constraints.base import Constraint
 from ..model.motion import Motion
 from ..model.structure import Structure
@@ -52,7 +53,8 @@ class TracedConstraint:
         graph = Graph()
         on, label = Motion(structure, graph), f"constraint {name!r}"
         rows = [*call_traced(constraint.positions, [on], label)]
-        self.n_positions = n = len(rows)
+        self.label, self.n_positions = label, len(rows)
+        n = self.n_positions
         rows += call_traced(constraint.speeds, [on], label)
         values = check_numbers([x for _, x in rows], graph, label)
         self.n_rows, self.keys = len(values), list(on.inputs)
@@ -67,6 +69,8 @@ class TracedConstraint:
         """(J, γ) of the rows of position, and of the rows of speeds."""
         read = [[getattr(quantities[kind], part)[k] for kind, k in self.keys] for part in ("value", "first", "second")]
         found = np.array(self._expression(*(float(x) for part in read for x in part)), dtype=float)
+        if not np.isfinite(found).all():
+            raise SingularError(f"{self.label} is not finite: it is not defined in this position")
         gamma, gradient = found[: self.n_rows], found[self.n_rows :].reshape(len(self.keys), self.n_rows).T
         slope = np.array([quantities[kind].slope[k] for kind, k in self.keys]).reshape(len(self.keys), -1)
         of_speed = np.array([kind in OF_SPEED for kind, _ in self.keys], dtype=bool)

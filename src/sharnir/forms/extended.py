@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .blocks import solve as solve_system
+from .linear import solve as solve_system
 from .matrices import Matrices
 from .solution import Solution
 
@@ -17,6 +17,6 @@ from .solution import Solution
 def solve(m: Matrices, tau: np.ndarray) -> Solution:
     """All unknowns in one solve; by SuperLU where the matrices are sparse."""
     right = np.concatenate([m.F, -m.w_star, tau])
-    x = solve_system(m.extended, right)
     N6 = 6 * m.N
+    x = solve_system(m.extended, right, (N6, 2 * N6))
     return Solution(qdd=x[2 * N6 :], vdot=x[:N6].reshape(-1, 6), R=x[N6 : 2 * N6].reshape(-1, 6))

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import MethodError
 from .blocks import dense, solve_definite
+from .linear import solve as solve_system
 from .matrices import Matrices
 from .solution import Solution
 
@@ -24,13 +25,11 @@ def solve(m: Matrices, tau: np.ndarray) -> Solution:
 
 def solve_with_accelerations(m: Matrices, tau: np.ndarray) -> Solution:
     """Accelerations and multipliers together (3.8), 12N − n unknowns: Mv̇ − SᵀZλ = F̂; −ZᵀSv̇ = −Zᵀw*."""
-    from scipy.linalg import solve as dense_solve
-
     R_tau, F = _joint_forces(m, tau)
     ZS = dense(m.Z.T @ m.S)
     k = ZS.shape[0]
     matrix = np.block([[dense(m.M), -ZS.T], [-ZS, np.zeros((k, k))]])
-    x = dense_solve(matrix, np.concatenate([F, -(m.Z.T @ m.w_star)]), assume_a="sym")
+    x = solve_system(matrix, np.concatenate([F, -(m.Z.T @ m.w_star)]), (6 * m.N,))
     return _solution(m, x[: 6 * m.N], m.Z @ x[6 * m.N :] + R_tau)
 
 

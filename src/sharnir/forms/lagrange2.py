@@ -17,12 +17,12 @@ def solve_direct(m: Matrices, tau: np.ndarray) -> Solution:
 
 def solve_composite(m: Matrices, tau: np.ndarray) -> Solution:
     """Composite bodies: M_r = AᵀM*A, Q = AᵀQ*, with M* and Q* gathered from the leaves inward."""
-    return _solve(m, composite_inertia(m), tau + m.A.T @ composite_forces(m))
+    return _solve(m, composite_inertia(m, m.M_blocks, m.rotors), tau + m.A.T @ composite_forces(m))
 
 
-def composite_inertia(m: Matrices) -> np.ndarray:
-    """M_r (n×n) from M*_i = M_i + Σ C_lᵀM*_lC_l over the children l; blocks off the diagonal along the path."""
-    star = [M.copy() for M in m.M_blocks]
+def composite_inertia(m: Matrices, masses: list[np.ndarray], rotors: np.ndarray) -> np.ndarray:
+    """M_r (n×n) of such masses and rotors: M*_i = M_i + Σ C_lᵀM*_lC_l over the children l; off the diagonal along the path."""
+    star = [M.copy() for M in masses]
     for i in range(m.N - 1, -1, -1):
         if m.k[i] >= 0:
             star[m.k[i]] += m.C[i].T @ star[i] @ m.C[i]  # (D1)
@@ -35,7 +35,7 @@ def composite_inertia(m: Matrices) -> np.ndarray:
             out[m.axes(j), m.axes(i)] = m.A_blocks[j].T @ X
             out[m.axes(i), m.axes(j)] = out[m.axes(j), m.axes(i)].T
             X, j = m.C[j].T @ X, m.k[j]
-    return m.folded(out) + np.diag(m.rotors)
+    return m.folded(out) + np.diag(rotors)
 
 
 def composite_forces(m: Matrices) -> np.ndarray:

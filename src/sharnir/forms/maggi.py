@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from .blocks import block_diagonal, stacked
-from .blocks import solve as solve_system
 from .kinetostatics import reactions
+from .linear import solve as solve_system
 from .matrices import Matrices
 from .solution import Solution
 

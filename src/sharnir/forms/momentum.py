@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .blocks import solve
+from .linear import solve
 from .matrices import Matrices
 
 
@@ -21,7 +21,7 @@ def velocities(m: Matrices, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
     """Speeds q̇ (n), velocities v (N×6) and carried momenta Λ (N×6) from p; of m only the position is used."""
     N6 = 6 * m.N
     right = np.concatenate([np.zeros(N6), -(m.phi_r + m.from_base(m.base_velocity)), p])
-    x = solve(m.extended, right)
+    x = solve(m.extended, right, (N6, 2 * N6))
     return x[2 * N6 :], x[:N6].reshape(-1, 6), x[N6 : 2 * N6].reshape(-1, 6)
 
 

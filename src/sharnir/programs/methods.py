@@ -33,6 +33,9 @@ class Method:
     constrains: str = ""
     """How it solves models with constraints: "inertia" (from its inertia matrix), "sweeps" (M⁻¹Jᵀ by sweeps over the tree),
     "form" (a dense matrix form), or not at all."""
+    loses: str = "inertia"
+    """What it subtracts, so that digits are lost where masses differ much: "sweeps" (inertias of carried bodies), "inertia" (the
+    same in the inertia matrix), "mobility" (inverse masses), or nothing: docs/theory/conditioning.md."""
 
     @property
     def is_sparse_form(self) -> bool:
@@ -53,7 +56,7 @@ class Method:
 _TABLE = [
     Method(
         "separate", "separate bodies: elimination from the leaves inward", "[I] §4.1, [Y], Vereshchagin 1974", "O(N)",
-        ALL, "separate", constrains="sweeps",
+        ALL, "separate", constrains="sweeps", loses="sweeps",
     ),
     Method(
         "composite", "composite bodies, LᵀDL along the tree", "[I] §3.3", "O(n·depth²)",
@@ -77,7 +80,7 @@ _TABLE = [
     ),
     Method(
         "lagrange1", "multipliers eliminated on the tree", "[I] (3.8)–(3.10)", "O(N)",
-        ALL, "lagrange1", needs_solid=True, constrains="form",
+        ALL, "lagrange1", needs_solid=True, constrains="form", loses="mobility",
     ),
     Method(
         "inverse-iterative", "inverse of the last step, improved by rank one", "[I] (4.2)", "O(n²) a step",
@@ -90,20 +93,22 @@ _TABLE = [
     Method(
         "inverse-iterative-multipliers", "the same on the system of multipliers", "[I] (4.2), (3.10)", "O((6N−n)²) a step",
         LOOPS, "inverse-iterative-multipliers", needs_solid=True, iterates=True, multiplier_matrix=True,
+        loses="mobility",
     ),
     Method(
         "direct-iterative-multipliers", "the same on the system of multipliers", "[I] §4.2, (3.10)", "O((6N−n)²) a step",
         LOOPS, "direct-iterative-multipliers", needs_solid=True, iterates=True, multiplier_matrix=True,
+        loses="mobility",
     ),
     Method(
         "extended", "the extended system at once, sparse LU", "[I] (3.6)", "O(N) with sparse LU",
-        SPARSE, couples=True, constrains="form",
+        SPARSE, couples=True, constrains="form", loses="",
     ),
     Method(
         "maggi", "Maggi's equations in redundant quasi-velocities, sparse LU", "[I] §3.1, [B]", "O(N·depth)",
         SPARSE, constrains="form",
     ),
-    Method("momentum", "Poisson's equations in momenta: no accelerations", "[I] §3.1", "O(N)", ALL),
+    Method("momentum", "Poisson's equations in momenta: no accelerations", "[I] §3.1", "O(N)", ALL, loses="sweeps"),
 ]  # fmt: skip
 
 METHODS: dict[str, Method] = {method.name: method for method in _TABLE}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..equations.normalization import normalized_rows
+from ..equations.one_constraint import ConstraintRow
 from ..integrate.trajectory import Trajectory
 from .changes import Changes
 from .motion_system import MotionSystem
@@ -65,8 +66,10 @@ def failure(m: MotionSystem, y: Trajectory) -> str:
         return y.message
     model = m.d.model
     names = [f"the rate of {n!r}" for n in model.q_names] + [f"the acceleration of {n!r}" for n in model.v_names]
-    rates, found = _rates_at_the_end(m, y)
+    rates, found, t, x = _rates_at_the_end(m, y)
     bad = np.flatnonzero(~np.isfinite(found))
+    if bad.size and (row := _undefined_constraint(m, t, x)):
+        return f"{row} is not finite just after t = {y.final_t:.9g}: the constraint is not defined in that position"
     if y.status == "not_finite":
         what = names[bad[-1]] if bad.size else "a number of the state"  # accelerations come last, and are the first cause
         return f"{what} is not finite just after t = {y.final_t:.9g}"
@@ -74,14 +77,23 @@ def failure(m: MotionSystem, y: Trajectory) -> str:
     return f"{y.message}; what changes fastest there is {fastest.removeprefix('the rate of ')}"
 
 
-def _rates_at_the_end(m: MotionSystem, y: Trajectory) -> tuple[np.ndarray, np.ndarray]:
-    """Rates where the motion ended, and at the first state straight on from there where they are not finite."""
+def _undefined_constraint(m: MotionSystem, t: float, x: np.ndarray) -> ConstraintRow | None:
+    if not m.constrained or not np.isfinite(x).all():
+        return None
+    q, v, _ = m.split(x)
+    with np.errstate(all="ignore"):
+        return m.constrained.table.undefined(m.constrained.table.evaluate(q, v, t, m.parameters.tolist()))
+
+
+def _rates_at_the_end(m: MotionSystem, y: Trajectory) -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:
+    """Rates where the motion ended, and at the first state straight on from there where they are not finite, with that state."""
     n = m.nq + m.nv
     with np.errstate(all="ignore"):
         rates = m.system.derivative(y.final_t, y.final_x)
-        found = rates
+        found, t, x = rates, y.final_t, y.final_x
         for h in 10.0 ** np.arange(-12.0, 0.5):
             if not np.isfinite(found).all():
                 break
-            found = m.system.derivative(y.final_t + h, y.final_x + h * rates)
-    return rates[:n], found[:n]
+            t, x = y.final_t + h, y.final_x + h * rates
+            found = m.system.derivative(t, x)
+    return rates[:n], found[:n], t, x

@@ -101,6 +101,7 @@ class ConstrainedSolver:
             tau = self._least_forces(rows, n, tree, single)
         else:
             tau, _ = self._forces(rows, n, tree, actuated, single)
+        self._check_finite(tau, rows, single)
         return unbatch(tau, single, out)
 
     def inverse_multipliers(
@@ -111,6 +112,7 @@ class ConstrainedSolver:
         tree = self._tree_forces(rows, n)
         self._check_finite(tree, rows, single)
         tau, J = self._forces(rows, n, tree, actuated, single)
+        self._check_finite(tau, rows, single)
         return rows, n, single, multipliers_of(J, tree - tau)
 
     def inverse_reactions(self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, actuated: Sequence[str] | None) -> np.ndarray:

@@ -14,7 +14,7 @@ from ..backends.run import input_sizes
 from ..backends.runner import Runner
 from ..backends.traced import trace_program
 from ..errors import MethodError, SingularError
-from ..forms import separate
+from ..forms.massless import check_inertia
 from ..forms.matrices import Matrices
 from ..model.states import check_finite, check_state, check_wrenches
 from ..programs import program_for
@@ -129,7 +129,9 @@ class Evaluator:
                 check_finite(self.model.speeds(given[key]), lambda: self.model.v_names, shown)
         if given.get("point") is not None:
             check_finite(np.asarray(given["point"], dtype=float), lambda: "xyz", "point")
-        separate.check_inertia(Matrices(self.model, q, v, t, None, sparse=False))
+        check_inertia(Matrices(self.model, q, v, t, None, sparse=False))
+        if self.formulation.constrained:
+            self.formulation.constrained.table.finite(q, v, t)
         raise SingularError("the equations of motion have no finite solution in this state")
 
 

@@ -15,10 +15,11 @@ import numpy as np
 
 from ..backends.compiled_programs import BODIES, CompiledPrograms
 from ..choice.calibration import current
-from ..choice.choose import Choice, choose_method
+from ..choice.choose import TOLERATED, Choice, applies, choose_method
+from ..equations.accuracy import expected_errors
 from ..equations.constrained import ConstrainedEquations
-from ..errors import MethodError, known, unknown
-from ..forms import separate
+from ..errors import AccuracyWarning, MethodError, known, unknown
+from ..forms.massless import check_inertia
 from ..forms.matrices import Matrices
 from ..model.model import Model
 from ..programs.methods import METHODS, Method
@@ -47,6 +48,7 @@ class Formulation:
         self.programs = CompiledPrograms(self.structure, backend)
         if method == "auto":
             self._check_inertia()  # before a method is tried on it
+            self._errors = self._expected_errors()
         choice = self._cached(("choice", method, backend, current().key), lambda: self._choose(method))
         self.why = choice.why
         self.method: Method = METHODS[choice.method]
@@ -57,7 +59,38 @@ class Formulation:
             self.constrained = self._cached(("constrained", choice.method, backend), lambda: self._constrained(choice))
         if method != "auto":  # errors of the request come first
             self._check_inertia()
+            self._errors = self._expected_errors()
+        if self.expected_error > TOLERATED:
+            warnings.warn(self.accuracy, AccuracyWarning, stacklevel=3)
         model.freeze("by Dynamics")  # last: a model that was refused can still be changed
+
+    # --- accuracy ---------------------------------------------------------------------------------------------------------------
+    @property
+    def expected_error(self) -> float:
+        """What rounding may take from accelerations, relative to the largest, where the masses of the model differ much."""
+        return self._errors.get(self.method.name, 0.0)
+
+    @property
+    def accuracy(self) -> str:
+        """The same in words, with the methods that do better."""
+        better = [name for name, method in METHODS.items() if self._errors.get(name, 0.0) <= TOLERATED and self._applies(method)]
+        return (
+            f"masses and inertias of model {self.model.name!r} differ so much that rounding may leave accelerations by "
+            f"{self.method.name!r} with a relative error of {min(self.expected_error, 1.0):.0e}; methods that keep more digits: "
+            f"{known(better)}"
+        )
+
+    def _expected_errors(self) -> dict[str, float]:
+        """By method; estimated in a position with no special symmetry, once per model."""
+        s = self.structure
+        if s.nb > BODIES or not s.nv:
+            return {}
+        return self._cached(("accuracy",), lambda: expected_errors(self.model))
+
+    def _applies(self, method: Method) -> bool:
+        if self.model.constraints:
+            return bool(method.constrains)
+        return not method.in_momenta and applies(method.name, self.structure)
 
     def _cached(self, key: tuple[str, ...], make: Callable[[], T]) -> T:
         """A value that belongs to the structure and to the folder of compiled code."""
@@ -69,7 +102,7 @@ class Formulation:
 
     def _choose(self, method: str) -> Choice:
         if method == "auto":
-            return choose_method(self.programs, self.model)
+            return choose_method(self.programs, self.model, self._errors)
         return Choice(method, f"{method!r} was requested")
 
     def _constrained(self, choice: Choice) -> ConstrainedEquations:
@@ -109,7 +142,7 @@ class Formulation:
             self._cached(("inertia",), self._check_inertia_at_random)
 
     def _check_inertia_at_random(self) -> bool:
-        separate.check_inertia(Matrices(self.model, self.model.random_q(0), None, 0.1234, None, sparse=False))
+        check_inertia(Matrices(self.model, self.model.random_q(0), None, 0.1234, None, sparse=False))
         return True
 
 

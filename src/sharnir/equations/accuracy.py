@@ -1,0 +1,64 @@
+"""What every method may lose to rounding on one model, with its constraints: where masses differ much.
+
+Estimated in positions with no special symmetry, assembled or not: masses matter here, positions hardly do.
+See docs/theory/conditioning.md.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..forms import accuracy
+from ..forms.closed import RANK_OF_SQUARE, independent_rows
+from ..forms.matrices import Matrices
+from ..kernels.constrained import FLOOR, ON_FORCES, REFINED
+from ..model.model import Model
+from ..programs.methods import METHODS
+from .constraint_table import table_of
+
+POSITIONS = 3
+"""Random positions in which a model with constraints is tried."""
+WEAK = 1e-9
+"""Share of a constraint unanswered with equal masses: the position is nearly singular."""
+
+
+def expected_errors(model: Model) -> dict[str, float]:
+    """Relative errors of accelerations, by the name of the method; methods that lose nothing are left out."""
+    m = Matrices(model, model.random_q(0), None, 0.1234, None, sparse=False)
+    found = accuracy.expected_errors(m)
+    errors = {name: found[method.loses] for name, method in METHODS.items() if method.loses in found}
+    if not model.constraints:
+        return errors
+    unanswered, masses = _unanswered(model), [body.mass for body in m.structure.bodies if body.mass]
+    around = accuracy.EPS * max(masses) / min(masses) if masses else 0.0  # a loop has no root: any body may hold any other
+    for name, method in METHODS.items():
+        more = {"inertia": unanswered, "sweeps": unanswered, "form": around if method.loses == "mobility" else 0.0}
+        if method.constrains in more and name in errors:
+            errors[name] = max(errors[name], more[method.constrains])
+    return errors
+
+
+def _unanswered(model: Model) -> float:
+    """The median over a few positions, those left out that are nearly singular whatever the masses."""
+    found = []
+    for seed in range(POSITIONS):
+        m = Matrices(model, model.random_q(seed), None, 0.1234, None, sparse=False)
+        J = table_of(model).evaluate(m.q, np.zeros(model.nv), m.t)["J"]
+        if J.size and np.isfinite(J).all() and unanswered_share(J, np.eye(model.nv)) < WEAK:
+            found.append(unanswered_share(J, m.M_r))
+    return float(np.median(found)) if found else 0.0
+
+
+def unanswered_share(J: np.ndarray, M: np.ndarray) -> float:
+    """The share (ε/(s + ε))⁶ of the residual of the constraints that is left in the weakest mode s of S = JM⁻¹Jᵀ (L7), of as
+    many modes as J has independent rows."""
+    try:
+        S = J @ np.linalg.solve(M, J.T)
+    except np.linalg.LinAlgError:
+        return np.inf
+    size = np.diag(S)
+    if not (size >= 0.0).all():
+        return np.inf
+    d = 1.0 / np.sqrt(np.maximum(size + FLOOR * size.mean(), 1e-300))
+    modes = np.linalg.eigvalsh(S * d * d[:, None])[::-1][: len(independent_rows(J, RANK_OF_SQUARE))]
+    return float(((ON_FORCES / (np.maximum(modes, 0.0) + ON_FORCES)) ** (REFINED + 1)).max(initial=0.0))

@@ -1,0 +1,85 @@
+"""Whether every joint moves mass: decided by where there is mass, not by how much.
+
+A joint moves no mass where some motion of it, with whatever joints behind it help, leaves all that has mass or inertia at
+rest. That does not change when a body is made heavier. So each body gets a mass of one and an inertia of one, unless it has
+none: a joint that turns a gram below a ship is then told from one that turns nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import SingularError, known
+from ..model.body import Body
+from .blocks import skew
+from .lagrange2 import composite_inertia
+from .matrices import Matrices
+
+NOTHING = 1e-13
+"""Of the inertia a joint carries: what is left of it by rounding where the joint moves none of it."""
+
+
+def check_inertia(m: Matrices) -> None:
+    """Raise SingularError where some joint moves no mass."""
+    masses = [unit_mass_matrix(body) for body in m.structure.bodies]
+    if m.structure.coupled:
+        _check_coupled(m, masses)
+    else:
+        _check_joints(m, masses)
+
+
+def unit_mass_matrix(body: Body) -> np.ndarray:
+    """M_i of a body of the same kind: of mass one where it has mass, with a largest moment of inertia about its centre of mass of
+    one where it has any."""
+    m, J, r = float(body.mass > 0.0), body.inertia_matrix(), skew(np.array(body.com))
+    J = J / (np.abs(J).max() or 1.0)
+    return np.block([[m * np.eye(3), -m * r], [m * r, J - m * r @ r]])
+
+
+def _check_joints(m: Matrices, masses: list[np.ndarray]) -> None:
+    """By elimination from the leaves inward, as (D3) does it."""
+    carried, U = [float(np.trace(M)) for M in masses], [np.zeros((0, 0))] * m.N
+    axes, rotors, C, carriers = m.A_blocks, m.rotor_blocks, m.C, m.k
+    for i in range(m.N - 1, -1, -1):
+        A, M, k = axes[i], masses[i], carriers[i]
+        U[i] = A.T @ M @ A + np.diag((rotors[i] > 0.0) * 1.0)
+        if U[i].size and not np.linalg.eigvalsh(U[i])[0] > NOTHING * carried[i] * np.abs(A).max() ** 2:
+            raise SingularError(_without_mass(m, i, np.linalg.eigh(U[i])[1][:, 0], masses, U))
+        if k >= 0:
+            masses[k] += C[i].T @ (M - M @ A @ np.linalg.solve(U[i], A.T @ M)) @ C[i]
+            carried[k] += carried[i]
+
+
+def _without_mass(m: Matrices, i: int, way: np.ndarray, MA: list[np.ndarray], U: list[np.ndarray]) -> str:
+    """Words for joint i that moves in one way without moving a mass: alone, or because joints further out undo what it does."""
+    v, moving = {i: m.A_blocks[i] @ way}, [i]
+    for j in range(i + 1, m.N):
+        k = m.k[j]
+        if k in v:
+            carried, A = m.C[j] @ v[k], m.A_blocks[j]
+            x = -np.linalg.solve(U[j], A.T @ MA[j] @ carried)  # what makes the motion of least energy
+            v[j] = carried + A @ x
+            if x.size and np.abs(x).max() > 1e-6 * np.abs(way).max():
+                moving.append(j)
+    names = [m.structure.placed[j].name for j in moving]
+    body = m.structure.bodies[i].name
+    or_cut = ", or cut it in place of another joint of its loop: add_joint(…, cut=True)" if m.model.closing_joints else ""
+    if len(moving) == 1:
+        axes = "axis" if m.A_blocks[i].shape[1] == 1 else "axes"
+        return (
+            f"joint {names[0]!r} moves no mass: nothing with inertia about its {axes} hangs on it "
+            f"(body {body!r} and what it carries); give that body mass or inertia, or weld the joint{or_cut}"
+        )
+    light = [m.structure.bodies[j].name for j in v if np.abs(v[j]).max() > 1e-6 * np.abs(v[i]).max()]
+    return (
+        f"joints {known(names)} together move no mass: what the first does the others undo, and only {known(light)} moves, "
+        f"without inertia about that axis; give {light[0]!r} mass or inertia, or weld one of the joints{or_cut}"
+    )
+
+
+def _check_coupled(m: Matrices, masses: list[np.ndarray]) -> None:
+    """The same where joints share speeds: by the least eigenvalue of the whole inertia matrix."""
+    values, vectors = np.linalg.eigh(composite_inertia(m, masses, m.rotors > 0.0))
+    if not values[0] > NOTHING * values[-1]:
+        name = m.model.v_names[int(np.argmax(np.abs(vectors[:, 0])))]
+        raise SingularError(f"{name!r} and the joints coupled to it move no mass; give their bodies mass or inertia")
