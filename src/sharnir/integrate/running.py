@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +16,7 @@ from .request import Request
 from .stepping import state as s
 from .stepping.state import NODES
 from .system import System
-from .trajectory import ACTIONS, Event, EventRecord, Statistics, Trajectory
+from .trajectory import ACTIONS, Event, EventRecord, Statistics, Trajectory, event_label, in_words, outcome
 from .workspace import borrow, give_back
 
 STATUS = {
@@ -25,6 +25,7 @@ STATUS = {
     s.STEP_TOO_SMALL: "step_too_small",
     s.NOT_FINITE: "not_finite",
     s.NO_CONVERGENCE: "no_convergence",
+    s.UNDEFINED: "event_undefined",
 }
 ROWS = 4096
 """Rows the loop writes before Python collects them."""
@@ -34,6 +35,12 @@ FIRST = 16
 
 PIECE = 0.05
 """Seconds between two pauses: short enough to notice Ctrl-C, long enough to cost nothing."""
+
+
+def next_piece(steps: float, seconds: float) -> float:
+    """Steps until the next pause, by what the last ones took."""
+    steps = max(steps, 1.0)
+    return min(max(1.0, steps * PIECE / max(seconds, 1e-6)), 64.0 * steps)
 
 
 def run(
@@ -75,7 +82,7 @@ def run(
     else:
         trajectory = _Pieces(system, chosen, request, compiled, store).run(progress, max_steps)
     if strict and not (trajectory.ok or trajectory.status in ("interrupted", "max_steps")):
-        raise IntegrationError(trajectory.message, trajectory)
+        raise IntegrationError(trajectory.message, trajectory) from trajectory.cause
     return trajectory
 
 
@@ -123,11 +130,9 @@ class _Pieces:
         self.output.every[0], self.output.next[0], self.output.count[0] = request.every, 0.0, 0.0
 
     def run(self, progress: Callable[[float], None] | None, max_steps: int | None) -> Trajectory:
-        status = "interrupted"
-        with suppress(KeyboardInterrupt):
-            status = self._run(progress, np.inf if max_steps is None else max_steps)
+        status, cause = outcome(partial(self._run, progress, np.inf if max_steps is None else max_steps))
         self._collect()
-        found = self._trajectory(status)
+        found = self._trajectory(status, cause)
         give_back(self.system, self.workspace, self._key)
         return found
 
@@ -147,9 +152,7 @@ class _Pieces:
                 return "max_steps"
             if progress is not None:
                 progress(float(clock[s.T]))
-            spent = max(time.perf_counter() - begun, 1e-6)
-            done = max(tally[s.STEPS] - before, 1.0)
-            rule[s.PIECE] = min(max(1.0, done * PIECE / spent), 64.0 * done)
+            rule[s.PIECE] = next_piece(tally[s.STEPS] - before, time.perf_counter() - begun)
 
     def _collect(self) -> list[EventRecord]:
         """Move rows and events out of their buffers; returns the new events."""
@@ -177,7 +180,7 @@ class _Pieces:
                     self.state.x[:] = new
         self.state.clock[s.H] = np.nan
 
-    def _trajectory(self, status: str) -> Trajectory:
+    def _trajectory(self, status: str, cause: Exception | None) -> Trajectory:
         tally, clock = self.state.tally.tolist(), self.state.clock.tolist()
         t, x = self.rows[0] if len(self.rows) == 1 else self._joined()
         counts = [int(tally[k]) for k in (s.STEPS, s.REJECTED, s.EVALUATIONS, s.JACOBIANS, s.FACTORIZATIONS)]
@@ -186,7 +189,7 @@ class _Pieces:
             t,
             x,
             status,
-            _message(status, self.method, clock[s.T], int(tally[s.BAD])),
+            self._message(status, clock[s.T], int(tally[s.BAD]), cause),
             self.method.name,
             self.found_events,
             Statistics(*counts, *steps),
@@ -194,16 +197,19 @@ class _Pieces:
             self.state.x.copy(),
             self.state.total.copy(),
             self.state.peak.copy(),
+            cause,
+        )
+
+    def _message(self, status: str, t: float, bad: int, cause: Exception | None) -> str:
+        text = _MESSAGES[status]
+        return text.format(
+            name=self.method.name, t=t, bad=bad, event=event_label(self.request.events, bad), error=in_words(cause)
         )
 
     def _joined(self) -> tuple[np.ndarray, np.ndarray]:
         t = np.concatenate([np.zeros(0), *(rows[0] for rows in self.rows)])
         x = np.concatenate([np.zeros((0, self.system.n)), *(rows[1] for rows in self.rows)])
         return t, x
-
-
-def _message(status: str, method: Integrator, t: float, bad: int) -> str:
-    return _MESSAGES[status].format(name=method.name, t=t, bad=bad)
 
 
 _MESSAGES = {
@@ -215,4 +221,6 @@ _MESSAGES = {
     "the tolerance is too tight, or the problem is stiff (try 'radau')",
     "not_finite": "number {bad} of the state or of its derivative is not finite just after t = {t:g}",
     "no_convergence": "the iteration of {name!r} does not converge at t = {t:g}: take a smaller step",
+    "event_undefined": "the function of {event} is not a number (nan) from t = {t:.9g} on, so that its zeros cannot be found",
+    "raised": "at t = {t:.9g} {error}",
 }

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..errors import StateError
+from ..errors import SharnirError, StateError
 
 ACTIONS = {"record": 0, "stop": 1, "change": 2}
 
@@ -61,7 +61,8 @@ class Statistics:
 @dataclass(frozen=True)
 class Trajectory:
     """t (m,) and x (m, n): the requested rows. `status` is "done", "stopped" (by an event), "interrupted", "max_steps",
-    or the reason why it could not go on: "step_too_small", "not_finite", "no_convergence"; `message` says it in words.
+    or the reason why it could not go on: "step_too_small", "not_finite", "no_convergence", "event_undefined", "raised";
+    `message` says it in words, `cause` is the exception where one was raised.
     `final_t`, `final_x`: where it ended, whether or not that is a row."""
 
     t: np.ndarray
@@ -75,7 +76,28 @@ class Trajectory:
     final_x: np.ndarray
     report_total: np.ndarray = field(default_factory=lambda: np.zeros(0))
     report_peak: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    cause: Exception | None = None
 
     @property
     def ok(self) -> bool:
         return self.status in ("done", "stopped")
+
+
+def outcome(go: Callable[[], str]) -> tuple[str, Exception | None]:
+    """The status of a run and the exception that ended it: neither Ctrl-C nor an error in a caller's function loses what was
+    computed until then."""
+    try:
+        return go(), None
+    except KeyboardInterrupt:
+        return "interrupted", None
+    except Exception as error:
+        return "raised", error
+
+
+def in_words(cause: Exception | None) -> str:
+    """Ours say it themselves; of others the type says as much as the text."""
+    return str(cause) if isinstance(cause, SharnirError) else f"{type(cause).__name__}: {cause}"
+
+
+def event_label(events: Sequence[Event], k: int) -> str:
+    return f"event {(events[k].name if k < len(events) else '') or k + 1!r}"

@@ -23,8 +23,19 @@ from .changes import Changes
 from .checks import check_events, check_step, output_times, tolerances
 from .events import limit_events
 from .motion_system import Setup
-from .options import Tau, check_duration, check_model, check_stabilisation, choice, constant_forces, number, stabilisations, whole
-from .outcome import failure, make_result, violated_constraint
+from .options import (
+    Tau,
+    check_duration,
+    check_model,
+    check_resolution,
+    check_stabilisation,
+    choice,
+    constant_forces,
+    number,
+    stabilisations,
+    whole,
+)
+from .outcome import failure, make_result, root_cause, violated_constraint
 from .result import Result
 from .storage import PathLike, check_writable, write
 from .systems import motion_system
@@ -84,6 +95,7 @@ def simulate(
     step = None if step is None else number(step, "step")
     every, own_events = whole(every, "every"), check_events(events)
     q, v, t0 = check_state(model, q0, v0, t0)
+    check_resolution(t0, duration=duration, step=step, max_step=max_step, output=output)
     forces = constant_forces(model, tau)
     d = Dynamics(model, method, backend)
     how = check_stabilisation(d, stabilisation, decay)
@@ -136,5 +148,5 @@ def simulate(
         write(result, save)
     if result.status not in ("done", "stopped", "interrupted") and on_failure == "raise":
         text = f"{model.name!r}: {result.message}. The motion up to there is in the error's `result`"
-        raise SimulationError(text, result, trajectory.final_t)
+        raise SimulationError(text, result, trajectory.final_t) from root_cause(trajectory.cause)
     return result

@@ -43,6 +43,8 @@ def share(work: Callable[[Any], Any], parts: Sequence[Any], threads: int) -> Non
     try:
         take()
     finally:
+        for _ in rest:  # after an exception, or Ctrl-C, no thread begins another part
+            pass
         for helper in helpers:
             helper.result()
 
