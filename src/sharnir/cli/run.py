@@ -58,13 +58,18 @@ def run_file(
     except KeyboardInterrupt:  # from the first step on, Ctrl-C ends the run and leaves a result
         print(f"sharnir: interrupted while {doing}; nothing was computed, nothing written", file=sys.stderr)
         sys.exit(INTERRUPTED)
+    interrupted = result.status == "interrupted"
+    if interrupted:  # at once: writing a long motion takes a while
+        print(
+            f"sharnir: {result.message}; what was computed until then follows (Ctrl-C again: without it)",
+            file=sys.stderr,
+            flush=True,
+        )
     _report(result, output, plot, quiet)
     if failure:
         print(f"sharnir: {failure}", file=sys.stderr)
-        sys.exit(1)
-    if result.status == "interrupted":
-        print(f"sharnir: {result.message}", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+    if failure or interrupted:
+        sys.exit(INTERRUPTED if interrupted else 1)
 
 
 def _check_options(options: Mapping[str, Any], output: Path | None, plot: Path | None) -> None:
