@@ -9,6 +9,7 @@ command line; 130 interrupted.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from argparse import SUPPRESS, ArgumentParser, Namespace
@@ -154,8 +155,6 @@ COMPARE_OPTIONS = ("states", "seed", "batch", "rounds", "budget", "cold", "graph
 
 
 def compare(options: Namespace) -> None:
-    import os
-
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")  # one thread for all; before numpy is imported
     from .compare import compare_file
@@ -190,6 +189,8 @@ def main() -> None:
             print(f"sharnir: cannot write the output: {out.error.strerror}", file=err)
             code = code or 1
         err.flush()
+    if code == INTERRUPTED and "sharnir.dialect.jit" in sys.modules and sys.modules["sharnir.dialect.jit"].is_compiling():
+        os._exit(code)  # the interpreter would wait for LLVM
     sys.exit(code)
 
 
