@@ -178,7 +178,8 @@ def test_ctrl_c_is_130_and_what_was_computed_is_written(file, tmp_path):
         shown += seen(ours)
         patience.cancel()
     os.close(ours)
-    assert process.returncode == 130 and re.search(rb"sharnir: interrupted at t = .*; what was computed until then follows", shown)
+    assert process.returncode == 130
+    assert re.search(rb"sharnir: interrupted at t = .*; what was computed until then follows", shown)
     r = sh.Result.load(out, sh.load(file))
     assert r.status == "interrupted" and np.isfinite(r.q).all()
 

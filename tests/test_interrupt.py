@@ -14,10 +14,18 @@ import pytest
 
 import sharnir as sh
 
-BEGIN = "import numpy as np, os, sharnir as sh\nfrom pathlib import Path\nm = sh.samples.chain(3)\nbegun = lambda: print('begun', flush=True)\n"
+BEGIN = """
+import numpy as np, os, sharnir as sh
+from pathlib import Path
+m = sh.samples.chain(3)
+begun = lambda: print('begun', flush=True)
+"""
 RUNS = {
     "one row": "sh.simulate(m, 0.1)\nbegun()\nr = sh.simulate(m, 1e9, output=1e9)\nassert len(r) == 2 and 0 < r.t[-1] < 1e9",
-    "python": "sh.simulate(m, 0.01, backend='python')\nbegun()\nr = sh.simulate(m, 1e9, output=1e9, backend='python')\nassert len(r) == 2 and 0 < r.t[-1] < 1e9",
+    "python": (
+        "sh.simulate(m, 0.01, backend='python')\nbegun()\n"
+        "r = sh.simulate(m, 1e9, output=1e9, backend='python')\nassert len(r) == 2 and 0 < r.t[-1] < 1e9"
+    ),
     "rollout": (
         "start = np.zeros((1000, 3)) + 0.1\nsh.rollout(m, start, step=1e-3, steps=2)\nbegun()\n"
         "r = sh.rollout(m, start, step=1e-3, duration=1e3, every=200, threads=2)\nassert 1 < len(r.t) < 5000 and r.ok.all()"

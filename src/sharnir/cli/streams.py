@@ -79,7 +79,7 @@ def readable() -> Iterator[tuple[Output, Output]]:
             for stream in streams:
                 stream.reconfigure(errors="sharnir.plain")
             out, err = map(Output, streams)
-            sys.stdout, sys.stderr = out, err  # type: ignore[assignment]
+            sys.stdout, sys.stderr = out, err
             yield out, err
         finally:
             sys.stdout, sys.stderr = before
