@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -38,12 +39,16 @@ def heard_after(code: str, wait: float) -> tuple[float, str]:
     environment = {**os.environ, "PYTHONPATH": str(Path(sh.__file__).parents[1])}
     with subprocess.Popen([sys.executable, "-c", BEGIN + code], env=environment, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
+        patience = threading.Timer(60.0, process.kill)
+        patience.start()
         assert process.stdout.readline() == "begun\n"
         time.sleep(wait)
         process.send_signal(signal.SIGINT)
         sent = time.perf_counter()
         line = process.stdout.readline().strip()
-        return time.perf_counter() - sent, line
+        seconds = time.perf_counter() - sent
+        patience.cancel()
+        return seconds, line
 
 
 @pytest.mark.parametrize("name", RUNS)

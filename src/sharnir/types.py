@@ -26,7 +26,7 @@ FilePath: TypeAlias = str | PathLike[str]
 def real_array(x: ArrayLike, what: str) -> FloatArray:
     """C-contiguous floats, of any shape."""
     if isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x):
-        holes = np.ma.count_masked(x)
+        holes = int(np.ma.getmaskarray(x).sum())
         raise StateError(f"{what}: a masked array with {holes} of {x.size} numbers masked; fill them first: x.filled(…)")
     try:
         a = np.asarray(x)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -82,11 +82,11 @@ def check_duration(duration: object) -> float:
     return value
 
 
-def check_resolution(t0: float, **spans: object) -> None:
+def check_resolution(t0: float, **spans: Any) -> None:
     """Spans of time that would be lost in the rounding of t0."""
     apart = float(np.spacing(abs(t0)))
     for name, span in spans.items():
-        if isinstance(span, (int, float, np.number)) and 0.0 < abs(span) < TICKS * apart:
+        if isinstance(span, (int, float, np.number)) and 0.0 < abs(float(span)) < TICKS * apart:
             raise StateError(
                 f"{name}: {span:g} s is lost in the rounding of the time: near t0 = {t0:g} two times are at least {apart:.2g} s "
                 "apart; start at a smaller t0"
