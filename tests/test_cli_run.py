@@ -175,7 +175,7 @@ def test_a_native_file_says_how_it_is_simulated_and_its_result_holds_the_model(r
 def test_ctrl_c_is_130_and_what_was_computed_is_written(file, tmp_path):
     """The bar on the terminal says that the run has begun, however long compiling takes."""
     out = tmp_path / "a.nc"
-    command = [sys.executable, "-m", "sharnir.cli.main", "run", file, "--duration", "1e9", "--interval", "1e4", "-o", out]
+    command = [sys.executable, "-m", "sharnir.cli.main", "run", file, "--duration", "1e9", "--interval", "1e9", "-o", out]
     environment = {**os.environ, "PYTHONPATH": str(Path(sh.__file__).parents[1]), "TERM": "xterm", "COLUMNS": "120"}
     ours, theirs = pty.openpty()
     with subprocess.Popen([*map(str, command)], env=environment, stderr=theirs, stdout=subprocess.DEVNULL) as process:

@@ -143,10 +143,57 @@ def test_events_that_make_no_sense_are_refused():
 ], ids=["shape", "nan", "parameter"])  # fmt: skip
 def test_actions_that_break_the_state_are_named(action, says):
     event = sh.Event(lambda on: on.q("hinge") + 1.0, action, name="break")
-    with pytest.raises(sh.StateError, match=f"event 'break'.*{says}"):
+    with pytest.raises(sh.SimulationError, match=f"event 'break'.*{says}"):
         sh.simulate(hinged(), 1.0, events=[event])
 
 
-def test_an_error_in_an_action_is_the_users_own():
-    with pytest.raises(ZeroDivisionError):
-        sh.simulate(hinged(), 1.0, events=[sh.Event(lambda on: on.q("hinge") + 1.0, lambda m: 1 / 0)])
+@pytest.mark.parametrize("options", [{}, {"backend": "python"}, {"integrator": "cvode-adams"}], ids=str)
+def test_an_error_in_an_action_leaves_the_motion_until_then(options):
+    event = sh.Event(lambda on: on.q("hinge") + 1.0, lambda m: 1 / 0, name="break")
+    with pytest.raises(sh.SimulationError, match="the action of event 'break' raised ZeroDivisionError: division") as caught:
+        sh.simulate(hinged(), 1.0, events=event, **options)
+    r = caught.value.result
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+    assert r.status == "raised" and len(r) > 10 and abs(r.coordinate("hinge")[-1] + 1.0) < 1e-6
+    assert r.t[-1] == caught.value.time
+    assert sh.simulate(hinged(), 1.0, events=event, on_failure="return", **options).t[-1] == r.t[-1]
+
+
+@pytest.mark.parametrize("answer", ["stop", (np.zeros(1), np.zeros(1)), False], ids=str)
+def test_an_action_that_returns_something_is_refused(answer):
+    event = sh.Event(lambda on: on.q("hinge") + 1.0, lambda m: answer, name="end")
+    with pytest.raises(sh.SimulationError, match=r"the action of event 'end' returned .* add an event of action 'stop'"):
+        sh.simulate(hinged(), 1.0, events=event)
+    sh.simulate(hinged(), 1.0, events=sh.Event(lambda on: on.q("hinge") + 1.0, lambda m: m))  # the state itself is no surprise
+
+
+# --- functions that are no numbers --------------------------------------------------------------------------------------------
+FALL = math.sqrt(2.0 / G)
+"""When the ball is on the floor."""
+
+
+@pytest.mark.parametrize("options", [
+    {}, {"output": None}, {"integrator": "rk4", "step": 0.01}, {"backend": "loops"},
+    {"backend": "python", "integrator": "dopri5"}, {"integrator": "cvode-bdf"},
+], ids=str)  # fmt: skip
+def test_an_event_that_is_not_a_number_ends_the_run_where_it_was_one_last(options):
+    event = sh.Event(lambda on: sh.sqrt(on.q("place")[2]) + 1.0, name="root")
+    passed = sh.Event(lambda on: on.q("place")[2] - 0.5, name="half way")
+    with pytest.raises(sh.SimulationError, match="the function of event 'root' is not a number") as caught:
+        sh.simulate(ball(), 1.0, **HEIGHT, events=[passed, event], **options)
+    r = caught.value.result
+    assert r.status == "event_undefined" and [found.name for found in r.events] == ["half way"]
+    near = 0.1 if "cvode" in options.get("integrator", "") else 1e-9
+    assert abs(r.t[-1] - FALL) < near and r.t[-1] <= FALL + 1e-12 and np.isfinite(r.q).all() and (np.diff(r.t) > 0.0).all()
+
+
+def test_an_event_that_is_not_a_number_at_the_start_is_named():
+    with pytest.raises(sh.SimulationError, match=r"the function of event 2 is not a number .* from t = 3 on") as caught:
+        sh.simulate(ball(), 1.0, t0=3.0, events=[floor(), sh.Event(lambda on: sh.log(on.q("place")[2] - 1.0))])
+    assert len(caught.value.result) == 1
+
+
+def test_backward_in_time_too():
+    event = sh.Event(lambda on: sh.sqrt(on.t - 0.3), name="root")
+    r = sh.simulate(ball(), -1.0, t0=1.0, events=event, on_failure="return")
+    assert r.status == "event_undefined" and abs(r.t[-1] - 0.3) < 1e-12 and "event 'root'" in r.message

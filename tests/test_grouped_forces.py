@@ -70,7 +70,7 @@ def crowd(seed=0, n=24, rounds=5):
     for joint in [joint for joint in m._joints if joint.name.startswith("joint") and joint.nv]:
         if not {"qw", "x"} <= set(joint.q_names):
             m.add_force(sh.JointSpring(joint.name, stiffness=1.5, damping=0.3))
-        m.add_force(lambda on, name=joint.name: 0.5 * sum(x * x for x in np.atleast_1d(on.q(name))))  # its energy only
+        m.add_force(lambda on, name=joint.name: on.push("ground") or 0.5 * sum(x * x for x in np.atleast_1d(on.q(name))))
     m.add_force(sh.PointGravity(mu=50.0, centre=(0.0, 1.0, -9.0)))
     for body, k in zip(bodies[:6], rng.uniform(size=6).tolist(), strict=True):
         m.add_force(lambda on, body=body, k=k: on.push(body, (0.0, k * on.parameter("gain"), on.v("to more0"))))

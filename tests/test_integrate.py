@@ -183,6 +183,17 @@ def test_cvode_agrees(method):
     assert len(steps.t) == steps.statistics.steps + 1 and steps.t[-1] == 10.0
 
 
+@pytest.mark.parametrize("method", ["cvode-adams", "cvode-bdf"])
+@pytest.mark.parametrize("t1", [10.0, -10.0])
+def test_the_steps_of_cvode_are_its_own_whatever_the_rows(method, t1):
+    step_by_step = run(system("oscillator"), [1, 0], 0, t1, method)
+    for rows in ([t1], np.linspace(0, t1, 7), np.linspace(0, t1, 2001)):
+        found = run(system("oscillator"), [1, 0], 0, t1, method, times=rows)
+        assert found.statistics.steps == step_by_step.statistics.steps == len(step_by_step.t) - 1
+        assert np.isclose(found.statistics.max_step, np.abs(np.diff(step_by_step.t)).max())
+        assert len(found.t) == len(rows) and np.abs(found.x - exact(found.t)).max() < 1e-4
+
+
 # --- the table and what it refuses ---------------------------------------------------------------------------------------------
 def test_the_table_prints_every_integrator():
     text = str(integrators())

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from sharnir.trace import Expression, Graph, tangent
+from sharnir.trace import Expression, Graph, call_traced, tangent
 from sharnir.trace.functions import apply
 from sharnir.trace.operations import OPERATIONS
 from states import derivative
@@ -162,17 +162,48 @@ def test_the_functions_work_on_arrays_of_floats():
     assert sh.sin(x) == pytest.approx(np.sin(x)) and sh.atan2(x, 2.0) == pytest.approx(np.arctan2(x, 2.0))
 
 
-def test_what_a_symbol_cannot_do_is_said():
+NUMPY = {
+    "sin": lambda x, y: np.sin(np.array([x, y])), "list": lambda x, y: np.sqrt([x, y]),
+    "atan2": lambda x, y: np.arctan2([x, y], 2.0),
+    "hypot": lambda x, y: [np.hypot(x, y)], "where": lambda x, y: [np.where(x > y, x, 2.0 * y) + 0.0],
+    "clip": lambda x, y: [np.clip(x, 0.5, 1)],
+    "clip array": lambda x, y: np.clip(x, np.array([0.1, 0.7]), 1.0), "degrees": lambda x, y: np.deg2rad([x, y]),
+    "norm": lambda x, y: [np.linalg.norm([x, y])], "atan2 of both": lambda x, y: np.arctan2(x, np.array([1.0, 2.0])),
+    "own": lambda x, y: sh.atan2(x, np.array([1.0, 2.0])), "less": lambda x, y: np.array([1.0, 0.1]) > x,
+    "std": lambda x, y: [np.std([x, y])],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NUMPY)
+def test_functions_of_numpy_mean_the_same_on_symbols(name):
     graph = Graph()
-    x = graph.input()
-    for use, message in (
-        (lambda: bool(x), "write select"),
-        (lambda: math.cos(x), "use the one of sharnir"),
-        (lambda: [1, 2][x], "function of `math`"),
-        (lambda: x / 0, "division by the constant zero"),
-        (lambda: x + Graph().input(), "two different traces"),
-    ):
-        with pytest.raises(sh.TraceError, match=message):
-            use()
-    with pytest.raises(TypeError):
-        x + "one"
+    x, y = graph.inputs(2)
+    found = Expression(graph, [x, y], list(NUMPY[name](x, y)))(0.3, 0.9)
+    assert found == pytest.approx(list(NUMPY[name](0.3, 0.9)), rel=1e-14)
+
+
+@pytest.mark.parametrize(("use", "message"), [
+    (bool, "write select"), (lambda x: max(x, 0.0), "sharnir.maximum"), (lambda x: np.maximum([x, x], 0.0), "sharnir.maximum"),
+    (lambda x: 0 < x < 1, "write select"), (lambda x: x == 0.0, "whether two numbers are equal"),
+    (lambda x: x in (1.0, 2.0), "equal"),
+    (math.cos, "use the one of sharnir"), (float, r"float\(\)"), (lambda x: np.zeros(2).__setitem__(0, x), "dtype object"),
+    (int, "neither rounded"), (round, "neither rounded"), (math.floor, "neither rounded"), (math.trunc, "neither rounded"),
+    (range, "index or a count"), (lambda x: [1, 2][x], "index or a count"), (lambda x: x % 1.0, "jump"),
+    (lambda x: 7 // x, "jump"),
+    (lambda x: (x > 0) & (x < 1), "select"), (lambda x: ~(x > 0), "select"), (np.round, "numpy.rint cannot be traced"),
+    (np.log1p, "numpy.log1p cannot be traced"), (lambda x: np.log1p([x, x]), "numpy.log1p cannot be traced"),
+    (lambda x: np.sin(x, out=np.zeros(1)), "as a plain function only"), (lambda x: x / 0, "division by the constant zero"),
+    (lambda x: x + Graph().input(), "two different traces"),
+])  # fmt: skip
+def test_what_a_symbol_cannot_do_is_said(use, message):
+    with pytest.raises(sh.TraceError, match=message):
+        use(Graph().input())
+
+
+@pytest.mark.parametrize("use", [
+    lambda x: x + "one", lambda x: x < None, lambda x: x ** "two", lambda x: x[0], list, len, lambda x: x.T,
+    lambda x: np.linalg.solve(np.eye(2), [x, x]), lambda x: np.heaviside([x, x], 0.0), lambda x: f"{x:.3f}",
+])  # fmt: skip
+def test_what_others_say_of_a_symbol_is_explained(use):
+    with pytest.raises(sh.TraceError, match=r"force 'mine' cannot be traced(?s:.)*It was given a symbol"):
+        call_traced(use, [Graph().input()], "force 'mine'")

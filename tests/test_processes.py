@@ -67,6 +67,7 @@ def test_a_pool_of_processes_gives_the_numbers_of_its_parent(tmp_path, way):
 def test_a_model_that_is_gone_leaves_no_memory_behind():
     """A compiled module left 46 kB, 0.08 MB a model."""
     from benchmarks.soak import grown
+
     from sharnir.dialect.jit import object_code
 
     assert grown(lambda i: object_code(f"define void @f{i}(ptr %x) {{\n ret void\n}}\n"), 300, "modules") < 3.0

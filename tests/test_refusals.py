@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import sharnir as sh
@@ -171,3 +172,36 @@ def test_samples_that_cannot_be():
     ):
         with pytest.raises(sh.ModelError, match=message):
             make()
+
+
+# --- arrays -------------------------------------------------------------------------------------------------------------------
+HOLES = np.ma.masked_greater([0.1, 9.0], 1.0)
+
+
+@pytest.mark.parametrize("call", [
+    lambda m: sh.Dynamics(m).forward(HOLES), lambda m: sh.Dynamics(m).inverse([0, 0], [0, 0], HOLES),
+    lambda m: sh.Dynamics(m).mass_matrix(np.ma.array([HOLES] * 3)), lambda m: sh.Dynamics(m).forward({"joint1": HOLES[1:]}),
+    lambda m: sh.Dynamics(m).forward([0, 0], wrenches={"body1": np.ma.masked_all(6)}), lambda m: m.coordinates(HOLES),
+    lambda m: sh.simulate(m, 1.0, q0=HOLES), lambda m: sh.simulate(m, 1.0, v0={"joint1": HOLES[1:]}),
+    lambda m: sh.simulate(m, 1.0, output=HOLES), lambda m: sh.simulate(m, 1.0, tau=HOLES),
+    lambda m: sh.simulate(m, 1.0, atol=np.ma.masked_all(4)), lambda m: sh.rollout(m, HOLES[None], step=0.1, steps=2),
+    lambda m: sh.rollout(m, [[0, 0]], step=0.1, steps=2, tau=lambda t, q, v: HOLES), lambda m: m.assemble(HOLES),
+    lambda m: sh.matrices(m, HOLES), lambda m: m.add_body("x", mass=1.0, inertia=np.ma.masked_greater(np.eye(3), 0.5)),
+])  # fmt: skip
+def test_masked_numbers_are_refused(call):
+    with pytest.raises(sh.SharnirError, match=r"a masked array with \d of \d numbers masked; fill|inertia must be numbers"):
+        call(sh.samples.chain(2))
+
+
+def test_a_masked_array_without_masked_numbers_is_one_of_numbers():
+    assert sh.Dynamics(sh.samples.chain(2)).forward(np.ma.array([0.1, 0.2])).shape == (2,)
+
+
+# --- forces -------------------------------------------------------------------------------------------------------------------
+def test_a_force_that_returns_a_number_and_pushes_nothing_is_refused():
+    m = sh.samples.pendulum()
+    m.add_force(lambda on: -2.0 * on.v("hinge"), name="damper")
+    with pytest.raises(
+        sh.ModelError, match=r"force 'damper' returns a number and pushes nothing: .* push with on.torque\(joint, …\)"
+    ):
+        sh.Dynamics(m)

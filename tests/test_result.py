@@ -160,7 +160,7 @@ def test_a_run_that_failed_before_its_first_row_is_saved_too(tmp_path):
 
 def test_tables_hold_every_digit(fed, tmp_path):
     fed.to_csv(tmp_path / "run.csv")
-    with open(tmp_path / "run.csv", newline="") as file:
+    with open(tmp_path / "run.csv", newline="", encoding="utf-8") as file:
         head, *rows = list(csv.reader(file))
     table = np.array(rows, dtype=float)
     assert head[0] == "t" and "q hinge" in head and "work of drives" in head

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import chain, repeat
+from signal import SIGINT, raise_signal
+
 import numpy as np
 import pytest
 
@@ -212,7 +215,7 @@ def shown(value):
     ({"step": DT}, "step and dt are two names"), ({"control": np.zeros(2), "tau": np.zeros(2)}, "tau and control are two names"),
     ({"duration": 1.0}, "duration and steps contradict each other: 1 s are 100 steps of 0.01 s, not 2"),
     ({"duration": 0.015, "steps": None}, "not a whole number of steps"), ({"duration": -1.0}, "forward"),
-    ({"steps": None}, "needs a duration"), ({"dt": None}, "step: expected"), ({"tau": np.zeros(3)}, "tau: expected"),
+    ({"steps": None}, "needs a duration"), ({"dt": None}, "give .* step=0.01"), ({"tau": np.zeros(3)}, "tau: expected"),
     ({"tau": three_forces}, "tau must return"), ({"rtol": 1e-6}, "rtol: an option of `simulate`.* its steps are fixed"),
     ({"output": 0.1}, "stores every `every`-th step"), ({"backend": "abacus"}, "unknown backend"),
 ], ids=shown)  # fmt: skip
@@ -239,3 +242,30 @@ def test_more_rows_than_memory_holds_are_refused_before_the_run():
     m = sh.samples.chain(2)
     with pytest.raises(sh.StateError, match=r"3 trajectories of 1000000000000 steps need .* GiB, of .*every="):
         sh.rollout(m, np.zeros((3, 2)), dt=1e-3, steps=10**12)
+
+
+# --- what ends early ----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_exception_in_a_controller_leaves_the_motions_until_then(threads):
+    def control(t, q, v):
+        if t > 0.5:
+            raise LookupError("no such table")
+        return -v
+
+    q, v = starts(m := hinged(), 100)
+    with pytest.raises(sh.SimulationError, match=r"LookupError: no such table.* `result`") as caught:
+        sh.rollout(m, q, v, duration=1.0, step=DT, tau=control, every=3, threads=threads)
+    r = caught.value.result
+    assert isinstance(caught.value.__cause__, LookupError) and r.status == "raised" and r.ok.all()
+    whole = sh.rollout(m, q, v, duration=1.0, step=DT, tau=lambda t, q, v: -v, every=3)
+    assert len(r.t) == 1 + 51 // 3 and (r.q == whole.q[:, : len(r.t)]).all() and (r.t == whole.t[: len(r.t)]).all()
+
+
+def test_ctrl_c_keeps_what_was_computed(monkeypatch):
+    """In a long rollout of one row it is heard at the next pause; all trajectories have the same rows then."""
+    heard = chain([False, False, True], repeat(False))
+    monkeypatch.setattr("sharnir.reporting.progress.ProgressBar.update", lambda *_: next(heard) and raise_signal(SIGINT))
+    q, v = starts(m := hinged(), 300)
+    r = sh.rollout(m, q, v, duration=1e4, step=1e-3, every=10)
+    assert r.status == "interrupted" and "interrupted" in repr(r) and 1 < len(r.t) < 1e5 and r.q.shape == (300, len(r.t), 1)
+    assert (r.q == sh.rollout(m, q, v, steps=10 * (len(r.t) - 1), step=1e-3, every=10).q).all()

@@ -155,6 +155,21 @@ def test_ctrl_c_keeps_what_was_computed(monkeypatch):
     assert "interrupted" in r.summary()
 
 
+@pytest.mark.parametrize(("options", "says"), [
+    ({"t0": 1e18}, r"duration: 1 s is lost in the rounding of the time: near t0 = 1e\+18 .* at least 1.3e\+02 s "),
+    ({"t0": 1.0, "duration": 1e-16}, "duration: 1e-16 s"), ({"t0": -1e14}, "output: 0.01 s"),
+    ({"t0": 1e10, "integrator": "rk4", "step": 1e-6}, "step: 1e-06 s"), ({"t0": 1e10, "max_step": 1e-6}, "max_step: 1e-06"),
+], ids=str)  # fmt: skip
+def test_spans_below_the_resolution_of_the_time_are_refused(options, says):
+    with pytest.raises(sh.StateError, match=f"{says}.*start at a smaller t0"):
+        sh.simulate(PENDULUM, **{"duration": 1.0} | options)
+
+
+def test_a_rollout_refuses_them_too():
+    with pytest.raises(sh.StateError, match=r"dt: 0\.01 s is lost"):
+        sh.rollout(PENDULUM, np.zeros((4, 1)), dt=0.01, steps=3, t0=1e18)
+
+
 # --- long runs --------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("integrator", ["midpoint", "rk4"])
 def test_a_million_steps_in_little_memory_and_time(integrator):

@@ -139,7 +139,7 @@ def fast_batch(runner: GraphRunner) -> Callable[..., np.ndarray | None]:
             if out is not None and np.may_share_memory(out, x):  # the last block may be computed twice
                 return None
             rows.append(x)
-        if n < lanes:
+        if n < lanes or n > runner.longest:
             return None
         if out is None:
             out = np.empty((n, *shape))

@@ -31,6 +31,8 @@ from .user_functions import UserFunctions
 
 LANES_FROM = 8
 """Batch size from which code for lanes is compiled, although code for one state may exist already."""
+BODIES_OF_A_CALL = 2**18
+"""States times bodies of one call, after which Ctrl-C is heard: about a tenth of a second."""
 
 
 def program_loop(program: Program, lanes: int, store: Cache) -> Loop:
@@ -113,7 +115,8 @@ class LoopRunner(Interface):
         x, y = self._all_inputs(n, inputs), dict(zip(self.outputs, outputs, strict=True))
         lanes = host_lanes() if n >= LANES_FROM and not self.program.loops_only else 1
         threads = 1 if self.program.loops_only else max(1, min(threads, n // lanes))
-        parts = 1 if threads == 1 else min(4 * threads, n // lanes)
+        most = max(lanes, BODIES_OF_A_CALL // max(self.structure.nb, 1))
+        parts = max(1 if threads == 1 else min(4 * threads, n // lanes), -(-n // most))
         edges = [n * k // parts // lanes * lanes for k in range(parts)] + [n]
         share(lambda part: self._part(x, y, part[0], part[1], lanes), list(pairwise(edges)), threads)
 

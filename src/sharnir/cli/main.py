@@ -3,12 +3,13 @@
 The module of a command is imported when it runs, so that help is fast; argparse, because other parsers take longer to import
 than most commands take to run.
 
-Exit codes: 0 success; 1 an error in the model, the file or the motion (one line on stderr); 2 an error on the command line;
-130 interrupted.
+Exit codes: 0 success; 1 an error in the model, the file, the motion or the output (one line on stderr); 2 an error on the
+command line; 130 interrupted.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from argparse import SUPPRESS, ArgumentParser, Namespace
@@ -19,6 +20,7 @@ from typing import Any, NoReturn
 from .. import __version__
 from ..errors import SharnirError, suggestion
 from .argument_types import at_least, not_zero, number, positive
+from .streams import readable
 from .usage import INTERRUPTED, UsageError
 
 
@@ -153,8 +155,6 @@ COMPARE_OPTIONS = ("states", "seed", "batch", "rounds", "budget", "cold", "graph
 
 
 def compare(options: Namespace) -> None:
-    import os
-
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")  # one thread for all; before numpy is imported
     from .compare import compare_file
@@ -182,22 +182,35 @@ def schema(options: Namespace) -> None:
 
 
 def main() -> None:
+    with readable() as (out, err):
+        code = _code()
+        out.flush()
+        if out.error is not None:
+            print(f"sharnir: cannot write the output: {out.error.strerror}", file=err)
+            code = code or 1
+        err.flush()
+    if code == INTERRUPTED and "sharnir.dialect.jit" in sys.modules and sys.modules["sharnir.dialect.jit"].is_compiling():
+        os._exit(code)  # the interpreter would wait for LLVM
+    sys.exit(code)
+
+
+def _code() -> int:
+    """Run the command; its exit code."""
     try:
         options = parse(sys.argv[1:])
         try:
             options.call(options)
         except UsageError as error:
             options.parser.error(str(error))
-        sys.exit(0)
-    except SharnirError as error:
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0
+    except (SharnirError, OSError) as error:
         print(f"sharnir: {error}", file=sys.stderr)
-        sys.exit(1)
+        return 1
     except KeyboardInterrupt:  # where there is no partial result; commands that have one catch it themselves
         print("sharnir: interrupted", file=sys.stderr)
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:  # `sharnir inspect … | head`
-        sys.stderr.close()
-        sys.exit(0)
+        return INTERRUPTED
+    return 0
 
 
 def parse(words: Sequence[str]) -> Namespace:

@@ -57,13 +57,14 @@ def run_file(
         nothing = [f"while {doing}; nothing was computed, nothing written"]
         print("sharnir: interrupted", *getattr(error, "__notes__", nothing), file=sys.stderr)
         sys.exit(INTERRUPTED)
+    interrupted = result.status == "interrupted"
+    if interrupted:
+        print(f"sharnir: {result.message}", file=sys.stderr, flush=True)
     _report(result, output if written else None, plot, quiet)
     if failure:
         print(f"sharnir: {failure}", file=sys.stderr)
-        sys.exit(1)
-    if result.status == "interrupted":
-        print(f"sharnir: {result.message}", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+    if failure or interrupted:
+        sys.exit(INTERRUPTED if interrupted else 1)
 
 
 def _check_options(options: Mapping[str, Any], output: Path | None, plot: Path | None) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from functools import cache as once
+from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -14,6 +17,11 @@ from llvmlite.binding.newpassmanagers import NewPassManager
 
 from .cache import Cache, digest
 from .source import translators
+
+COMPILING = "sharnir compiling"
+"""Name of the thread."""
+LONG_TEXT = 100_000
+"""Characters of assembly that take longer to compile than a reader notices, some 0.2 s."""
 
 CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
@@ -77,7 +85,8 @@ def compile_cached(depends_on: tuple[str, ...], make_text: Callable[[], str], st
     if compiled is None:
         code = store.load("llvm", key)
         if code is None:
-            code = object_code(make_text(), vectorize)
+            text = make_text()
+            code = in_background(partial(object_code, text, vectorize), len(text) > LONG_TEXT)
             store.save("llvm", key, code)
         compiled = _in_use[key, str(store.folder)] = Compiled(code)
     return compiled
@@ -85,6 +94,27 @@ def compile_cached(depends_on: tuple[str, ...], make_text: Callable[[], str], st
 
 _in_use: WeakValueDictionary[tuple[str, str], Compiled] = WeakValueDictionary()
 """Code loaded in this process."""
+
+
+def in_background(work: Callable[[], bytes], long: bool) -> bytes:
+    """work(), where it is long on a thread of its own: LLVM does not hear Ctrl-C, the waiting main thread does."""
+    if not long or threading.current_thread() is not threading.main_thread():
+        return work()
+    done: Future[bytes] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(work())
+        except BaseException as error:
+            done.set_exception(error)
+
+    threading.Thread(target=run, name=COMPILING).start()
+    return done.result()
+
+
+def is_compiling() -> bool:
+    """Whether LLVM is still at work on what nobody waits for any more: it cannot be stopped."""
+    return any(thread.name == COMPILING for thread in threading.enumerate())
 
 
 def object_code(text: str, vectorize: bool = False) -> bytes:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import MethodError, StateError
+from ..types import real_array
 from .methods import Integrator
 from .system import System
 from .trajectory import Event
@@ -48,7 +49,7 @@ class Request:
         events: Sequence[Event],
         looks: int,
     ) -> Request:
-        x = np.array(x0, dtype=float).ravel()
+        x = real_array(x0, "x0").ravel().copy()
         if x.size != system.n:
             raise StateError(f"the state has {system.n} numbers, got {x.size}")
         if not np.isfinite(x).all():
@@ -60,7 +61,7 @@ class Request:
         if method.adaptive:
             if step is not None:
                 raise MethodError(f"{method.name!r} chooses its own steps: give rtol and atol, not `step`")
-            tightest = float(atol) if isinstance(atol, (float, int)) else np.min(np.asarray(atol, dtype=float), initial=np.inf)
+            tightest = float(atol) if isinstance(atol, (float, int)) else np.min(real_array(atol, "atol"), initial=np.inf)
             if not rtol >= 0.0 or not tightest >= 0.0:
                 raise MethodError("rtol and atol must not be negative")
             if rtol < 1e-15 and not tightest > 0.0:
@@ -93,7 +94,7 @@ class Request:
 def _checked_times(times: ArrayLike | None, t0: float, t1: float) -> np.ndarray:
     if times is None:
         return np.zeros(0)
-    t = np.array(times, dtype=float).ravel()
+    t = real_array(times, "times").ravel().copy()
     sign = 1.0 if t1 >= t0 else -1.0
     if not t.size:
         raise StateError("`times` is empty; leave it out to get every step")

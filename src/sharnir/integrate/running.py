@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +16,20 @@ from .request import Request
 from .stepping import state as s
 from .stepping.state import NODES
 from .system import System
-from .trajectory import ACTIONS, Event, EventRecord, Keep, Progress, Rows, Statistics, Trajectory, joined
+from .trajectory import (
+    ACTIONS,
+    Event,
+    EventRecord,
+    Keep,
+    Progress,
+    Rows,
+    Statistics,
+    Trajectory,
+    event_label,
+    in_words,
+    joined,
+    outcome,
+)
 from .workspace import borrow, give_back
 
 STATUS = {
@@ -25,6 +38,7 @@ STATUS = {
     s.STEP_TOO_SMALL: "step_too_small",
     s.NOT_FINITE: "not_finite",
     s.NO_CONVERGENCE: "no_convergence",
+    s.UNDEFINED: "event_undefined",
 }
 ROWS = 4096
 """Rows the loop writes before Python collects them."""
@@ -34,6 +48,12 @@ FIRST = 16
 
 PIECE = 0.05
 """Seconds between two pauses: short enough to notice Ctrl-C, long enough to cost nothing."""
+
+
+def next_piece(steps: float, seconds: float) -> float:
+    """Steps until the next pause, by what the last ones took."""
+    steps = max(steps, 1.0)
+    return min(max(1.0, steps * PIECE / max(seconds, 1e-6)), 64.0 * steps)
 
 
 def run(
@@ -77,7 +97,7 @@ def run(
     else:
         trajectory = _Pieces(system, chosen, request, compiled, store).run(progress, max_steps, keep)
     if strict and not (trajectory.ok or trajectory.status in ("interrupted", "max_steps")):
-        raise IntegrationError(trajectory.message, trajectory)
+        raise IntegrationError(trajectory.message, trajectory) from trajectory.cause
     return trajectory
 
 
@@ -125,11 +145,9 @@ class _Pieces:
         self.output.every[0], self.output.next[0], self.output.count[0] = request.every, 0.0, 0.0
 
     def run(self, progress: Progress | None, max_steps: int | None, keep: Keep | None = None) -> Trajectory:
-        status = "interrupted"
-        with suppress(KeyboardInterrupt):
-            status = self._run(progress, np.inf if max_steps is None else max_steps, keep)
+        status, cause = outcome(partial(self._run, progress, np.inf if max_steps is None else max_steps, keep))
         self._collect()
-        found = self._trajectory(status)
+        found = self._trajectory(status, cause)
         give_back(self.system, self.workspace, self._key)
         return found
 
@@ -151,9 +169,7 @@ class _Pieces:
                 progress(float(clock[s.T]))
             if keep is not None:  # after the actions of events: they say which parameters the rows belong to
                 keep(self.rows)
-            spent = max(time.perf_counter() - begun, 1e-6)
-            done = max(tally[s.STEPS] - before, 1.0)
-            rule[s.PIECE] = min(max(1.0, done * PIECE / spent), 64.0 * done)
+            rule[s.PIECE] = next_piece(tally[s.STEPS] - before, time.perf_counter() - begun)
 
     def _collect(self) -> list[EventRecord]:
         """Move rows and events out of their buffers; returns the new events."""
@@ -181,7 +197,7 @@ class _Pieces:
                     self.state.x[:] = new
         self.state.clock[s.H] = np.nan
 
-    def _trajectory(self, status: str) -> Trajectory:
+    def _trajectory(self, status: str, cause: Exception | None) -> Trajectory:
         tally, clock = self.state.tally.tolist(), self.state.clock.tolist()
         t, x = joined(self.rows, self.system.n)
         counts = [int(tally[k]) for k in (s.STEPS, s.REJECTED, s.EVALUATIONS, s.JACOBIANS, s.FACTORIZATIONS)]
@@ -190,7 +206,7 @@ class _Pieces:
             t,
             x,
             status,
-            _message(status, self.method, clock[s.T], int(tally[s.BAD])),
+            self._message(status, clock[s.T], int(tally[s.BAD]), cause),
             self.method.name,
             self.found_events,
             Statistics(*counts, *steps),
@@ -198,11 +214,14 @@ class _Pieces:
             self.state.x.copy(),
             self.state.total.copy(),
             self.state.peak.copy(),
+            cause,
         )
 
-
-def _message(status: str, method: Integrator, t: float, bad: int) -> str:
-    return _MESSAGES[status].format(name=method.name, t=t, bad=bad)
+    def _message(self, status: str, t: float, bad: int, cause: Exception | None) -> str:
+        text = _MESSAGES[status]
+        return text.format(
+            name=self.method.name, t=t, bad=bad, event=event_label(self.request.events, bad), error=in_words(cause)
+        )
 
 
 _MESSAGES = {
@@ -214,4 +233,6 @@ _MESSAGES = {
     "the tolerance is too tight, or the problem is stiff (try 'radau')",
     "not_finite": "number {bad} of the state or of its derivative is not finite just after t = {t:g}",
     "no_convergence": "the iteration of {name!r} does not converge at t = {t:g}: take a smaller step",
+    "event_undefined": "the function of {event} is not a number (nan) from t = {t:.9g} on, so that its zeros cannot be found",
+    "raised": "at t = {t:.9g} {error}",
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..errors import StateError
+from ..errors import SharnirError, StateError
 
 Rows = tuple[np.ndarray, np.ndarray]
 """Times (m,) and states (m, n)."""
@@ -70,7 +70,8 @@ class Statistics:
 @dataclass(frozen=True)
 class Trajectory:
     """t (m,) and x (m, n): the requested rows. `status` is "done", "stopped" (by an event), "interrupted", "max_steps",
-    or the reason why it could not go on: "step_too_small", "not_finite", "no_convergence"; `message` says it in words.
+    or the reason why it could not go on: "step_too_small", "not_finite", "no_convergence", "event_undefined", "raised";
+    `message` says it in words, `cause` is the exception where one was raised.
     `final_t`, `final_x`: where it ended, whether or not that is a row."""
 
     t: np.ndarray
@@ -84,6 +85,7 @@ class Trajectory:
     final_x: np.ndarray
     report_total: np.ndarray = field(default_factory=lambda: np.zeros(0))
     report_peak: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    cause: Exception | None = None
 
     @property
     def ok(self) -> bool:
@@ -96,3 +98,23 @@ def joined(pieces: Sequence[Rows], n: int) -> Rows:
         return pieces[0]
     t = np.concatenate([np.zeros(0), *(piece[0] for piece in pieces)])
     return t, np.concatenate([np.zeros((0, n)), *(piece[1] for piece in pieces)])
+
+
+def outcome(go: Callable[[], str]) -> tuple[str, Exception | None]:
+    """The status of a run and the exception that ended it: neither Ctrl-C nor an error in a caller's function loses what was
+    computed until then."""
+    try:
+        return go(), None
+    except KeyboardInterrupt:
+        return "interrupted", None
+    except Exception as error:
+        return "raised", error
+
+
+def in_words(cause: Exception | None) -> str:
+    """Ours say it themselves; of others the type says as much as the text."""
+    return str(cause) if isinstance(cause, SharnirError) else f"{type(cause).__name__}: {cause}"
+
+
+def event_label(events: Sequence[Event], k: int) -> str:
+    return f"event {(events[k].name if k < len(events) else '') or k + 1!r}"

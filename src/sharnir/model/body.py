@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ModelError
-from ..types import FloatArray, Vector
+from ..types import FloatArray, Vector, real_array
 from .frozen import fast_constructor
 from .pose import three_floats, vector3
 from .shapes import Shape
@@ -114,7 +114,7 @@ def _moments(inertia: ArrayLike, label: str) -> tuple[float, ...]:
 
 def _moments_of_matrix(inertia: ArrayLike, label: str) -> tuple[float, ...]:
     try:
-        a = np.asarray(inertia, dtype=float)
+        a = real_array(inertia, "inertia")
     except (TypeError, ValueError):
         raise ModelError(f"{label}: inertia must be numbers, got {inertia!r}") from None
     if not np.isfinite(a).all():

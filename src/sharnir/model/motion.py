@@ -75,6 +75,7 @@ class Motion:
         """What was read: ("t", 0), ("q", 3), ("v", 0), ("r", 5), ("G", 9), ("velocity", 12) …, flat indices."""
         self.wrenches: dict[tuple[int, int], Number] = {}
         self.torques: dict[int, Number] = {}
+        self.pushed = False
         self.power: Number = 0.0
         """Of everything pushed so far."""
         self.ground_power: Number = 0.0
@@ -149,7 +150,7 @@ class Motion:
 
     def push_in_body(self, body: str, force: Vector = ORIGIN, at: Vector = ORIGIN, moment: Vector = ORIGIN) -> None:
         """The same with force and moment in the body's own axes."""
-        row = self._body(body)
+        self.pushed, row = True, self._body(body)
         force, at = vector3(force, "force"), vector3(at, "point")
         moment = add(vector3(moment, "moment"), cross(at, force))
         _, u, w = self._motion(row)
@@ -163,7 +164,7 @@ class Motion:
 
     def torque(self, joint: str, values: Any) -> None:
         """Joint forces, one per speed: along shifting axes forces, about turning ones moments."""
-        placed = self._joint(joint)
+        self.pushed, placed = True, self._joint(joint)
         values = tuple(values) if isinstance(values, (tuple, list)) else (values,)
         speeds, ratio = self._speeds(placed)
         if len(values) != len(speeds):

@@ -9,23 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import StateError
-from ..types import FloatArray, State
+from ..types import FloatArray, State, real_array
 from .model import Model
-
-
-def real_array(x: ArrayLike, what: str) -> FloatArray:
-    """C-contiguous floats, of any shape."""
-    try:
-        a = np.asarray(x)
-        if a.dtype.kind == "c":
-            raise StateError(f"{what}: expected real numbers, got complex ones")
-        if a.dtype.kind not in "fiubO":
-            raise ValueError
-        return np.asarray(a, dtype=float, order="C")
-    except (TypeError, ValueError) as error:
-        if isinstance(error, StateError):
-            raise
-        raise StateError(f"{what}: expected numbers, got {x!r}") from None
 
 
 def check_array(x: ArrayLike, what: str, n: int) -> FloatArray:
@@ -69,7 +54,7 @@ def check_wrenches(model: Model, wrenches: State) -> FloatArray:
         for body, wrench in wrenches.items():
             out[model.body_index(body)] = check_array(wrench, f"wrench on body {body!r}", 6)
     else:
-        out = np.asarray(wrenches, dtype=float)
+        out = real_array(wrenches, "wrenches")
         if out.shape != (N, 6):
             raise StateError(f"wrenches: expected ({N}, 6), got {out.shape}")
     bad = np.flatnonzero(~np.isfinite(out).all(axis=1))

@@ -34,7 +34,7 @@ class Batch:
         decay: np.ndarray,
     ) -> None:
         self.nq, self.nv, self.count = q.shape[1], v.shape[1], len(q)
-        compiled = d.formulation.requested != "python"
+        self.compiled = compiled = d.formulation.requested != "python"
         fill = -len(q) % host_lanes() if compiled else 0
         q, v, decay = (_filled(x, fill) for x in (q, v, decay))
         self.n = n = len(q)
@@ -58,9 +58,14 @@ class Batch:
 
     def run(self, until: int) -> None:
         """So many steps, counted from the start."""
-        self.lanes.count[1] = until
+        count = self.lanes.count
+        before, count[1] = count.copy(), until
         self._drive()
-        self.motion.system.raise_failure()
+        try:
+            self.motion.system.raise_failure()
+        except BaseException:
+            count[:] = before  # what was stored after the exception is no motion
+            raise
 
     def push(self, tau: np.ndarray) -> None:
         """Joint forces from now on."""
@@ -69,9 +74,14 @@ class Batch:
     def state(self) -> tuple[np.ndarray, np.ndarray]:
         return self._split(self.lanes.x)
 
-    def rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """(count, T, nq), (count, T, nv): the start and the steps that were stored."""
-        q, v = self._split(np.concatenate([self.start[None], self.lanes.rows]))
+    @property
+    def stored(self) -> int:
+        """Rows, the start included."""
+        return 1 + int(self.lanes.count[2])
+
+    def rows(self, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """(count, n, nq), (count, n, nv): the start and the steps that were stored."""
+        q, v = self._split(np.concatenate([self.start[None], self.lanes.rows[: n - 1]]))
         return q.transpose(1, 0, 2), v.transpose(1, 0, 2)
 
     def failed(self) -> np.ndarray:

@@ -25,23 +25,23 @@ class Changes:
         direction = DIRECTIONS[event.direction]
         if not callable(event.action):
             return Root(direction, event.action, name=event.name)
-        return Root(direction, "change", self._change(event.name, event.action), event.name)
+        return Root(direction, "change", self._change(event.label, event.action), event.name)
 
-    def _change(self, name: str, action: Callable[[EventState], object]) -> Callable[[float, np.ndarray], np.ndarray]:
+    def _change(self, label: str, action: Callable[[EventState], object]) -> Callable[[float, np.ndarray], np.ndarray]:
         def change(t: float, x: np.ndarray) -> np.ndarray:
             m = self.m
             q, v, work = (part.copy() for part in m.split(x))
             speeds = m.d.velocities(q, v, t) if m.momenta else v
             names = list(m.structure.parameters)
             state = EventState(t, q, speeds, dict(zip(names, m.parameters.tolist(), strict=True)))
-            action(state)
+            _call(action, state, label)
             added = sorted(set(state.parameters) - set(names))
             if added:
-                raise StateError(f"event {name!r}: {no_such('parameter', added[0], names)}")
+                raise StateError(f"{label}: {no_such('parameter', added[0], names)}")
             try:
                 q, v, _ = check_state(m.d.model, state.q, state.v, t)
             except StateError as error:
-                raise StateError(f"event {name!r}: its action left a bad state at t = {t:g}: {error}") from None
+                raise StateError(f"{label}: its action left a bad state at t = {t:g}: {error}") from None
             m.parameters[:] = [float(state.parameters[key]) for key in names]
             self._history.append((self._sign * t, m.parameters.copy()))
             return m.consistent(t, np.concatenate([q, m.d.momenta(q, v, t) if m.momenta else v, work]))
@@ -54,3 +54,15 @@ class Changes:
             return np.zeros((0, 0))
         starts = np.array([start for start, _ in self._history])
         return np.array([values for _, values in self._history])[np.searchsorted(starts, self._sign * t, side="right") - 1]
+
+
+def _call(action: Callable[[EventState], object], state: EventState, label: str) -> None:
+    try:
+        returned = action(state)
+    except Exception as error:
+        raise StateError(f"the action of {label} raised {type(error).__name__}: {error}") from error
+    if returned is not None and returned is not state:
+        raise StateError(
+            f"the action of {label} returned {returned!r}, which means nothing: it changes q, v and parameters of the state "
+            "it is given; to end the run add an event of action 'stop'"
+        )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,8 @@ from ..equations.stabilisation import DECAYING, Stabilisation, with_decay
 from ..equations.stabilisation import chosen as chosen_stabilisation
 from ..errors import MethodError, ModelError, StateError
 from ..model.model import Model
-from ..model.states import check_tau, real_array
+from ..model.states import check_tau
+from ..types import real_array
 
 Control = Callable[[float, np.ndarray, np.ndarray], ArrayLike]
 """(t, q (B, nq), v (B, nv)) -> joint forces (B, nv) or (nv,)."""
@@ -26,6 +27,9 @@ Tau = ArrayLike | Mapping[str, ArrayLike]
 
 ROUNDING = 1e-9
 """Durations this close to a whole number of steps, relative, are a whole number of steps."""
+
+TICKS = 16
+"""Distances between neighbouring floating-point times that a step must have at least."""
 
 SIMULATE_ONLY = {
     "rtol": "its steps are fixed: give `step`",
@@ -78,6 +82,17 @@ def check_duration(duration: object) -> float:
     return value
 
 
+def check_resolution(t0: float, **spans: Any) -> None:
+    """Spans of time that would be lost in the rounding of t0."""
+    apart = float(np.spacing(abs(t0)))
+    for name, span in spans.items():
+        if isinstance(span, (int, float, np.number)) and 0.0 < abs(float(span)) < TICKS * apart:
+            raise StateError(
+                f"{name}: {span:g} s is lost in the rounding of the time: near t0 = {t0:g} two times are at least {apart:.2g} s "
+                "apart; start at a smaller t0"
+            )
+
+
 def refuse_others(others: Mapping[str, object]) -> None:
     """Options that `rollout` does not have."""
     for name in others:
@@ -114,10 +129,13 @@ def fixed_steps(
     duration: float | None, step: float | None, dt: float | None, steps: int | None, every: int, t0: float
 ) -> FixedSteps:
     name, given = either("step", step, "dt", dt)
+    if given is None:
+        raise MethodError("a rollout has fixed steps: give the length of one in seconds, step=0.01 for example")
     h = number(given, name, "the length of a step in seconds")
     t0, every = number(t0, "t0"), whole(every, "every", 1)
     if not 0.0 < h < np.inf or not np.isfinite(t0):
         raise StateError(f"{name} must be positive and t0 finite; got {name} = {h}, t0 = {t0}")
+    check_resolution(t0, **{name: h})
     if duration is None:
         if steps is None:
             raise MethodError("a rollout needs a duration, in seconds or as a number of `steps`")

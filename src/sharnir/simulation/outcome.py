@@ -60,9 +60,14 @@ def violated_constraint(m: MotionSystem, r: Result) -> str:
     return f"{row} could not be met from t = {since:.6g} on, at the end it is violated by {row.amount(g.max(), 0)}"
 
 
+def root_cause(error: Exception | None) -> BaseException | None:
+    """The user's own exception, where ours only says whose function raised it."""
+    return error and (error.__cause__ or error)
+
+
 def failure(m: MotionSystem, y: Trajectory) -> str:
     """Time, joint and cause of a failure."""
-    if y.status in ("interrupted", "max_steps"):
+    if y.status in ("interrupted", "max_steps", "event_undefined", "raised"):
         return y.message
     model = m.d.model
     names = [f"the rate of {n!r}" for n in model.q_names] + [f"the acceleration of {n!r}" for n in model.v_names]

@@ -16,12 +16,15 @@ from ..dialect.jit import host_lanes
 from ..dynamics import Dynamics
 from ..equations.assembly import assemble_start
 from ..equations.normalization import normalized_start
-from ..errors import MethodError, StateError
+from ..errors import MethodError, SimulationError, StateError
+from ..integrate.running import FIRST, next_piece
+from ..integrate.trajectory import in_words, outcome
 from ..machine import beyond_memory
 from ..model.model import Model
 from ..model.motion import Motion
-from ..model.states import check_quaternions, real_array
+from ..model.states import check_quaternions
 from ..reporting.progress import ProgressBar
+from ..types import real_array
 from .batch import ENTRIES, Batch
 from .by_name import ByName
 from .options import (
@@ -46,7 +49,8 @@ CHUNK = 16
 class Rollout(ByName):
     """t (T,), q (B, T, nq), v (B, T, nv), and by name `coordinate` and `speed`.
 
-    A trajectory that failed stays at its last state; `failed` (B,) is when, inf: never.
+    A trajectory that failed stays at its last state; `failed` (B,) is when, inf: never. `status` is "done", "interrupted" (by
+    Ctrl-C) or "raised" (an exception in the Python function that gives the forces): then `t` ends early.
     """
 
     model: Model
@@ -55,17 +59,18 @@ class Rollout(ByName):
     v: np.ndarray
     failed: np.ndarray
     wall: float
+    status: str = "done"
+    message: str = ""
 
     @property
     def ok(self) -> np.ndarray:
-        """(B,): which trajectories reached the end."""
+        """(B,): which trajectories did not fail."""
         return ~np.isfinite(self.failed)
 
     def __repr__(self) -> str:
         bad = int((~self.ok).sum())
-        return (
-            f"Rollout({self.model.name!r}, {len(self.q)} trajectories of {len(self.t)} times{f', {bad} failed' if bad else ''})"
-        )
+        notes = (f", {bad} failed" if bad else "") + (f", {self.message}" if self.message else "")
+        return f"Rollout({self.model.name!r}, {len(self.q)} trajectories of {len(self.t)} times{notes})"
 
 
 def rollout(
@@ -103,7 +108,9 @@ def rollout(
     threads         of the processor
     t0, method, backend, stabilisation, decay, progress   as of `simulate`
 
-    A trajectory that fails does not stop the others. Where the model has closed loops, the states are assembled first.
+    A trajectory that fails does not stop the others. Where the model has closed loops, the states are assembled first. Ctrl-C
+    ends it early: the result has `status` "interrupted". An exception in a function `tau` comes out as the cause of a
+    SimulationError, whose `result` has all rows until then.
     """
     refuse_others(others)
     if integrator not in ENTRIES:
@@ -142,34 +149,50 @@ def rollout(
     ]
     begun = time.perf_counter()
     with ProgressBar(progress, f"{len(q)} × {model.name}", grid.t0 + grid.duration, grid.t0, "t = {:.3g} s") as bar:
-        if callable(forces):
-            _controlled(batches, grid, forces, name, model.nv, threads, bar)
-        else:
-            share(partial(Batch.run, until=grid.count), batches, threads)
+        law = partial(_push, batches, forces, name, model.nv) if callable(forces) else None
+        status, cause = outcome(partial(_run, batches, grid, law, threads, bar))
     wall = time.perf_counter() - begun
-    rows = [batch.rows() for batch in batches]
+    rows = min(batch.stored for batch in batches)
+    t = grid.times[:rows]
+    q, v = (np.concatenate(x) for x in zip(*(batch.rows(rows) for batch in batches), strict=True))
     failed = np.concatenate([batch.failed() for batch in batches])
-    return Rollout(model, grid.times, np.concatenate([x for x, _ in rows]), np.concatenate([y for _, y in rows]), failed, wall)
+    message = ""
+    if status != "done":
+        failed[failed > t[-1]] = np.inf
+        message = f"interrupted after t = {t[-1]:.9g}" if cause is None else f"after t = {t[-1]:.9g}: {in_words(cause)}"
+    result = Rollout(model, t, q, v, failed, wall, status, message)
+    if cause is not None:
+        text = f"{model.name!r}: {message}. The motions up to there are in the error's `result`"
+        raise SimulationError(text, result, float(t[-1])) from cause
+    return result
 
 
-def _controlled(
-    batches: Sequence[Batch], grid: FixedSteps, control: Control, name: str, nv: int, threads: int, bar: ProgressBar
-) -> None:
-    """A Python function before every step, of the states of all trajectories."""
-    n = sum(batch.count for batch in batches)
-    for k in range(grid.count):
-        t = grid.t0 + grid.step * k
-        states = [batch.state() for batch in batches]
-        q, v = (np.concatenate([x[i] for x in states]) for i in range(2))
-        tau = real_array(control(t, q, v), name)
-        if tau.shape not in ((n, nv), (nv,)):
-            raise StateError(f"{name} must return ({n}, {nv}) joint forces, got {tau.shape}")
-        tau, at = np.broadcast_to(tau, (n, nv)), 0
-        for batch in batches:
-            batch.push(tau[at : at + batch.count])
-            at += batch.count
-        share(partial(Batch.run, until=k + 1), batches, threads)
+def _run(batches: Sequence[Batch], grid: FixedSteps, law: Callable[[float], None] | None, threads: int, bar: ProgressBar) -> str:
+    """All batches from pause to pause, where Ctrl-C is heard; with a law of forces, step by step."""
+    done, piece = 0, FIRST if batches[0].compiled else 1.0
+    while done < grid.count:
+        t = grid.t0 + grid.step * done
+        if law is not None:
+            law(t)
+            piece = 1.0
+        begun, until = time.perf_counter(), min(done + int(piece), grid.count)
+        share(partial(Batch.run, until=until), batches, threads)
+        piece, done = next_piece(until - done, time.perf_counter() - begun), until
         bar.update(t)
+    return "done"
+
+
+def _push(batches: Sequence[Batch], control: Control, name: str, nv: int, t: float) -> None:
+    """Forces by a Python function of the states of all trajectories."""
+    n = sum(batch.count for batch in batches)
+    q, v = (np.concatenate(x) for x in zip(*(batch.state() for batch in batches), strict=True))
+    tau = real_array(control(t, q, v), name)
+    if tau.shape not in ((n, nv), (nv,)):
+        raise StateError(f"{name} must return ({n}, {nv}) joint forces, got {tau.shape}")
+    tau, at = np.broadcast_to(tau, (n, nv)), 0
+    for batch in batches:
+        batch.push(tau[at : at + batch.count])
+        at += batch.count
 
 
 def _check_compiled(d: Dynamics) -> None:

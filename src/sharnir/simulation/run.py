@@ -23,8 +23,19 @@ from .changes import Changes
 from .checks import check_events, check_step, output_times, tolerances
 from .events import limit_events
 from .motion_system import Setup
-from .options import Tau, check_duration, check_model, check_stabilisation, choice, constant_forces, number, stabilisations, whole
-from .outcome import failure, make_result, violated_constraint
+from .options import (
+    Tau,
+    check_duration,
+    check_model,
+    check_resolution,
+    check_stabilisation,
+    choice,
+    constant_forces,
+    number,
+    stabilisations,
+    whole,
+)
+from .outcome import failure, make_result, root_cause, violated_constraint
 from .recording import HELD, Recording
 from .result import Result
 from .storage import PathLike, check_result_file
@@ -87,6 +98,7 @@ def simulate(
     step = None if step is None else number(step, "step")
     every, own_events = whole(every, "every"), check_events(events)
     q, v, t0 = check_state(model, q0, v0, t0)
+    check_resolution(t0, duration=duration, step=step, max_step=max_step, output=output)
     forces = constant_forces(model, tau)
     d = Dynamics(model, method, backend)
     how = check_stabilisation(d, stabilisation, decay)
@@ -140,5 +152,6 @@ def simulate(
             result.status, result.message = "constraints_violated", violated
         recording.finish(result)
     if result.status not in ("done", "stopped", "interrupted") and on_failure == "raise":
-        raise SimulationError(f"{model.name!r}: {result.message}. The motion up to there {HELD}", result, trajectory.final_t)
+        text = f"{model.name!r}: {result.message}. The motion up to there {HELD}"
+        raise SimulationError(text, result, trajectory.final_t) from root_cause(trajectory.cause)
     return result

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from ..errors import TraceError
+from ..errors import SharnirError, TraceError
 from . import functions
 from .graph import Graph, Number, Symbol
 from .operations import OPERATIONS
@@ -93,7 +93,17 @@ def call_traced(function: Callable[..., Any], args: Sequence[Any], what: str) ->
     except Exception as error:
         frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(_PACKAGE)]
         where = f" at {frames[-1].filename}:{frames[-1].lineno}: {frames[-1].line}" if frames else ""
-        raise TraceError(f"{what} cannot be traced{where}\n  {type(error).__name__}: {error}") from error
+        raise TraceError(f"{what} cannot be traced{where}\n  {type(error).__name__}: {error}{_hint(error)}") from error
+
+
+def _hint(error: Exception) -> str:
+    """Of whatever took a symbol for a number, an array, or one of its own kind."""
+    if isinstance(error, SharnirError) or not any(word in str(error) for word in ("Symbol", "dtype('O')", "ufunc")):
+        return ""
+    return (
+        "\n  It was given a symbol, which stands for one number not known yet: compute with + - * / **, the functions of sharnir "
+        "(sharnir.sin, sharnir.select, …), or NumPy's of the same names"
+    )
 
 
 def check_numbers(values: Iterable[Any], graph: Graph, what: str) -> tuple[Number, ...]:

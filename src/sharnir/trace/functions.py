@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from functools import partial
+from math import pi
 from typing import Any
 
 from ..errors import TraceError
@@ -19,6 +21,8 @@ def apply(name: str, *args: Number) -> Number:
     if name in _OPERATORS:
         return _OPERATORS[name](*args)
     symbol = next((x for x in args if isinstance(x, Symbol)), None)
+    if symbol is not None and len(args) > 1 and any(getattr(x, "ndim", 0) for x in args):
+        return _elementwise(partial(apply, name), args)
     if symbol is None:
         if any(getattr(x, "ndim", 0) for x in args):
             import numpy as np  # loaded by whoever made the array; formulas alone do without
@@ -128,18 +132,55 @@ _UFUNCS: dict[str, Callable[..., Any]] = {
 }
 
 
+_UFUNCS |= {
+    "positive": operator.pos,
+    "hypot": lambda x, y: sqrt(x * x + y * y),
+    "deg2rad": lambda x: x * (pi / 180.0),
+    "radians": lambda x: x * (pi / 180.0),
+    "rad2deg": lambda x: x * (180.0 / pi),
+    "degrees": lambda x: x * (180.0 / pi),
+    "reciprocal": lambda x: 1.0 / x,
+    "conjugate": operator.pos,
+}
+_REFUSED = ("rint", "log1p", "expm1", "log2", "log10", "exp2", "cbrt", "arcsinh", "arccosh", "arctanh", "sign", "fmod", "fabs")
+
+
+def _method(name: str) -> Callable[..., Any]:
+    return lambda *inputs: apply_ufunc(name, inputs)
+
+
+for _name in (*_UFUNCS, *_REFUSED):  # np.sin of an array of symbols calls the method `sin` of each
+    setattr(Symbol, _name, _method(_name))
+
+
 def apply_ufunc(name: str, inputs: Sequence[Any]) -> Any:
     """What `np.<name>(…)` means when one of its arguments is a symbol."""
     if name not in _UFUNCS:
         raise TraceError(f"numpy.{name} cannot be traced; those that can are {', '.join(sorted(_UFUNCS))}")
     inputs = tuple(x.item() if getattr(x, "ndim", None) == 0 else x for x in inputs)
     if any(getattr(x, "ndim", 0) for x in inputs):
-        import numpy as np  # loaded already, see above
-
-        shapes = np.broadcast_shapes(*(np.shape(x) if hasattr(x, "ndim") else () for x in inputs))
-        out = np.empty(shapes, dtype=object)
-        spread = [np.broadcast_to(x, shapes) if hasattr(x, "ndim") else x for x in inputs]
-        for k in np.ndindex(*shapes):
-            out[k] = _UFUNCS[name](*(x[k] if hasattr(x, "ndim") else x for x in spread))
-        return out
+        return _elementwise(_UFUNCS[name], inputs)
     return _UFUNCS[name](*inputs)
+
+
+def apply_numpy(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """What other functions of NumPy mean where an argument is a symbol; most work on it as on any object."""
+    if function.__name__ == "where" and len(args) == 3:
+        return select(*args)
+    if function.__name__ == "clip" and len(args) == 3 and not kwargs:
+        x, low, high = args
+        return apply_ufunc("minimum", (apply_ufunc("maximum", (x, low)), high))
+    import numpy as np
+
+    return np.empty(0).__array_function__(function, (), args, kwargs)
+
+
+def _elementwise(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
+    import numpy as np  # loaded already, see above
+
+    shape = np.broadcast_shapes(*(np.shape(x) if hasattr(x, "ndim") else () for x in inputs))
+    out = np.empty(shape, dtype=object)
+    spread = [np.broadcast_to(x, shape) if hasattr(x, "ndim") else x for x in inputs]
+    for k in np.ndindex(*shape):
+        out[k] = function(*(x[k] if hasattr(x, "ndim") else x for x in spread))
+    return out

@@ -7,9 +7,11 @@ that turns out to be constant is a float again.
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, TypeAlias
 
 from ..errors import TraceError
+from .one_number import UNKNOWN, OneNumber
 from .operations import OPERATIONS
 
 Number: TypeAlias = Any
@@ -73,10 +75,14 @@ class Graph:
 
 
 def _is_number(x: object) -> bool:
-    return isinstance(x, (int, float)) or (hasattr(x, "__float__") and hasattr(x, "dtype") and getattr(x, "ndim", 1) == 0)
+    return isinstance(x, (int, float, Real)) or (hasattr(x, "__float__") and hasattr(x, "dtype") and getattr(x, "ndim", 1) == 0)
 
 
-class Symbol:
+def _is_operand(x: object) -> bool:
+    return isinstance(x, Symbol) or _is_number(x)
+
+
+class Symbol(OneNumber):
     """A number whose value is not known while tracing: one node of a graph."""
 
     __slots__ = ("graph", "index")
@@ -200,6 +206,8 @@ class Symbol:
     def __pow__(self, exponent: Number) -> Number:
         if isinstance(exponent, Symbol):
             return self.graph.record("pow", self, exponent)
+        if not _is_number(exponent):
+            return NotImplemented
         if float(exponent).is_integer() and abs(exponent) <= 16:
             n = int(exponent)
             power = _integer_power(self, abs(n))
@@ -209,6 +217,8 @@ class Symbol:
         return self.graph.record("pow", self, float(exponent))
 
     def __rpow__(self, base: Number) -> Number:
+        if not _is_number(base):
+            return NotImplemented
         return self.graph.record("pow", float(base), self)
 
     def __abs__(self) -> Number:
@@ -216,35 +226,38 @@ class Symbol:
 
     # --- comparison: a symbol that `select` understands --------------------------------------------------------------
     def __lt__(self, other: Number) -> Number:
-        return self.graph.record("less", self, other)
+        return self.graph.record("less", self, other) if _is_operand(other) else NotImplemented
 
     def __le__(self, other: Number) -> Number:
-        return self.graph.record("less_equal", self, other)
+        return self.graph.record("less_equal", self, other) if _is_operand(other) else NotImplemented
 
     def __gt__(self, other: Number) -> Number:
-        return self.graph.record("less", other, self)
+        return self.graph.record("less", other, self) if _is_operand(other) else NotImplemented
 
     def __ge__(self, other: Number) -> Number:
-        return self.graph.record("less_equal", other, self)
+        return self.graph.record("less_equal", other, self) if _is_operand(other) else NotImplemented
 
-    # --- what cannot be traced ---------------------------------------------------------------------------------------
-    def __bool__(self) -> bool:
+    def __eq__(self, other: object) -> bool:
+        if self is other or not _is_operand(other):
+            return self is other
         raise TraceError(
-            "a branch depends on a value that is not known while tracing: write select(condition, a, b) instead of if"
+            f"whether two numbers are equal {UNKNOWN}: compare with < or >, sharnir.select(abs(a - b) < small, x, y)"
         )
 
-    def __float__(self) -> float:
-        raise TraceError("a function of `math` was called on a symbol: use the one of sharnir (sharnir.sin, sharnir.cos, …)")
+    __hash__ = object.__hash__
 
-    __int__ = __index__ = __float__
-
-    # --- numpy: np.sin(symbol), np.float64(2) * symbol ------------------------------------------------------------------
+    # --- numpy: np.sin(symbol), np.float64(2) * symbol, np.where(condition, a, b) --------------------------------------
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         from .functions import apply_ufunc
 
         if method != "__call__" or kwargs:
-            return NotImplemented
+            raise TraceError(f"numpy.{ufunc.__name__} can be traced as a plain function only, without {method} and options")
         return apply_ufunc(ufunc.__name__, inputs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        from .functions import apply_numpy
+
+        return apply_numpy(function, args, kwargs)
 
 
 def _integer_power(x: Number, n: int) -> Number:

@@ -19,6 +19,8 @@ from ..runner import Interface
 from ..traced import TracedProgram, trace_program
 from .emit import emit
 
+OPERATIONS_OF_A_CALL = 2**28
+
 _pools: dict[int, ThreadPoolExecutor] = {}
 if hasattr(os, "register_at_fork"):  # a forked process has none of its parent's threads
     os.register_at_fork(after_in_child=_pools.clear)
@@ -43,6 +45,8 @@ def share(work: Callable[[Any], Any], parts: Sequence[Any], threads: int) -> Non
     try:
         take()
     finally:
+        for _ in rest:  # after an exception, or Ctrl-C, no thread begins another part
+            pass
         for helper in helpers:
             helper.result()
 
@@ -64,6 +68,11 @@ class GraphRunner:
         if lanes not in self._codes:
             self._codes[lanes] = compile_text(emit(self.traced, lanes), self._store)
         return self._codes[lanes]
+
+    @cached_property
+    def longest(self) -> int:
+        """States of one call, after which Ctrl-C is heard: about a tenth of a second."""
+        return max(1024, OPERATIONS_OF_A_CALL // max(len(self.traced.graph.nodes), 1))
 
     @cached_property
     def _lanes(self) -> Compiled:
@@ -106,7 +115,7 @@ class GraphRunner:
                 self._part(inputs, outputs, 0, n, n, 1)()
             return
         threads = max(1, min(threads, n // (16 * lanes)))
-        parts = 1 if threads == 1 else min(8 * threads, n // (8 * lanes))
+        parts = max(1 if threads == 1 else min(8 * threads, n // (8 * lanes)), -(-n // self.longest))
         edges = [round(n * k / parts / lanes) * lanes for k in range(parts)] + [n]
         share(Native.__call__, [self._part(inputs, outputs, a, b, n, lanes) for a, b in pairwise(edges)], threads)
 

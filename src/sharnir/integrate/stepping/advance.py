@@ -23,6 +23,7 @@ from .state import (
     STEPS,
     T_END,
     T_OLD,
+    UNDEFINED,
     WRITTEN,
     T,
 )
@@ -49,7 +50,9 @@ def advance(start, step, prepare, dense, problem, run, events, output, memory):
         if status != GOING:
             return status
         if has(problem, EVENTS):
-            begin_events(problem, run, events)
+            status = begin_events(problem, run, events)
+            if status != GOING:
+                return status
         clock[STARTED] = 1.0
     enough = tally[STEPS] + run.rule[PIECE]
     while True:
@@ -90,8 +93,19 @@ def deliver(dense, problem, run, events, output):
                 return status
         elif run.clock[SCANNED] == run.clock[T]:
             return write_rows(dense, problem, run, output, run.clock[T])
-        else:
-            scan(dense, problem, run, events)
+        elif scan(dense, problem, run, events) != GOING:
+            return end_undefined(dense, problem, run, events, output)
+
+
+def end_undefined(dense, problem, run, events, output):
+    """The run ends where the functions of all events were numbers last."""
+    t = run.clock[SCANNED]
+    if write_rows(dense, problem, run, output, t) != GOING:
+        return PAUSED
+    state_at(dense, problem, run, t, events.y)
+    copy(events.y, run.x)
+    run.clock[T] = t
+    return UNDEFINED
 
 
 def apply_event(dense, problem, run, events, output, k):

@@ -3,13 +3,14 @@
 Every accepted step is scanned in a few parts; a function that has changed its sign over a part has a root there.
 Two roots of one function within one part are missed: scan more parts, or limit the step.
 A function that is zero where a run starts, or that has just fired, waits until its sign is known again.
+A function that is not a number ends the run where it was one last: what crosses zero from there on nobody knows.
 """
 
 from typing import NamedTuple
 
 from ...dialect.arrays import Array
 from .problem import EVENTS, copy, perform, project
-from .state import EPS, SCANNED, T_OLD, T
+from .state import BAD, EPS, GOING, SCANNED, T_OLD, UNDEFINED, T
 
 RECORD, STOP, CHANGE = range(3)
 SHORT = 1e-3  # length of the part after which a waiting function has its sign, relative to the usual one
@@ -44,16 +45,28 @@ def event_values(problem, t, x):
     perform(problem, EVENTS)
 
 
+def undefined(problem, run):
+    """Whether a value in problem.G is not a number; if so, tally[BAD] is the first."""
+    for k in range(problem.G.shape[0]):
+        if problem.G[k] != problem.G[k]:
+            run.tally[BAD] = k
+            return True
+    return False
+
+
 def begin_events(problem, run, events):
     event_values(problem, run.clock[T], run.x)
+    if undefined(problem, run):
+        return UNDEFINED
     for k in range(events.last.shape[0]):
         events.pending[k] = 0.0
         if events.last[k] != 0.0:  # it has not just fired
             events.last[k] = problem.G[k]
+    return GOING
 
 
 def scan(dense, problem, run, events):
-    """The next part of the step: its roots go to events.root."""
+    """The next part of the step: its roots go to events.root. UNDEFINED where a function is no number from there on."""
     clock = run.clock
     part_length = (clock[T] - clock[T_OLD]) / events.looks[0]
     left = clock[SCANNED]
@@ -65,15 +78,36 @@ def scan(dense, problem, run, events):
         right = clock[T]
     state_at(dense, problem, run, right, events.y)
     event_values(problem, right, events.y)
+    if undefined(problem, run):
+        right = last_defined(dense, problem, run, events, left, right)
+        if together(run, left, right):
+            return UNDEFINED
+        state_at(dense, problem, run, right, events.y)
+        event_values(problem, right, events.y)
     copy(problem.G, events.now)
     for k in range(events.last.shape[0]):
         before, now = events.last[k], events.now[k]
         if before * now <= 0.0 and before != 0.0 and events.direction[k] * before <= 0.0:
             events.root[k] = locate(dense, problem, run, events, k, left, right)
+            if undefined(problem, run):  # at a time between
+                return UNDEFINED
             events.pending[k] = 1.0
-        if now == now:
-            events.last[k] = now
+        events.last[k] = now
     clock[SCANNED] = right
+    return GOING
+
+
+def last_defined(dense, problem, run, events, left, right):
+    """The last time, to rounding, at which all functions are numbers; they are at `left`, and are not at `right`."""
+    for _ in range(64):
+        middle = 0.5 * (left + right)
+        state_at(dense, problem, run, middle, events.y)
+        event_values(problem, middle, events.y)
+        if undefined(problem, run):
+            right = middle
+        else:
+            left = middle
+    return left
 
 
 def locate(dense, problem, run, events, k, left, right):

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from ...dialect.arrays import Array
 
-GOING, DONE, PAUSED, EVENT_STOP, EVENT_CHANGE, STEP_TOO_SMALL, NOT_FINITE, NO_CONVERGENCE = range(8)
+GOING, DONE, PAUSED, EVENT_STOP, EVENT_CHANGE, STEP_TOO_SMALL, NOT_FINITE, NO_CONVERGENCE, UNDEFINED = range(9)
 
 # clock: times and steps
 T, T_OLD, H, T_START, T_END, SCANNED, STARTED, ERROR_OLD = range(8)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ...errors import ModelError
 from ...kernels.algebra import cross, mtv, neg
 from ...kernels.joint_stage import BALL, GIVEN, ball_motion, free_motion
 from ...trace import Expression, Graph, Number, Symbol, call_traced, check_numbers, chooses, needed, tangent
@@ -71,6 +72,11 @@ class TracedForce:
         pushes = check_numbers([*on.wrenches.values(), *on.torques.values()], graph, "a force")
         given = (0.0 if stored is None else stored, on.power, on.ground_power)
         energy, power, ground = check_numbers(given, graph, "energy and power of a force")
+        if stored is not None and not on.pushed:
+            raise ModelError(
+                f"force {name!r} returns a number and pushes nothing: what it returns is the energy it stores; push with "
+                "on.torque(joint, …) or on.push(body, force)"
+            )
         excess = power + tangent((energy,), list(_flow(on, energy)))[0]
         self.outputs = (*pushes, energy, power, ground, excess)
         wanted = set(needed(graph, self.outputs))

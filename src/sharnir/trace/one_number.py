@@ -1,0 +1,50 @@
+"""What cannot be done with one number whose value is not known, said in words: branches, rounding, conversions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import TraceError
+
+UNKNOWN = "is not known while tracing"
+
+
+class OneNumber:
+    """Refuses what a symbol cannot do, and says what to write instead."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        raise TraceError(
+            f"a branch depends on a value that {UNKNOWN} (if, and, or, not, min, max, or NumPy's maximum, clip or where of an "
+            "array): write select(condition, a, b) instead of if, and sharnir.minimum and sharnir.maximum"
+        )
+
+    def __float__(self) -> float:
+        raise TraceError(
+            f"the value of a symbol {UNKNOWN}, so that neither float(), nor a function of `math`, nor an array of floats can "
+            "take it: use the one of sharnir (sharnir.sin, sharnir.cos, …) or of NumPy, and arrays of dtype object"
+        )
+
+    __complex__ = __float__
+
+    def __int__(self) -> int:
+        raise TraceError(f"the value of a symbol {UNKNOWN}: it can be neither rounded nor an index or a count")
+
+    __index__ = __trunc__ = __floor__ = __ceil__ = __int__
+
+    def __round__(self, digits: int | None = None) -> int:
+        return int(self)
+
+    def __mod__(self, other: object) -> Any:
+        raise TraceError("// and % jump, and are not traced: use sharnir.sin and sharnir.cos for what repeats, select for pieces")
+
+    __rmod__ = __floordiv__ = __rfloordiv__ = __divmod__ = __rdivmod__ = __mod__
+
+    def __and__(self, other: object) -> Any:
+        raise TraceError("conditions are not combined by &, | and ~: write select(one, select(other, a, b), b)")
+
+    __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __and__
+
+    def __invert__(self) -> Any:
+        return self & self
