@@ -24,6 +24,8 @@ OUTPUTS = {"Result", "Rollout", "Comparison", "Matrices", "Motion", "ImportRepor
 COSTLY = {"n", "planets", "steps", "states", "batch", "rounds", "duration", "graph_limit", "threads", "rng", "budget", "dof"}
 """Parameters whose large values are a long computation the caller asked for; absurd ones must still be refused."""
 LONG, ABSURD = 20.0, 1e12
+ALWAYS = {"compare": {"methods", "backends", "states", "batch", "rounds"}, "rollout": {"duration", "step", "backend"}, "simulate": {"backend"}}
+"""Options that are given in every call, so that it does not take long."""
 METHODS = {"Model": sh.Model, "Dynamics": sh.Dynamics, "Result": sh.Result, "Comparison": sh.Comparison, "Rotation": sh.Rotation}
 METHODS |= {"Motion": sh.Motion, "SimulationSettings": sh.SimulationSettings}
 SETTERS = ("gravity", "base_motion", "numbering", "name")
@@ -157,7 +159,8 @@ class Case:
         positional: list[Any] = []
         for k, p in enumerate(parameters):
             optional = p.default is not p.empty
-            if k not in spoilt and optional and (self.rng.random() < 0.7 or valid_of(self.name, p.name) is None):
+            left_out = optional and p.name not in ALWAYS.get(self.name, ()) and self.rng.random() < 0.7
+            if k not in spoilt and (left_out or (optional and valid_of(self.name, p.name) is None)):
                 continue
             value = self._hostile(p.name) if k in spoilt else self.context.valid(self.name, p.name)
             self.call.arguments[p.name] = value

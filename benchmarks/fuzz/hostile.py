@@ -32,6 +32,7 @@ def _read_only() -> np.ndarray:
 
 
 NUMBERS: list[Any] = [
+    10**5000, 
     0, -1, 1, 2, 7, 0.0, -0.0, 0.5, -1.0, 1e-320, 1e-30, 1e30, 1e308, -1e308, math.nan, math.inf, -math.inf, 10**400, -(10**400),
     2**31, 2**63, 2**64, True, False, 1j, decimal.Decimal("NaN"), decimal.Decimal("1e999"), fractions.Fraction(1, 3),
     fractions.Fraction(10**400, 3), np.float16(1.0), np.float32("nan"), np.int8(-1), np.uint64(2**64 - 1), np.bool_(True),

@@ -123,7 +123,7 @@ VALID: dict[str, Callable[[Context], Any]] = {
     "Model.add_joint.joint": _new(sh.Revolute("x")), "Model.add_joint.child": _words("bob", "cart"), "row": lambda c: comparison().rows[0],
     "Model.add_force.force": lambda c: sh.Wrench(c.body(), (1.0, 0.0, 0.0)), "parts": _new({"a": sh.Revolute("x"), "b": sh.Prismatic("y")}),
     "Model.add_constraint.constraint": lambda c: sh.Distance(c.body(), "ground"), "shape": _new(sh.Box((0.1, 0.2, 0.3))),
-    "ratios": lambda c: {c.joint(): 1.0}, "method": _words("composite", "separate"), "backend": _new("python"), "backends": _new("python"),
+    "ratios": lambda c: {c.joint(): 1.0}, "method": _words("composite", "separate"), "backend": _new("python"), "rollout.backend": _new("auto"), "backends": _new("python"),
     "methods": _new("composite"), "states": _new(1), "batch": _new(2), "rounds": _new(1), "numbering": _words("depth-first", "leaves-last"),
     # functions and formulas
     "when": _new(sh.SignalFormula("t - 0.01")), "function": _new(sh.SignalFormula("velocity.bar.x")), "text": _words("t", "sin(t)"),

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import StateError
 from ..reporting.formats import plural
-from ..types import FloatArray, State
+from ..types import FloatArray, State, real_array
 from .joints import Joint
 from .placed_joint import PlacedJoint, by_type
 
@@ -45,13 +45,10 @@ def filled(values: State, default: FloatArray, where: Callable[[str], slice], wh
     if values is None:
         return default
     if not isinstance(values, Mapping):
-        return np.asarray(values, dtype=float)
+        return real_array(values, what)
     for joint, value in values.items():
         part = default[where(joint)]
-        try:
-            given = np.atleast_1d(np.asarray(value, dtype=float))
-        except (TypeError, ValueError):
-            raise StateError(f"{what} of joint {joint!r}: expected numbers, got {value!r}") from None
+        given = np.atleast_1d(real_array(value, f"{what} of joint {joint!r}"))
         if given.shape != part.shape:
             raise StateError(f"{what} of joint {joint!r}: expected {plural(part.size, 'number')}, got {given.size}")
         part[:] = given

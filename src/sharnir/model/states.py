@@ -8,24 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import StateError
-from ..types import FloatArray, State
+from ..errors import NOT_A_NUMBER, ModelError, StateError, brief
+from ..types import FloatArray, State, real_array
 from .model import Model
 
 
-def real_array(x: ArrayLike, what: str) -> FloatArray:
-    """C-contiguous floats, of any shape."""
-    try:
-        a = np.asarray(x)
-        if a.dtype.kind == "c":
-            raise StateError(f"{what}: expected real numbers, got complex ones")
-        if a.dtype.kind not in "fiubO":
-            raise ValueError
-        return np.asarray(a, dtype=float, order="C")
-    except (TypeError, ValueError) as error:
-        if isinstance(error, StateError):
-            raise
-        raise StateError(f"{what}: expected numbers, got {x!r}") from None
+def check_model(model: object, caller: str) -> Model:
+    if not isinstance(model, Model):
+        raise ModelError(f"{caller} needs a sharnir.Model, got {brief(model)}")
+    return model
 
 
 def check_array(x: ArrayLike, what: str, n: int) -> FloatArray:
@@ -45,8 +36,8 @@ def check_state(model: Model, q: State, v: State, t: float) -> tuple[FloatArray,
     check_quaternions(model, positions)
     try:
         t = float(t)
-    except (TypeError, ValueError):
-        raise StateError(f"t: expected a number, got {t!r}") from None
+    except NOT_A_NUMBER:
+        raise StateError(f"t: expected a number, got {brief(t)}") from None
     if not math.isfinite(t):
         raise StateError(f"t: expected a finite time, got {t}")
     return positions, speeds, t
@@ -67,9 +58,9 @@ def check_wrenches(model: Model, wrenches: State) -> FloatArray:
         return out
     if isinstance(wrenches, Mapping):
         for body, wrench in wrenches.items():
-            out[model.body_index(body)] = check_array(wrench, f"wrench on body {body!r}", 6)
+            out[model.body_index(body)] = check_array(wrench, f"wrench on body {brief(body)}", 6)
     else:
-        out = np.asarray(wrenches, dtype=float)
+        out = real_array(wrenches, "wrenches")
         if out.shape != (N, 6):
             raise StateError(f"wrenches: expected ({N}, 6), got {out.shape}")
     bad = np.flatnonzero(~np.isfinite(out).all(axis=1))

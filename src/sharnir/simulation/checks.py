@@ -11,7 +11,7 @@ from ..errors import MethodError, StateError
 from ..integrate.methods import Integrator
 from ..machine import beyond_memory
 from ..model.events import Event
-from ..model.states import real_array
+from ..types import real_array
 from .motion_system import MotionSystem
 from .options import ROUNDING, number
 

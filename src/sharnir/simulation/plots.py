@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import StateError, choices
+from ..errors import StateError, brief, choices
+from ..model.references import is_name_in
 from ..reporting.pictures import check_picture_suffix, new_figure, save_picture
 from .storage import check_writable
 
@@ -94,7 +95,7 @@ def _lines(axis: Axes, t: np.ndarray, parts: dict[str, np.ndarray], label: str) 
 def _check(r: Result, joints: Sequence[str]) -> None:
     have = [j.name for j in r.model.joints if j.nv]
     for joint in joints:
-        if joint not in have:
-            raise StateError(f"no joint {joint!r} with freedoms to plot; {choices(joint, have, 'joints with freedoms')}")
+        if not is_name_in(have, joint):
+            raise StateError(f"no joint {brief(joint)} with freedoms to plot; {choices(joint, have, 'joints with freedoms')}")
     if not len(r):
         raise StateError("nothing to plot: the result has no times")

@@ -16,19 +16,20 @@ from ..dialect.jit import host_lanes
 from ..dynamics import Dynamics
 from ..equations.assembly import assemble_start
 from ..equations.normalization import normalized_start
-from ..errors import MethodError, StateError
+from ..errors import MethodError, StateError, brief
 from ..machine import beyond_memory
 from ..model.model import Model
 from ..model.motion import Motion
-from ..model.states import check_quaternions, real_array
+from ..model.references import is_name_in
+from ..model.states import check_model, check_quaternions
 from ..reporting.progress import ProgressBar
+from ..types import real_array
 from .batch import ENTRIES, Batch
 from .by_name import ByName
 from .options import (
     Control,
     FixedSteps,
     Tau,
-    check_model,
     check_stabilisation,
     either,
     fixed_steps,
@@ -106,8 +107,8 @@ def rollout(
     A trajectory that fails does not stop the others. Where the model has closed loops, the states are assembled first.
     """
     refuse_others(others)
-    if integrator not in ENTRIES:
-        raise MethodError(f"rollout steps with 'rk4' or 'euler', not with {integrator!r}")
+    if not is_name_in(ENTRIES, integrator):
+        raise MethodError(f"rollout steps with 'rk4' or 'euler', not with {brief(integrator)}")
     model = check_model(model, "rollout")
     grid = fixed_steps(duration, step, dt, steps, every, t0)
     forces: Tau | Control | None

@@ -17,13 +17,14 @@ from ..integrate.compiled import make_ready
 from ..integrate.methods import integrator as integrator_named
 from ..model.events import Event
 from ..model.model import Model
-from ..model.states import check_state
+from ..model.states import check_model, check_state
 from ..reporting.progress import ProgressBar
+from ..types import truth
 from .changes import Changes
 from .checks import check_events, check_step, output_times, tolerances
 from .events import limit_events
 from .motion_system import Setup
-from .options import Tau, check_duration, check_model, check_stabilisation, choice, constant_forces, number, stabilisations, whole
+from .options import Tau, check_duration, check_stabilisation, choice, constant_forces, number, stabilisations, whole
 from .outcome import failure, make_result, violated_constraint
 from .result import Result
 from .storage import PathLike, check_writable, write
@@ -82,6 +83,7 @@ def simulate(
     choice(on_failure, "on_failure", ("raise", "return"))
     rtol, max_step = number(rtol, "rtol"), number(max_step, "max_step")
     step = None if step is None else number(step, "step")
+    balance = truth(balance, "balance")
     every, own_events = whole(every, "every"), check_events(events)
     q, v, t0 = check_state(model, q0, v0, t0)
     forces = constant_forces(model, tau)

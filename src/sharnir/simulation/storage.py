@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import SharnirError, StateError
 from ..model.model import Model
-from ..reporting.whole_file import target_of, whole_file
+from ..reporting.whole_file import file_path, target_of, whole_file
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -33,9 +33,8 @@ STATUS_BEFORE = {"lost": "constraints_violated"}
 
 def check_writable(path: PathLike, size: int = 0) -> Path:
     """Refuse, before a run, a path that cannot be written: folder, permission, room for `size` bytes."""
-    path = Path(path)
+    target_of(path := file_path(path))
     folder = path.absolute().parent
-    target_of(path)
     if not folder.is_dir():
         raise StateError(f"cannot write {path}: there is no folder {folder}; make it first")
     target = path if path.exists() else folder
@@ -49,7 +48,7 @@ def check_writable(path: PathLike, size: int = 0) -> Path:
 
 def write(r: Result, path: PathLike) -> None:
     """By its suffix: .csv a table, anything else NetCDF."""
-    if Path(path).suffix.lower() == ".csv":
+    if file_path(path).suffix.lower() == ".csv":
         to_csv(r, path)
     else:
         save(r, path)
@@ -145,7 +144,7 @@ def _read_netcdf(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 def load(path: PathLike, model: Model | None = None) -> Result:
     from .result import Cost, EventRecord, Result
 
-    path = Path(path)
+    path = file_path(path)
     if not path.is_file():
         raise StateError(f"no file {path}")
     try:

@@ -9,7 +9,8 @@ import numpy as np
 
 from ..errors import StateError
 from ..model.model import Model
-from ..model.states import check_array, real_array
+from ..model.states import check_array
+from ..types import real_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import StateError
 from ..model.structure import Structure
+from ..types import real_array
 from .evaluator import Evaluator
 from .solver import Actions
 
@@ -19,8 +21,17 @@ def force_actions(evaluator: Evaluator, q: Any, v: Any, t: Any, parameters: Any)
     rows, n, single = evaluator.arguments.states(q=q, v=v, t=t)
     motion = motion_of(evaluator, rows, n)
     if parameters is not None:
-        motion["parameter"] = np.atleast_2d(parameters).T
+        motion["parameter"] = _parameters(evaluator, parameters, n)
     return {name: _by_name(s, action, n, single) for name, action in s.forces.actions(motion).items()}
+
+
+def _parameters(evaluator: Evaluator, given: Any, n: int) -> np.ndarray:
+    """Of all states, or of each: a row for each parameter."""
+    size = len(evaluator.model.parameters)
+    found = real_array(given, "parameters")
+    if found.shape not in ((size,), (n, size)):
+        raise StateError(f"parameters: expected ({size},) or ({n}, {size}), got {found.shape}")
+    return np.atleast_2d(found).T
 
 
 def motion_of(evaluator: Evaluator, rows: dict[str, np.ndarray], n: int) -> dict[str, Any]:

@@ -17,10 +17,11 @@ from ..backends.compiled_programs import BODIES, CompiledPrograms
 from ..choice.calibration import current
 from ..choice.choose import Choice, choose_method
 from ..equations.constrained import ConstrainedEquations
-from ..errors import MethodError, known, unknown
+from ..errors import MethodError, brief, known, unknown
 from ..forms import separate
 from ..forms.matrices import Matrices
 from ..model.model import Model
+from ..model.references import is_name_in
 from ..programs.methods import METHODS, Method
 
 BACKENDS = ("auto", "llvm", "loops", "python")
@@ -33,13 +34,13 @@ class Formulation:
 
     def __init__(self, model: Model, method: str = "auto", backend: str = "auto") -> None:
         if not isinstance(model, Model):
-            raise MethodError(f"Dynamics needs a sharnir.Model, got {model!r}")
-        if method != "auto" and method not in METHODS:
-            raise MethodError(unknown(f"method {method!r}", method, ["auto", *METHODS], "methods"))
-        if backend == "numba":
+            raise MethodError(f"Dynamics needs a sharnir.Model, got {brief(model)}")
+        if not is_name_in(("auto", *METHODS), method):
+            raise MethodError(unknown(f"method {brief(method)}", method, ["auto", *METHODS], "methods"))
+        if is_name_in(("numba",), backend):
             backend = warn_renamed()
-        if backend not in BACKENDS:
-            raise MethodError(unknown(f"backend {backend!r}", backend, BACKENDS, "backends"))
+        if not is_name_in(BACKENDS, backend):
+            raise MethodError(unknown(f"backend {brief(backend)}", backend, BACKENDS, "backends"))
         self.model = model
         self.structure = model.structure
         self.requested = backend
