@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
@@ -82,7 +83,7 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
 def run(seed: int) -> tuple[str, str]:
     """One case: how it ended, and what was called."""
     rng = np.random.default_rng((seed, 1))
-    name = targets()[int(rng.integers(len(targets())))]
+    name = max(targets(), key=lambda target: crc32(f"{seed} {target}".encode()))  # a new call changes few of the old cases
     with tempfile.TemporaryDirectory(prefix="sharnir-fuzz-") as folder, contextlib.chdir(folder):
         case = Case(name, rng, Path(folder))
         try:

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 
-from . import calls, physics, readers
+Case = Callable[[int], tuple[str, str]]
 
-KINDS: dict[str, Callable[[int], tuple[str, str]]] = {
-    "calls": calls.run,
-    "urdf": readers.urdf,
-    "mjcf": readers.mjcf,
-    "native": readers.native,
-    "results": readers.results,
-    "physics": physics.run,
+KINDS = {
+    "calls": "benchmarks.fuzz.calls:run",
+    "urdf": "benchmarks.fuzz.readers:urdf",
+    "mjcf": "benchmarks.fuzz.readers:mjcf",
+    "native": "benchmarks.fuzz.readers:native",
+    "results": "benchmarks.fuzz.readers:results",
+    "physics": "benchmarks.fuzz.physics:run",
 }
+
+
+def case(kind: str) -> Case:
+    """The function of a kind, or any other given as `module:function`."""
+    module, _, name = KINDS.get(kind, kind).partition(":")
+    found: Case = getattr(import_module(module), name)
+    return found

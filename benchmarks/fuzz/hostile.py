@@ -49,7 +49,7 @@ ARRAYS: list[Any] = [
     [1j, 0, 0], [object()], range(3), {1.0, 2.0}, frozenset(), np.zeros(0), np.zeros((0, 3)), np.zeros((3, 0)), np.zeros((2, 1)),
     np.zeros((2, 2, 2)), np.zeros(1000), np.ones(3), np.ones((3, 3)), np.array(["a", "b"]), np.array([None]), np.array([1j]),
     np.array([10**400], dtype=object), np.array([True]), np.zeros(3, dtype="f2"), np.zeros(3, dtype=">f8"), np.arange(6.0)[::2],
-    np.zeros(2, dtype=[("a", float)]), np.array(["2026-01-01"], dtype="M8[D]"), np.full(3, np.nan), np.eye(4), np.asmatrix(np.eye(3)),
+    np.zeros(2, dtype=[("a", float)]), np.array(["2026-01-01"], dtype="M8[D]"), np.full(3, np.nan), np.eye(4), np.ma.masked_array([1.0, 2.0, 3.0], [True, False, False]),
     np.zeros((10**6, 0)), np.array("text"), [np.zeros(3)] * 3, _circular(), _read_only(), memoryview(b"abc"),
 ]  # fmt: skip
 MAPPINGS: list[Any] = [

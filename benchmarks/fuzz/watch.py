@@ -17,10 +17,10 @@ from typing import Any
 
 from ..harness import ROOT
 
-PER_WORKER = 400
-"""Cases of one process: what one leaves behind is not with the others for long."""
+PER_WORKER, SLOW = 400, {"physics": 25, "results": 100}
+"""Cases of one process: what one leaves behind is not with the others for long. Of slow kinds fewer, so that all have their turn."""
 STARTING = 60.0
-"""Seconds for a process to be there; its first case imports and compiles what all of them use."""
+"""Seconds for a process to be there, until its first case."""
 LOOK = 0.05
 
 
@@ -64,7 +64,7 @@ class Worker:
             found: dict[str, Any] = json.loads(line)
             self.seed = found["seed"]
             if "end" not in found:
-                self._begun = max(monotonic(), self._begun if self.seed == self.seeds.start else 0.0)
+                self._begun = monotonic()
                 self._size = resident(self._child.pid)
             else:
                 yield Report(self.kind, self.seed, found["end"], found.get("fault", ""), found.get("trace", ""))
@@ -126,7 +126,8 @@ class Seeds:
             kind = list(self._next)[self._turn % len(self._next)]
             self._turn += 1
             first = self._next[kind]
-            last = first + PER_WORKER if self._last is None else min(first + PER_WORKER, self._last)
+            last = first + SLOW.get(kind, PER_WORKER)
+            last = last if self._last is None else min(last, self._last)
             if first < last:
                 self._next[kind] = last
                 return kind, range(first, last)

@@ -13,6 +13,7 @@ from ..errors import FormatError, MethodError, brief, known
 from ..model.model import Model
 from ..model.references import is_name_in
 from ..reporting.whole_file import file_path, whole_file
+from ..simulation.storage import check_writable
 from .row import Row
 
 if TYPE_CHECKING:
@@ -148,6 +149,7 @@ class Comparison:
         return {"format": FORMAT, **{name: getattr(self, name) for name in names}, "rows": [r.as_dict() for r in self.rows]}
 
     def to_json(self, path: str | PathLike[str]) -> Path:
+        check_writable(path)
         text = json.dumps(self.as_dict(), indent=1, ensure_ascii=False, allow_nan=False)
         with whole_file(path) as part:
             part.write_text(text + "\n", encoding="utf-8")

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import qr
 
-from ..errors import AssemblyError
 from ..model.mobility import Mobility
 from ..model.model import Model
 from ..model.states import check_state
@@ -37,9 +36,6 @@ def _dependent(table: ConstraintTable, J: np.ndarray) -> tuple[int, list[str]]:
     """The rank of J, and a sentence for every row that depends on others."""
     if not J.size:
         return 0, []
-    if not np.isfinite(J).all():
-        row = table.rows[int(np.argmin(np.isfinite(J).all(axis=1)))]
-        raise AssemblyError(f"no mobility at this position: {row} has no finite derivatives here; give a position nearby")
     length = np.linalg.norm(J, axis=1)
     unit = J / np.where(length > 0.0, length, 1.0)[:, None]
     _, R, order = qr(unit.T, mode="economic", pivoting=True)

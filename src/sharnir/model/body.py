@@ -106,7 +106,7 @@ def _moments(inertia: ArrayLike, label: str) -> tuple[float, ...]:
         values = tuple(map(float, rows))
     except TypeError:  # not a sequence of numbers; perhaps of rows
         return _moments_of_matrix(inertia, label)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise ModelError(f"{label}: inertia must be numbers, got {brief(inertia)}") from None
     if not all(map(math.isfinite, values)):
         raise ModelError(f"{label}: inertia must be finite, got {brief(inertia)}")

@@ -39,7 +39,7 @@ class Event(Element):
 
     @property
     def label(self) -> str:
-        return f"event {self.name!r}" if self.name else "event"
+        return f"event {self.name!r}" if isinstance(self.name, str) and self.name else "event"
 
 
 @dataclass

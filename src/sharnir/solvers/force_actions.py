@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ def motion_of(evaluator: Evaluator, rows: dict[str, np.ndarray], n: int) -> dict
     """What forces and constraints read, a row for each number and a column for each of n states."""
     state = {key: np.broadcast_to(rows[key], (n, rows[key].shape[-1])) for key in ("q", "v", "t")}
     found = evaluator.outputs("motion", q=state["q"], v=state["v"], t=state["t"][:, 0])
-    return {key: x.T for key, x in state.items()} | {name: x.reshape(n, -1).T for name, x in found.items()}
+    return {key: x.T for key, x in state.items()} | {name: x.reshape(n, prod(x.shape[1:])).T for name, x in found.items()}
 
 
 def _by_name(

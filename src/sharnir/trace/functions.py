@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..errors import SharnirError, TraceError, brief
+from ..errors import NOT_A_NUMBER, SharnirError, TraceError, brief
 from .graph import Number, Symbol
 from .operations import OPERATIONS
 
@@ -69,7 +69,7 @@ def _function(name: str, doc: str) -> Callable[..., Any]:
             raise TraceError(f"{function.__name__} has {arity} argument{'s' * (arity > 1)}, got {len(args)}")
         try:
             return apply(name, *args)
-        except (TypeError, ValueError, RecursionError) as error:
+        except (*NOT_A_NUMBER, RecursionError) as error:
             if isinstance(error, SharnirError):
                 raise
             raise TraceError(f"{function.__name__}: expected numbers, arrays or symbols, got {brief(args)}") from error
@@ -99,7 +99,7 @@ select = _function("select", "select(condition, a, b): a where the condition hol
 def _less(a: Number, b: Number, what: str) -> Number:
     try:
         return a < b
-    except (TypeError, ValueError) as error:
+    except (*NOT_A_NUMBER, ArithmeticError) as error:  # also that of decimal
         if isinstance(error, SharnirError):
             raise
         raise TraceError(f"{what}: expected two numbers, arrays or symbols, got {brief((a, b))}") from error
