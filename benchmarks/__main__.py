@@ -1,4 +1,4 @@
-"""All measurements: `python -m benchmarks [robots] [chains] [compile] [first] [limit] [simulate] [iftomm] …`, or `python -m benchmarks fuzz`."""
+"""All measurements: `python -m benchmarks [robots] [chains] [compile] [first] [limit] [simulate] …`; and `… fuzz`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hostile arguments: every public call answers or refuses them with an error of ours that has words; the fuzzer finds what does not."""
+"""Hostile arguments: every public call answers them, or refuses them with an error of ours that has words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks.fuzz import calls
-from benchmarks.fuzz.valid import small_model, valid_of
+from benchmarks.fuzz.valid import model_with_slider, small_model, valid_of
 from benchmarks.fuzz.watch import Seeds, watch
 from benchmarks.fuzz.worker import attempt
 
@@ -74,7 +74,8 @@ FOUND = [
     (lambda: refused("a", 1.0, None, [HUGE] * 3), "inertia"),
     (lambda: refused("a", shape=sh.Rod((0, 0, 0), (1e200, 0, 0)), mass=1.0), "is too large"),
     (lambda: M().add_parameter("a", HUGE), "parameter 'a': expected a number"),
-    (lambda: M().couple("hinge", "ball", HUGE), "coupling of 'hinge' to 'ball'"),
+    (lambda: model_with_slider().couple("hinge", "slide", HUGE),
+    "coupling of 'hinge' to 'slide': ratio and offset must be numbers"),
     (lambda: M().coordinates({"hinge": HUGE}), "q of joint 'hinge': expected numbers"),
     (lambda: M().coordinates([HUGE]), "q: expected numbers"),
     (lambda: sh.Model(gravity=(0, 0, HUGE)), "gravity: expected three numbers"),
@@ -148,7 +149,14 @@ GIVEN = {
     "part": lambda name: sh.Compound({name: sh.Revolute()}),
     "coordinate": lambda name: sh.CustomJoint(1, sh.PoseFormula(("q", 0, 0), variables=("q", "t")), names=(name,)),
 }
-UNWRITABLE = {"a\0b": "control", "a\nb": "control", "\x85": "control", "\ud800": "surrogate", "\u2028": "separator", "n" * 500: "at most"}
+UNWRITABLE = {
+    "a\0b": "control",
+    "a\nb": "control",
+    "\x85": "control",
+    "\ud800": "surrogate",
+    "\u2028": "separator",
+    "n" * 500: "at most",
+}
 
 
 @pytest.mark.parametrize("name", UNWRITABLE, ids=range(len(UNWRITABLE)))

@@ -19,6 +19,8 @@ SEEDS = [*SEED_FILES, SHIPPED.read_text(encoding="utf-8")]
 ROUNDS, PER_ROUND = 20, 50
 SLOWEST = 10.0
 """Seconds for one file, on a busy machine."""
+
+
 @pytest.mark.parametrize("round_", range(ROUNDS))
 def test_mutations_are_read_or_refused(round_: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     refused = 0

@@ -40,6 +40,8 @@ def joints() -> sh.Model:
 
 
 SEEDS = [GOOD, EXAMPLE, sh.dumps(joints()), sh.dumps(forces()), sh.dumps(sh.samples.four_bar())]
+
+
 @pytest.mark.parametrize("round_", range(ROUNDS))
 def test_mutations_are_read_or_refused(round_):
     refused = 0

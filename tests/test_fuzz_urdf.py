@@ -19,6 +19,7 @@ SEEDS = range(14)
 SLOW = 5.0
 """Seconds; a file of this size takes milliseconds."""
 
+
 def tried(path: Path, data: bytes | str) -> str:
     """Load what is written; how it ended."""
     path.write_bytes(data if isinstance(data, bytes) else data.encode())

@@ -1,1 +1,1 @@
-"""The fuzzer: `python -m benchmarks fuzz`. Hostile arguments, damaged files, random mechanisms; every case follows from its seed."""
+"""The fuzzer: `python -m benchmarks fuzz`. Hostile arguments, damaged files, random mechanisms, each from a seed."""

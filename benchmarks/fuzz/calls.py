@@ -25,7 +25,11 @@ OUTPUTS = {"Result", "Rollout", "Comparison", "Matrices", "Motion", "ImportRepor
 COSTLY = {"n", "planets", "steps", "states", "batch", "rounds", "duration", "graph_limit", "threads", "rng", "budget", "dof"}
 """Parameters whose large values are a long computation the caller asked for; absurd ones must still be refused."""
 LONG, ABSURD = 20.0, 1e12
-ALWAYS = {"compare": {"methods", "backends", "states", "batch", "rounds"}, "rollout": {"duration", "step", "backend"}, "simulate": {"backend"}}
+ALWAYS = {
+    "compare": {"methods", "backends", "states", "batch", "rounds"},
+    "rollout": {"duration", "step", "backend"},
+    "simulate": {"backend"},
+}
 """Options that are given in every call, so that it does not take long."""
 METHODS = {"Model": sh.Model, "Dynamics": sh.Dynamics, "Result": sh.Result, "Comparison": sh.Comparison, "Rotation": sh.Rotation}
 METHODS |= {"Motion": sh.Motion, "SimulationSettings": sh.SimulationSettings}
@@ -58,8 +62,12 @@ def targets() -> tuple[str, ...]:
     found = [name for name in sh.__all__ if name not in OUTPUTS and _is_call(getattr(sh, name))]
     found += [f"samples.{name}" for name in dir(sh.samples) if callable(getattr(sh.samples, name))]
     for owner, cls in METHODS.items():
-        found += [f"{owner}.{name}" for name in dir(cls) if name[0] != "_" and (inspect.isfunction(x := getattr(cls, name)) or inspect.ismethod(x))]
-    return tuple([*found, *(f"Model.{name}=" for name in SETTERS)])
+        found += [
+            f"{owner}.{name}"
+            for name in dir(cls)
+            if name[0] != "_" and (inspect.isfunction(x := getattr(cls, name)) or inspect.ismethod(x))
+        ]
+    return (*found, *(f"Model.{name}=" for name in SETTERS))
 
 
 def _is_call(x: Any) -> bool:
@@ -189,13 +197,17 @@ class Case:
             m = found
         elif isinstance(found, sh.Joint):
             yield lambda: m.add_body("extra", 1.0, (0.1, 0.0, 0.0), (0.1, 0.1, 0.1))
-            yield lambda: m.add_joint("added", found, "bob" if self.rng.random() < 0.5 else "ground", "extra", cut=self.rng.random() < 0.1)
+            yield lambda: m.add_joint(
+                "added", found, "bob" if self.rng.random() < 0.5 else "ground", "extra", cut=self.rng.random() < 0.1
+            )
         elif isinstance(found, sh.Force):
             yield lambda: m.add_force(found)
         elif isinstance(found, sh.Constraint):
             yield lambda: m.add_constraint(found)
         elif isinstance(found, Shape):
-            yield lambda: m.add_body("extra", 1.0 if self.rng.random() < 0.5 else None, shape=found, density=self.rng.choice([None, 2.0]))
+            yield lambda: m.add_body(
+                "extra", 1.0 if self.rng.random() < 0.5 else None, shape=found, density=self.rng.choice([None, 2.0])
+            )
             yield lambda: m.add_joint("added", sh.Free(), "ground", "extra")
         elif isinstance(found, sh.Pose):
             yield lambda: m.add_frame("added", "bar", found)

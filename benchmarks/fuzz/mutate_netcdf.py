@@ -57,7 +57,15 @@ def _variable(path: Path, rng: np.random.Generator) -> str:
             file[name][...] = flat.reshape(old.shape)
         else:
             del file[name]
-            makes = [np.zeros(3), np.zeros((2, 2, 2)), np.zeros(0), np.array(1), np.arange(6), np.array([b"x", b"y"]), np.zeros((10**6, 0))]
+            makes = [
+                np.zeros(3),
+                np.zeros((2, 2, 2)),
+                np.zeros(0),
+                np.array(1),
+                np.arange(6),
+                np.array([b"x", b"y"]),
+                np.zeros((10**6, 0)),
+            ]
             file[name] = makes[int(rng.integers(len(makes)))]
         return f"variable {name}, damage {kind}"
 

@@ -41,7 +41,13 @@ def results(seed: int) -> tuple[str, str]:
             found = sh.Result.load(path)
         except sh.SharnirError:
             return "refused", what
-        for use in (found.summary, lambda: found.energy, lambda: found.a, lambda: repr(found), lambda: found.to_csv(folder / "x.csv")):
+        for use in (
+            found.summary,
+            lambda: found.energy,
+            lambda: found.a,
+            lambda: repr(found),
+            lambda: found.to_csv(folder / "x.csv"),
+        ):
             with contextlib.suppress(sh.SharnirError):
                 use()
     return "accepted", what

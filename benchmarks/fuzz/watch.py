@@ -18,7 +18,7 @@ from typing import Any
 from ..harness import ROOT
 
 PER_WORKER, SLOW = 400, {"physics": 25, "results": 100}
-"""Cases of one process: what one leaves behind is not with the others for long. Of slow kinds fewer, so that all have their turn."""
+"""Cases of one process: what one leaves behind is not with the others for long. Of slow kinds fewer: all have their turn."""
 STARTING = 60.0
 """Seconds for a process to be there, until its first case."""
 LOOK = 0.05

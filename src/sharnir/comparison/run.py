@@ -95,7 +95,9 @@ def compare(
 
 def renamed(backends: str | Iterable[str] | None) -> list[str] | None:
     """With today's name for "numba", which loops had in the first version."""
-    return None if backends is None else [warn_renamed() if is_name_in(("numba",), x) else x for x in _listed(backends, "backends")]
+    return (
+        None if backends is None else [warn_renamed() if is_name_in(("numba",), x) else x for x in _listed(backends, "backends")]
+    )
 
 
 def _listed(given: str | Iterable[str], what: str) -> list[str]:

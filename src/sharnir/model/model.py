@@ -419,8 +419,9 @@ class Model:
 
     def _changing(self, what: str, *names: str | None) -> None:
         if self._frozen_by:
+            what = what.replace("{!r}", "{}").format(*map(brief, names))
             raise ModelError(
-                f"cannot {what.replace('{!r}', '{}').format(*map(brief, names))}: model {self.name!r} was frozen {self._frozen_by}, compiled code uses it; "
+                f"cannot {what}: model {self.name!r} was frozen {self._frozen_by}, compiled code uses it; "
                 "change a copy: model.copy()"
             )
         self._tree = self._structure = None

@@ -240,7 +240,9 @@ def _flatten(x: Iterable[Any]) -> tuple[Number, ...]:
         for row in x:
             flat.extend(row) if hasattr(row, "__len__") or hasattr(row, "__iter__") else flat.append(row)
     except TypeError:
-        raise ModelError(f"rotation: expected a sharnir.Rotation, a quaternion (w, x, y, z) or 3×3 numbers, got {brief(x)}") from None
+        raise ModelError(
+            f"rotation: expected a sharnir.Rotation, a quaternion (w, x, y, z) or 3×3 numbers, got {brief(x)}"
+        ) from None
     return numbers(flat, "rotation")
 
 

@@ -37,7 +37,9 @@ def place(at: Pose | str, body: str, frames: Mapping[str, tuple[str, Pose]], lab
 def pose(at: object, label: str) -> Pose:
     if isinstance(at, Pose):
         return at
-    raise ModelError(f"{label}: expected a sharnir.Pose, such as sharnir.Pose((1, 0, 0)), or the name of a frame, got {brief(at)}")
+    raise ModelError(
+        f"{label}: expected a sharnir.Pose, such as sharnir.Pose((1, 0, 0)), or the name of a frame, got {brief(at)}"
+    )
 
 
 def check_joints(names: Sequence[str], joints: Sequence[PlacedJoint], places: Mapping[str, int], label: str) -> None:

@@ -24,7 +24,9 @@ def name_fault(name: str, longest: int = LONGEST_NAME) -> str | None:
         return f"a name has at most {longest} characters, this one has {len(name)}"
     for k, letter in enumerate(name):
         if (kind := category(letter)) in UNWRITABLE or letter in "\ufffe\uffff":
-            return f"a name has no control characters, but character {k + 1} is {UNWRITABLE.get(kind, 'no character')} ({letter!a})"
+            return (
+                f"a name has no control characters, but character {k + 1} is {UNWRITABLE.get(kind, 'no character')} ({letter!a})"
+            )
     return None
 
 
