@@ -28,6 +28,7 @@ MEASURED = {
 PAGES = {"kane": "kane_table", "figure1": "figure1", "urdf": "urdf", "loops": "loops", "stabilisation": "stabilisation"}
 """Parts whose module has `main(quick)`, which prints, and writes a page of results."""
 NAMES = [*MEASURED, *PAGES]
+FUZZ = "fuzz"
 
 
 def measure(part: str, quick: bool) -> tuple[list[report.Measure], list[str]]:
@@ -52,7 +53,7 @@ def known_part(name: str) -> str:
 
 
 def main() -> None:
-    if sys.argv[1:2] == ["fuzz"]:  # a search for faults, with options of its own
+    if sys.argv[1:2] == [FUZZ]:  # a search for faults, with options of its own
         sys.exit(import_module(".fuzz.command", __package__).main(sys.argv[2:]))
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("parts", nargs="*", type=known_part, metavar="part", help=f"of {', '.join(NAMES)}; default: all")

@@ -24,6 +24,7 @@ OUTPUTS = {"Result", "Rollout", "Comparison", "Matrices", "Motion", "ImportRepor
 """Public names that users do not construct (or that would clear the cache under a run)."""
 COSTLY = {"n", "planets", "steps", "states", "batch", "rounds", "duration", "graph_limit", "threads", "rng", "budget", "dof"}
 """Parameters whose large values are a long computation the caller asked for; absurd ones must still be refused."""
+PUBLIC: list[str] = vars(sh)["__all__"]
 LONG, ABSURD = 20.0, 1e12
 ALWAYS = {
     "compare": {"methods", "backends", "states", "batch", "rounds"},
@@ -59,7 +60,7 @@ def shown(x: Any, longest: int = 60) -> str:
 @cache
 def targets() -> tuple[str, ...]:
     """Every public call, as in `sharnir.__init__.pyi`; of classes with methods these too."""
-    found = [name for name in sh.__all__ if name not in OUTPUTS and _is_call(getattr(sh, name))]
+    found = [name for name in PUBLIC if name not in OUTPUTS and _is_call(getattr(sh, name))]
     found += [f"samples.{name}" for name in dir(sh.samples) if callable(getattr(sh.samples, name))]
     for owner, cls in METHODS.items():
         found += [

@@ -19,6 +19,8 @@ from ..harness import ROOT
 
 PER_WORKER, SLOW = 400, {"physics": 25, "results": 100}
 """Cases of one process: what one leaves behind is not with the others for long. Of slow kinds fewer: all have their turn."""
+COMPILES = {"physics": 10.0}
+"""Kinds whose cases may compile a method for the first time, and how many times as long they may take."""
 STARTING = 60.0
 """Seconds for a process to be there, until its first case."""
 LOOK = 0.05
@@ -39,7 +41,7 @@ class Worker:
     """One child process with cases of one kind."""
 
     def __init__(self, kind: str, seeds: range, hang: float, growth: int) -> None:
-        self.kind, self.seeds, self.hang, self.growth = kind, seeds, hang, growth
+        self.kind, self.seeds, self.hang, self.growth = kind, seeds, hang * COMPILES.get(kind, 1.0), growth
         self.seed = seeds.start
         """The case it is at."""
         self.done = False
@@ -51,7 +53,7 @@ class Worker:
         )
         os.close(pipe)
         self.pipe, self._rest = out, b""
-        self._begun, self._size = monotonic() + STARTING - hang, 0
+        self._begun, self._size = monotonic() + STARTING - self.hang, 0
 
     def reports(self) -> Iterator[Report]:
         """What it has finished since the last time."""

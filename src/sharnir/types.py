@@ -26,9 +26,8 @@ FilePath: TypeAlias = str | PathLike[str]
 def real_array(x: ArrayLike, what: str) -> FloatArray:
     """C-contiguous floats, of any shape."""
     if isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x):
-        raise StateError(
-            f"{what}: a masked array with {np.ma.count_masked(x)} masked of {x.size} numbers; fill them first: x.filled(…)"
-        )
+        masked = np.ma.count_masked(x)  # type: ignore[no-untyped-call]
+        raise StateError(f"{what}: a masked array with {masked} masked of {x.size} numbers; fill them first: x.filled(…)")
     try:
         a = np.asarray(x)
         if a.dtype.kind == "c":

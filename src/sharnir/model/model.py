@@ -95,10 +95,7 @@ class Model:
 
     @name.setter
     def name(self, name: str) -> None:
-        if isinstance(name, str) and not name:
-            self._name = name
-        else:
-            self._name = check_name(name, "model")
+        self._name = "" if isinstance(name, str) and not name else check_name(name, "model")
 
     @property
     def gravity(self) -> tuple[float, float, float]:

@@ -12,7 +12,8 @@ import numpy as np
 from ..errors import ModelError, brief
 from ..model.values import Fault, Scalar
 
-P, T = ParamSpec("P"), TypeVar("T")
+P = ParamSpec("P")
+T = TypeVar("T")
 
 MOST_PARTS = 10_000_000
 """A larger model is a mistake: its bodies alone would fill the memory."""
