@@ -82,7 +82,7 @@ def make_body(
     centre = (0.0, 0.0, 0.0) if com is None else com if three_floats(com) else vector3(com, f"{label}: com")
     moments = (0.0,) * 6 if inertia is None else _moments(inertia, label)
     body = _new_body(name, mass, centre, moments, shape)
-    fault = inertia_fault(body) if truth(check_inertia, f"{label}: check_inertia") else None
+    fault = inertia_fault(body) if check_inertia is True or truth(check_inertia, f"{label}: check_inertia") else None
     if fault:
         raise ModelError(f"{label}: its inertia {fault}")
     return body

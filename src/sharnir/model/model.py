@@ -183,7 +183,7 @@ class Model:
         if not isinstance(joint, Joint):
             raise ModelError(f"{label}: expected a joint such as sharnir.Revolute('z'), got {brief(joint)}")
         for body in (parent, child):
-            if not is_name_in(self._body_names, body):
+            if type(body) is not str or body not in self._body_names:  # written out: models have millions of joints
                 self._known_body(body, label)
         if parent == child:
             raise ModelError(f"{label} joins the body {parent!r} to itself")

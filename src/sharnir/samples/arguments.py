@@ -52,7 +52,7 @@ def _check(x: Any, annotation: str, what: str) -> Any:
     if annotation == "float":
         return number(x, what)
     if annotation == "int" or (annotation == "int | None" and x is not None):
-        return whole_number(x, what, 0 if what.endswith("seed") else 1)
+        return whole_number(x, what, 0 if what.endswith((" seed", " dof")) else 1)
     if annotation == "bool" and not isinstance(x, (bool, np.bool_)):
         raise ModelError(f"{what}: expected True or False, got {brief(x)}")
     return x
