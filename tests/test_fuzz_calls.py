@@ -98,6 +98,8 @@ FOUND = [
     (lambda: sh.samples.stewart(base="x"), "stewart: base: expected a number, got 'x'"),
     (lambda: sh.samples.tree(3, seed={}), "tree: seed must be a whole number"),
     (lambda: M().random_q([1e308]), "expected a seed"),
+    (lambda: sh.samples.chain(np.timedelta64(1, "s")), "chain: n must be a whole number"),
+    (lambda: sh.simulate(M(), 1.0, every=np.timedelta64(1, "s")), "every: expected a whole number"),
     # things of another kind
     (lambda: sh.dumps(5), "dumps needs a sharnir.Model, got 5"),
     (lambda: sh.matrices(5), "matrices needs a sharnir.Model, got 5"),

@@ -7,6 +7,7 @@ import fractions
 import math
 import pathlib
 from collections.abc import Callable
+from copy import deepcopy
 from types import MappingProxyType
 from typing import Any
 
@@ -91,4 +92,7 @@ def hostile(rng: np.random.Generator) -> Any:
         return {"hinge": one} if rng.random() < 0.5 else [one, two]
     pool = POOLS[kind]
     value = pool[int(rng.integers(len(pool)))]
-    return value() if pool is FRESH else value
+    if pool is FRESH:
+        return value()
+    changeable = isinstance(value, (list, dict, set, bytearray)) or (isinstance(value, np.ndarray) and value.flags.writeable)
+    return deepcopy(value) if changeable else value  # a case must not change what the next one gets

@@ -51,7 +51,7 @@ def _bend(data: Any, rng: np.random.Generator) -> None:
     (one, key), (two, other) = (places[int(k)] for k in rng.integers(len(places), size=2))
     kind = rng.integers(6)
     if kind <= 1:
-        one[key] = VALUES[int(rng.integers(len(VALUES)))]
+        one[key] = deepcopy(VALUES[int(rng.integers(len(VALUES)))])  # what is bent later must not stay in the list
     elif kind == 2:
         del one[key]
     elif kind == 3 and isinstance(one, dict):

@@ -20,7 +20,7 @@ MOST_PARTS = 10_000_000
 
 
 def whole_number(n: Any, what: str, least: int = 1) -> int:
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not least <= n:
+    if isinstance(n, (bool, np.timedelta64)) or not isinstance(n, (int, np.integer)) or not least <= n:
         raise ModelError(f"{what} must be a whole number, at least {least}; got {brief(n)}")
     if n > MOST_PARTS:
         raise ModelError(f"{what} must be at most {MOST_PARTS}; got {brief(n)}")

@@ -26,7 +26,7 @@ class ByName:
 
 def index_of(k: object, n: int, what: str) -> int:
     """An index into n rows, counted from the end where it is negative."""
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not -n <= k < n:
+    if isinstance(k, (bool, np.timedelta64)) or not isinstance(k, (int, np.integer)) or not -n <= k < n:
         raise StateError(f"expected the number of {what}, from {-n} to {n - 1}; got {brief(k)}")
     return int(k)
 

@@ -55,7 +55,7 @@ def number(x: object, what: str, wanted: str = "a number") -> float:
 
 
 def whole(x: object, what: str, least: int = 0) -> int:
-    if isinstance(x, bool) or not isinstance(x, (int, np.integer)) or x < least:
+    if isinstance(x, (bool, np.timedelta64)) or not isinstance(x, (int, np.integer)) or x < least:
         raise MethodError(f"{what}: expected a whole number of at least {least}, got {brief(x)}")
     return int(x)
 
