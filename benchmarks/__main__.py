@@ -1,9 +1,10 @@
-"""All measurements: `python -m benchmarks [robots] [chains] [compile] [first] [limit] [simulate] [iftomm] …`."""
+"""All measurements: `python -m benchmarks [robots] [chains] [compile] [first] [limit] [simulate] …`; and `… fuzz`."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -35,6 +36,7 @@ PAGES = {
 }
 """Parts whose module has `main(quick)`, which prints, and writes a page of results."""
 NAMES = [*MEASURED, *PAGES]
+FUZZ = "fuzz"
 
 
 def measure(part: str, quick: bool) -> tuple[list[report.Measure], list[str]]:
@@ -59,6 +61,8 @@ def known_part(name: str) -> str:
 
 
 def main() -> None:
+    if sys.argv[1:2] == [FUZZ]:  # a search for faults, with options of its own
+        sys.exit(import_module(".fuzz.command", __package__).main(sys.argv[2:]))
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("parts", nargs="*", type=known_part, metavar="part", help=f"of {', '.join(NAMES)}; default: all")
     parser.add_argument("--quick", action="store_true", help="a short run")

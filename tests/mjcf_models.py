@@ -162,3 +162,8 @@ def random_tree(seed: int, bodies: int = 9, passive: bool = True) -> str:
     last = '<body name="last"><joint name="last"/><geom size="0.1"/></body>'
     option = f'<compiler angle="radian"/><option gravity="{numbers(3, 5.0)}"/>'
     return f'<mujoco model="tree {seed}">{option}<worldbody>{world}{last}</worldbody></mujoco>'
+
+
+LOOPS = '<equality><weld body1="one" body2="two"/><connect site1="s" site2="t"/><joint joint1="a" joint2="b"/></equality>'
+SEED_FILES = [WALKER, SLIDER, COPIES, COUPLED, random_tree(4), two_hinges(LOOPS)]
+"""What the fuzzer damages."""

@@ -188,7 +188,7 @@ def test_a_graph_over_the_limit_is_not_compiled():
         ({"methods": "newton"}, "unknown method 'newton'; the methods are 'separate'"),
         ({"backends": ["llvm", "cuda"]}, "unknown backend 'cuda'; the backends are 'llvm'"),
         ({"methods": []}, "no method was named"),
-        ({"states": 0}, "states must be a whole number, at least 1; got 0"),
+        ({"states": 0}, "states: expected a whole number of at least 1, got 0"),
         ({"budget": -1.0}, "budget must be a positive number of seconds, got -1.0"),
     ],
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.__main__ import NAMES
+from benchmarks.__main__ import FUZZ, NAMES
 
 import sharnir as sh
 from sharnir.cli.main import main
@@ -69,7 +69,7 @@ def test_files_and_commands_that_are_named_exist(page):
     for name in re.findall(rf"`((?:{'|'.join(PACKAGES)})/[\w/]+\.py)`", text):
         assert (ROOT / "src" / "sharnir" / name).exists(), f"{page}: {name}"
     for parts in re.findall(r"python -m benchmarks((?: [a-z0-9]+)*)[`,; )]", text):
-        assert set(parts.split()) <= set(NAMES), f"{page}: python -m benchmarks{parts}"
+        assert set(parts.split()) <= {*NAMES, FUZZ}, f"{page}: python -m benchmarks{parts}"
     targets = re.findall(r"(?m)^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"))
     for target in re.findall(r"`make ([a-z]+)`", text):
         assert target in targets, f"{page}: make {target}"

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import builtins
-import contextlib
 import time
-from copy import deepcopy
 
 import numpy as np
 import pytest
 import yaml
+from benchmarks.fuzz.mutate_native import mutated
+from benchmarks.fuzz.readers import native_accepted
 
 import sharnir as sh
 from native_models import CURVE, FORCES, WAVE, on_base
 from sharnir.io.native.document import MAX_DEPTH, Document
-from sharnir.io.native.emit import emit
 from test_native import EXAMPLE
 from test_native_mistakes import GOOD
 
@@ -41,84 +40,6 @@ def joints() -> sh.Model:
 
 
 SEEDS = [GOOD, EXAMPLE, sh.dumps(joints()), sh.dumps(forces()), sh.dumps(sh.samples.four_bar())]
-VALUES = [
-    None, True, False, 0, -1, 1, 7, 1e308, -1e308, 1e-320, float("nan"), float("inf"), 10**30, "", " ", "x", "t", "ground", "nan",
-    "1e400", "9**9**9", "t**t**t", "1/0", "log(-1)", "sin(t", "q.elbow", "__import__('os').system('true')", "../x", "/etc/passwd",
-    "a" * 3000, "\u202e", "\0", [], {}, [0, 0, 0], [1, 0, 0], [0, 0, 0, 0], [[1]], [1, 2, 3, 4, 5, 6], [None], ["t", 0, 0],
-    {"type": "revolute"}, {"formula": "t"}, {"turns": [{"axis": "x", "angle": "t"}]}, {"x": {"y": {"z": 1}}}, "revolute", "free",
-    "weld", "wrench", {"quaternion": [0, 0, 0, 0]}, {"quaternion": ["t", 0, 0, 0]}, -0.0, "z", 2, 6, "1e-3", "pi",
-]  # fmt: skip
-SCRAPS = ["{", "}", "[", "]", ": ", "- ", "&a ", "*a", "!!python/object:os.system ", "!x ", "|\n", ">\n", "? ", "---\n", "...\n",
-          "%YAML 1.1\n", "\t", '"', "'", "#", "\n\n", "<<: *a\n", "\ufeff", "\x07", "\u2028", "@", "`", ","]  # fmt: skip
-
-
-def mutated(text: str, rng: np.random.Generator) -> str:
-    """One to three blows: mostly to keys and values, so that some pass as models, else to the characters."""
-    blows = int(rng.integers(1, 4))
-    if rng.random() < 0.75:
-        data = deepcopy(Document(text, "seed").data)
-        for _ in range(blows):
-            _bend(data, rng)
-        return emit(data)
-    for _ in range(blows):
-        text = _break(text, rng)
-    return text
-
-
-def _places(data, found=None):
-    found = [] if found is None else found
-    for key in data if isinstance(data, dict) else range(len(data)):
-        found.append((data, key))
-        if isinstance(data[key], (dict, list)):
-            _places(data[key], found)
-    return found
-
-
-def _bend(data, rng) -> None:
-    """Another value, a key less, more or renamed, an entry moved elsewhere."""
-    places = _places(data)
-    if not places:
-        return
-    (one, key), (two, other) = (places[int(k)] for k in rng.integers(len(places), size=2))
-    kind = rng.integers(6)
-    if kind <= 1:
-        one[key] = VALUES[int(rng.integers(len(VALUES)))]
-    elif kind == 2:
-        del one[key]
-    elif kind == 3 and isinstance(one, dict):
-        items = [(str(other) if k == key else k, v) for k, v in one.items()]
-        one.clear()
-        one.update(items)
-    elif kind == 4:
-        one[key] = deepcopy(two[other])
-    elif isinstance(one, dict):
-        one[str(other)] = deepcopy(two[other])
-
-
-def _break(text: str, rng) -> str:
-    at, kind = int(rng.integers(len(text) + 1)), rng.integers(5)
-    if kind == 0:
-        return text[:at] + SCRAPS[int(rng.integers(len(SCRAPS)))] + text[at:]
-    if kind == 1:
-        return text[:at] + text[at + int(rng.integers(40)) :]
-    if kind == 2:
-        return text[:at] + text[at : at + 200] + text[at:]
-    return text[:at] + chr(int(rng.integers(1, 400))) + text[at + 1 :] if kind == 3 else text[:at]
-
-
-def accepted(text: str) -> bool:
-    """Whether it passes as a model. What does is written and read again, and may be frozen or refused then."""
-    try:
-        model = sh.loads(text, "fuzz.yaml")
-    except sh.FormatError as error:
-        if not str(error).startswith("fuzz.yaml:"):
-            raise AssertionError(f"an error without its file: {error}") from error
-        return False
-    written = sh.dumps(model)
-    assert sh.dumps(sh.loads(written)) == written
-    with contextlib.suppress(sh.SharnirError):
-        model.freeze()
-    return True
 
 
 @pytest.mark.parametrize("round_", range(ROUNDS))
@@ -129,7 +50,7 @@ def test_mutations_are_read_or_refused(round_):
         text = mutated(SEEDS[int(rng.integers(len(SEEDS)))], rng)
         start = time.perf_counter()
         try:
-            refused += not accepted(text)
+            refused += not native_accepted(text)
         except BaseException as error:
             raise AssertionError(f"round {round_}, file {k}: {type(error).__name__}: {error}\n{text}") from error
         assert time.perf_counter() - start < SLOWEST, f"round {round_}, file {k}"

@@ -164,11 +164,11 @@ def test_a_thin_body_has_no_inverse_mass_matrix():
 
 def test_samples_that_cannot_be():
     for make, message in (
-        (lambda: sh.samples.chain(0), "number of links must be a whole number, at least 1; got 0"),
+        (lambda: sh.samples.chain(0), "chain: n must be a whole number, at least 1; got 0"),
         (lambda: sh.samples.chain(3, dof=4), "chain: dof must be 1, 2 or 3, got 4"),
         (lambda: sh.samples.tree(3, branching=0.5), "tree: branching must be at least 1, got 0.5"),
         (lambda: sh.samples.tree(3, dof=5), "tree: no joint has 5 degrees of freedom"),
-        (lambda: sh.samples.planar_chain(2.5), "number of rods must be a whole number"),
+        (lambda: sh.samples.planar_chain(2.5), "planar_chain: n must be a whole number, at least 1; got 2.5"),
     ):
         with pytest.raises(sh.ModelError, match=message):
             make()

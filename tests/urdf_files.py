@@ -79,3 +79,19 @@ def _homogeneous(rotation: np.ndarray, position: object) -> np.ndarray:
     out = np.eye(4)
     out[:3, :3], out[:3, 3] = rotation, position
     return out
+
+
+SHAPES = (
+    '<visual name="v"><origin xyz="0 0 1"/><geometry><mesh filename="package://p/m.stl" scale="1 1 1"/></geometry>'
+    '<material name="red"><color rgba="1 0 0 1"/></material></visual>'
+    '<collision><geometry><box size="1 2 3"/></geometry></collision>'
+)
+SEED_FILE = "\n".join(
+    [
+        '<?xml version="1.0" encoding="utf-8"?>', '<robot name="fuzz">', *arm(), link("hand", SHAPES), link("puck"), link("kite"),
+        joint("wrist", "continuous", "tool", "hand", '<axis xyz="0 0 1"/><mimic joint="elbow" multiplier="2" offset="1"/>'),
+        joint("slide", "planar", "base", "puck", '<axis xyz="0 1 1"/><dynamics damping="0.1" friction="0.2"/>'),
+        joint("fly", "floating", "puck", "kite"), '<gazebo reference="hand"><mu1>0.2</mu1></gazebo>', "</robot>",
+    ]
+)  # fmt: skip
+"""Every element and every kind of joint: what the fuzzer damages."""

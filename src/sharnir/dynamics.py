@@ -11,9 +11,10 @@ import numpy as np
 from .backends.counting import Count
 from .backends.fast_path import FastPath
 from .equations.constrained import ConstrainedEquations
-from .errors import MethodError, known
+from .errors import MethodError, brief, known
 from .forms.solution import Solution
 from .model.model import Model
+from .model.references import is_name_in
 from .programs import PROGRAMS
 from .solvers.constrained import ConstrainedSolver
 from .solvers.evaluator import Evaluator
@@ -22,6 +23,7 @@ from .solvers.formulation import Formulation
 from .solvers.matrix_form import MatrixFormSolver
 from .solvers.solver import Actions, Solver
 from .solvers.tree import MomentumSolver, TreeSolver, without_base
+from .types import truth
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -46,7 +48,7 @@ class Dynamics:
 
     def __init__(self, model: Model, method: str = "auto", backend: str = "auto", threads: int = 1) -> None:
         if not isinstance(threads, int) or threads < 1:
-            raise MethodError(f"threads must be a whole number, at least 1; got {threads!r}")
+            raise MethodError(f"threads must be a whole number, at least 1; got {brief(threads)}")
         self.formulation = Formulation(model, method, backend)
         self._arguments = (method, backend, threads)
         self._evaluator = Evaluator(self.formulation, threads)
@@ -260,12 +262,13 @@ class Dynamics:
     def count(self, what: str = "forward", compiled: bool = False) -> Count:
         """Operations of one evaluation of "forward", "inverse", "inertia" …: as written (nothing folded), or as compiled
         for this model (constants folded, common subexpressions shared)."""
-        if what == "forward":
+        compiled = truth(compiled, "compiled")
+        if is_name_in(("forward",), what):
             return self.solver.count_forward(compiled)
-        name = f"inertia/{self.formulation.method.inertia}" if what == "inertia" else what
-        if name not in PROGRAMS:
+        name = f"inertia/{self.formulation.method.inertia}" if is_name_in(("inertia",), what) else what
+        if not is_name_in(PROGRAMS, name):
             raise MethodError(
-                f"nothing to count for {what!r} by {self.method!r}; try {known(['forward', 'inverse', 'inertia', 'energy'])}"
+                f"nothing to count for {brief(what)} by {self.method!r}; try {known(['forward', 'inverse', 'inertia', 'energy'])}"
             )
         return self._evaluator.count(name, compiled)
 

@@ -71,9 +71,23 @@ class SaveError(StateError):
         self.result = result  # a simulation.Result
 
 
+NOT_A_NUMBER = (TypeError, ValueError, OverflowError)
+"""What `float(x)` and NumPy raise where x is no number, or one that no float can hold (10**400)."""
+LONGEST_SHOWN = 100
+
+
+def brief(value: object, longest: int = LONGEST_SHOWN) -> str:
+    """`repr` of a value that was refused, cut where it is long: messages must not fail in their turn."""
+    try:
+        text = repr(value)
+    except Exception:  # an integer of more digits than Python prints, an object with a faulty repr
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
 def no_such(kind: str, name: object, names: Iterable[str], plural: str = "", limit: int = 12) -> str:
     """`no joint 'elbwo'; did you mean 'elbow'? The joints are 'elbow', 'wrist'`."""
-    return f"no {kind} {name!r}; {choices(name, names, plural or kind + 's', limit)}"
+    return f"no {kind} {brief(name)}; {choices(name, names, plural or kind + 's', limit)}"
 
 
 def unknown(what: str, name: object, names: Iterable[str], plural: str) -> str:
@@ -94,7 +108,7 @@ def suggestion(name: object, names: Iterable[str]) -> str:
     """`did you mean 'elbow'? `, or nothing where no name is similar."""
     from difflib import get_close_matches  # needed only when something is wrong
 
-    near = get_close_matches(str(name), list(names), 1)
+    near = get_close_matches(name, list(names), 1) if isinstance(name, str) and len(name) <= LONGEST_SHOWN else []
     return f"did you mean {near[0]!r}? " if near else ""
 
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .errors import StateError
+from .errors import NOT_A_NUMBER, StateError, brief
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
@@ -35,7 +35,23 @@ def real_array(x: ArrayLike, what: str) -> FloatArray:
         if a.dtype.kind not in "fiubO":
             raise ValueError
         return np.asarray(a, dtype=float, order="C")
-    except (TypeError, ValueError) as error:
+    except NOT_A_NUMBER as error:
         if isinstance(error, StateError):
             raise
-        raise StateError(f"{what}: expected numbers, got {x!r}") from None
+        raise StateError(f"{what}: expected numbers, got {brief(x)}") from None
+
+
+def truth(x: object, what: str) -> bool:
+    """A yes or no; an array is neither."""
+    if isinstance(x, (bool, np.bool_)) or (isinstance(x, int) and x in (0, 1)):
+        return bool(x)
+    raise StateError(f"{what}: expected True or False, got {brief(x)}")
+
+
+def random_generator(seed: object) -> np.random.Generator:
+    """A generator as it is, or a new one: of a whole number, or of none."""
+    if isinstance(seed, np.random.Generator):
+        return seed
+    if seed is not None and (isinstance(seed, (bool, np.timedelta64)) or not isinstance(seed, (int, np.integer)) or seed < 0):
+        raise StateError(f"expected a seed, a whole number of at least 0, or a numpy.random.Generator; got {brief(seed)}")
+    return np.random.default_rng(None if seed is None else int(seed))

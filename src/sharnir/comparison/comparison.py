@@ -9,9 +9,11 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from ..errors import FormatError, MethodError, known
+from ..errors import FormatError, MethodError, brief, known
 from ..model.model import Model
-from ..reporting.whole_file import whole_file
+from ..model.references import is_name_in
+from ..reporting.whole_file import file_path, whole_file
+from ..simulation.storage import check_writable
 from .row import Row
 
 if TYPE_CHECKING:
@@ -99,15 +101,17 @@ class Comparison:
 
     def times_best(self, row: Row, kind: str = "single") -> float | None:
         """Time of a row relative to the best; None where the row may not be called best, or was not timed."""
+        if not isinstance(row, Row):
+            raise MethodError(f"expected a row of a comparison, got {brief(row)}")
         best = self.fastest(kind)
         mine, least = row.time(kind), best and best.time(kind)
         return mine / least if is_trusted(row) and mine and least else None
 
     def row(self, method: str, backend: str) -> Row:
         for row in self.rows:
-            if (row.method, row.backend) == (method, backend):
+            if is_name_in((row.method,), method) and is_name_in((row.backend,), backend):
                 return row
-        raise MethodError(f"no row {method!r} on {backend!r}; the rows are {known(r.label for r in self.rows)}")
+        raise MethodError(f"no row {brief(method)} on {brief(backend)}; the rows are {known(r.label for r in self.rows)}")
 
     def rank(self) -> None:
         """Timed rows by the time of one state, the others after them in their order."""
@@ -145,20 +149,26 @@ class Comparison:
         return {"format": FORMAT, **{name: getattr(self, name) for name in names}, "rows": [r.as_dict() for r in self.rows]}
 
     def to_json(self, path: str | PathLike[str]) -> Path:
+        check_writable(path)
         text = json.dumps(self.as_dict(), indent=1, ensure_ascii=False, allow_nan=False)
         with whole_file(path) as part:
             part.write_text(text + "\n", encoding="utf-8")
-        return Path(path)
+        return file_path(path)
 
     @classmethod
     def from_json(cls, path: str | PathLike[str]) -> Comparison:
         try:
-            data = json.loads(Path(path).read_text(encoding="utf-8"))
-        except ValueError as error:
+            data = json.loads(file_path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise FormatError(f"{path}: cannot be read ({error.strerror})") from None
+        except (ValueError, RecursionError) as error:
             raise FormatError(f"{path}: not JSON: {error}") from None
         if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
             raise FormatError(f"{path}: not a comparison written by this version of sharnir (format {FORMAT!r})")
-        return cls(**{**data, "rows": [Row.from_dict(row) for row in data["rows"]]})
+        try:
+            return cls(**{**data, "rows": [Row.from_dict(row) for row in data["rows"]]})
+        except (TypeError, KeyError, AttributeError, ValueError) as error:
+            raise FormatError(f"{path}: not a whole comparison: {error}") from None
 
 
 def is_trusted(row: Row) -> bool:

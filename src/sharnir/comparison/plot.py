@@ -34,11 +34,11 @@ def plot(c: Comparison, path: str | PathLike[str] | None = None) -> Figure:
     rows = [row for row in c.rows if row.ok and row.single]
     if not rows:
         raise StateError("nothing to plot: no contender was timed")
-    if path:
+    if path is not None:
         check_picture_suffix(path)
         check_writable(path)
     height = 2.1 + 0.29 * len(rows)
-    figure = new_figure((12.0, height), window=not path)
+    figure = new_figure((12.0, height), window=path is None)
     axes = figure.subplots(1, 3, sharey=True, gridspec_kw={"width_ratios": (1.0, 1.0, 0.62), "wspace": 0.06})
     figure.subplots_adjust(left=0.205, right=0.985, top=1.0 - 1.3 / height, bottom=0.62 / height)
     found = charts(rows)
@@ -57,7 +57,7 @@ def plot(c: Comparison, path: str | PathLike[str] | None = None) -> Figure:
     figure.text(0.012, 1.0 - 0.36 / height, c.model["name"], fontsize=15, fontweight="bold", color=INK, parse_math=False)
     figure.text(0.012, 1.0 - 0.64 / height, _subtitle(c), fontsize=9.5, color=GREY, parse_math=False)
     _legend(figure, rows, 1.0 - 0.1 / height)
-    if path:
+    if path is not None:
         save_picture(figure, path, facecolor="white")
     return figure
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..reporting.formats import duration, error, plural
-from ..reporting.whole_file import whole_file
+from ..reporting.whole_file import file_path, whole_file
 from ..simulation.storage import check_writable
 from .charts import charts
 from .page_charts import figure
@@ -31,7 +31,7 @@ def write_report(c: Comparison, path: str | PathLike[str]) -> Path:
     text = page(c)
     with whole_file(path) as part:
         part.write_text(text, encoding="utf-8")
-    return Path(path)
+    return file_path(path)
 
 
 def page(c: Comparison) -> str:

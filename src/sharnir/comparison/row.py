@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..backends.counting import Count
+from ..errors import MethodError, brief
 
+KINDS = ("single", "batch")
 OK = "ok"
 NOT_APPLICABLE = "not applicable"
 """The method does not support something in the model, or the backend does not support the method."""
@@ -87,6 +89,8 @@ class Row:
 
     def time(self, kind: str) -> float | None:
         """Minimum of seconds per evaluation: of one state ("single") or per state of a batch ("batch")."""
+        if not isinstance(kind, str) or kind not in KINDS:
+            raise MethodError(f"expected 'single' or 'batch', got {brief(kind)}")
         spread: Spread | None = getattr(self, kind)
         return None if spread is None else spread.least
 

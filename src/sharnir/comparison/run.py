@@ -10,13 +10,15 @@ from time import perf_counter
 
 from ..backends.compiled_programs import LIMIT
 from ..dynamics import Dynamics
-from ..errors import AccuracyWarning, MethodError, ModelError, SingularError, known, unknown
+from ..errors import AccuracyWarning, MethodError, ModelError, SingularError, brief, known, unknown
 from ..machine import machine
 from ..model.garbage import no_collection
 from ..model.model import Model
+from ..model.references import is_name_in, listed_names
 from ..programs.methods import METHODS
 from ..reporting.progress import ProgressBar
 from ..reporting.timing import interleaved
+from ..simulation.options import number, whole
 from ..solvers.formulation import warn_renamed
 from .comparison import Comparison, Settings, facts
 from .contender import SAMPLE, ComparisonContext, Contender, contenders
@@ -60,14 +62,14 @@ def compare(
     Ctrl-C ends it early: what was measured so far is returned, with status "interrupted".
     """
     if not isinstance(model, Model):
-        raise MethodError(f"compare needs a sharnir.Model, got {model!r}")
+        raise MethodError(f"compare needs a sharnir.Model, got {brief(model)}")
     chosen = [METHODS[name] for name in _names(methods, METHODS, "method")]
     wanted = _names(renamed(backends), BACKENDS, "backend")
     for name, value in (("states", states), ("batch", batch), ("rounds", rounds), ("graph_limit", graph_limit)):
-        if not isinstance(value, int) or value < 1:
-            raise MethodError(f"{name} must be a whole number, at least 1; got {value!r}")
-    if budget is not None and not budget > 0.0:
-        raise MethodError(f"budget must be a positive number of seconds, got {budget!r}")
+        whole(value, name, 1)
+    whole(seed, "seed")
+    if budget is not None and not number(budget, "budget", "a number of seconds") > 0.0:
+        raise MethodError(f"budget must be a positive number of seconds, got {brief(budget)}")
     if not model.nv:
         raise MethodError(f"model {model.name!r} has no degree of freedom: there is nothing to compare")
     begun = perf_counter()
@@ -94,18 +96,23 @@ def compare(
 
 def renamed(backends: str | Iterable[str] | None) -> list[str] | None:
     """With today's name for "numba", which loops had in the first version."""
-    names = [backends] if isinstance(backends, str) else backends
-    return None if names is None else [warn_renamed() if name == "numba" else name for name in names]
+    return (
+        None if backends is None else [warn_renamed() if is_name_in(("numba",), x) else x for x in _listed(backends, "backends")]
+    )
+
+
+def _listed(given: str | Iterable[str], what: str) -> list[str]:
+    return [given] if isinstance(given, str) else listed_names(given, what, MethodError)
 
 
 def _names(given: str | Iterable[str] | None, there: Iterable[str], what: str) -> list[str]:
     names = list(there)
     if given is None:
         return names
-    requested = [given] if isinstance(given, str) else list(given)
+    requested = _listed(given, f"{what}s")
     for name in requested:
-        if name not in names:
-            raise MethodError(unknown(f"{what} {name!r}", name, names, f"{what}s"))
+        if not is_name_in(names, name):
+            raise MethodError(unknown(f"{what} {brief(name)}", name, names, f"{what}s"))
     if not requested:
         raise MethodError(f"no {what} was named; choose from {known(names, 20)}")
     return [name for name in names if name in requested]

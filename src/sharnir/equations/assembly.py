@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import AssemblyError, ModelError, choices
+from ..errors import AssemblyError, ModelError, brief, choices
 from ..model.model import Model
+from ..model.references import is_name_in, listed_names
 from ..model.states import check_state
 from .constraint_table import ConstraintTable, table_of
 from .retraction import retract
@@ -147,6 +148,6 @@ def _refuse(table: ConstraintTable, left: np.ndarray, order: int) -> None:
 
 def check_fixed(model: Model, fixed: Sequence[str]) -> None:
     names = [j.name for j in model.joints]
-    for joint in fixed:
-        if joint not in names:
-            raise ModelError(f"no joint {joint!r} to hold fixed; {choices(joint, names, 'joints')}")
+    for joint in listed_names(fixed, "fixed"):
+        if not is_name_in(names, joint):
+            raise ModelError(f"no joint {brief(joint)} to hold fixed; {choices(joint, names, 'joints')}")

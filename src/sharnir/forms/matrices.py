@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..model.model import Model
-from ..model.states import check_wrenches
+from ..model.states import check_model, check_wrenches
+from ..types import truth
 from .blocks import Matrix, block_diagonal, dense, skew
 from .graph import incidence, structure_matrix
 from .kinematics import Kinematics
@@ -27,7 +28,7 @@ def matrices(
 
     `sparse=True` gives the large matrices (S, T, A, Z, B, M, L, extended) as SciPy sparse arrays.
     """
-    return Matrices(model, q, v, t, wrenches, sparse)
+    return Matrices(check_model(model, "matrices"), q, v, t, wrenches, truth(sparse, "sparse"))
 
 
 class Matrices(Kinematics):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import MethodError, unknown
+from ..errors import MethodError, brief, unknown
 from ..reporting.table import PrintedList
 from .stepping.adams import AdamsMemory, adams
 from .stepping.dop853 import DOP853_SIZES, DOP853_TABLEAU, dop853
@@ -154,8 +154,8 @@ INTEGRATORS: dict[str, Integrator] = {method.name: method for method in _TABLE}
 
 
 def integrator(name: str) -> Integrator:
-    if name not in INTEGRATORS:
-        raise MethodError(unknown(f"integrator {name!r}", name, INTEGRATORS, "integrators"))
+    if not isinstance(name, str) or name not in INTEGRATORS:
+        raise MethodError(unknown(f"integrator {brief(name)}", name, INTEGRATORS, "integrators"))
     return INTEGRATORS[name]
 
 

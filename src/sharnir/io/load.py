@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 
 from ..errors import FormatError
 from ..model.model import Model
-from ..types import FilePath
+from ..types import FilePath, truth
+from .paths import model_path
 from .xml import read_xml
 
 READABLE = ".urdf (URDF), .xml or .mjcf (MuJoCo's MJCF), .yaml or .yml (sharnir's own)"
@@ -29,7 +29,8 @@ def load(
     passive        False leaves damping, friction and stiffness out
     """
     # each reader is imported where it is needed: YAML and its checks take longer to import than a model to load
-    path = Path(path)
+    path = model_path(path)
+    floating, passive = truth(floating, "floating"), truth(passive, "passive")
     suffix = path.suffix.lower()
     root = read_xml(path) if suffix in (".xml", ".mjcf") else None
     if suffix == ".urdf" or (root is not None and root.tag == "robot"):

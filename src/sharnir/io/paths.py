@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ..errors import FormatError
+from ..errors import FormatError, StateError, brief
+from ..reporting.whole_file import file_path
 from ..types import FilePath
 from .xml import Element
 
@@ -20,10 +21,20 @@ UNUSABLE = (OSError, ValueError, RuntimeError)
 """What a path can raise: a null character, a loop of symbolic links, a name that is too long."""
 
 
+def model_path(path: object) -> Path:
+    """The path of a model file as the caller gives it."""
+    try:
+        return file_path(path)
+    except StateError as error:
+        raise FormatError(str(error)) from None
+
+
 def declared_folders(package_paths: FilePath | Iterable[FilePath]) -> list[Path]:
     """`package_paths` as absolute folders; a single path counts as one folder."""
     paths = [package_paths] if isinstance(package_paths, (str, os.PathLike)) else package_paths
-    return [Path(p).resolve() for p in paths]
+    if not isinstance(paths, Iterable):
+        raise FormatError(f"package_paths: expected a folder or several, got {brief(paths)}")
+    return [model_path(p).resolve() for p in paths]
 
 
 def confined(path: Path, roots: Sequence[Path]) -> Path | None:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from ..errors import FormatError, StateError
 from ..model.model import Model
 from ..reporting.whole_file import whole_file
 from ..types import FilePath
+from .paths import model_path
 
 WRITABLE = ".urdf (URDF), .yaml or .yml (sharnir's own)"
 
 
 def save(model: Model, path: FilePath) -> None:
     # each writer is imported where it is needed, as in load
-    path = Path(path)
+    path = model_path(path)
     suffix = path.suffix.lower()
     if suffix == ".urdf":
         from .urdf_write import urdf_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..errors import FormatError
+from ..errors import NOT_A_NUMBER, FormatError
 from ..model.joints import Free, Planar, Prismatic, Revolute, Weld
 from ..model.placed_joint import PlacedJoint
 from ..model.pose import Pose, Rotation, unit_axis
@@ -86,7 +86,7 @@ def _limit(joint: PlacedJoint, kind: str | None) -> list[str]:
 def _pair(joint: PlacedJoint) -> tuple[float, float]:
     try:
         low, high = (_finite(float(x)) for x in joint.type.limits)
-    except (TypeError, ValueError):
+    except NOT_A_NUMBER:
         raise FormatError(f"joint {joint.name!r}: limits are a pair (low, high), got {joint.type.limits!r}") from None
     return low, high
 

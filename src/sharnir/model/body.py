@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import ModelError
-from ..types import FloatArray, Vector, real_array
+from ..errors import NOT_A_NUMBER, ModelError, brief
+from ..types import FloatArray, Vector, real_array, truth
 from .frozen import fast_constructor
 from .pose import three_floats, vector3
 from .shapes import Shape
+from .values import check_name
 
 GROUND = "ground"
 
@@ -65,21 +66,23 @@ def make_body(
     density: float | None,
     check_inertia: bool = True,
 ) -> Body:
-    if not isinstance(name, str) or not name:
-        raise ModelError(f"a body needs a name, got {name!r}")
+    check_name(name, "body")
     label = f"body {name!r}"
+    if not (mass is None or (type(mass) is float and 0.0 <= mass < math.inf)):  # the usual case needs no conversion
+        mass = _mass(mass, label)
     if shape is not None:
+        if not isinstance(shape, Shape):
+            raise ModelError(f"{label}: expected a shape such as sharnir.Box((0.1, 0.1, 0.5)), got {brief(shape)}")
         if inertia is not None or com is not None:
             raise ModelError(f"{label}: a shape gives centre of mass and inertia; leave out com and inertia, or the shape")
         mass, com, inertia = shape.mass_properties(mass, density, label)
     elif density is not None:
         raise ModelError(f"{label}: a density needs a shape to fill, e.g. shape=sharnir.Box((0.1, 0.1, 0.5))")
-    if not (type(mass) is float and 0.0 <= mass < math.inf):  # the usual case needs no conversion
-        mass = 0.0 if mass is None else _mass(mass, label)
+    mass = 0.0 if mass is None else mass
     centre = (0.0, 0.0, 0.0) if com is None else com if three_floats(com) else vector3(com, f"{label}: com")
     moments = (0.0,) * 6 if inertia is None else _moments(inertia, label)
     body = _new_body(name, mass, centre, moments, shape)
-    fault = inertia_fault(body) if check_inertia else None
+    fault = inertia_fault(body) if check_inertia is True or truth(check_inertia, f"{label}: check_inertia") else None
     if fault:
         raise ModelError(f"{label}: its inertia {fault}")
     return body
@@ -88,8 +91,8 @@ def make_body(
 def _mass(mass: float, label: str) -> float:
     try:
         value = float(mass)
-    except (TypeError, ValueError):
-        raise ModelError(f"{label}: mass must be a number of kilograms, got {mass!r}") from None
+    except NOT_A_NUMBER:
+        raise ModelError(f"{label}: mass must be a number of kilograms, got {brief(mass)}") from None
     if not math.isfinite(value) or value < 0.0:
         raise ModelError(f"{label}: mass must be zero or positive, got {value:g} kg")
     return value
@@ -103,10 +106,10 @@ def _moments(inertia: ArrayLike, label: str) -> tuple[float, ...]:
         values = tuple(map(float, rows))
     except TypeError:  # not a sequence of numbers; perhaps of rows
         return _moments_of_matrix(inertia, label)
-    except ValueError:
-        raise ModelError(f"{label}: inertia must be numbers, got {inertia!r}") from None
+    except (ValueError, OverflowError):
+        raise ModelError(f"{label}: inertia must be numbers, got {brief(inertia)}") from None
     if not all(map(math.isfinite, values)):
-        raise ModelError(f"{label}: inertia must be finite, got {inertia!r}")
+        raise ModelError(f"{label}: inertia must be finite, got {brief(inertia)}")
     if len(values) not in (3, 6):
         raise _wrong_shape((len(values),), label)
     return values if len(values) == 6 else (*values, 0.0, 0.0, 0.0)
@@ -115,10 +118,10 @@ def _moments(inertia: ArrayLike, label: str) -> tuple[float, ...]:
 def _moments_of_matrix(inertia: ArrayLike, label: str) -> tuple[float, ...]:
     try:
         a = real_array(inertia, "inertia")
-    except (TypeError, ValueError):
-        raise ModelError(f"{label}: inertia must be numbers, got {inertia!r}") from None
+    except NOT_A_NUMBER:
+        raise ModelError(f"{label}: inertia must be numbers, got {brief(inertia)}") from None
     if not np.isfinite(a).all():
-        raise ModelError(f"{label}: inertia must be finite, got {inertia!r}")
+        raise ModelError(f"{label}: inertia must be finite, got {brief(inertia)}")
     if a.shape != (3, 3):
         raise _wrong_shape(a.shape, label)
     if np.abs(a - a.T).max() > 1e-9 * max(np.abs(a).max(), 1e-300):

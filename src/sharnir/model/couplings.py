@@ -6,20 +6,24 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ..errors import ModelError, no_such
+from ..errors import NOT_A_NUMBER, ModelError, brief, no_such
 from .placed_joint import Coupling, PlacedJoint
+from .references import is_name_in
 
 
 def couple(joints: list[PlacedJoint], places: Mapping[str, int], follower: str, leader: str, ratio: float, offset: float) -> None:
     """Replace the follower in `joints` by one that follows; `places` are the indices of joints by name. Chains of followers
     are resolved to the joint that leads them all."""
-    label = f"coupling of {follower!r} to {leader!r}"
+    label = f"coupling of {brief(follower)} to {brief(leader)}"
     for name in (follower, leader):
-        if name not in places:
+        if not is_name_in(places, name):
             raise ModelError(f"{label}: {no_such('joint', name, places)}")
     first, second = joints[places[follower]], joints[places[leader]]
     _check(first, second, label)
-    ratio, offset = float(ratio), float(offset)
+    try:
+        ratio, offset = float(ratio), float(offset)
+    except NOT_A_NUMBER:
+        raise ModelError(f"{label}: ratio and offset must be numbers, got {brief(ratio)}, {brief(offset)}") from None
     if not (math.isfinite(ratio) and math.isfinite(offset) and ratio):
         raise ModelError(f"{label}: ratio must be a finite number other than zero and offset finite, got {ratio}, {offset}")
     if second.follows:

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import StateError
 from .element import Element, element, element_field
 from .formulas import SignalFormula
-from .values import Choice, ChoiceOrFunction, NamedFormula, Text
+from .values import Choice, ChoiceOrFunction, Label, NamedFormula
 
 if TYPE_CHECKING:
     from .motion import Motion
@@ -34,12 +34,12 @@ class Event(Element):
         meaning="record or stop; in Python also a function of an EventState that may change its q, v and parameters",
     )
     direction: str = element_field(Choice(tuple(DIRECTIONS)), default="both", meaning="in which direction zero is crossed")
-    name: str = element_field(Text(), default="", meaning="its name in the result")
+    name: str = element_field(Label(), default="", meaning="its name in the result")
     _error = StateError
 
     @property
     def label(self) -> str:
-        return f"event {self.name!r}" if self.name else "event"
+        return f"event {self.name!r}" if isinstance(self.name, str) and self.name else "event"
 
 
 @dataclass

@@ -8,6 +8,7 @@ from itertools import groupby
 from os import PathLike
 
 from ..errors import FormatError
+from ..types import truth
 
 VERDICTS = {
     "honoured": "acts in the model as the file says",
@@ -45,7 +46,7 @@ class ImportReport:
 
     def __init__(self, source: str | PathLike[str] = "", strict: bool = False) -> None:
         self.source = str(source)
-        self.strict = strict
+        self.strict = truth(strict, "strict")
         self.entries: list[Entry] = []
         self.honoured = Entries(self, "honoured")
         self.approximated = Entries(self, "approximated")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import ModelError, no_such
+from ..errors import NOT_A_NUMBER, ModelError, brief, no_such
 from ..reporting.formats import plural
 from ..trace import Expression, Number
-from ..types import FilePath, FloatArray, State, Vector
+from ..types import FilePath, FloatArray, State, Vector, random_generator, truth
 from . import coordinates, topology
 from .body import GROUND, Body, make_body
 from .constraints import ClosingJoint, Constraint, UserConstraint
@@ -25,12 +25,13 @@ from .joints.traced import pose_expression
 from .mobility import degrees_of_freedom
 from .placed_joint import PlacedJoint, new_placed_joint
 from .pose import Pose, vector3
-from .references import check_joints, name_taken, pair, place, pose
+from .references import check_joints, is_name_in, name_taken, pair, place, pose
 from .services import service
 from .settings import SimulationSettings
 from .shapes import Shape
 from .splitting import split
 from .structure import Structure
+from .values import check_name
 from .visual import Visual
 
 if TYPE_CHECKING:
@@ -89,6 +90,14 @@ class Model:
         """What the reader of a file did with each part of it; None for a model that was built."""
 
     @property
+    def name(self) -> str:
+        return self._name
+
+    @name.setter
+    def name(self, name: str) -> None:
+        self._name = "" if isinstance(name, str) and not name else check_name(name, "model")
+
+    @property
     def gravity(self) -> tuple[float, float, float]:
         return self._gravity
 
@@ -114,6 +123,7 @@ class Model:
     @numbering.setter
     def numbering(self, rule: str) -> None:
         self._changing("change numbering")
+        topology.check_numbering(rule)
         self._numbering = rule
 
     # --- building -------------------------------------------------------------------------------------------------------
@@ -144,6 +154,7 @@ class Model:
     def add_frame(self, name: str, body: str, at: Pose) -> None:
         """A named place on a body, for joints (`at="name"`) and for reading results."""
         self._changing("add the frame {!r}", name)
+        check_name(name, "frame")
         self._known_body(body, f"frame {name!r}")
         if name in self._frames:
             raise ModelError(f"there is a frame {name!r} already, on body {self._frames[name][0]!r}")
@@ -165,20 +176,20 @@ class Model:
         `cut=True` marks the joint to be cut where it closes a loop.
         """
         self._changing("add the joint {!r}", name)
+        check_name(name, "joint")
         label = f"joint {name!r}"
-        if not isinstance(name, str) or not name:
-            raise ModelError(f"a joint needs a name, got {name!r}")
         if name in self._joint_names:
             raise name_taken("joint", name)
         if not isinstance(joint, Joint):
-            raise ModelError(f"{label}: expected a joint such as sharnir.Revolute('z'), got {joint!r}")
+            raise ModelError(f"{label}: expected a joint such as sharnir.Revolute('z'), got {brief(joint)}")
         for body in (parent, child):
-            if body not in self._body_names:
+            if type(body) is not str or body not in self._body_names:  # written out: models have millions of joints
                 self._known_body(body, label)
         if parent == child:
             raise ModelError(f"{label} joins the body {parent!r} to itself")
         here = IDENTITY if at is None else at if isinstance(at, Pose) else self._place(at, parent, label)
         there = IDENTITY if child_at is None else child_at if isinstance(child_at, Pose) else self._place(child_at, child, label)
+        cut = cut if type(cut) is bool else truth(cut, f"{label}: cut")
         placed = new_placed_joint(name, joint, parent, child, here, there, cut, joint.built(label), None)
         if not cut and (other := self._joined.setdefault(pair(parent, child), placed)) is not placed:
             raise ModelError(
@@ -191,6 +202,7 @@ class Model:
 
     def add_floating(self, body: str) -> PlacedJoint:
         """Let a body float: a joint of six degrees of freedom to the base, named `body + " float"`."""
+        self._known_body(body, f"joint '{body} float'" if isinstance(body, str) else "add_floating")
         return self.add_joint(f"{body} float", Free(), GROUND, body)
 
     def couple(self, follower: str, leader: str, ratio: float = 1.0, offset: float = 0.0) -> None:
@@ -212,10 +224,10 @@ class Model:
 
         The function is called with one argument, see `sharnir.Motion`: it reads t, q, v, poses, points and pushes.
         """
-        self._changing("add the force {!r}" if name else "add a force", name)
+        self._changing("add the force {!r}" if isinstance(name, str) else "add a force", name)
         if not isinstance(force, Force):
             if not callable(force):
-                raise ModelError(f"a force is a sharnir.Force or a function, got {force!r}")
+                raise ModelError(f"a force is a sharnir.Force or a function, got {brief(force)}")
             force = UserForce(force)
         self._forces[self._label(force, name, "force", self._forces)] = force
         return force
@@ -223,10 +235,10 @@ class Model:
     def add_constraint(self, constraint: Constraint | Callable[[Motion], Any], name: str | None = None) -> Constraint:
         """Constrain the motion: one of `sharnir`'s constraints (Distance, Gear, Rolling …), or a plain function of `Motion`
         that reads positions and returns the residual, a number or several."""
-        self._changing("add the constraint {!r}" if name else "add a constraint", name)
+        self._changing("add the constraint {!r}" if isinstance(name, str) else "add a constraint", name)
         if not isinstance(constraint, Constraint):
             if not callable(constraint):
-                raise ModelError(f"a constraint is a sharnir.Constraint or a function, got {constraint!r}")
+                raise ModelError(f"a constraint is a sharnir.Constraint or a function, got {brief(constraint)}")
             constraint = UserConstraint(constraint)
         self._constraints[self._label(constraint, name, "constraint", self._constraints)] = constraint
         return constraint
@@ -234,17 +246,18 @@ class Model:
     def add_parameter(self, name: str, value: float) -> None:
         """A number that forces can read (`on.parameter(name)`) and that may change from run to run, or at an event."""
         self._changing("add the parameter {!r}", name)
+        check_name(name, "parameter")
         if name in self._parameters:
             raise name_taken("parameter", name)
         try:
             self._parameters[name] = float(value)
-        except (TypeError, ValueError):
-            raise ModelError(f"parameter {name!r}: expected a number, got {value!r}") from None
+        except NOT_A_NUMBER:
+            raise ModelError(f"parameter {name!r}: expected a number, got {brief(value)}") from None
 
     def freeze(self, by: str = "by Dynamics, simulate or freeze") -> Structure:
         """The model as arrays for compiled code; it cannot be changed afterwards. `by` tells a later change what froze it."""
         structure = self.structure
-        self._frozen_by = self._frozen_by or by
+        self._frozen_by = self._frozen_by or check_name(by, "reason of freezing")
         return structure
 
     # --- copies and files -----------------------------------------------------------------------------------------------
@@ -350,14 +363,14 @@ class Model:
         return coordinates.full_names(self.joints, lambda joint: joint.v_names())
 
     def body_index(self, name: str) -> int:
-        if name in self.structure.body_number:
+        if is_name_in(self.structure.body_number, name):
             return self.structure.body_number[name]
         raise ModelError(no_such("body", name, (b.name for b in self.bodies), "bodies"))
 
     def joint_index(self, name: str) -> int:
-        if name in self.structure.joint_number:
+        if is_name_in(self.structure.joint_number, name):
             return self.structure.joint_number[name]
-        raise ModelError(f"no joint {name!r} in the tree; {self.structure.where_is(name)}")
+        raise ModelError(f"no joint {brief(name)} in the tree; {self.structure.where_is(name)}")
 
     def q_slice(self, joint: str) -> slice:
         """Where the coordinates of a joint are in q."""
@@ -375,7 +388,7 @@ class Model:
 
     def random_q(self, rng: np.random.Generator | int | None = None) -> FloatArray:
         """Coordinates in [−1, 1], quaternions anywhere on their sphere; joints given by constraints stay at their start."""
-        return coordinates.random_q(self.joints, np.random.default_rng(rng))
+        return coordinates.random_q(self.joints, random_generator(rng))
 
     def coordinates(self, values: State) -> FloatArray:
         """q from {joint: value}, the rest neutral; arrays pass through."""
@@ -406,15 +419,18 @@ class Model:
 
     def _changing(self, what: str, *names: str | None) -> None:
         if self._frozen_by:
+            what = what.replace("{!r}", "{}").format(*map(brief, names))
             raise ModelError(
-                f"cannot {what.format(*names)}: model {self.name!r} was frozen {self._frozen_by}, compiled code uses it; "
+                f"cannot {what}: model {self.name!r} was frozen {self._frozen_by}, compiled code uses it; "
                 "change a copy: model.copy()"
             )
         self._tree = self._structure = None
 
     def _label(self, new: Force | Constraint, name: str | None, kind: str, others: Mapping[str, Any]) -> str:
         """The name of a new force or constraint; every body and joint it names must be in the model."""
-        label = name or new.name or f"{type(new).__name__} {len(others) + 1}"
+        own = new.name if name is None or (isinstance(name, str) and not name) else name
+        nameless = own is None or (isinstance(own, str) and not own)
+        label = check_name(f"{type(new).__name__} {len(others) + 1}" if nameless else own, kind)
         if label in others:
             raise name_taken(kind, label)
         for body in new.bodies():
@@ -423,7 +439,7 @@ class Model:
         return label
 
     def _known_body(self, name: str, label: str) -> None:
-        if name != GROUND and name not in self._body_names:
+        if not is_name_in(self._body_names, name) and not is_name_in((GROUND,), name):
             raise ModelError(f"{label}: {no_such('body', name, [GROUND, *(b.name for b in self._bodies)], 'bodies')}")
 
     def _place(self, at: Pose | str, body: str, label: str) -> Pose:

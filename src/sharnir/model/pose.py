@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, TypeGuard, overload
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import NOT_A_NUMBER, ModelError, brief
 from ..kernels import algebra
 from ..trace.functions import cos, sin
 from ..trace.graph import Number, Symbol
@@ -36,8 +36,8 @@ def vector3(x: Sequence[Number] | FloatArray, what: str) -> Vector3:
         return x
     try:
         values = tuple(v if isinstance(v, Symbol) else float(v) for v in x)
-    except (TypeError, ValueError):
-        raise ModelError(f"{what}: expected three numbers, got {x!r}") from None
+    except NOT_A_NUMBER:
+        raise ModelError(f"{what}: expected three numbers, got {brief(x)}") from None
     if len(values) != 3:
         raise ModelError(f"{what}: expected three numbers, got {len(values)}")
     if not all(math.isfinite(v) for v in values if is_float(v)):
@@ -45,12 +45,20 @@ def vector3(x: Sequence[Number] | FloatArray, what: str) -> Vector3:
     return values
 
 
+def numbers(values: Sequence[Any], what: str) -> tuple[Number, ...]:
+    """Symbols as they are, the rest as floats."""
+    try:
+        return tuple(v if isinstance(v, Symbol) else float(v) for v in values)
+    except NOT_A_NUMBER:
+        raise ModelError(f"{what}: expected numbers, got {brief(values)}") from None
+
+
 def unit_axis(axis: Axis, what: str) -> tuple[float, float, float]:
     """A unit vector from "x", "-y" or three numbers; other lengths are refused, not normalized silently."""
     if isinstance(axis, str):
         letter = axis.removeprefix("-").removeprefix("+")
         if letter not in ("x", "y", "z"):
-            raise ModelError(f"{what}: unknown axis {axis!r}; use 'x', 'y', 'z', '-x' … or three numbers")
+            raise ModelError(f"{what}: unknown axis {brief(axis)}; use 'x', 'y', 'z', '-x' … or three numbers")
         sign = -1.0 if axis.startswith("-") else 1.0
         return (sign * (letter == "x"), sign * (letter == "y"), sign * (letter == "z"))
     x = vector3(axis, what)
@@ -83,6 +91,7 @@ class Rotation:
     @staticmethod
     def about(axis: Axis, angle: Number) -> Rotation:
         """The rotation by `angle` (radians) about a unit axis."""
+        (angle,) = numbers((angle,), "angle")
         aligned = Rotation.align_z(unit_axis(axis, "rotation"))
         turn = Rotation._made(algebra.transpose(algebra.cosines_z(cos(angle), sin(angle))))
         return aligned @ turn @ aligned.T
@@ -90,6 +99,7 @@ class Rotation:
     @staticmethod
     def quaternion(w: Number, x: Number, y: Number, z: Number) -> Rotation:
         """The rotation of a quaternion (w x y z); of any length but zero."""
+        w, x, y, z = numbers((w, x, y, z), "quaternion")
         if all(is_float(v) for v in (w, x, y, z)) and w * w + x * x + y * y + z * z == 0.0:
             raise ModelError("rotation: a quaternion of length zero is not a rotation; the identity is (1, 0, 0, 0)")
         return Rotation._made(algebra.transpose(algebra.cosines_quaternion(w, x, y, z)))
@@ -106,7 +116,7 @@ class Rotation:
     @staticmethod
     def align_z(direction: Sequence[float]) -> Rotation:
         """Some rotation whose third axis is the given unit vector; signed permutations for coordinate axes."""
-        x, y, z = direction
+        x, y, z = vector3(direction, "direction")
         if (x, y, z) == (0.0, 0.0, 1.0):
             return Rotation.identity()
         if (x, y, z) == (0.0, 0.0, -1.0):
@@ -226,9 +236,14 @@ def quaternion_of(rotation: Rotation) -> tuple[float, float, float, float]:
 
 def _flatten(x: Iterable[Any]) -> tuple[Number, ...]:
     flat: list[Number] = []
-    for row in x:
-        flat.extend(row) if hasattr(row, "__len__") or hasattr(row, "__iter__") else flat.append(row)
-    return tuple(v if isinstance(v, Symbol) else float(v) for v in flat)
+    try:
+        for row in x:
+            flat.extend(row) if hasattr(row, "__len__") or hasattr(row, "__iter__") else flat.append(row)
+    except TypeError:
+        raise ModelError(
+            f"rotation: expected a sharnir.Rotation, a quaternion (w, x, y, z) or 3×3 numbers, got {brief(x)}"
+        ) from None
+    return numbers(flat, "rotation")
 
 
 def _check_orthonormal(entries: Sequence[float]) -> None:

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from typing import Any
 
-from ..errors import ModelError, no_such
+from ..errors import ModelError, SharnirError, brief, no_such
 from .placed_joint import PlacedJoint
 from .pose import Pose
+
+
+def is_name_in(names: Container[str], name: object) -> bool:
+    """Whether a name is one of these; what is no text is none (a list would not even hash)."""
+    return isinstance(name, str) and name in names
+
+
+def listed_names(names: object, what: str, error: type[SharnirError] = ModelError) -> list[Any]:
+    """The items of a list of names; a single text, and what is no list, is refused."""
+    if isinstance(names, (str, bytes, Mapping)) or not isinstance(names, Iterable):
+        raise error(f"{what}: expected names, a list; got {brief(names)}")
+    return list(names)
 
 
 def place(at: Pose | str, body: str, frames: Mapping[str, tuple[str, Pose]], label: str) -> Pose:
@@ -24,13 +37,15 @@ def place(at: Pose | str, body: str, frames: Mapping[str, tuple[str, Pose]], lab
 def pose(at: object, label: str) -> Pose:
     if isinstance(at, Pose):
         return at
-    raise ModelError(f"{label}: expected a sharnir.Pose, such as sharnir.Pose((1, 0, 0)), or the name of a frame, got {at!r}")
+    raise ModelError(
+        f"{label}: expected a sharnir.Pose, such as sharnir.Pose((1, 0, 0)), or the name of a frame, got {brief(at)}"
+    )
 
 
 def check_joints(names: Sequence[str], joints: Sequence[PlacedJoint], places: Mapping[str, int], label: str) -> None:
     """Refuse names that are neither a joint nor one speed of a joint."""
     for name in names:
-        if name not in places and not _is_speed(name, joints, places):
+        if not is_name_in(places, name) and not _is_speed(name, joints, places):
             raise ModelError(f"{label}: {no_such('joint', name, sorted(places))}")
 
 
@@ -45,5 +60,7 @@ def pair(parent: str, child: str) -> tuple[str, str]:
 
 def _is_speed(name: str, joints: Sequence[PlacedJoint], places: Mapping[str, int]) -> bool:
     """Whether it is one speed of a joint: `joint.part`. Names of joints may contain dots too."""
+    if not isinstance(name, str):
+        return False
     ends = [k for k, letter in enumerate(name) if letter == "." and name[:k] in places]
     return any(name[k + 1 :] in joints[places[name[:k]]].type.v_names() for k in ends)

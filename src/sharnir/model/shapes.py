@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import ModelError
 from .element import Element, element, element_field
 from .pose import Pose, Rotation
-from .values import HERE, PoseValue, Scalar, Vector
+from .values import HERE, Fault, PoseValue, Scalar, Vector
 
 
 class Shape(Element):
@@ -32,16 +32,29 @@ class Shape(Element):
         """Mass, centre of mass and 3×3 inertia about it, from the mass or the density (kg/m³)."""
         if (mass is None) == (density is None):
             raise ModelError(f"{label}: give a shape either its mass or its density")
+        try:
+            return self._mass_properties(mass, density, label)
+        except OverflowError:
+            raise ModelError(f"{label}: the shape {self!r} is too large: its moments of inertia are not finite") from None
+
+    def _mass_properties(
+        self, mass: float | None, density: float | None, label: str
+    ) -> tuple[float, tuple[float, float, float], np.ndarray]:
         if mass is None:
             volume = self.volume()
             if volume == 0.0:
                 raise ModelError(f"{label}: this shape has no volume; give its mass instead of a density")
-            if not density > 0.0 or not math.isfinite(density):  # type: ignore[operator, arg-type]
-                raise ModelError(f"{label}: density must be positive, got {density}")
-            mass = volume * density  # type: ignore[operator]
+            mass = volume * _checked(Scalar(above=0.0), density, f"{label}: density")
         pose = self.placement()
         R = pose.rotation.matrix
         return mass, pose.position, R @ np.diag(self.moments()) @ R.T * mass
+
+
+def _checked(kind: Scalar, x: object, what: str) -> float:
+    try:
+        return kind.check(x)
+    except Fault as fault:
+        raise ModelError(f"{what}: {fault.what}") from None
 
 
 @element("box")

@@ -8,9 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import StateError
+from ..errors import NOT_A_NUMBER, ModelError, StateError, brief
 from ..types import FloatArray, State, real_array
 from .model import Model
+
+
+def check_model(model: object, caller: str) -> Model:
+    if not isinstance(model, Model):
+        raise ModelError(f"{caller} needs a sharnir.Model, got {brief(model)}")
+    return model
 
 
 def check_array(x: ArrayLike, what: str, n: int) -> FloatArray:
@@ -30,8 +36,8 @@ def check_state(model: Model, q: State, v: State, t: float) -> tuple[FloatArray,
     check_quaternions(model, positions)
     try:
         t = float(t)
-    except (TypeError, ValueError):
-        raise StateError(f"t: expected a number, got {t!r}") from None
+    except NOT_A_NUMBER:
+        raise StateError(f"t: expected a number, got {brief(t)}") from None
     if not math.isfinite(t):
         raise StateError(f"t: expected a finite time, got {t}")
     return positions, speeds, t
@@ -52,7 +58,7 @@ def check_wrenches(model: Model, wrenches: State) -> FloatArray:
         return out
     if isinstance(wrenches, Mapping):
         for body, wrench in wrenches.items():
-            out[model.body_index(body)] = check_array(wrench, f"wrench on body {body!r}", 6)
+            out[model.body_index(body)] = check_array(wrench, f"wrench on body {brief(body)}", 6)
     else:
         out = real_array(wrenches, "wrenches")
         if out.shape != (N, 6):

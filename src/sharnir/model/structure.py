@@ -89,7 +89,7 @@ class Structure:
 
     def where_is(self, joint: str) -> str:
         """Why a joint has no coordinates in the tree, as the end of a sentence."""
-        if joint in self._cut:
+        if isinstance(joint, str) and joint in self._cut:
             return (
                 "it closes a loop and is cut; to give it coordinates cut another joint of the loop, add_joint(…, cut=True), "
                 f"or split its child: model.split({joint!r})"

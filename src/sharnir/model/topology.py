@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..errors import ModelError, known, unknown
+from ..errors import ModelError, brief, known, unknown
 from ..types import IntArray
 
 if TYPE_CHECKING:
@@ -42,6 +42,11 @@ class Tree:
     """Joints that close loops, in the user's order."""
 
 
+def check_numbering(rule: object) -> None:
+    if not isinstance(rule, str) or rule not in NUMBERINGS:
+        raise ModelError(unknown(f"numbering {brief(rule)}", rule, NUMBERINGS, "numberings"))
+
+
 def spanning_tree(
     bodies: Sequence[str],
     ground: str,
@@ -51,8 +56,7 @@ def spanning_tree(
 ) -> Tree:
     """Orient the graph away from the base. In a loop the joint that is marked is cut, else the one of highest rank, of
     equals the last; `ranks` is called only where there may be loops."""
-    if numbering not in NUMBERINGS:
-        raise ModelError(unknown(f"numbering {numbering!r}", numbering, NUMBERINGS, "numberings"))
+    check_numbering(numbering)
     n = len(bodies)
     node = {name: k for k, name in enumerate(bodies)}
     node[ground] = n

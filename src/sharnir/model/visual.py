@@ -6,7 +6,7 @@ from pathlib import Path
 
 from .element import Element, element, element_field
 from .pose import Pose
-from .values import HERE, Choice, FilePath, Name, PoseValue, Text, Vector
+from .values import HERE, Choice, FilePath, Label, Name, PoseValue, Text, Vector
 
 
 @element()
@@ -28,5 +28,5 @@ class Visual(Element):
     role: str = element_field(
         Choice(("visual", "collision")), default="visual", meaning="visual, or collision for the shape that touches others"
     )
-    name: str = element_field(Text(), default="")
+    name: str = element_field(Label(), default="")
     link: str = element_field(Text(), default="", meaning="the link of an imported file it belonged to")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .whole_file import check_suffix, whole_file
+from .whole_file import check_suffix, file_path, whole_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,7 +32,7 @@ def save_picture(figure: Figure, path: str | PathLike[str], **options: Any) -> N
 
 def check_picture_suffix(path: str | PathLike[str]) -> None:
     """Refuse, before anything is computed, a file that matplotlib could not write."""
-    suffix = Path(path).suffix.lower()
+    suffix = file_path(path).suffix.lower()
     if suffix in COMMON:
         return
     from matplotlib.backend_bases import FigureCanvasBase

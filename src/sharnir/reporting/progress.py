@@ -7,6 +7,8 @@ from time import perf_counter
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from ..types import truth
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
@@ -22,7 +24,7 @@ class ProgressBar:
     """
 
     def __init__(self, shown: bool | None, title: str, end: float, start: float = 0.0, label: str = "") -> None:
-        self.shown = sys.stderr.isatty() if shown is None else shown
+        self.shown = sys.stderr.isatty() if shown is None else truth(shown, "progress")
         self.title, self.start, self.end, self.label = title, start, end, label
         self._begun = perf_counter()
         self._bar: tuple[Progress, TaskID] | None = None

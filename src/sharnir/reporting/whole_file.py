@@ -9,12 +9,31 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ..errors import StateError
+from ..errors import StateError, brief
+
+
+def file_path(path: object, what: str = "path") -> Path:
+    """A path as the caller gives it: text or a path object, without null characters and surrogates."""
+    try:
+        found = Path(path)  # type: ignore[arg-type]
+        os.fsencode(found)
+    except (TypeError, ValueError):
+        raise StateError(f"{what}: expected the name of a file, got {brief(path)}") from None
+    if "\0" in str(found):
+        raise StateError(f"{what}: the name of a file has no null characters, got {brief(path)}")
+    return found
 
 
 def target_of(path: str | os.PathLike[str]) -> Path:
     """The regular file, there already or not, that a path stands for: a link is followed; devices, pipes, folders are refused."""
-    target = Path(os.path.realpath(path))
+    path = file_path(path)
+    try:
+        target = Path(os.path.realpath(path))
+        target.stat()
+    except FileNotFoundError:
+        return target  # it is not there yet
+    except OSError as error:  # a name that is too long, a loop of links, a file in place of a folder
+        raise StateError(f"cannot write {brief(str(path))}: {error.strerror}") from None
     if target.is_dir():
         raise StateError(f"cannot write {path}: it is a folder; give a file name")
     if target.exists() and not target.is_file():

@@ -19,11 +19,12 @@ from ..model.pose import Pose, Rotation
 from ..model.shapes import Box, Cylinder, Rod
 from ..trace import Number
 from ..trace.functions import sin, sqrt
-from .trees import whole_number
+from .arguments import checked
 
 DOWN = (0.0, -9.81, 0.0)
 
 
+@checked
 def four_bar(crank: float = 1.0, coupler: float = 1.0, rocker: float = 1.0, base: float = 1.0) -> Model:
     """A closed loop in the xy plane: crank and rocker on the ground, a coupler between their tips (joint "D" closes it)."""
     m = Model("four-bar", gravity=DOWN)
@@ -36,13 +37,13 @@ def four_bar(crank: float = 1.0, coupler: float = 1.0, rocker: float = 1.0, base
     return m
 
 
+@checked
 def n_four_bar(n: int = 2, thin: bool = True) -> Model:
     """n four-bars side by side (IFToMM A02): n + 1 rods on the ground, couplers between neighbouring tips, all of 1 m, 1 kg.
 
     The published start is `n_four_bar_start(n)`. Where all links are level, the constraints of n loops lose rank: n + 1 degrees
     of freedom. `thin=False` gives the rods some inertia about their own axes, for methods that divide by it.
     """
-    n = whole_number(n, "n_four_bar: n")
     m = Model(f"{n}-four-bar", gravity=DOWN)
     moments = (0.0 if thin else 0.01, 1.0 / 12.0, 1.0 / 12.0)
     tip = Pose((1.0, 0.0, 0.0))
@@ -56,12 +57,14 @@ def n_four_bar(n: int = 2, thin: bool = True) -> Model:
     return m
 
 
+@checked
 def n_four_bar_start(n: int = 2, angle: float = math.pi / 2, speed: float = -1.0) -> dict[str, Any]:
     """q0 and v0 of the parallel motion; as published the rods stand upright and their tips move along +x at 1 m/s."""
     joints: list[tuple[str, float]] = [(f"foot{k}", 1.0) for k in range(n + 1)] + [(f"left{k}", -1.0) for k in range(n)]
     return {"q0": {j: s * angle for j, s in joints}, "v0": {j: s * speed for j, s in joints}}
 
 
+@checked
 def slider_crank(crank: float = 0.2, rod: float = 0.5) -> Model:
     """A crank, a connecting rod and a piston on the x axis; its guide "slide" and all hinges are along z."""
     m = Model("slider-crank", gravity=DOWN)
@@ -127,6 +130,7 @@ def bricard() -> Model:
     return m
 
 
+@checked
 def governor(closed: bool = False) -> Model:
     """The stiff flyball governor (IFToMM A05): a shaft, two rods with balls, and a slider on springs and dampers: a tree.
 
@@ -155,6 +159,7 @@ def governor(closed: bool = False) -> Model:
     return m
 
 
+@checked
 def stewart(base: float = 1.0, top: float = 0.6, height: float = 1.0) -> Model:
     """A Stewart platform: six legs, each on a universal joint, with a slide, under a ball joint of the platform."""
     m = Model("Stewart platform")
@@ -176,6 +181,7 @@ def stewart(base: float = 1.0, top: float = 0.6, height: float = 1.0) -> Model:
     return m
 
 
+@checked
 def planetary_gear(sun: float = 0.1, planet: float = 0.05, planets: int = 3) -> Model:
     """Sun, planets on a carrier, and a ring, radii `sun` and `planet`; a gear at every mesh. Two degrees of freedom."""
     m = Model("planetary gear", gravity=(0.0, 0.0, 0.0))
@@ -194,6 +200,7 @@ def planetary_gear(sun: float = 0.1, planet: float = 0.05, planets: int = 3) -> 
     return m
 
 
+@checked
 def rolling_disc(radius: float = 0.1, mass: float = 1.0) -> Model:
     """A thin disc that rolls on the level ground without slipping; its axis is the body's z, joint "disc float"."""
     m = Model("rolling disc")

@@ -14,6 +14,7 @@ from ..model.model import Model
 from ..model.pose import Pose, Rotation
 from ..model.shapes import Rod
 from ..reporting.formats import plural
+from .arguments import checked
 from .random_parts import (
     random_body,
     random_compound,
@@ -28,12 +29,7 @@ from .random_parts import (
 ANGULAR: dict[int, Callable[[], Joint]] = {1: lambda: Revolute("z"), 2: lambda: Universal("z", "x"), 3: lambda: Ball()}
 
 
-def whole_number(n: int, what: str) -> int:
-    if not isinstance(n, (int, np.integer)) or n < 1:
-        raise ModelError(f"{what} must be a whole number, at least 1; got {n!r}")
-    return int(n)
-
-
+@checked
 def pendulum(length: float = 1.0, mass: float = 1.0) -> Model:
     """A point mass on a massless bar in the xy plane, gravity along −y; the angle is zero when the bar points along x."""
     m = Model("pendulum", gravity=(0.0, -9.81, 0.0))
@@ -42,11 +38,12 @@ def pendulum(length: float = 1.0, mass: float = 1.0) -> Model:
     return m
 
 
+@checked
 def rods(n: int, length: float = 1.0, mass: float = 1.0, name: str = "rods") -> Model:
     """n equal thin rods hinged one after another in the xy plane, gravity along −y, straight along x at zero."""
     m = Model(name, gravity=(0.0, -9.81, 0.0))
     carrier, at = "ground", Pose()
-    for i in range(1, whole_number(n, "number of rods") + 1):
+    for i in range(1, n + 1):
         m.add_body(f"rod{i}", mass=mass, shape=Rod((0.0, 0.0, 0.0), (length, 0.0, 0.0)))
         m.add_joint(f"hinge{i}", Revolute("z"), carrier, f"rod{i}", at=at)
         carrier, at = f"rod{i}", Pose((length, 0.0, 0.0))
@@ -58,19 +55,21 @@ def double_pendulum() -> Model:
     return rods(2, name="double pendulum")
 
 
+@checked
 def planar_chain(n: int = 10) -> Model:
     """The chain of [Y]: n equal rods, 1 m and 10 kg together."""
-    return rods(n, length=1.0 / whole_number(n, "number of rods"), mass=10.0 / n, name="planar chain")
+    return rods(n, length=1.0 / n, mass=10.0 / n, name="planar chain")
 
 
+@checked
 @no_collection()
 def chain(n: int, dof: int = 1) -> Model:
     """n equal links with joints of `dof` = 1, 2 or 3 rotations, each link rotated against the last: the chains of [I] Fig. 1."""
     if dof not in ANGULAR:
-        raise ModelError(f"chain: dof must be 1, 2 or 3, got {dof!r}")
+        raise ModelError(f"chain: dof must be 1, 2 or 3, got {dof}")
     m, joint = Model(f"chain of {n}, {plural(dof, 'degree')} of freedom each"), ANGULAR[dof]()
     carrier, at, beyond = "ground", Pose(), Pose((0.3, 0.0, 0.0), Rotation.about("x", math.pi / 2))
-    for i in range(1, whole_number(n, "number of links") + 1):
+    for i in range(1, n + 1):
         link = f"link{i}"
         m.add_body(link, mass=1.0, com=(0.15, 0.01, 0.0), inertia=(0.001, 0.008, 0.0085))
         m.add_joint(f"joint{i}", joint, carrier, link, at=at)
@@ -78,18 +77,19 @@ def chain(n: int, dof: int = 1) -> Model:
     return m
 
 
+@checked
 @no_collection()
 def tree(n: int, branching: float = 2.0, dof: int | None = None, seed: int = 0) -> Model:
     """n bodies with random joints, masses and placements. Body (i−1) // branching carries body i (1: a chain);
     `dof` restricts the joints to those with that many degrees of freedom."""
     if not branching >= 1.0:
-        raise ModelError(f"tree: branching must be at least 1, got {branching!r}")
+        raise ModelError(f"tree: branching must be at least 1, got {branching:g}")
     rng = np.random.default_rng(seed)
     kinds = [kind for kind in random_joints(rng) if dof is None or len(kind.v_names()) == dof]
     if not kinds:
         raise ModelError(f"tree: no joint has {dof} degrees of freedom")
     m = Model(f"tree of {n}")
-    for i in range(whole_number(n, "number of bodies")):
+    for i in range(n):
         random_body(m, f"body{i + 1}", rng)
         carrier = "ground" if i == 0 else f"body{int((i - 1) // branching) + 1}"
         joint = random_joints(rng, dof)[rng.integers(len(kinds))]
@@ -97,6 +97,7 @@ def tree(n: int, branching: float = 2.0, dof: int | None = None, seed: int = 0) 
     return m
 
 
+@checked
 def all_joints(seed: int = 0, driven: bool = True, moving_base: bool = True) -> Model:
     """A random tree with every joint type at least once, some joints named the other way round, in random order;
     `driven` adds driven joints, `moving_base` a base that moves in time."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..errors import StateError, brief
 from ..model.model import Model
 
 
@@ -21,6 +22,13 @@ class ByName:
     def speed(self, joint: str) -> np.ndarray:
         """Speeds of a joint: (…,), or (…, n) where it has several."""
         return squeezed(self.v[..., self.model.v_slice(joint)])
+
+
+def index_of(k: object, n: int, what: str) -> int:
+    """An index into n rows, counted from the end where it is negative."""
+    if isinstance(k, (bool, np.timedelta64)) or not isinstance(k, (int, np.integer)) or not -n <= k < n:
+        raise StateError(f"expected the number of {what}, from {-n} to {n - 1}; got {brief(k)}")
+    return int(k)
 
 
 def squeezed(x: np.ndarray) -> np.ndarray:

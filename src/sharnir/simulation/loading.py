@@ -11,6 +11,8 @@ import numpy as np
 
 from ..errors import FormatError, ModelError, SharnirError, StateError, known
 from ..model.model import Model
+from ..model.states import check_model
+from ..reporting.whole_file import file_path
 from .netcdf import Reader
 from .result import Cost, EventRecord, Result
 from .storage import DIMENSIONS, RUNNING, UNITS, VERSION, PathLike, left_behind
@@ -23,7 +25,8 @@ DESCRIBING = {"units", "long_name", "_FillValue"}
 
 
 def load(path: PathLike, model: Model | None = None) -> Result:
-    path = Path(path)
+    path = file_path(path)
+    model = None if model is None else check_model(model, "Result.load")
     try:
         if not path.is_file():
             raise StateError(_nothing_there(path))

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from ..dynamics import Dynamics
 from ..equations.stabilisation import DECAYING, Stabilisation, with_decay
 from ..equations.stabilisation import chosen as chosen_stabilisation
-from ..errors import MethodError, ModelError, StateError
+from ..errors import NOT_A_NUMBER, MethodError, StateError, brief
 from ..model.model import Model
 from ..model.states import check_tau
 from ..types import real_array
@@ -46,32 +46,26 @@ SIMULATE_ONLY = {
 T = TypeVar("T")
 
 
-def check_model(model: object, caller: str) -> Model:
-    if not isinstance(model, Model):
-        raise ModelError(f"{caller} needs a sharnir.Model, got {model!r}")
-    return model
-
-
 def number(x: object, what: str, wanted: str = "a number") -> float:
     """A number, finite or infinite, of any type that has a value."""
     try:
         value = float(x)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except NOT_A_NUMBER:
         value = np.nan
     if isinstance(x, (str, bytes)) or np.isnan(value):
-        raise StateError(f"{what}: expected {wanted}, got {x!r}")
+        raise StateError(f"{what}: expected {wanted}, got {brief(x)}")
     return value
 
 
 def whole(x: object, what: str, least: int = 0) -> int:
-    if isinstance(x, bool) or not isinstance(x, (int, np.integer)) or x < least:
-        raise MethodError(f"{what}: expected a whole number of at least {least}, got {x!r}")
+    if isinstance(x, (bool, np.timedelta64)) or not isinstance(x, (int, np.integer)) or x < least:
+        raise MethodError(f"{what}: expected a whole number of at least {least}, got {brief(x)}")
     return int(x)
 
 
 def choice(x: object, what: str, among: Sequence[str]) -> str:
     if not isinstance(x, str) or x not in among:
-        raise MethodError(f"{what}: expected {', '.join(map(repr, among[:-1]))} or {among[-1]!r}, got {x!r}")
+        raise MethodError(f"{what}: expected {', '.join(map(repr, among[:-1]))} or {among[-1]!r}, got {brief(x)}")
     return x
 
 

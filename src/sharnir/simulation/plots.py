@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import StateError, choices
+from ..errors import StateError, brief, choices
+from ..model.references import is_name_in
 from ..reporting.pictures import check_picture_suffix, new_figure, save_picture
 from .storage import check_writable
 
@@ -27,7 +28,7 @@ MAX_LINES = 8
 def plot(r: Result, joints: Sequence[str] = (), path: str | PathLike[str] | None = None) -> Figure:
     """Coordinates and speeds of the joints (all, or those named), energies, and the work of drives and forces, over time."""
     _check(r, joints)
-    if path:
+    if path is not None:
         check_picture_suffix(path)
         check_writable(path)
     names = joints or [j.name for j in r.model.joints if j.nv]
@@ -40,7 +41,7 @@ def plot(r: Result, joints: Sequence[str] = (), path: str | PathLike[str] | None
         "work since the start, J": _largest(e.work),
     }
     panels = {label: lines for label, lines in panels.items() if lines}
-    figure = new_figure((9.0, 0.6 + 2.1 * len(panels)), window=not path, layout="constrained")
+    figure = new_figure((9.0, 0.6 + 2.1 * len(panels)), window=path is None, layout="constrained")
     axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     for axis, (label, lines) in zip(axes, panels.items(), strict=True):
         _lines(axis, r.t, lines, label)
@@ -58,7 +59,7 @@ def plot(r: Result, joints: Sequence[str] = (), path: str | PathLike[str] | None
                 event.name, (event.t, 1.0), (2, 2), xycoords=("data", "axes fraction"), textcoords="offset points",
                 fontsize=7, color=GREY,
             )  # fmt: skip
-    if path:
+    if path is not None:
         save_picture(figure, path)
     return figure
 
@@ -94,7 +95,7 @@ def _lines(axis: Axes, t: np.ndarray, parts: dict[str, np.ndarray], label: str) 
 def _check(r: Result, joints: Sequence[str]) -> None:
     have = [j.name for j in r.model.joints if j.nv]
     for joint in joints:
-        if joint not in have:
-            raise StateError(f"no joint {joint!r} with freedoms to plot; {choices(joint, have, 'joints with freedoms')}")
+        if not is_name_in(have, joint):
+            raise StateError(f"no joint {brief(joint)} with freedoms to plot; {choices(joint, have, 'joints with freedoms')}")
     if not len(r):
         raise StateError("nothing to plot: the result has no times")

@@ -12,8 +12,9 @@ import numpy as np
 from ..dynamics import Dynamics
 from ..errors import SingularError, StateError, no_such
 from ..model.model import Model
+from ..model.references import is_name_in
 from ..model.states import check_array
-from .by_name import ByName, squeezed
+from .by_name import ByName, index_of, squeezed
 from .parameters import with_parameters
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ class Result(ByName):
     def frame(self, name: str) -> np.ndarray:
         """Path (T, 3) of the origin of a named frame in the world."""
         frames = self.model.frames
-        if name not in frames:
+        if not is_name_in(frames, name):
             raise StateError(no_such("frame", name, frames))
         body, pose = frames[name]
         return self.point(body, pose.position) if body != "ground" else np.tile(pose.position, (len(self.t), 1))
@@ -136,14 +137,14 @@ class Result(ByName):
 
     def force(self, name: str) -> dict[str, np.ndarray]:
         """The action of a force over time: {body: (T, 6) force and moment at its origin, in its axes; joint: (T, n)}."""
-        if name not in self.force_actions:
+        if not is_name_in(self.force_actions, name):
             raise StateError(no_such("force", name, self.force_actions))
         return self.force_actions[name]
 
     def force_power(self, name: str) -> np.ndarray:
         """Power of a force over time."""
         names = self.dynamics.force_names
-        if name not in names:
+        if not is_name_in(names, name):
             raise StateError(no_such("force", name, names))
         return self.force_powers[:, names.index(name)]
 
@@ -259,7 +260,8 @@ class Result(ByName):
 
     def state(self, k: int = -1) -> Mapping[str, np.ndarray]:
         """q0 and v0 to go on from: simulate(model, 1.0, **result.state())."""
-        return {"q0": self.q[k], "v0": self.v[k]}
+        at = index_of(k, len(self.t), "a time of the result")
+        return {"q0": self.q[at], "v0": self.v[at]}
 
     def __len__(self) -> int:
         return len(self.t)

@@ -16,13 +16,14 @@ from ..dialect.jit import host_lanes
 from ..dynamics import Dynamics
 from ..equations.assembly import assemble_start
 from ..equations.normalization import normalized_start
-from ..errors import MethodError, SimulationError, StateError
+from ..errors import MethodError, SimulationError, StateError, brief
 from ..integrate.running import FIRST, next_piece
 from ..integrate.trajectory import in_words, outcome
 from ..machine import beyond_memory
 from ..model.model import Model
 from ..model.motion import Motion
-from ..model.states import check_quaternions
+from ..model.references import is_name_in
+from ..model.states import check_model, check_quaternions
 from ..reporting.progress import ProgressBar
 from ..types import real_array
 from .batch import ENTRIES, Batch
@@ -31,7 +32,6 @@ from .options import (
     Control,
     FixedSteps,
     Tau,
-    check_model,
     check_stabilisation,
     either,
     fixed_steps,
@@ -113,8 +113,8 @@ def rollout(
     SimulationError, whose `result` has all rows until then.
     """
     refuse_others(others)
-    if integrator not in ENTRIES:
-        raise MethodError(f"rollout steps with 'rk4' or 'euler', not with {integrator!r}")
+    if not is_name_in(ENTRIES, integrator):
+        raise MethodError(f"rollout steps with 'rk4' or 'euler', not with {brief(integrator)}")
     model = check_model(model, "rollout")
     grid = fixed_steps(duration, step, dt, steps, every, t0)
     forces: Tau | Control | None

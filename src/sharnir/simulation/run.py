@@ -17,8 +17,9 @@ from ..integrate.compiled import make_ready
 from ..integrate.methods import integrator as integrator_named
 from ..model.events import Event
 from ..model.model import Model
-from ..model.states import check_state
+from ..model.states import check_model, check_state
 from ..reporting.progress import ProgressBar
+from ..types import truth
 from .changes import Changes
 from .checks import check_events, check_step, output_times, tolerances
 from .events import limit_events
@@ -26,7 +27,6 @@ from .motion_system import Setup
 from .options import (
     Tau,
     check_duration,
-    check_model,
     check_resolution,
     check_stabilisation,
     choice,
@@ -96,6 +96,7 @@ def simulate(
     choice(on_failure, "on_failure", ("raise", "return"))
     rtol, max_step = number(rtol, "rtol"), number(max_step, "max_step")
     step = None if step is None else number(step, "step")
+    balance = truth(balance, "balance")
     every, own_events = whole(every, "every"), check_events(events)
     q, v, t0 = check_state(model, q0, v0, t0)
     check_resolution(t0, duration=duration, step=step, max_step=max_step, output=output)

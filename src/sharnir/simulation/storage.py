@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import SharnirError, StateError
 from ..model.model import Model
-from ..reporting.whole_file import check_suffix, target_of, whole_file
+from ..reporting.whole_file import check_suffix, file_path, target_of, whole_file
 from .netcdf import Variables, Writer
 
 if TYPE_CHECKING:
@@ -49,9 +49,8 @@ RUNNING = "running"
 
 def check_writable(path: PathLike, size: int = 0) -> Path:
     """Refuse, before a run, a path that cannot be written: folder, permission, room for `size` bytes."""
-    path = Path(path)
+    target_of(path := file_path(path))
     folder = path.absolute().parent
-    target_of(path)
     if not folder.is_dir():
         raise StateError(f"cannot write {path}: there is no folder {folder}; make it first")
     target = path if path.exists() else folder
@@ -86,7 +85,7 @@ def left_behind(path: PathLike) -> list[str]:
 
 def write(r: Result, path: PathLike, text: str | None = None) -> None:
     """By its suffix; `text` of the model where that is known already."""
-    if Path(path).suffix.lower() == ".csv":
+    if file_path(path).suffix.lower() == ".csv":
         to_csv(r, path)
     else:
         save(r, path, text)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import MethodError, StateError, known
 from ..model.model import Model
+from ..model.references import is_name_in, listed_names
 
 RANK_TOLERANCE = 1e-10
 """Singular values below this share of the largest count as zero."""
@@ -23,12 +24,10 @@ MISSING_TOLERANCE = 1e-8
 
 def actuated_speeds(model: Model, names: Sequence[str]) -> np.ndarray:
     """Indices in v of the named joints; a joint of several freedoms by its own name or one of them as `joint.part`."""
-    if isinstance(names, str):
-        raise MethodError(f"actuated: expected the names of joints, a list; got {names!r}")
     found: list[int] = []
     speeds = {name: k for k, name in reversed([*enumerate(model.v_names)])}
-    for name in names:
-        if name in speeds:
+    for name in listed_names(names, "actuated", MethodError):
+        if is_name_in(speeds, name):
             found.append(speeds[name])
             continue
         where = model.v_slice(name)

@@ -235,8 +235,6 @@ class ConstrainedSolver:
         """{constraint: {body: (n, 6)}}, all states at once."""
         motion = motion_of(self.evaluator, rows, n)
         motion["parameter"] = list(self.model.parameters.values())
-        if not n:
-            return {}
         wrenches = self.equations.table.wrenches(motion, list(lam.T))
         return {
             name: {body: unbatch(_columns(x, n), single, None) for body, x in bodies.items()} for name, bodies in wrenches.items()
@@ -247,7 +245,7 @@ class ConstrainedSolver:
         out: dict[str, Any] = {key: x if len(x) == n else x[0] for key, x in rows.items()}
         out["t"] = rows["t"][:, 0] if len(rows["t"]) == n else float(rows["t"][0, 0])
         if "wrench" in rows:
-            out["wrench"] = out["wrench"].reshape(*out["wrench"].shape[:-1], -1, 6)[..., 1:, :]
+            out["wrench"] = out["wrench"].reshape(*out["wrench"].shape[:-1], len(self.model.bodies) + 1, 6)[..., 1:, :]
         return out
 
     def _check_finite(self, found: np.ndarray, rows: Rows, single: bool) -> None:

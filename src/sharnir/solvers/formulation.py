@@ -18,10 +18,11 @@ from ..choice.calibration import current
 from ..choice.choose import TOLERATED, Choice, applies, choose_method
 from ..equations.accuracy import expected_errors
 from ..equations.constrained import ConstrainedEquations
-from ..errors import AccuracyWarning, MethodError, known, unknown
+from ..errors import AccuracyWarning, MethodError, brief, known, unknown
 from ..forms.massless import check_inertia
 from ..forms.matrices import Matrices
 from ..model.model import Model
+from ..model.references import is_name_in
 from ..programs.methods import METHODS, Method
 
 BACKENDS = ("auto", "llvm", "loops", "python")
@@ -34,13 +35,13 @@ class Formulation:
 
     def __init__(self, model: Model, method: str = "auto", backend: str = "auto") -> None:
         if not isinstance(model, Model):
-            raise MethodError(f"Dynamics needs a sharnir.Model, got {model!r}")
-        if method != "auto" and method not in METHODS:
-            raise MethodError(unknown(f"method {method!r}", method, ["auto", *METHODS], "methods"))
-        if backend == "numba":
+            raise MethodError(f"Dynamics needs a sharnir.Model, got {brief(model)}")
+        if not is_name_in(("auto", *METHODS), method):
+            raise MethodError(unknown(f"method {brief(method)}", method, ["auto", *METHODS], "methods"))
+        if is_name_in(("numba",), backend):
             backend = warn_renamed()
-        if backend not in BACKENDS:
-            raise MethodError(unknown(f"backend {backend!r}", backend, BACKENDS, "backends"))
+        if not is_name_in(BACKENDS, backend):
+            raise MethodError(unknown(f"backend {brief(backend)}", backend, BACKENDS, "backends"))
         self.model = model
         self.structure = model.structure
         self.requested = backend

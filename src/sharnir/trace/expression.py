@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from ..errors import SharnirError, TraceError
+from ..errors import NOT_A_NUMBER, SharnirError, TraceError, brief
 from . import functions
 from .graph import Graph, Number, Symbol
 from .operations import OPERATIONS
@@ -116,6 +116,6 @@ def check_numbers(values: Iterable[Any], graph: Graph, what: str) -> tuple[Numbe
             continue
         try:
             out.append(float(value))
-        except (TypeError, ValueError):
-            raise TraceError(f"{what} must return numbers, got {value!r}") from None
+        except NOT_A_NUMBER:
+            raise TraceError(f"{what} must return numbers, got {brief(value)}") from None
     return tuple(out)

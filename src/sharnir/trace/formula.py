@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from ..errors import ModelError
+from ..errors import NOT_A_NUMBER, ModelError, brief
 from .formula_parser import Signal, Tree, evaluate, parse, signals
 from .graph import Number
 
@@ -23,8 +23,12 @@ class Formulas:
     ) -> None:
         """`where`: named parts, each may use the variables and the parts before it. `roots`: see `parse`."""
         self.items = tuple(x if isinstance(x, str) else _number(x) for x in items)
+        if where is not None and not isinstance(where, Mapping):
+            raise ModelError(f"formula: where names parts, {{name: formula}}; got {brief(where)}")
+        if not isinstance(variables, Iterable):
+            raise ModelError(f"formula: expected the names of its variables, got {brief(variables)}")
         self.variables = tuple(variables)
-        self.where = {name: x if isinstance(x, str) else _number(x) for name, x in dict(where or {}).items()}
+        self.where = {name: x if isinstance(x, str) else _number(x) for name, x in (where or {}).items()}
         _check_names([*self.variables, *self.where])
         names = list(self.variables)
         self._parts: list[tuple[str, Tree]] = []
@@ -107,8 +111,8 @@ def _parsed(item: str | float, names: Sequence[str], roots: Sequence[str]) -> Tr
 def _number(x: float) -> float:
     try:
         return float(x)
-    except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"expected a formula or a number, got {x!r}") from None
+    except NOT_A_NUMBER:
+        raise ModelError(f"expected a formula or a number, got {brief(x)}") from None
 
 
 def _check_names(names: Sequence[str]) -> None:
@@ -116,7 +120,7 @@ def _check_names(names: Sequence[str]) -> None:
         raise ModelError(f"formula: more than {MAX_PARTS} names")
     for name in names:
         if not isinstance(name, str) or not name.isidentifier():
-            raise ModelError(f"formula: names consist of letters, digits and _, got {name!r}")
+            raise ModelError(f"formula: names consist of letters, digits and _, got {brief(name)}")
     twice = [name for k, name in enumerate(names) if name in names[:k]]
     if twice:
         raise ModelError(f"formula: the name {twice[0]!r} is given twice")

@@ -8,7 +8,7 @@ from functools import partial
 from math import pi
 from typing import Any
 
-from ..errors import TraceError
+from ..errors import NOT_A_NUMBER, SharnirError, TraceError, brief
 from .graph import Number, Symbol
 from .operations import OPERATIONS
 
@@ -27,7 +27,8 @@ def apply(name: str, *args: Number) -> Number:
         if any(getattr(x, "ndim", 0) for x in args):
             import numpy as np  # loaded by whoever made the array; formulas alone do without
 
-            return np.vectorize(lambda *x: apply(name, *x))(*args)
+            empty = not np.broadcast(*args).size  # for which the type of the result must be given
+            return np.vectorize(lambda *x: apply(name, *x), [float] if empty else None)(*args)
         counted = next((x for x in args if hasattr(x, "apply")), None)  # another kind of number, which applies operations itself
         return counted.apply(name, *args) if counted is not None else OPERATIONS[name].value(*args)
     node = symbol.graph.nodes[symbol.index]
@@ -65,8 +66,17 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 
 
 def _function(name: str, doc: str) -> Callable[..., Any]:
+    arity = OPERATIONS[name].arity
+
     def function(*args: Number) -> Number:
-        return apply(name, *args)
+        if len(args) != arity:
+            raise TraceError(f"{function.__name__} has {arity} argument{'s' * (arity > 1)}, got {len(args)}")
+        try:
+            return apply(name, *args)
+        except (*NOT_A_NUMBER, RecursionError) as error:
+            if isinstance(error, SharnirError):
+                raise
+            raise TraceError(f"{function.__name__}: expected numbers, arrays or symbols, got {brief(args)}") from error
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
@@ -90,14 +100,23 @@ tanh = _function("tanh", "Hyperbolic tangent of a number, an array or a symbol."
 select = _function("select", "select(condition, a, b): a where the condition holds, else b; both are evaluated.")
 
 
+def _less(a: Number, b: Number, what: str) -> Number:
+    try:
+        return a < b
+    except (*NOT_A_NUMBER, ArithmeticError) as error:  # also that of decimal
+        if isinstance(error, SharnirError):
+            raise
+        raise TraceError(f"{what}: expected two numbers, arrays or symbols, got {brief((a, b))}") from error
+
+
 def minimum(a: Number, b: Number) -> Number:
     """The smaller of two numbers."""
-    return select(a < b, a, b)
+    return select(_less(a, b, "minimum"), a, b)
 
 
 def maximum(a: Number, b: Number) -> Number:
     """The larger of two numbers."""
-    return select(a < b, b, a)
+    return select(_less(a, b, "maximum"), b, a)
 
 
 _UFUNCS: dict[str, Callable[..., Any]] = {

@@ -203,7 +203,7 @@ class ModelEntry(Element):
     """A mechanism. SI units: metres, kilograms, seconds, newtons, radians."""
 
     sharnir: int = element_field(Version(), default=VERSION, meaning="version of the format")
-    name: str = element_field(kinds.Text(), default="model")
+    name: str = element_field(kinds.Label(), default="model")
     gravity: Sequence[float] = element_field(
         kinds.Vector(3), default=(0.0, 0.0, -9.81), unit="m/s²", meaning="acceleration of free fall in the world"
     )

@@ -16,6 +16,7 @@ from ...model.model import Model
 from ...model.references import place as place_on
 from ...model.settings import SimulationSettings
 from ...model.values import Fault, Name
+from ...types import truth
 from ..xml import read_bytes
 from .document import Document
 from .entries import BodyEntry, JointPlacement, ModelEntry
@@ -57,7 +58,7 @@ def loads(text: str, source: str = "<text>", *, strict: bool = False, passive: b
     try:
         with np.errstate(all="ignore"), at():
             entry = read_element(ModelEntry, document.data)
-            model = _built(entry, passive)
+            model = _built(entry, truth(passive, "passive"))
     except Faults as error:
         raise _format_error(error.faults, document) from None
     model.import_report = _report(entry, document, strict)

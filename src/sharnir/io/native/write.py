@@ -13,6 +13,7 @@ from ...model.element import described
 from ...model.forces import Force
 from ...model.forces.base import ForceElement, UserForce
 from ...model.model import Model, PlacedJoint
+from ...model.states import check_model
 from .emit import emit
 from .entries import CONSTRAINTS, FORCES, SHAPES, VERSION, BodyEntry, CouplingEntry, FixedJointEntry, FrameEntry, ModelEntry
 from .writing import placed, plain, pose_formula, same, write_element, write_joint
@@ -20,6 +21,7 @@ from .writing import placed, plain, pose_formula, same, write_element, write_joi
 
 def dumps(model: Model) -> str:
     """The text of a .yaml file that describes the whole model; what has no textual form is refused by name."""
+    model = check_model(model, "dumps")
     data: dict[str, Any] = {"sharnir": VERSION, "name": model.name}
     default = {one.name: one.default for one in described(ModelEntry)}
     for name in ("gravity", "numbering"):

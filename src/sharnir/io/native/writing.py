@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import FormatError
+from ...errors import NOT_A_NUMBER, FormatError, brief
 from ...model import values as kinds
 from ...model.element import Element
 from ...model.formulas import PoseFormula, VectorFormula
@@ -61,8 +61,8 @@ def plain(value: Any, label: str) -> Any:
         return {str(key): plain(x, label) for key, x in value.items()}
     try:
         return float(value)
-    except (TypeError, ValueError):
-        raise FormatError(f"{label}: {value!r} cannot be written; expected numbers or words") from None
+    except NOT_A_NUMBER:
+        raise FormatError(f"{label}: {brief(value)} cannot be written; expected numbers or words") from None
 
 
 # --- values by kind -------------------------------------------------------------------------------------------------------------

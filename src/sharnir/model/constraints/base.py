@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..element import Element, element, element_field, named
 from ..formulas import SignalFormula
 from ..joints.closing_rows import Row
-from ..values import NamedFormula, Text
+from ..values import Label, NamedFormula
 
 if TYPE_CHECKING:
     from ..motion import Motion
@@ -55,7 +55,7 @@ class UserConstraint(ConstraintElement):
     function: Callable[[Any], Any] = element_field(
         ZERO, key="zero", meaning="a function of t and of positions (q.elbow, position.hand.z …) that is zero"
     )
-    name: str | None = element_field(Text(), default=None, key="")
+    name: str | None = element_field(Label(), default=None, key="")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -72,7 +72,7 @@ class SpeedConstraint(ConstraintElement):
     function: Callable[[Any], Any] = element_field(
         ZERO, key="zero", meaning="a function, linear in speeds (v.elbow, velocity.hand.x …), that is zero"
     )
-    name: str | None = element_field(Text(), default=None, key="")
+    name: str | None = element_field(Label(), default=None, key="")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -9,7 +9,7 @@ from ...errors import ModelError
 from ...kernels.algebra import ZERO3, dot, sub
 from ..element import element, element_field
 from ..joints.closing_rows import Row
-from ..values import Name, Scalar, Text, Vector
+from ..values import Label, Name, Scalar, Vector
 from .base import ConstraintElement
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Distance(ConstraintElement):
     at_a: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="the point on a, in its axes")
     at_b: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="the point on b, in its axes")
     length: float = element_field(Scalar(above=0.0), default=1.0, unit="m", meaning="distance of the points")
-    name: str | None = element_field(Text(), default=None, key="")
+    name: str | None = element_field(Label(), default=None, key="")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -9,7 +9,7 @@ from ...errors import ModelError
 from ...trace import Number
 from ..element import element, element_field
 from ..joints.closing_rows import Row
-from ..values import ByName, Scalar, Text
+from ..values import ByName, Label, Scalar
 from .base import ConstraintElement
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class Gear(ConstraintElement):
 
     ratios: Mapping[str, float] = element_field(ByName(Scalar()), meaning="the ratio of each joint, by its name")
     offset: float = element_field(Scalar(), default=0.0, unit="rad, m", meaning="the sum of ratio times coordinate")
-    name: str | None = element_field(Text(), default=None, key="")
+    name: str | None = element_field(Label(), default=None, key="")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -10,7 +10,7 @@ from ...trace.functions import sqrt
 from ..element import element, element_field
 from ..joints.closing_rows import Row
 from ..pose import Axis, unit_axis
-from ..values import AxisValue, Name, Scalar, Text, Vector
+from ..values import AxisValue, Label, Name, Scalar, Vector
 from .base import ConstraintElement
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Rolling(ConstraintElement):
     centre: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="centre of the disc, in the body's axes")
     normal: Axis = element_field(AxisValue(), default="z", meaning="normal of the plane, in the world")
     point: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="a point of the plane, in the world")
-    name: str | None = element_field(Text(), default=None, key="")
+    name: str | None = element_field(Label(), default=None, key="")
 
     def positions(self, on: Motion) -> Sequence[Row]:
         pose = on.pose(self.body)

@@ -10,7 +10,7 @@ from ...trace import Number
 from ..body import GROUND
 from ..element import element, element_field
 from ..joints.closing_rows import Row
-from ..values import Function, Name, Text, Vector
+from ..values import Function, Label, Name, Vector
 from .base import ConstraintElement
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class PointOnSurface(_Point):
     surface: Surface = element_field(SURFACE, meaning="a function of x, y, z and t that is zero on the surface")
     at: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="the point, in the body's axes")
     of: str = element_field(Name("body"), default=GROUND, meaning="the body in whose axes x, y, z are")
-    name: str | None = element_field(Text(), default=None, key="")
+    name: str | None = element_field(Label(), default=None, key="")
 
     def positions(self, on: Motion) -> Sequence[Row]:
         return [("surface", self.surface(*self.point(on)))]
@@ -56,7 +56,7 @@ class PointOnCurve(_Point):
     second: Surface = element_field(SURFACE, meaning="the same of the second surface")
     at: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="the point, in the body's axes")
     of: str = element_field(Name("body"), default=GROUND, meaning="the body in whose axes x, y, z are")
-    name: str | None = element_field(Text(), default=None, key="")
+    name: str | None = element_field(Label(), default=None, key="")
 
     def positions(self, on: Motion) -> Sequence[Row]:
         point = self.point(on)

@@ -12,7 +12,7 @@ from ...trace import Number
 from ..element import element, element_field
 from ..motion import Motion
 from ..pose import Pose, Rotation
-from ..values import HERE, Matrix, Name, PoseValue, Text
+from ..values import HERE, Label, Matrix, Name, PoseValue
 from .base import ForceElement, Numbers
 from .joint_spring import moment_of_turn, rotation_vector
 
@@ -36,7 +36,7 @@ class Bushing(ForceElement):
     damping: Matrix6 = element_field(
         MATRIX, default=0.0, unit="N s/m, N m s/rad", meaning="one number, six (a diagonal) or 6×6: forces, then moments"
     )
-    name: str | None = element_field(Text(), default=None, key="")
+    name: str | None = element_field(Label(), default=None, key="")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -8,7 +8,7 @@ from ...kernels.algebra import ZERO3, dot, scale, sub
 from ...trace.functions import select, sqrt
 from ..element import element, element_field
 from ..motion import Motion
-from ..values import Name, Scalar, Text, Vector
+from ..values import Label, Name, Scalar, Vector
 from .base import ForceElement, Numbers
 
 
@@ -24,7 +24,7 @@ class Drag(ForceElement):
     angular: float = element_field(Scalar(at_least=0.0), default=0.0, unit="N m s/rad", meaning="moment per angular velocity")
     at: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="the point, in the body's axes")
     wind: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m/s", meaning="velocity of the medium in the world")
-    name: str | None = element_field(Text(), default=None, key="")
+    name: str | None = element_field(Label(), default=None, key="")
 
     def formula(self, on: Motion, n: Numbers) -> None:
         v = sub(on.point(self.body, n["at"])[1], n["wind"])

@@ -11,7 +11,7 @@ from ...trace import Number
 from ...trace.functions import select, sqrt
 from ..element import element, element_field
 from ..motion import Motion
-from ..values import Function, Name, Scalar, Text, Vector
+from ..values import Function, Label, Name, Scalar, Vector
 from .base import ForceElement, Numbers
 
 
@@ -33,7 +33,7 @@ class SpringDamper(ForceElement):
         unit="N",
         meaning="tension as a function of length and rate, in place of the three numbers",
     )
-    name: str | None = element_field(Text(), default=None, key="")
+    name: str | None = element_field(Label(), default=None, key="")
 
     def __post_init__(self) -> None:
         super().__post_init__()

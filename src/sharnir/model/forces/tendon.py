@@ -9,7 +9,7 @@ from ...trace import Number
 from ...trace.functions import maximum, minimum
 from ..element import element, element_field
 from ..motion import Motion
-from ..values import Name, Rows, Scalar, Text, Vector, Whole
+from ..values import Label, Name, Rows, Scalar, Vector, Whole
 from .base import ForceElement
 from .spring_damper import line_between
 
@@ -22,7 +22,7 @@ class Tendon(ForceElement):
     """Spring and damper on the length of a tendon: a sum of joint coordinates, or of the straight lines through points of
     bodies. The spring is slack between `low` and `high`."""
 
-    name: str | None = element_field(Text(), default=None, key="")
+    name: str | None = element_field(Label(), default=None, key="")
     stiffness: float = element_field(Scalar(), default=0.0, unit="N/m", meaning="stiffness of the spring")
     damping: float = element_field(Scalar(), default=0.0, unit="N s/m", meaning="damping coefficient")
     low: float = element_field(Scalar(endless=True), default=0.0, unit="m", meaning="length below which the spring pushes")

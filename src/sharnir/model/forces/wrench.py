@@ -8,7 +8,7 @@ from typing import Any
 from ...kernels.algebra import ZERO3
 from ..element import element, element_field
 from ..motion import Motion
-from ..values import Choice, Name, Text, Vector, VectorFunction
+from ..values import Choice, Label, Name, Vector, VectorFunction
 from .base import ForceElement, Numbers, value_of
 
 
@@ -26,7 +26,7 @@ class Wrench(ForceElement):
     )
     at: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="the point, in the body's axes")
     axes: str = element_field(Choice(("world", "body")), default="world", meaning="the axes of force and moment")
-    name: str | None = element_field(Text(), default=None, key="")
+    name: str | None = element_field(Label(), default=None, key="")
 
     @property
     def alike(self) -> bool:

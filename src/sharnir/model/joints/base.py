@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import ModelError, known
+from ...errors import NOT_A_NUMBER, ModelError, brief, known
 from ...kernels import joint_stage as stage
 from ...trace import Expression, Number
 from ...trace.functions import sqrt
@@ -204,8 +204,8 @@ def per_coordinate(value: Any, n: int, what: str) -> Sequence[float]:
     """One number for all, or one each."""
     try:
         values = [float(value)] * n if not hasattr(value, "__len__") else [float(x) for x in value]
-    except (TypeError, ValueError):
-        raise ModelError(f"{what}: expected one number or {n}, got {value!r}") from None
+    except NOT_A_NUMBER:
+        raise ModelError(f"{what}: expected one number or {n}, got {brief(value)}") from None
     if len(values) != n:
         raise ModelError(f"{what}: expected one number or {n}, got {len(values)}")
     return values

@@ -11,7 +11,7 @@ from ...errors import ModelError, known
 from ...trace import Number
 from ..element import element, element_field
 from ..pose import Pose
-from ..values import HERE, Fault, Kind
+from ..values import HERE, Fault, Kind, name_fault, shown
 from .base import ElementaryMotion, Joint, OneOrMore, fixed, per_coordinate
 
 Part = Joint | tuple[Joint, Pose]
@@ -24,15 +24,17 @@ class Parts(Kind):
 
     def check(self, value: Any) -> dict[str, tuple[Joint, Pose]]:
         if not isinstance(value, Mapping) or not value:
-            raise Fault(f"expected {{part: joint}} with at least one part, got {value!r}")
+            raise Fault(f"expected {{part: joint}} with at least one part, got {shown(value)}")
         return {name: self._placed(name, part) for name, part in value.items()}
 
     def _placed(self, name: Any, part: Any) -> tuple[Joint, Pose]:
         joint, where = part if isinstance(part, tuple) and len(part) == 2 else (part, HERE)
         if not isinstance(name, str) or not name:
-            raise Fault(f"a part needs a name, got {name!r}")
+            raise Fault(f"a part needs a name, got {shown(name)}")
+        if fault := name_fault(name):
+            raise Fault(f"part {shown(name)}: {fault}")
         if not isinstance(joint, Joint) or not isinstance(where, Pose):
-            raise Fault(f"part {name!r} must be a joint or (joint, sharnir.Pose), got {part!r}")
+            raise Fault(f"part {name!r} must be a joint or (joint, sharnir.Pose), got {shown(part)}")
         return joint, where
 
 

@@ -9,11 +9,11 @@ from .functions import DriveFunction, Function, Item, Items, NamedFormula, PoseF
 from .places import AXES, HERE, AxisValue, PoseValue
 from .scalars import Flag, Limits, Matrix, Scalar, ScalarOrVector, Vector, Whole
 from .several import ByName, Elements, Rows, State, Times
-from .words import Choice, ChoiceOrFunction, FilePath, Name, Names, Text
+from .words import Choice, ChoiceOrFunction, FilePath, Label, Name, Names, Text, check_name, name_fault
 
 __all__ = [
     "AXES", "HERE", "AxisValue", "ByName", "Choice", "ChoiceOrFunction", "DriveFunction", "Elements", "Fault", "FilePath",
-    "Flag", "Function", "Item", "Items", "Kind", "Limits", "Matrix", "Name", "NamedFormula", "Names", "PoseFunction",
+    "Flag", "Function", "Item", "Items", "Kind", "Label", "Limits", "Matrix", "Name", "NamedFormula", "Names", "PoseFunction",
     "PoseValue", "Rows", "Scalar", "ScalarOrVector", "State", "Text", "Times", "Vector", "VectorFunction", "Where", "Whole",
-    "expected", "of_kind", "shown",
+    "check_name", "expected", "name_fault", "of_kind", "shown",
 ]  # fmt: skip

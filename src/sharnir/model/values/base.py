@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
+from ...errors import brief
+
 T = TypeVar("T")
 LONGEST_SHOWN = 60
 
@@ -25,8 +27,7 @@ def shown(value: Any) -> str:
         return "an empty mapping" if isinstance(value, dict) else "an empty list"
     if isinstance(value, dict):
         return "a mapping"
-    text = str(value).lower() if isinstance(value, bool) else repr(value)
-    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
+    return str(value).lower() if isinstance(value, bool) else brief(value, LONGEST_SHOWN)
 
 
 def expected(what: str, value: Any, *path: str | int) -> Fault:
@@ -63,9 +64,10 @@ def listed(value: Any) -> Sequence[Any] | None:
     """The items of a list, a tuple or an array; None for anything else."""
     if isinstance(value, (list, tuple)):
         return value
-    return value.tolist() if getattr(value, "ndim", 0) else None
+    return value.tolist() if isinstance(getattr(value, "ndim", None), int) and value.ndim else None
 
 
 def unwrapped(value: Any) -> Any:
     """The number in an array without dimensions; anything else as it is."""
-    return value.item() if getattr(value, "shape", None) == () and hasattr(value, "item") else value
+    shape = getattr(value, "shape", None)
+    return value.item() if isinstance(shape, tuple) and not shape and hasattr(value, "item") else value

@@ -6,7 +6,39 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ...errors import ModelError, brief
 from .base import Fault, Kind, expected, listed, one_of, shown
+
+LONGEST_NAME = 200
+UNWRITABLE = {"Cc": "a control character", "Cs": "a surrogate", "Zl": "a line separator", "Zp": "a paragraph separator"}
+"""Categories of characters that some file format cannot hold in a name."""
+
+
+def name_fault(name: str, longest: int = LONGEST_NAME) -> str | None:
+    """Why a text cannot be a name: it could not be written to every file, or read in a message."""
+    if name.isprintable() and len(name) <= longest:  # nearly all of them, and models have millions
+        return None
+    from unicodedata import category  # needed only for unusual names
+
+    if len(name) > longest:
+        return f"a name has at most {longest} characters, this one has {len(name)}"
+    for k, letter in enumerate(name):
+        if (kind := category(letter)) in UNWRITABLE or letter in "\ufffe\uffff":
+            return (
+                f"a name has no control characters, but character {k + 1} is {UNWRITABLE.get(kind, 'no character')} ({letter!a})"
+            )
+    return None
+
+
+def check_name(name: Any, what: str) -> str:
+    """A name that the user gives to something: text, not empty, that every file can hold."""
+    if type(name) is str and name and name.isprintable() and len(name) <= LONGEST_NAME:
+        return name
+    if not isinstance(name, str) or not name:
+        raise ModelError(f"a {what} needs a name, got {brief(name)}")
+    if fault := name_fault(name):
+        raise ModelError(f"{what} {brief(name)}: {fault}")
+    return name
 
 
 class Text(Kind):
@@ -14,6 +46,11 @@ class Text(Kind):
         if not isinstance(value, str):
             hint = "; put what looks like a number or a truth value in quotes" if isinstance(value, (bool, int, float)) else ""
             raise Fault(f"expected text, got {shown(value)}{hint}")
+        if not value.isascii():
+            try:
+                value.encode()
+            except UnicodeEncodeError as error:
+                raise Fault(f"{shown(value)} cannot be written to a file: character {error.start + 1} is a surrogate") from None
         return value
 
 
@@ -27,6 +64,17 @@ class Name(Text):
         found = value if type(value) is str else super().check(value)
         if not found:
             raise Fault("expected a name, got ''")
+        if fault := name_fault(found):
+            raise Fault(fault)
+        return found
+
+
+class Label(Text):
+    """A name that may be left out, or be made of others: of an event at the limit of a joint."""
+
+    def check(self, value: Any) -> str:
+        if fault := name_fault(found := super().check(value), 2 * LONGEST_NAME):
+            raise Fault(fault)
         return found
 
 
@@ -38,6 +86,8 @@ class Names(Kind):
         for k, x in enumerate(values):
             if not isinstance(x, str) or not x:
                 raise expected("a name", x, k)
+            if fault := name_fault(x):
+                raise Fault(fault, k)
         return tuple(values)
 
 
@@ -60,8 +110,6 @@ class ChoiceOrFunction(Choice):
 
 class FilePath(Kind):
     def check(self, value: Any) -> Path:
-        if isinstance(value, Path):
-            return value
-        if "\0" in Text().check(value):
+        if "\0" in Text().check(str(value) if isinstance(value, Path) else value):
             raise Fault("a path has no null characters")
         return Path(value)

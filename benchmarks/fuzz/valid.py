@@ -1,0 +1,166 @@
+"""One valid value for every parameter of a public call, so that a case can spoil a single one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import sharnir as sh
+
+
+def small_model() -> sh.Model:
+    """Two bodies on a hinge and a ball joint, with one of everything else that has a name; all of it can be written."""
+    m = sh.Model("small")
+    m.add_body("bar", 1.0, (0.3, 0.0, 0.0), (0.01, 0.02, 0.02))
+    m.add_body("bob", 2.0, (0.0, 0.1, 0.0), (0.02, 0.01, 0.02))
+    m.add_frame("tip", "bar", sh.Pose((0.6, 0.0, 0.0)))
+    m.add_joint("hinge", sh.Revolute("y", limits=(-3.0, 3.0), damping=0.1), "ground", "bar")
+    m.add_joint("ball", sh.Ball(), "bar", "bob", at="tip")
+    m.add_parameter("k", 2.0)
+    m.add_force(sh.SpringDamper("ground", "bob", (1.0, 0.0, 0.0), stiffness=3.0, length=0.1), "spring")
+    return m
+
+
+def model_with_slider() -> sh.Model:
+    """One more body on a slide: a joint that `couple` and `split` can work on."""
+    m = small_model()
+    m.add_body("cart", 1.0, (0.0, 0.0, 0.0), (0.1, 0.1, 0.1))
+    m.add_joint("slide", sh.Prismatic("x"), "ground", "cart")
+    return m
+
+
+MODELS: dict[str, Callable[[], sh.Model]] = {
+    "small": small_model, "slider": model_with_slider, "pendulum": sh.samples.pendulum, "four_bar": sh.samples.four_bar,
+    "gear": sh.samples.planetary_gear, "disc": sh.samples.rolling_disc,
+}  # fmt: skip
+
+
+@cache
+def result() -> sh.Result:
+    return sh.simulate(small_model(), 0.05, q0={"hinge": 0.3}, backend="python", integrator="rk4", step=0.01)
+
+
+@cache
+def comparison() -> sh.Comparison:
+    return sh.compare(sh.samples.pendulum(), "composite", "python", states=1, batch=2, rounds=1, progress=False)
+
+
+@dataclass
+class Context:
+    """Of one case: the model that names refer to, and a folder for files."""
+
+    rng: np.random.Generator
+    model: sh.Model
+    folder: Path
+
+    def valid(self, call: str, parameter: str) -> Any:
+        make = valid_of(call, parameter)
+        if make is None:
+            raise KeyError(f"{call}: no valid value is known for {parameter!r}; add one to benchmarks/fuzz/valid.py")
+        return make(self)
+
+    def joint(self) -> str:
+        return str(self.rng.choice([j.name for j in self.model.joints]))
+
+    def body(self) -> str:
+        return str(self.rng.choice([b.name for b in self.model.bodies]))
+
+    def state(self, n: int) -> np.ndarray:
+        return self.rng.normal(size=n if self.rng.random() < 0.7 else (int(self.rng.integers(3)), n))
+
+
+def _words(*words: str) -> Callable[[Context], str]:
+    return lambda c: str(c.rng.choice(words))
+
+
+def _new(thing: Any) -> Callable[[Context], Any]:
+    return lambda c: thing
+
+
+def _model_file(c: Context) -> Path:
+    path = c.folder / "model.yaml"
+    small_model().save(path)
+    return path
+
+
+def _result_file(c: Context) -> Path:
+    path = c.folder / "result.nc"
+    result().save(path)
+    return path
+
+
+def _comparison_file(c: Context) -> Path:
+    return comparison().to_json(c.folder / "comparison.json")
+
+
+def valid_of(call: str, parameter: str) -> Callable[[Context], Any] | None:
+    return VALID.get(f"{call}.{parameter}") or VALID.get(parameter)
+
+
+NUMBERS = (
+    "mass", "density", "ratio", "offset", "value", "radius", "length", "stiffness", "damping", "friction", "rest",
+    "armature", "effort",
+    "velocity", "pitch", "linear", "quadratic", "angular", "crank", "coupler", "rocker", "base", "rod", "top", "height",
+    "sun", "planet",
+    "angle", "speed", "roll", "yaw", "w", "x", "y", "z", "t", "t0", "args", "minimum.b", "maximum.b", "minimum.a",
+    "maximum.a", "torque",
+)  # fmt: skip
+VALID: dict[str, Callable[[Context], Any]] = {
+    # numbers
+    **dict.fromkeys(NUMBERS, _new(0.5)),
+    **dict.fromkeys(("com", "at_a", "at_b", "point", "wind", "force", "moment", "position", "size", "start"), _new((0.1, 0.2,
+    0.3))),
+    "end": _new((1.0, 0.0, 0.0)), "inertia": _new((0.1, 0.1, 0.1)), "limits": _new((-1.0, 1.0)), "at": _new(sh.Pose((0.1,
+    0.0, 0.0))),
+    **dict.fromkeys(("n", "dof", "planets", "branching"), _new(3)), **dict.fromkeys(("threads", "every"), _new(1)),
+    "k": _new(0), "rng": _new(1),
+    "Rotation.align_z.direction": _new((0.0, 0.6, 0.8)), "entries": _new((1, 0, 0, 0, 1, 0, 0, 0, 1)), "gravity": _new((0.0,
+    0.0, -9.81)),
+    # names, and what a model consists of
+    "name": _words("new", "another", "a b"), "body": Context.body, "joint": Context.joint, "a": Context.body,
+    "b": _words("ground"),
+    "parent": _words("ground", "bar"), "child": Context.body, "follower": Context.joint, "leader": Context.joint,
+    "Result.frame.name": _words("tip"), "Result.force.name": _words("spring"), "Result.force_power.name": _words("spring"),
+    "Model.joint_index.name": Context.joint, "Model.body_index.name": Context.body, "fixed": lambda c: [c.joint()],
+    "actuated": lambda c: [c.joint()],
+    "model": lambda c: c.model, "axis": _words("x", "y", "z"), "what": _words("forward", "hinge"), "kind": _words("single",
+    "batch"),
+    "Model.add_joint.joint": _new(sh.Revolute("x")), "Model.add_joint.child": _words("bob", "cart"),
+    "row": lambda c: comparison().rows[0],
+    "Model.add_force.force": lambda c: sh.Wrench(c.body(), (1.0, 0.0, 0.0)), "parts": _new({"a": sh.Revolute("x"),
+    "b": sh.Prismatic("y")}),
+    "Model.add_constraint.constraint": lambda c: sh.Distance(c.body(), "ground"), "shape": _new(sh.Box((0.1, 0.2, 0.3))),
+    "ratios": lambda c: {c.joint(): 1.0}, "method": _words("composite", "separate"), "backend": _new("python"),
+    "rollout.backend": _new("auto"), "backends": _new("python"),
+    "methods": _new("composite"), "states": _new(1), "batch": _new(2), "rounds": _new(1), "numbering": _words("depth-first",
+    "leaves-last"),
+    # functions and formulas
+    "when": _new(sh.SignalFormula("t - 0.01")), "function": _new(sh.SignalFormula("velocity.bar.x")), "text": _words("t",
+    "sin(t)"),
+    "surface": _new(sh.formula("x*x + z", "x", "y", "z")), "first": _new(sh.formula("x", "x", "y", "z")),
+    "items": _words("t", "2*t"),
+    "second": _new(sh.formula("z", "x", "y", "z")), "Universal.first": _new("x"), "Universal.second": _new("y"),
+    "variables": _words("t"),
+    "constraints": _new(sh.ConstraintFormula("x", "y")), "pose": _new(sh.PoseFormula(("q", 0.0, 0.0), variables=("q", "t"))),
+    "CustomJoint.dof": _new(1), "base_motion": _new(sh.PoseFormula(("t", 0.0, 0.0))),
+    # states
+    "q": lambda c: c.model.random_q(c.rng), **dict.fromkeys(("v", "tau", "p"), lambda c: c.state(c.model.nv)),
+    **{f"Dynamics.{name}.a": lambda c: c.state(c.model.nv) for name in ("inverse", "inverse_reactions",
+    "inverse_closing_reactions")},
+    "wrenches": lambda c: np.ones((len(c.model.bodies), 6)), "out": lambda c: np.zeros(c.model.nv),
+    "values": lambda c: {c.joint(): 0.1},
+    "q0": lambda c: c.model.random_q(c.rng), "v0": lambda c: np.zeros(c.model.nv),
+    "rollout.q0": lambda c: c.model.random_q(c.rng)[None],
+    "rollout.v0": lambda c: np.zeros((1, c.model.nv)), "duration": _new(0.02), "step": _new(0.01), "simulate.step": _new(None),
+    # files
+    "path": lambda c: c.folder / str(c.rng.choice(["out.yaml", "out.urdf", "out.nc", "out.csv", "out.png"])),
+    "load.path": _model_file,
+    "Result.load.path": _result_file, "Comparison.from_json.path": _comparison_file, "save": lambda c: c.folder / "out.nc",
+    "package_paths": lambda c: [c.folder], "loads.text": lambda c: sh.dumps(small_model()), "source": _words("a file"),
+}  # fmt: skip
+"""By the name of a parameter, or by call and parameter where a name means several things."""
