@@ -246,3 +246,8 @@ def test_questions_to_a_large_model_cost_little_beside_it():
 
     asked, built = (seconds(action, 20000)[0] for action in (ask, lambda n: sh.samples.chain(n).freeze()))
     assert asked < 0.5 * built
+
+
+def test_equal_moments_with_the_smallest_products():
+    """Found by the fuzzer: the cube of such a product vanishes."""
+    assert principal_moments((1.0, 1.0, 1.0, 1e-200, 0.0, 0.0)) == [1.0, 1.0, 1.0]

@@ -145,6 +145,8 @@ def principal_moments(inertia: Sequence[float]) -> list[float]:
     a, b, c = xx - mean, yy - mean, zz - mean
     spread = math.sqrt((a * a + b * b + c * c + 2.0 * (xy * xy + xz * xz + yz * yz)) / 6.0)
     det = a * (b * c - yz * yz) - xy * (xy * c - yz * xz) + xz * (xy * yz - b * xz)
+    if spread < 1e-100:  # three equal moments, and products too small to be cubed
+        return [size * mean] * 3
     angle = math.acos(max(-1.0, min(1.0, 0.5 * det / spread**3))) / 3.0  # the cubic has three real roots
     return sorted(size * (mean + 2.0 * spread * math.cos(angle + k * math.tau / 3.0)) for k in range(3))
 
