@@ -231,3 +231,14 @@ def test_every_error_is_a_sharnir_error_and_of_the_kind_python_users_expect():
     assert all(
         issubclass(e, sh.SharnirError) for e in (sh.ModelError, sh.StateError, sh.TraceError, sh.SingularError, sh.MethodError)
     )
+
+
+def test_a_body_too_far_away_is_named():
+    """Found by the fuzzer: squares of such a distance are infinite, and LAPACK did not converge."""
+    m = sh.Model("far")
+    m.add_body("a", 1.0, (0.1, 0, 0), (1, 1, 1))
+    m.add_body("b", 1.0, (0.1, 0, 0), (1, 1, 1))
+    m.add_joint("A", sh.Revolute("z"), "ground", "a")
+    m.add_joint("B", sh.Ball(), "a", "b", child_at=sh.Pose((1e200, 0, 0)))
+    with np.errstate(all="ignore"), pytest.raises(sh.SingularError, match="joint 'B' moves is not a finite number"):
+        sh.Dynamics(m)

@@ -43,6 +43,9 @@ def _check_joints(m: Matrices, masses: list[np.ndarray]) -> None:
     for i in range(m.N - 1, -1, -1):
         A, M, k = axes[i], masses[i], carriers[i]
         U[i] = A.T @ M @ A + np.diag((rotors[i] > 0.0) * 1.0)
+        if not np.isfinite(U[i]).all():
+            name = m.structure.placed[i].name
+            raise SingularError(f"the inertia that joint {name!r} moves is not a finite number: places or masses there are too large")
         if U[i].size and not np.linalg.eigvalsh(U[i])[0] > NOTHING * carried[i] * np.abs(A).max() ** 2:
             raise SingularError(_without_mass(m, i, np.linalg.eigh(U[i])[1][:, 0], masses, U))
         if k >= 0:
@@ -79,7 +82,10 @@ def _without_mass(m: Matrices, i: int, way: np.ndarray, MA: list[np.ndarray], U:
 
 def _check_coupled(m: Matrices, masses: list[np.ndarray]) -> None:
     """The same where joints share speeds: by the least eigenvalue of the whole inertia matrix."""
-    values, vectors = np.linalg.eigh(composite_inertia(m, masses, m.rotors > 0.0))
+    inertia = composite_inertia(m, masses, m.rotors > 0.0)
+    if not np.isfinite(inertia).all():
+        raise SingularError("the inertia of the mechanism is not a finite number: places or masses in it are too large")
+    values, vectors = np.linalg.eigh(inertia)
     if not values[0] > NOTHING * values[-1]:
         name = m.model.v_names[int(np.argmax(np.abs(vectors[:, 0])))]
         raise SingularError(f"{name!r} and the joints coupled to it move no mass; give their bodies mass or inertia")
