@@ -45,7 +45,7 @@ def _check_joints(m: Matrices, masses: list[np.ndarray]) -> None:
         U[i] = A.T @ M @ A + np.diag((rotors[i] > 0.0) * 1.0)
         if not np.isfinite(U[i]).all():
             name = m.structure.placed[i].name
-            raise SingularError(f"the inertia that joint {name!r} moves is not a finite number: places or masses there are too large")
+            raise SingularError(f"the inertia that joint {name!r} moves is not a finite number: lengths there are too large")
         if U[i].size and not np.linalg.eigvalsh(U[i])[0] > NOTHING * carried[i] * np.abs(A).max() ** 2:
             raise SingularError(_without_mass(m, i, np.linalg.eigh(U[i])[1][:, 0], masses, U))
         if k >= 0:
@@ -84,7 +84,7 @@ def _check_coupled(m: Matrices, masses: list[np.ndarray]) -> None:
     """The same where joints share speeds: by the least eigenvalue of the whole inertia matrix."""
     inertia = composite_inertia(m, masses, m.rotors > 0.0)
     if not np.isfinite(inertia).all():
-        raise SingularError("the inertia of the mechanism is not a finite number: places or masses in it are too large")
+        raise SingularError("the inertia of the mechanism is not a finite number: lengths in it are too large")
     values, vectors = np.linalg.eigh(inertia)
     if not values[0] > NOTHING * values[-1]:
         name = m.model.v_names[int(np.argmax(np.abs(vectors[:, 0])))]
