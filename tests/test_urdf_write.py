@@ -111,7 +111,6 @@ def test_shapes_come_back(tmp_path):
         (lambda m: m.add_joint("x", sh.Free(), "c", "b"), "joint 'x': its child carries its parent"),
         (lambda m: (m.add_floating("c"), m.add_joint("x", sh.Ball(), "b", "c", cut=True)), "joint 'x' closes a loop"),
         (lambda m: (m.add_floating("c"), m.add_frame("b", "c", sh.Pose())), "frame 'b' and a body"),
-        (lambda m: (m.add_floating("c"), m.add_frame("\x01", "c", sh.Pose())), "control characters"),
         (lambda m: (m.add_floating("c"), m.add_force(sh.JointFriction("a", 1.0), name="rub")), "force 'rub'"),
     ],
 )

@@ -15,6 +15,8 @@ from .blocks import skew
 from .lagrange2 import composite_inertia
 from .matrices import Matrices
 
+POINT = 1e-20
+"""m²: radius of gyration squared below which the inertia of a body is what rounding left of a point mass, as of iCub's head."""
 NOTHING = 1e-13
 """Of the inertia a joint carries: what is left of it by rounding where the joint moves none of it."""
 
@@ -32,7 +34,9 @@ def unit_mass_matrix(body: Body) -> np.ndarray:
     """M_i of a body of the same kind: of mass one where it has mass, with a largest moment of inertia about its centre of mass of
     one where it has any."""
     m, J, r = float(body.mass > 0.0), body.inertia_matrix(), skew(np.array(body.com))
-    J = J / (np.abs(J).max() or 1.0)
+    largest = float(np.abs(J).max())
+    rounding = body.mass * (POINT + NOTHING * float(np.dot(body.com, body.com)))
+    J = J * (0.0 if largest <= rounding else 1.0 / largest)
     return np.block([[m * np.eye(3), -m * r], [m * r, J - m * r @ r]])
 
 
