@@ -302,3 +302,15 @@ def test_what_is_true_of_the_tree_alone_is_not_passed_off_for_the_whole():
     closing = {j.name for j in model.closing_joints}
     free._joints = [j for j in free._joints if j.name not in closing]
     assert d.count(compiled=True).total > sh.Dynamics(free, d.method).count(compiled=True).total
+
+
+def test_speeds_from_momenta_do_not_remember_those_of_the_last_state():
+    """Found by the fuzzer: user-defined joints were evaluated at the speeds that the call before had left in its output."""
+    m = sh.samples.all_joints(169)
+    d, expected = (sh.Dynamics(m, "momentum", backend) for backend in ("loops", "python"))
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        q, v, tau = m.random_q(rng), rng.normal(size=m.nv), rng.normal(size=m.nv)
+        p = expected.momenta(q, v)
+        np.testing.assert_allclose(d.velocities(q, p), v, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(d.momentum_rates(q, p, tau), expected.momentum_rates(q, p, tau), rtol=1e-9, atol=1e-8)

@@ -70,8 +70,8 @@ class LoopRunner(Interface):
         """
         s, at = self.structure, dict(arrays)
         given: dict[str, Any] = self._constants | {"drive": np.zeros(3 * len(s.drives)), "given": np.zeros(s.sizes["ng"])}
-        given |= {name: at[name] for name in (*self._input_shapes, "t", "v", "parameter") if name in at}
-        given.setdefault("v", np.zeros(s.nv))
+        given |= {name: at[name] for name in (*self._input_shapes, "t", "parameter") if name in at}
+        given.setdefault("v", np.zeros(s.nv))  # at rest, where speeds are no input: they may be an output of the same name
         out: list[Native] = []
         if s.drives or s.given:
             natives, found = self._user.chain(given)
