@@ -133,3 +133,9 @@ def test_a_spinning_top_precesses_steadily():
         q = {"nutation": theta}
         v = {"precession": omega, "spin": spin - omega * math.cos(theta)}
         assert_close(d.forward(q, v), np.zeros(3), 1e-11, scale=spin * abs(omega))
+
+
+def test_numbers_whose_squares_are_too_large_are_refused():
+    """Found by the fuzzer."""
+    with pytest.raises(sh.ModelError, match="rolling_disc: its numbers are too large"):
+        sh.samples.rolling_disc(radius=1e200)

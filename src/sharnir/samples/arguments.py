@@ -43,7 +43,10 @@ def checked(sample: Callable[P, T]) -> Callable[P, T]:
         given = about.bind(*args, **options).arguments
         for name, x in given.items():
             given[name] = _check(x, about.parameters[name].annotation, f"{sample.__name__}: {name}")
-        return sample(**given)  # type: ignore[call-arg]
+        try:
+            return sample(**given)  # type: ignore[call-arg]
+        except OverflowError:
+            raise ModelError(f"{sample.__name__}: its numbers are too large: {brief(dict(given))}") from None
 
     return build
 
