@@ -128,7 +128,8 @@ class ReportRunner(Interface):
     def chain(self, arrays: Mapping[str, np.ndarray]) -> list[Native]:
         """Without a check of what went in: a number that is not finite shows in what comes out."""
         found = {name: arrays[name] for name in self.outputs}
-        return [*self.forces.chain({name: arrays[name] for name in ("t", "q", "v")}, found), *finite(arrays, self)]
+        state = {name: arrays[name] for name in ("t", "q", "v", "parameter") if name in arrays}
+        return [*self.forces.chain(state, found), *finite(arrays, self)]
 
     def run(self, n: int, inputs: Any, outputs: Any, threads: int = 1) -> None:
         found = dict(zip(("energy", "power"), self.forces.report(dict(zip(self.inputs, inputs, strict=True))), strict=True))

@@ -27,6 +27,7 @@ from .grouped_forces import GroupedForces, finite
 from .llvm.runner import share
 from .run import COMPUTED
 from .runner import Interface
+from .parametric_data import FilledData
 from .user_functions import UserFunctions
 
 LANES_FROM = 8
@@ -84,8 +85,9 @@ class LoopRunner(Interface):
         wanted = {name: at.get(name) for name in self._output_shapes}
         y = [_reshaped(wanted[name], shape) for name, shape in self._output_shapes.items()]
         work = allocate(self.program.work, self.program.sizes(s))
-        groups = (s.tree, s.joints, self.program.inputs(*x), work, self.program.outputs(*y))
-        out.append(self.loop(1).bind(*groups))
+        data = FilledData(s, at.get("parameter"), self._store)
+        groups = (*data.groups, self.program.inputs(*x), work, self.program.outputs(*y))
+        out += [*data.natives, self.loop(1).bind(*groups)]
         return [*out, *finite(at, self)]
 
     def _bound_forces(self, given: dict[str, Any]) -> list[Native]:
@@ -118,7 +120,10 @@ class LoopRunner(Interface):
         most = max(lanes, BODIES_OF_A_CALL // max(self.structure.nb, 1))
         parts = max(1 if threads == 1 else min(4 * threads, n // lanes), -(-n // most))
         edges = [n * k // parts // lanes * lanes for k in range(parts)] + [n]
-        share(lambda part: self._part(x, y, part[0], part[1], lanes), list(pairwise(edges)), threads)
+        rows = dict(zip(self.inputs, inputs, strict=True)).get("parameter")
+        if rows is not None and len(rows) > 1 and self.structure.parametric is not None:
+            lanes, threads, edges = 1, 1, [0, *(np.flatnonzero(np.diff(rows, axis=0).any(axis=1)) + 1).tolist(), n]
+        share(lambda part: self._part(x, y, part[0], part[1], lanes, rows), list(pairwise(edges)), threads)
 
     def prepared(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], batch: bool = False) -> Native:
         """The compiled code bound to these arrays, for repeated calls."""
@@ -126,12 +131,23 @@ class LoopRunner(Interface):
         workspace = _Workspace(self, lanes)
         return workspace.batch(self._all_inputs(n, inputs), dict(zip(self.outputs, outputs, strict=True)), 0, n)
 
-    def _part(self, x: dict[str, np.ndarray], y: dict[str, np.ndarray], first: int, last: int, lanes: int) -> None:
+    def _part(
+        self,
+        x: dict[str, np.ndarray],
+        y: dict[str, np.ndarray],
+        first: int,
+        last: int,
+        lanes: int,
+        parameters: np.ndarray | None,
+    ) -> None:
+        """States first … last, which have the same parameters where masses and places depend on them."""
         idle = self._idle.setdefault(lanes, [])
         try:
             workspace = idle.pop()
         except IndexError:
             workspace = _Workspace(self, lanes)
+        if parameters is not None:
+            workspace.data.fill(parameters[first if len(parameters) > 1 else 0])
         workspace.batch(x, y, first, last)()
         idle.append(workspace)
 
@@ -151,7 +167,7 @@ class LoopRunner(Interface):
         out = dict.fromkeys(COMPUTED, nothing)
         v = given.get("v", np.zeros((1, s.nv)))
         if s.drives or s.given:
-            out |= self._user.run(given["q"], v, given["t"])
+            out |= self._user.run(given["q"], v, given["t"], given.get("parameter"))
         if s.forces and "wrench" in given:
             out |= self._with_forces(given)
         return out
@@ -165,7 +181,7 @@ class LoopRunner(Interface):
 
     def _with_forces(self, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Wrenches, joint forces and loads with the model's own forces added."""
-        found = self._forces.loads({name: given[name] for name in ("t", "q", "v")})
+        found = self._forces.loads({name: given[name] for name in ("t", "q", "v", "parameter") if name in given})
         out = {"wrench": given["wrench"].reshape(len(given["wrench"]), -1) + found["wrench"], "load": found["load"]}
         if "tau" in given:
             out["tau"] = given["tau"] + found["load"]
@@ -189,7 +205,8 @@ class _Workspace:
         self.runner, self.lanes = runner, lanes
         sizes = program.sizes(s)
         self.x, work, self.y = (allocate(group, sizes, lanes=lanes) for group in (program.inputs, program.work, program.outputs))
-        self.native = runner.loop(lanes).bind(s.tree, s.joints, self.x, work, self.y)
+        self.data = FilledData(s, None, runner._store)
+        self.native = runner.loop(lanes).bind(*self.data.groups, self.x, work, self.y)
         self._batch = Loop(run_batch, (Batch,), STEPPING, store=runner._store)
 
     def batch(self, x: dict[str, np.ndarray], y: dict[str, np.ndarray], first: int, last: int) -> Native:

@@ -19,13 +19,14 @@ COMPUTED = ("drive", "given", "load", "report")
 
 
 def input_sizes(program: Program, structure: Structure) -> dict[str, int]:
-    """The inputs a caller provides, flat, with their sizes; the time is always the last."""
+    """The inputs a caller provides, flat, with their sizes; the parameters, where there are any, and the time are the last."""
     sizes = {
         name: int(np.prod(resolve(array.shape, structure.sizes)))
         for name, array in program.inputs.__annotations__.items()
         if name not in COMPUTED
     }
-    return {**sizes, "t": 1}
+    parameters = {"parameter": len(structure.parameters)} if structure.parameters else {}
+    return {**sizes, **parameters, "t": 1}
 
 
 def output_shapes(program: Program, structure: Structure) -> dict[str, tuple[int, ...]]:
@@ -41,11 +42,11 @@ def run_program(
     work: Any = None,
     number: Callable[[float], Number] = float,
 ) -> Any:
-    """One evaluation. `dtype=object` for symbols and counting numbers, with `function` linked for them;
+    """One evaluation. `values`: inputs by name; parameters are the model's own where none are given. `dtype=object` for symbols and counting numbers, with `function` linked for them;
     `work` where the program's work arrays carry something from call to call; `number` makes a number of model data."""
     q = list(values["q"])
     v = list(values["v"]) if "v" in values else [0.0] * structure.nv
-    drive, given = structure.user_functions(q, v, values["t"][0])
+    drive, given = structure.user_functions(q, v, values["t"][0], values.get("parameter"))
     parts: dict[str, Any] = {**values, "drive": [x for row in drive for x in row], "given": given, "load": []}
     if structure.forces and "wrench" in values:
         parts.update(_with_forces(structure, parts, v, dtype, number))
@@ -66,9 +67,7 @@ def run_program(
     if work is None:
         work = allocate(program.work, program.sizes(structure), empty)
     out = allocate(program.outputs, structure.sizes, empty)
-    tree, joints = structure.tree, structure.joints
-    if dtype is object:
-        tree, joints = _as_numbers(tree, number), _as_numbers(joints, number)
+    tree, joints = _data(structure, values.get("parameter"), dtype, number)
     (function or program.function)(tree, joints, x, work, out)
     return out
 
@@ -93,9 +92,19 @@ def _motion(structure: Structure, parts: dict[str, Any], v: Any, dtype: type, nu
     motion: dict[str, Any] = state | ({"parameter": parts["parameter"]} if "parameter" in parts else {})
     if structure.forces.kinematic:
         program = PROGRAMS["motion"]
-        found = run_program(program, structure, state, None if dtype is float else relink(program.function), dtype, None, number)
+        found = run_program(program, structure, motion, None if dtype is float else relink(program.function), dtype, None, number)
         motion.update({name: x.ravel() for name, x in found._asdict().items()})
     return motion
+
+
+def _data(structure: Structure, parameters: Sequence[Number] | None, dtype: type, number: Callable[[float], Number]) -> Any:
+    """Tree and joints at these parameters, as floats or as numbers of any kind."""
+    if dtype is not object:
+        return (structure.tree, structure.joints) if parameters is None else structure.data(parameters)
+    groups = [_as_numbers(group, number) for group in (structure.tree, structure.joints)]
+    if structure.parametric is None or parameters is None:
+        return groups
+    return structure.parametric.filled(groups, structure.named_parameters(parameters))
 
 
 def _as_numbers(group: Any, number: Callable[[float], Number]) -> Any:

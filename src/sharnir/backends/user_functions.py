@@ -19,35 +19,40 @@ from .grouped import GroupedCode
 
 
 class UserFunctions:
-    """Values of all of them, `drive` (nd, 3) and `given` (ng,), from q, v and t."""
+    """Values of all of them, `drive` (nd, 3) and `given` (ng,), from q, v, t and the parameters."""
 
     def __init__(self, structure: Structure, store: Cache | None = None) -> None:
         s = self.structure = structure
         self.size, self.n_drive = 3 * len(s.drives) + s.sizes["ng"], 3 * len(s.drives)
         found: dict[Form, list[tuple[list[int], list[float], list[int]]]] = {}
-        of_q, of_v = 1, 1 + s.nq  # the flat vector is t, q, v
+        of_q, of_v = 1, 1 + s.nq  # the flat vector is t, q, v, parameters
+        place = {name: 1 + s.nq + s.nv + k for k, name in enumerate(s.parameters)}
         for k, drive in enumerate(s.drives):
-            form, constants = without_constants(drive.graph, drive.inputs, drive.outputs)
-            found.setdefault(form, []).append(([0], constants, list(range(3 * k, 3 * k + 3))))
+            form, constants = without_constants(drive.graph, drive.all_inputs, drive.outputs)
+            found.setdefault(form, []).append(([0, *(place[name] for name in drive.parameters)], constants, list(range(3 * k, 3 * k + 3))))
         for given, q, v, at in s.given:
-            form, constants = without_constants(given.graph, given.inputs, given.outputs)
+            form, constants = without_constants(given.graph, given.all_inputs, given.outputs)
             reads = [*range(of_q + q.start, of_q + q.stop), *range(of_v + v.start, of_v + v.stop), 0]
+            reads += [place[name] for name in given.parameters]
             first = self.n_drive + at
             found.setdefault(form, []).append((reads, constants, list(range(first, first + len(given.outputs)))))
+        self._own_parameters = np.array(list(s.parameters.values()), dtype=float)
         self.code = GroupedCode([_group(form, each) for form, each in found.items()], store)
 
     def chain(self, arrays: Mapping[str, np.ndarray]) -> tuple[list[Native], dict[str, np.ndarray]]:
         """Native functions for one state, and the arrays they fill."""
         s = self.structure
-        flat, values = np.zeros(1 + s.nq + s.nv), np.zeros(self.size)
-        parts = flat[:1], flat[1 : 1 + s.nq], flat[1 + s.nq :]
-        copied = self.code.copied(list(zip((arrays["t"], arrays["q"], arrays["v"]), parts, strict=True)))
+        given = [arrays["t"], arrays["q"], arrays["v"], arrays.get("parameter", self._own_parameters)]
+        flat, values = np.zeros(sum(x.size for x in given)), np.zeros(self.size)
+        parts = np.split(flat, np.cumsum([x.size for x in given])[:-1])
+        copied = self.code.copied(list(zip(given, parts, strict=True)))
         return [copied, *self.code.chain(flat, {"push": values})], self._split(values)
 
-    def run(self, q: np.ndarray, v: np.ndarray, t: np.ndarray) -> dict[str, np.ndarray]:
+    def run(self, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray | None = None) -> dict[str, np.ndarray]:
         """Rows of states, or one for all, to rows of values."""
-        n = max(len(q), len(v), len(t))
-        flat = np.concatenate([np.broadcast_to(x, (n, x.shape[1])) for x in (t, q, v)], axis=1)
+        given = (t, q, v, self._own_parameters[None] if parameters is None else parameters)
+        n = max(len(x) for x in given)
+        flat = np.concatenate([np.broadcast_to(x, (n, x.shape[1])) for x in given], axis=1)
         values = np.zeros((n, self.size))
         self.code.run(flat, {"push": values})
         return self._split(values)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from ..errors import MethodError
@@ -48,6 +48,13 @@ def parts(joint: Joint, label: str) -> Iterator[Part]:
         yield ConstraintMotion(joint, label)
     elif not isinstance(joint, Weld):  # a type of the user's own, known by its elementary motions only
         yield from (_elementary(motion, label) for motion in joint.built(label))
+
+
+def with_parameters(part: Part, values: Mapping[str, float]) -> Part:
+    """A motion whose functions have these values of the model's parameters."""
+    if isinstance(part, AxisMotion) and part.drive is not None:
+        return part._replace(drive=part.drive.with_defaults(values))
+    return part.with_parameters(values) if isinstance(part, PoseMotion) else part
 
 
 def _elementary(motion: ElementaryMotion, label: str) -> Part:

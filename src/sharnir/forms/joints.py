@@ -16,7 +16,7 @@ from ..model.model import Model, PlacedJoint
 from ..model.pose import Pose
 from ..model.structure import Structure
 from .jets import carried_by, carried_on, column, identities, inverse, inverse_column, inverse_jet, jet, product, vee
-from .joint_types import AxisMotion, General, Part, parts
+from .joint_types import AxisMotion, General, Part, parts, with_parameters
 from .motions import PoseMotion, about_axes, matrix_of
 
 
@@ -63,6 +63,7 @@ class JointMatrices:
 
     def __init__(self, model: Model) -> None:
         s = model.structure
+        self._parameters = s.parameters
         self._n, self._na, self._nq, self._nv = s.nb + 1, s.na, s.nq, s.nv
         self._owner = np.repeat(np.arange(self._n), np.diff(s.first))
         self._level = np.zeros(s.na, dtype=int)
@@ -79,7 +80,8 @@ class JointMatrices:
         if model._base is not None:
             self._levels = self._levels or [[]]
             self._levels[0].append((0, self._count))
-            self._general.append(_GeneralPart(self._count, PoseMotion(model._base), slice(0), slice(0), slice(0)))
+            base = PoseMotion(model._base).with_parameters(self._parameters)
+            self._general.append(_GeneralPart(self._count, base, slice(0), slice(0), slice(0)))
             self._count += 1
         self._at = np.array([np.eye(4), *(matrix_of(j.at) for j in s.placed)])
         self._child_back = inverse(np.array([np.eye(4), *(matrix_of(j.child_at) for j in s.placed)]))
@@ -113,7 +115,8 @@ class JointMatrices:
     def _parts(self, joint: PlacedJoint) -> list[Part]:
         key = id(joint.type)
         if key not in self._parts_of_type:
-            self._parts_of_type[key] = list(parts(joint.type, f"joint {joint.name!r}"))
+            found = parts(joint.type, f"joint {joint.name!r}")
+            self._parts_of_type[key] = [with_parameters(part, self._parameters) for part in found]
         return self._parts_of_type[key]
 
     def _list_joint(self, s: Structure, i: int, joint: PlacedJoint) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -12,6 +13,7 @@ from ..errors import MethodError
 from ..model.model import Model
 from ..model.states import check_state
 from ..model.structure import Structure
+from ..model.substitution import numeric
 from ..model.topology import children, path
 from .bases import orthogonal_by_blocks, orthogonal_by_projector
 from .blocks import Matrix, assembled, block_diagonal, dense, transfer
@@ -24,8 +26,8 @@ _JOINTS: WeakKeyDictionary[Structure, JointMatrices] = WeakKeyDictionary()
 class Kinematics:
     """How the bodies of a tree move. Everything is computed when it is first read, and then cached."""
 
-    def __init__(self, model: Model, q: Any, v: Any, t: float, sparse: bool) -> None:
-        self.model = model
+    def __init__(self, model: Model, q: Any, v: Any, t: float, sparse: bool, parameters: Mapping[str, float] | None = None) -> None:
+        self.model = model = numeric(model, parameters)
         self.structure = s = model.structure
         self.q, self.v_q, self.t = check_state(model, q, v, t)
         self.sparse = sparse

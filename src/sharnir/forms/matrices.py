@@ -23,12 +23,13 @@ def matrices(
     t: float = 0.0,
     wrenches: Any = None,
     sparse: bool = False,
+    parameters: Mapping[str, float] | None = None,
 ) -> Matrices:
-    """Everything the papers write about a model in one state.
+    """Everything the papers write about a model in one state, with these values of its parameters.
 
     `sparse=True` gives the large matrices (S, T, A, Z, B, M, L, extended) as SciPy sparse arrays.
     """
-    return Matrices(check_model(model, "matrices"), q, v, t, wrenches, truth(sparse, "sparse"))
+    return Matrices(check_model(model, "matrices"), q, v, t, wrenches, truth(sparse, "sparse"), parameters)
 
 
 class Matrices(Kinematics):
@@ -38,8 +39,17 @@ class Matrices(Kinematics):
     Everything is computed when it is first read.
     """
 
-    def __init__(self, model: Model, q: Any, v: Any, t: float, wrenches: Any, sparse: bool) -> None:
-        super().__init__(model, q, v, t, sparse)
+    def __init__(
+        self,
+        model: Model,
+        q: Any,
+        v: Any,
+        t: float,
+        wrenches: Any,
+        sparse: bool,
+        parameters: Mapping[str, float] | None = None,
+    ) -> None:
+        super().__init__(model, q, v, t, sparse, parameters)
         self._prescribed = check_wrenches(model, wrenches)
 
     def __repr__(self) -> str:

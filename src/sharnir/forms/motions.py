@@ -6,7 +6,8 @@ user's constraints by solving them for the velocity, numerically and in every st
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -107,6 +108,11 @@ class PoseMotion:
             slope = tangent(pose, [(x, 1.0)])
             outputs += [slope, tangent(slope, flow)]
         self._expression = Expression(given.graph, given.inputs, [y for output in outputs for y in output])
+
+    def with_parameters(self, values: Mapping[str, float]) -> PoseMotion:
+        out = copy(self)
+        out._expression = self._expression.with_defaults(values)
+        return out
 
     def __call__(self, q: np.ndarray, v: np.ndarray, t: float) -> Evaluated:
         values = np.array(self._expression(*q.tolist(), *v.tolist(), float(t)), dtype=float).reshape(-1, 12)

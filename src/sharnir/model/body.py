@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import NOT_A_NUMBER, ModelError, brief
+from ..trace import Number, Symbol, at_values, has_parameters
 from ..types import FloatArray, Vector, real_array, truth
 from .frozen import fast_constructor
 from .pose import three_floats, vector3
@@ -25,9 +26,9 @@ class Body:
     """Mass properties in the body's own frame; `inertia` is about the centre of mass: xx yy zz xy xz yz."""
 
     name: str
-    mass: float
-    com: tuple[float, float, float]
-    inertia: tuple[float, ...]
+    mass: Number
+    com: tuple[Number, Number, Number]
+    inertia: tuple[Number, ...]
     shape: Shape | None = None
 
     def inertia_matrix(self) -> FloatArray:
@@ -68,6 +69,8 @@ def make_body(
 ) -> Body:
     check_name(name, "body")
     label = f"body {name!r}"
+    if has_parameters((mass, com, inertia, density)) or (isinstance(shape, Shape) and has_parameters(vars(shape))):
+        return _parametric_body(name, mass, com, inertia, shape, density, check_inertia, label)
     if not (mass is None or (type(mass) is float and 0.0 <= mass < math.inf)):  # the usual case needs no conversion
         mass = _mass(mass, label)
     if shape is not None:
@@ -86,6 +89,28 @@ def make_body(
     if fault:
         raise ModelError(f"{label}: its inertia {fault}")
     return body
+
+
+def _parametric_body(
+    name: str, mass: Any, com: Any, inertia: Any, shape: Shape | None, density: Any, check_inertia: bool, label: str
+) -> Body:
+    """A body whose numbers depend on parameters: what it is at their present values must be possible."""
+    if isinstance(inertia, np.ndarray):
+        inertia = inertia.tolist()
+    at_present = shape.replaced(**{key: at_values(x) for key, x in shape.fields().items()}) if shape is not None else None
+    values = (at_values(x) for x in (mass, com, inertia))
+    make_body(name, *values, at_present, at_values(density), check_inertia)
+    if shape is not None:
+        mass, com, J = shape.mass_properties(mass, density, label)
+        inertia = J.tolist()
+    moments = (0.0,) * 6 if inertia is None else tuple(inertia)
+    if len(moments) == 3 and isinstance(moments[0], (tuple, list)):
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = moments
+        moments = (xx, yy, zz, xy, xz, yz)
+    centre = (0.0, 0.0, 0.0) if com is None else vector3(com, f"{label}: com")
+    numbers_of = (0.0 if mass is None else mass, *moments, *(0.0,) * (6 - len(moments)))
+    first, *rest = (x if isinstance(x, Symbol) else float(x) for x in numbers_of)
+    return _new_body(name, first, centre, tuple(rest), shape)
 
 
 def _mass(mass: float, label: str) -> float:

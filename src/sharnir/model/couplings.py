@@ -6,12 +6,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ..errors import NOT_A_NUMBER, ModelError, brief, no_such
+from ..errors import ModelError, brief, no_such
+from ..trace import Number, at_values, is_zero
 from .placed_joint import Coupling, PlacedJoint
+from .pose import numbers
 from .references import is_name_in
 
 
-def couple(joints: list[PlacedJoint], places: Mapping[str, int], follower: str, leader: str, ratio: float, offset: float) -> None:
+def couple(joints: list[PlacedJoint], places: Mapping[str, int], follower: str, leader: str, ratio: Number, offset: Number) -> None:
     """Replace the follower in `joints` by one that follows; `places` are the indices of joints by name. Chains of followers
     are resolved to the joint that leads them all."""
     label = f"coupling of {brief(follower)} to {brief(leader)}"
@@ -21,11 +23,12 @@ def couple(joints: list[PlacedJoint], places: Mapping[str, int], follower: str, 
     first, second = joints[places[follower]], joints[places[leader]]
     _check(first, second, label)
     try:
-        ratio, offset = float(ratio), float(offset)
-    except NOT_A_NUMBER:
+        ratio, offset = numbers((ratio, offset), label)
+    except ModelError:
         raise ModelError(f"{label}: ratio and offset must be numbers, got {brief(ratio)}, {brief(offset)}") from None
-    if not (math.isfinite(ratio) and math.isfinite(offset) and ratio):
-        raise ModelError(f"{label}: ratio must be a finite number other than zero and offset finite, got {ratio}, {offset}")
+    now = at_values((ratio, offset))
+    if not (all(map(math.isfinite, now)) and now[0]):
+        raise ModelError(f"{label}: ratio must be a finite number other than zero and offset finite, got {now[0]}, {now[1]}")
     if second.follows:
         ratio, offset = ratio * second.follows.ratio, ratio * second.follows.offset + offset
         leader = second.follows.leader
@@ -40,7 +43,7 @@ def couple(joints: list[PlacedJoint], places: Mapping[str, int], follower: str, 
 
 def _check(follower: PlacedJoint, leader: PlacedJoint, label: str) -> None:
     for joint in (follower, leader):
-        if len(joint.type.coordinates) != 1 or not any(m.turn or m.slide for m in joint.motions):
+        if len(joint.type.coordinates) != 1 or not any(m.turn or not is_zero(m.slide) for m in joint.motions):
             raise ModelError(f"{label}: {joint.name!r} is a {joint.type.type_name}; only joints of one axis can be coupled")
         if joint.cut:
             raise ModelError(f"{label}: {joint.name!r} is cut, it has no coordinate")

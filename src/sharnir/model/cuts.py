@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from ..errors import ModelError
 from .constraints import Constraint
 from .forces import Force
@@ -58,6 +56,6 @@ def needed_coordinates(
 
 def _own_need(joint: Joint) -> str | None:
     """What in a joint needs its own coordinates; "" where it is only stored with the joint, None where nothing does."""
-    if any(np.any(x) for x in (joint.damping, joint.stiffness, joint.armature)):
+    if not is_zero((joint.damping, joint.stiffness, joint.armature)):
         return "its own damping, stiffness or armature"
-    return "" if joint.limits is not None or np.any(joint.friction) else None
+    return "" if joint.limits is not None or not is_zero(joint.friction) else None

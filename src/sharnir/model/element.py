@@ -12,6 +12,7 @@ from functools import cache, wraps
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 from ..errors import ModelError, SharnirError, known, unknown
+from ..trace.parameters import same
 from .values import Fault, Kind, Name
 
 T = TypeVar("T")
@@ -117,14 +118,18 @@ class Element:
         super().__init_subclass__(**options)
         cls.is_described = False  # until it is decorated itself
 
+    def fields(self) -> dict[str, Any]:
+        """The values of its fields by name."""
+        return {one.name: getattr(self, one.name) for one in described(type(self))}
+
     def replaced(self: T, **changes: Any) -> T:
         """The same element with other values of some fields."""
-        return type(self)(**{one.name: getattr(self, one.name) for one in described(type(self))} | changes)
+        return type(self)(**self.fields() | changes)  # type: ignore[attr-defined]
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self) or not self.is_described:
             return self is other
-        return all(getattr(self, one.name) == getattr(other, one.name) for one in described(type(self)))
+        return all(same(getattr(self, one.name), getattr(other, one.name)) for one in described(type(self)))
 
     def __hash__(self) -> int:
         if not self.is_described:

@@ -16,6 +16,7 @@ from ..kernels import algebra
 from ..kernels.joint_stage import GIVEN, Joints
 from ..types import FloatArray, IntArray
 from .joints.base import ElementaryMotion
+from .parametric import array_of, constant_entries
 from .pose import Pose
 
 T = TypeVar("T")
@@ -103,18 +104,19 @@ def _table(lists: Sequence[list[ElementaryMotion]]) -> dict[str, np.ndarray]:
     return {
         **{name: np.array(x, dtype=np.int64) for name, x in integers.items()},
         **{name: np.array(x, dtype=bool) for name, x in (("user", user), ("led", led))},
-        **{name: np.array(x, dtype=float) for name, x in (("turn", turn), ("slide", slide))},
+        **{name: array_of(x) for name, x in (("turn", turn), ("slide", slide))},
     }
 
 
 # --- many placements at once: position and rotation, row by row, (n, 12) ------------------------------------------------------
 def _poses(poses: Sequence[Pose]) -> FloatArray:
-    return np.array([(*p.position, *p.rotation.entries) for p in poses], dtype=float).reshape(-1, 12)
+    return array_of([(*p.position, *p.rotation.entries) for p in poses]).reshape(-1, 12)
 
 
 def _is_identity(x: FloatArray) -> NDArray[np.bool_]:
-    same: NDArray[np.bool_] = np.all(x == (*algebra.ZERO3, *algebra.IDENTITY), axis=1)
-    return same
+    same: NDArray[np.bool_] = constant_entries(x)
+    same[same] = x[same] == np.broadcast_to((*algebra.ZERO3, *algebra.IDENTITY), x.shape)[same]
+    return same.all(axis=1)
 
 
 def _inverse(x: FloatArray) -> FloatArray:
@@ -154,5 +156,8 @@ def _as_kernels_read(x: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Origins (n, 3) and direction cosines (n, 9). A cosine that is 0 or ±1 up to rounding is made exact, so that
     cos(π/2) folds away when compiled."""
     G = np.stack(algebra.transpose(x.T[3:]), axis=1)
-    nearest = np.rint(G) + 0.0  # no negative zeros
-    return x[:, :3], np.where(np.abs(G - nearest) < 1e-15, nearest, G)
+    constant = constant_entries(G)
+    numbers = G[constant].astype(float)
+    nearest = np.rint(numbers) + 0.0  # no negative zeros
+    G[constant] = np.where(np.abs(numbers - nearest) < 1e-15, nearest, numbers)
+    return x[:, :3], G

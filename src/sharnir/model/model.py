@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import NOT_A_NUMBER, ModelError, brief, no_such
+from ..errors import ModelError, brief, no_such
 from ..reporting.formats import plural
-from ..trace import Expression, Number
+from ..trace import Expression, Number, ParameterGraph, Symbol
 from ..types import FilePath, FloatArray, State, Vector, random_generator, truth
 from . import coordinates, topology
 from .body import GROUND, Body, make_body
@@ -23,6 +23,8 @@ from .garbage import no_collection
 from .joints import Free, Joint
 from .joints.traced import pose_expression
 from .mobility import degrees_of_freedom
+from .parameter_paths import make_parameter
+from .parameters import ParameterView, check_known, merged_values, parameter_value
 from .placed_joint import PlacedJoint, new_placed_joint
 from .pose import Pose, vector3
 from .references import check_joints, is_name_in, name_taken, pair, place, pose
@@ -31,6 +33,7 @@ from .settings import SimulationSettings
 from .shapes import Shape
 from .splitting import split
 from .structure import Structure
+from .substitution import formulas_in, with_numbers
 from .values import check_name
 from .visual import Visual
 
@@ -71,8 +74,10 @@ class Model:
         self._frames: dict[str, tuple[str, Pose]] = {}
         self._forces: dict[str, Force] = {}
         self._parameters: dict[str, float] = {}
+        self._parameter_graph = ParameterGraph()
         self._constraints: dict[str, Constraint] = {}
         self._frozen_by = ""
+        self._last_type: Joint | None = None
         self._tree: topology.Tree | None = None
         self._structure: Structure | None = None
         self.gravity = gravity
@@ -143,6 +148,7 @@ class Model:
         often contain."""
         self._changing("add the body {!r}", name)
         body = make_body(name, mass, com, inertia, shape, density, check_inertia)
+        self._check_parameters((body.mass, body.com, body.inertia), "body {!r}", name)
         if name == GROUND:
             raise ModelError(f"{GROUND!r} is the base of every model; give the body another name")
         if name in self._body_names:
@@ -158,7 +164,9 @@ class Model:
         self._known_body(body, f"frame {name!r}")
         if name in self._frames:
             raise ModelError(f"there is a frame {name!r} already, on body {self._frames[name][0]!r}")
-        self._frames[name] = (body, IDENTITY if at is None else pose(at, f"frame {name!r}"))
+        place = IDENTITY if at is None else pose(at, f"frame {name!r}")
+        self._check_parameters(place, "frame {!r}", name)
+        self._frames[name] = (body, place)
 
     def add_joint(
         self,
@@ -189,6 +197,10 @@ class Model:
             raise ModelError(f"{label} joins the body {parent!r} to itself")
         here = IDENTITY if at is None else at if isinstance(at, Pose) else self._place(at, parent, label)
         there = IDENTITY if child_at is None else child_at if isinstance(child_at, Pose) else self._place(child_at, child, label)
+        self._check_parameters((here, there), "joint {!r}", name)
+        if joint is not self._last_type:  # large models have many joints of few types
+            self._check_parameters(joint, "joint {!r}", name)
+            self._last_type = joint
         cut = cut if type(cut) is bool else truth(cut, f"{label}: cut")
         placed = new_placed_joint(name, joint, parent, child, here, there, cut, joint.built(label), None)
         if not cut and (other := self._joined.setdefault(pair(parent, child), placed)) is not placed:
@@ -211,6 +223,7 @@ class Model:
         The follower has no coordinate of its own any more; forces on it act on the leader, `ratio` times as strong.
         """
         self._changing("couple {!r} to {!r}", follower, leader)
+        self._check_parameters((ratio, offset), "coupling of {!r}", follower)
         couple(self._joints, self._joint_names, follower, leader, ratio, offset)
 
     def split(self, joint: str) -> None:
@@ -229,6 +242,7 @@ class Model:
             if not callable(force):
                 raise ModelError(f"a force is a sharnir.Force or a function, got {brief(force)}")
             force = UserForce(force)
+        self._check_parameters(force, "force {!r}", name)
         self._forces[self._label(force, name, "force", self._forces)] = force
         return force
 
@@ -240,19 +254,43 @@ class Model:
             if not callable(constraint):
                 raise ModelError(f"a constraint is a sharnir.Constraint or a function, got {brief(constraint)}")
             constraint = UserConstraint(constraint)
+        self._check_parameters(constraint, "constraint {!r}", name)
         self._constraints[self._label(constraint, name, "constraint", self._constraints)] = constraint
         return constraint
 
-    def add_parameter(self, name: str, value: float) -> None:
-        """A number that forces can read (`on.parameter(name)`) and that may change from run to run, or at an event."""
+    def add_parameter(self, name: str, value: float) -> Symbol:
+        """A number that may change from call to call, from run to run, or at an event, without compiling anything again.
+
+        Returns a number to compute with: it may stand in masses, centres, inertias, shapes, places of joints and frames, options
+        of joints, forces and constraints. Functions of the motion can also read it by name, `on.parameter(name)`.
+        """
         self._changing("add the parameter {!r}", name)
         check_name(name, "parameter")
         if name in self._parameters:
             raise name_taken("parameter", name)
-        try:
-            self._parameters[name] = float(value)
-        except NOT_A_NUMBER:
-            raise ModelError(f"parameter {name!r}: expected a number, got {brief(value)}") from None
+        self._parameters[name] = parameter_value(name, value)
+        return self._parameter_graph.parameter(name, self._parameters[name])
+
+    def make_parameter(self, path: str) -> Symbol:
+        """Turn a number of the model into a parameter of that name: "link3.mass", "link3.com.x", "link3.inertia.xy",
+        "elbow.damping", "elbow.at.z", "spring.stiffness", "gravity.z" …: a body, joint, frame, force or constraint, one of its
+        fields, and a component where there are several. Its value is what the number was."""
+        self._changing("make {!r} a parameter", path)
+        return make_parameter(self, path)
+
+    def with_parameters(self, values: Mapping[str, float]) -> Model:
+        """A copy whose parameters have these values where no others are given; the rest as they are."""
+        out = self.copy()
+        out._parameters = self.parameter_values(values)
+        return out
+
+    def without_parameters(self, values: Mapping[str, float] | None = None) -> Model:
+        """A copy with numbers in place of everything that depends on parameters: at these values, the rest at the model's own."""
+        return with_numbers(self, self.parameter_values(values))
+
+    def parameter_values(self, values: Mapping[str, float] | None = None) -> dict[str, float]:
+        """All parameters by name: these values, the rest the model's own."""
+        return merged_values(self._parameters, values)
 
     def freeze(self, by: str = "by Dynamics, simulate or freeze") -> Structure:
         """The model as arrays for compiled code; it cannot be changed afterwards. `by` tells a later change what froze it."""
@@ -340,9 +378,9 @@ class Model:
         return {**closing, **self._constraints}
 
     @property
-    def parameters(self) -> dict[str, float]:
-        """Numbers that forces read, by name."""
-        return dict(self._parameters)
+    def parameters(self) -> Mapping[str, float]:
+        """Parameters and their values where a call gives no others. Read only: other values go into the call."""
+        return ParameterView(self._parameters)
 
     # --- coordinates and states -----------------------------------------------------------------------------------------
     @property
@@ -425,6 +463,12 @@ class Model:
                 "change a copy: model.copy()"
             )
         self._tree = self._structure = None
+
+    def _check_parameters(self, x: Any, label: str, name: str | None) -> None:
+        """Everything in it that depends on parameters depends on those of this model. Without any, `Structure` finds strangers:
+        large models have millions of numbers."""
+        for symbol in formulas_in(x) if self._parameters else ():
+            check_known(symbol, self._parameter_graph, self._parameters, label.format(name), self.name)
 
     def _label(self, new: Force | Constraint, name: str | None, kind: str, others: Mapping[str, Any]) -> str:
         """The name of a new force or constraint; every body and joint it names must be in the model."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import ModelError, no_such
 from ..kernels.algebra import add, cross, dot, mtv, mv
-from ..trace import Graph, Number, Symbol
+from ..trace import Expression, Graph, Number, Symbol
 from .body import GROUND
 from .pose import Pose, Rotation, vector3
 
@@ -71,8 +71,7 @@ class Motion:
     def __init__(self, structure: Structure, graph: Graph) -> None:
         self.structure = structure
         self._graph = graph
-        self.inputs: dict[tuple[str, int], Symbol] = {}
-        """What was read: ("t", 0), ("q", 3), ("v", 0), ("r", 5), ("G", 9), ("velocity", 12) …, flat indices."""
+        self._read: dict[tuple[str, int], Symbol] = {}
         self.wrenches: dict[tuple[int, int], Number] = {}
         self.torques: dict[int, Number] = {}
         self.pushed = False
@@ -80,6 +79,15 @@ class Motion:
         """Of everything pushed so far."""
         self.ground_power: Number = 0.0
         """The part of it that goes into the ground, whose motion is prescribed."""
+
+    @property
+    def inputs(self) -> dict[tuple[str, int], Symbol]:
+        """What was read: ("t", 0), ("q", 3), ("v", 0), ("r", 5), ("G", 9), ("velocity", 12), ("parameter", 0) …, flat indices."""
+        places = {name: k for k, name in enumerate(self.structure.parameters)}
+        for name in self._graph.parameters:
+            if name not in places:
+                raise ModelError(f"{name!r} is a parameter of another model: add it to this one with add_parameter")
+        return {**self._read, **{("parameter", places[name]): x for name, x in self._graph.parameters.items()}}
 
     # --- reading ----------------------------------------------------------------------------------------------------------
     @property
@@ -132,15 +140,15 @@ class Motion:
         G, _, w = self._motion(self._body(body))
         return mtv(G, w)
 
-    def mass(self, body: str) -> float:
-        return float(self.structure.tree.mass[self._body(body)])
+    def mass(self, body: str) -> Number:
+        return self.structure.bodies[row - 1].mass if (row := self._body(body)) else 0.0
 
     def parameter(self, name: str) -> Number:
         """A parameter of the model."""
-        names = list(self.structure.parameters)
-        if name not in names:
-            raise ModelError(f"{no_such('parameter', name, names)}; add it with Model.add_parameter")
-        return self._input("parameter", names.index(name))
+        known = self.structure.parameters
+        if name not in known:
+            raise ModelError(f"{no_such('parameter', name, known)}; add it with Model.add_parameter")
+        return self._graph.parameter(name, known[name])
 
     # --- pushing ----------------------------------------------------------------------------------------------------------
     def push(self, body: str, force: Vector = ORIGIN, at: Vector = ORIGIN, moment: Vector = ORIGIN) -> None:
@@ -174,10 +182,14 @@ class Motion:
             self.power = self.power + x * speed
 
     # --- inside -----------------------------------------------------------------------------------------------------------
+    def evaluated(self, expression: Expression, *values: Number) -> tuple[Number, ...]:
+        """A function of the user's, with the parameters of the model."""
+        return expression(*values, parameters={name: self.parameter(name) for name in expression.parameters})
+
     def _input(self, kind: str, index: int) -> Symbol:
-        if (kind, index) not in self.inputs:
-            self.inputs[kind, index] = self._graph.input()
-        return self.inputs[kind, index]
+        if (kind, index) not in self._read:
+            self._read[kind, index] = self._graph.input()
+        return self._read[kind, index]
 
     def _inputs(self, kind: str, row: int, n: int) -> tuple[Symbol, ...]:
         return tuple(self._input(kind, n * row + c) for c in range(n))
@@ -222,7 +234,7 @@ class Motion:
         drives = [m.drive for m in s.motions_of(joint) if m.drive is not None]
         if drives and not joint.nv:
             ratio, offset = (joint.follows.ratio, joint.follows.offset) if joint.follows else (1.0, 0.0)
-            return tuple(ratio * d(self.t)[rate] + (offset if rate == 0 else 0.0) for d in drives)
+            return tuple(ratio * self.evaluated(d, self.t)[rate] + (offset if rate == 0 else 0.0) for d in drives)
         if joint.follows:
             speeds, ratio = self._speeds(joint)
             leader = s.joint_number[joint.follows.leader] + 1

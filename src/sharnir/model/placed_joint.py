@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from ..trace import Number
 from .frozen import fast_constructor
 from .joint_rows import distinct
 from .joints import Joint
@@ -20,8 +21,8 @@ class Coupling:
     """x = ratio · (the leader's coordinate) + offset."""
 
     leader: str
-    ratio: float
-    offset: float
+    ratio: Number
+    offset: Number
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -12,6 +12,7 @@ from ..errors import NOT_A_NUMBER, ModelError, brief
 from ..kernels import algebra
 from ..trace.functions import cos, sin
 from ..trace.graph import Number, Symbol
+from ..trace.parameters import same
 from ..types import FloatArray
 
 Axis: TypeAlias = str | Sequence[float]
@@ -62,6 +63,8 @@ def unit_axis(axis: Axis, what: str) -> tuple[float, float, float]:
         sign = -1.0 if axis.startswith("-") else 1.0
         return (sign * (letter == "x"), sign * (letter == "y"), sign * (letter == "z"))
     x = vector3(axis, what)
+    if not all(map(is_float, x)):
+        raise ModelError(f"{what}: an axis cannot depend on a parameter; rotate the joint's place: at=Pose(…, Rotation.about(…))")
     length = math.sqrt(algebra.dot(x, x))
     if length == 0.0:
         raise ModelError(f"{what}: the axis has length zero; give a direction, e.g. (0, 0, 1)")
@@ -157,7 +160,7 @@ class Rotation:
         return x, y, z
 
     def __eq__(self, other: object) -> bool:
-        return tuple(self.entries) == tuple(other.entries) if isinstance(other, Rotation) else NotImplemented
+        return same(tuple(self.entries), tuple(other.entries)) if isinstance(other, Rotation) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(tuple(self.entries))
@@ -204,16 +207,19 @@ class Pose:
 
     @property
     def is_identity(self) -> bool:
-        return self.position == (0.0, 0.0, 0.0) and tuple(self.rotation.entries) == algebra.IDENTITY
+        numbers = (*self.position, *self.rotation.entries)
+        return all(map(is_float, numbers)) and numbers == (*algebra.ZERO3, *algebra.IDENTITY)
 
     def __eq__(self, other: object) -> bool:
-        return (self.position, self.rotation) == (other.position, other.rotation) if isinstance(other, Pose) else NotImplemented
+        if not isinstance(other, Pose):
+            return NotImplemented
+        return same(self.position, other.position) and self.rotation == other.rotation
 
     def __hash__(self) -> int:
         return hash((self.position, self.rotation))
 
     def __repr__(self) -> str:
-        if tuple(self.rotation.entries) == algebra.IDENTITY:
+        if self.rotation == Rotation.identity():
             return f"Pose({self.position})"
         return f"Pose({self.position}, {self.rotation!r})"
 

@@ -8,6 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..errors import ModelError
+from ..kernels.algebra import dot, sub
+from ..trace import Number, at_values, has_parameters, is_zero
+from ..trace.functions import sqrt
 from .element import Element, element, element_field
 from .pose import Pose, Rotation
 from .values import HERE, Fault, PoseValue, Scalar, Vector
@@ -16,10 +19,10 @@ from .values import HERE, Fault, PoseValue, Scalar, Vector
 class Shape(Element):
     """A shape at a pose in the body's frame; its centre of mass is at the pose's origin."""
 
-    def volume(self) -> float:
+    def volume(self) -> Number:
         raise NotImplementedError
 
-    def moments(self) -> tuple[float, float, float]:
+    def moments(self) -> tuple[Number, Number, Number]:
         """Principal moments of inertia per kilogram, about the pose's own axes."""
         raise NotImplementedError
 
@@ -27,8 +30,8 @@ class Shape(Element):
         raise NotImplementedError
 
     def mass_properties(
-        self, mass: float | None, density: float | None, label: str
-    ) -> tuple[float, tuple[float, float, float], np.ndarray]:
+        self, mass: Number | None, density: Number | None, label: str
+    ) -> tuple[Number, tuple[Number, Number, Number], np.ndarray]:
         """Mass, centre of mass and 3×3 inertia about it, from the mass or the density (kg/m³)."""
         if (mass is None) == (density is None):
             raise ModelError(f"{label}: give a shape either its mass or its density")
@@ -38,19 +41,27 @@ class Shape(Element):
             raise ModelError(f"{label}: the shape {self!r} is too large: its moments of inertia are not finite") from None
 
     def _mass_properties(
-        self, mass: float | None, density: float | None, label: str
-    ) -> tuple[float, tuple[float, float, float], np.ndarray]:
+        self, mass: Number | None, density: Number | None, label: str
+    ) -> tuple[Number, tuple[Number, Number, Number], np.ndarray]:
         if mass is None:
             volume = self.volume()
-            if volume == 0.0:
+            if is_zero(volume):
                 raise ModelError(f"{label}: this shape has no volume; give its mass instead of a density")
             mass = volume * _checked(Scalar(above=0.0), density, f"{label}: density")
-        pose = self.placement()
-        R = pose.rotation.matrix
-        return mass, pose.position, R @ np.diag(self.moments()) @ R.T * mass
+        return mass, self.centre(), self.inertia() * mass
+
+    def centre(self) -> tuple[Number, Number, Number]:
+        """The centre of mass, in the body's frame."""
+        return self.placement().position
+
+    def inertia(self) -> np.ndarray:
+        """3×3 per kilogram about the centre of mass, in the body's axes."""
+        R = self.placement().rotation.matrix
+        found: np.ndarray = R @ np.diag(np.array(self.moments())) @ R.T
+        return found
 
 
-def _checked(kind: Scalar, x: object, what: str) -> float:
+def _checked(kind: Scalar, x: object, what: str) -> Number:
     try:
         return kind.check(x)
     except Fault as fault:
@@ -64,10 +75,11 @@ class Box(Shape):
     size: Sequence[float] = element_field(Vector(3, Scalar(above=0.0)), unit="m", meaning="edges along x, y, z")
     at: Pose = element_field(PoseValue(), default=HERE, meaning="pose of its centre in the body")
 
-    def volume(self) -> float:
-        return float(np.prod(self.size))
+    def volume(self) -> Number:
+        x, y, z = self.size
+        return x * y * z
 
-    def moments(self) -> tuple[float, float, float]:
+    def moments(self) -> tuple[Number, Number, Number]:
         x, y, z = self.size
         return (y * y + z * z) / 12, (x * x + z * z) / 12, (x * x + y * y) / 12
 
@@ -86,15 +98,15 @@ class Cylinder(Shape):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.hole >= self.radius:
+        if at_values(self.hole) >= at_values(self.radius):
             raise ModelError(
                 f"{self.label}: the hole (radius {self.hole}) must be smaller than the cylinder (radius {self.radius})"
             )
 
-    def volume(self) -> float:
+    def volume(self) -> Number:
         return math.pi * (self.radius**2 - self.hole**2) * self.length
 
-    def moments(self) -> tuple[float, float, float]:
+    def moments(self) -> tuple[Number, Number, Number]:
         square = self.radius**2 + self.hole**2
         across = square / 4 + self.length**2 / 12
         return across, across, square / 2
@@ -110,10 +122,10 @@ class Sphere(Shape):
     radius: float = element_field(Scalar(above=0.0), unit="m", meaning="radius")
     at: Pose = element_field(PoseValue(), default=HERE, meaning="pose of its centre in the body")
 
-    def volume(self) -> float:
+    def volume(self) -> Number:
         return 4 / 3 * math.pi * self.radius**3
 
-    def moments(self) -> tuple[float, float, float]:
+    def moments(self) -> tuple[Number, Number, Number]:
         return (0.4 * self.radius**2,) * 3
 
     def placement(self) -> Pose:
@@ -130,20 +142,36 @@ class Rod(Shape):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not (math.isfinite(self.length()) and self.length() > 0.0):
-            raise ModelError(f"{self.label}: the distance between its ends must be positive, got {self.length()}")
+        length = at_values(self.length())
+        if not (math.isfinite(length) and length > 0.0):
+            raise ModelError(f"{self.label}: the distance between its ends must be positive, got {length}")
 
-    def length(self) -> float:
-        return math.dist(self.start, self.end)
+    def length(self) -> Number:
+        x = sub(self.end, self.start)
+        return sqrt(dot(x, x)) if has_parameters(x) else math.hypot(*x)  # which neither overflows nor vanishes
 
-    def volume(self) -> float:
+    def _square(self) -> Number:
+        x = sub(self.end, self.start)
+        return dot(x, x) if has_parameters(x) else self.length() ** 2
+
+    def volume(self) -> Number:
         return math.pi * self.radius**2 * self.length()
 
-    def moments(self) -> tuple[float, float, float]:
-        across = self.radius**2 / 4 + self.length() ** 2 / 12
+    def moments(self) -> tuple[Number, Number, Number]:
+        across = self.radius**2 / 4 + self._square() / 12
         return across, across, self.radius**2 / 2
 
     def placement(self) -> Pose:
-        middle = [(a + b) / 2 for a, b in zip(self.start, self.end, strict=True)]
-        along = [(b - a) / self.length() for a, b in zip(self.start, self.end, strict=True)]
-        return Pose(middle, Rotation.align_z(along))
+        along = [at_values(x) / at_values(self.length()) for x in sub(self.end, self.start)]
+        return Pose(self.centre(), Rotation.align_z(along))
+
+    def centre(self) -> tuple[Number, Number, Number]:
+        x, y, z = ((a + b) / 2 for a, b in zip(self.start, self.end, strict=True))
+        return x, y, z
+
+    def inertia(self) -> np.ndarray:
+        """Without a choice of axes across the rod: J = J_across E + (J_along − J_across) d dᵀ."""
+        across, _, along = self.moments()
+        x, square = np.array(sub(self.end, self.start)), self._square()
+        found: np.ndarray = np.diag(np.array([across] * 3)) + np.outer(x, x) / square * (along - across)
+        return found

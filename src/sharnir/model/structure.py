@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import choices
+from ..errors import ModelError, choices
 from ..kernels.joint_stage import GIVEN, Joints
 from ..kernels.tree import Tree
-from ..trace import Expression, Number
+from ..trace import Expression, Number, ParameterGraph
+from ..trace.parameters import names_in
 from ..types import FloatArray, IntArray
 from .forces.table import ForceTable
 from .joint_rows import JointRows, distinct, joint_rows
 from .joints.base import ElementaryMotion, fixed
 from .mass_properties import mass_properties
+from .parametric import ParametricData, array_of, constant_entries, floats, separated
 from .pose import Pose, Rotation
 
 if TYPE_CHECKING:
@@ -34,7 +36,10 @@ class Structure:
         self.nb = len(self.bodies)
         self._cut = {model._joints[k].name for k in tree.closing}
         self.carrier = np.concatenate([[0], np.array(tree.carriers, dtype=np.int64) + 1])
-        self.gravity = np.array(model.gravity, dtype=float)
+        self.parameters: dict[str, float] = dict(model.parameters)
+        """Their values where a call gives no others."""
+        gravity = array_of(model.gravity)
+        self.gravity = floats(gravity, self.parameters)
         self.cached: dict[Any, Any] = {}
         """What other layers have computed from this structure, as long as it exists."""
         self.drives: list[Expression] = []
@@ -60,8 +65,8 @@ class Structure:
         self.nv = int(self.v_first[-1])
         self.nq = int(self.q_first[-1])
         self.coupled = self.na > self.nv
-        self.tree = self._tree()
-        self.parameters: dict[str, float] = model.parameters
+        self.tree = self._tree(gravity)
+        self._separate_parameters(model._parameter_graph)
         self.forces = ForceTable(self, model.forces)
         self.sizes = {
             "nb1": self.nb + 1, "nq": self.nq, "na": self.na, "nda": self.na, "nv": self.nv, "nl": 6 * self.nb - self.na,
@@ -138,26 +143,50 @@ class Structure:
         return j
 
     def user_functions(
-        self, q: Sequence[Number], v: Sequence[Number], t: Number
+        self, q: Sequence[Number], v: Sequence[Number], t: Number, parameters: Sequence[Number] | None = None
     ) -> tuple[list[tuple[Number, ...]], list[Number]]:
         """The values of the user's functions on any numbers: driven coordinates and GIVEN motions."""
-        drive = [expression(t) for expression in self.drives]
+        named = self.named_parameters(parameters)
+        drive = [expression(t, parameters=named) for expression in self.drives]
         given: list[Number] = [0.0] * self._n_given
         for expression, of_q, of_v, at in self.given:
-            values = expression(*q[of_q], *v[of_v], t)
+            values = expression(*q[of_q], *v[of_v], t, parameters=named)
             given[at : at + len(values)] = values
         return drive, given
 
-    def _tree(self) -> Tree:
+    def named_parameters(self, values: Sequence[Number] | None) -> dict[str, Number]:
+        """Parameters by name; the model's own where none are given."""
+        return self.parameters if values is None else dict(zip(self.parameters, values, strict=True))
+
+    def data(self, parameters: Sequence[Number]) -> tuple[Tree, Joints]:
+        """Tree and joints as floats, at other values of the parameters."""
+        if self.parametric is None:
+            return self.tree, self.joints
+        tree, joints = self.parametric.filled((self.tree, self.joints), self.named_parameters(parameters))
+        return tree, joints
+
+    def _separate_parameters(self, graph: ParameterGraph) -> None:
+        """Arrays as floats, and `parametric`: their entries that depend on parameters, None where there are none."""
+        self.tree, of_tree = separated(0, self.tree, self.parameters)
+        self.joints, of_joints = separated(1, self.joints, self.parameters)
+        entries = [*of_tree, *of_joints]
+        self.parametric = ParametricData(entries, graph) if entries else None
+        used = {name for entry in entries for name in names_in([entry.formula])}
+        used.update(name for expression in (*self.drives, *(one[0] for one in self.given)) for name in expression.parameters)
+        if any(entry.formula.graph is not graph for entry in entries) or not used <= self.parameters.keys():
+            stranger = next(iter(sorted(used - self.parameters.keys())), next(iter(used)))
+            raise ModelError(f"{stranger!r} is a parameter of another model: add it to this one with add_parameter")
+
+    def _tree(self, gravity: np.ndarray) -> Tree:
         owner = np.repeat(np.arange(self.nb + 1), np.diff(self.first))
         above = axes_above(self.carrier, self.first, owner)
         speed, rotor = self._speeds_and_rotors(owner)
-        m = mass_properties(self.bodies)
+        m = mass_properties(self.bodies, self.parameters)
         self.solid: np.ndarray = m.solid[1:]
         """For every body, whether its mass matrix can be inverted."""
         return Tree(
-            self.carrier, last_children(self.carrier), self.first, above, stretches(above), owner, speed, np.flatnonzero(rotor),
-            rotor, m.mass, m.moment, m.inertia, m.alike, m.mobility, self.gravity,
+            self.carrier, last_children(self.carrier), self.first, above, stretches(above), owner, speed, _nonzero(rotor),
+            rotor, m.mass, m.moment, m.inertia, m.alike, m.mobility, gravity,
         )  # fmt: skip
 
     def _speeds_and_rotors(self, owner: IntArray) -> tuple[IntArray, FloatArray]:
@@ -166,12 +195,20 @@ class Structure:
         speed = self.v_first[self.leader[owner]] + within
         axes = np.diff(self.first)[1:]
         kinds, first, kind_of = np.unique(self.type_of * 8 + axes, return_index=True, return_inverse=True)
-        armature = np.zeros((len(kinds), 8))  # by type and number of axes: no joint has more than six
+        rows: list[list[Number]] = [[0.0] * 8 for _ in kinds]  # by type and number of axes: no joint has more than six
         for k in np.argsort(first).tolist():
             joint, n = self.placed[first[k]], int(axes[first[k]])
-            armature[k, :n] = joint.type.per_speed("armature", n, f"joint {joint.name!r}")
-        ratio = np.array([1.0, *(1.0 if j.follows is None else j.follows.ratio for j in self.placed)])
+            rows[k][:n] = joint.type.per_speed("armature", n, f"joint {joint.name!r}")
+        armature = array_of(rows).reshape(-1, 8)
+        ratio = array_of([1.0, *(1.0 if j.follows is None else j.follows.ratio for j in self.placed)])
         return speed, armature[kind_of[owner - 1], within] * ratio[owner] ** 2
+
+
+def _nonzero(x: np.ndarray) -> IntArray:
+    """Where numbers are other than the constant zero."""
+    found = ~constant_entries(x)
+    found[~found] = x[~found] != 0.0
+    return np.flatnonzero(found)
 
 
 def axes_above(carrier: IntArray, first: IntArray, owner: IntArray) -> IntArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -25,11 +26,31 @@ class Expression:
         self.inputs = tuple(inputs)
         self.outputs = tuple(outputs)
         self.program = needed(graph, self.outputs)
+        used = set(self.program) - {x.index for x in self.inputs} if graph.parameters else ()
+        self.parameters = tuple(name for name, x in graph.parameters.items() if x.index in used)
+        """The parameters it depends on, beside its inputs."""
+        self.defaults: Mapping[str, Number] = graph.defaults
+        """Their values where a call gives no others."""
 
-    def __call__(self, *values: Number) -> tuple[Number, ...]:
+    def with_defaults(self, values: Mapping[str, Number]) -> Expression:
+        """The same with other values of the parameters where a call gives none."""
+        out = copy(self)
+        out.defaults = values
+        return out
+
+    @property
+    def all_inputs(self) -> tuple[Symbol, ...]:
+        """The inputs, then its parameters."""
+        return (*self.inputs, *(self.graph.parameters[name] for name in self.parameters))
+
+    def __call__(self, *values: Number, parameters: Mapping[str, Number] | None = None) -> tuple[Number, ...]:
+        """`parameters`: where they are other than their defaults."""
         if len(values) != len(self.inputs):
             raise TypeError(f"expression of {len(self.inputs)} inputs called with {len(values)}")
         memory: dict[int, Number] = {x.index: value for x, value in zip(self.inputs, values, strict=True)}
+        graph = self.graph
+        for name in self.parameters:
+            memory[graph.parameters[name].index] = (self.defaults if parameters is None else parameters)[name]
         nodes = self.graph.nodes
         for index in self.program:
             if index in memory:
@@ -111,8 +132,7 @@ def check_numbers(values: Iterable[Any], graph: Graph, what: str) -> tuple[Numbe
     out: list[Number] = []
     for value in values:
         if isinstance(value, Symbol):
-            graph.index_of(value)
-            out.append(value)
+            out.append(value if value.graph is graph else graph.adopted(value))
             continue
         try:
             out.append(float(value))

@@ -45,7 +45,7 @@ def apply(name: str, *args: Number) -> Number:
 def _select(condition: Number, a: Number, b: Number) -> Number:
     if not isinstance(condition, Symbol):
         return a if condition else b
-    if a is b or (isinstance(a, Symbol) and isinstance(b, Symbol) and a.index == b.index):
+    if a is b or (isinstance(a, Symbol) and isinstance(b, Symbol) and a.graph is b.graph and a.index == b.index):
         return a
     if isinstance(a, float) and isinstance(b, float) and a == b:
         return a

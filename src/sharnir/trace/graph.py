@@ -7,6 +7,7 @@ that turns out to be constant is a float again.
 
 from __future__ import annotations
 
+import operator
 from numbers import Real
 from typing import Any, TypeAlias
 
@@ -34,6 +35,32 @@ class Graph:
         self.nodes: list[Node] = []
         self._index: dict[Node, int] = {}
         self.n_inputs = 0
+        self.parameters: dict[str, Symbol] = {}
+        """The inputs that stand for named parameters."""
+        self.defaults: dict[str, float] = {}
+        """Values of the parameters, where a call gives no others."""
+        self._adopted: dict[Symbol, Number] = {}
+
+    def parameter(self, name: str, default: float) -> Symbol:
+        """The input that stands for a named parameter."""
+        if name not in self.parameters:
+            self.parameters[name] = self.input()
+        self.defaults[name] = default
+        return self.parameters[name]
+
+    def adopted(self, x: Symbol) -> Number:
+        """A number that depends on parameters alone, recorded in their own graph, as a number of this graph."""
+        if not isinstance(x.graph, ParameterGraph):
+            raise TraceError("symbols of two different traces were mixed: a function has stored a value of an earlier call")
+        if isinstance(self, ParameterGraph):
+            raise TraceError(f"parameters of two different models were mixed: {x!r} belongs to another model; add it to this one")
+        if x not in self._adopted:
+            from .expression import Expression
+
+            expression = Expression(x.graph, (), [x])
+            own = {name: self.parameter(name, x.graph.defaults[name]) for name in expression.parameters}
+            self._adopted[x] = expression(parameters=own)[0]
+        return self._adopted[x]
 
     def input(self) -> Symbol:
         self.n_inputs += 1
@@ -53,11 +80,9 @@ class Graph:
 
     def index_of(self, x: Number) -> int:
         """The node of a symbol, or of a constant that an operation takes as its argument."""
-        if isinstance(x, Symbol):
-            if x.graph is not self:
-                raise TraceError("symbols of two different traces were mixed: a function has stored a value of an earlier call")
-            return x.index
-        return self._intern(("const", float(x)))
+        if isinstance(x, Symbol) and x.graph is not self:
+            x = self.adopted(x)
+        return x.index if isinstance(x, Symbol) else self._intern(("const", float(x)))
 
     def record(self, name: str, *args: Number) -> Symbol:
         """Record one operation on arguments of which at least one is a symbol; no simplification beyond sharing."""
@@ -72,6 +97,22 @@ class Graph:
     def constant(self, index: int) -> float | None:
         node = self.nodes[index]
         return node[1] if node[0] == "const" else None
+
+
+class ParameterGraph(Graph):
+    """Numbers that depend on named parameters alone. They can be mixed with the symbols of any other graph, which then has
+    inputs for these parameters. Only ever added to, so that copies of a model share it."""
+
+    def record(self, name: str, *args: Number) -> Symbol:
+        other = next((x.graph for x in args if isinstance(x, Symbol) and not isinstance(x.graph, ParameterGraph)), None)
+        return super().record(name, *args) if other is None else other.record(name, *args)
+
+
+def _in_one_graph(a: Symbol, b: Symbol) -> tuple[Number, Number]:
+    """Two symbols of different graphs, one of which is that of parameters, as numbers of the other."""
+    if isinstance(a.graph, ParameterGraph) and not isinstance(b.graph, ParameterGraph):
+        return b.graph.adopted(a), b
+    return a, a.graph.adopted(b)
 
 
 def _is_number(x: object) -> bool:
@@ -92,6 +133,10 @@ class Symbol(OneNumber):
         self.index = index
 
     def __repr__(self) -> str:
+        if isinstance(self.graph, ParameterGraph):
+            from .parameters import formula_text
+
+            return f"<parameter {formula_text(self)}>"
         return f"<symbol {self.index}: {self.graph.nodes[self.index]}>"
 
     # --- arithmetic -----------------------------------------------------------------------------------------------
@@ -103,7 +148,9 @@ class Symbol(OneNumber):
             if other == 0:
                 return self
             return g.record("add", self, other)
-        a, b = g.nodes[self.index], g.nodes[g.index_of(other)]
+        if other.graph is not g:
+            return operator.add(*_in_one_graph(self, other))
+        a, b = g.nodes[self.index], g.nodes[other.index]
         if b[0] == "neg":
             return self - Symbol(g, b[1])
         if a[0] == "neg":
@@ -118,7 +165,9 @@ class Symbol(OneNumber):
             if not _is_number(other):
                 return NotImplemented
             return self + (-float(other))
-        b = g.nodes[g.index_of(other)]
+        if other.graph is not g:
+            return operator.sub(*_in_one_graph(self, other))
+        b = g.nodes[other.index]
         if other.index == self.index:
             return 0.0
         if b[0] == "neg":
@@ -173,7 +222,9 @@ class Symbol(OneNumber):
                     if value is not None:
                         return Symbol(g, x) * (value * float(other))
             return g.record("mul", self, other)
-        b = g.nodes[g.index_of(other)]
+        if other.graph is not g:
+            return operator.mul(*_in_one_graph(self, other))
+        b = g.nodes[other.index]
         if a[0] == "neg":
             return -(Symbol(g, a[1]) * other)
         if b[0] == "neg":
@@ -189,6 +240,8 @@ class Symbol(OneNumber):
             if other == 0:
                 raise TraceError("division by the constant zero in a traced function")
             return self * (1.0 / float(other))
+        if other.graph is not self.graph:
+            return operator.truediv(*_in_one_graph(self, other))
         if other.index == self.index:
             return 1.0
         node = self.graph.nodes[self.index]
@@ -240,11 +293,14 @@ class Symbol(OneNumber):
     def __eq__(self, other: object) -> bool:
         if self is other or not _is_operand(other):
             return self is other
+        if isinstance(other, Symbol) and isinstance(self.graph, ParameterGraph):
+            return self.graph is other.graph and self.index == other.index  # the same formula: they are keys of dictionaries
         raise TraceError(
             f"whether two numbers are equal {UNKNOWN}: compare with < or >, sharnir.select(abs(a - b) < small, x, y)"
         )
 
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        return hash((id(self.graph), self.index)) if isinstance(self.graph, ParameterGraph) else object.__hash__(self)
 
     # --- numpy: np.sin(symbol), np.float64(2) * symbol, np.where(condition, a, b) --------------------------------------
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:

@@ -69,7 +69,7 @@ class ForceElement(Element, Force):
 
     def numbers(self, on: Motion) -> Numbers:
         fields = {one.name: getattr(self, one.name) for one in described(type(self))}
-        return {name: x for name, x in fields.items() if isinstance(x, (float, tuple))}
+        return {name: x for name, x in fields.items() if isinstance(x, (float, tuple, Symbol))}
 
 
 class UserForce(Force):

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...errors import ModelError
 from ...kernels.algebra import add, cross, mtv, mv, neg, sub
-from ...trace import Number
+from ...trace import Number, at_values, has_parameters
 from ..element import element, element_field
 from ..motion import Motion
 from ..pose import Pose, Rotation
@@ -47,11 +47,14 @@ class Bushing(ForceElement):
 
     def _shortest(self, what: str) -> Matrix6:
         """A symmetric, positive semidefinite matrix: by one number or by its diagonal where that gives all of it."""
-        a = np.asarray(getattr(self, what))
+        given = getattr(self, what)
+        a = np.asarray(at_values(given))
         full = a if a.ndim == 2 else np.diag(np.broadcast_to(a, 6))
         size = np.abs(full).max()
         if np.abs(full - full.T).max() > 1e-12 * size or np.linalg.eigvalsh(full).min() < -1e-12 * max(size, 1e-300):
             raise ModelError(f"{self.label}: {what}: the matrix must be symmetric and positive semidefinite")
+        if has_parameters(given):
+            return given
         diagonal = np.diag(full).tolist()
         if repr(np.diag(diagonal).tolist()) != repr(full.tolist()):
             return tuple(map(tuple, full.tolist()))
@@ -83,9 +86,10 @@ class Bushing(ForceElement):
         return 0.5 * _dot(elastic, x)
 
 
-def _entries(K: Matrix6) -> list[float]:
+def _entries(K: Matrix6) -> list[Number]:
     """The diagonal, or the matrix row by row."""
-    return np.broadcast_to(np.ravel(K), 6).tolist() if np.ndim(K) < 2 else np.ravel(K).tolist()
+    rows = list(K) if isinstance(K, (tuple, list)) else [K] * 6
+    return [x for row in rows for x in row] if isinstance(rows[0], (tuple, list)) else rows
 
 
 def _times(K: Sequence[Number], x: Sequence[Number]) -> list[Number]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...errors import ModelError
+from ...trace import is_zero
 from ...trace.functions import exp, tanh
 from ..element import element, element_field
 from ..motion import Motion
@@ -36,7 +37,7 @@ class JointFriction(ForceElement):
     def numbers(self, on: Motion) -> Numbers:
         n, own = on.speed_count(self.joint), on.joint(self.joint)
         sliding = [self.coulomb] * n if self.coulomb is not None else own.per_speed("friction", n, f"joint {self.joint!r}")
-        if not any(sliding) and not self.static and not self.viscous:
+        if all(x is None or is_zero(x) for x in (sliding, self.static, self.viscous)):
             raise ModelError(f"friction in joint {self.joint!r}: specify coulomb=…, or the joint's own option `friction`")
         dip = [0.0 if self.static is None else self.static - C for C in sliding]
         return {**super().numbers(on), "coulomb": sliding, "static": dip}

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import ModelError
 from ...kernels.algebra import add, cross, dot, scale
-from ...trace import Number
+from ...trace import Number, is_zero
 from ...trace.functions import atan2, cos, select, sin, sqrt
 from ..element import element, element_field
 from ..joints.base import OneOrMore, per_coordinate
@@ -61,7 +61,7 @@ class JointSpring(ForceElement):
         damping = [
             -c for c in per_coordinate(self.damping, n, f"{label}: damping")
         ]  # so that −cv is one product, shared with its power
-        if not any(stiffness):
+        if is_zero(stiffness):
             return {"stiffness": None, "damping": damping, "rest": None}
         return {"stiffness": stiffness, "damping": damping, "rest": _rest(on.joint(self.joint), self.rest, label)}
 
@@ -88,7 +88,7 @@ def _rest(joint: JointOptions, rest: Any, label: str) -> Sequence[float]:
     names = joint.q_names()
     if {"x", "y", "z", "qw"} <= set(names):
         raise ModelError(f"{label}: a free joint has no axes of its own for a spring; use a Bushing")
-    if rest is None or (not hasattr(rest, "__len__") and float(rest) == 0.0):
+    if rest is None or (not hasattr(rest, "__len__") and is_zero(rest)):
         rest = joint.neutral()
     return per_coordinate(rest, len(names), f"{label}: rest")
 
@@ -148,7 +148,7 @@ def moment_of_turn(turn: Sequence[Number], slope: Sequence[Number], sign: float)
 def own_springs(structure: Structure) -> dict[str, Force]:
     """Springs and dampers that joints have by their options `damping`, `stiffness` and `rest`."""
     out: dict[str, Force] = {}
-    springs = np.array([_any(joint.damping) or _any(joint.stiffness) for joint in structure.types], dtype=bool)
+    springs = np.array([not (is_zero(joint.damping) and is_zero(joint.stiffness)) for joint in structure.types], dtype=bool)
     for i in np.flatnonzero(springs[structure.type_of]).tolist():
         placed, joint = structure.placed[i], structure.placed[i].type
         leader = structure.joint_number[placed.follows.leader if placed.follows else placed.name]
@@ -159,7 +159,3 @@ def own_springs(structure: Structure) -> dict[str, Force]:
                 joint.per_speed(what, n, label)
             out[f"{label}: spring and damper"] = JointSpring(placed.name, joint.stiffness, joint.damping, joint.rest)
     return out
-
-
-def _any(x: Any) -> bool:
-    return any(x) if hasattr(x, "__len__") else bool(x)

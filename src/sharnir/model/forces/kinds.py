@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...trace import Graph, Symbol
+from ...trace import Graph, Symbol, has_parameters, is_zero
 from ..motion import Motion, OneCoordinate
 from .base import Force, Numbers
 from .layout import WIDTH, Layout
@@ -45,6 +45,8 @@ def signature(force: Force, on: Motion) -> Signature | None:
         joints_seen.append(found[0])
         rows += found[1]
     numbers = force.numbers(on)
+    if has_parameters(numbers) or has_parameters(vars(force)):
+        return None
     forms = tuple([(field, _form(x)) for field, x in numbers.items()])
     named = {x: k for k, x in enumerate((*bodies, *joints))}
     fields = [
@@ -76,12 +78,12 @@ def _as_sequence(x: Any) -> Sequence[float]:
 
 
 def _is_zero(x: Any) -> bool:
-    return x is None or not any(_as_sequence(x))
+    return x is None or is_zero(x)
 
 
 def _form(x: Any) -> Any:
     """How many numbers, and whether they are all zero: zeros are not traced."""
-    return None if x is None else (len(x) if hasattr(x, "__len__") else 0, any(_as_sequence(x)))
+    return None if x is None else (len(x) if hasattr(x, "__len__") else 0, not is_zero(x))
 
 
 class Kind:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import ModelError
-from ...trace import Number
+from ...trace import Number, at_values
 from ...trace.functions import maximum, select
 from ..element import element, element_field
 from ..motion import Motion
@@ -76,6 +76,6 @@ class JointStop(ForceElement):
             low, high = (None if x is None or abs(x) == float("inf") else float(x) for x in pair)
         if low is None and high is None:
             raise ModelError(f"stop in joint {self.joint!r}: specify low=…, high=…, or the joint's own option `limits`")
-        if low is not None and high is not None and not low < high:
+        if low is not None and high is not None and not at_values(low) < at_values(high):
             raise ModelError(f"stop in joint {self.joint!r}: low must be below high, got {low}, {high}")
         return low, high

@@ -8,7 +8,7 @@ from typing import Any
 from ...errors import ModelError
 from ...kernels import joint_stage as stage
 from ...kernels.algebra import ZERO3, cross, dot, scale
-from ...trace import Expression, Graph, Number, call_traced, check_numbers, tangent
+from ...trace import Expression, Graph, Number, call_traced, check_numbers, is_zero, tangent
 from ..element import element, element_field
 from ..pose import Axis, Pose, Rotation, unit_axis
 from ..values import AxisValue, Scalar
@@ -34,7 +34,7 @@ class AxisJoint(Joint):
             wanted = Rotation.align_z(unit_axis(axis, f"{label}, {name}" if len(self.coordinates) > 1 else label))
             out += fixed(Pose(rotation=aligned.T @ wanted))
             aligned = wanted
-            kind = stage.SCREW if turn and slide else stage.TURN if turn else stage.SLIDE
+            kind = stage.SLIDE if not turn else stage.TURN if is_zero(slide) else stage.SCREW
             if name in drives:
                 out.append(
                     ElementaryMotion(
@@ -49,7 +49,7 @@ class AxisJoint(Joint):
         pose, drives = Pose(), self.drives(label)
         for name, direction, turn, slide in self.steps(label):
             axis, x = unit_axis(direction, label), drives[name](t)
-            shift = scale(axis, slide * x) if slide else ZERO3
+            shift = ZERO3 if is_zero(slide) else scale(axis, slide * x)
             pose = pose @ Pose(shift, Rotation.about(axis, turn * x) if turn else None)
         return pose
 

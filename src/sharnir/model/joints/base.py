@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import NOT_A_NUMBER, ModelError, brief, known
 from ...kernels import joint_stage as stage
-from ...trace import Expression, Number
+from ...trace import Expression, Number, Symbol
 from ...trace.functions import sqrt
 from ..element import Element, element, element_field
 from ..pose import Pose
@@ -30,8 +30,8 @@ class ElementaryMotion:
     nq: int = 0
     nv: int = 0
     placement: Pose | None = None
-    turn: float = 0.0
-    slide: float = 0.0
+    turn: Number = 0.0
+    slide: Number = 0.0
     drive: Expression | None = None
     """(t) -> value, first and second derivative of a driven coordinate."""
     given: Expression | None = None
@@ -203,7 +203,7 @@ def fixed(placement: Pose) -> list[ElementaryMotion]:
 def per_coordinate(value: Any, n: int, what: str) -> Sequence[float]:
     """One number for all, or one each."""
     try:
-        values = [float(value)] * n if not hasattr(value, "__len__") else [float(x) for x in value]
+        values = [x if isinstance(x, Symbol) else float(x) for x in (value if hasattr(value, "__len__") else [value] * n)]
     except NOT_A_NUMBER:
         raise ModelError(f"{what}: expected one number or {n}, got {brief(value)}") from None
     if len(values) != n:

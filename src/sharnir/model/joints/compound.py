@@ -8,7 +8,7 @@ from typing import Any, Never
 import numpy as np
 
 from ...errors import ModelError, known
-from ...trace import Number
+from ...trace import Number, is_zero
 from ..element import element, element_field
 from ..pose import Pose
 from ..values import HERE, Fault, Kind, name_fault, shown
@@ -59,7 +59,7 @@ def _rest(self: Compound) -> tuple[float, ...]:
     """One number per coordinate: where the springs of the parts are free."""
     values: list[float] = []
     for part, joint, _ in self._moved():
-        unset = isinstance(joint.rest, float) and joint.rest == 0.0
+        unset = not hasattr(joint.rest, "__len__") and is_zero(joint.rest)
         values += per_coordinate(joint.neutral() if unset else joint.rest, len(joint.q_names()), f"part {part!r}: rest")
     return tuple(values)
 

@@ -10,7 +10,7 @@ import numpy as np
 from ...errors import ModelError
 from ...kernels import algebra
 from ...kernels.joint_stage import GIVEN
-from ...trace import Expression, Graph, Number, call_traced, check_numbers, tangent
+from ...trace import Expression, Graph, Number, call_traced, check_numbers, has_parameters, tangent
 from ..element import element, element_field
 from ..formulas import ConstraintFormula
 from ..pose import Pose, Rotation, quaternion_of
@@ -101,6 +101,10 @@ class ConstraintJoint(Joint):
         pose = Pose(q[:3], Rotation.quaternion(*q[3:]))
         values = call_traced(self.constraints, (pose, t), f"{label}: the constraints")
         values = check_numbers(values if hasattr(values, "__len__") else [values], graph, f"{label}: the constraints")
+        if graph.parameters or has_parameters((*self.start.position, *self.start.rotation.entries)):
+            raise ModelError(
+                f"{label}: its constraints cannot depend on a parameter; use a Free joint and Model.add_constraint in its place"
+            )
         if not 1 <= len(values) <= 6:
             raise ModelError(f"{label}: between 1 and 6 constraints make a joint, got {len(values)}")
         columns = [tangent(values, list(zip(q, _rates(q, pose, k), strict=True))) for k in range(6)]  # (J4)

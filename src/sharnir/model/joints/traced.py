@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import ModelError
 from ...kernels import algebra
-from ...trace import Expression, Graph, Number, Symbol, call_traced, tangent
+from ...trace import Expression, Graph, Number, Symbol, call_traced, check_numbers, tangent
 from ..pose import Pose, Rotation
 
 
@@ -55,10 +55,8 @@ def _as_pose(value: Any, graph: Graph, label: str) -> tuple[tuple[Number, ...], 
         value = Pose(rotation=value)
     if not isinstance(value, Pose):
         raise ModelError(f"{label}: the pose function must return a sharnir.Pose, got {value!r}")
-    for x in (*value.position, *value.rotation.entries):
-        if isinstance(x, Symbol):
-            graph.index_of(x)
-    return tuple(value.position), tuple(value.rotation.entries)
+    position, entries = (check_numbers(x, graph, label) for x in (value.position, value.rotation.entries))
+    return position, entries
 
 
 def _check_pose(expression: Expression, n: int, label: str) -> None:

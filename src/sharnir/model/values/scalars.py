@@ -7,8 +7,9 @@ import numbers
 from dataclasses import dataclass
 from typing import Any
 
+from ...trace import at_values, has_parameters, is_parametric
 from ..pose import three_floats
-from .base import Kind, expected, listed, unwrapped
+from .base import Fault, Kind, expected, listed, unwrapped
 
 COUNTS = {2: "two", 3: "three", 4: "four", 6: "six"}
 
@@ -26,6 +27,9 @@ class Scalar(Kind):
         return self.number(value)
 
     def number(self, value: Any, *path: str | int, what: str = "a number") -> float:
+        if is_parametric(value):
+            self.number(at_values(value), *path, what=what)  # what it is now must be possible
+            return value
         if type(value) is float:
             found = value
         elif isinstance(value := unwrapped(value), numbers.Real) and not isinstance(value, bool):
@@ -81,7 +85,7 @@ class ScalarOrVector(Kind):
     def check(self, value: Any) -> float | tuple[float, ...]:
         values = listed(value)
         if values is None:
-            if not isinstance(unwrapped(value), numbers.Real):
+            if not isinstance(unwrapped(value), numbers.Real) and not is_parametric(value):
                 raise expected("a number or a list of them", value)
             return self.of.number(value)
         if self.most is not None and not 1 <= len(values) <= self.most:
@@ -100,6 +104,8 @@ class Limits(Kind):
 
     def _pair(self, value: Any, *path: int) -> tuple[float | None, ...]:
         ends = listed(value)
+        if ends is not None and has_parameters(tuple(ends)):
+            raise Fault("limits cannot depend on a parameter; give numbers, or add a JointStop whose ends do", *path)
         if ends is None or len(ends) != 2:
             raise expected("[low, high] or one such pair per coordinate", value, *path)
         return tuple([None if x is None else Scalar(endless=True).number(x, *path, k) for k, x in enumerate(ends)])

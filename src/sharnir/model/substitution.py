@@ -1,0 +1,99 @@
+"""Numbers in place of what depends on parameters: in poses, elements, bodies, and in a whole model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ..trace import Symbol, at_values, is_parametric
+from .element import Element
+from .pose import Pose, Rotation
+
+if TYPE_CHECKING:
+    from .model import Model
+
+
+KEPT = 4
+"""Models with numbers in place of parameters, for the last values asked for."""
+
+
+def mapped(x: Any, change: Callable[[Symbol], Any]) -> Any:
+    """x with every number in it that depends on parameters changed; x itself where there is none."""
+    if is_parametric(x):
+        return change(x)
+    if isinstance(x, (tuple, list)):
+        items = [mapped(item, change) for item in x]
+        return x if all(a is b for a, b in zip(items, x, strict=True)) else type(x)(items)
+    if isinstance(x, Mapping):
+        values = {name: mapped(item, change) for name, item in x.items()}
+        return x if all(values[name] is item for name, item in x.items()) else values
+    if isinstance(x, Pose):
+        before = (tuple(x.position), tuple(x.rotation.entries))
+        after = mapped(before, change)
+        return x if after is before else Pose(after[0], Rotation._made(after[1]))
+    if isinstance(x, Element) and x.is_described:
+        fields = x.fields()
+        changed = {name: y for name, value in fields.items() if (y := mapped(value, change)) is not value}
+        return x.replaced(**changed) if changed else x
+    return x
+
+
+def formulas_in(x: Any) -> list[Symbol]:
+    """All numbers in it that depend on parameters."""
+    found: list[Symbol] = []
+
+    def note(symbol: Symbol) -> Symbol:
+        found.append(symbol)
+        return symbol
+
+    mapped(x, note)
+    return found
+
+
+def substituted(x: Any, values: Mapping[str, float]) -> Any:
+    """x with parameters at these values."""
+    return mapped(x, lambda symbol: at_values(symbol, values))
+
+
+def numeric(model: Model, values: Mapping[str, float] | None = None) -> Model:
+    """The model with numbers in place of formulas of parameters: itself where it has no parameters. The last few are kept."""
+    if not model._parameters:
+        return model
+    all_values = model.parameter_values(values)
+    kept = model.structure.cached.setdefault("numeric", {})
+    key = tuple(all_values.values())
+    if key not in kept:
+        while len(kept) >= KEPT:
+            del kept[next(iter(kept))]
+        kept[key] = with_numbers(model, all_values)
+        kept[key].structure.cached["numeric"] = {key: kept[key]}
+    found: Model = kept[key]
+    return found
+
+
+def with_numbers(model: Model, values: Mapping[str, float]) -> Model:
+    """A copy of a model with numbers in place of all formulas of parameters. It has the parameters still, with these values, for
+    functions that read them."""
+    out = model.copy()
+    out._parameters = dict(values)
+    out._gravity = substituted(model._gravity, values)
+    out._bodies = [
+        replace(body, **{name: substituted(getattr(body, name), values) for name in ("mass", "com", "inertia", "shape")})
+        for body in model._bodies
+    ]
+    out._frames = {name: (body, substituted(pose, values)) for name, (body, pose) in model._frames.items()}
+    joints = []
+    for joint in model._joints:
+        type_ = substituted(joint.type, values)
+        follows = joint.follows and replace(
+            joint.follows, ratio=substituted(joint.follows.ratio, values), offset=substituted(joint.follows.offset, values)
+        )
+        motions = joint.motions if type_ is joint.type else type_.built(f"joint {joint.name!r}")
+        at, child_at = substituted(joint.at, values), substituted(joint.child_at, values)
+        joints.append(replace(joint, type=type_, at=at, child_at=child_at, motions=motions, follows=follows))
+    out._joints = joints
+    out._joined = {ends: joints[model._joint_names[joint.name]] for ends, joint in model._joined.items()}
+    out._forces = {name: substituted(force, values) for name, force in model._forces.items()}
+    out._constraints = {name: substituted(constraint, values) for name, constraint in model._constraints.items()}
+    return out
