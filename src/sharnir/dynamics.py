@@ -28,7 +28,7 @@ from .types import truth
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from .solvers.arguments import Wrenches
+    from .solvers.arguments import Parameters, Wrenches
     from .types import State
 
 ORIGIN = (0.0, 0.0, 0.0)
@@ -43,7 +43,8 @@ class Dynamics:
     threads  for batches
 
     In all questions: q, v, tau, a are arrays or {joint: value} (the rest neutral, at rest, zero); t the time; wrenches (N, 6)
-    or {body: (6,)}, force and moment on bodies at their origins, in body axes.
+    or {body: (6,)}, force and moment on bodies at their origins, in body axes; parameters {name: value}, or {name: (B,)}, one
+    value for each state of a batch: those left out have the values of the model. Other values compile nothing.
     """
 
     def __init__(self, model: Model, method: str = "auto", backend: str = "auto", threads: int = 1) -> None:
@@ -54,6 +55,7 @@ class Dynamics:
         self._evaluator = Evaluator(self.formulation, threads)
         self.solver: Solver = _solver_for(self._evaluator)
         self.model, self.structure, self.threads = model, self.formulation.structure, threads
+        self._parametric = bool(self.structure.parameters)
         self.method, self.why = self.formulation.method.name, self.formulation.why
 
     @property
@@ -75,61 +77,96 @@ class Dynamics:
         t: ArrayLike = 0.0,
         wrenches: Wrenches = None,
         out: np.ndarray | None = None,
+        parameters: Parameters = None,
     ) -> np.ndarray:
         """q̈ (nv,) from joint forces τ and wrenches on the bodies."""
         if wrenches is None:
             fast = self._fast_forward  # written out: a call more would be felt in a single state
-            done = fast.single(q, v, tau, t) if out is None else None
+            more = self._fast_parameters(parameters) if self._parametric or parameters is not None else ()
+            done = fast.single(q, v, tau, *more, t) if out is None else None
             if done is None:
-                done = fast.batch(out, q, v, tau, t)
+                done = fast.batch(out, q, v, tau, *more, t)
             if done is not None:
                 return done
-        return self.solver.forward(q, v, tau, t, wrenches, out)
+        return self.solver.forward(q, v, tau, t, wrenches, parameters, out)
+
+    def _fast_parameters(self, given: Parameters) -> tuple[np.ndarray, ...]:
+        """Parameters as the fast path takes them."""
+        found = self._evaluator.parameters(given)
+        return (found,) if self._parametric else ()
 
     @cached_property
     def _fast_forward(self) -> FastPath:
         return self.solver.fast_forward()
 
     def reactions(
-        self, q: State = None, v: State = None, tau: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None
+        self,
+        q: State = None,
+        v: State = None,
+        tau: State = None,
+        t: ArrayLike = 0.0,
+        wrenches: Wrenches = None,
+        parameters: Parameters = None,
     ) -> np.ndarray:
         """R (N, 6): force and moment of joint i on body i at its origin, body axes. AᵀR = τ; drive forces included.
 
         With closed loops: of the joints of the tree; those of the cut joints are given by `closing_reactions`.
         """
-        return self.solver.reactions(q, v, tau, t, wrenches)
+        return self.solver.reactions(q, v, tau, t, wrenches, parameters)
 
     def solve(
-        self, q: State = None, v: State = None, tau: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None
+        self,
+        q: State = None,
+        v: State = None,
+        tau: State = None,
+        t: ArrayLike = 0.0,
+        wrenches: Wrenches = None,
+        parameters: Parameters = None,
     ) -> Solution:
         """Accelerations of coordinates (qdd) and of bodies (vdot), and reactions (R)."""
-        return self.solver.solve(q, v, tau, t, wrenches)
+        return self.solver.solve(q, v, tau, t, wrenches, parameters)
 
     def multipliers(
-        self, q: State = None, v: State = None, tau: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None
+        self,
+        q: State = None,
+        v: State = None,
+        tau: State = None,
+        t: ArrayLike = 0.0,
+        wrenches: Wrenches = None,
+        parameters: Parameters = None,
     ) -> np.ndarray:
         """λ of every constraint row (`constraint_rows` names them): M v̇ + h = τ + Jᵀλ. Of least norm where rows are redundant."""
-        return self.solver.multipliers(q, v, tau, t, wrenches)
+        return self.solver.multipliers(q, v, tau, t, wrenches, parameters)
 
     def closing_reactions(
-        self, q: State = None, v: State = None, tau: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None
+        self,
+        q: State = None,
+        v: State = None,
+        tau: State = None,
+        t: ArrayLike = 0.0,
+        wrenches: Wrenches = None,
+        parameters: Parameters = None,
     ) -> Actions:
         """Forces of the constraints: {constraint: {body: (…, 6) force and moment at its origin, its axes}}."""
-        return self.solver.closing_reactions(q, v, tau, t, wrenches)
+        return self.solver.closing_reactions(q, v, tau, t, wrenches, parameters)
 
     @property
     def constraint_rows(self) -> list[str]:
         """What every constraint row forbids."""
         return self.solver.constraint_rows()
 
-    def iterations(self, q: State, v: State, tau: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None) -> np.ndarray:
+    def iterations(
+        self, q: State, v: State, tau: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None, parameters: Parameters = None
+    ) -> np.ndarray:
         """Report of an iterative method: (…, 2) number of iterations, and 1 where it had to refactorise."""
         method = self.formulation.method
         if not method.iterates:
             raise MethodError(
                 f"method {self.method!r} does not iterate; the iterative ones are 'inverse-iterative', 'direct-iterative'"
             )
-        return self._evaluator.output(f"forward/{method.program}", "report", q=q, v=v, tau=tau, wrench=wrenches, t=t)
+        return self._evaluator.output(
+            f"forward/{method.program}", "report", q=q, v=v, tau=tau, wrench=wrenches, t=t, parameter=parameters
+        )
 
     # --- forces from motion -------------------------------------------------------------------------------------------------
     def inverse(
@@ -141,6 +178,7 @@ class Dynamics:
         wrenches: Wrenches = None,
         out: np.ndarray | None = None,
         actuated: Sequence[str] | None = None,
+        parameters: Parameters = None,
     ) -> np.ndarray:
         """τ (nv,) that makes the mechanism move with accelerations a.
 
@@ -149,10 +187,11 @@ class Dynamics:
         motors than freedoms; a motion they cannot produce, or one that violates a constraint, is refused with what is missing.
         """
         if wrenches is None and actuated is None:
-            done = self._fast_inverse(out, q, v, a, t)
+            more = self._fast_parameters(parameters) if self._parametric or parameters is not None else ()
+            done = self._fast_inverse(out, q, v, a, *more, t)
             if done is not None:
                 return done
-        return self.solver.inverse(q, v, a, t, wrenches, out, actuated)
+        return self.solver.inverse(q, v, a, t, wrenches, parameters, out, actuated)
 
     @cached_property
     def _fast_inverse(self) -> FastPath:
@@ -166,13 +205,14 @@ class Dynamics:
         t: ArrayLike = 0.0,
         wrenches: Wrenches = None,
         actuated: Sequence[str] | None = None,
+        parameters: Parameters = None,
     ) -> np.ndarray:
         """R (N, 6) of every joint of the tree, drive forces included, when the motion is given.
 
         With closed loops: under the joint forces of `inverse(…, actuated)`; name the actuated joints where there are fewer
         motors than joints. Forces of redundant constraints are those of least norm; `inverse_closing_reactions` gives them.
         """
-        return self.solver.inverse_reactions(q, v, a, t, wrenches, actuated)
+        return self.solver.inverse_reactions(q, v, a, t, wrenches, parameters, actuated)
 
     def inverse_closing_reactions(
         self,
@@ -182,62 +222,79 @@ class Dynamics:
         t: ArrayLike = 0.0,
         wrenches: Wrenches = None,
         actuated: Sequence[str] | None = None,
+        parameters: Parameters = None,
     ) -> Actions:
         """`closing_reactions` of a given motion: forces of cut joints and other constraints on the bodies."""
-        return self.solver.inverse_closing_reactions(q, v, a, t, wrenches, actuated)
+        return self.solver.inverse_closing_reactions(q, v, a, t, wrenches, parameters, actuated)
 
-    def mass_matrix(self, q: State = None, t: ArrayLike = 0.0, out: np.ndarray | None = None) -> np.ndarray:
+    def mass_matrix(
+        self, q: State = None, t: ArrayLike = 0.0, out: np.ndarray | None = None, parameters: Parameters = None
+    ) -> np.ndarray:
         """M_r (nv, nv), by the method's own algorithm."""
-        return self._evaluator.output(f"inertia/{self.formulation.method.inertia}", "M", out, q=q, t=t)
+        return self._evaluator.output(f"inertia/{self.formulation.method.inertia}", "M", out, q=q, t=t, parameter=parameters)
 
-    def bias(self, q: State = None, v: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None) -> np.ndarray:
+    def bias(
+        self, q: State = None, v: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None, parameters: Parameters = None
+    ) -> np.ndarray:
         """h (nv,): M_r q̈ + h = τ."""
-        return self._evaluator.output("bias", "h", q=q, v=v, wrench=wrenches, t=t)
+        return self._evaluator.output("bias", "h", q=q, v=v, wrench=wrenches, t=t, parameter=parameters)
 
     # --- momenta ------------------------------------------------------------------------------------------------------------
-    def momenta(self, q: State = None, v: State = None, t: ArrayLike = 0.0) -> np.ndarray:
+    def momenta(self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None) -> np.ndarray:
         """p (nv,) = BᵀMv: generalised momenta."""
-        return self._evaluator.output("momenta", "p", q=q, v=v, t=t)
+        return self._evaluator.output("momenta", "p", q=q, v=v, t=t, parameter=parameters)
 
-    def velocities(self, q: State, p: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
+    def velocities(self, q: State, p: ArrayLike, t: ArrayLike = 0.0, parameters: Parameters = None) -> np.ndarray:
         """v (nv,) that has the momenta p."""
-        return self._evaluator.output("speeds", "v", q=q, p=p, t=t)
+        return self._evaluator.output("speeds", "v", q=q, p=p, t=t, parameter=parameters)
 
     def momentum_rates(
-        self, q: State, p: ArrayLike, tau: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None
+        self,
+        q: State,
+        p: ArrayLike,
+        tau: State = None,
+        t: ArrayLike = 0.0,
+        wrenches: Wrenches = None,
+        parameters: Parameters = None,
     ) -> np.ndarray:
         """ṗ (nv,), without accelerations."""
-        return self.solver.momentum_rates(q, p, tau, t, wrenches)
+        return self.solver.momentum_rates(q, p, tau, t, wrenches, parameters)
 
     # --- kinematics and energy ------------------------------------------------------------------------------------------------
-    def rates(self, q: State = None, v: State = None, t: ArrayLike = 0.0) -> np.ndarray:
+    def rates(self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None) -> np.ndarray:
         """q̇ (nq,): rates of the coordinates at speeds v."""
-        return self._evaluator.output("rates", "rate", q=q, v=v, t=t)
+        return self._evaluator.output("rates", "rate", q=q, v=v, t=t, parameter=parameters)
 
-    def poses(self, q: State = None, t: ArrayLike = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    def poses(self, q: State = None, t: ArrayLike = 0.0, parameters: Parameters = None) -> tuple[np.ndarray, np.ndarray]:
         """Rotation (N, 3, 3), body → world, and position (N, 3) of every body."""
-        found = self._evaluator.outputs("poses", q=q, t=t)
+        found = self._evaluator.outputs("poses", q=q, t=t, parameter=parameters)
         G = without_base(found["G"])
         return G.reshape(*G.shape[:-1], 3, 3).swapaxes(-1, -2), without_base(found["r"])
 
-    def body_velocities(self, q: State = None, v: State = None, t: ArrayLike = 0.0) -> np.ndarray:
+    def body_velocities(self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None) -> np.ndarray:
         """(N, 6): velocity of the origin and angular velocity of every body, body axes."""
-        return without_base(self._evaluator.output("velocities", "velocity", q=q, v=v, t=t))
+        return without_base(self._evaluator.output("velocities", "velocity", q=q, v=v, t=t, parameter=parameters))
 
-    def jacobian(self, q: State, body: str, point: ArrayLike = ORIGIN, t: ArrayLike = 0.0) -> np.ndarray:
+    def jacobian(
+        self, q: State, body: str, point: ArrayLike = ORIGIN, t: ArrayLike = 0.0, parameters: Parameters = None
+    ) -> np.ndarray:
         """J (6, nv): velocity of a point of a body and the body's angular velocity, in world axes, per unit of speed."""
         index = float(self.model.body_index(body) + 1)
-        return self._evaluator.output("jacobian", "J", integers={"body": (index,)}, q=q, point=point, t=t)
+        return self._evaluator.output("jacobian", "J", integers={"body": (index,)}, q=q, point=point, t=t, parameter=parameters)
 
-    def energy(self, q: State = None, v: State = None, t: ArrayLike = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    def energy(
+        self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Kinetic energy, and potential energy: of gravity, and what the model's forces store."""
-        both = self._evaluator.output("energy", "energy", q=q, v=v, t=t)
-        stored = self.force_energies(q, v, t).sum(axis=-1) if self.structure.forces else 0.0
+        both = self._evaluator.output("energy", "energy", q=q, v=v, t=t, parameter=parameters)
+        stored = self.force_energies(q, v, t, parameters).sum(axis=-1) if self.structure.forces else 0.0
         return both[..., 0], both[..., 1] + stored
 
-    def total_momentum(self, q: State = None, v: State = None, t: ArrayLike = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    def total_momentum(
+        self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Momentum (6,), linear then angular about the world's origin, and centre of mass (3,), all in the world."""
-        found = self._evaluator.outputs("total", q=q, v=v, t=t)
+        found = self._evaluator.outputs("total", q=q, v=v, t=t, parameter=parameters)
         return found["momentum"][..., 0, :], found["centre"][..., 0, :]
 
     # --- forces of the model ------------------------------------------------------------------------------------------------
@@ -246,15 +303,15 @@ class Dynamics:
         """Forces that belong to joints (damping, stiffness), then those that were added."""
         return self.structure.forces.names
 
-    def force_energies(self, q: State = None, v: State = None, t: ArrayLike = 0.0) -> np.ndarray:
+    def force_energies(self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None) -> np.ndarray:
         """(number of forces): energy stored in every force of the model, in the order of `force_names`."""
-        return self._evaluator.output("forces", "energy", q=q, v=v, t=t)
+        return self._evaluator.output("forces", "energy", q=q, v=v, t=t, parameter=parameters)
 
-    def force_powers(self, q: State = None, v: State = None, t: ArrayLike = 0.0) -> np.ndarray:
+    def force_powers(self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None) -> np.ndarray:
         """(number of forces): power of every force of the model, positive where it adds energy to the motion."""
-        return self._evaluator.output("forces", "power", q=q, v=v, t=t)
+        return self._evaluator.output("forces", "power", q=q, v=v, t=t, parameter=parameters)
 
-    def force_actions(self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: ArrayLike | None = None) -> Actions:
+    def force_actions(self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None) -> Actions:
         """Every force of the model: {force: {body: (…, 6) force and moment at its origin, its axes; joint: (…, n)}}."""
         return force_actions(self._evaluator, q, v, t, parameters)
 

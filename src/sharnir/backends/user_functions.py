@@ -29,7 +29,9 @@ class UserFunctions:
         place = {name: 1 + s.nq + s.nv + k for k, name in enumerate(s.parameters)}
         for k, drive in enumerate(s.drives):
             form, constants = without_constants(drive.graph, drive.all_inputs, drive.outputs)
-            found.setdefault(form, []).append(([0, *(place[name] for name in drive.parameters)], constants, list(range(3 * k, 3 * k + 3))))
+            found.setdefault(form, []).append(
+                ([0, *(place[name] for name in drive.parameters)], constants, list(range(3 * k, 3 * k + 3)))
+            )
         for given, q, v, at in s.given:
             form, constants = without_constants(given.graph, given.all_inputs, given.outputs)
             reads = [*range(of_q + q.start, of_q + q.stop), *range(of_v + v.start, of_v + v.stop), 0]

@@ -29,21 +29,40 @@ def assemble(
     t: float = 0.0,
     fixed: Sequence[str] = (),
     table: ConstraintTable | None = None,
+    parameters: Mapping[str, float] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Coordinates and speeds that meet all constraints, nearest to (q0, v0); those of the joints named in `fixed` do not
     change."""
     check_fixed(model, fixed)
     q, v, t = check_state(model, q0, v0, t)
-    table = table or table_of(model)
+    at = AtParameters(table or table_of(model), tuple(model.parameter_values(parameters).values()))
     free = _free(model, fixed)
-    q = _positions(model, table, q, t, free)
-    v = _speeds(model, table, q, v, t, free)
-    _check_accelerations(table, q, v, t)
+    q = _positions(model, at, q, t, free)
+    v = _speeds(model, at, q, v, t, free)
+    _check_accelerations(at, q, v, t)
     return q, v
 
 
-def assemble_start(model: Model, q0: Start, v0: Start, t: float, table: ConstraintTable) -> tuple[np.ndarray, np.ndarray]:
+class AtParameters:
+    """A table of constraints with the parameters of the model at some values."""
+
+    def __init__(self, table: ConstraintTable, parameters: Sequence[float]) -> None:
+        table.check_conditions(parameters)
+        self.rows, self.undefined = table.rows, table.undefined
+        self._table, self._parameters = table, parameters
+
+    def evaluate(self, q: np.ndarray, v: np.ndarray, t: float) -> dict[str, np.ndarray]:
+        return self._table.evaluate(q, v, t, self._parameters)
+
+    def finite(self, q: np.ndarray, v: np.ndarray, t: float) -> dict[str, np.ndarray]:
+        return self._table.finite(q, v, t, self._parameters)
+
+
+def assemble_start(
+    model: Model, q0: Start, v0: Start, t: float, constraints: ConstraintTable, parameters: Sequence[float] = ()
+) -> tuple[np.ndarray, np.ndarray]:
     """For a simulation: coordinates and speeds given by the name of a joint do not change if the others can be assembled."""
+    table = AtParameters(constraints, parameters)
     named_q = [*q0] if isinstance(q0, Mapping) else []
     named_v = [*v0] if isinstance(v0, Mapping) else []
     q, v, t = check_state(model, q0, v0, t)
@@ -67,7 +86,7 @@ def _free(model: Model, fixed: Sequence[str]) -> np.ndarray:
     return free
 
 
-def _positions(model: Model, table: ConstraintTable, q: np.ndarray, t: float, free: np.ndarray) -> np.ndarray:
+def _positions(model: Model, table: AtParameters, q: np.ndarray, t: float, free: np.ndarray) -> np.ndarray:
     """Gauss–Newton with steps of least length, halved while the residual does not decrease; near singularities with
     Levenberg's damping."""
     at_rest, damping = np.zeros(model.nv), 0.0
@@ -104,7 +123,7 @@ def _positions(model: Model, table: ConstraintTable, q: np.ndarray, t: float, fr
     return q
 
 
-def _speeds(model: Model, table: ConstraintTable, q: np.ndarray, v: np.ndarray, t: float, free: np.ndarray) -> np.ndarray:
+def _speeds(model: Model, table: AtParameters, q: np.ndarray, v: np.ndarray, t: float, free: np.ndarray) -> np.ndarray:
     now = table.finite(q, v, t)
     J, rate = now["J"], now["rate"]
     if not len(rate):
@@ -118,7 +137,7 @@ def _speeds(model: Model, table: ConstraintTable, q: np.ndarray, v: np.ndarray, 
     return v
 
 
-def _check_accelerations(table: ConstraintTable, q: np.ndarray, v: np.ndarray, t: float) -> None:
+def _check_accelerations(table: AtParameters, q: np.ndarray, v: np.ndarray, t: float) -> None:
     """Drives may agree in position and speed but not in acceleration; in a singular position not every speed can be continued."""
     now = table.finite(q, v, t)
     J, gamma = now["J"], now["gamma"]
@@ -138,7 +157,7 @@ _REMEDIES = (
 """Where coordinates, speeds, accelerations cannot be found."""
 
 
-def _refuse(table: ConstraintTable, left: np.ndarray, order: int) -> None:
+def _refuse(table: AtParameters, left: np.ndarray, order: int) -> None:
     """`left`: residuals, or their derivatives of that order in time."""
     worst = int(np.argmax(np.abs(left)))
     row = table.rows[worst]

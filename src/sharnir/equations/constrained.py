@@ -171,12 +171,14 @@ class ConstrainedEquations:
         tau: np.ndarray,
         t: float,
         wrench: np.ndarray | None = None,
+        parameters: Sequence[float] | np.ndarray | None = None,
         stabilisation: str = "",
         decay: Sequence[float] = (),
     ) -> ConstrainedState:
         """As arrays. Only forms and the interpreter take a stabilisation with a decay: compiled runs have their own code."""
         s = self.structure
-        given = {"q": q, "v": v, "tau": tau, "parameter": np.array(list(s.parameters.values()), dtype=float), "t": np.array([t])}
+        values_of = np.array(list(s.parameters.values()) if parameters is None else parameters, dtype=float)
+        given = {"q": q, "v": v, "tau": tau, "parameter": values_of, "t": np.array([t])}
         if wrench is not None:
             given["wrench"] = np.ascontiguousarray(wrench).ravel()
         name = stabilisation if len(decay) else ""
@@ -200,11 +202,13 @@ class ConstrainedEquations:
             solution.weights(c)
             self._stabilise(c, values, float, stabilisation)
         else:
-            c = self.allocate()._replace(**self.table.evaluate(q, v, t))
+            c = self.allocate()._replace(**self.table.evaluate(q, v, t, given["parameter"]))
         if not (np.isfinite(c.J).all() and np.isfinite(c.gamma).all()):  # a number as of compiled code, not an error of LAPACK
             return c._replace(qrate=np.full(len(q), np.nan), qdd=np.full(len(v), np.nan), lam=np.full(len(c.gamma), np.nan))
         wrench = given.get("wrench")
-        m = Matrices(self.model, q, v, t, None if wrench is None else wrench.reshape(-1, 6)[1:], sparse=False)
+        named = dict(zip(self.model.parameters, given["parameter"].tolist(), strict=True))
+        loads = None if wrench is None else wrench.reshape(-1, 6)[1:]
+        m = Matrices(self.model, q, v, t, loads, sparse=False, parameters=named)
         qdd, lam = self.form(m, given["tau"] + m.load, (c.J, c.gamma))
         return c._replace(qrate=c.qrate if stabilisation else m.q_rate, qdd=qdd, lam=lam)
 

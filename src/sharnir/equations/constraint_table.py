@@ -8,11 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
-from ..errors import ModelError, SingularError
+from ..errors import AssemblyError, ModelError, SingularError
 from ..model.constraints.base import Constraint
 from ..model.model import Model
 from ..model.structure import Structure
-from ..trace import Expression, Graph, Number, Symbol, tangent
+from ..trace import Expression, Graph, Number, Symbol, needed, tangent
 from .evaluation import Values, evaluate, state_inputs, with_bodies
 from .one_constraint import ConstraintRow, Named, OneConstraint
 
@@ -48,7 +48,7 @@ class ConstraintTable:
         holonomic, nonholonomic = self._values(inputs)
         rows, trivial = _without_constants(holonomic)
         more, more_trivial = _without_constants(nonholonomic)
-        rows, more, unmoved = self._without_rounding(inputs, rows, more)
+        rows, more, unmoved, self._conditions = self._without_rounding(inputs, rows, more)
         self.n_holonomic = len(rows)
         self.rows = [row for row, _ in rows + more]
         self.trivial = trivial + more_trivial + unmoved
@@ -91,9 +91,23 @@ class ConstraintTable:
         arrays = {name: np.array(getattr(found, name), dtype=float) for name in ("g", "rate", "J", "gamma")}
         return arrays | {"J": arrays["J"].reshape(len(self), self.structure.nv)}
 
-    def finite(self, q: np.ndarray, v: np.ndarray, t: float) -> dict[str, np.ndarray]:
+    def check_conditions(self, parameters: Sequence[float] = ()) -> None:
+        """Rows that nothing moves hold for some values of the parameters only: an error names one that does not."""
+        own = list(parameters) or list(self.structure.parameters.values())
+        for row, value in self._conditions:
+            numbers = [
+                x for name, group in self.traced_inputs.items() for x in (own if name == "parameter" else [0.0] * len(group))
+            ]
+            gap = float(self._expression([value])(*numbers)[0])
+            if abs(gap) > 1e-9:
+                raise AssemblyError(
+                    f"{row} cannot be met with these parameters: it stays at {gap:.6g} whatever the motion; change them, or leave "
+                    "the constraint out"
+                )
+
+    def finite(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Sequence[float] = ()) -> dict[str, np.ndarray]:
         """The same for whoever solves with it: a row that is not defined in this state is an error, not a number."""
-        now = self.evaluate(q, v, t)
+        now = self.evaluate(q, v, t, parameters)
         if undefined := self.undefined(now):
             shown = np.array2string(q, precision=6, separator=", ", threshold=20, suppress_small=True)
             raise SingularError(
@@ -153,11 +167,11 @@ class ConstraintTable:
 
     def _without_rounding(
         self, inputs: Values, rows: list[Named], more: list[Named]
-    ) -> tuple[list[Named], list[Named], list[ConstraintRow]]:
+    ) -> tuple[list[Named], list[Named], list[ConstraintRow], list[Named]]:
         """Rows without those whose rates and Jacobian are rounding errors, tested at a few states: scaled by their own size
-        they would count as constraints."""
+        they would count as constraints. Then these, and those of them that depend on parameters."""
         if not rows and not more:
-            return rows, more, []
+            return rows, more, [], []
         traced = self._differentiated(inputs, [x for _, x in rows], [x for _, x in more])
         symbols = [x for group in inputs.values() for x in group]
         n, m = self.structure.nv, len(rows) + len(more)
@@ -165,9 +179,9 @@ class ConstraintTable:
         rng = np.random.default_rng(11)
         largest, gaps = np.zeros(m), []
         for _ in range(3):
-            values = np.array(flat(*rng.uniform(-1.0, 1.0, len(symbols)).tolist()), dtype=float)
+            values = np.array(flat(*self._sampled(inputs, rng, -1.0, 1.0)), dtype=float)
             if not np.isfinite(values).all():
-                return rows, more, []
+                return rows, more, [], []
             g, rate, J = np.split(values, [len(rows), len(rows) + m])
             gaps.append(g)
             largest = np.maximum(largest, np.maximum(np.abs(rate), np.abs(J.reshape(m, n)).max(axis=1, initial=0.0)))
@@ -176,9 +190,30 @@ class ConstraintTable:
             if not moves and np.ptp(gap) < 1e-9 < abs(gap[0]):
                 raise ModelError(f"{row} can never be met: it stays at {gap[0]:.6g} whatever the motion")
         unmoved = [row for (row, _), moves in zip(rows + more, moved, strict=True) if not moves]
+        conditions = [x for x, moves in zip(rows, moved, strict=False) if not moves and self._of_parameters(inputs, x[1])]
         moving = [x for x, moves in zip(rows + more, moved, strict=True) if moves]
         first = int(moved[: len(rows)].sum())
-        return moving[:first], moving[first:], unmoved
+        return moving[:first], moving[first:], unmoved, conditions
+
+    def _sampled(self, inputs: Values, rng: np.random.Generator, low: float, high: float, at_rest: bool = False) -> list[float]:
+        """Numbers for the inputs: of the state anywhere, of parameters near their values."""
+        own = np.array(list(self.structure.parameters.values()), dtype=float)
+        out: list[float] = []
+        for name, group in inputs.items():
+            x = rng.uniform(low, high, len(group))
+            out += (
+                own * (1.0 + 0.1 * x) + 0.01 * x if name == "parameter" else 0.0 * x if at_rest and name == "v" else x
+            ).tolist()
+        return out
+
+    @staticmethod
+    def _of_parameters(inputs: Values, value: Number) -> bool:
+        """Whether parameters are all that a number depends on, and it does depend on them."""
+        if not isinstance(value, Symbol):
+            return False
+        used = set(needed(value.graph, [value]))
+        reads = {name for name, group in inputs.items() for x in group if isinstance(x, Symbol) and x.index in used}
+        return reads == {"parameter"}
 
     def _check_linear(self) -> None:
         """Nonholonomic rows must be linear in the speeds."""
@@ -191,7 +226,7 @@ class ConstraintTable:
         """Whether rates are other than zero at rest, tested at a few states."""
         rng = np.random.default_rng(3)
         for _ in range(3):
-            values = [x for name, group in self.traced_inputs.items() for x in rng.uniform(0.1, 0.9, len(group)) * (name != "v")]
+            values = self._sampled(self.traced_inputs, rng, 0.1, 0.9, at_rest=True)
             if any(abs(x) > 1e-12 for x in self._expression(self.traced.rate)(*values)):
                 return True
         return False

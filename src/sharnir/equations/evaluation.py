@@ -23,7 +23,7 @@ def evaluate(structure: Structure, name: str, values: Values, dtype: type = obje
 
 def with_bodies(structure: Structure, values: Values, dtype: type = object) -> dict[str, Sequence[Number]]:
     """`values` and the poses (r, G) and velocities of all bodies: what forces, constraints and events are functions of."""
-    found = evaluate(structure, "motion", {name: values[name] for name in ("q", "v", "t")}, dtype)
+    found = evaluate(structure, "motion", {name: values[name] for name in ("q", "v", "t", "parameter") if name in values}, dtype)
     return {**values, **{name: x.ravel().tolist() for name, x in found._asdict().items()}}
 
 

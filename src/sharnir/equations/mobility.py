@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import qr
@@ -15,11 +17,11 @@ ZERO = 1e-8
 """Of a row, relative to its own length, after elimination of the others: a dependent row."""
 
 
-def mobility(model: Model, q: ArrayLike | None = None, t: float = 0.0) -> Mobility:
+def mobility(model: Model, q: ArrayLike | None = None, t: float = 0.0, parameters: Mapping[str, float] | None = None) -> Mobility:
     """The freedoms of a model at a position (assembled by the caller), the rank of its constraints, the redundant ones."""
     table = table_of(model)
     q, _, t = check_state(model, q, None, t)
-    J = table.finite(q, np.zeros(model.nv), t)["J"]
+    J = table.finite(q, np.zeros(model.nv), t, tuple(model.parameter_values(parameters).values()))["J"]
     rank, redundant = _dependent(table, J)
     redundant = [f"{row} is already fixed by the joints of the tree" for row in table.trivial] + redundant
     rows = tuple(str(row) for row in table.rows)

@@ -68,9 +68,12 @@ class Projector:
         return native
 
     # --- interpreted --------------------------------------------------------------------------------------------------------
-    def projected(self, q: np.ndarray, v: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
-        """One state, with the parameters of the model."""
-        values: Values = {"q": q.tolist(), "v": v.tolist(), "t": [t], "parameter": list(self.structure.parameters.values())}
+    def projected(
+        self, q: np.ndarray, v: np.ndarray, t: float, parameters: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """One state, with the parameters of the model where none are given."""
+        numbers = list(self.structure.parameters.values()) if parameters is None else parameters.tolist()
+        values: Values = {"q": q.tolist(), "v": v.tolist(), "t": [t], "parameter": numbers}
         on = _OnNumbers(self, values, float)
         with np.errstate(all="ignore"):  # nan and inf are values, not warnings
             project(on.evaluate, on.displace, on.normalize, on.c, on.p)

@@ -26,7 +26,9 @@ _JOINTS: WeakKeyDictionary[Structure, JointMatrices] = WeakKeyDictionary()
 class Kinematics:
     """How the bodies of a tree move. Everything is computed when it is first read, and then cached."""
 
-    def __init__(self, model: Model, q: Any, v: Any, t: float, sparse: bool, parameters: Mapping[str, float] | None = None) -> None:
+    def __init__(
+        self, model: Model, q: Any, v: Any, t: float, sparse: bool, parameters: Mapping[str, float] | None = None
+    ) -> None:
         self.model = model = numeric(model, parameters)
         self.structure = s = model.structure
         self.q, self.v_q, self.t = check_state(model, q, v, t)

@@ -13,7 +13,9 @@ from .pose import numbers
 from .references import is_name_in
 
 
-def couple(joints: list[PlacedJoint], places: Mapping[str, int], follower: str, leader: str, ratio: Number, offset: Number) -> None:
+def couple(
+    joints: list[PlacedJoint], places: Mapping[str, int], follower: str, leader: str, ratio: Number, offset: Number
+) -> None:
     """Replace the follower in `joints` by one that follows; `places` are the indices of joints by name. Chains of followers
     are resolved to the joint that leads them all."""
     label = f"coupling of {brief(follower)} to {brief(leader)}"

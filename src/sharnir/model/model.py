@@ -437,20 +437,25 @@ class Model:
         return coordinates.filled(values, np.zeros(self.nv), self.v_slice, "v")
 
     def assemble(
-        self, q0: State = None, v0: State = None, t: float = 0.0, fixed: Sequence[str] = ()
+        self,
+        q0: State = None,
+        v0: State = None,
+        t: float = 0.0,
+        fixed: Sequence[str] = (),
+        parameters: Mapping[str, float] | None = None,
     ) -> tuple[FloatArray, FloatArray]:
         """Coordinates and speeds that satisfy all constraints, nearest to the given ones; joints in `fixed` retain theirs."""
-        q, v = self._service("assemble", q0, v0, t, fixed)
+        q, v = self._service("assemble", q0, v0, t, fixed, parameters=parameters)
         return q, v
 
-    def mobility(self, q: State = None, t: float = 0.0) -> Mobility:
+    def mobility(self, q: State = None, t: float = 0.0, parameters: Mapping[str, float] | None = None) -> Mobility:
         """Degrees of freedom at a position, Grübler's count beside them, and which constraints are redundant."""
-        found: Mobility = self._service("mobility", q, t)
+        found: Mobility = self._service("mobility", q, t, parameters=parameters)
         return found
 
     # --- inside -----------------------------------------------------------------------------------------------------------
-    def _service(self, name: str, *arguments: Any) -> Any:
-        return service(name)(self, *arguments)
+    def _service(self, name: str, *arguments: Any, **options: Any) -> Any:
+        return service(name)(self, *arguments, **options)
 
     def _needed_coordinates(self) -> dict[str, str]:
         return needed_coordinates(self._joints, self._forces, self._constraints)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import StateError
 from ..model.model import Model
+from ..model.parameter_checks import check_values
+from ..model.parameters import check_parameter
 from ..model.states import check_array
 from ..types import real_array
 
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
 
     Wrenches = ArrayLike | Mapping[str, ArrayLike] | None
     """(N, 6) or (B, N, 6), or (6,) of some bodies by name."""
+
+    Parameters = ArrayLike | Mapping[str, ArrayLike] | None
+    """{name: number or (B,)}, or all of them in order, (P,) or (B, P)."""
 
 Row = tuple[np.ndarray, bool]
 """(B, size) or (1, size), C-contiguous, and whether a batch was given."""
@@ -35,6 +41,8 @@ class Arguments:
             x = self.model.coordinates(x) if name == "q" else self.model.speeds(x)
         if name == "wrench":
             return self.wrenches(x)
+        if name == "parameter":
+            return self.parameters(x)
         expected = "a number or (B,)" if name == "t" else f"({size},) or (B, {size})"
         if x is None:
             raise StateError(f"{shown}: expected {expected}, got None")
@@ -61,13 +69,52 @@ class Arguments:
         full[..., 1:, :] = a
         return full.reshape(-1, 6 * (N + 1)), a.ndim == 3
 
-    def states(self, wrenches: Any = None, **given: Any) -> tuple[dict[str, np.ndarray], int, bool]:
-        """q, v, tau or qdd, t as rows, how many states they are, and whether it is one."""
+    def parameters(self, x: Any) -> Row:
+        """Values of all parameters, the model's own where none are given: {name: number or (B,)}, or (P,) or (B, P) in order."""
+        own = self._own_parameters
+        if x is None:
+            return own, False
+        if isinstance(x, Mapping):
+            for name in x:
+                check_parameter(name, self.model.parameters)
+            columns = [
+                real_array(x[name], f"parameter {name!r}") if name in x else own[0, k] for k, name in enumerate(self._names)
+            ]
+            if any(np.ndim(column) > 1 for column in columns):
+                bad = next(name for name, column in zip(self._names, columns, strict=True) if np.ndim(column) > 1)
+                raise StateError(f"parameter {bad!r}: expected a number or (B,), got {np.shape(x[bad])}")
+            try:
+                a = np.stack(np.broadcast_arrays(*columns), axis=-1) if columns else np.zeros(0)
+            except ValueError:
+                sizes = {name: len(x) for name, x in zip(self._names, columns, strict=True) if np.ndim(x)}
+                raise StateError(f"parameters: batches of different sizes: {sizes}") from None
+        else:
+            a = real_array(x, "parameters")
+        size = own.shape[1]
+        if a.ndim not in (1, 2) or a.shape[-1] != size:
+            raise StateError(f"parameters: expected {{name: value}}, ({size},) or (B, {size}), got {a.shape}")
+        rows = np.ascontiguousarray(np.atleast_2d(a))
+        check_values(self.model, rows)
+        return rows, a.ndim == 2
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return list(self.model.parameters)
+
+    @cached_property
+    def _own_parameters(self) -> np.ndarray:
+        return np.array([list(self.model.parameters.values())], dtype=float)
+
+    def states(self, wrenches: Any = None, parameters: Any = None, **given: Any) -> tuple[dict[str, np.ndarray], int, bool]:
+        """q, v, tau or qdd, t as rows, how many states they are, and whether it is one; with the parameters of a model that has
+        any."""
         m = self.model
         sizes = {"q": m.nq, "v": m.nv, "tau": m.nv, "qdd": m.nv, "t": 1}
         arrays = {key: self.row(key, x, sizes[key]) for key, x in given.items()}
         if wrenches is not None:
             arrays["wrench"] = self.wrenches(wrenches)
+        if self._names or parameters is not None:
+            arrays["parameter"] = self.parameters(parameters)
         n, single = batch_size(arrays)
         return {key: x for key, (x, _) in arrays.items()}, n, single
 

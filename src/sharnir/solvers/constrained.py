@@ -49,8 +49,8 @@ class ConstrainedSolver:
         return fast_path(None)  # constraints carry part of the load
 
     # --- motion from forces -------------------------------------------------------------------------------------------------
-    def forward(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, out: np.ndarray | None) -> np.ndarray:
-        rows, n, single = self._states(wrenches, q=q, v=v, tau=tau, t=t)
+    def forward(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, parameters: Any, out: np.ndarray | None) -> np.ndarray:
+        rows, n, single = self._states(wrenches, parameters, q=q, v=v, tau=tau, t=t)
         if self.code.solves:
             qdd = self.evaluator.run(self.code.forward(wrenches is not None), rows, n)["qdd"]
         else:
@@ -58,22 +58,22 @@ class ConstrainedSolver:
         self._check_finite(qdd, rows, single)
         return unbatch(qdd, single, out)
 
-    def multipliers(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any) -> np.ndarray:
-        rows, n, single = self._states(wrenches, q=q, v=v, tau=tau, t=t)
+    def multipliers(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, parameters: Any) -> np.ndarray:
+        rows, n, single = self._states(wrenches, parameters, q=q, v=v, tau=tau, t=t)
         lam = self._solved(rows, n)[1]
         self._check_finite(lam, rows, single)
         return unbatch(lam, single, None)
 
-    def solve(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any) -> Solution:
+    def solve(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, parameters: Any) -> Solution:
         """Accelerations by the constraints, then kinetostatics with what the constraints do to the bodies."""
-        rows, n, single = self._states(wrenches, q=q, v=v, tau=tau, t=t)
+        rows, n, single = self._states(wrenches, parameters, q=q, v=v, tau=tau, t=t)
         qdd, lam = self._solved(rows, n)
         self._check_finite(qdd, rows, single)
         vdot, R = self._statics(rows, n, qdd, lam)
         return Solution(*(unbatch(x, single, None) for x in (qdd, vdot, R)))
 
-    def closing_reactions(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any) -> Actions:
-        rows, n, single = self._states(wrenches, q=q, v=v, tau=tau, t=t)
+    def closing_reactions(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, parameters: Any) -> Actions:
+        rows, n, single = self._states(wrenches, parameters, q=q, v=v, tau=tau, t=t)
         lam = self._solved(rows, n)[1]
         self._check_finite(lam, rows, single)
         return self._by_name(rows, n, lam, single)
@@ -92,9 +92,17 @@ class ConstrainedSolver:
 
     # --- forces from motion -------------------------------------------------------------------------------------------------
     def inverse(
-        self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, out: np.ndarray | None, actuated: Sequence[str] | None
+        self,
+        q: Any,
+        v: Any,
+        a: Any,
+        t: Any,
+        wrenches: Any,
+        parameters: Any,
+        out: np.ndarray | None,
+        actuated: Sequence[str] | None,
     ) -> np.ndarray:
-        rows, n, single = self._states(wrenches, q=q, v=v, qdd=a, t=t)
+        rows, n, single = self._states(wrenches, parameters, q=q, v=v, qdd=a, t=t)
         tree = self._tree_forces(rows, n)
         self._check_finite(tree, rows, single)
         if actuated is None and self.code.compiles_rows:
@@ -105,23 +113,27 @@ class ConstrainedSolver:
         return unbatch(tau, single, out)
 
     def inverse_multipliers(
-        self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, actuated: Sequence[str] | None
+        self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, parameters: Any, actuated: Sequence[str] | None
     ) -> tuple[Rows, int, bool, np.ndarray]:
         """λ of least norm of a given motion, with the states as rows."""
-        rows, n, single = self._states(wrenches, q=q, v=v, qdd=a, t=t)
+        rows, n, single = self._states(wrenches, parameters, q=q, v=v, qdd=a, t=t)
         tree = self._tree_forces(rows, n)
         self._check_finite(tree, rows, single)
         tau, J = self._forces(rows, n, tree, actuated, single)
         self._check_finite(tau, rows, single)
         return rows, n, single, multipliers_of(J, tree - tau)
 
-    def inverse_reactions(self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, actuated: Sequence[str] | None) -> np.ndarray:
-        rows, n, single, lam = self.inverse_multipliers(q, v, a, t, wrenches, actuated)
+    def inverse_reactions(
+        self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, parameters: Any, actuated: Sequence[str] | None
+    ) -> np.ndarray:
+        rows, n, single, lam = self.inverse_multipliers(q, v, a, t, wrenches, parameters, actuated)
         qdd = np.broadcast_to(rows["qdd"], (n, self.model.nv))
         return unbatch(self._statics(rows, n, qdd, lam)[1], single, None)
 
-    def inverse_closing_reactions(self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, actuated: Sequence[str] | None) -> Actions:
-        rows, n, single, lam = self.inverse_multipliers(q, v, a, t, wrenches, actuated)
+    def inverse_closing_reactions(
+        self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, parameters: Any, actuated: Sequence[str] | None
+    ) -> Actions:
+        rows, n, single, lam = self.inverse_multipliers(q, v, a, t, wrenches, parameters, actuated)
         return self._by_name(rows, n, lam, single)
 
     def _tree_forces(self, rows: Rows, n: int) -> np.ndarray:
@@ -164,13 +176,13 @@ class ConstrainedSolver:
         )
 
     # --- other questions ----------------------------------------------------------------------------------------------------
-    def reactions(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any) -> np.ndarray:
-        return self.solve(q, v, tau, t, wrenches).R
+    def reactions(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, parameters: Any) -> np.ndarray:
+        return self.solve(q, v, tau, t, wrenches, parameters).R
 
     def constraint_rows(self) -> list[str]:
         return [str(row) for row in self.equations.table.rows]
 
-    def momentum_rates(self, q: Any, p: Any, tau: Any, t: Any, wrenches: Any) -> NoReturn:
+    def momentum_rates(self, q: Any, p: Any, tau: Any, t: Any, wrenches: Any, parameters: Any) -> NoReturn:
         raise MethodError("the form in momenta does not handle closed loops and constraints; use forward")
 
     def count_forward(self, compiled: bool) -> Count:
@@ -186,8 +198,8 @@ class ConstrainedSolver:
         return count_compiled(self.code.forward().traced)
 
     # --- inside -------------------------------------------------------------------------------------------------------------
-    def _states(self, wrenches: Any, **given: Any) -> tuple[Rows, int, bool]:
-        return self.evaluator.arguments.states(wrenches, **given)
+    def _states(self, wrenches: Any, parameters: Any, **given: Any) -> tuple[Rows, int, bool]:
+        return self.evaluator.arguments.states(wrenches, parameters, **given)
 
     def _state_by_state(self, rows: Rows, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """qdd, lam and J."""
@@ -195,7 +207,7 @@ class ConstrainedSolver:
         qdd, lam, J = np.empty((n, nv)), np.empty((n, m)), np.empty((n, m, nv))
         for b in range(n):
             row = {key: x[b if len(x) > 1 else 0] for key, x in rows.items()}
-            c = self.equations.solve(row["q"], row["v"], row["tau"], float(row["t"][0]), row.get("wrench"))
+            c = self.equations.solve(row["q"], row["v"], row["tau"], float(row["t"][0]), row.get("wrench"), row.get("parameter"))
             qdd[b], lam[b], J[b] = c.qdd, c.lam, c.J
         return qdd, lam, J
 
@@ -207,8 +219,8 @@ class ConstrainedSolver:
         m, nv = len(self.equations.table), self.model.nv
         J, gamma = np.empty((n, m, nv)), np.empty((n, m))
         for b in range(n):
-            q, v, t = (rows[key][b if len(rows[key]) > 1 else 0] for key in ("q", "v", "t"))
-            now = self.equations.table.evaluate(q, v, float(t[0]))
+            row = {key: x[b if len(x) > 1 else 0] for key, x in rows.items()}
+            now = self.equations.table.evaluate(row["q"], row["v"], float(row["t"][0]), row.get("parameter", ()))
             J[b], gamma[b] = now["J"], now["gamma"]
         return J, gamma
 
@@ -234,7 +246,6 @@ class ConstrainedSolver:
     def _by_name(self, rows: Rows, n: int, lam: np.ndarray, single: bool) -> Actions:
         """{constraint: {body: (n, 6)}}, all states at once."""
         motion = motion_of(self.evaluator, rows, n)
-        motion["parameter"] = list(self.model.parameters.values())
         wrenches = self.equations.table.wrenches(motion, list(lam.T))
         return {
             name: {body: unbatch(_columns(x, n), single, None) for body, x in bodies.items()} for name, bodies in wrenches.items()

@@ -29,7 +29,6 @@ class ConstrainedCode:
     def __init__(self, equations: ConstrainedEquations) -> None:
         self.equations, self.structure = equations, equations.structure
         self._runners: dict[tuple[str, bool], GraphRunner] = {}
-        self._with_parameters: dict[bool, tuple[Graph, dict[str, Any], Any]] = {}
 
     @cached_property
     def solves(self) -> bool:
@@ -55,22 +54,12 @@ class ConstrainedCode:
 
     def _runner(self, name: str, wrenches: bool, outputs: tuple[str, ...]) -> GraphRunner:
         if (name, wrenches) not in self._runners:
-            graph, inputs, c = self._solved(wrenches)
+            graph, inputs, c = self.equations.whole(wrenches)
             found: Groups = {"qdd": tuple(c.qdd), "lam": tuple(c.lam)}
             if "independent" in outputs:
                 found["independent"] = tuple(self._angles(c.J)[2])
             self._runners[name, wrenches] = self._made(graph, inputs, {key: found[key] for key in outputs})
         return self._runners[name, wrenches]
-
-    def _solved(self, wrenches: bool) -> tuple[Graph, dict[str, Any], Any]:
-        """The whole graph with its parameters as the numbers they are."""
-        if not self.structure.parameters:
-            return self.equations.whole(wrenches)
-        if wrenches not in self._with_parameters:
-            graph = Graph()
-            inputs = {**self.equations.inputs(graph, wrenches), "parameter": self._parameters}
-            self._with_parameters[wrenches] = graph, inputs, self.equations.accelerations(inputs)
-        return self._with_parameters[wrenches]
 
     # --- rows ---------------------------------------------------------------------------------------------------------------
     @cached_property
@@ -103,15 +92,11 @@ class ConstrainedCode:
         return self._made(graph, values, {"loads": tuple(loads.ravel())})
 
     # --- inside -------------------------------------------------------------------------------------------------------------
-    @property
-    def _parameters(self) -> tuple[float, ...]:
-        return tuple(self.structure.parameters.values())
-
     def _inputs(self, *names: str) -> tuple[Graph, dict[str, Any]]:
         s, graph = self.structure, Graph()
         sizes = {"q": s.nq, "lam": len(self.equations.table)}
         values: dict[str, Any] = {name: graph.inputs(sizes.get(name, s.nv)) for name in names}
-        return graph, {**values, "t": graph.inputs(1), "parameter": self._parameters}
+        return graph, {**values, "parameter": graph.inputs(len(s.parameters)), "t": graph.inputs(1)}
 
     def _rows(self, *more: str) -> tuple[Graph, dict[str, Any], Any]:
         graph, values = self._inputs("q", "v", *more)
@@ -126,8 +111,8 @@ class ConstrainedCode:
     def _made(self, graph: Graph, values: dict[str, Any], outputs: Groups) -> GraphRunner:
         s, m = self.structure, len(self.equations.table)
         shapes = {"J": (m, s.nv), "loads": (s.nb + 1, 6)}
-        order = [name for name in values if name not in ("t", "parameter")]
-        inputs = {name: values[name] for name in (*order, "t")}
+        own = ["parameter"] if s.parameters else []
+        inputs = {name: values[name] for name in (*(x for x in values if x not in ("t", "parameter")), *own, "t")}
         traced = TracedProgram(graph, inputs, outputs)
         return GraphRunner(traced, {name: shapes.get(name, (len(x),)) for name, x in outputs.items()}, self.equations.store)
 

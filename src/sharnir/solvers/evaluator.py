@@ -60,8 +60,13 @@ class Evaluator:
                 done = self._by_fast_path(name, outputs, out, given)
                 if done is not None:
                     return dict(zip(outputs, done, strict=True))
+        if given.get("parameter") is not None:
+            self.arguments.parameters(given["parameter"])  # refused where the model has none
         runner = self._programs.runner(name, outputs, with_wrenches, integers)
-        arrays = {key: self.arguments.row(key, given[key], size) for key, size in runner.inputs.items()}
+        arrays = {
+            key: self.arguments.row(key, given.get(key) if key == "parameter" else given[key], size)
+            for key, size in runner.inputs.items()
+        }
         n, single = batch_size(arrays)
         rows = {key: x for key, (x, _) in arrays.items()}
         found = self.run(runner, rows, n, out, single)
@@ -99,10 +104,17 @@ class Evaluator:
             self._fast[name, outputs] = fast_path(runner, self.threads)
         return self._fast[name, outputs]
 
+    def parameters(self, given: Any) -> np.ndarray:
+        """As the fast path takes them: (P,), or (B, P)."""
+        rows, many = self.arguments.parameters(given)
+        return rows if many else rows[0]
+
     def _by_fast_path(
         self, name: str, outputs: tuple[str, ...], out: np.ndarray | None, given: Mapping[str, Any]
     ) -> tuple[np.ndarray, ...] | None:
         fast = self.fast_path(name, outputs)
+        if "parameter" in fast.inputs:
+            given = {**given, "parameter": self.parameters(given.get("parameter"))}
         done = fast(out, *[given[key] for key in fast.inputs])
         return (done,) if len(outputs) == 1 and done is not None else done
 
@@ -129,9 +141,11 @@ class Evaluator:
                 check_finite(self.model.speeds(given[key]), lambda: self.model.v_names, shown)
         if given.get("point") is not None:
             check_finite(np.asarray(given["point"], dtype=float), lambda: "xyz", "point")
-        check_inertia(Matrices(self.model, q, v, t, None, sparse=False))
+        rows, _ = self.arguments.parameters(given.get("parameter"))
+        named = dict(zip(self.model.parameters, rows[0].tolist(), strict=True))
+        check_inertia(Matrices(self.model, q, v, t, None, sparse=False, parameters=named))
         if self.formulation.constrained:
-            self.formulation.constrained.table.finite(q, v, t)
+            self.formulation.constrained.table.finite(q, v, t, rows[0])
         raise SingularError("the equations of motion have no finite solution in this state")
 
 

@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import StateError
 from ..model.structure import Structure
-from ..types import real_array
 from .evaluator import Evaluator
 from .solver import Actions
 
@@ -19,26 +17,16 @@ def force_actions(evaluator: Evaluator, q: Any, v: Any, t: Any, parameters: Any)
     s = evaluator.structure
     if not s.forces:
         return {}
-    rows, n, single = evaluator.arguments.states(q=q, v=v, t=t)
+    rows, n, single = evaluator.arguments.states(None, parameters, q=q, v=v, t=t)
     motion = motion_of(evaluator, rows, n)
-    if parameters is not None:
-        motion["parameter"] = _parameters(evaluator, parameters, n)
     return {name: _by_name(s, action, n, single) for name, action in s.forces.actions(motion).items()}
-
-
-def _parameters(evaluator: Evaluator, given: Any, n: int) -> np.ndarray:
-    """Of all states, or of each: a row for each parameter."""
-    size = len(evaluator.model.parameters)
-    found = real_array(given, "parameters")
-    if found.shape not in ((size,), (n, size)):
-        raise StateError(f"parameters: expected ({size},) or ({n}, {size}), got {found.shape}")
-    return np.atleast_2d(found).T
 
 
 def motion_of(evaluator: Evaluator, rows: dict[str, np.ndarray], n: int) -> dict[str, Any]:
     """What forces and constraints read, a row for each number and a column for each of n states."""
-    state = {key: np.broadcast_to(rows[key], (n, rows[key].shape[-1])) for key in ("q", "v", "t")}
-    found = evaluator.outputs("motion", q=state["q"], v=state["v"], t=state["t"][:, 0])
+    keys = [key for key in ("q", "v", "t", "parameter") if key in rows]
+    state = {key: np.broadcast_to(rows[key], (n, rows[key].shape[-1])) for key in keys}
+    found = evaluator.outputs("motion", q=state["q"], v=state["v"], t=state["t"][:, 0], parameter=state.get("parameter"))
     return {key: x.T for key, x in state.items()} | {name: x.reshape(n, prod(x.shape[1:])).T for name, x in found.items()}
 
 

@@ -35,45 +35,61 @@ class TreeSolver:
     def fast_forward(self) -> FastPath:
         return self.evaluator.fast_path(self._forward, ("qdd",))
 
-    def forward(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, out: np.ndarray | None) -> np.ndarray:
-        return self.evaluator.output(self._forward, "qdd", out, q=q, v=v, tau=tau, wrench=wrenches, t=t)
+    def forward(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, parameters: Any, out: np.ndarray | None) -> np.ndarray:
+        return self.evaluator.output(self._forward, "qdd", out, q=q, v=v, tau=tau, wrench=wrenches, parameter=parameters, t=t)
 
-    def solve(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any) -> Solution:
+    def solve(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, parameters: Any) -> Solution:
         program = "separate" if self.method.iterates else self.method.program
-        found = self.evaluator.outputs(f"solve/{program}", q=q, v=v, tau=tau, wrench=wrenches, t=t)
+        found = self.evaluator.outputs(f"solve/{program}", q=q, v=v, tau=tau, wrench=wrenches, parameter=parameters, t=t)
         return Solution(found["qdd"], without_base(found["vdot"]), without_base(found["R"]))
 
-    def reactions(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any) -> np.ndarray:
+    def reactions(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, parameters: Any) -> np.ndarray:
         if self.method.iterates:
-            a = self.forward(q, v, tau, t, wrenches, None)
-            return self.inverse_reactions(q, v, a, t, wrenches, None)
+            a = self.forward(q, v, tau, t, wrenches, parameters, None)
+            return self.inverse_reactions(q, v, a, t, wrenches, parameters, None)
         program = f"solve/{self.method.program}"
-        return without_base(self.evaluator.output(program, "R", q=q, v=v, tau=tau, wrench=wrenches, t=t))
+        return without_base(self.evaluator.output(program, "R", q=q, v=v, tau=tau, wrench=wrenches, parameter=parameters, t=t))
 
-    def momentum_rates(self, q: Any, p: Any, tau: Any, t: Any, wrenches: Any) -> np.ndarray:
-        v = self.evaluator.output("speeds", "v", q=q, p=p, t=t)
-        return self.evaluator.output("momentum-rates", "dp", q=q, v=v, tau=tau, wrench=wrenches, t=t)
+    def momentum_rates(self, q: Any, p: Any, tau: Any, t: Any, wrenches: Any, parameters: Any) -> np.ndarray:
+        v = self.evaluator.output("speeds", "v", q=q, p=p, parameter=parameters, t=t)
+        return self.evaluator.output("momentum-rates", "dp", q=q, v=v, tau=tau, wrench=wrenches, parameter=parameters, t=t)
 
     # --- forces from motion -------------------------------------------------------------------------------------------------
     def fast_inverse(self) -> FastPath:
         return self.evaluator.fast_path("inverse", ("tau",))
 
     def inverse(
-        self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, out: np.ndarray | None, actuated: Sequence[str] | None
+        self,
+        q: Any,
+        v: Any,
+        a: Any,
+        t: Any,
+        wrenches: Any,
+        parameters: Any,
+        out: np.ndarray | None,
+        actuated: Sequence[str] | None,
     ) -> np.ndarray:
-        self._check_actuated(q, v, a, t, wrenches, actuated)
-        return self.evaluator.output("inverse", "tau", out, q=q, v=v, qdd=a, wrench=wrenches, t=t)
+        self._check_actuated(q, v, a, t, wrenches, parameters, actuated)
+        return self.evaluator.output("inverse", "tau", out, q=q, v=v, qdd=a, wrench=wrenches, parameter=parameters, t=t)
 
-    def inverse_reactions(self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, actuated: Sequence[str] | None) -> np.ndarray:
-        self._check_actuated(q, v, a, t, wrenches, actuated)
-        return without_base(self.evaluator.output("kinetostatics", "R", q=q, v=v, qdd=a, wrench=wrenches, t=t))
+    def inverse_reactions(
+        self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, parameters: Any, actuated: Sequence[str] | None
+    ) -> np.ndarray:
+        self._check_actuated(q, v, a, t, wrenches, parameters, actuated)
+        return without_base(
+            self.evaluator.output("kinetostatics", "R", q=q, v=v, qdd=a, wrench=wrenches, parameter=parameters, t=t)
+        )
 
-    def _check_actuated(self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, actuated: Sequence[str] | None) -> None:
+    def _check_actuated(
+        self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, parameters: Any, actuated: Sequence[str] | None
+    ) -> None:
         """A joint that is not actuated must need no force."""
         if actuated is None:
             return
         where = actuated_speeds(self.model, actuated)
-        tree = np.atleast_2d(tau := self.evaluator.output("inverse", "tau", q=q, v=v, qdd=a, wrench=wrenches, t=t))
+        tree = np.atleast_2d(
+            tau := self.evaluator.output("inverse", "tau", q=q, v=v, qdd=a, wrench=wrenches, parameter=parameters, t=t)
+        )
         missing = tree.copy()
         missing[:, where] = 0.0
         check_produced(self.model, missing, tree, where, tau.ndim == 1)
