@@ -25,9 +25,9 @@ from ..programs import PROGRAMS
 from ..programs.program import Program
 from .grouped_forces import GroupedForces, finite
 from .llvm.runner import share
+from .parametric_data import FilledData
 from .run import COMPUTED
 from .runner import Interface
-from .parametric_data import FilledData
 from .user_functions import UserFunctions
 
 LANES_FROM = 8

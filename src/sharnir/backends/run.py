@@ -42,10 +42,14 @@ def run_program(
     work: Any = None,
     number: Callable[[float], Number] = float,
 ) -> Any:
-    """One evaluation. `values`: inputs by name; parameters are the model's own where none are given. `dtype=object` for symbols and counting numbers, with `function` linked for them;
-    `work` where the program's work arrays carry something from call to call; `number` makes a number of model data."""
+    """One evaluation. `values`: inputs by name; parameters are the model's own where none are given.
+
+    `dtype=object` for symbols and counting numbers, with `function` linked for them; `work` where the program's work arrays carry
+    something from call to call; `number` makes a number of model data.
+    """
     q = list(values["q"])
-    v = list(values["v"]) if "v" in values else [0.0] * structure.nv
+    reads_speeds = "v" in program.inputs.__annotations__  # others see the user's joints at rest, whatever `values` have besides
+    v = list(values["v"]) if reads_speeds and "v" in values else [0.0] * structure.nv
     drive, given = structure.user_functions(q, v, values["t"][0], values.get("parameter"))
     parts: dict[str, Any] = {**values, "drive": [x for row in drive for x in row], "given": given, "load": []}
     if structure.forces and "wrench" in values:

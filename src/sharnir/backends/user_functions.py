@@ -43,7 +43,6 @@ class UserFunctions:
 
     def chain(self, arrays: Mapping[str, np.ndarray]) -> tuple[list[Native], dict[str, np.ndarray]]:
         """Native functions for one state, and the arrays they fill."""
-        s = self.structure
         given = [arrays["t"], arrays["q"], arrays["v"], arrays.get("parameter", self._own_parameters)]
         flat, values = np.zeros(sum(x.size for x in given)), np.zeros(self.size)
         parts = np.split(flat, np.cumsum([x.size for x in given])[:-1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from time import perf_counter
 
@@ -44,6 +44,7 @@ def compare(
     budget: float | None = None,
     cold: bool = False,
     graph_limit: int = LIMIT,
+    parameters: Mapping[str, float] | None = None,
     progress: bool | None = None,
 ) -> Comparison:
     """Agreement, operations, time and memory of every method on every backend that applies; docs/compare.md explains them.
@@ -57,6 +58,7 @@ def compare(
     budget       seconds for everything: contenders there was no time for are listed as not tried
     cold         recompile the loops too, a second each: they are the same for all models, and cached
     graph_limit  nodes of a graph beyond which straight-line code is not compiled
+    parameters   {name: value} of the model; the rest as the model has them
     progress     show a progress bar (default: on a terminal, after a second)
 
     Ctrl-C ends it early: what was measured so far is returned, with status "interrupted".
@@ -70,6 +72,8 @@ def compare(
     whole(seed, "seed")
     if budget is not None and not number(budget, "budget", "a number of seconds") > 0.0:
         raise MethodError(f"budget must be a positive number of seconds, got {brief(budget)}")
+    if parameters is not None:
+        model = model.with_parameters(parameters)
     if not model.nv:
         raise MethodError(f"model {model.name!r} has no degree of freedom: there is nothing to compare")
     begun = perf_counter()

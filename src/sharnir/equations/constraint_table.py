@@ -101,8 +101,8 @@ class ConstraintTable:
             gap = float(self._expression([value])(*numbers)[0])
             if abs(gap) > 1e-9:
                 raise AssemblyError(
-                    f"{row} cannot be met with these parameters: it stays at {gap:.6g} whatever the motion; change them, or leave "
-                    "the constraint out"
+                    f"{row} cannot be met with these parameters: it stays at {gap:.6g} whatever the motion; change "
+                    "them, or leave the constraint out"
                 )
 
     def finite(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Sequence[float] = ()) -> dict[str, np.ndarray]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..errors import ModelError
+from ..trace import is_zero
 from .constraints import Constraint
 from .forces import Force
 from .joints import Joint

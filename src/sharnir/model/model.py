@@ -23,6 +23,7 @@ from .garbage import no_collection
 from .joints import Free, Joint
 from .joints.traced import pose_expression
 from .mobility import degrees_of_freedom
+from .parameter_checks import check_values
 from .parameter_paths import make_parameter
 from .parameters import ParameterView, check_known, merged_values, parameter_value
 from .placed_joint import PlacedJoint, new_placed_joint
@@ -281,12 +282,12 @@ class Model:
     def with_parameters(self, values: Mapping[str, float]) -> Model:
         """A copy whose parameters have these values where no others are given; the rest as they are."""
         out = self.copy()
-        out._parameters = self.parameter_values(values)
+        out._parameters = self._possible_values(values)
         return out
 
     def without_parameters(self, values: Mapping[str, float] | None = None) -> Model:
         """A copy with numbers in place of everything that depends on parameters: at these values, the rest at the model's own."""
-        return with_numbers(self, self.parameter_values(values))
+        return with_numbers(self, self._possible_values(values))
 
     def parameter_values(self, values: Mapping[str, float] | None = None) -> dict[str, float]:
         """All parameters by name: these values, the rest the model's own."""
@@ -474,6 +475,11 @@ class Model:
         large models have millions of numbers."""
         for symbol in formulas_in(x) if self._parameters else ():
             check_known(symbol, self._parameter_graph, self._parameters, label.format(name), self.name)
+
+    def _possible_values(self, values: Mapping[str, float] | None) -> dict[str, float]:
+        found = self.parameter_values(values)
+        check_values(self, np.array([list(found.values())]))
+        return found
 
     def _label(self, new: Force | Constraint, name: str | None, kind: str, others: Mapping[str, Any]) -> str:
         """The name of a new force or constraint; every body and joint it names must be in the model."""

@@ -32,11 +32,14 @@ class Batch:
         v: np.ndarray,
         tau: np.ndarray | None,
         decay: np.ndarray,
+        parameters: np.ndarray | None = None,
     ) -> None:
         self.nq, self.nv, self.count = q.shape[1], v.shape[1], len(q)
         self.compiled = compiled = d.formulation.requested != "python"
         fill = -len(q) % host_lanes() if compiled else 0
         q, v, decay = (_filled(x, fill) for x in (q, v, decay))
+        if parameters is not None and parameters.ndim == 2:
+            parameters = _filled(parameters, fill)
         self.n = n = len(q)
         self.split = n * self.nq
         self.tau = np.zeros((n, self.nv))
@@ -45,7 +48,8 @@ class Batch:
             self.tau[:] = _filled(tau[:, 0], fill)
         elif tau is not None:
             held = np.ascontiguousarray(_filled(tau, fill).transpose(1, 0, 2)).reshape(steps.count, -1)
-        self.motion = motion_system(Setup(d, self.tau, balance=False, stabilisation=stabilisation, decay=decay, n=n))
+        how = {"stabilisation": stabilisation, "decay": decay, "n": n, "parameters": parameters}
+        self.motion = motion_system(Setup(d, self.tau, balance=False, **how))
         x = np.concatenate([q.ravel(), v.ravel()])
         self.start = x.copy()
         self.lanes: Any = Lanes(

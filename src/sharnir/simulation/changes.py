@@ -9,6 +9,8 @@ import numpy as np
 from ..errors import StateError, no_such
 from ..integrate.trajectory import Event as Root
 from ..model.events import DIRECTIONS, Event, EventState
+from ..model.parameter_checks import check_values
+from ..model.parameters import parameter_value
 from ..model.states import check_state
 from .motion_system import MotionSystem
 
@@ -31,7 +33,7 @@ class Changes:
         def change(t: float, x: np.ndarray) -> np.ndarray:
             m = self.m
             q, v, work = (part.copy() for part in m.split(x))
-            speeds = m.d.velocities(q, v, t) if m.momenta else v
+            speeds = m.velocities(q, v, t)
             names = list(m.structure.parameters)
             state = EventState(t, q, speeds, dict(zip(names, m.parameters.tolist(), strict=True)))
             _call(action, state, label)
@@ -42,9 +44,14 @@ class Changes:
                 q, v, _ = check_state(m.d.model, state.q, state.v, t)
             except StateError as error:
                 raise StateError(f"{label}: its action left a bad state at t = {t:g}: {error}") from None
-            m.parameters[:] = [float(state.parameters[key]) for key in names]
+            changed = np.array([[parameter_value(key, state.parameters[key], StateError) for key in names]])
+            try:
+                check_values(m.d.model, changed)
+            except StateError as error:
+                raise StateError(f"{label}: its action left bad parameters at t = {t:g}: {error}") from None
+            m.parameters[:] = changed[0]
             self._history.append((self._sign * t, m.parameters.copy()))
-            return m.consistent(t, np.concatenate([q, m.d.momenta(q, v, t) if m.momenta else v, work]))
+            return m.consistent(t, np.concatenate([q, m.momenta_of(q, v, t), work]))
 
         return change
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dynamics import Dynamics
 from ..equations.normalization import is_redundant, normalize
 from ..equations.partitioning import Partitioning
 from ..equations.stabilisation import PROJECTION
 from ..errors import SingularError, StateError
 from ..integrate.system import from_python
 from .motion_system import MotionSystem, Setup
-from .parameters import with_parameters
 
 
 class Interpreted(MotionSystem):
@@ -20,7 +18,6 @@ class Interpreted(MotionSystem):
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
         self.backend = setup.d.backend
-        self._current = setup.d
         stabilised = self.constrained is not None and self.stabilisation.name in (PROJECTION, "partitioning")
         if self.constrained and self.stabilisation.name == "partitioning":
             self.partitioning = Partitioning(self.constrained, np.zeros(self.size), np.zeros(1), self.parameters)
@@ -34,10 +31,12 @@ class Interpreted(MotionSystem):
             split=setup.n * self.nq,
         )
 
-    def _dynamics(self) -> Dynamics:
-        """With the parameters as the actions of events have left them."""
-        self._current = with_parameters(self._current, self.parameters)
-        return self._current
+    def _row(self, k: int) -> np.ndarray | None:
+        """Parameters of state k, as the actions of events have left them."""
+        if not self.parameters.size:
+            return None
+        row: np.ndarray = self.parameters[k] if self.parameters.ndim == 2 else self.parameters
+        return row
 
     def _rows(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         n, split = self.setup.n, self.setup.n * self.nq
@@ -56,15 +55,15 @@ class Interpreted(MotionSystem):
         return np.concatenate([rate.ravel(), qdd.ravel()])
 
     def _one(self, t: float, q: np.ndarray, v: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        d, tau = self._dynamics(), self.tau[k] if self.tau.ndim == 2 else self.tau
-        equations = d.formulation.constrained
-        if equations:
+        d, tau, p = self.d, self.tau[k] if self.tau.ndim == 2 else self.tau, self._row(k)
+        if self.constrained:
             decay = self.decay.reshape(self.setup.n, -1)[k].tolist()
-            c = equations.solve(q, v, tau, t, stabilisation=self.stabilisation.name, decay=decay)
+            c = self.constrained.solve(q, v, tau, t, None, p, self.stabilisation.name, decay)
             return c.qrate, c.qdd
         if self.momenta:
-            return d.rates(q, d.velocities(q, v, t), t), d.momentum_rates(q, v, tau, t)
-        return d.rates(q, v, t), d.forward(q, v, tau, t)
+            speeds = d.velocities(q, v, t, parameters=p)
+            return d.rates(q, speeds, t, parameters=p), d.momentum_rates(q, v, tau, t, parameters=p)
+        return d.rates(q, v, t, parameters=p), d.forward(q, v, tau, t, parameters=p)
 
     def _after_step(self, t: float, x: np.ndarray) -> np.ndarray:
         if self.constrained and self.stabilisation.name == PROJECTION:
@@ -75,12 +74,12 @@ class Interpreted(MotionSystem):
         return self.partitioning.recovered(t, x, reconsidered=True) if self.partitioning else x
 
     def projected(self, t: float, x: np.ndarray) -> np.ndarray:
-        equations = self._dynamics().formulation.constrained
-        assert equations is not None
-        rows = [equations.projector.projected(q, v, t) for q, v in zip(*self._rows(x), strict=True)]
+        assert self.constrained is not None
+        projected = self.constrained.projector.projected
+        rows = [projected(q, v, t, self._row(k)) for k, (q, v) in enumerate(zip(*self._rows(x), strict=True))]
         return np.concatenate([part.ravel() for part in map(np.array, zip(*rows, strict=True))])
 
     def _events(self, t: float, x: np.ndarray) -> list[float]:
         assert self.event_functions is not None
         (q,), (v,) = self._rows(x)
-        return self.event_functions.values(t, q, self._dynamics().velocities(q, v, t) if self.momenta else v, self.parameters)
+        return self.event_functions.values(t, q, self.velocities(q, v, t), self.parameters)

@@ -59,12 +59,16 @@ class ProgramLoops(Loops):
         if n == 1:
             return runner.chain(self.at)
         rows = {name: self.at[name].reshape(n, -1) for name in ("q", "v", "tau", "rate", "qdd")}
-        if not (s.drives or s.given or s.forces):
+        if not (s.drives or s.given or s.forces or s.parameters):
             all_rows = rows | {"t": self.at["t"].reshape(1, 1)}
             inputs, outputs = [all_rows[name] for name in runner.inputs], [rows[name] for name in runner.outputs]
             return [runner.prepared(n, inputs, outputs, True)]
-        rest = {"t": self.at["t"], "parameter": self.parameters}
-        return [native for k in range(n) for native in runner.chain({name: x[k] for name, x in rows.items()} | rest)]
+        each = np.broadcast_to(self.parameters, (n, len(s.parameters)))
+        return [
+            native
+            for k in range(n)
+            for native in runner.chain({name: x[k] for name, x in rows.items()} | {"t": self.at["t"], "parameter": each[k]})
+        ]
 
 
 class ConstrainedLoops(Loops):

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -41,6 +42,8 @@ class Setup:
     """(n, coefficients), where they differ from state to state."""
     n: int = 1
     """States side by side."""
+    parameters: np.ndarray | None = None
+    """(P,), or (n, P) where they differ from state to state; the model's own where there are none."""
 
 
 class MotionSystem(ABC):
@@ -58,7 +61,8 @@ class MotionSystem(ABC):
         self.nq, self.nv, self.causes = s.nq, s.nv, causes
         """`causes`: what adds or removes energy."""
         self.tau = setup.tau
-        self.parameters = np.array(list(s.parameters.values()), dtype=float)
+        own = list(s.parameters.values()) if setup.parameters is None else setup.parameters
+        self.parameters = np.array(own, dtype=float)
         self.momenta = setup.d.formulation.method.in_momenta
         self.stabilisation = setup.stabilisation
         self.decay = np.array(self.stabilisation.decay if setup.decay is None else setup.decay, dtype=float)
@@ -70,6 +74,15 @@ class MotionSystem(ABC):
         """Whether the work of every cause is part of the state."""
         s = self.structure
         return (self.setup.balance and self.records_work) or not (s.drives or s.given or s.forces or self.tau.any())
+
+    def velocities(self, q: np.ndarray, v: np.ndarray, t: Any, parameters: np.ndarray | None = None) -> np.ndarray:
+        """Speeds, where the state has momenta in their place; with the present parameters where none are given."""
+        given = self.parameters if parameters is None else parameters
+        return self.d.velocities(q, v, t, parameters=given if given.size else None) if self.momenta else v
+
+    def momenta_of(self, q: np.ndarray, v: np.ndarray, t: float) -> np.ndarray:
+        """What the state has for speeds: momenta, or themselves."""
+        return self.d.momenta(q, v, t, parameters=self.parameters if self.parameters.size else None) if self.momenta else v
 
     @property
     def size(self) -> int:

@@ -186,7 +186,8 @@ def stabilisations(
     duration: float,
     integrator: str,
     step: float | None,
+    parameters: np.ndarray | None = None,
 ) -> list[Stabilisation]:
     """With all coefficients, for each start (q, v) of many: it does not depend on the others."""
-    a = d.forward(q, v, tau, t0) if how.name in DECAYING and not how.alpha else v
+    a = d.forward(q, v, tau, t0, parameters=parameters) if how.name in DECAYING and not how.alpha else v
     return [with_decay(how, duration, integrator, step, *each) for each in zip(v, a, strict=True)]

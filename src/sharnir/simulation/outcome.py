@@ -33,7 +33,7 @@ def make_result(m: MotionSystem, y: Trajectory, changes: Changes, ready: float, 
     events = []
     for event in y.events:
         qe, ve, _ = m.split(event.x)
-        events.append(EventRecord(event.name, event.t, qe, d.velocities(qe, ve, event.t) if m.momenta else ve))
+        events.append(EventRecord(event.name, event.t, qe, m.velocities(qe, ve, event.t, changes.over(np.array([event.t])))))
     return Result(d.model, t, q, v, m.tau, cost, y.status, y.message, events, m.causes, work, parameters, m.accounted)
 
 
@@ -41,9 +41,10 @@ def rows_of(m: MotionSystem, t: np.ndarray, x: np.ndarray, changes: Changes) -> 
     """Coordinates, speeds, work and parameters from the integrator's rows."""
     q, v, work = (np.ascontiguousarray(part) for part in m.split(x))
     q = normalized_rows(m.d.model, q, t)  # dense output does not preserve unit length
-    if m.momenta and len(q):
-        v = m.d.velocities(q, v, t)
-    return q, v, work, changes.over(t)
+    parameters = changes.over(t)
+    if len(q):
+        v = m.velocities(q, v, t, parameters)
+    return q, v, work, parameters
 
 
 def violated_constraint(m: MotionSystem, r: Result) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,8 +14,8 @@ from ..errors import SingularError, StateError, no_such
 from ..model.model import Model
 from ..model.references import is_name_in
 from ..model.states import check_array
+from ..trace import at_values
 from .by_name import ByName, index_of, squeezed
-from .parameters import with_parameters
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -127,7 +127,11 @@ class Result(ByName):
         if not is_name_in(frames, name):
             raise StateError(no_such("frame", name, frames))
         body, pose = frames[name]
-        return self.point(body, pose.position) if body != "ground" else np.tile(pose.position, (len(self.t), 1))
+        at = np.stack([np.broadcast_to(self._number(x), len(self.t)) for x in pose.position], axis=1)
+        if body == "ground":
+            return at
+        i, (R, r) = self.model.body_index(body), self.poses
+        return r[:, i] + np.einsum("tij,tj->ti", R[:, i], at)
 
     def reaction(self, joint: str) -> np.ndarray:
         """(T, 6): force and moment of a joint on the body it carries, at that body's origin, in its axes."""
@@ -158,38 +162,54 @@ class Result(ByName):
     @cached_property
     def a(self) -> np.ndarray:
         """Accelerations (T, nv); nan at the end of a motion that ended because there are none."""
-        return self._each(self._accelerations)
+        try:
+            return self._accelerations(slice(None))
+        except SingularError:
+            end = np.full((1, self.model.nv), np.nan)
+            return np.concatenate([self._accelerations(slice(-1)), end]) if len(self.t) > 1 else end
+
+    def _accelerations(self, part: slice) -> np.ndarray:
+        p = None if self._parameters is None else self._parameters[part]
+        return self.dynamics.forward(self.q[part], self.v[part], self.tau, self.t[part], parameters=p)
+
+    def _number(self, x: Any) -> Any:
+        """A number of the model over time: it may depend on parameters."""
+        return at_values(x, dict(zip(self.model.parameters, self.parameters.T, strict=True)) or None)
+
+    @cached_property
+    def _parameters(self) -> np.ndarray | None:
+        """As they were at every time."""
+        return self.parameters if self.parameters.size else None
 
     @cached_property
     def poses(self) -> tuple[np.ndarray, np.ndarray]:
         """Rotation (T, N, 3, 3), body → world, and position (T, N, 3) of every body."""
-        return self.dynamics.poses(self.q, self.t)
+        return self.dynamics.poses(self.q, self.t, parameters=self._parameters)
 
     @cached_property
     def reactions(self) -> np.ndarray:
         """(T, N, 6): force and moment of joint i on body i at its origin, body axes."""
-        return self._each(lambda d, part: d.reactions(self.q[part], self.v[part], self.tau, self.t[part]))
+        return self.dynamics.reactions(self.q, self.v, self.tau, self.t, parameters=self._parameters)
 
     @cached_property
     def force_actions(self) -> dict[str, dict[str, np.ndarray]]:
         """The actions of all forces of the model, by name."""
-        return self.dynamics.force_actions(self.q, self.v, self.t, self.parameters if self.parameters.size else None)
+        return self.dynamics.force_actions(self.q, self.v, self.t, parameters=self._parameters)
 
     @cached_property
     def force_powers(self) -> np.ndarray:
         """(T, forces): power of every force of the model."""
-        return self._each(lambda d, part: d.force_powers(self.q[part], self.v[part], self.t[part]))
+        return self.dynamics.force_powers(self.q, self.v, self.t, parameters=self._parameters)
 
     @cached_property
     def force_energies(self) -> np.ndarray:
         """(T, forces): energy stored in every force of the model."""
-        return self._each(lambda d, part: d.force_energies(self.q[part], self.v[part], self.t[part]))
+        return self.dynamics.force_energies(self.q, self.v, self.t, parameters=self._parameters)
 
     @cached_property
     def energy(self) -> Energy:
         """Kinetic and potential energy, and the work of everything that adds or removes it."""
-        kinetic = np.asarray(self.dynamics.energy(self.q, self.v, self.t)[0])
-        potential = self._each(lambda d, part: np.asarray(d.energy(self.q[part], self.v[part], self.t[part])[1]))
+        kinetic, potential = map(np.asarray, self.dynamics.energy(self.q, self.v, self.t, parameters=self._parameters))
         return Energy(kinetic, potential, {name: self.work_done[:, k] for k, name in enumerate(self.causes)}, self.accounted)
 
     @cached_property
@@ -201,24 +221,6 @@ class Result(ByName):
         own = np.array(list(self.model.parameters.values()), dtype=float)
         parameters = self.parameters if self.parameters.size else np.tile(own, (len(self.t), 1))
         return constrained.table.violation(self.q, self.v, self.t, parameters)
-
-    def _each(self, compute: Callable[[Dynamics, slice], np.ndarray]) -> np.ndarray:
-        """`compute` with the parameters as they were: piece by piece where an event has changed them."""
-        if not self.parameters.size:
-            return compute(self.dynamics, slice(None))
-        if not np.ptp(self.parameters, axis=0).any():
-            return compute(with_parameters(self.dynamics, self.parameters[0]), slice(None))
-        edges = np.flatnonzero(np.diff(self.parameters, axis=0).any(axis=1)) + 1
-        parts = [slice(a, b) for a, b in zip([0, *edges], [*edges, len(self.t)], strict=True)]
-        return np.concatenate([compute(with_parameters(self.dynamics, self.parameters[part.start]), part) for part in parts])
-
-    def _accelerations(self, d: Dynamics, part: slice) -> np.ndarray:
-        q, v, t = self.q[part], self.v[part], self.t[part]
-        try:
-            return d.forward(q, v, self.tau, t)
-        except SingularError:
-            end = np.full((1, self.model.nv), np.nan)
-            return np.concatenate([d.forward(q[:-1], v[:-1], self.tau, t[:-1]), end]) if len(t) > 1 else end
 
     # --- out ------------------------------------------------------------------------------------------------------------------
     def summary(self) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 
@@ -25,6 +25,7 @@ from ..model.motion import Motion
 from ..model.references import is_name_in
 from ..model.states import check_model, check_quaternions
 from ..reporting.progress import ProgressBar
+from ..solvers.arguments import Arguments
 from ..types import real_array
 from .batch import ENTRIES, Batch
 from .by_name import ByName
@@ -61,6 +62,8 @@ class Rollout(ByName):
     wall: float
     status: str = "done"
     message: str = ""
+    parameters: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    """(B, parameters) where the model has any."""
 
     @property
     def ok(self) -> np.ndarray:
@@ -81,6 +84,7 @@ def rollout(
     duration: float | None = None,
     step: float | None = None,
     tau: Tau | Control | None = None,
+    parameters: Mapping[str, ArrayLike] | None = None,
     t0: float = 0.0,
     method: str = "auto",
     backend: str = "auto",
@@ -101,6 +105,7 @@ def rollout(
     duration, step  seconds; or `dt` for the step and a number of `steps` for the duration
     tau             joint forces held over each step: an array (nv,), (steps, nv) or (B, steps, nv), {joint: value}, or a
                     Python function (t, q (B, nq), v (B, nv)) -> (B, nv) called before every step. `control` is the same
+    parameters      {name: value} of the model, or {name: (B,)}, one value for each trajectory
     feedback        a traced law, as a force of the model's own: a function of `Motion` that pushes, compiled with the
                     equations and evaluated at every stage
     integrator      "rk4" or "euler" (semi-implicit)
@@ -131,7 +136,8 @@ def rollout(
             "stabilisation 'partitioning' chooses independent coordinates for each motion as it goes, the trajectories of a "
             "rollout go together: take another, or simulate them one by one"
         )
-    q, v = _states(d, q0, v0, grid.t0)
+    values = _parameters(d, parameters)
+    q, v, values = _states(d, q0, v0, grid.t0, values)
     numbers = len(q) * (grid.count // grid.every + 1) * 2 * (model.nq + model.nv)
     if beyond := beyond_memory(numbers):
         raise StateError(
@@ -139,12 +145,22 @@ def rollout(
         )
     held = None if callable(forces) else forces_over_steps(model, name, forces, len(q), grid.count)
     span = max(grid.duration, grid.step)
-    laws = stabilisations(d, how, q, v, np.zeros(model.nv), grid.t0, span, integrator, grid.step)
+    laws = stabilisations(d, how, q, v, np.zeros(model.nv), grid.t0, span, integrator, grid.step, values)
     coefficients = np.array([law.decay for law in laws], dtype=float).reshape(len(q), -1)
     threads = max(1, min(threads, -(-len(q) // host_lanes())))
     width = min(CHUNK * host_lanes(), max(host_lanes(), -(-len(q) // threads)))
     batches = [
-        Batch(d, integrator, grid, laws[a], q[a:b], v[a:b], None if held is None else held[a:b], coefficients[a:b])
+        Batch(
+            d,
+            integrator,
+            grid,
+            laws[a],
+            q[a:b],
+            v[a:b],
+            None if held is None else held[a:b],
+            coefficients[a:b],
+            _part(values, a, b),
+        )
         for a, b in pairwise([*range(0, len(q), width), len(q)])
     ]
     begun = time.perf_counter()
@@ -160,7 +176,8 @@ def rollout(
     if status != "done":
         failed[failed > t[-1]] = np.inf
         message = f"interrupted after t = {t[-1]:.9g}" if cause is None else f"after t = {t[-1]:.9g}: {in_words(cause)}"
-    result = Rollout(model, t, q, v, failed, wall, status, message)
+    each = np.zeros((0, 0)) if values is None else np.array(np.broadcast_to(values, (len(q), values.shape[-1])))
+    result = Rollout(model, t, q, v, failed, wall, status, message, each)
     if cause is not None:
         text = f"{model.name!r}: {message}. The motions up to there are in the error's `result`"
         raise SimulationError(text, result, float(t[-1])) from cause
@@ -211,15 +228,33 @@ def _check_compiled(d: Dynamics) -> None:
         )
 
 
-def _states(d: Dynamics, q0: ArrayLike, v0: ArrayLike | None, t0: float) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of coordinates and speeds, checked, quaternions normalized, loops assembled."""
+def _parameters(d: Dynamics, given: Mapping[str, ArrayLike] | None) -> np.ndarray | None:
+    """(P,), or (B, P) where trajectories differ; None where the model has none."""
+    rows, many = Arguments(d.model).parameters(given)
+    return None if not rows.shape[1] else rows if many else rows[0]
+
+
+def _part(values: np.ndarray | None, first: int, last: int) -> np.ndarray | None:
+    return values[first:last] if values is not None and values.ndim == 2 else values
+
+
+def _states(
+    d: Dynamics, q0: ArrayLike, v0: ArrayLike | None, t0: float, parameters: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Rows of coordinates and speeds, checked, quaternions normalized, loops assembled; one start may serve for many values of
+    the parameters."""
     model, constrained = d.model, d.formulation.constrained
     q = real_array(q0, "q0")
+    many = len(parameters) if parameters is not None and parameters.ndim == 2 else 0
+    if many and q.ndim == 2 and len(q) == 1:
+        q = np.repeat(q, many, axis=0)
     v = np.zeros((len(q) if q.ndim == 2 else 1, model.nv)) if v0 is None else real_array(v0, "v0")
     if q.ndim != 2 or q.shape[1] != model.nq or not len(q):
         raise StateError(f"q0: expected (B, {model.nq}), a row for each trajectory; got {q.shape}")
-    if v.shape == (model.nv,):
-        v = np.tile(v, (len(q), 1))
+    if many and len(q) != many:
+        raise StateError(f"parameters: {many} values for {len(q)} trajectories; give one value, or one for each row of q0")
+    if v.shape in ((model.nv,), (1, model.nv)):
+        v = np.tile(v.reshape(-1), (len(q), 1))
     if v.shape != (len(q), model.nv):
         raise StateError(f"v0: expected ({len(q)}, {model.nv}) or ({model.nv},), got {v.shape}")
     for what, x in (("q0", q), ("v0", v)):
@@ -232,5 +267,6 @@ def _states(d: Dynamics, q0: ArrayLike, v0: ArrayLike | None, t0: float) -> tupl
     q, v = normalized_start(model, q, t0), np.array(v, order="C")
     if constrained:
         for k in range(len(q)):
-            q[k], v[k] = assemble_start(model, q[k], v[k], t0, constrained.table)
-    return q, v
+            own = () if parameters is None else parameters[k] if parameters.ndim == 2 else parameters
+            q[k], v[k] = assemble_start(model, q[k], v[k], t0, constrained.table, own)
+    return q, v, parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +17,7 @@ from ..integrate.compiled import make_ready
 from ..integrate.methods import integrator as integrator_named
 from ..model.events import Event
 from ..model.model import Model
+from ..model.parameter_checks import check_values
 from ..model.states import check_model, check_state
 from ..reporting.progress import ProgressBar
 from ..types import truth
@@ -50,6 +51,7 @@ def simulate(
     v0: Start = None,
     t0: float = 0.0,
     tau: Tau | None = None,
+    parameters: Mapping[str, float] | None = None,
     method: str = "auto",
     backend: str = "auto",
     integrator: str = "dop853",
@@ -72,6 +74,7 @@ def simulate(
 
     q0, v0, tau  arrays or {joint: value}; the rest neutral, at rest, zero. `tau` is constant: for anything else add a force to
                  the model (`Motor`, or a function of your own)
+    parameters   {name: value} of the model; the rest as the model has them. Other values compile nothing
     method, backend   as of `Dynamics`
     integrator   a name of `sharnir.integrators()`; `rtol`, `atol` for adaptive ones, `step` for the others
     output       interval of the times of the result (its end is always among them), or the times themselves, or None: every
@@ -101,10 +104,13 @@ def simulate(
     q, v, t0 = check_state(model, q0, v0, t0)
     check_resolution(t0, duration=duration, step=step, max_step=max_step, output=output)
     forces = constant_forces(model, tau)
+    values = np.array(list(model.parameter_values(parameters).values()), dtype=float)
+    check_values(model, values[None])
+    own = values if values.size else None
     d = Dynamics(model, method, backend)
     how = check_stabilisation(d, stabilisation, decay)
     if d.constrained:
-        q, v = assemble_start(model, q0, v0, t0, d.constrained.table)
+        q, v = assemble_start(model, q0, v0, t0, d.constrained.table, values)
     chosen = integrator_named(integrator)
     check_step(chosen, step)
     times = output_times(output, t0, t0 + duration, 2 * (model.nq + model.nv))
@@ -113,9 +119,9 @@ def simulate(
         check_result_file(save, rows * (model.nq + 2 * model.nv + 12 * len(model.bodies)) * 8)
     all_events = [*own_events, *(limit_events(model, q) if limits != "ignore" else [])]
     q = normalized_start(model, q[None], t0)[0]
-    (how,) = stabilisations(d, how, q[None], v[None], forces, t0, duration, integrator, step)
-    motion = motion_system(Setup(d, forces, all_events, balance, chosen.needs_jacobian, how))
-    x0 = np.concatenate([q, d.momenta(q, v, t0) if motion.momenta else v, np.zeros(len(motion.causes))])
+    (how,) = stabilisations(d, how, q[None], v[None], forces, t0, duration, integrator, step, own)
+    motion = motion_system(Setup(d, forces, all_events, balance, chosen.needs_jacobian, how, parameters=own))
+    x0 = np.concatenate([q, motion.momenta_of(q, v, t0), np.zeros(len(motion.causes))])
     x0 = motion.consistent(t0, x0) if motion.partitioning else x0
     changes = Changes(motion, duration)
     if backend != "python":
