@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from ..backends.llvm.runner import GraphRunner
+from ..backends.traced import TracedProgram
 from ..errors import AssemblyError, ModelError, SingularError
 from ..model.constraints.base import Constraint
 from ..model.model import Model
@@ -16,6 +19,10 @@ from ..trace import Expression, Graph, Number, Symbol, needed, tangent
 from .evaluation import Values, evaluate, state_inputs, with_bodies
 from .one_constraint import ConstraintRow, Named, OneConstraint
 
+INTERPRETED = 40
+"""Evaluations of single states after which the rows are compiled: the first assembly should not wait for that."""
+MAX_COMPILED = 20_000
+"""Nodes of a graph that is compiled for that."""
 ROUNDING = 1e-13
 """Rates and Jacobian of a row that nothing moves, relative to those of rows that move."""
 
@@ -43,6 +50,7 @@ class ConstraintTable:
 
     def __init__(self, structure: Structure, constraints: dict[str, Constraint]) -> None:
         self.structure = structure
+        self._evaluations = 0
         self._local = {name: OneConstraint(structure, name, constraint) for name, constraint in constraints.items()}
         inputs = state_inputs(structure, Graph())
         holonomic, nonholonomic = self._values(inputs)
@@ -86,10 +94,27 @@ class ConstraintTable:
     def evaluate(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Sequence[float] = ()) -> dict[str, np.ndarray]:
         """g, rate, J, gamma in one state, as arrays."""
         parameters = parameters if len(parameters) else list(self.structure.parameters.values())
+        self._evaluations += 1
+        if self._evaluations > INTERPRETED and len(self._graph.nodes) < MAX_COMPILED:
+            return self._compiled(q, v, parameters, t)
         floats = {"q": q.tolist(), "v": v.tolist(), "parameter": list(parameters), "t": [float(t)]}
         found = self.trace(floats)
         arrays = {name: np.array(getattr(found, name), dtype=float) for name in ("g", "rate", "J", "gamma")}
         return arrays | {"J": arrays["J"].reshape(len(self), self.structure.nv)}
+
+    def _compiled(self, *state: Any) -> dict[str, np.ndarray]:
+        """The same by straight-line code."""
+        rows = [np.array(x, dtype=float).reshape(1, -1) for x in state]
+        found = [np.empty((1, *shape)) for shape in self._runner.outputs.values()]
+        self._runner.run(1, rows, [x.reshape(1, -1) for x in found])
+        return {name: x[0] for name, x in zip(self._runner.outputs, found, strict=True)}
+
+    @cached_property
+    def _runner(self) -> GraphRunner:
+        t = self.traced
+        outputs = {"g": t.g, "rate": t.rate, "J": tuple(x for row in t.J for x in row), "gamma": t.gamma}
+        shapes = {name: (len(x),) for name, x in outputs.items()} | {"J": (len(self), self.structure.nv)}
+        return GraphRunner(TracedProgram(self._graph, dict(self.traced_inputs), outputs), shapes)
 
     def check_conditions(self, parameters: Sequence[float] = ()) -> None:
         """Rows that nothing moves hold for some values of the parameters only: an error names one that does not."""

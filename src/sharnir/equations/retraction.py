@@ -25,6 +25,8 @@ def displacement(
     structure: Structure, q: Sequence[Number], delta: Sequence[Number], t: Sequence[Number], dtype: type = object
 ) -> list[Number]:
     """N(q) δ on numbers of any kind."""
+    if not len(structure.quaternions):  # every coordinate has its own speed: N is the identity
+        return list(delta)
     moving, at_rest = (evaluate(structure, "rates", {"q": q, "v": v, "t": t}, dtype).rate for v in (delta, [0.0] * structure.nv))
     return [x - y for x, y in zip(moving.tolist(), at_rest.tolist(), strict=True)]
 

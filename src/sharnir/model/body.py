@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import NOT_A_NUMBER, ModelError, brief
-from ..trace import Number, Symbol, at_values, has_parameters
+from ..trace import Number, Symbol, has_parameters
 from ..types import FloatArray, Vector, real_array, truth
 from .frozen import fast_constructor
 from .pose import three_floats, vector3
 from .shapes import Shape
+from .substitution import formulas_in, substituted
 from .values import check_name
+from .values.base import listed
 
 GROUND = "ground"
 
@@ -69,7 +71,7 @@ def make_body(
 ) -> Body:
     check_name(name, "body")
     label = f"body {name!r}"
-    if has_parameters((mass, com, inertia, density)) or (isinstance(shape, Shape) and has_parameters(vars(shape))):
+    if not all(map(_is_plain, (mass, com, inertia, density))) or (shape is not None and _is_parametric(shape)):
         return _parametric_body(name, mass, com, inertia, shape, density, check_inertia, label)
     if not (mass is None or (type(mass) is float and 0.0 <= mass < math.inf)):  # the usual case needs no conversion
         mass = _mass(mass, label)
@@ -91,15 +93,29 @@ def make_body(
     return body
 
 
+def _is_plain(x: Any) -> bool:
+    """Whether a number, or numbers, do not depend on parameters: quick for the usual ones, large models have millions."""
+    return x is None or type(x) is float or three_floats(x) or not has_parameters(x if isinstance(x, Symbol) else listed(x))
+
+
+def _is_parametric(shape: Any) -> bool:
+    """Whether a shape depends on parameters; found once however many bodies share it."""
+    if not isinstance(shape, Shape):
+        return False
+    if "_parametric" not in shape.__dict__:
+        shape.__dict__["_parametric"] = bool(formulas_in(shape))
+    found: bool = shape.__dict__["_parametric"]
+    return found
+
+
 def _parametric_body(
     name: str, mass: Any, com: Any, inertia: Any, shape: Shape | None, density: Any, check_inertia: bool, label: str
 ) -> Body:
     """A body whose numbers depend on parameters: what it is at their present values must be possible."""
     if isinstance(inertia, np.ndarray):
         inertia = inertia.tolist()
-    at_present = shape.replaced(**{key: at_values(x) for key, x in shape.fields().items()}) if shape is not None else None
-    values = (at_values(x) for x in (mass, com, inertia))
-    make_body(name, *values, at_present, at_values(density), check_inertia)
+    at_present = [substituted(x, None) for x in (mass, com, inertia, shape, density)]
+    make_body(name, *at_present, check_inertia)
     if shape is not None:
         mass, com, J = shape.mass_properties(mass, density, label)
         inertia = J.tolist()

@@ -110,7 +110,9 @@ class Model:
     @gravity.setter
     def gravity(self, value: Vector) -> None:
         self._changing("change gravity")
-        self._gravity = vector3(value, "gravity")
+        gravity = vector3(value, "gravity")
+        self._check_parameters(gravity, "gravity", None)
+        self._gravity = gravity
 
     @property
     def base_motion(self) -> Callable[[Number], Pose] | None:

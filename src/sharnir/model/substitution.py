@@ -51,8 +51,8 @@ def formulas_in(x: Any) -> list[Symbol]:
     return found
 
 
-def substituted(x: Any, values: Mapping[str, float]) -> Any:
-    """x with parameters at these values."""
+def substituted(x: Any, values: Mapping[str, float] | None) -> Any:
+    """x with parameters at these values, or at their defaults."""
     return mapped(x, lambda symbol: at_values(symbol, values))
 
 

@@ -155,9 +155,13 @@ class Result(ByName):
     # --- derived -------------------------------------------------------------------------------------------------------
     @cached_property
     def dynamics(self) -> Dynamics:
-        """Of the model, for everything derived from the motion."""
-        method = "composite" if self.model.structure.coupled else "separate"
-        return Dynamics(self.model, method, "python" if self.cost.backend == "python" else "auto")
+        """Of the model, for everything derived from the motion; results of one model share it."""
+        structure, backend = self.model.structure, "python" if self.cost.backend == "python" else "auto"
+        if ("dynamics of results", backend) not in structure.cached:
+            d = Dynamics(self.model, "composite" if structure.coupled else "separate", backend)
+            structure.cached["dynamics of results", backend] = d
+        found: Dynamics = structure.cached["dynamics of results", backend]
+        return found
 
     @cached_property
     def a(self) -> np.ndarray:

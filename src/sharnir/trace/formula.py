@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 
-from ..errors import NOT_A_NUMBER, ModelError, brief
+from ..errors import NOT_A_NUMBER, ModelError, brief, no_such
 from .formula_parser import Signal, Tree, evaluate, parse, signals
-from .graph import Number
+from .graph import Number, Symbol
+from .parameters import formula_text, is_parametric
 
 MAX_PARTS = 1000
+PARAMETER = "parameter"
+"""The first word of a signal that is a parameter: parameter.L"""
+
+_known: ContextVar[Mapping[str, Symbol]] = ContextVar("known parameters")
+
+
+@contextmanager
+def known_parameters(parameters: Mapping[str, Symbol]) -> Iterator[None]:
+    """Formulas that are made inside, as those of a file are, may use these parameters."""
+    token = _known.set(parameters)
+    try:
+        yield
+    finally:
+        _known.reset(token)
 
 
 class Formulas:
@@ -21,29 +39,39 @@ class Formulas:
         where: Mapping[str, str | float] | None = None,
         roots: Sequence[str] = (),
     ) -> None:
-        """`where`: named parts, each may use the variables and the parts before it. `roots`: see `parse`."""
+        """`where`: named parts, each a formula of the variables and the parts before it, or a number that depends on parameters
+        of a model. `roots`: see `parse`."""
         self.items = tuple(x if isinstance(x, str) else _number(x) for x in items)
         if where is not None and not isinstance(where, Mapping):
             raise ModelError(f"formula: where names parts, {{name: formula}}; got {brief(where)}")
         if not isinstance(variables, Iterable):
             raise ModelError(f"formula: expected the names of its variables, got {brief(variables)}")
         self.variables = tuple(variables)
-        self.where = {name: x if isinstance(x, str) else _number(x) for name, x in (where or {}).items()}
+        self.where = {name: x if isinstance(x, str) or is_parametric(x) else _number(x) for name, x in (where or {}).items()}
         _check_names([*self.variables, *self.where])
         names = list(self.variables)
+        self._parameters = dict(_known.get({}))
+        roots = [*roots, *([PARAMETER] if self._parameters and PARAMETER not in roots else [])]
         self._parts: list[tuple[str, Tree]] = []
         for name, text in self.where.items():
             self._parts.append((name, _parsed(text, names, roots)))
             names.append(name)
         self._trees = [_parsed(x, names, roots) for x in self.items]
+        for signal in self.signals if self._parameters else ():
+            if signal[0] == PARAMETER and ".".join(signal[1:]) not in self._parameters:
+                raise ModelError(f"formula: {no_such(PARAMETER, '.'.join(signal[1:]), self._parameters)}")
 
     def __call__(self, values: Sequence[Number], read: Callable[[Signal], Number] | None = None) -> tuple[Number, ...]:
         if len(values) != len(self.variables):
             raise TypeError(f"a formula of {len(self.variables)} variables {self.variables} was called with {len(values)} values")
         named = dict(zip(self.variables, values, strict=True))
+        read = read or self._parameter
         for name, tree in self._parts:
             named[name] = evaluate(tree, named, read)
         return tuple(evaluate(tree, named, read) for tree in self._trees)
+
+    def _parameter(self, signal: Signal) -> Symbol:
+        return self._parameters[".".join(signal[1:])]
 
     @property
     def signals(self) -> set[Signal]:
@@ -99,13 +127,28 @@ def formula(text: str | float, *variables: str, where: Mapping[str, str | float]
     return Formula(text, variables, where)
 
 
-def constant(text: str) -> float:
-    """The value of a formula without variables: `pi/2`."""
-    return float(Formulas((text,))(())[0])
+def constant(text: str) -> Number:
+    """The value of a formula without variables: `pi/2`, or `2*parameter.L` where parameters are known."""
+    found = Formulas((text,))(())[0]
+    return found if is_parametric(found) else float(found)
 
 
 def _parsed(item: str | float, names: Sequence[str], roots: Sequence[str]) -> Tree:
     return parse(item, names, roots) if isinstance(item, str) else ("number", item)
+
+
+def parameter_hint(text: str) -> str:
+    """What to say of a formula that was meant to use parameters and could not be read; nothing where none are meant."""
+    words = set(re.findall(r"[^\W\d]\w*", text))
+    if PARAMETER in words:
+        return " "
+    meant = next((name for name in _known.get({}) if name in words), None)
+    return f"; of a parameter write {PARAMETER}.{meant}" if meant else ""
+
+
+def part_text(x: str | Number) -> str | float:
+    """A named part as a file has it."""
+    return formula_text(x) if is_parametric(x) else x
 
 
 def _number(x: float) -> float:

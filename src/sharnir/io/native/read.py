@@ -16,12 +16,14 @@ from ...model.model import Model
 from ...model.references import place as place_on
 from ...model.settings import SimulationSettings
 from ...model.values import Fault, Name
+from ...trace import ParameterGraph
+from ...trace.formula import known_parameters
 from ...types import truth
 from ..xml import read_bytes
 from .document import Document
 from .entries import BodyEntry, JointPlacement, ModelEntry
 from .faults import Faults, at, each
-from .reading import read_element
+from .reading import constants, read_element
 
 MAX_SHOWN = 10
 """Mistakes that one message lists."""
@@ -56,9 +58,10 @@ def loads(text: str, source: str = "<text>", *, strict: bool = False, passive: b
     if document.data is None:
         raise FormatError(f"{source}:1: the file is empty; a model begins with e.g. `name: arm` and `bodies:`")
     try:
-        with np.errstate(all="ignore"), at():
+        graph = _parameters(document.data)
+        with np.errstate(all="ignore"), at(), known_parameters(graph.parameters):
             entry = read_element(ModelEntry, document.data)
-            model = _built(entry, truth(passive, "passive"))
+            model = _built(entry, truth(passive, "passive"), graph)
     except Faults as error:
         raise _format_error(error.faults, document) from None
     model.import_report = _report(entry, document, strict)
@@ -90,9 +93,21 @@ def _report(entry: ModelEntry, document: Document, strict: bool) -> ImportReport
     return report
 
 
-def _built(entry: ModelEntry, passive: bool) -> Model:
+def _parameters(data: Any) -> ParameterGraph:
+    """The parameters of a file, which are read first: numbers of all sections may depend on them."""
+    graph = ParameterGraph()
+    given = data.get("parameters") if isinstance(data, dict) else None
+    for name, value in given.items() if isinstance(given, dict) else ():
+        found = constants(value)
+        if isinstance(name, str) and isinstance(found, (int, float)) and not isinstance(found, bool):  # the rest is refused below
+            graph.parameter(name, float(found))
+    return graph
+
+
+def _built(entry: ModelEntry, passive: bool, graph: ParameterGraph) -> Model:
     with at("base_motion" if entry.base_motion is not None else "name"):
-        model = Model(entry.name, entry.gravity, entry.base_motion, entry.numbering)
+        model = Model(entry.name, (0.0, 0.0, 0.0), None, entry.numbering)
+        model._parameter_graph = graph
 
     def add(section: str, add_one: Callable[[Any, Any], Any]) -> None:
         given = getattr(entry, section) or {}
@@ -121,12 +136,15 @@ def _built(entry: ModelEntry, passive: bool) -> Model:
 
         return add_checked
 
+    add("parameters", model.add_parameter)
+    model.gravity = entry.gravity
+    with at("base_motion"):
+        model.base_motion = entry.base_motion
     add("bodies", add_body)
     add("frames", lambda name, x: model.add_frame(name, x.body, x.at))
     add("joints", add_joint)
     add("floating", lambda k, body: model.add_floating(body))
     add("couplings", lambda name, x: model.couple(name, x.leader, x.ratio, x.offset))
-    add("parameters", model.add_parameter)
     add("forces", checked(model.add_force, "force"))
     add("constraints", checked(model.add_constraint, "constraint"))
     add("visuals", checked(lambda visual, k: model.visuals.append(visual), "visual"))

@@ -15,7 +15,8 @@ from ...model.formulas import PoseFormula, VectorFormula
 from ...model.joints.compound import Parts
 from ...model.pose import Pose
 from ...model.values import Fault, Kind, expected, of_kind, shown
-from ...trace.formula import Formula, constant
+from ...trace import at_values
+from ...trace.formula import Formula, constant, parameter_hint
 from .entries import JOINTS, VERSION, LongFormula, LongVector, PartPlacement, Place, PoseEntry, Record, Tagged, Version
 from .faults import at, each, items
 
@@ -104,9 +105,11 @@ def constants(value: Any) -> Any:
     if isinstance(value, str):
         try:
             found = constant(value)
-        except (ModelError, ValueError, OverflowError):
+        except (ModelError, ValueError, OverflowError) as error:
+            if hint := parameter_hint(value):
+                raise Fault(f"{error}{hint}") from None
             return value
-        return found if isfinite(found) else value
+        return found if isfinite(at_values(found)) else value
     return value
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ...errors import FormatError
@@ -14,6 +15,7 @@ from ...model.forces import Force
 from ...model.forces.base import ForceElement, UserForce
 from ...model.model import Model, PlacedJoint
 from ...model.states import check_model
+from ...trace import at_values
 from .emit import emit
 from .entries import CONSTRAINTS, FORCES, SHAPES, VERSION, BodyEntry, CouplingEntry, FixedJointEntry, FrameEntry, ModelEntry
 from .writing import placed, plain, pose_formula, same, write_element, write_joint
@@ -30,7 +32,7 @@ def dumps(model: Model) -> str:
             data[name] = value
     if model.base_motion is not None:
         data["base_motion"] = pose_formula(model.base_motion, ("t",), "base_motion")
-    data["parameters"] = model.parameters
+    data["parameters"] = dict(model.parameters)
     data["bodies"] = {body.name: _body(body) for body in model._bodies}
     data["frames"] = {
         name: write_element(FrameEntry(body, pose), f"frame {name!r}") for name, (body, pose) in model.frames.items()
@@ -55,11 +57,16 @@ def _body(body: Body) -> dict[str, Any]:
         if type(body.shape) not in SHAPES:
             own = type(body.shape).__name__
             raise FormatError(f"{label}: a shape class of your own ({own}) cannot be written; give mass, com, inertia")
-        return {"mass": float(body.mass), "shape": write_element(body.shape, label)}
-    com, inertia = plain(body.com, label), plain(body.inertia, label)
+        return {"mass": plain(body.mass, label), "shape": write_element(body.shape, label)}
+    com, inertia = list(body.com), list(body.inertia)
     sparse = None if same(inertia, [0.0] * 6) else inertia[:3] if same(inertia[3:], [0.0] * 3) else inertia
     centre = None if same(com, [0.0] * 3) else com
-    return write_element(BodyEntry(body.mass, centre, sparse, check_inertia=inertia_fault(body) is None), label)
+    return write_element(BodyEntry(body.mass, centre, sparse, check_inertia=_possible(body)), label)
+
+
+def _possible(body: Body) -> bool:
+    """Whether its inertia is one a body can have, at the present values of parameters."""
+    return inertia_fault(replace(body, inertia=at_values(body.inertia))) is None
 
 
 def _joint(joint: PlacedJoint, frames: Mapping[tuple[str, int], str]) -> dict[str, Any]:

@@ -15,7 +15,9 @@ from ...model.formulas import PoseFormula, VectorFormula
 from ...model.joints.compound import Parts
 from ...model.pose import Pose, Rotation, quaternion_of
 from ...model.values import Kind, of_kind
-from ...trace.formula import Formula, Formulas
+from ...trace import has_parameters, is_parametric
+from ...trace.formula import Formula, Formulas, part_text
+from ...trace.parameters import formula_text
 from .entries import JOINTS
 from .reading import file_fields
 
@@ -59,6 +61,8 @@ def plain(value: Any, label: str) -> Any:
         return [plain(x, label) for x in value]
     if isinstance(value, Mapping):
         return {str(key): plain(x, label) for key, x in value.items()}
+    if is_parametric(value):
+        return formula_text(value)
     try:
         return float(value)
     except NOT_A_NUMBER:
@@ -119,6 +123,8 @@ def _rotation(rotation: Rotation, label: str) -> dict[str, Any]:
     entries = plain(rotation.entries, label)
     if same(entries, plain(Rotation.identity().entries, label)):
         return {}
+    if has_parameters(tuple(rotation.entries)):
+        return {"matrix": [entries[0:3], entries[3:6], entries[6:9]]}
     for axis, (s, c) in {"x": (7, 4), "y": (2, 0), "z": (3, 0)}.items():
         angle = math.atan2(entries[s], entries[c])
         for candidate in (angle, round(angle, 9), angle % (2 * math.pi)):
@@ -176,7 +182,7 @@ def pose_formula(function: Any, variables: Sequence[str], label: str) -> dict[st
 
 
 def where(formulas: Formulas) -> dict[str, Any]:
-    return {"where": dict(formulas.where)} if formulas.where else {}
+    return {"where": {name: part_text(x) for name, x in formulas.where.items()}} if formulas.where else {}
 
 
 def _more(formulas: Formulas, variables: Sequence[str]) -> dict[str, Any]:
