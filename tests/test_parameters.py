@@ -247,7 +247,10 @@ def test_files_say_what_depends_on_parameters(tmp_path):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda m, d: d.forward(m.neutral(), parameters={"l": 1.0}), "no parameter 'l'.*did you mean 'L'.*make_parameter"),
+        (
+            lambda m, d: d.forward(m.neutral(), parameters={"l": 1.0}),
+            "no parameter 'l'; the parameters are 'L', 'k'",
+        ),
         (lambda m, d: d.forward(m.neutral(), parameters={"L": -1.0}), "'L' = -1: body 'upper' would have a mass of -2 kg"),
         (lambda m, d: d.forward(m.neutral(), parameters={"L": np.nan}), "'L' must be a finite number"),
         (lambda m, d: d.forward(m.neutral(), parameters={"L": [[1.0]]}), r"'L': expected a number or \(B,\)"),
@@ -345,6 +348,30 @@ def test_a_condition_on_parameters_is_checked_before_a_motion():
         m.assemble(start, parameters={"offset": 0.1})
     with pytest.raises(sh.AssemblyError, match="with these parameters"):
         sh.simulate(m, 0.1, q0=start, parameters={"offset": 0.1})
+
+
+def test_command_line_sets_parameters_and_numbers_by_path(command, tmp_path):
+    file = tmp_path / "arm.yaml"
+    file.write_text(
+        "parameters: {L: 0.5}\n"
+        "bodies: {bar: {mass: 1.0, com: [parameter.L, 0, 0], inertia: [0.1, 0.1, 0.1]}}\n"
+        "joints: {hinge: {type: revolute, axis: y, parent: ground, child: bar}}\n",
+        encoding="utf-8",
+    )
+    results = tmp_path / "run.nc"
+    code, _, err = command("run", file, "--duration", "0.2", "--set", "L=0.8", "--set", "bar.mass=2", "-o", results, "-q")
+    assert code == 0, err
+    m = sh.load(file)
+    m.make_parameter("bar.mass")
+    expected = sh.simulate(m, 0.2, parameters={"L": 0.8, "bar.mass": 2.0})
+    assert_close(sh.Result.load(results).q, expected.q, 1e-12)
+    for words, message in (
+        (["L"], "expected name=number"),
+        (["bar.mas=1"], "did you mean 'bar.mass'"),
+        (["bar.mass=-1"], "mass"),
+    ):
+        code, _, err = command("run", file, "--duration", "0.2", "--set", *words)
+        assert code == 2 and message in err and "--set" in err
 
 
 def test_comparison_has_its_parameters():

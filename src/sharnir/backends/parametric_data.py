@@ -38,7 +38,7 @@ class FilledData:
             return
         named = self._structure.named_parameters([float(x) for x in parameters])
         for entry, value in zip(data.entries, data.expression(parameters=named), strict=True):
-            getattr(self.groups[entry.group], entry.field).reshape(-1)[entry.index] = value
+            getattr(self.groups[entry.group], entry.field).reshape(-1)[entry.place] = value
 
     def _bound(self, parameters: np.ndarray, store: Cache) -> list[Native]:
         data = self._structure.parametric
@@ -49,7 +49,7 @@ class FilledData:
         runner = GraphRunner(TracedProgram(graph, inputs, {"data": expression.outputs}), store=store)
         places = [getattr(self.groups[entry.group], entry.field).reshape(-1) for entry in data.entries]
         targets = zip(places, data.entries, strict=True)
-        rows = [(address(found) + 8 * k, address(x) + 8 * entry.index, 1) for k, (x, entry) in enumerate(targets)]
+        rows = [(address(found) + 8 * k, address(x) + 8 * entry.place, 1) for k, (x, entry) in enumerate(targets)]
         copied = Loop(copy_rows, (Copied,), STEPPING, store=store).bind(Copied(np.array(rows, dtype=np.int64)))
         copied.keep_alive((found, places))
         return [runner.bind({"parameter": parameters, "data": found}), copied]

@@ -12,6 +12,7 @@ from ..comparison.run import BACKENDS, compare
 from ..io.load import load
 from ..programs.methods import METHODS
 from .inspect import PIPE_WIDTH
+from .parameters import set_values
 from .usage import INTERRUPTED, check_file, check_name, check_picture
 
 
@@ -23,6 +24,7 @@ def compare_file(
     packages: Sequence[Path],
     names: Mapping[str, Sequence[str]],
     files: Mapping[str, Path | None],
+    values: Sequence[str],
     quiet: bool,
     options: Mapping[str, Any],
 ) -> None:
@@ -36,7 +38,8 @@ def compare_file(
             (check_picture if option == "plot" else check_file)(f"--{option}", path)
     try:
         model = load(file, floating=floating, strict=strict, package_paths=packages)
-        result = compare(model, **chosen, **options, progress=False if quiet else None)
+        parameters = set_values(model, values)
+        result = compare(model, **chosen, **options, parameters=parameters or None, progress=False if quiet else None)
     except KeyboardInterrupt:  # while the model was read
         print("sharnir: interrupted before the comparison began", file=sys.stderr)
         sys.exit(INTERRUPTED)

@@ -83,6 +83,7 @@ def add_run(p: Parser) -> None:
     p.list_option("--q0", "initial coordinates: joint=value, or joint=w,x,y,z", metavar="JOINT=VALUE")
     p.list_option("--v0", "initial speeds: joint=value", metavar="JOINT=VALUE")
     p.list_option("--tau", "constant joint forces: joint=value", metavar="JOINT=VALUE")
+    p.list_option("--set", "a parameter, or any number of the model: k=400, link3.mass=2", metavar="NAME=VALUE")
     p.option("--t0", type=number, metavar="SECONDS", help="initial time")
     p.option("--method", metavar="NAME", help="method of forming the equations: separate, composite …")
     p.option("--backend", metavar="NAME", help="auto, llvm, loops or python")
@@ -117,6 +118,7 @@ def run(options: Namespace) -> None:
         plot=options.plot,
         quiet=options.quiet,
         states={"q0": options.q0, "v0": options.v0, "tau": options.tau},
+        values=options.set,
         options=given | ({"decay": options.decay} if options.decay else {}),
     )
 
@@ -143,6 +145,7 @@ def add_compare(p: Parser) -> None:
     p.option("--batch", type=at_least(1), metavar="NUMBER", help="states of a batch (default: 1024)")
     p.option("--rounds", type=at_least(1), metavar="NUMBER", help="samples of each contender (default: 15)")
     p.option("--budget", type=positive, metavar="SECONDS", help="for everything")
+    p.list_option("--set", "a parameter, or any number of the model: k=400, link3.mass=2", metavar="NAME=VALUE")
     p.flag("--cold", what="recompile the loops too")
     p.option("--graph-limit", type=at_least(1), metavar="NODES", help="largest graph to compile (default: 20000)")
     p.add_argument("--json", type=Path, metavar="FILE", help="write the numbers")
@@ -166,6 +169,7 @@ def compare(options: Namespace) -> None:
         packages=options.package_path,
         names={"methods": options.methods, "backends": options.backends},
         files={"json": options.json, "html": options.html, "plot": options.plot},
+        values=options.set,
         quiet=options.quiet,
         options={name: getattr(options, name) for name in COMPARE_OPTIONS if name in options},
     )

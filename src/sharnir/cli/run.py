@@ -19,6 +19,7 @@ from ..simulation.result import Result
 from ..simulation.run import simulate
 from ..simulation.storage import check_result_file
 from ..solvers.formulation import BACKENDS
+from .parameters import set_values
 from .usage import INTERRUPTED, UsageError, check_name, check_picture, check_usage
 
 NAMES = {
@@ -43,14 +44,16 @@ def run_file(
     plot: Path | None,
     quiet: bool,
     states: Mapping[str, Sequence[str]],
+    values: Sequence[str],
     options: Mapping[str, Any],
 ) -> None:
-    """`states`: "q0", "v0", "tau" as words joint=value; `options`: those of `simulate`, which override the file's settings."""
+    """`states`: "q0", "v0", "tau" as words joint=value; `values`: of parameters, as words name=value; `options`: those of `simulate`, which override the file's settings."""
     doing = "reading the model"
     try:
         _check_options(options, output, plot)
         model = load(file, floating=floating, strict=strict, package_paths=packages)
-        arguments = _arguments(model, states, options)
+        parameters = set_values(model, values)
+        arguments = _arguments(model, states, options) | ({"parameters": parameters} if parameters else {})
         doing = "compiling"
         result, failure, written = _simulated(model, arguments, output, quiet)
     except KeyboardInterrupt as error:  # from the first step on, Ctrl-C ends the run and leaves a result, until that is written

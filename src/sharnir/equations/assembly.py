@@ -11,7 +11,7 @@ from ..errors import AssemblyError, ModelError, brief, choices
 from ..model.model import Model
 from ..model.references import is_name_in, listed_names
 from ..model.states import check_state
-from .constraint_table import ConstraintTable, table_of
+from .constraint_table import ConstraintTable, Numbers, table_of
 from .retraction import retract
 
 TOLERANCE = 1e-11
@@ -46,7 +46,7 @@ def assemble(
 class AtParameters:
     """A table of constraints with the parameters of the model at some values."""
 
-    def __init__(self, table: ConstraintTable, parameters: Sequence[float]) -> None:
+    def __init__(self, table: ConstraintTable, parameters: Numbers) -> None:
         table.check_conditions(parameters)
         self.rows, self.undefined = table.rows, table.undefined
         self._table, self._parameters = table, parameters
@@ -59,7 +59,7 @@ class AtParameters:
 
 
 def assemble_start(
-    model: Model, q0: Start, v0: Start, t: float, constraints: ConstraintTable, parameters: Sequence[float] = ()
+    model: Model, q0: Start, v0: Start, t: float, constraints: ConstraintTable, parameters: Numbers = ()
 ) -> tuple[np.ndarray, np.ndarray]:
     """For a simulation: coordinates and speeds given by the name of a joint do not change if the others can be assembled."""
     table = AtParameters(constraints, parameters)

@@ -19,6 +19,8 @@ from ..trace import Expression, Graph, Number, Symbol, needed, tangent
 from .evaluation import Values, evaluate, state_inputs, with_bodies
 from .one_constraint import ConstraintRow, Named, OneConstraint
 
+Numbers = Sequence[float] | np.ndarray
+"""Values of all parameters; none: the model's own."""
 INTERPRETED = 40
 """Evaluations of single states after which the rows are compiled: the first assembly should not wait for that."""
 MAX_COMPILED = 20_000
@@ -91,7 +93,7 @@ class ConstraintTable:
         dq = self._graph.inputs(len(q))
         return self._expression(tangent(self.traced.rate, list(zip(q, dq, strict=True))), *dq)
 
-    def evaluate(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Sequence[float] = ()) -> dict[str, np.ndarray]:
+    def evaluate(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Numbers = ()) -> dict[str, np.ndarray]:
         """g, rate, J, gamma in one state, as arrays."""
         parameters = parameters if len(parameters) else list(self.structure.parameters.values())
         self._evaluations += 1
@@ -116,7 +118,7 @@ class ConstraintTable:
         shapes = {name: (len(x),) for name, x in outputs.items()} | {"J": (len(self), self.structure.nv)}
         return GraphRunner(TracedProgram(self._graph, dict(self.traced_inputs), outputs), shapes)
 
-    def check_conditions(self, parameters: Sequence[float] = ()) -> None:
+    def check_conditions(self, parameters: Numbers = ()) -> None:
         """Rows that nothing moves hold for some values of the parameters only: an error names one that does not."""
         own = list(parameters) or list(self.structure.parameters.values())
         for row, value in self._conditions:
@@ -130,7 +132,7 @@ class ConstraintTable:
                     "them, or leave the constraint out"
                 )
 
-    def finite(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Sequence[float] = ()) -> dict[str, np.ndarray]:
+    def finite(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Numbers = ()) -> dict[str, np.ndarray]:
         """The same for whoever solves with it: a row that is not defined in this state is an error, not a number."""
         now = self.evaluate(q, v, t, parameters)
         if undefined := self.undefined(now):

@@ -114,8 +114,8 @@ def _parametric_body(
     """A body whose numbers depend on parameters: what it is at their present values must be possible."""
     if isinstance(inertia, np.ndarray):
         inertia = inertia.tolist()
-    at_present = [substituted(x, None) for x in (mass, com, inertia, shape, density)]
-    make_body(name, *at_present, check_inertia)
+    m, c, J, solid, filled = (substituted(x, None) for x in (mass, com, inertia, shape, density))
+    make_body(name, m, c, J, solid, filled, check_inertia)
     if shape is not None:
         mass, com, J = shape.mass_properties(mass, density, label)
         inertia = J.tolist()

@@ -116,7 +116,8 @@ def _poses(poses: Sequence[Pose]) -> FloatArray:
 def _is_identity(x: FloatArray) -> NDArray[np.bool_]:
     same: NDArray[np.bool_] = constant_entries(x)
     same[same] = x[same] == np.broadcast_to((*algebra.ZERO3, *algebra.IDENTITY), x.shape)[same]
-    return same.all(axis=1)
+    every: NDArray[np.bool_] = np.all(same, axis=1)
+    return every
 
 
 def _inverse(x: FloatArray) -> FloatArray:

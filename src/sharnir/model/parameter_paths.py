@@ -65,16 +65,18 @@ def _places(model: Model, path: str | None) -> Iterator[tuple[str, Place]]:
             yield from _of_joint(model, k, joint)
     for name, (body_name, pose) in model._frames.items():
         if wanted(name):
-            yield from _of_pose(f"{name}.at", pose, _setter(model._frames, name, lambda new, b=body_name: (b, new)))
+            yield from _of_pose(f"{name}.at", pose, _setter(model._frames, name, (body_name,)))
     for group in (model._forces, model._constraints):
         for name, part in group.items():
             if wanted(name) and isinstance(part, Element):
                 yield from _of_element(name, part, _setter(group, name))
 
 
-def _setter(group: Any, key: Any, make: Callable[[Any], Any] = lambda new: new) -> Callable[[Any], None]:
+def _setter(group: Any, key: Any, before: tuple[Any, ...] = ()) -> Callable[[Any], None]:
+    """Puts a value at a key, after what stands before it there."""
+
     def put(new: Any) -> None:
-        group[key] = make(new)
+        group[key] = (*before, new) if before else new
 
     return put
 
@@ -139,7 +141,11 @@ def _of_element(path: str, element: Element, put: Callable[[Any], None]) -> Iter
             yield from _vector(here, value, put_field, names)
         elif isinstance(value, Mapping) and all(isinstance(x, (float, Symbol)) for x in value.values()):
             for key, x in value.items():
-                yield f"{here}.{key}", Place(x, lambda new, key=key, all_=value, put=put_field: put({**all_, key: new}))
+                yield f"{here}.{key}", Place(x, _changed(value, key, put_field))
+
+
+def _changed(values: Mapping[str, Any], key: str, put: Callable[[Any], None]) -> Callable[[Any], None]:
+    return lambda new: put({**values, key: new})
 
 
 def _vector(path: str, values: Any, put: Callable[[Any], None], names: tuple[str, ...]) -> Iterator[tuple[str, Place]]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..errors import TraceError
+from ..errors import ModelError, TraceError
 from ..trace import Expression, Number, ParameterGraph, Symbol, at_values
 
 G = TypeVar("G", bound=tuple[Any, ...])
@@ -18,7 +18,7 @@ class Entry(NamedTuple):
 
     group: int
     field: str
-    index: int
+    place: int
     """In the flat array."""
     formula: Symbol
 
@@ -61,6 +61,9 @@ class ParametricData:
 
     def __init__(self, entries: Sequence[Entry], graph: ParameterGraph) -> None:
         self.entries = tuple(entries)
+        for entry in entries:
+            if entry.formula.graph is not graph:
+                raise ModelError(f"{entry.formula!r} belongs to another model: add its parameters to this one with add_parameter")
         self.expression = Expression(graph, (), [entry.formula for entry in entries])
 
     def filled(self, groups: Sequence[Any], parameters: Mapping[str, Number]) -> list[Any]:
@@ -71,5 +74,5 @@ class ParametricData:
             for number, group in enumerate(groups)
         ]
         for entry, value in zip(self.entries, self.expression(parameters=parameters), strict=True):
-            getattr(out[entry.group], entry.field).reshape(-1)[entry.index] = value
+            getattr(out[entry.group], entry.field).reshape(-1)[entry.place] = value
         return out

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ModelError, choices
+from ..errors import choices
 from ..kernels.joint_stage import GIVEN, Joints
 from ..kernels.tree import Tree
 from ..trace import Expression, Number, ParameterGraph
-from ..trace.parameters import names_in
 from ..types import FloatArray, IntArray
 from .forces.table import ForceTable
 from .joint_rows import JointRows, distinct, joint_rows
@@ -171,11 +170,6 @@ class Structure:
         self.joints, of_joints = separated(1, self.joints, self.parameters)
         entries = [*of_tree, *of_joints]
         self.parametric = ParametricData(entries, graph) if entries else None
-        used = {name for entry in entries for name in names_in([entry.formula])}
-        used.update(name for expression in (*self.drives, *(one[0] for one in self.given)) for name in expression.parameters)
-        if any(entry.formula.graph is not graph for entry in entries) or not used <= self.parameters.keys():
-            stranger = next(iter(sorted(used - self.parameters.keys())), next(iter(used)))
-            raise ModelError(f"{stranger!r} is a parameter of another model: add it to this one with add_parameter")
 
     def _tree(self, gravity: np.ndarray) -> Tree:
         owner = np.repeat(np.arange(self.nb + 1), np.diff(self.first))

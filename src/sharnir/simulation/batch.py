@@ -48,8 +48,9 @@ class Batch:
             self.tau[:] = _filled(tau[:, 0], fill)
         elif tau is not None:
             held = np.ascontiguousarray(_filled(tau, fill).transpose(1, 0, 2)).reshape(steps.count, -1)
-        how = {"stabilisation": stabilisation, "decay": decay, "n": n, "parameters": parameters}
-        self.motion = motion_system(Setup(d, self.tau, balance=False, **how))
+        self.motion = motion_system(
+            Setup(d, self.tau, balance=False, stabilisation=stabilisation, decay=decay, n=n, parameters=parameters)
+        )
         x = np.concatenate([q.ravel(), v.ravel()])
         self.start = x.copy()
         self.lanes: Any = Lanes(

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from ..errors import NOT_A_NUMBER, SharnirError, TraceError, brief
+from ..errors import NOT_A_NUMBER, ModelError, SharnirError, TraceError, brief
 from . import functions
 from .graph import Graph, Number, Symbol
 from .operations import OPERATIONS
@@ -49,8 +49,11 @@ class Expression:
             raise TypeError(f"expression of {len(self.inputs)} inputs called with {len(values)}")
         memory: dict[int, Number] = {x.index: value for x, value in zip(self.inputs, values, strict=True)}
         graph = self.graph
+        own = self.defaults if parameters is None else parameters
         for name in self.parameters:
-            memory[graph.parameters[name].index] = (self.defaults if parameters is None else parameters)[name]
+            if name not in own:
+                raise ModelError(f"{name!r} is a parameter of another model: add it to this one with add_parameter")
+            memory[graph.parameters[name].index] = own[name]
         nodes = self.graph.nodes
         for index in self.program:
             if index in memory:

@@ -102,7 +102,7 @@ class Formula:
         return self.formulas.variables
 
     @property
-    def where(self) -> Mapping[str, str | float]:
+    def where(self) -> Mapping[str, str | Number]:
         return self.formulas.where
 
     def __call__(self, *values: Number) -> Number:
@@ -133,7 +133,7 @@ def constant(text: str) -> Number:
     return found if is_parametric(found) else float(found)
 
 
-def _parsed(item: str | float, names: Sequence[str], roots: Sequence[str]) -> Tree:
+def _parsed(item: str | Number, names: Sequence[str], roots: Sequence[str]) -> Tree:
     return parse(item, names, roots) if isinstance(item, str) else ("number", item)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -88,7 +89,7 @@ class Bushing(ForceElement):
 
 def _entries(K: Matrix6) -> list[Number]:
     """The diagonal, or the matrix row by row."""
-    rows = list(K) if isinstance(K, (tuple, list)) else [K] * 6
+    rows: list[Any] = list(K) if isinstance(K, (tuple, list)) else [K] * 6
     return [x for row in rows for x in row] if isinstance(rows[0], (tuple, list)) else rows
 
 

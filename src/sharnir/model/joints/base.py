@@ -200,7 +200,7 @@ def fixed(placement: Pose) -> list[ElementaryMotion]:
     return [] if placement.is_identity else [ElementaryMotion(stage.FIXED, placement=placement)]
 
 
-def per_coordinate(value: Any, n: int, what: str) -> Sequence[float]:
+def per_coordinate(value: Any, n: int, what: str) -> Sequence[Number]:
     """One number for all, or one each."""
     try:
         values = [x if isinstance(x, Symbol) else float(x) for x in (value if hasattr(value, "__len__") else [value] * n)]

@@ -23,10 +23,11 @@ class Scalar(Kind):
     endless: bool = False
     nonzero: bool = False
 
-    def check(self, value: Any) -> float:
+    def check(self, value: Any) -> Any:
         return self.number(value)
 
-    def number(self, value: Any, *path: str | int, what: str = "a number") -> float:
+    def number(self, value: Any, *path: str | int, what: str = "a number") -> Any:
+        """A float; or as it is where it depends on parameters."""
         if is_parametric(value):
             self.number(at_values(value), *path, what=what)  # what it is now must be possible
             return value
