@@ -47,7 +47,8 @@ def run_file(
     values: Sequence[str],
     options: Mapping[str, Any],
 ) -> None:
-    """`states`: "q0", "v0", "tau" as words joint=value; `values`: of parameters, as words name=value; `options`: those of `simulate`, which override the file's settings."""
+    """`states`: "q0", "v0", "tau" as words joint=value; `values`: of parameters, as words name=value; `options`: those of
+    `simulate`, which override the file's settings."""
     doing = "reading the model"
     try:
         _check_options(options, output, plot)
