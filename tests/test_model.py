@@ -126,7 +126,7 @@ def test_a_mass_matrix_that_is_singular_in_floating_point_has_its_inverse_and_sp
     m.add_body("far", 1.0, (0.0, 1e30, 0.0), (1.0, 1.0, 1.0))
     m.add_joint("far", sh.Revolute("x"), "link2", "far")
     mobility = m.freeze().tree.mobility[m.freeze().tree.alike]
-    assert np.array_equal(mobility[3][3:, 3:], np.eye(3)) and mobility[3][0, 0] == 1e60
+    assert np.array_equal(mobility[3][3:, 3:], np.eye(3)) and mobility[3][0, 0] == 1e30 * 1e30
     other = sh.samples.chain(2).freeze().tree
     assert np.array_equal(mobility[1:3], other.mobility[other.alike][1:])
 
