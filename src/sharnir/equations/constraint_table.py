@@ -132,6 +132,20 @@ class ConstraintTable:
                     "them, or leave the constraint out"
                 )
 
+    def change(
+        self, q: np.ndarray, v: np.ndarray, t: float, parameters: Numbers, dq: Sequence[float], dv: np.ndarray, dp: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        """The changes of g and rate along a displacement of coordinates (dq as they are counted in q), speeds and parameters."""
+        state = [*q.tolist(), *v.tolist(), *(float(x) for x in parameters), float(t)]
+        found = np.array(self._change(*state, *dq, *dv.tolist(), *dp.tolist()), dtype=float)
+        return {"g": found[: self.n_holonomic], "rate": found[self.n_holonomic :]}
+
+    @cached_property
+    def _change(self) -> Expression:
+        moved = [x for name in ("q", "v", "parameter") for x in self.traced_inputs[name]]
+        dx = self._graph.inputs(len(moved))
+        return self._expression(tangent([*self.traced.g, *self.traced.rate], list(zip(moved, dx, strict=True))), *dx)
+
     def finite(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Numbers = ()) -> dict[str, np.ndarray]:
         """The same for whoever solves with it: a row that is not defined in this state is an error, not a number."""
         now = self.evaluate(q, v, t, parameters)

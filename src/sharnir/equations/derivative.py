@@ -41,6 +41,10 @@ class CompiledDerivative:
         """Its change along a direction: `jacobian_along`."""
         return GraphRunner(jacobian_along(self.derivative), store=self._store)
 
+    @cached_property
+    def along_with_parameters(self) -> GraphRunner:
+        return GraphRunner(jacobian_along(self.derivative, parameters=True), store=self._store)
+
 
 def compiled_derivative(
     structure: Structure,
@@ -161,14 +165,19 @@ def _always_small(inputs: dict[str, tuple[Symbol, ...]], excess: Number, power: 
     return True
 
 
-def jacobian_along(derivative: TracedDerivative) -> TracedProgram:
+def jacobian_along(derivative: TracedDerivative, parameters: bool = False) -> TracedProgram:
     """The change of the whole derivative along a direction (dq, dv) of the state: a row of the Jacobian for each of a batch.
 
-    Inputs those of the derivative, and dx before the time; output d, the changes of rate, qdd and power in one row.
+    Inputs those of the derivative, and dx before the time; output d, the changes of rate, qdd and power in one row. With
+    `parameters` an input dp too, and dx as long as d: the work done changes nothing.
     """
     traced = derivative.traced
     state = (*traced.inputs["q"], *traced.inputs["v"])
-    dx = tuple(traced.graph.inputs(len(state)))
-    flat = tangent([x for group in traced.outputs.values() for x in group], list(zip(state, dx, strict=True)))
+    outputs = [x for group in traced.outputs.values() for x in group]
+    dx = tuple(traced.graph.inputs(len(outputs) if parameters else len(state)))
+    dp = tuple(traced.graph.inputs(len(traced.inputs["parameter"]))) if parameters else ()
+    seeds = [*zip(state, dx, strict=False), *zip(traced.inputs["parameter"], dp, strict=False)]
+    flat = tangent(outputs, seeds)
     inputs = {name: group for name, group in traced.inputs.items() if name != "t"}
-    return TracedProgram(traced.graph, {**inputs, "dx": dx, "t": traced.inputs["t"]}, {"d": flat})
+    more = {"dx": dx, **({"dp": dp} if parameters else {})}
+    return TracedProgram(traced.graph, {**inputs, **more, "t": traced.inputs["t"]}, {"d": flat})

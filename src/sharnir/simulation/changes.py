@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from ..model.parameter_checks import check_values
 from ..model.parameters import parameter_value
 from ..model.states import check_state
 from .motion_system import MotionSystem
+from .sensitivities import jump
 
 
 class Changes:
@@ -23,37 +25,61 @@ class Changes:
         self._sign = np.sign(duration)  # in a run backward the history is in the order of decreasing times
         self._history: list[tuple[float, np.ndarray]] = [(-np.inf, motion.parameters.copy())]
 
-    def root(self, event: Event) -> Root:
+    def root(self, event: Event, number: int) -> Root:
+        """`number`: among all events of the run."""
         direction = DIRECTIONS[event.direction]
         if not callable(event.action):
             return Root(direction, event.action, name=event.name)
-        return Root(direction, "change", self._change(event.label, event.action), event.name)
+        return Root(direction, "change", self._change(event.label, event.action, number), event.name)
 
-    def _change(self, label: str, action: Callable[[EventState], object]) -> Callable[[float, np.ndarray], np.ndarray]:
+    def _change(
+        self, label: str, action: Callable[[EventState], object], number: int
+    ) -> Callable[[float, np.ndarray], np.ndarray]:
         def change(t: float, x: np.ndarray) -> np.ndarray:
             m = self.m
-            q, v, work = (part.copy() for part in m.split(x))
-            speeds = m.velocities(q, v, t)
-            names = list(m.structure.parameters)
-            state = EventState(t, q, speeds, dict(zip(names, m.parameters.tolist(), strict=True)))
-            _call(action, state, label)
-            added = sorted(set(state.parameters) - set(names))
-            if added:
-                raise StateError(f"{label}: {no_such('parameter', added[0], names)}")
-            try:
-                q, v, _ = check_state(m.d.model, state.q, state.v, t)
-            except StateError as error:
-                raise StateError(f"{label}: its action left a bad state at t = {t:g}: {error}") from None
-            changed = np.array([[parameter_value(key, state.parameters[key], StateError) for key in names]])
-            try:
-                check_values(m.d.model, changed)
-            except StateError as error:
-                raise StateError(f"{label}: its action left bad parameters at t = {t:g}: {error}") from None
-            m.parameters[:] = changed[0]
+            if m.setup.sensitivities is None:
+                after, m.parameters[:] = self._acted(label, action, t, x, m.parameters)
+            else:
+                state, rows = jump(m, self._slopes(number), partial(self._acted, label, action), t, x)
+                after = np.concatenate([state, rows.ravel()])
             self._history.append((self._sign * t, m.parameters.copy()))
-            return m.consistent(t, np.concatenate([q, m.momenta_of(q, v, t), work]))
+            return after
 
         return change
+
+    def _slopes(self, number: int) -> Callable[..., float]:
+        m = self.m
+
+        def slope(t: float, x: np.ndarray, dx: np.ndarray, dp: np.ndarray, dt: float) -> float:
+            assert m.event_functions is not None
+            (q, v, _), (dq, dv, _) = m.split(x), m.split(dx)
+            return m.event_functions.slope(t, q, v, m.parameters, number, (dq, dv, dp, np.array([dt])))
+
+        return slope
+
+    def _acted(
+        self, label: str, action: Callable[[EventState], object], t: float, x: np.ndarray, parameters: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """State and parameters after the action of an event."""
+        m = self.m
+        q, v, work = (part.copy() for part in m.split(x))
+        names = list(m.structure.parameters)
+        state = EventState(t, q, m.velocities(q, v, t, parameters), dict(zip(names, parameters.tolist(), strict=True)))
+        _call(action, state, label)
+        added = sorted(set(state.parameters) - set(names))
+        if added:
+            raise StateError(f"{label}: {no_such('parameter', added[0], names)}")
+        try:
+            q, v, _ = check_state(m.d.model, state.q, state.v, t)
+            changed = np.array([parameter_value(key, state.parameters[key], StateError) for key in names], dtype=float)
+            check_values(m.d.model, changed[None])
+        except StateError as error:
+            raise StateError(f"{label}: its action left a bad state at t = {t:g}: {error}") from None
+        before, m.parameters[:] = m.parameters.copy(), changed
+        try:
+            return m.consistent(t, np.concatenate([q, m.momenta_of(q, v, t), work])), changed
+        finally:
+            m.parameters[:] = before
 
     def over(self, t: np.ndarray) -> np.ndarray:
         """Parameters (T, n) at the times of the result."""

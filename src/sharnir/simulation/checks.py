@@ -67,6 +67,6 @@ def tolerances(atol: float | ArrayLike, m: MotionSystem) -> np.ndarray:
     given = real_array(atol, "atol")
     if given.shape not in ((), (m.nq + m.nv,)):
         raise MethodError(f"atol: expected one number or {m.nq + m.nv}, one per coordinate and speed; got shape {given.shape}")
-    out = np.full(m.size, 1e300)
-    out[: m.nq + m.nv] = given
-    return out
+    out = np.full((m.size // m.row_size, m.row_size), 1e300) if m.row_size else np.zeros((0, 0))
+    out[:, : m.nq + m.nv] = given
+    return out.ravel()

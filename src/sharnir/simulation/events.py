@@ -22,7 +22,7 @@ from ..model.forces.shape import Shape
 from ..model.model import Model
 from ..model.motion import Motion
 from ..model.structure import Structure
-from ..trace import Expression, Graph, Number, call_traced, check_numbers
+from ..trace import Expression, Graph, Number, call_traced, check_numbers, tangent
 
 ON_LIMIT = 1e-9
 """A joint this close to a limit is within it: a motion may start on the limit, and the event is found when it leaves."""
@@ -43,6 +43,7 @@ class EventFunctions:
                 raise StateError(f"{label}: the function of an event must not apply forces; use add_force for that")
         self._expression = Expression(graph, list(motion.inputs.values()), values)
         self._inputs = list(motion.inputs)
+        self._slopes: Expression | None = None
         self._needs_bodies = any(kind in ("r", "G", "velocity") for kind, _ in self._inputs)
 
     @classmethod
@@ -68,6 +69,18 @@ class EventFunctions:
             values = {**inputs, "v": evaluate(self.structure, "speeds", {**inputs, "p": inputs["v"]}).v}
         traced = TracedProgram(graph, inputs, {"g": self._on(values, object)})
         return GraphRunner(traced, store=store).bind({**at, "g": target})
+
+    def slope(self, t: float, q: np.ndarray, v: np.ndarray, p: np.ndarray, k: int, direction: Sequence[np.ndarray]) -> float:
+        """The change of event function k along a direction (dq, dv, dp, dt)."""
+        if self._slopes is None:
+            graph = Graph()
+            inputs = state_inputs(self.structure, graph)
+            moved = [x for name in ("q", "v", "parameter", "t") for x in inputs[name]]
+            dx = graph.inputs(len(moved))
+            found = tangent(self._on(inputs, object), list(zip(moved, dx, strict=True)))
+            self._slopes = Expression(graph, [*moved, *dx], found)
+        state = (q, v, p, np.array([t]))
+        return float(self._slopes(*(float(x) for part in (*state, *direction) for x in np.ravel(part)))[k])
 
     def grouped(self, at: Mapping[str, np.ndarray], target: np.ndarray, programs: CompiledPrograms) -> list[Native]:
         """The same as a group of one function that reads the flat motion (`Layout`): its code does not grow with the model."""

@@ -67,7 +67,9 @@ class _Contents:
         self._check_names(path, model)
         causes = self._words("cause")
         events = self._event_names()
+        names = tuple(self._words("sensitivity"))
         sizes = {"coordinate": model.nq, "speed": model.nv, "cause": len(causes), "parameter": len(model.parameters)}
+        sizes |= {"sensitivity": len(names), "state": model.nq + model.nv}
         rows = self.file.shape("time") if "time" in self.file.arrays else (0,)
         data = self._numbers({**sizes, "time": rows[0] if rows else 0, "event": len(events)})
         t, status, message = data["time"], self._text("status"), self._text("message")
@@ -81,7 +83,7 @@ class _Contents:
             model, t, data["q"], data["v"], self._tau(model), self._cost(), STATUS_BEFORE.get(status, status), message,
             [EventRecord(*e) for e in zip(events, data["event_time"].tolist(), data["event_q"], data["event_v"], strict=True)],
             tuple(causes), data["work"], data["parameters"] if model.parameters else np.zeros((0, 0)),
-            bool(self._number("accounted", int)),
+            bool(self._number("accounted", int)), names, data["sensitivities"] if names else np.zeros((0, 0, 0)),
         )  # fmt: skip
 
     def _model(self, path: Path) -> Model:

@@ -23,6 +23,7 @@ from ..equations.stabilisation import PROJECTION, Stabilisation
 from ..integrate.system import System, buffers
 from ..model.events import Event
 from .events import EventFunctions
+from .sensitivities import Sensitivities
 
 
 @dataclass
@@ -44,6 +45,8 @@ class Setup:
     """States side by side."""
     parameters: np.ndarray | None = None
     """(P,), or (n, P) where they differ from state to state; the model's own where there are none."""
+    sensitivities: Sensitivities | None = None
+    """Rows that are integrated beside one state."""
 
 
 class MotionSystem(ABC):
@@ -85,12 +88,30 @@ class MotionSystem(ABC):
         return self.d.momenta(q, v, t, parameters=self.parameters if self.parameters.size else None) if self.momenta else v
 
     @property
+    def row_size(self) -> int:
+        """Numbers of one state."""
+        return self.nq + self.nv + len(self.causes)
+
+    @property
     def size(self) -> int:
-        return self.setup.n * (self.nq + self.nv + len(self.causes))
+        rows = len(self.setup.sensitivities) if self.setup.sensitivities is not None else 0
+        return (self.setup.n + rows) * self.row_size
+
+    def rate_of(self, t: float, x: np.ndarray) -> np.ndarray:
+        """The rate of one state, without the rows beside it."""
+        return self.system.derivative(t, x)[: self.row_size]
 
     def split(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Coordinates, speeds (momenta) and work from states (…, size) of one trajectory."""
-        return x[..., : self.nq], x[..., self.nq : self.nq + self.nv], x[..., self.nq + self.nv :]
+        return x[..., : self.nq], x[..., self.nq : self.nq + self.nv], x[..., self.nq + self.nv : self.row_size]
+
+    def rows_beside(self, x: np.ndarray) -> np.ndarray:
+        """(…, sensitivities, nq + nv): derivatives of coordinates and speeds, from states (…, size)."""
+        s = self.setup.sensitivities
+        if s is None:
+            return np.zeros((*x.shape[:-1], 0, self.nq + self.nv))
+        rows = x[..., self.row_size :].reshape(*x.shape[:-1], len(s), self.row_size)
+        return rows[..., : self.nq + self.nv] / s.scale[:, None]
 
     def consistent(self, t: float, x: np.ndarray) -> np.ndarray:
         """A state from outside the run (the start, the action of an event) on the constraints; unchanged where every step of the
@@ -117,7 +138,7 @@ class CompiledSystem(MotionSystem):
         q, v = setup.n * self.nq, setup.n * (self.nq + self.nv)
         self.at = {
             "q": b.X[:q], "v": b.X[q:v], "t": b.T, "tau": self.tau, "parameter": self.parameters, "decay": self.decay,
-            "rate": b.DX[:q], "qdd": b.DX[q:v], "power": b.DX[v:], "report": b.report,
+            "rate": b.DX[:q], "qdd": b.DX[q:v], "power": b.DX[v : setup.n * self.row_size], "report": b.report,
         }  # fmt: skip
         before, after = self._constraint_functions()
         jacobian = self.jacobian() if setup.jacobian and not before else []  # it would have to include what runs before

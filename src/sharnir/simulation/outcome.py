@@ -34,7 +34,10 @@ def make_result(m: MotionSystem, y: Trajectory, changes: Changes, ready: float, 
     for event in y.events:
         qe, ve, _ = m.split(event.x)
         events.append(EventRecord(event.name, event.t, qe, m.velocities(qe, ve, event.t, changes.over(np.array([event.t])))))
-    return Result(d.model, t, q, v, m.tau, cost, y.status, y.message, events, m.causes, work, parameters, m.accounted)
+    result = Result(d.model, t, q, v, m.tau, cost, y.status, y.message, events, m.causes, work, parameters, m.accounted)
+    if m.setup.sensitivities is not None:
+        result.sensitivity_names, result.sensitivities = m.setup.sensitivities.names, m.rows_beside(x)
+    return result
 
 
 def rows_of(m: MotionSystem, t: np.ndarray, x: np.ndarray, changes: Changes) -> tuple[np.ndarray, ...]:

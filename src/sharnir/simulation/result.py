@@ -89,6 +89,15 @@ class EventRecord:
     v: np.ndarray
 
 
+@dataclass(frozen=True)
+class Sensitivity(ByName):
+    """q (T, nq), v (T, nv): derivatives of coordinates and speeds by one number; by name as of a motion."""
+
+    model: Model
+    q: np.ndarray
+    v: np.ndarray
+
+
 @dataclass(eq=False)
 class Result(ByName):
     """A motion: t (T,), q (T, nq), v (T, nv), and by name `coordinate`, `speed`, `point`; the rest follows."""
@@ -110,7 +119,19 @@ class Result(ByName):
     accounted: bool = True
     """Whether `work_done` is complete: every cause that adds or removes energy."""
 
+    sensitivity_names: tuple[str, ...] = ()
+    sensitivities: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 0)))
+    """(T, names, nq + nv): derivatives of coordinates and speeds by each of `sensitivity_names`."""
+
     # --- by name ------------------------------------------------------------------------------------------------------------
+    def sensitivity(self, name: str) -> Sensitivity:
+        """The derivative of the motion by a parameter or a part of its start, one of those given to `simulate`."""
+        if not is_name_in(self.sensitivity_names, name):
+            unknown = no_such("sensitivity", name, self.sensitivity_names, "sensitivities")
+            raise StateError(f"{unknown}; ask for them: simulate(…, sensitivities=[…])")
+        rows = self.sensitivities[:, self.sensitivity_names.index(name)]
+        return Sensitivity(self.model, rows[:, : self.model.nq], rows[:, self.model.nq :])
+
     def acceleration(self, joint: str) -> np.ndarray:
         """Accelerations of a joint over time: (T,), or (T, n) where it has several."""
         return squeezed(self.a[:, self.model.v_slice(joint)])

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ..dynamics import Dynamics
 from ..equations.assembly import Start, assemble_start
 from ..equations.normalization import normalized_start
-from ..errors import SimulationError
+from ..errors import MethodError, SimulationError
 from ..integrate import run
 from ..integrate.compiled import make_ready
 from ..integrate.methods import integrator as integrator_named
@@ -39,7 +39,9 @@ from .options import (
 from .outcome import failure, make_result, root_cause, violated_constraint
 from .recording import HELD, Recording
 from .result import Result
+from .sensitivities import check_sensitivities, sensitivities_by
 from .storage import PathLike, check_result_file
+from .straight_line import StraightLine
 from .systems import motion_system
 
 
@@ -66,6 +68,7 @@ def simulate(
     stabilisation: str | None = None,
     decay: float | Sequence[float] | None = None,
     balance: bool = True,
+    sensitivities: Sequence[str] = (),
     on_failure: str = "raise",
     progress: bool | None = None,
     save: PathLike | None = None,
@@ -86,6 +89,8 @@ def simulate(
     decay        of violations, 1/s: of "baumgarte" α and β or one number for both, of "ggl" one number; by default five
                  times as fast as the motion changes at the start, and at most 0.5 over a fixed step
     balance      record the work of drives and forces
+    sensitivities   names of parameters, "q0.joint", "v0.joint": derivatives of the motion by these are integrated along with it,
+                 and are in `result.sensitivity(name)`
     on_failure   "raise" SimulationError, which carries the partial result, or "return" it
     progress     show a progress bar (default: on a terminal, where the run takes a while)
     save         write the result there, NetCDF (.nc) or a table (.csv); whether that is possible is checked before the run. While
@@ -120,8 +125,20 @@ def simulate(
     all_events = [*own_events, *(limit_events(model, q) if limits != "ignore" else [])]
     q = normalized_start(model, q[None], t0)[0]
     (how,) = stabilisations(d, how, q[None], v[None], forces, t0, duration, integrator, step, own)
-    motion = motion_system(Setup(d, forces, all_events, balance, chosen.needs_jacobian, how, parameters=own))
+    directions = None
+    if len(sensitivities):
+        held = [*q0] if isinstance(q0, Mapping) else []
+        table = d.constrained.table if d.constrained else None
+        directions = sensitivities_by(model, sensitivities, q, v, t0, values, held, table)
+        check_sensitivities(d, how.name)
+    setup = Setup(d, forces, all_events, balance, chosen.needs_jacobian, how, parameters=own, sensitivities=directions)
+    motion = motion_system(setup)
     x0 = np.concatenate([q, motion.momenta_of(q, v, t0), np.zeros(len(motion.causes))])
+    if directions is not None:
+        if not isinstance(motion, StraightLine):
+            why = f"model {model.name!r} is too large for it" if backend == "auto" else f"backend {backend!r} has none"
+            raise MethodError(f"sensitivities need straight-line code: {why} by method {d.method!r}")
+        x0 = np.concatenate([x0, np.pad(directions.start, ((0, 0), (0, len(motion.causes)))).ravel()])
     x0 = motion.consistent(t0, x0) if motion.partitioning else x0
     changes = Changes(motion, duration)
     if backend != "python":
@@ -142,7 +159,7 @@ def simulate(
                 max_step=max_step,
                 times=times,
                 every=every,
-                events=[changes.root(event) for event in all_events],
+                events=[changes.root(event, k) for k, event in enumerate(all_events)],
                 progress=bar.update,
                 keep=None if save is None else recording.keep,
                 compiled=backend != "python",

@@ -35,6 +35,7 @@ DIMENSIONS = {
     "v": ("time", "speed"),
     "work": ("time", "cause"),
     "parameters": ("time", "parameter"),
+    "sensitivities": ("time", "sensitivity", "state"),
     "event_time": ("event",),
     "event_q": ("event", "coordinate"),
     "event_v": ("event", "speed"),
@@ -109,6 +110,9 @@ def motion(r: Result) -> tuple[Variables, dict[str, Any]]:
         numbers["work"], words["cause"] = r.work_done, list(r.causes)
     if r.parameters.shape[1]:
         numbers["parameters"], words["parameter"] = r.parameters, list(m.parameters)
+    if r.sensitivity_names:
+        numbers["sensitivities"], words["sensitivity"] = r.sensitivities, list(r.sensitivity_names)
+        words["state"] = [f"{kind}.{name}" for kind, names in (("q", m.q_names), ("v", m.v_names)) for name in names]
     long = {"q": "generalised coordinates", "v": "generalised speeds", "work": "energy added since the start"}
     data: Variables = {}
     for name, x in numbers.items():

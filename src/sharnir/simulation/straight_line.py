@@ -52,7 +52,16 @@ class StraightLine(CompiledSystem):
         super().__init__(setup, code.derivative.causes, has_jacobian=True)
 
     def derivative(self) -> list[Native]:
-        return [self.compiled.code.bind(self.at, self.setup.n, self.lanes)]
+        return [self.compiled.code.bind(self.at, self.setup.n, self.lanes), *self._sensitivities()]
+
+    def _sensitivities(self) -> list[Native]:
+        """The derivative along all directions as a batch."""
+        s = self.setup.sensitivities
+        if s is None or not len(s):
+            return []
+        lanes, rest = host_lanes() if len(s) >= host_lanes() else 1, slice(self.row_size, None)
+        rows = {"dx": self.buffers.X[rest], "dp": s.parameters, "d": self.buffers.DX[rest]}
+        return [self.compiled.along_with_parameters.bind(self.at | rows, len(s), lanes)]
 
     def events(self) -> list[Native]:
         assert self.event_functions is not None
@@ -60,6 +69,8 @@ class StraightLine(CompiledSystem):
 
     def jacobian(self) -> list[Native]:
         """The derivative along all directions as a batch over the lanes of the processor: row j of J by x_j."""
+        if self.setup.sensitivities is not None:
+            return []  # it would need second derivatives
         lanes = host_lanes() if self.size >= host_lanes() else 1
         arrays = self.at | {"dx": np.eye(self.size, self.nq + self.nv), "d": self.buffers.J}
         return [self.compiled.along.bind(arrays, self.size, lanes)]
