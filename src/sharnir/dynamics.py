@@ -16,11 +16,13 @@ from .forms.solution import Solution
 from .model.model import Model
 from .model.references import is_name_in
 from .programs import PROGRAMS
+from .solvers.arguments import unbatch
 from .solvers.constrained import ConstrainedSolver
 from .solvers.evaluator import Evaluator
 from .solvers.force_actions import force_actions
 from .solvers.formulation import Formulation
 from .solvers.matrix_form import MatrixFormSolver
+from .solvers.regressor import TorqueRegressor
 from .solvers.solver import Actions, Solver
 from .solvers.tree import MomentumSolver, TreeSolver, without_base
 from .types import truth
@@ -185,6 +187,33 @@ class Dynamics:
     ) -> Actions:
         """`closing_reactions` of a given motion: forces of cut joints and other constraints on the bodies."""
         return self.solver.inverse_closing_reactions(q, v, a, t, wrenches, actuated)
+
+    def regressor(self, q: State, v: State, a: State, t: ArrayLike = 0.0) -> np.ndarray:
+        """Y (nv, parameters): Y π = τ of `inverse`, less what the model's own forces and springs contribute.
+
+        `regressor_names` says what π consists of, `regressor_parameters` are the model's own values: ten numbers for each
+        body (mass, m·com, inertia about its origin), then armature, damping and dry friction for each axis of a joint. With
+        closed loops Y π is the τ of least norm, as that of `inverse`.
+        """
+        rows, n, single = self._evaluator.arguments.states(q=q, v=v, qdd=a, t=t)
+        Y = self.solver.uncarried(self._regressor(rows, n), rows, single)
+        if single and not np.isfinite(Y).all():
+            self._evaluator.diagnose({"q": q, "v": v, "qdd": a, "t": t})
+        return unbatch(Y, single, None)
+
+    @property
+    def regressor_names(self) -> list[str]:
+        """The parameters π of `regressor`: "link3.mass", "link3.mx" …, "elbow.armature", "elbow.damping", "elbow.friction"."""
+        return list(self._regressor.names)
+
+    @property
+    def regressor_parameters(self) -> np.ndarray:
+        """The model's own values of π. Dry friction is zero where no `JointFriction` makes the joint's option act."""
+        return self._regressor.values.copy()
+
+    @cached_property
+    def _regressor(self) -> TorqueRegressor:
+        return TorqueRegressor(self._evaluator)
 
     def mass_matrix(self, q: State = None, t: ArrayLike = 0.0, out: np.ndarray | None = None) -> np.ndarray:
         """M_r (nv, nv), by the method's own algorithm."""

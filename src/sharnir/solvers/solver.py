@@ -41,6 +41,9 @@ class Solver(Protocol):
 
     def inverse_reactions(self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, actuated: Sequence[str] | None) -> np.ndarray: ...
 
+    def uncarried(self, Y: np.ndarray, rows: dict[str, np.ndarray], single: bool) -> np.ndarray:
+        """Joint forces (n, nv, …) of motions given as rows q, v, qdd, t without the part that constraints carry."""
+
     def multipliers(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any) -> np.ndarray: ...
 
     def closing_reactions(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any) -> Actions: ...

@@ -68,6 +68,9 @@ class TreeSolver:
         self._check_actuated(q, v, a, t, wrenches, actuated)
         return without_base(self.evaluator.output("kinetostatics", "R", q=q, v=v, qdd=a, wrench=wrenches, t=t))
 
+    def uncarried(self, Y: np.ndarray, rows: dict[str, np.ndarray], single: bool) -> np.ndarray:
+        return Y
+
     def _check_actuated(self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, actuated: Sequence[str] | None) -> None:
         """A joint that is not actuated must need no force."""
         if actuated is None:
