@@ -69,7 +69,9 @@ class CompiledPrograms:
             self.runner(name, (), False, None, "llvm")
         except GraphTooLarge:
             wide = name in PROGRAMS and PROGRAMS[name].wide
-            if ("/" not in name and not wide) or name.endswith(f"/{SMALLEST.program}"):  # other methods can be large for a small model
+            if ("/" not in name and not wide) or name.endswith(
+                f"/{SMALLEST.program}"
+            ):  # other methods can be large for a small model
                 mark_large(self.structure)
             return "loops"
         return "llvm"
