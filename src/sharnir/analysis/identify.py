@@ -58,6 +58,7 @@ def identify(
     base = base_parameters(model, [names[k] for k in np.setdiff1d(np.arange(len(names)), free)])
     _check_enough(d, rows, base)
     equations = reduced(d, rows, free, progress)
+    _check_forces(equations)
     problem = _Problem(d, equations, free)
     weights = problem.weights(deviation)
     values, inside = problem.solve(weights, prior, physical, progress)
@@ -130,7 +131,8 @@ class _Problem:
             return x, self._inside(x)
         ties = hidden @ np.linalg.inv(self.D)
         with ProgressBar(progress, "possible bodies", 1.0) as bar:
-            y = within_limits((A, b), (ties, ties @ self.own), self.start, self.limits, bar.update)
+            gap = 0.1 / (len(weights) * self.equations.samples)  # a tenth of what one equation contributes
+            y = within_limits((A, b), (ties, ties @ self.own), self.start, self.limits, gap, bar.update)
         exact = y + self.D @ (seen @ (b - A @ y))  # the data's own values in what they determine, where these are possible
         return (exact if self._inside(exact) else y), True
 
@@ -175,4 +177,14 @@ def _check_enough(d: Dynamics, rows: Measurements, base: BaseParameters) -> None
         raise StateError(
             f"data: {len(rows)} samples of {per_sample} joint forces are fewer equations than the {len(base)} base parameters; "
             f"give at least {-(-len(base) // max(per_sample, 1))} samples, better ten times as many, or fix parameters"
+        )
+
+
+def _check_forces(equations: Reduced) -> None:
+    """Without any known force all parameters together may be as large as one likes."""
+    Y, z = equations.equations(np.ones(len(equations.force)))
+    if Y.any() and float(np.linalg.norm(z)) <= 1e-12 * float(np.linalg.norm(Y)):
+        raise StateError(
+            "data: no joint force, no force of the model and no fixed parameter acts in these motions, so that only ratios of "
+            "parameters show; measure motions that motors drive, or fix a parameter, such as a known mass or damping"
         )

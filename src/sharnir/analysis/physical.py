@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import solve_triangular
 
 from ..errors import ModelError
 from ..types import FloatArray
@@ -24,9 +23,11 @@ THICKENED = 1e-2
 SLACK = 1e-9
 """What rounding may take from the least eigenvalue of a possible body, in units of the body."""
 DECADES = 12
-"""By so many the weight of the squares grows over that of the barrier; the sum of squares at the start is their unit."""
-TIE = 100.0
-"""Weight of ties to the model's own values beside the barrier: a tenth of a body's own numbers is where they balance."""
+"""By so many the weight of the squares may grow over that of the barrier; the sum of squares at the start is their unit."""
+TIE = 1.0
+"""Weight of ties to the model's own values beside the barrier."""
+STEPS = 300
+"""Of Newton's method for one weight of the squares; a few are usual."""
 
 
 def _basis() -> FloatArray:
@@ -100,28 +101,17 @@ def thickened(own: FloatArray, unit: FloatArray, movable: bool, name: str) -> Fl
     return np.array([P[3, 3], *P[:3, 3], J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]])
 
 
+def scaled_basis(P: FloatArray) -> FloatArray:
+    """(10, 10): upper triangles of L⁻¹ E_k L⁻ᵀ, LLᵀ = P, as columns; those off the diagonal count twice in a square."""
+    L = np.linalg.cholesky(P)
+    once = solve_triangular(L, BASIS.transpose(1, 0, 2).reshape(4, -1), lower=True).reshape(4, 10, 4).transpose(1, 2, 0)
+    both = solve_triangular(L, once.transpose(1, 0, 2).reshape(4, -1), lower=True).reshape(4, 10, 4).transpose(1, 0, 2)
+    return (both[:, UPPER[0], UPPER[1]] * np.where(UPPER[0] == UPPER[1], 1.0, np.sqrt(2.0))).T
+
+
 def metric(own: FloatArray, which: np.ndarray) -> FloatArray:
     """G with |Gδ|² = ‖L⁻¹ P(δ) L⁻ᵀ‖², LLᵀ = P(own), for changes δ of some of the ten numbers; upper triangular.   (P8)"""
-    L = np.linalg.cholesky(pseudo_inertia(own))
-    inner = solve_triangular(L, BASIS.transpose(1, 0, 2).reshape(4, -1), lower=True).reshape(4, 10, 4).transpose(1, 0, 2)
-    outer = np.array([solve_triangular(L, X.T, lower=True) for X in inner])
-    weights = np.where(UPPER[0] == UPPER[1], 1.0, np.sqrt(2.0))
-    return triangular((outer[:, UPPER[0], UPPER[1]] * weights).T[:, which])
-
-
-class Squares(NamedTuple):
-    """½xᵀHx − gᵀx."""
-
-    H: FloatArray
-    g: FloatArray
-
-    @classmethod
-    def of(cls, A: FloatArray, b: FloatArray, factor: float) -> Squares:
-        """factor·½|Ax − b|², but for a constant."""
-        return cls(factor * (A.T @ A), factor * (A.T @ b))
-
-    def plus(self, other: Squares, factor: float) -> Squares:
-        return Squares(self.H + factor * other.H, self.g + factor * other.g)
+    return triangular(scaled_basis(pseudo_inertia(own))[:, which])
 
 
 def within_limits(
@@ -129,45 +119,51 @@ def within_limits(
     ties: tuple[FloatArray, FloatArray],
     start: FloatArray,
     limits: Limits,
+    gap: float,
     step: Callable[[float], None],
 ) -> FloatArray:
     """min ½|Ax − b|² within the limits; where this leaves x open, near C x = d and away from the limits.
 
-    `equations` A, b; `ties` C, d; the start is inside of the limits. `step` hears how far it is, from 0 to 1.
+    `equations` A, b; `ties` C, d; the start is inside of the limits. Ties and distance from the limits cost about `gap` of the
+    sum of squares: without a gap x would go to extremes for gains that noise outweighs. `step` hears how far it is, 0 to 1.
     """
     A, b = equations
-    size = max(0.5 * float(np.sum((A @ start - b) ** 2)), 1e-300)
-    squares, tied = Squares.of(A, b, 1.0 / size), Squares.of(*ties, TIE)
-    x, count = start, max(1, 4 * len(limits.bodies) + len(limits.coefficients))
+    C, d = ties
+    x, size = start, max(float(np.sum((A @ start - b) ** 2)), 1e-300)
+    count = max(1, 4 * len(limits.bodies) + len(limits.coefficients))
     for k in range(1, DECADES + 1):
-        x = _centre(tied.plus(squares, count * 10.0**k), x, limits)
+        weight = np.sqrt(count * 10.0**k / size)
+        x = _centre(np.concatenate([weight * A, TIE * C]), np.concatenate([weight * b, TIE * d]), x, limits)
         step(k / DECADES)
+        if 10.0**-k < gap * float(np.sum((A @ x - b) ** 2)) / size:
+            break
     return x
 
 
-def _centre(squares: Squares, x: FloatArray, limits: Limits) -> FloatArray:
-    """Newton's method on the squares plus the barrier."""
-    value = _value(squares, x, limits)
-    for _ in range(60):
-        gradient, hessian = _derivatives(squares, x, limits)
-        move = -cho_solve(cho_factor(hessian), gradient)
-        decrease = -float(gradient @ move)
-        if decrease < 1e-9:
+def _centre(A: FloatArray, b: FloatArray, x: FloatArray, limits: Limits) -> FloatArray:
+    """Newton's method on ½|Ax − b|² − Σ ln det P − Σ ln c: each step is itself a problem of least squares.          (P9)"""
+    value = _value(A, b, x, limits)
+    for _ in range(STEPS):
+        rows, left = _barrier(x, limits)
+        Q, R = np.linalg.qr(np.concatenate([A, rows]))
+        move = solve_triangular(R, Q.T @ np.concatenate([b - A @ x, left]))
+        decrease = float(np.sum((R @ move) ** 2))
+        if decrease < max(1e-9, 1e-14 * abs(value)):
             break
         t = 1.0
-        while not (new := _value(squares, x + t * move, limits)) <= value - 0.1 * t * decrease:
+        while not (new := _value(A, b, x + t * move, limits)) <= value - 0.1 * t * decrease:
             t *= 0.5
-            if t < 1e-10:
+            if t < 1e-8:
                 return x  # rounding: no better point can be told from this one
         x, value = x + t * move, new
     return x
 
 
-def _value(squares: Squares, x: FloatArray, limits: Limits) -> float:
+def _value(A: FloatArray, b: FloatArray, x: FloatArray, limits: Limits) -> float:
     coefficients = x[limits.coefficients]
     if (coefficients <= 0.0).any():
         return np.inf
-    out = float(x @ (0.5 * squares.H @ x - squares.g)) - float(np.log(coefficients).sum())
+    out = 0.5 * float(np.sum((A @ x - b) ** 2)) - float(np.log(coefficients).sum())
     if limits.bodies:
         try:
             L = np.linalg.cholesky(limits.matrices(x))
@@ -177,13 +173,13 @@ def _value(squares: Squares, x: FloatArray, limits: Limits) -> float:
     return out
 
 
-def _derivatives(squares: Squares, x: FloatArray, limits: Limits) -> tuple[FloatArray, FloatArray]:
-    gradient, hessian = squares.H @ x - squares.g, squares.H.copy()
-    for P, (_, which, at) in zip(limits.matrices(x), limits.bodies, strict=True):
-        X = np.linalg.inv(P) @ BASIS[which]
-        gradient[at] -= np.trace(X, axis1=1, axis2=2)
-        hessian[np.ix_(at, at)] += np.einsum("kij,lji->kl", X, X)
+def _barrier(x: FloatArray, limits: Limits) -> tuple[FloatArray, FloatArray]:
+    """Rows B and numbers e: the barrier's second derivative is BᵀB and its first −Bᵀe."""
     c = limits.coefficients
-    gradient[c] -= 1.0 / x[c]
-    hessian[c, c] += 1.0 / x[c] ** 2
-    return gradient, hessian
+    rows, left = [np.zeros((len(c), len(x)))], [np.ones(len(c))]
+    rows[0][np.arange(len(c)), c] = 1.0 / x[c]
+    for P, (_, which, at) in zip(limits.matrices(x), limits.bodies, strict=True):
+        rows.append(np.zeros((len(UPPER[0]), len(x))))
+        rows[-1][:, at] = scaled_basis(P)[:, which]
+        left.append((UPPER[0] == UPPER[1]).astype(float))
+    return np.concatenate(rows), np.concatenate(left)
