@@ -76,9 +76,15 @@ def test_a_loop_determines_fewer_combinations_than_its_tree():
     assert found.expressions["crank.mx"] == "crank.mx + coupler.mass + rocker.mx" and len(found) == 6
 
 
+def test_a_rolling_disc_shows_the_moments_of_its_mass():
+    """Its neutral position is one where rolling is not defined; random ones are."""
+    found = sh.base_parameters(sh.samples.rolling_disc(), fixed=INERTIAL)
+    assert found.names == found.parameters
+
+
 def test_wrong_arguments_are_refused():
     m = sh.samples.double_pendulum()
-    with pytest.raises(sh.StateError, match="no parameter matches 'rod1.mas'; did you mean 'rod1.mass'"):
+    with pytest.raises(sh.StateError, match=r"no parameter matches 'rod1.mas'; did you mean 'rod1.mass'"):
         sh.base_parameters(m, fixed=["rod1.mas"])
     with pytest.raises(sh.StateError, match="samples: expected a whole number"):
         sh.base_parameters(m, samples=0)

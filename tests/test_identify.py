@@ -1,4 +1,4 @@
-"""Identification: joint forces of fresh states to rounding, base parameters recovered, possible bodies, bad data refused in words."""
+"""Identification: joint forces and base parameters recovered to rounding, possible bodies, bad data refused in words."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def assert_possible(found: sh.Identification) -> None:
     )
 
 
-# --- what is recovered ------------------------------------------------------------------------------------------------------------
+# --- what is recovered ----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(("rows", "gravity"), [(PLANAR, VERTICAL), (PUMA, (0.0, 0.0, -9.81))], ids=["planar", "PUMA"])
 def test_joint_forces_of_fresh_states_are_recovered_to_rounding(rows, gravity):
     """From a model with other masses and without friction, whose coordinates are the same."""
@@ -135,7 +135,7 @@ def test_fixed_parameters_keep_the_values_of_the_model():
     assert not any("link1" in name for name in found.base.names)
 
 
-# --- noise ------------------------------------------------------------------------------------------------------------------------
+# --- noise ----------------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("noise", [0.05, 0.5])
 def test_with_noise_bodies_stay_possible(noise):
     true, guess = rubbing(PUMA), arm(PUMA)
@@ -195,7 +195,7 @@ def test_a_prior_holds_the_values_of_the_model_as_firmly_as_it_says():
     assert far[0] < 0.3 * far[1] < 0.3 * far[2]
 
 
-# --- what the data do not show ------------------------------------------------------------------------------------------------------
+# --- what the data do not show --------------------------------------------------------------------------------------------------
 def test_a_motion_that_leaves_parameters_unseen_says_which():
     """The first joint held: nothing of the first link shows but its weight; nothing of the speeds of the first joint."""
     true, guess = rubbing(gravity=VERTICAL), arm(PLANAR, gravity=VERTICAL)
@@ -230,7 +230,7 @@ def test_the_summary_tells_what_is_well_determined():
     assert str(found) == text
 
 
-# --- bad data ---------------------------------------------------------------------------------------------------------------------
+# --- bad data -------------------------------------------------------------------------------------------------------------------
 GUESS = arm(PLANAR, gravity=VERTICAL)
 GOOD = measured(GUESS, 40)
 BAD = {

@@ -171,7 +171,7 @@ def test_in_closed_loops_it_gives_the_joint_forces_of_least_norm(sample):
         d.regressor(q, v, a + rng.normal(size=model.nv))
 
 
-# --- arguments --------------------------------------------------------------------------------------------------------------------
+# --- arguments ------------------------------------------------------------------------------------------------------------------
 def test_one_state_is_a_row_of_a_batch_and_names_work():
     m = sh.samples.double_pendulum()
     d = interpreted(m)

@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..errors import AssemblyError, ModelError, StateError, brief, choices
+from ..errors import AssemblyError, ModelError, SingularError, StateError, brief, choices
 from ..machine import beyond_memory
 from ..model.model import Model
 from ..model.references import listed_names
@@ -22,6 +22,8 @@ from ..types import FloatArray, random_generator
 
 INDEPENDENT = 1e-8
 """A column of length one is independent if more than this of it is left outside the span of the others."""
+ATTEMPTS = 50
+"""Random positions from which a mechanism with constraints is assembled, before it is given up."""
 ZERO = 1e-9
 """Factors of a combination below this, relative to the largest, are rounding."""
 
@@ -117,8 +119,8 @@ def independent_columns(R: FloatArray) -> tuple[list[int], FloatArray]:
 def _factor(d: Dynamics, free: np.ndarray, samples: int | None, seed: int | np.random.Generator | None) -> FloatArray:
     """The triangular factor of regressors stacked at random states."""
     m, rng = d.model, random_generator(seed)
-    freedom = m.nv if d.constrained is None else max(1, m.mobility().freedoms)
-    n = samples if samples is not None else 10 + -(-3 * max(len(free), 1) // max(m.nv and freedom, 1))
+    freedom = max(1, m.nv if d.constrained is None else _freedoms(m, rng))
+    n = samples if samples is not None else 10 + -(-3 * max(len(free), 1) // freedom)
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
         raise StateError(f"samples: expected a whole number of at least 1, got {brief(n)}")
     if beyond := beyond_memory(float(min(n, 10**18)) * (m.nq + 2.0 * m.nv + 1.0)):
@@ -135,6 +137,17 @@ def _factor(d: Dynamics, free: np.ndarray, samples: int | None, seed: int | np.r
     return R
 
 
+def _freedoms(m: Model, rng: np.random.Generator) -> int:
+    """Of a mechanism with constraints, in some position that satisfies them."""
+    for _ in range(ATTEMPTS):
+        try:
+            q, _ = m.assemble(m.random_q(rng))
+            return m.mobility(q).freedoms
+        except (AssemblyError, SingularError):
+            continue
+    raise ModelError(f"base_parameters: model {m.name!r} could not be assembled at any of {ATTEMPTS} random positions")
+
+
 def _states(d: Dynamics, n: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
     """Random motions that satisfy the constraints."""
     m = d.model
@@ -147,11 +160,9 @@ def _states(d: Dynamics, n: int, rng: np.random.Generator) -> tuple[np.ndarray, 
     for b in range(n):
         try:
             q[b], v[b] = m.assemble(q[b], v[b], float(t[b]))
-        except AssemblyError:
+        except (AssemblyError, SingularError):
             continue
         kept.append(b)
-    if not kept:
-        raise ModelError(f"base_parameters: model {m.name!r} could not be assembled at any of {n} random positions")
     q, v, t = q[kept], v[kept], t[kept]
     a = d.forward(q, v, 10.0 * a[kept], t)
     good = np.isfinite(a).all(axis=1)
