@@ -38,6 +38,7 @@ def batch(model: sh.Model, n: int, seed: int = 0) -> Arrays:
     values["wrench"] = rng.normal(size=(n, 6 * (nb + 1)))
     values["wrench"][:, :6] = 0.0  # the base feels no force
     values["point"] = rng.normal(size=(n, 3))
+    values |= {name: rng.normal(size=(n, model.structure.na)) for name in ("ratio", "dry")}
     values["R"] = rng.normal(size=(n, 6 * (nb + 1)))
     return values
 
@@ -92,11 +93,35 @@ def expected(name: str, model: sh.Model, state: Arrays) -> dict[str, Any]:
         vdot = X.B @ state["qdd"][0] + X.psi
         R = X.T.T @ (X.M @ vdot - X.F)
         return {"tau": X.A.T @ R} | ({"R": R.reshape(-1, 6), "vdot": vdot.reshape(-1, 6)} if kind == "kinetostatics" else {})
+    if kind == "regressor":
+        return {"Y": np.hstack([_body_columns(X, state["qdd"][0]), _joint_columns(state)])}
     if kind in ("speeds", "momentum-rates"):
         qd, _, _ = momentum.velocities(X, state["p"][0])
         Lambda = (X.T.T @ (X.M @ X.v)).reshape(-1, 6)
         return {"v": qd} if kind == "speeds" else {"dp": momentum.momentum_rates(X, state["tau"][0], Lambda)}
     return _of_state(kind, X, state)
+
+
+def _body_columns(X: sh.Matrices, qdd: np.ndarray) -> np.ndarray:
+    """Newton and Euler of a body that has one of its ten numbers and no other, projected on what the joints allow."""
+    rotation, _ = X.poses
+    vdot, velocity, B = (X.B @ qdd + X.psi).reshape(-1, 6), X.v.reshape(-1, 6), np.asarray(X.B)
+    out = np.zeros((B.shape[1], 10 * X.N))
+    for i in range(X.N):
+        a, e, w = vdot[i, :3] - rotation[i].T @ np.array(X.model.gravity), vdot[i, 3:], velocity[i, 3:]
+        for k, one in enumerate(np.eye(10)):
+            m, h, J = one[0], one[1:4], np.array([[one[4], one[7], one[8]], [one[7], one[5], one[9]], [one[8], one[9], one[6]]])
+            force = m * a + np.cross(e, h) + np.cross(w, np.cross(w, h))
+            moment = J @ e + np.cross(w, J @ w) + np.cross(h, a)
+            out[:, 10 * i + k] = B[6 * i : 6 * i + 6].T @ np.concatenate([force, moment])
+    return out
+
+
+def _joint_columns(state: Arrays) -> np.ndarray:
+    ratio, n = state["ratio"][0], len(state["v"][0])
+    out = np.zeros((n, n, 3))
+    out[np.arange(n), np.arange(n)] = np.stack([ratio**2 * state["qdd"][0], ratio**2 * state["v"][0], state["dry"][0]], axis=1)
+    return out.reshape(n, 3 * n)
 
 
 def _of_state(kind: str, X: sh.Matrices, state: Arrays) -> dict[str, Any]:

@@ -20,9 +20,36 @@ from sharnir.model.shapes import Shape
 from .hostile import hostile
 from .valid import MODELS, Context, comparison, result, small_model, valid_of
 
-OUTPUTS = {"Result", "Rollout", "Comparison", "Matrices", "Motion", "ImportReport", "Force", "Constraint", "Joint", "cache_clear"}
+OUTPUTS = {
+    "Result",
+    "Rollout",
+    "Comparison",
+    "Matrices",
+    "Motion",
+    "ImportReport",
+    "Force",
+    "Constraint",
+    "Joint",
+    "cache_clear",
+    "BaseParameters",
+    "Identification",
+}
 """Public names that users do not construct (or that would clear the cache under a run)."""
-COSTLY = {"n", "planets", "steps", "states", "batch", "rounds", "duration", "graph_limit", "threads", "rng", "budget", "dof"}
+COSTLY = {
+    "n",
+    "planets",
+    "steps",
+    "states",
+    "batch",
+    "rounds",
+    "duration",
+    "graph_limit",
+    "threads",
+    "rng",
+    "budget",
+    "dof",
+    "samples",
+}
 """Parameters whose large values are a long computation the caller asked for; absurd ones must still be refused."""
 PUBLIC: list[str] = vars(sh)["__all__"]
 LONG, ABSURD = 20.0, 1e12

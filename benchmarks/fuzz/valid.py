@@ -82,6 +82,11 @@ def _new(thing: Any) -> Callable[[Context], Any]:
     return lambda c: thing
 
 
+def _measured(c: Context) -> dict[str, np.ndarray]:
+    m, n = c.model, 60
+    return {"q": np.array([m.random_q(c.rng) for _ in range(n)]), **{x: c.rng.normal(size=(n, m.nv)) for x in ("v", "a", "tau")}}
+
+
 def _model_file(c: Context) -> Path:
     path = c.folder / "model.yaml"
     small_model().save(path)
@@ -157,6 +162,8 @@ VALID: dict[str, Callable[[Context], Any]] = {
     "q0": lambda c: c.model.random_q(c.rng), "v0": lambda c: np.zeros(c.model.nv),
     "rollout.q0": lambda c: c.model.random_q(c.rng)[None],
     "rollout.v0": lambda c: np.zeros((1, c.model.nv)), "duration": _new(0.02), "step": _new(0.01), "simulate.step": _new(None),
+    **dict.fromkeys(("identify.fixed", "base_parameters.fixed"), _new(["*.friction"])), "data": _measured, "samples": _new(30),
+    "prior": _new(0.3), "seed": _new(1), "Dynamics.regressor.a": lambda c: c.state(c.model.nv),
     # files
     "path": lambda c: c.folder / str(c.rng.choice(["out.yaml", "out.urdf", "out.nc", "out.csv", "out.png"])),
     "load.path": _model_file,

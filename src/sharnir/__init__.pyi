@@ -1,6 +1,10 @@
 """The public names of sharnir, each with its home: read by type checkers, and by `__init__.py` when it is imported."""
 
 from . import samples as samples
+from .analysis.base_parameters import BaseParameters as BaseParameters
+from .analysis.base_parameters import base_parameters as base_parameters
+from .analysis.identification import Identification as Identification
+from .analysis.identify import identify as identify
 from .comparison.comparison import Comparison as Comparison
 from .comparison.run import compare as compare
 from .dialect.cache import cache_clear as cache_clear

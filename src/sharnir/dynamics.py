@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +16,13 @@ from .forms.solution import Solution
 from .model.model import Model
 from .model.references import is_name_in
 from .programs import PROGRAMS
+from .solvers.arguments import unbatch
 from .solvers.constrained import ConstrainedSolver
 from .solvers.evaluator import Evaluator
 from .solvers.force_actions import force_actions
 from .solvers.formulation import Formulation
 from .solvers.matrix_form import MatrixFormSolver
+from .solvers.regressor import TorqueRegressor
 from .solvers.solver import Actions, Solver
 from .solvers.tree import MomentumSolver, TreeSolver, without_base
 from .types import truth
@@ -226,6 +228,39 @@ class Dynamics:
     ) -> Actions:
         """`closing_reactions` of a given motion: forces of cut joints and other constraints on the bodies."""
         return self.solver.inverse_closing_reactions(q, v, a, t, wrenches, parameters, actuated)
+
+    def regressor(
+        self, q: State, v: State, a: State, t: ArrayLike = 0.0, parameters: Mapping[str, float] | None = None
+    ) -> np.ndarray:
+        """Y (nv, parameters): Y π = τ of `inverse`, less what the model's own forces and springs contribute.
+
+        `regressor_names` says what π consists of, `regressor_parameters` are the model's own values: ten numbers for each
+        body (mass, m·com, inertia about its origin), then armature, damping and dry friction for each axis of a joint. With
+        closed loops Y π is the τ of least norm, as that of `inverse`.
+        """
+        rows, n, single = self._evaluator.arguments.states(None, parameters, q=q, v=v, qdd=a, t=t)
+        regressor = self._regressor if parameters is None else self._regressor_at(parameters)
+        Y = self.solver.uncarried(regressor({key: x for key, x in rows.items() if key != "parameter"}, n), rows, single)
+        if single and not np.isfinite(Y).all():
+            self._evaluator.diagnose({"q": q, "v": v, "qdd": a, "t": t, "parameter": parameters})
+        return unbatch(Y, single, None)
+
+    @property
+    def regressor_names(self) -> list[str]:
+        """The parameters π of `regressor`: "link3.mass", "link3.mx" …, "elbow.armature", "elbow.damping", "elbow.friction"."""
+        return list(self._regressor.names)
+
+    @property
+    def regressor_parameters(self) -> np.ndarray:
+        """The model's own values of π. Dry friction is zero where no `JointFriction` makes the joint's option act."""
+        return self._regressor.values.copy()
+
+    @cached_property
+    def _regressor(self) -> TorqueRegressor:
+        return self._regressor_at(None)
+
+    def _regressor_at(self, parameters: Mapping[str, float] | None) -> TorqueRegressor:
+        return TorqueRegressor(self._evaluator, self.model.parameter_values(parameters))
 
     def mass_matrix(
         self, q: State = None, t: ArrayLike = 0.0, out: np.ndarray | None = None, parameters: Parameters = None

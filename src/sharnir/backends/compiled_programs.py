@@ -68,7 +68,10 @@ class CompiledPrograms:
         try:
             self.runner(name, (), False, None, "llvm")
         except GraphTooLarge:
-            if "/" not in name or name.endswith(f"/{SMALLEST.program}"):  # other methods can be large for a small model
+            wide = name in PROGRAMS and PROGRAMS[name].wide
+            if ("/" not in name and not wide) or name.endswith(
+                f"/{SMALLEST.program}"
+            ):  # other methods can be large for a small model
                 mark_large(self.structure)
             return "loops"
         return "llvm"

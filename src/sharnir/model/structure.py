@@ -70,7 +70,7 @@ class Structure:
         self.sizes = {
             "nb1": self.nb + 1, "nq": self.nq, "na": self.na, "nda": self.na, "nv": self.nv, "nl": 6 * self.nb - self.na,
             "nr": len(self.tree.geared), "nd": len(self.drives), "ng": self._n_given, "nf": self.nv if self.forces else 0,
-            "ne": len(self.forces),
+            "ne": len(self.forces), "ny": 10 * self.nb + 3 * self.na,
         }  # fmt: skip
 
     @cached_property

@@ -3,17 +3,17 @@
 from typing import Any
 
 from ..errors import MethodError
-from . import coupled, forward, inertia, inverse, iterative, momentum, state
+from . import coupled, forward, inertia, inverse, iterative, momentum, regressor, state
 from .program import Program
 
 PROGRAMS: dict[str, Program] = {
     program.name: program
-    for module in (state, inverse, inertia, forward, momentum, iterative, coupled)
+    for module in (state, inverse, inertia, forward, momentum, iterative, regressor, coupled)
     for program in module.PROGRAMS
 }
 
-_ANY = ("poses", "motion", "rates", "velocities", "energy", "total", "drive-power")
-"""Programs that need only coordinates and speeds: the same for coupled coordinates."""
+_ANY = ("poses", "motion", "rates", "velocities", "energy", "total", "drive-power", "regressor")
+"""Programs that need only coordinates and speeds, or add up over axes themselves: the same for coupled coordinates."""
 
 
 def program_for(structure: Any, name: str) -> Program:

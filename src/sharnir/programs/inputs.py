@@ -68,3 +68,13 @@ class Bias(NamedTuple):
     v: Array["nv"]
     wrench: Array["nb1", 6]
     load: Array["nf"]
+
+
+class Fitted(NamedTuple):
+    drive: Array["nd", 3]
+    given: Array["ng"]
+    q: Array["nq"]
+    v: Array["nv"]
+    qdd: Array["nv"]
+    ratio: Array["na"]
+    dry: Array["na"]

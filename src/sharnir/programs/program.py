@@ -24,6 +24,8 @@ class Program:
     """Branches on numbers (iterative methods): cannot be traced."""
     axis_rates: bool = False
     """Needs the rates of the columns of A."""
+    wide: bool = False
+    """Its outputs grow faster than the model: that its graph is too large says nothing about other programs."""
 
     def sizes(self, structure: Any) -> dict[str, int]:
         """What the names in the shapes of its arrays mean for a model."""

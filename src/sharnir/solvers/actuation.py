@@ -90,6 +90,14 @@ def forces_of(J: np.ndarray, tree: np.ndarray, actuated: np.ndarray | None = Non
     return tau, missing
 
 
+def without_carried(J: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """P X: columns (k, n, c) of joint forces without what constraints can carry; nan where J is."""
+    good = np.isfinite(J).all(axis=(1, 2))
+    V, out = _row_space(J[good]), np.full(X.shape, np.nan)
+    out[good] = X[good] - V.swapaxes(1, 2) @ (V @ X[good])
+    return out
+
+
 def check_produced(model: Model, missing: np.ndarray, tree: np.ndarray, actuated: np.ndarray, single: bool) -> None:
     """Raise for the first state whose motion the actuators cannot produce, naming the speeds they do not reach."""
     short = np.abs(missing).max(axis=1, initial=0.0)

@@ -15,7 +15,7 @@ from ..backends.counting import Count, count_compiled
 from ..backends.fast_path import FastPath, fast_path
 from ..errors import MethodError, StateError
 from ..forms.solution import Solution
-from .actuation import actuated_speeds, check_produced, forces_of, least_multipliers, multipliers_of
+from .actuation import actuated_speeds, check_produced, forces_of, least_multipliers, multipliers_of, without_carried
 from .arguments import unbatch
 from .constrained_code import ConstrainedCode
 from .evaluator import Evaluator
@@ -112,6 +112,11 @@ class ConstrainedSolver:
         self._check_finite(tau, rows, single)
         return unbatch(tau, single, out)
 
+    def uncarried(self, Y: np.ndarray, rows: Rows, single: bool) -> np.ndarray:
+        J, gamma = self._rows(rows, len(Y))
+        self._check_motion(rows, J, gamma, single)
+        return without_carried(J, Y)
+
     def inverse_multipliers(
         self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, parameters: Any, actuated: Sequence[str] | None
     ) -> tuple[Rows, int, bool, np.ndarray]:
@@ -154,12 +159,15 @@ class ConstrainedSolver:
         """τ at the actuated joints, and J."""
         where = None if actuated is None else actuated_speeds(self.model, actuated)
         J, gamma = self._rows(rows, n)
-        terms = J * np.broadcast_to(rows["qdd"], (n, self.model.nv))[:, None, :]
-        self._check_consistent(terms.sum(axis=2) + gamma, np.abs(terms).sum(axis=2) + np.abs(gamma), single)
+        self._check_motion(rows, J, gamma, single)
         tau, missing = forces_of(J, tree, where)
         if where is not None:
             check_produced(self.model, missing, tree, where, single)
         return tau, J
+
+    def _check_motion(self, rows: Rows, J: np.ndarray, gamma: np.ndarray, single: bool) -> None:
+        terms = J * np.broadcast_to(rows["qdd"], (len(J), self.model.nv))[:, None, :]
+        self._check_consistent(terms.sum(axis=2) + gamma, np.abs(terms).sum(axis=2) + np.abs(gamma), single)
 
     def _check_consistent(self, left: np.ndarray, size: np.ndarray, single: bool) -> None:
         """Accelerations that violate the constraints are refused, with the constraint and by how much."""

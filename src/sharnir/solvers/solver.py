@@ -51,6 +51,9 @@ class Solver(Protocol):
         self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, parameters: Any, actuated: Sequence[str] | None
     ) -> np.ndarray: ...
 
+    def uncarried(self, Y: np.ndarray, rows: dict[str, np.ndarray], single: bool) -> np.ndarray:
+        """Joint forces (n, nv, …) of motions given as rows q, v, qdd, t without the part that constraints carry."""
+
     def multipliers(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, parameters: Any) -> np.ndarray: ...
 
     def closing_reactions(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, parameters: Any) -> Actions: ...

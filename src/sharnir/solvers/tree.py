@@ -80,6 +80,9 @@ class TreeSolver:
             self.evaluator.output("kinetostatics", "R", q=q, v=v, qdd=a, wrench=wrenches, parameter=parameters, t=t)
         )
 
+    def uncarried(self, Y: np.ndarray, rows: dict[str, np.ndarray], single: bool) -> np.ndarray:
+        return Y
+
     def _check_actuated(
         self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, parameters: Any, actuated: Sequence[str] | None
     ) -> None:
