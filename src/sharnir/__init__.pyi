@@ -1,12 +1,15 @@
 """The public names of sharnir, each with its home: read by type checkers, and by `__init__.py` when it is imported."""
 
 from . import samples as samples
+from .analysis.inverse_kinematics import InverseKinematics as InverseKinematics
+from .analysis.inverse_kinematics import inverse_kinematics as inverse_kinematics
 from .comparison.comparison import Comparison as Comparison
 from .comparison.run import compare as compare
 from .dialect.cache import cache_clear as cache_clear
 from .dynamics import Dynamics as Dynamics
 from .errors import AssemblyError as AssemblyError
 from .errors import DialectError as DialectError
+from .errors import EquilibriumError as EquilibriumError
 from .errors import FormatError as FormatError
 from .errors import IntegrationError as IntegrationError
 from .errors import MethodError as MethodError
@@ -17,6 +20,7 @@ from .errors import SimulationError as SimulationError
 from .errors import SingularError as SingularError
 from .errors import StateError as StateError
 from .errors import TraceError as TraceError
+from .errors import UnreachableError as UnreachableError
 from .forms.matrices import Matrices as Matrices
 from .forms.matrices import matrices as matrices
 from .integrate.methods import integrators as integrators

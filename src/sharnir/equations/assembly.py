@@ -35,8 +35,8 @@ def assemble(
     check_fixed(model, fixed)
     q, v, t = check_state(model, q0, v0, t)
     table = table or table_of(model)
-    free = _free(model, fixed)
-    q = _positions(model, table, q, t, free)
+    free = free_speeds(model, fixed)
+    q = assembled_positions(model, table, q, t, free)
     v = _speeds(model, table, q, v, t, free)
     _check_accelerations(table, q, v, t)
     return q, v
@@ -47,27 +47,27 @@ def assemble_start(model: Model, q0: Start, v0: Start, t: float, table: Constrai
     named_q = [*q0] if isinstance(q0, Mapping) else []
     named_v = [*v0] if isinstance(v0, Mapping) else []
     q, v, t = check_state(model, q0, v0, t)
-    free = _free(model, named_q)
+    free = free_speeds(model, named_q)
     try:
-        q = _positions(model, table, q, t, free)
+        q = assembled_positions(model, table, q, t, free)
     except AssemblyError:
-        q = _positions(model, table, q, t, _free(model, []))
+        q = assembled_positions(model, table, q, t, free_speeds(model, []))
     try:
-        v = _speeds(model, table, q, v, t, _free(model, named_v))
+        v = _speeds(model, table, q, v, t, free_speeds(model, named_v))
     except AssemblyError:
-        v = _speeds(model, table, q, v, t, _free(model, []))
+        v = _speeds(model, table, q, v, t, free_speeds(model, []))
     _check_accelerations(table, q, v, t)
     return q, v
 
 
-def _free(model: Model, fixed: Sequence[str]) -> np.ndarray:
+def free_speeds(model: Model, fixed: Sequence[str]) -> np.ndarray:
     free = np.ones(model.nv, dtype=bool)
     for joint in fixed:
         free[model.v_slice(joint)] = False
     return free
 
 
-def _positions(model: Model, table: ConstraintTable, q: np.ndarray, t: float, free: np.ndarray) -> np.ndarray:
+def assembled_positions(model: Model, table: ConstraintTable, q: np.ndarray, t: float, free: np.ndarray) -> np.ndarray:
     """Gauss–Newton with steps of least length, halved while the residual does not decrease; near singularities with
     Levenberg's damping."""
     at_rest, damping = np.zeros(model.nv), 0.0

@@ -1,0 +1,1 @@
+"""Questions to a model beyond one state: where it must be, where it rests."""
