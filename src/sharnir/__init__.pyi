@@ -1,6 +1,8 @@
 """The public names of sharnir, each with its home: read by type checkers, and by `__init__.py` when it is imported."""
 
 from . import samples as samples
+from .analysis.equilibrium import equilibrium as equilibrium
+from .analysis.equilibrium_result import Equilibrium as Equilibrium
 from .analysis.inverse_kinematics import InverseKinematics as InverseKinematics
 from .analysis.inverse_kinematics import inverse_kinematics as inverse_kinematics
 from .comparison.comparison import Comparison as Comparison

@@ -56,7 +56,7 @@ def bounded_step(
 
 def _until_a_bound(x: np.ndarray, p: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[float, int]:
     """The share of p that stays within the bounds, and the index of the first bound that is met, −1 where none is."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         room = np.where(p > 0.0, (high - x) / p, np.where(p < 0.0, (low - x) / p, np.inf))
     hit = int(np.argmin(room)) if len(room) else -1
     return (1.0, -1) if hit < 0 or room[hit] >= 1.0 else (max(0.0, float(room[hit])), hit)

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..equations.assembly import assembled_positions, check_fixed, free_speeds
+from ..equations.assembly import assembled_positions
 from ..equations.constraint_table import table_of
-from ..errors import UnreachableError, known
+from ..errors import UnreachableError
 from ..model.model import Model
 from ..model.states import check_model, check_state
 from ..reporting.formats import plural
 from ..types import State, random_generator, truth
-from .arguments import positive, whole
+from .arguments import positive, speeds_of, whole
 from .limits import Limits
 from .reaching import Reached, Search
 from .starts import random_start
@@ -107,18 +107,15 @@ def inverse_kinematics(
     must_reach  raise an UnreachableError, with the best position found, instead of returning it
     """
     check_model(model, "inverse_kinematics")
-    check_fixed(model, fixed)
+    free = ~speeds_of(model, fixed, "fixed")
     wanted = read_targets(model, targets, weights)
     q0, _, t = check_state(model, start, None, t)
     tolerance, starts, rng = positive(tolerance, "tolerance"), whole(starts, "starts"), random_generator(seed)
     limits, must_reach = truth(limits, "limits"), truth(must_reach, "must_reach")
     d = Dynamics(model)
     table = table_of(model) if model.constraints else None
-    free = free_speeds(model, fixed)
     search = Search(d, table, wanted, free, Limits(model, limits), t)
     first = search.allowed(q0)
-    if first is None and table is not None and starts == 1:
-        assembled_positions(model, table, search.limits.clipped(q0, free), t, free)  # says why there is none
     best, tried = _best(search, q0, first, starts, rng, tolerance)
     if best is None:
         assert table is not None

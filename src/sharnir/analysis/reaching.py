@@ -15,10 +15,10 @@ import numpy as np
 from ..dynamics import Dynamics
 from ..equations.assembly import assembled_positions
 from ..equations.constraint_table import ConstraintTable
-from ..equations.retraction import retract
 from ..errors import AssemblyError, SingularError
 from .bounded_step import bounded_step
 from .limits import Limits
+from .tangent import moved, rate_matrix
 from .targets import Target
 
 MAX_ITERATIONS = 100
@@ -26,6 +26,8 @@ CONVERGED = 1e-13
 """Of the weighted misses, m and rad: nothing to gain below."""
 SLOW = 1e-9
 """The share of the objective that a step must promise to take away for the search to go on."""
+NEAREST = 1e-7
+"""The share of the squared distance from the start that a step must promise to take away for the slide to go on."""
 SLIDES = 40
 """Steps toward the start along the positions that meet the targets, at most."""
 
@@ -93,7 +95,7 @@ class Search:
         return out
 
     def _moved(self, q: np.ndarray, step: np.ndarray) -> np.ndarray | None:
-        return self.allowed(retract(self.model, q, step, self.t))
+        return self.allowed(moved(self.d, q, step, self.t))
 
     # --- the search ---------------------------------------------------------------------------------------------------------
     def descend(self, start: Reached) -> Reached:
@@ -122,14 +124,14 @@ class Search:
 
     def slide(self, reached: Reached, start: np.ndarray, enough: float) -> Reached:
         """Toward the start, the targets still met to `enough`: least Σ(q − start)²."""
-        now, zero = reached, np.zeros(self.model.nv)
+        now = reached
         for _ in range(SLIDES):
             off = now.q - start
-            N = (self.d.rates(now.q, np.eye(self.model.nv), self.t) - self.d.rates(now.q, zero, self.t)).T
+            N = rate_matrix(self.d, now.q, self.t)
             step = self._step(now.q, N, off, 1e-12, np.concatenate([self.closing(now.q), now.J]))
             before = float(off @ off)
             promised = before - float(((off + N @ step) ** 2).sum())
-            if promised <= 1e-10 * before:
+            if promised <= NEAREST * before:
                 break
             share = min(1.0, 0.5 / max(float(np.abs(step).max()), 1e-300))
             for _ in range(8):

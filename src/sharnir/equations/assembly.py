@@ -35,7 +35,7 @@ def assemble(
     check_fixed(model, fixed)
     q, v, t = check_state(model, q0, v0, t)
     table = table or table_of(model)
-    free = free_speeds(model, fixed)
+    free = _free(model, fixed)
     q = assembled_positions(model, table, q, t, free)
     v = _speeds(model, table, q, v, t, free)
     _check_accelerations(table, q, v, t)
@@ -47,20 +47,20 @@ def assemble_start(model: Model, q0: Start, v0: Start, t: float, table: Constrai
     named_q = [*q0] if isinstance(q0, Mapping) else []
     named_v = [*v0] if isinstance(v0, Mapping) else []
     q, v, t = check_state(model, q0, v0, t)
-    free = free_speeds(model, named_q)
+    free = _free(model, named_q)
     try:
         q = assembled_positions(model, table, q, t, free)
     except AssemblyError:
-        q = assembled_positions(model, table, q, t, free_speeds(model, []))
+        q = assembled_positions(model, table, q, t, _free(model, []))
     try:
-        v = _speeds(model, table, q, v, t, free_speeds(model, named_v))
+        v = _speeds(model, table, q, v, t, _free(model, named_v))
     except AssemblyError:
-        v = _speeds(model, table, q, v, t, free_speeds(model, []))
+        v = _speeds(model, table, q, v, t, _free(model, []))
     _check_accelerations(table, q, v, t)
     return q, v
 
 
-def free_speeds(model: Model, fixed: Sequence[str]) -> np.ndarray:
+def _free(model: Model, fixed: Sequence[str]) -> np.ndarray:
     free = np.ones(model.nv, dtype=bool)
     for joint in fixed:
         free[model.v_slice(joint)] = False
