@@ -28,9 +28,9 @@ def positive(x: object, what: str) -> float:
 
 def whole(x: object, what: str) -> int:
     """A whole number of at least one."""
-    if isinstance(x, bool) or not hasattr(x, "__index__") or int(x) < 1:  # type: ignore[call-overload]
+    if isinstance(x, bool) or not hasattr(x, "__index__") or int(x) < 1:
         raise StateError(f"{what}: expected a whole number of at least 1, got {brief(x)}")
-    return int(x)  # type: ignore[call-overload]
+    return int(x)
 
 
 def speeds_of(model: Model, names: Sequence[str], what: str) -> np.ndarray:

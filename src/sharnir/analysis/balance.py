@@ -20,7 +20,7 @@ from ..equations.assembly import assembled_positions
 from ..equations.constraint_table import ConstraintTable
 from ..errors import AssemblyError, SingularError
 from .bounded_step import RANK, null_space
-from .force_derivatives import force_derivatives
+from .force_derivatives import ForceDerivatives
 from .tangent import moved
 
 SAMPLES = 8
@@ -62,7 +62,7 @@ class Position:
     def slopes(self) -> tuple[np.ndarray, np.ndarray]:
         """∂/∂q and ∂/∂v of f − Jᵀλ, along Z: (k, k) each."""
         p = self.problem
-        dq, dv = force_derivatives(p.d, p.table, self.q, p.v, self.lam, p.t)
+        dq, dv = p.derivatives(self.q, p.v, self.lam, p.t)
         return self.Z.T @ dq @ self.Z, self.Z.T @ dv @ self.Z
 
     @cached_property
@@ -98,6 +98,7 @@ class Balance:
         self, d: Dynamics, table: ConstraintTable | None, v: np.ndarray, tau: np.ndarray, free: np.ndarray, t: float
     ) -> None:
         self.d, self.model, self.table, self.v, self.tau, self.free, self.t = d, d.model, table, v, tau, free, t
+        self.derivatives = ForceDerivatives(d, table)
         self.scale = 0.0
         """The size of the forces of the model; what is left of them is compared with it."""
 

@@ -1,8 +1,8 @@
 """The search for an equilibrium: the nearest one, by damped Newton steps, or downhill, by the work of the forces.
 
 `nearest`    Levenberg–Marquardt on what is left of the forces: it ends at equilibria of any kind near the start.
-`downhill`   Newton steps with the sizes of the curvatures in place of the curvatures, each of which the forces must favour by their
-             work: with a potential this is its minimisation, without one a motion of great damping. It leaves saddles, and
+`downhill`   Newton steps with the sizes of the curvatures in place of the curvatures, each of which the forces must favour by
+             their work: with a potential this is its minimisation, without one a motion of great damping. It leaves saddles, and
              ends only where no motion is favoured.
 """
 

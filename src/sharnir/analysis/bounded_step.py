@@ -24,9 +24,7 @@ def null_space(C: np.ndarray) -> np.ndarray:
     return V[int((s > RANK * max(float(s[0]), 1e-300)).sum()) :].T
 
 
-def bounded_step(
-    A: np.ndarray, b: np.ndarray, mu: float, C: np.ndarray, low: np.ndarray, high: np.ndarray
-) -> np.ndarray:
+def bounded_step(A: np.ndarray, b: np.ndarray, mu: float, C: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """x (n,)."""
     n = A.shape[1]
     H, c = A.T @ A + mu * np.eye(n), A.T @ b

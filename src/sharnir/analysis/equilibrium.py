@@ -23,6 +23,7 @@ from .stability import stability
 from .starts import random_start
 from .tangent import moved
 
+BEST = ". The best position found is in `error.result`"
 UNSTEADY = 1e-7
 """Forces left after a while of the motion, relative to the size of the forces, above which it is not steady."""
 
@@ -48,8 +49,8 @@ def equilibrium(
     speeds   {joint: value} for steady motion: these joints are driven at constant speed and stay where the guess has them,
              all others are at rest relative to their carriers; what drives them is in `.tau`
     fixed    joints that are held where the guess has them; what holds them is in `.tau`
-    stable   True: only an equilibrium that is not unstable; False: the nearest of any kind; by default one that is not unstable if
-             the guess is not balanced and such a one is found
+    stable   True: only an equilibrium that is not unstable; False: the nearest of any kind; by default one that is not unstable,
+             where such a one is found and the guess is not balanced
     starts   how many positions to search from: the guess, then random ones (by `seed`)
 
     An EquilibriumError where there is none names the joint whose force cannot be balanced; `error.result` has the best position.
@@ -82,15 +83,14 @@ def equilibrium(
         return unstable
     if unstable is not None:
         raise EquilibriumError(
-            f"only unstable equilibria were found: {unstable.reason}; give another guess, or accept one with stable=False "
-            "(`error.result` has it)",
+            f"only unstable equilibria were found: {unstable.reason}; give another guess, or accept one with stable=False{BEST}",
             unstable,
         )
     if best is None:
         if problem.table is not None:
             assembled_positions(model, problem.table, q, t, problem.free)  # says why there is no closed position
         raise EquilibriumError("the forces of the model are not defined at the guess, nor at other positions; give another guess")
-    raise EquilibriumError(_why_not(best), _result(search, best, starts, held))
+    raise EquilibriumError(_why_not(best) + BEST, _result(search, best, starts, held, False))
 
 
 def _starts(
@@ -113,10 +113,10 @@ def _closed(problem: Balance, q: np.ndarray, guess: State) -> np.ndarray | None:
     return problem.allowed(q) if closed is None else closed
 
 
-def _result(search: BalancingSearch, now: Position, starts: int, held: np.ndarray) -> Equilibrium:
+def _result(search: BalancingSearch, now: Position, starts: int, held: np.ndarray, is_balanced: bool = True) -> Equilibrium:
     p = search.problem
     _check_speeds(p, now.q)
-    decided, reason = stability(now, bool(p.v.any()))
+    decided, reason = stability(now, bool(p.v.any())) if is_balanced else ("undecided", "the forces do not balance here")
     names = tuple(name for name, is_held in zip(p.model.v_names, held, strict=True) if is_held)
     return Equilibrium(
         p.d, now.q, p.v, p.t, p.tau + p.held_forces(now), names, now.lam, now.worst, decided, reason, _is_steady(p, now),
@@ -156,6 +156,5 @@ def _why_not(best: Position) -> str:
     amount = f"{abs(best.left[k]):.4g} {unit_of_force(model, k)}".rstrip()
     return (
         f"no equilibrium was found: at joint {model.v_names[k]!r} a force of {amount} stays unbalanced; add a spring or a stop, "
-        f"balance it with tau={{{joint!r}: …}}, hold the joint with fixed=[{joint!r}], or give a guess nearer to an equilibrium "
-        "(`error.result` has the best position found)"
+        f"balance it with tau={{{joint!r}: …}}, hold the joint with fixed=[{joint!r}], or give a guess nearer to an equilibrium"
     )

@@ -51,7 +51,9 @@ class InverseKinematics:
         names = self.model.q_names
         lines = [f"{self.model.name}: {self.message}"]
         for name in self.position_errors:
-            lines.append(f"  {name}: position off by {self.position_errors[name]:.3g} m, rotation by {self.rotation_errors[name]:.3g} rad")
+            lines.append(
+                f"  {name}: position off by {self.position_errors[name]:.3g} m, rotation by {self.rotation_errors[name]:.3g} rad"
+            )
         if self.constraint_residual or self.model.constraints:
             lines.append(f"  constraints satisfied to {self.constraint_residual:.2g}")
         if self.at_limit:
@@ -120,14 +122,16 @@ def inverse_kinematics(
     if best is None:
         assert table is not None
         assembled_positions(model, table, search.limits.clipped(q0, free), t, free)  # says why there is none
-        raise UnreachableError("no closed position within the limits of the joints was found; give a start nearer to one, or limits=False")
+        raise UnreachableError(
+            "no closed position within the limits of the joints was found; give a start nearer to one, or limits=False"
+        )
     if _is_reached(search, best.q, tolerance):
         best = search.slide(best, q0 if first is None else first, min(tolerance, 1e-9))
     found = _result(search, best, tried, tolerance)
     if must_reach and not found.reached:
         raise UnreachableError(
-            f"{found.message}; move the target, free more joints, or give a start nearer to a solution (`error.result` has the "
-            "best position found)",
+            f"{found.message}; move the target, free more joints, or give a start nearer to a solution. The best position found "
+            "is in `error.result`",
             found,
         )
     return found

@@ -18,7 +18,7 @@ GROWTH = 1e-8
 
 
 def stability(now: Position, speeds: bool) -> tuple[str, str]:
-    """"stable", "unstable" or "undecided", and the reason. `speeds`: whether held joints move."""
+    """ "stable", "unstable" or "undecided", and the reason. `speeds`: whether held joints move."""
     K, C = now.K, now.C
     if not len(K):
         return "stable", "nothing can move"
@@ -59,7 +59,9 @@ def _by_eigenvalues(now: Position, K: np.ndarray, C: np.ndarray) -> tuple[str, s
     zero = GROWTH * max(float(np.abs(s).max()), 1e-300)
     moving = _moving(now, X[:n, fastest])
     if s[fastest].real > zero:
-        how = "grows" if abs(s[fastest].imag) <= zero else f"oscillates with {abs(s[fastest].imag) / (2 * np.pi):.3g} Hz and grows"
+        how = (
+            "grows" if abs(s[fastest].imag) <= zero else f"oscillates with {abs(s[fastest].imag) / (2 * np.pi):.3g} Hz and grows"
+        )
         return "unstable", f"a small motion of {moving} {how}, e-fold in {1.0 / s[fastest].real:.3g} s"
     if s[fastest].real < -zero:
         return "stable", f"every small motion decays, the slowest, of {moving}, e-fold in {-1.0 / s[fastest].real:.3g} s"

@@ -110,7 +110,7 @@ def _goal(goal: Any, label: str) -> tuple[np.ndarray, np.ndarray, Rotation | Non
 
 def _weights(targets: Mapping[Place, Goal], weights: Any) -> dict[Place, tuple[float, float]]:
     """(of position, of rotation) for every target: one for all, or {target: weight}, the rest 1."""
-    named = weights if isinstance(weights, Mapping) else {place: 1.0 if weights is None else weights for place in targets}
+    named = weights if isinstance(weights, Mapping) else dict.fromkeys(targets, 1.0 if weights is None else weights)
     out = dict.fromkeys(targets, (1.0, 1.0))
     for place, weight in named.items():
         if not isinstance(place, (str, tuple)) or place not in targets:
