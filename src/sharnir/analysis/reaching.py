@@ -24,7 +24,7 @@ from .targets import Target
 MAX_ITERATIONS = 100
 CONVERGED = 1e-13
 """Of the weighted misses, m and rad: nothing to gain below."""
-SLOW = 1e-9
+SLOW = 1e-10
 """The share of the objective that a step must promise to take away for the search to go on."""
 NEAREST = 1e-7
 """The share of the squared distance from the start that a step must promise to take away for the slide to go on."""
@@ -108,10 +108,11 @@ class Search:
             spent += 1
             step = self._step(now.q, now.J, now.r, mu, C)
             promised = now.cost - float(((now.r + now.J @ step) ** 2).sum())
-            if promised <= SLOW * now.cost:
-                break
             q = self._moved(now.q, step)
             trial = None if q is None else self.at(q)
+            if promised <= SLOW * now.cost:  # the last step: it moves the joints by more than it changes the misses
+                now = trial if trial is not None and trial.cost <= now.cost else now
+                break
             gain = -1.0 if trial is None else (now.cost - trial.cost) / promised
             if trial is not None and gain > 1e-4:
                 now, C = trial, self.closing(trial.q)

@@ -13,11 +13,11 @@ from ..errors import NOT_A_NUMBER, ModelError, StateError, brief, no_such
 from ..model.forces.joint_spring import moment_of_turn, rotation_vector
 from ..model.model import Model
 from ..model.pose import Pose, Rotation, quaternion_of, vector3
-from ..model.references import is_name_in
+from ..model.references import located
 from ..types import Vector, real_array
 
-Place: TypeAlias = str | tuple[str, Vector]
-"""A frame, a body, or a point of one of them in its axes."""
+Place: TypeAlias = str | tuple[str, tuple[float, ...]] | tuple[str, Pose]
+"""A frame, a body, a point of one of them in its axes, or a pose on a body."""
 Goal: TypeAlias = Pose | Rotation | Vector
 """A pose; a rotation alone; a position alone, None for a coordinate that may be anything."""
 Weight: TypeAlias = float | tuple[float, float]
@@ -66,12 +66,14 @@ def read_targets(model: Model, targets: Mapping[Place, Goal], weights: Any) -> l
 
 
 def _target(model: Model, place: Place, goal: Goal, weights: tuple[float, float]) -> Target:
-    name, point = place if isinstance(place, tuple) and len(place) == 2 else (place, None)
-    body, at = _place(model, name)
-    shown = str(name)
-    if point is not None:
-        at = Pose(at @ vector3(point, f"target {name!r}: point"), at.rotation)
-        shown = f"{name} at ({', '.join(f'{x:g}' for x in vector3(point, 'point'))})"
+    has_point = isinstance(place, tuple) and len(place) == 2 and not isinstance(place[1], Pose)
+    where: Any = place[0] if has_point else place
+    offset: Any = place[1] if has_point else None
+    body, at = _place(model, where)
+    shown = where if isinstance(where, str) else f"{body} at {_numbers(at.position)}"
+    if has_point:
+        point = vector3(offset, f"target {where!r}: point")
+        at, shown = Pose(at @ point, at.rotation), f"{where} at {_numbers(point)}"
     position, axes, rotation = _goal(goal, f"target {shown!r}")
     axes, rotation = axes & (weights[0] > 0.0), rotation if weights[1] > 0.0 else None
     if not axes.any() and rotation is None:
@@ -80,16 +82,15 @@ def _target(model: Model, place: Place, goal: Goal, weights: tuple[float, float]
 
 
 def _place(model: Model, name: Any) -> tuple[str, Pose]:
-    """Body and pose on it. A frame hides a body of the same name."""
-    frames, bodies = model.frames, [b.name for b in model.bodies]
-    movable = {frame: place for frame, place in frames.items() if place[0] in bodies}
-    if is_name_in(movable, name):
-        return movable[name]
-    if is_name_in(bodies, name):
-        return name, Pose()
-    if is_name_in(frames, name):
-        raise ModelError(f"target {name!r}: the frame is on {frames[name][0]!r}, which does not move")
-    raise ModelError(f"target: {no_such('frame or body', name, [*movable, *bodies], 'frames and bodies')}")
+    """Body and pose on it."""
+    index, at = located(name, model.structure.body_number, model.frames)
+    if index < 0:
+        raise ModelError(f"target {name!r}: it is fixed to the ground and cannot be moved")
+    return model.bodies[index].name, at
+
+
+def _numbers(x: Any) -> str:
+    return f"({', '.join(f'{value:g}' for value in x)})"
 
 
 def _goal(goal: Any, label: str) -> tuple[np.ndarray, np.ndarray, Rotation | None]:
