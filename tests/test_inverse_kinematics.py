@@ -70,7 +70,7 @@ def test_a_bounded_step_satisfies_the_conditions_of_optimality(seed):
 def test_a_robot_reaches_every_pose_it_has(robot, tool):
     m, rng = sh.load(urdf_of(robot)), np.random.default_rng(11)
     limits = np.array([j.type.limits for j in m.joints if j.nq])
-    for _ in range(40):
+    for _ in range(25):
         goal = frame_pose(m, rng.uniform(limits[:, 0], limits[:, 1]), tool)
         found = sh.inverse_kinematics(m, {tool: goal})
         assert found.reached, found.summary()
@@ -247,7 +247,7 @@ def test_random_starts_are_those_of_the_seed():
 def test_a_mechanism_that_cannot_be_closed_says_why():
     m = sh.samples.four_bar(0.2, 0.2, 0.2, 2.0)
     with pytest.raises(sh.AssemblyError, match="'D'"):
-        sh.inverse_kinematics(m, {"coupler": (0.0, 0.2, None)}, starts=2)
+        sh.inverse_kinematics(m, {"coupler": (0.0, 0.2, None)}, starts=1)
 
 
 @pytest.mark.parametrize(("arguments", "error", "says"), [

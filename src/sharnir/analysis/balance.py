@@ -21,6 +21,7 @@ from ..equations.constraint_table import ConstraintTable
 from ..errors import AssemblyError, SingularError
 from .bounded_step import RANK, null_space
 from .force_derivatives import ForceDerivatives
+from .starts import START_CLOSING, STEP_CLOSING
 from .tangent import moved
 
 SAMPLES = 8
@@ -102,12 +103,12 @@ class Balance:
         self.scale = 0.0
         """The size of the forces of the model; what is left of them is compared with it."""
 
-    def allowed(self, q: np.ndarray, free: np.ndarray | None = None) -> np.ndarray | None:
+    def allowed(self, q: np.ndarray, free: np.ndarray | None = None, iterations: int = START_CLOSING) -> np.ndarray | None:
         """The nearest closed position; None where none is found."""
         if self.table is None:
             return q
         try:
-            return assembled_positions(self.model, self.table, q, self.t, self.free if free is None else free)
+            return assembled_positions(self.model, self.table, q, self.t, self.free if free is None else free, iterations)
         except (AssemblyError, SingularError, np.linalg.LinAlgError):
             return None
 
@@ -126,7 +127,7 @@ class Balance:
 
     def step(self, q: np.ndarray, delta: np.ndarray) -> Position | None:
         """The balance after a motion δ and the return to the constraints."""
-        after = self.allowed(moved(self.d, q, delta, self.t))
+        after = self.allowed(moved(self.d, q, delta, self.t), iterations=STEP_CLOSING)
         return None if after is None or not np.isfinite(after).all() else self.at(after)
 
     def held_forces(self, now: Position) -> np.ndarray:

@@ -75,7 +75,8 @@ class BalancingSearch:
         far = 1e4 * (1.0 + float(np.abs(now.q).max(initial=0.0)))
         for _ in range(MAX_ITERATIONS):
             w, U = np.linalg.eigh(0.5 * (now.K + now.K.T))
-            sizes = np.maximum(np.abs(w), FLAT * max(float(np.abs(w).max(initial=0.0)), 1e-300))
+            least = max(FLAT * float(np.abs(w).max(initial=0.0)), 1e-12 * float(np.abs(now.F).max(initial=0.0)), 1e-300)
+            sizes = np.maximum(np.abs(w), least)
             y = -U @ ((U.T @ now.F) / sizes)
             step = now.motion(y)
             if self.is_settled(now, step):

@@ -20,7 +20,7 @@ from .equilibrium_result import Equilibrium
 from .force_units import unit_of_force
 from .limits import Limits
 from .stability import stability
-from .starts import random_start
+from .starts import CLOSINGS, random_start
 from .tangent import moved
 
 BEST = ". The best position found is in `error.result`"
@@ -97,9 +97,12 @@ def _starts(
     problem: Balance, q: np.ndarray, guess: State, starts: int, rng: np.random.Generator
 ) -> Iterator[tuple[Position, bool]]:
     """Positions with their loops closed, and whether it is the guess."""
-    limits = Limits(problem.model)
+    limits, any_closed = Limits(problem.model), False
     for k in range(starts):
         closed = _closed(problem, random_start(problem.model, q, problem.free, limits, rng) if k else q, None if k else guess)
+        any_closed |= closed is not None
+        if not any_closed and k + 1 >= CLOSINGS:
+            return
         now = None if closed is None else problem.at(closed)
         if now is not None:
             yield now, k == 0

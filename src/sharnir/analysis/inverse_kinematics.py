@@ -19,7 +19,7 @@ from ..types import State, random_generator, truth
 from .arguments import positive, speeds_of, whole
 from .limits import Limits
 from .reaching import Reached, Search
-from .starts import random_start
+from .starts import CLOSINGS, random_start
 from .targets import Goal, Place, Target, read_targets
 
 SHOWN = 12
@@ -145,6 +145,8 @@ def _best(
     spent = 0
     for k in range(starts):
         q = first if k == 0 else search.allowed(random_start(search.model, q0, search.free, search.limits, rng))
+        if q is None and best is None and k + 1 >= CLOSINGS:
+            break
         if q is None:
             continue
         found = search.descend(search.at(q, spent))

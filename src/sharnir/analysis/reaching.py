@@ -18,6 +18,7 @@ from ..equations.constraint_table import ConstraintTable
 from ..errors import AssemblyError, SingularError
 from .bounded_step import bounded_step
 from .limits import Limits
+from .starts import START_CLOSING, STEP_CLOSING
 from .tangent import moved, rate_matrix
 from .targets import Target
 
@@ -56,7 +57,7 @@ class Search:
         self.free, self.limits = free, limits
 
     # --- positions that are allowed -----------------------------------------------------------------------------------------
-    def allowed(self, q: np.ndarray) -> np.ndarray | None:
+    def allowed(self, q: np.ndarray, iterations: int = START_CLOSING) -> np.ndarray | None:
         """The nearest position that is closed and within the limits; None where none is found."""
         q = self.limits.clipped(q, self.free)
         if self.table is None:
@@ -64,7 +65,7 @@ class Search:
         held = ~self.free
         for _ in range(1 + int(self.free.sum())):
             try:
-                q = assembled_positions(self.model, self.table, q, self.t, ~held)
+                q = assembled_positions(self.model, self.table, q, self.t, ~held, iterations)
             except (AssemblyError, SingularError, np.linalg.LinAlgError):
                 return None
             beyond = self.limits.beyond(q, 1e-12) & self.free
@@ -95,7 +96,7 @@ class Search:
         return out
 
     def _moved(self, q: np.ndarray, step: np.ndarray) -> np.ndarray | None:
-        return self.allowed(moved(self.d, q, step, self.t))
+        return self.allowed(moved(self.d, q, step, self.t), STEP_CLOSING)
 
     # --- the search ---------------------------------------------------------------------------------------------------------
     def descend(self, start: Reached) -> Reached:

@@ -10,6 +10,12 @@ from ..model.model import Model
 from .limits import Limits
 
 
+START_CLOSING, STEP_CLOSING = 100, 15
+"""Iterations in which loops must close, at a start and after a step of a search."""
+CLOSINGS = 4
+"""Starts after which a mechanism that was closed from none of them counts as one that cannot be closed."""
+
+
 def random_start(model: Model, q0: np.ndarray, free: np.ndarray, limits: Limits, rng: np.random.Generator) -> np.ndarray:
     """Coordinates within half a turn (or π metres) of q0 and within the limits, quaternions anywhere; what is not free stays."""
     drawn, out = model.random_q(rng), q0.copy()
