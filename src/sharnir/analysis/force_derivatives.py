@@ -10,6 +10,15 @@ from ..solvers.derivatives import TreeDerivatives
 from .tangent import rate_matrix
 
 
+def force_derivatives(d: Dynamics, table: ConstraintTable | None) -> ForceDerivatives:
+    """Those of a model, made once: tracing takes longer than many searches."""
+    cached, key = d.structure.cached, ("force derivatives", str(d.formulation.programs.store.folder))
+    if key not in cached:
+        cached[key] = ForceDerivatives(d, table)
+    found: ForceDerivatives = cached[key]
+    return found
+
+
 class ForceDerivatives:
     """Of one model; with constraints, of its spanning tree and of the forces of given multipliers."""
 
