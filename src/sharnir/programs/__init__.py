@@ -12,7 +12,18 @@ PROGRAMS: dict[str, Program] = {
     for program in module.PROGRAMS
 }
 
-_ANY = ("poses", "motion", "rates", "velocities", "energy", "total", "drive-power", "pose", "point-velocity", "point-acceleration")
+_ANY = (
+    "poses",
+    "motion",
+    "rates",
+    "velocities",
+    "energy",
+    "total",
+    "drive-power",
+    "pose",
+    "point-velocity",
+    "point-acceleration",
+)
 """Programs that need no columns by speeds: the same for coupled coordinates."""
 
 
