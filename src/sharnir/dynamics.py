@@ -64,8 +64,9 @@ class Dynamics:
 
     @property
     def backend(self) -> str:
-        """What forward dynamics runs on."""
-        return self.solver.backend
+        """What forward dynamics runs on; where some joint moves no mass, inverse dynamics."""
+        formulation = self.formulation
+        return formulation.programs.backend_of("inverse") if formulation.massless else self.solver.backend
 
     @property
     def constrained(self) -> ConstrainedEquations | None:
@@ -268,9 +269,7 @@ class Dynamics:
         """
         return self._points.pose(q, body, t)
 
-    def jacobian(
-        self, q: State, body: Where, point: ArrayLike = ORIGIN, t: ArrayLike = 0.0, axes: str = "world"
-    ) -> np.ndarray:
+    def jacobian(self, q: State, body: Where, point: ArrayLike = ORIGIN, t: ArrayLike = 0.0, axes: str = "world") -> np.ndarray:
         """J (6, nv): velocity of a point of a body or frame and its angular velocity, per unit of speed.
 
         `point` is given in the axes of the body or frame, from its origin. `axes`: the result is in those of the "world", or
@@ -307,7 +306,8 @@ class Dynamics:
         return both[..., 0], both[..., 1] + stored
 
     def total_momentum(self, q: State = None, v: State = None, t: ArrayLike = 0.0) -> tuple[np.ndarray, np.ndarray]:
-        """Momentum (6,), linear then angular about the world's origin, and centre of mass (3,), all in the world."""
+        """Momentum (6,), linear then angular about the world's origin, and centre of mass (3,), all in the world;
+        nan where nothing has mass."""
         found = self._evaluator.outputs("total", q=q, v=v, t=t)
         return found["momentum"][..., 0, :], found["centre"][..., 0, :]
 
@@ -335,7 +335,7 @@ class Dynamics:
         for this model (constants folded, common subexpressions shared)."""
         compiled = truth(compiled, "compiled")
         if is_name_in(("forward",), what):
-            return self.solver.count_forward(compiled)
+            return self._with_inertia.count_forward(compiled)
         name = f"inertia/{self.formulation.method.inertia}" if is_name_in(("inertia",), what) else what
         if not is_name_in(PROGRAMS, name):
             raise MethodError(

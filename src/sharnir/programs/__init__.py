@@ -16,9 +16,18 @@ DERIVATIVES: dict[str, Program] = {program.name: program for program in derivati
 """Apart, because they do not handle every joint: `backends/derivatives.py` knows which."""
 
 _ANY = (
-    "poses", "motion", "rates", "velocities", "energy", "total", "drive-power", "columns", "pose", "point-velocity",
+    "poses",
+    "motion",
+    "rates",
+    "velocities",
+    "energy",
+    "total",
+    "drive-power",
+    "columns",
+    "pose",
+    "point-velocity",
     "point-acceleration",
-)  # fmt: skip
+)
 """Programs that need no columns by speeds: the same for coupled coordinates."""
 
 
