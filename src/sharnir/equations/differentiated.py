@@ -18,34 +18,36 @@ Direction = list[tuple[Symbol, Number]]
 """Symbols and the rates at which they change."""
 
 
-def differentiated(structure: Structure, traced: TracedProgram, wrt: Sequence[str], only: Sequence[str] = ()) -> TracedProgram:
-    """The outputs `only` (all if none is named) and, as "output/input", their Jacobians, row by row."""
-    outputs = {name: traced.outputs[name] for name in (only or traced.outputs)}
-    flat = [x for group in outputs.values() for x in group]
-    found = dict(outputs)
+def differentiated(structure: Structure, traced: TracedProgram, wrt: Sequence[str], outputs: Sequence[str] = ()) -> TracedProgram:
+    """The same program with, as "output/input" and row by row, the Jacobians of some outputs, of all if none is named."""
+    chosen = {name: traced.outputs[name] for name in (outputs or traced.outputs)}
+    flat = [x for group in chosen.values() for x in group]
+    found = dict(traced.outputs)
     for name in wrt:
         columns = [tangent(flat, direction) for direction in unit_directions(structure, traced, name)]
         at = 0
-        for output, group in outputs.items():
+        for output, group in chosen.items():
             found[f"{output}/{name}"] = tuple(column[k] for k in range(at, at + len(group)) for column in columns)
             at += len(group)
     return TracedProgram(traced.graph, traced.inputs, found)
 
 
-def differentiated_along(structure: Structure, traced: TracedProgram, wrt: Sequence[str]) -> TracedProgram:
-    """The changes of all outputs, as "d output", along one direction: inputs "d input" for every name of `wrt`, before the time.
+def differentiated_along(
+    structure: Structure, traced: TracedProgram, wrt: Sequence[str], outputs: Sequence[str] = ()
+) -> TracedProgram:
+    """The changes of the same outputs, as "d output", along one direction: inputs "d input" for every name of `wrt`, before the time.
 
     A column of a Jacobian for each state of a batch: a graph of about three times the size, however many columns there are.
     """
     graph, inputs = traced.graph, traced.inputs
-    steps = {f"d {name}": tuple(graph.inputs(tangent_size(structure, traced, name))) for name in wrt}
+    steps = {f"d {name}": tuple(graph.inputs(structure.nv if name == "q" else len(inputs[name]))) for name in wrt}
     direction: Direction = []
     for name in wrt:
         step: Sequence[Number] = steps[f"d {name}"]
         if name == "q":
             step = displacement(structure, inputs["q"], step, inputs["t"])
         direction += zip(inputs[name], step, strict=True)
-    changes = {f"d {name}": tangent(group, direction) for name, group in traced.outputs.items()}
+    changes = {f"d {name}": tangent(traced.outputs[name], direction) for name in (outputs or traced.outputs)}
     return TracedProgram(graph, {**{name: x for name, x in inputs.items() if name != "t"}, **steps, "t": inputs["t"]}, changes)
 
 
@@ -61,8 +63,3 @@ def unit_directions(structure: Structure, traced: TracedProgram, name: str) -> l
         moved = displacement(structure, symbols, unit, traced.inputs["t"])
         out.append([(x, dx) for x, dx in zip(symbols, moved, strict=True) if isinstance(dx, Symbol) or dx != 0.0])
     return out
-
-
-def tangent_size(structure: Structure, traced: TracedProgram, name: str) -> int:
-    """The number of columns of a derivative with respect to this input."""
-    return structure.nv if name == "q" else len(traced.inputs[name])
