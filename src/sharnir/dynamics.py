@@ -196,6 +196,44 @@ class Dynamics:
         """h (nv,): M_r q̈ + h = τ."""
         return self._evaluator.output("bias", "h", q=q, v=v, wrench=wrenches, t=t)
 
+    # --- derivatives --------------------------------------------------------------------------------------------------------
+    def forward_derivatives(
+        self,
+        q: State = None,
+        v: State = None,
+        tau: State = None,
+        t: ArrayLike = 0.0,
+        wrt: str | Sequence[str] = ("q", "v", "tau"),
+    ) -> Derivatives:
+        """Accelerations a = `value` and ∂a/∂q, ∂a/∂v, ∂a/∂τ = `dq`, `dv`, `dtau`, exact, each (…, nv, nv).
+
+        Everything in the model is differentiated: forces, drives, couplings, joints of any kind. `dq` is in the tangent:
+        column j is the derivative along the motion that speed j alone causes, q + N(q)·e_j·s.
+        """
+        return self.solver.forward_derivatives(q, v, tau, t, wrt)
+
+    def inverse_derivatives(
+        self, q: State, v: State, a: State, t: ArrayLike = 0.0, wrt: str | Sequence[str] = ("q", "v", "a")
+    ) -> Derivatives:
+        """Joint forces τ = `value` and ∂τ/∂q, ∂τ/∂v, ∂τ/∂a = `dq`, `dv`, `da` (the mass matrix), as `forward_derivatives`."""
+        return self.solver.inverse_derivatives(q, v, a, t, wrt)
+
+    def reaction_derivatives(
+        self, q: State = None, v: State = None, tau: State = None, t: ArrayLike = 0.0, wrt: str | Sequence[str] = ("q", "v", "tau")
+    ) -> Derivatives:
+        """R (N, 6) of `reactions` and its derivatives (N, 6, nv) with respect to q (in the tangent), v and τ."""
+        return self.solver.reaction_derivatives(q, v, tau, t, wrt)
+
+    def energy_derivatives(
+        self, q: State = None, v: State = None, t: ArrayLike = 0.0, wrt: str | Sequence[str] = ("q", "v")
+    ) -> Derivatives:
+        """Kinetic and potential energy (2,) and their derivatives (2, nv) with respect to q (in the tangent) and v."""
+        return self._energy_derivatives(q, v, t, wrt)
+
+    @cached_property
+    def _energy_derivatives(self) -> EnergyDerivatives:
+        return EnergyDerivatives(self._evaluator)
+
     # --- momenta ------------------------------------------------------------------------------------------------------------
     def momenta(self, q: State = None, v: State = None, t: ArrayLike = 0.0) -> np.ndarray:
         """p (nv,) = BᵀMv: generalised momenta."""
@@ -259,35 +297,6 @@ class Dynamics:
     def force_actions(self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: ArrayLike | None = None) -> Actions:
         """Every force of the model: {force: {body: (…, 6) force and moment at its origin, its axes; joint: (…, n)}}."""
         return force_actions(self._evaluator, q, v, t, parameters)
-
-    # --- derivatives --------------------------------------------------------------------------------------------------------
-    def forward_derivatives(
-        self, q: State = None, v: State = None, tau: State = None, t: ArrayLike = 0.0, wrt: Sequence[str] = ("q", "v", "tau")
-    ) -> Derivatives:
-        """q̈ and its derivatives (nv, nv) with respect to q (in the tangent), v and τ."""
-        return self.solver.forward_derivatives(q, v, tau, t, wrt)
-
-    def inverse_derivatives(
-        self, q: State, v: State, a: State, t: ArrayLike = 0.0, wrt: Sequence[str] = ("q", "v", "a")
-    ) -> Derivatives:
-        """τ of `inverse` and its derivatives (nv, nv) with respect to q (in the tangent), v and a."""
-        return self.solver.inverse_derivatives(q, v, a, t, wrt)
-
-    def reaction_derivatives(
-        self, q: State = None, v: State = None, tau: State = None, t: ArrayLike = 0.0, wrt: Sequence[str] = ("q", "v", "tau")
-    ) -> Derivatives:
-        """R (N, 6) of `reactions` and its derivatives (N, 6, nv) with respect to q (in the tangent), v and τ."""
-        return self.solver.reaction_derivatives(q, v, tau, t, wrt)
-
-    def energy_derivatives(
-        self, q: State = None, v: State = None, t: ArrayLike = 0.0, wrt: Sequence[str] = ("q", "v")
-    ) -> Derivatives:
-        """Kinetic and potential energy (2,) and their derivatives (2, nv) with respect to q (in the tangent) and v."""
-        return self._energy_derivatives(q, v, t, wrt)
-
-    @cached_property
-    def _energy_derivatives(self) -> EnergyDerivatives:
-        return EnergyDerivatives(self._evaluator)
 
     # --- cost ---------------------------------------------------------------------------------------------------------------
     def count(self, what: str = "forward", compiled: bool = False) -> Count:

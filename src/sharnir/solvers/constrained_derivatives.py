@@ -18,7 +18,7 @@ from ..errors import SingularError
 from ..trace import Graph, Number
 from .actuation import least_changes, multipliers_of, null_rows, without_rows
 from .arguments import unbatch
-from .derivatives import Derivatives, checked_wrt
+from .derivatives import Derivatives, check_wrt
 from .jacobian_code import JacobianCode
 from .near_dependence import refined_changes
 
@@ -78,8 +78,8 @@ class ConstrainedDerivatives:
         return TracedProgram(graph, {name: values[name] for name in ("q", "v", "lam", "y", "t")}, outputs)
 
     # --- motion from forces -------------------------------------------------------------------------------------------------
-    def forward(self, q: Any, v: Any, tau: Any, t: Any, wrt: Sequence[str]) -> Derivatives:
-        wrt = checked_wrt(wrt, ("q", "v", "tau"))
+    def forward(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any) -> Derivatives:
+        wrt = check_wrt(wrt, ("q", "v", "tau"))
         rows, n, single = self.evaluator.arguments.states(q=q, v=v, tau=tau, t=t)
         qdd, lam = self._solution(rows, n)
         self.solver.check_finite(qdd, rows, single)
@@ -149,8 +149,8 @@ class ConstrainedDerivatives:
         }
 
     # --- forces from motion -------------------------------------------------------------------------------------------------
-    def inverse(self, q: Any, v: Any, a: Any, t: Any, wrt: Sequence[str]) -> Derivatives:
-        wrt = checked_wrt(wrt, ("q", "v", "a"))
+    def inverse(self, q: Any, v: Any, a: Any, t: Any, wrt: Any) -> Derivatives:
+        wrt = check_wrt(wrt, ("q", "v", "a"))
         tau = self.solver.inverse(q, v, a, t, None, None, None)
         rows, n, single = self.evaluator.arguments.states(q=q, v=v, qdd=a, t=t)
         least = tau.reshape(n, self.structure.nv)
