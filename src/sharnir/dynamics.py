@@ -219,7 +219,12 @@ class Dynamics:
         return self.solver.inverse_derivatives(q, v, a, t, wrt)
 
     def reaction_derivatives(
-        self, q: State = None, v: State = None, tau: State = None, t: ArrayLike = 0.0, wrt: str | Sequence[str] = ("q", "v", "tau")
+        self,
+        q: State = None,
+        v: State = None,
+        tau: State = None,
+        t: ArrayLike = 0.0,
+        wrt: str | Sequence[str] = ("q", "v", "tau"),
     ) -> Derivatives:
         """R (N, 6) of `reactions` and its derivatives (N, 6, nv) with respect to q (in the tangent), v and τ."""
         return self.solver.reaction_derivatives(q, v, tau, t, wrt)

@@ -32,7 +32,7 @@ def differentiated(structure: Structure, traced: TracedProgram, wrt: Sequence[st
 def differentiated_along(
     structure: Structure, traced: TracedProgram, wrt: Sequence[str], outputs: Sequence[str] = ()
 ) -> TracedProgram:
-    """The changes of the same outputs, as "d output", along one direction: inputs "d input" for every name of `wrt`, before the time.
+    """The changes of those outputs, as "d output", along one direction: inputs "d input" for every name of `wrt`.
 
     A column of a Jacobian for each state of a batch: a graph of about three times the size, however many columns there are.
     """
@@ -53,7 +53,7 @@ def unit_directions(structure: Structure, traced: TracedProgram, name: str) -> l
     symbols = traced.inputs[name]
     if name != "q":
         return [[(x, 1.0)] for x in symbols]
-    out = []
+    out: list[Direction] = []
     for j in range(structure.nv):
         unit = [0.0] * structure.nv
         unit[j] = 1.0

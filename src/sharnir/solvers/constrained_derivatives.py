@@ -115,9 +115,7 @@ class ConstrainedDerivatives:
         parts = zip(np.split(x.qdd, edges, axis=1), np.split(x.lam, edges, axis=1), strict=True)
         return dict(zip(wrt, parts, strict=bool(wrt)))
 
-    def _refined(
-        self, rows: Rows, qdd: np.ndarray, lam: np.ndarray, wrt: Sequence[str]
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _refined(self, rows: Rows, qdd: np.ndarray, lam: np.ndarray, wrt: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         n, nv, m = len(qdd), self.structure.nv, len(self.equations.table)
 
         def residuals(a: np.ndarray, lam: np.ndarray) -> dict[str, np.ndarray]:
@@ -179,7 +177,7 @@ class ConstrainedDerivatives:
                 row = self.equations.table.rows[int(np.abs(u[left.argmax()]).argmax())]
                 raise SingularError(
                     f"{what} have no derivative with respect to q here: constraint rows ({row} among them) depend on one another "
-                    "in this position but not in all around it; leave \"q\" out of wrt, or remove redundant constraints "
+                    'in this position but not in all around it; leave "q" out of wrt, or remove redundant constraints '
                     "(model.mobility names them)"
                 )
 

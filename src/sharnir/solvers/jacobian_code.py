@@ -94,8 +94,8 @@ class JacobianCode:
             traced = self._trace(Graph(LIMIT))
         except GraphTooLarge:
             raise MethodError(
-                f"{self.what}: model {self.evaluator.model.name!r} is too large for its equations to be one graph, which derivatives are "
-                "made from; take differences along model.integrate(q, dv) instead"
+                f"{self.what}: model {self.evaluator.model.name!r} is too large for its equations to be one "
+                "graph, from which derivatives are made; take differences along model.integrate(q, dv) instead"
             ) from None
         self._sizes = {name: len(x) for name, x in traced.inputs.items()}
         return traced
