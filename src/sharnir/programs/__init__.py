@@ -3,8 +3,7 @@
 from typing import Any
 
 from ..errors import MethodError
-from . import coupled, forward, inertia, inverse, iterative, momentum, state
-from .derivatives import DERIVATIVES
+from . import coupled, derivatives, forward, inertia, inverse, iterative, momentum, state
 from .program import Program
 
 PROGRAMS: dict[str, Program] = {
@@ -12,6 +11,9 @@ PROGRAMS: dict[str, Program] = {
     for module in (state, inverse, inertia, forward, momentum, iterative, coupled)
     for program in module.PROGRAMS
 }
+
+DERIVATIVES: dict[str, Program] = {program.name: program for program in derivatives.PROGRAMS}
+"""Apart, because they do not handle every joint: `backends/derivatives.py` knows which."""
 
 _ANY = ("poses", "motion", "rates", "velocities", "energy", "total", "drive-power", "columns")
 """Programs that need only coordinates and speeds: the same for coupled coordinates."""
