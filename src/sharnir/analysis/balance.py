@@ -17,11 +17,11 @@ import numpy as np
 from ..dynamics import Dynamics
 from ..equations.assembly import assembled_positions
 from ..equations.constraint_table import ConstraintTable
+from ..equations.retraction import retract
 from ..errors import AssemblyError, SingularError
 from .bounded_step import RANK, null_space
 from .force_derivatives import force_derivatives
 from .starts import START_CLOSING, STEP_CLOSING
-from .tangent import moved
 
 SAMPLES = 8
 """Positions around the first at which the size of the forces is looked at."""
@@ -115,7 +115,7 @@ class Balance:
 
     def step(self, q: np.ndarray, delta: np.ndarray) -> Position | None:
         """The balance after a motion δ and the return to the constraints."""
-        after = self.allowed(moved(self.d, q, delta, self.t), iterations=STEP_CLOSING)
+        after = self.allowed(retract(self.model, q, delta, self.t), iterations=STEP_CLOSING)
         return None if after is None or not np.isfinite(after).all() else self.at(after)
 
     def held_forces(self, now: Position) -> np.ndarray:
@@ -128,7 +128,7 @@ class Balance:
         rng, sizes = np.random.default_rng(7), [float(np.abs(self.tau).max(initial=0.0))]
         sizes.append(1e-6 * sum(b.mass for b in self.model.bodies) * float(np.linalg.norm(self.model.gravity)))
         for k in range(SAMPLES):
-            f = self._forces(moved(self.d, q, 0.5 * (k > 0) * rng.normal(size=self.model.nv), self.t))
+            f = self._forces(retract(self.model, q, 0.5 * (k > 0) * rng.normal(size=self.model.nv), self.t))
             sizes += [] if f is None else [float(np.abs(f).max(initial=0.0))]
         self.scale = max(max(sizes), 1e-300)
 
