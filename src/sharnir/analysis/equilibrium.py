@@ -60,37 +60,53 @@ def equilibrium(
     v, driven = steady_speeds(model, speeds)
     held = driven | speeds_of(model, fixed, "fixed")
     joint_forces, starts, rng = check_tau(model, tau), whole(starts, "starts"), random_generator(seed)
-    any_kind = stable is not None and not truth(stable, "stable")
+    if stable is not None:
+        stable = truth(stable, "stable")
     d = Dynamics(model)
     problem = Balance(d, table_of(model) if model.constraints else None, v, joint_forces, ~held, t)
     problem.look_around(q)
-    search = BalancingSearch(problem)
+    positions = _starts(problem, q, guess, starts, rng)
+    return _searched(BalancingSearch(problem), positions, q, held, stable, guess is not None)
+
+
+def _searched(
+    search: BalancingSearch,
+    starts: Iterator[tuple[Position, bool]],
+    q: np.ndarray,
+    held: np.ndarray,
+    stable: bool | None,
+    is_guessed: bool,
+) -> Equilibrium:
+    """The first equilibrium of the kind that is wanted."""
     best: Position | None = None
     unstable: Equilibrium | None = None
-    for tried, (start, is_guess) in enumerate(_starts(problem, q, guess, starts, rng), 1):
-        if is_guess and guess is not None and not stable and search.is_settled(start):
+    tried = 0
+    for start, is_guess in starts:
+        tried += 1
+        if is_guess and is_guessed and not stable and search.is_settled(start):
             return _result(search, search.polished(start), tried, held)
-        for way in (search.nearest, search.downhill) if any_kind else (search.downhill, search.nearest):
+        for way in (search.nearest, search.downhill) if stable is False else (search.downhill, search.nearest):
             now, found = way(start)
             if found:
                 result = _result(search, now, tried, held)
-                if any_kind or result.stability != "unstable":
+                if stable is False or result.stability != "unstable":
                     return result
                 unstable = unstable or result
             if best is None or now.F @ now.F < 0.99 * (best.F @ best.F):
                 best = now
-    if unstable is not None and stable is None:
+    if unstable is not None and not stable:
         return unstable
     if unstable is not None:
         raise EquilibriumError(
             f"only unstable equilibria were found: {unstable.reason}; give another guess, or accept one with stable=False{BEST}",
             unstable,
         )
-    if best is None:
-        if problem.table is not None:
-            assembled_positions(model, problem.table, q, t, problem.free)  # says why there is no closed position
-        raise EquilibriumError("the forces of the model are not defined at the guess, nor at other positions; give another guess")
-    raise EquilibriumError(_why_not(best) + BEST, _result(search, best, starts, held, False))
+    if best is not None:
+        raise EquilibriumError(_why_not(best) + BEST, _result(search, best, tried, held, False))
+    p = search.problem
+    if p.table is not None:
+        assembled_positions(p.model, p.table, q, p.t, p.free)  # says why there is no closed position
+    raise EquilibriumError("the forces of the model are not defined at the guess, nor at other positions; give another guess")
 
 
 def _starts(
