@@ -107,7 +107,7 @@ class ConstrainedDerivatives:
             right.append(np.broadcast_to(np.eye(nv), (n, nv, nv)) if of_tau else -found[f"r/{name}"].swapaxes(1, 2))
             gamma.append(np.zeros((n, nv, m)) if of_tau else found[f"s/{name}"].swapaxes(1, 2))
         x = self.equations.changes(found["M"], found["J"], np.concatenate(right, 1), np.concatenate(gamma, 1))  # (DC5)
-        near = x.independent < NEAR_DEPENDENCE
+        near = (x.independent < NEAR_DEPENDENCE) & np.isfinite(qdd).all(axis=1) & np.isfinite(lam).all(axis=1)
         if near.any() and refined:
             some = {name: y[near] if len(y) == n else y for name, y in rows.items()}
             x.qdd[near], x.lam[near] = self._refined(some, qdd[near], lam[near], wrt)
