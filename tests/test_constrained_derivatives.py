@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -20,13 +22,16 @@ def by_differences(f, d, wrt, q, v, x, t, h=5e-3):
     """{name: derivative of f(q, v, x, t) along every column}, x being tau or a."""
     n = d.model.nv
     rest = d.rates(q, np.zeros(n), t)
-    columns = {"q": [d.rates(q, unit, t) - rest for unit in np.eye(n)], "v": np.eye(n), "tau": np.eye(n), "a": np.eye(n)}
+    columns: dict[str, Any] = {"q": [d.rates(q, unit, t) - rest for unit in np.eye(n)], "v": np.eye(n), "tau": np.eye(n), "a": np.eye(n)}
 
-    def moved(name, s, step):
-        dq, dv, dx = (s * step if name in names else 0.0 for names in ("q", "v", ("tau", "a")))
-        return f(q + dq, v + dv, x + dx, t)
+    def column(name, step):
+        def moved(s):
+            dq, dv, dx = (s * step if name in names else 0.0 for names in ("q", "v", ("tau", "a")))
+            return f(q + dq, v + dv, x + dx, t)
 
-    return {name: np.stack([derivative(lambda s, k=k: moved(name, s, k), h) for k in columns[name]], -1) for name in wrt}
+        return derivative(moved, h)
+
+    return {name: np.stack([column(name, step) for step in columns[name]], -1) for name in wrt}
 
 
 def assert_derivatives(found, expected, tolerance=1e-7, what=""):
