@@ -22,7 +22,12 @@ def by_differences(f, d, wrt, q, v, x, t, h=5e-3):
     """{name: derivative of f(q, v, x, t) along every column}, x being tau or a."""
     n = d.model.nv
     rest = d.rates(q, np.zeros(n), t)
-    columns: dict[str, Any] = {"q": [d.rates(q, unit, t) - rest for unit in np.eye(n)], "v": np.eye(n), "tau": np.eye(n), "a": np.eye(n)}
+    columns: dict[str, Any] = {
+        "q": [d.rates(q, unit, t) - rest for unit in np.eye(n)],
+        "v": np.eye(n),
+        "tau": np.eye(n),
+        "a": np.eye(n),
+    }
 
     def column(name, step):
         def moved(s):
