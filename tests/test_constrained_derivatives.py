@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -20,13 +22,21 @@ def by_differences(f, d, wrt, q, v, x, t, h=5e-3):
     """{name: derivative of f(q, v, x, t) along every column}, x being tau or a."""
     n = d.model.nv
     rest = d.rates(q, np.zeros(n), t)
-    columns = {"q": [d.rates(q, unit, t) - rest for unit in np.eye(n)], "v": np.eye(n), "tau": np.eye(n), "a": np.eye(n)}
+    columns: dict[str, Any] = {
+        "q": [d.rates(q, unit, t) - rest for unit in np.eye(n)],
+        "v": np.eye(n),
+        "tau": np.eye(n),
+        "a": np.eye(n),
+    }
 
-    def moved(name, s, step):
-        dq, dv, dx = (s * step if name in names else 0.0 for names in ("q", "v", ("tau", "a")))
-        return f(q + dq, v + dv, x + dx, t)
+    def column(name, step):
+        def moved(s):
+            dq, dv, dx = (s * step if name in names else 0.0 for names in ("q", "v", ("tau", "a")))
+            return f(q + dq, v + dv, x + dx, t)
 
-    return {name: np.stack([derivative(lambda s, k=k: moved(name, s, k), h) for k in columns[name]], -1) for name in wrt}
+        return derivative(moved, h)
+
+    return {name: np.stack([column(name, step) for step in columns[name]], -1) for name in wrt}
 
 
 def assert_derivatives(found, expected, tolerance=1e-7, what=""):
@@ -151,6 +161,17 @@ def test_joints_that_allow_the_motion_of_the_tree_leave_no_rows_and_change_nothi
     assert_derivatives(found.forward_derivatives(q, v, tau), {k: getattr(expected, f"d{k}") for k in ("q", "v", "tau")}, 1e-10)
 
 
+def test_a_stewart_platform_along_any_direction():
+    """21 speeds, 15 rows: too large for all columns in one graph."""
+    m = sh.samples.stewart()
+    d, rng = interpreted(m, "composite"), np.random.default_rng(1)
+    q, v = m.assemble(None, rng.normal(size=m.nv))
+    tau, x, y, z = rng.normal(size=(4, m.nv))
+    found, N = d.forward_derivatives(q, v, tau), d.rates(q, x)
+    along = derivative(lambda s: d.forward(q + s * N, v + s * y, tau + s * z), 2e-3)
+    assert_close(found.dq @ x + found.dv @ y + found.dtau @ z, along, 1e-8)
+
+
 # --- identities ------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", STARTS)
 def test_forces_move_along_the_constraints_and_as_much_as_they_are_moved(name):
@@ -224,6 +245,23 @@ def test_compiled_code_and_batches_give_what_single_interpreted_states_give(name
             expected = np.array([getattr(x, key) for x in each])
             assert_close(getattr(batch, key), expected, 1e-9, scale=1.0, what=f"{ask} {key}")
             assert_close(getattr(single, key), expected[0], 1e-9, scale=max(1.0, np.abs(expected).max()), what=f"{ask} {key}")
+
+
+def test_states_that_are_not_finite_are_named_or_left_as_they_are_in_a_batch():
+    m, q, v = placed("four-bar")
+    d = sh.Dynamics(m, "composite")
+    bad = np.array([q, q])
+    bad[0, 1] = np.nan
+    with pytest.raises(sh.StateError, match="q"):
+        d.forward_derivatives(bad[0], v)
+    for ask in (d.forward_derivatives, d.reaction_derivatives):
+        expected, found, none = ask(q, v), ask(bad, v), ask(np.zeros((0, m.nq)), v)
+        assert np.isnan(found.dq[0]).any()
+        assert_close(found.dq[1], expected.dq, 1e-10)
+        assert none.dq.shape == (0, *expected.dq.shape)
+    a = d.forward(q, v)
+    assert_close(d.inverse_derivatives(np.array([q, q]), v, a).dq[1], d.inverse_derivatives(q, v, a).dq, 1e-10)
+    assert d.inverse_derivatives(np.zeros((0, m.nq)), v, a).dq.shape == (0, 3, 3)
 
 
 def test_forms_have_the_derivatives_of_the_equations():

@@ -1,4 +1,4 @@
-"""Derivatives of reactions and of energy, of trees and of closed systems, are those of differences; momenta and forces among them."""
+"""Derivatives of reactions and of energy, of trees and of closed systems, are those of differences."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sharnir as sh
 from loop_models import STARTS, placed
 from states import assert_close, interpreted, random_axis, random_mass, random_pose, random_state
 from test_constrained_derivatives import DEFINED, STEP, assert_derivatives, by_differences
+from test_constraints import on_a_cone
 
 
 @pytest.mark.parametrize("name", DEFINED)
@@ -45,7 +46,9 @@ def test_derivatives_of_reactions_of_trees_are_those_of_differences():
     for body in ("arm", "hand", "tool"):
         m.add_body(body, **random_mass(rng))
     m.add_joint("shoulder", sh.Ball(), "ground", "arm", at=random_pose(rng))
-    m.add_joint("elbow", sh.Revolute(random_axis(rng), motion=lambda t: 0.3 * sh.sin(2.0 * t)), "arm", "hand", at=random_pose(rng))
+    m.add_joint(
+        "elbow", sh.Revolute(random_axis(rng), motion=lambda t: 0.3 * sh.sin(2.0 * t)), "arm", "hand", at=random_pose(rng)
+    )
     m.add_joint("wrist", sh.Cylindrical("z", damping=0.3), "hand", "tool", at=random_pose(rng), child_at=random_pose(rng))
     m.add_force(sh.SpringDamper("ground", "tool", at_b=(0.1, 0.2, 0.0), stiffness=50.0, damping=2.0, length=0.3))
     s = random_state(m)
@@ -55,6 +58,18 @@ def test_derivatives_of_reactions_of_trees_are_those_of_differences():
     assert_derivatives(found, by_differences(d.reactions, d, ("q", "v", "tau"), s.q, s.v, s.tau, s.t), 1e-7)
     many = d.reaction_derivatives(np.array([s.q, s.q]), np.array([2.0 * s.v, s.v]), s.tau, s.t, wrt=("v",))
     assert_close(many.dv[1], found.dv, 1e-10)
+
+
+def test_coordinates_that_move_with_time_alone_are_in_no_column():
+    """A constraint joint in time has rates at rest, q̇ = N v + n: columns are those of N."""
+    m = sh.Model("on a cone")
+    m.add_body("b", mass=1.0, inertia=(0.1, 0.2, 0.3))
+    m.add_joint("j", sh.ConstraintJoint(on_a_cone, start=sh.Pose((1.0, 0.0, 0.2))), "ground", "b")
+    rng = np.random.default_rng(0)
+    q, (v, tau), d = m.random_q(rng), rng.normal(size=(2, m.nv)), interpreted(m, "composite")
+    assert d.rates(q, np.zeros(m.nv), 0.3).any()
+    for ask, of in ((d.forward_derivatives, d.forward), (d.reaction_derivatives, d.reactions)):
+        assert_derivatives(ask(q, v, tau, 0.3), by_differences(of, d, ("q",), q, v, tau, 0.3), 1e-8)
 
 
 # --- energy -----------------------------------------------------------------------------------------------------------------
@@ -77,10 +92,9 @@ def test_derivatives_of_energy_are_those_of_differences(name):
 
 
 def test_kinetic_energy_has_momenta_and_potential_energy_has_the_forces_of_gravity_and_springs():
-    m, q, v = placed("Andrews")
     tree = sh.samples.tree(4, seed=3)
     tree.add_force(sh.SpringDamper("ground", tree.bodies[-1].name, at_b=(0.1, 0.2, 0.0), stiffness=50.0, length=0.3))
-    for model, q, v in ((m, q, v), (tree, *random_state(tree).motion[:2])):
+    for model, q, v in (placed("Andrews"), (tree, *random_state(tree).motion[:2])):
         d = interpreted(model, "composite")
         found = d.energy_derivatives(q, v)
         assert_close(found.dv[0], d.momenta(q, v), 1e-12)

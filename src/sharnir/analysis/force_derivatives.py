@@ -6,7 +6,7 @@ import numpy as np
 
 from ..dynamics import Dynamics
 from ..equations.constraint_table import ConstraintTable
-from ..solvers.derivatives import TreeDerivatives
+from ..solvers.tree import TreeSolver
 from .tangent import rate_matrix
 
 
@@ -24,11 +24,11 @@ class ForceDerivatives:
 
     def __init__(self, d: Dynamics, table: ConstraintTable | None) -> None:
         self.d, self.table = d, table
-        self._tree = TreeDerivatives(d.solver.evaluator)
+        self._tree = TreeSolver(d.solver.evaluator)
 
     def __call__(self, q: np.ndarray, v: np.ndarray, lam: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
         """(nv, nv) each."""
-        found = self._tree("inverse", ("q", "v"), q=q, v=v, qdd=np.zeros_like(v), t=t)
+        found = self._tree.inverse_derivatives(q, v, np.zeros_like(v), t, ("q", "v"))
         assert found.dq is not None and found.dv is not None
         if self.table is None or not len(lam):
             return found.dq, found.dv

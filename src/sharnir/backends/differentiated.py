@@ -42,10 +42,22 @@ class Questions:
         return run_program(program, self.structure, values, relink(program.function), dtype=object)
 
     def directions(self, q: Sequence[Symbol], t: Sequence[Symbol]) -> list[Direction]:
-        """q moved by one unit of each speed in turn: q̇ = N(q)v."""
-        n = self.structure.nv
-        units = ([float(k == j) for k in range(n)] for j in range(n))
-        return [list(zip(q, self.ask("rates", q=q, v=unit, t=t).rate.tolist(), strict=True)) for unit in units]
+        return unit_displacements(self.structure, q, t)
+
+
+def unit_displacements(structure: Structure, q: Sequence[Symbol], t: Sequence[Number]) -> list[Direction]:
+    """q moved by one unit of each speed in turn: the columns of N(q) in q̇ = N(q)v + n(q, t)."""
+    program, n = program_for(structure, "rates"), structure.nv
+
+    def rates(v: Sequence[float]) -> list[Number]:
+        return run_program(program, structure, {"q": q, "v": v, "t": t}, relink(program.function), dtype=object).rate.tolist()
+
+    at_rest, out = rates([0.0] * n), list[Direction]()
+    for j in range(n):
+        moving = rates([float(k == j) for k in range(n)])
+        changes = ((x, a - b) for x, a, b in zip(q, moving, at_rest, strict=True))
+        out.append([(x, dx) for x, dx in changes if isinstance(dx, Symbol) or dx != 0.0])
+    return out
 
 
 def jacobian(outputs: Sequence[Number], directions: Sequence[Direction]) -> np.ndarray:
@@ -57,7 +69,7 @@ def jacobian(outputs: Sequence[Number], directions: Sequence[Direction]) -> np.n
 
 
 def derivatives_by_kernels(structure: Structure, question: str, limit: int | None = None) -> TracedProgram:
-    """"inverse" or "forward" dynamics and its derivatives, with those of the model's forces."""
+    """ "inverse" or "forward" dynamics and its derivatives, with those of the model's forces."""
     on, n = Questions(structure, limit), structure.nv
     last = "tau" if question == "forward" else "qdd"
     inputs = {name: on.graph.inputs(size) for name, size in (("q", structure.nq), ("v", n), (last, n), ("t", 1))}

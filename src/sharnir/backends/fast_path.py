@@ -14,7 +14,7 @@ import numpy as np
 from ..dialect.jit import host_lanes
 from ..dialect.native import Native
 from .llvm.runner import GraphRunner
-from .runner import Runner
+from .runner import Runner, empty_outputs
 
 _TEMPLATE = """
 def fast({parameters}, t):
@@ -143,7 +143,7 @@ def fast_batch(runner: GraphRunner) -> Callable[..., Any]:
         if n < lanes or n > runner.longest:
             return None
         if out is None:
-            found = [np.empty((n, *shape)) for shape in shapes]
+            found = empty_outputs(n, shapes)
         elif (
             len(shapes) > 1
             or out.__class__ is not np.ndarray

@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 
+from ..dialect.native import Native
 from ..trace import Expression
 from .traced import TracedProgram
 
@@ -20,6 +21,9 @@ class GraphInterpreter:
         self.outputs = dict(outputs or {name: (len(x),) for name, x in traced.outputs.items()})
         symbols = [x for group in traced.inputs.values() for x in group]
         self._expression = Expression(traced.graph, symbols, [x for name in self.outputs for x in traced.outputs[name]])
+
+    def chain(self, arrays: Mapping[str, np.ndarray]) -> list[Native]:
+        raise NotImplementedError("a graph that is interpreted is no native function")
 
     def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:
         edges = np.cumsum([prod(shape) for shape in self.outputs.values()])[:-1]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..backends.differentiated import Direction, jacobian
+from ..backends.differentiated import Direction, jacobian, unit_displacements
 from ..backends.traced import TracedProgram
 from ..model.structure import Structure
 from ..trace import Number, Symbol, tangent
@@ -51,12 +51,4 @@ def differentiated_along(
 def unit_directions(structure: Structure, traced: TracedProgram, name: str) -> list[Direction]:
     """One for every column of a derivative with respect to this input."""
     symbols = traced.inputs[name]
-    if name != "q":
-        return [[(x, 1.0)] for x in symbols]
-    out: list[Direction] = []
-    for j in range(structure.nv):
-        unit = [0.0] * structure.nv
-        unit[j] = 1.0
-        moved = displacement(structure, symbols, unit, traced.inputs["t"])
-        out.append([(x, dx) for x, dx in zip(symbols, moved, strict=True) if isinstance(dx, Symbol) or dx != 0.0])
-    return out
+    return unit_displacements(structure, symbols, traced.inputs["t"]) if name == "q" else [[(x, 1.0)] for x in symbols]

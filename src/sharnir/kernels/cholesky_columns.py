@@ -41,7 +41,10 @@ def tree_solve_columns(tree, L, X, Y, Z):
         c = (first, at_most(first + 1, n), at_most(first + 2, n), at_most(first + 3, n))
         opposite_units(Z, c)
         for a in range(n - 1, c[3], -1):
-            if above[a] >= first:                                  # true of all that these columns carry
+            b = a
+            while b > c[3]:
+                b = above[b]
+            if b >= first:                                         # one of these columns carries row a
                 inward(tree, L, X, a, c)
                 inward(tree, L, Y, a, c)
         p, q, r, s = c[0], c[1], c[2], c[3]                        # four ways to the base, from the largest number down

@@ -68,7 +68,7 @@ class ConstrainedCode:
             return self.equations.whole(wrenches)
         if wrenches not in self._with_parameters:
             graph = Graph()
-            inputs = {**self.equations.inputs(graph, wrenches), "parameter": self._parameters}
+            inputs = {**self.equations.inputs(graph, wrenches), "parameter": self.parameters}
             self._with_parameters[wrenches] = graph, inputs, self.equations.accelerations(inputs)
         return self._with_parameters[wrenches]
 
@@ -108,7 +108,7 @@ class ConstrainedCode:
 
     # --- inside -------------------------------------------------------------------------------------------------------------
     @property
-    def _parameters(self) -> tuple[float, ...]:
+    def parameters(self) -> tuple[float, ...]:
         return tuple(self.structure.parameters.values())
 
     def inputs(self, *names: str, graph: Graph | None = None) -> tuple[Graph, dict[str, Any]]:
@@ -116,7 +116,7 @@ class ConstrainedCode:
         s, graph = self.structure, graph or Graph()
         sizes = {"q": s.nq, "lam": len(self.equations.table)}
         values: dict[str, Any] = {name: graph.inputs(sizes.get(name, s.nv)) for name in names}
-        return graph, {**values, "t": graph.inputs(1), "parameter": self._parameters}
+        return graph, {**values, "t": graph.inputs(1), "parameter": self.parameters}
 
     def _rows(self, *more: str) -> tuple[Graph, dict[str, Any], Any]:
         graph, values = self.inputs("q", "v", *more)

@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..backends.fast_path import FastPath, fast_path
+from ..backends.llvm.runner import GraphRunner
 from ..backends.traced import TracedProgram
+from ..equations.differentiated import differentiated
 from ..equations.evaluation import evaluate
 from ..errors import SingularError
-from ..trace import Graph, Number
+from ..trace import Graph, GraphTooLarge, Number
 from .actuation import least_changes, multipliers_of, null_rows, without_rows
 from .arguments import unbatch
+from .constrained_derivative_graph import LIMIT, forward_graph
 from .derivatives import Derivatives, check_wrt
 from .jacobian_code import JacobianCode
 from .near_dependence import refined_changes
@@ -39,6 +43,7 @@ class ConstrainedDerivatives:
     def __init__(self, solver: ConstrainedSolver) -> None:
         self.solver, self.evaluator = solver, solver.evaluator
         self.equations, self.code, self.structure = solver.equations, solver.code, solver.evaluator.structure
+        self._graphs: dict[tuple[str, ...], FastPath] = {}
 
     # --- graphs -------------------------------------------------------------------------------------------------------------
     @cached_property
@@ -79,7 +84,30 @@ class ConstrainedDerivatives:
 
     # --- motion from forces -------------------------------------------------------------------------------------------------
     def forward(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any) -> Derivatives:
-        wrt = check_wrt(wrt, ("q", "v", "tau"))
+        if wrt.__class__ is not tuple or wrt not in self._graphs:
+            wrt = check_wrt(wrt, ("q", "v", "tau"))
+        if wrt not in self._graphs:
+            self._graphs[wrt] = fast_path(self._one_graph(wrt), self.evaluator.threads)
+        done = self._graphs[wrt](None, q, v, tau, t)
+        if done is not None and not (done[2] < NEAR_DEPENDENCE).any():
+            return Derivatives(done[0], **{f"d{name}": x for name, x in zip(wrt, done[3:], strict=True)})
+        return self._by_parts(q, v, tau, t, wrt)
+
+    def _one_graph(self, wrt: tuple[str, ...]) -> GraphRunner | None:
+        """None where it would be too large, or is not compiled."""
+        if self.equations.backend != "llvm" or not self.equations.is_small:
+            return None
+        try:
+            names = [name for name in wrt if name != "tau"]
+            residuals = differentiated(self.structure, self._residuals(Graph(LIMIT)), names, ("r", "s"))
+            traced = forward_graph(self.equations, self.code.parameters, residuals, wrt)
+        except GraphTooLarge:
+            return None
+        nv = self.structure.nv
+        shapes = {name: (nv, len(x) // max(nv, 1)) if name[0] == "d" else (len(x),) for name, x in traced.outputs.items()}
+        return GraphRunner(traced, shapes, self.equations.store)
+
+    def _by_parts(self, q: Any, v: Any, tau: Any, t: Any, wrt: tuple[str, ...]) -> Derivatives:
         rows, n, single = self.evaluator.arguments.states(q=q, v=v, tau=tau, t=t)
         qdd, lam = self._solution(rows, n)
         self.solver.check_finite(qdd, rows, single)
@@ -107,7 +135,7 @@ class ConstrainedDerivatives:
             right.append(np.broadcast_to(np.eye(nv), (n, nv, nv)) if of_tau else -found[f"r/{name}"].swapaxes(1, 2))
             gamma.append(np.zeros((n, nv, m)) if of_tau else found[f"s/{name}"].swapaxes(1, 2))
         x = self.equations.changes(found["M"], found["J"], np.concatenate(right, 1), np.concatenate(gamma, 1))  # (DC5)
-        near = x.independent < NEAR_DEPENDENCE
+        near = (x.independent < NEAR_DEPENDENCE) & np.isfinite(qdd).all(axis=1) & np.isfinite(lam).all(axis=1)
         if near.any() and refined:
             some = {name: y[near] if len(y) == n else y for name, y in rows.items()}
             x.qdd[near], x.lam[near] = self._refined(some, qdd[near], lam[near], wrt)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,34 +47,45 @@ QUESTIONS = {"forward": ("qdd", ("q", "v", "tau")), "inverse": ("tau", ("q", "v"
 """The value, and what it can be differentiated by."""
 
 
+class _Way(NamedTuple):
+    """How one question with one choice of derivatives is answered."""
+
+    runner: Runner
+    fast: FastPath
+    outputs: tuple[str, ...]
+
+    def result(self, found: Iterable[np.ndarray]) -> Derivatives:
+        out = object.__new__(Derivatives)  # fields that are not set keep their default; a frozen dataclass is slow to fill
+        out.__dict__.update(zip(self.outputs, found, strict=True))
+        return out
+
+
 class TreeDerivatives:
-    """Of one evaluator: arguments checked, the derivatives of the value asked for, results checked."""
+    """Of one evaluator and one question: arguments checked, value and derivatives computed, results checked."""
 
-    def __init__(self, evaluator: Evaluator) -> None:
-        self.evaluator = evaluator
-        self._made: dict[tuple[str, Any], tuple[Runner, FastPath, Callable[..., Derivatives]]] = {}
+    def __init__(self, evaluator: Evaluator, question: str) -> None:
+        self.evaluator, self.question = evaluator, question
+        self._ways: dict[tuple[str, ...], _Way] = {}
 
-    def __call__(self, question: str, wrt: Any, **given: Any) -> Derivatives:
-        key = question, wrt if wrt.__class__ is tuple else None
-        if key[1] is None or key not in self._made:
-            key = question, check_wrt(wrt, QUESTIONS[question][1])
-        if key not in self._made:
-            self._made[key] = self._make(*key)
-        runner, fast, result = self._made[key]
-        done = fast(None, *given.values())
-        return result(*done) if done is not None else result(*self._general(runner, given))
+    def __call__(self, wrt: Any, q: Any, v: Any, last: Any, t: Any) -> Derivatives:
+        """`last`: joint forces or accelerations."""
+        way = self._ways.get(wrt) if wrt.__class__ is tuple else None
+        if way is None:
+            way = self._way(check_wrt(wrt, QUESTIONS[self.question][1]))
+        done = way.fast(None, q, v, last, t)
+        return way.result(done if done is not None else self._general(way.runner, (q, v, last, t)))
 
-    def _make(self, question: str, wrt: tuple[str, ...]) -> tuple[Runner, FastPath, Callable[..., Derivatives]]:
-        outputs = (QUESTIONS[question][0], *(f"d{name}" for name in wrt))
-        runner = derivative_runner(self.evaluator.formulation.programs, question, outputs)
-        fast = fast_path(runner if isinstance(runner, (GraphRunner, LoopRunner)) else None, self.evaluator.threads)
+    def _way(self, wrt: tuple[str, ...]) -> _Way:
+        if wrt not in self._ways:
+            outputs = (QUESTIONS[self.question][0], *(f"d{name}" for name in wrt))
+            runner = derivative_runner(self.evaluator.formulation.programs, self.question, outputs)
+            native = isinstance(runner, (GraphRunner, LoopRunner))
+            fast = several(fast_path(runner if native else None, self.evaluator.threads), len(outputs))
+            self._ways[wrt] = _Way(runner, fast, ("value", *outputs[1:]))
+        return self._ways[wrt]
 
-        def result(value: np.ndarray, *derivatives: np.ndarray) -> Derivatives:
-            return Derivatives(value, **dict(zip(outputs[1:], derivatives, strict=True)))
-
-        return runner, fast, result
-
-    def _general(self, runner: Runner, given: dict[str, Any]) -> list[np.ndarray]:
+    def _general(self, runner: Runner, values: tuple[Any, ...]) -> list[np.ndarray]:
+        given = dict(zip(runner.inputs, values, strict=True))
         arrays = {key: self.evaluator.arguments.row(key, given[key], size) for key, size in runner.inputs.items()}
         n, single = batch_size(arrays)
         rows = {key: x for key, (x, _) in arrays.items()}
@@ -82,3 +93,18 @@ class TreeDerivatives:
         if single and not all(np.isfinite(x).all() for x in (*rows.values(), *found)):
             self.evaluator.diagnose(given)
         return [y[0] for y in found] if single else found
+
+
+def several(fast: FastPath, outputs: int) -> FastPath:
+    """A fast path that returns a tuple also where there is one output."""
+    if outputs > 1:
+        return fast
+
+    def wrapped(call: Callable[..., Any]) -> Callable[..., Any]:
+        def one(*values: Any) -> Any:
+            done = call(*values)
+            return None if done is None else (done,)
+
+        return one
+
+    return FastPath(wrapped(fast.single), wrapped(fast.batch), fast.inputs)

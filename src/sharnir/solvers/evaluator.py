@@ -11,7 +11,7 @@ import numpy as np
 from ..backends.counting import Count, count_as_written, count_compiled
 from ..backends.fast_path import FastPath, fast_path
 from ..backends.run import input_sizes
-from ..backends.runner import Runner
+from ..backends.runner import Runner, empty_outputs
 from ..backends.traced import trace_program
 from ..errors import MethodError, SingularError
 from ..forms.massless import check_inertia
@@ -77,7 +77,7 @@ class Evaluator:
         self, runner: Runner, rows: Mapping[str, np.ndarray], n: int, out: np.ndarray | None = None, single: bool = False
     ) -> dict[str, np.ndarray]:
         """n states given as rows by name; outputs (n, …). The first goes into `out`, by a copy where that is one of the rows."""
-        found = {key: np.empty((n, *shape)) for key, shape in runner.outputs.items()}
+        found = dict(zip(runner.outputs, empty_outputs(n, runner.outputs.values()), strict=True))
         first = next(iter(found))
         if out is not None:
             check_out(out, found[first].shape[1:] if single else found[first].shape)

@@ -47,6 +47,6 @@ def reaction_changes(code: JacobianCode, rows: Mapping[str, np.ndarray], n: int,
         steps = {key: np.zeros((n, columns, nv)) for key in ("q", "v")} | dict(moved)
         if name in steps:
             steps[name] = np.broadcast_to(np.eye(nv), (n, nv, nv))
-        R = code.along(rows, n, steps)["R"].reshape(n, columns, -1, 6)[:, :, 1:]
+        R = code.along(rows, n, steps)["R"].reshape(n, columns, code.structure.nb + 1, 6)[:, :, 1:]
         found[name] = np.ascontiguousarray(np.moveaxis(R, 1, -1))
     return found

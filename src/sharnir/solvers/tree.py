@@ -85,10 +85,10 @@ class TreeSolver:
 
     # --- derivatives --------------------------------------------------------------------------------------------------------
     def forward_derivatives(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any) -> Derivatives:
-        return self._derivatives("forward", wrt, q=q, v=v, tau=tau, t=t)
+        return self._forward_derivatives(wrt, q, v, tau, t)
 
     def inverse_derivatives(self, q: Any, v: Any, a: Any, t: Any, wrt: Any) -> Derivatives:
-        return self._derivatives("inverse", wrt, q=q, v=v, qdd=a, t=t)
+        return self._inverse_derivatives(wrt, q, v, a, t)
 
     def reaction_derivatives(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any) -> Derivatives:
         wrt = check_wrt(wrt, ("q", "v", "tau"))
@@ -105,8 +105,12 @@ class TreeSolver:
         return statics_code(self.evaluator)
 
     @cached_property
-    def _derivatives(self) -> TreeDerivatives:
-        return TreeDerivatives(self.evaluator)
+    def _forward_derivatives(self) -> TreeDerivatives:
+        return TreeDerivatives(self.evaluator, "forward")
+
+    @cached_property
+    def _inverse_derivatives(self) -> TreeDerivatives:
+        return TreeDerivatives(self.evaluator, "inverse")
 
     # --- constraints: there are none ----------------------------------------------------------------------------------------
     def _no_constraints(self, *arguments: Any, **named: Any) -> NoReturn:

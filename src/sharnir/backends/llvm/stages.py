@@ -56,7 +56,7 @@ def plan(graph: Graph, order: Sequence[int], early: Sequence[int], outputs: Sequ
     cuts = _cuts(line, place, last_use, parts, len(early))
     stages = [line[a:b] for a, b in pairwise(cuts)]
     slots = _slots(stages, cuts, last_use)
-    stored = [[n for n, at in enumerate(complete) if a <= at < b] for a, b in pairwise(cuts)]
+    stored = [[n for n, at in enumerate(complete) if a <= at < max(b, 1)] for a, b in pairwise(cuts)]  # all may be constant
     return Plan(stages, slots, BLOCKS if parts > 1 else 1, stored)
 
 
