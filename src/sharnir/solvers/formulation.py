@@ -47,8 +47,8 @@ class Formulation:
         self.requested = backend
         """The backend the user requested; `programs` decides which one a program runs on."""
         self.programs = CompiledPrograms(self.structure, backend)
-        self.massless: SingularError | None = None
-        """What to say of a joint that moves no mass, where there is one."""
+        self.massless = ""
+        """Which joint moves no mass and the remedy, where there is one."""
         if method == "auto":
             self._find_massless()  # before a method is tried on it
             self._errors = self._expected_errors()
@@ -143,7 +143,7 @@ class Formulation:
     def check_inertia(self) -> None:
         """Refuse a motion sought from forces where some joint moves no mass. Kinematics and inverse dynamics need no inertia."""
         if self.massless:
-            raise self.massless.with_traceback(None)
+            raise SingularError(self.massless)
 
     def _find_massless(self) -> None:
         """A joint that moves no mass is found now, in a position with no special symmetry, not when results stop being finite."""
@@ -151,12 +151,12 @@ class Formulation:
         if s.nb <= BODIES and s.nv:
             self.massless = self._cached(("inertia",), self._without_mass)
 
-    def _without_mass(self) -> SingularError | None:
+    def _without_mass(self) -> str:
         try:
             check_inertia(Matrices(self.model, self.model.random_q(0), None, 0.1234, None, sparse=False))
         except SingularError as error:
-            return error
-        return None
+            return str(error)
+        return ""
 
 
 @cache
