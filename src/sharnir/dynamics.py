@@ -18,10 +18,13 @@ from .model.references import is_name_in
 from .programs import PROGRAMS
 from .solvers.arguments import unbatch
 from .solvers.constrained import ConstrainedSolver
+from .solvers.derivatives import Derivatives
+from .solvers.energy_derivatives import EnergyDerivatives
 from .solvers.evaluator import Evaluator
 from .solvers.force_actions import force_actions
 from .solvers.formulation import Formulation
 from .solvers.matrix_form import MatrixFormSolver
+from .solvers.points import ORIGIN, Points
 from .solvers.regressor import TorqueRegressor
 from .solvers.solver import Actions, Solver
 from .solvers.tree import MomentumSolver, TreeSolver, without_base
@@ -30,10 +33,10 @@ from .types import truth
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from .model.pose import Pose
     from .solvers.arguments import Parameters, Wrenches
+    from .solvers.points import Where
     from .types import State
-
-ORIGIN = (0.0, 0.0, 0.0)
 
 
 class Dynamics:
@@ -43,6 +46,9 @@ class Dynamics:
     backend  "auto": straight-line code for models that compile quickly, loops beyond; "llvm", "loops", or "python", the
              kernels as they are written
     threads  for batches
+
+    Poses, velocities, Jacobians and forces from motion need no masses: a model without them is refused only where a motion is
+    sought from forces.
 
     In all questions: q, v, tau, a are arrays or {joint: value} (the rest neutral, at rest, zero); t the time; wrenches (N, 6)
     or {body: (6,)}, force and moment on bodies at their origins, in body axes; parameters {name: value}, or {name: (B,)}, one
@@ -56,14 +62,16 @@ class Dynamics:
         self._arguments = (method, backend, threads)
         self._evaluator = Evaluator(self.formulation, threads)
         self.solver: Solver = _solver_for(self._evaluator)
+        self._points = Points(self._evaluator)
         self.model, self.structure, self.threads = model, self.formulation.structure, threads
         self._parametric = bool(self.structure.parameters)
         self.method, self.why = self.formulation.method.name, self.formulation.why
 
     @property
     def backend(self) -> str:
-        """What forward dynamics runs on."""
-        return self.solver.backend
+        """What forward dynamics runs on; where some joint moves no mass, inverse dynamics."""
+        formulation = self.formulation
+        return formulation.programs.backend_of("inverse") if formulation.massless else self.solver.backend
 
     @property
     def constrained(self) -> ConstrainedEquations | None:
@@ -90,7 +98,7 @@ class Dynamics:
                 done = fast.batch(out, q, v, tau, *more, t)
             if done is not None:
                 return done
-        return self.solver.forward(q, v, tau, t, wrenches, parameters, out)
+        return self._with_inertia.forward(q, v, tau, t, wrenches, parameters, out)
 
     def _fast_parameters(self, given: Parameters) -> tuple[np.ndarray, ...]:
         """Parameters as the fast path takes them."""
@@ -99,7 +107,13 @@ class Dynamics:
 
     @cached_property
     def _fast_forward(self) -> FastPath:
-        return self.solver.fast_forward()
+        return self._with_inertia.fast_forward()
+
+    @property
+    def _with_inertia(self) -> Solver:
+        """The solver, for a motion sought from forces: refused where some joint moves no mass."""
+        self.formulation.check_inertia()
+        return self.solver
 
     def reactions(
         self,
@@ -114,7 +128,7 @@ class Dynamics:
 
         With closed loops: of the joints of the tree; those of the cut joints are given by `closing_reactions`.
         """
-        return self.solver.reactions(q, v, tau, t, wrenches, parameters)
+        return self._with_inertia.reactions(q, v, tau, t, wrenches, parameters)
 
     def solve(
         self,
@@ -126,7 +140,7 @@ class Dynamics:
         parameters: Parameters = None,
     ) -> Solution:
         """Accelerations of coordinates (qdd) and of bodies (vdot), and reactions (R)."""
-        return self.solver.solve(q, v, tau, t, wrenches, parameters)
+        return self._with_inertia.solve(q, v, tau, t, wrenches, parameters)
 
     def multipliers(
         self,
@@ -138,7 +152,7 @@ class Dynamics:
         parameters: Parameters = None,
     ) -> np.ndarray:
         """λ of every constraint row (`constraint_rows` names them): M v̇ + h = τ + Jᵀλ. Of least norm where rows are redundant."""
-        return self.solver.multipliers(q, v, tau, t, wrenches, parameters)
+        return self._with_inertia.multipliers(q, v, tau, t, wrenches, parameters)
 
     def closing_reactions(
         self,
@@ -150,7 +164,7 @@ class Dynamics:
         parameters: Parameters = None,
     ) -> Actions:
         """Forces of the constraints: {constraint: {body: (…, 6) force and moment at its origin, its axes}}."""
-        return self.solver.closing_reactions(q, v, tau, t, wrenches, parameters)
+        return self._with_inertia.closing_reactions(q, v, tau, t, wrenches, parameters)
 
     @property
     def constraint_rows(self) -> list[str]:
@@ -166,6 +180,7 @@ class Dynamics:
             raise MethodError(
                 f"method {self.method!r} does not iterate; the iterative ones are 'inverse-iterative', 'direct-iterative'"
             )
+        self.formulation.check_inertia()
         return self._evaluator.output(
             f"forward/{method.program}", "report", q=q, v=v, tau=tau, wrench=wrenches, t=t, parameter=parameters
         )
@@ -274,6 +289,49 @@ class Dynamics:
         """h (nv,): M_r q̈ + h = τ."""
         return self._evaluator.output("bias", "h", q=q, v=v, wrench=wrenches, t=t, parameter=parameters)
 
+    # --- derivatives --------------------------------------------------------------------------------------------------------
+    def forward_derivatives(
+        self,
+        q: State = None,
+        v: State = None,
+        tau: State = None,
+        t: ArrayLike = 0.0,
+        wrt: str | Sequence[str] = ("q", "v", "tau"),
+    ) -> Derivatives:
+        """Accelerations a = `value` and ∂a/∂q, ∂a/∂v, ∂a/∂τ = `dq`, `dv`, `dtau`, exact, each (…, nv, nv).
+
+        Everything in the model is differentiated: forces, drives, couplings, joints of any kind. `dq` is in the tangent:
+        column j is the derivative along the motion that speed j alone causes, q + N(q)·e_j·s.
+        """
+        return self.solver.forward_derivatives(q, v, tau, t, wrt)
+
+    def inverse_derivatives(
+        self, q: State, v: State, a: State, t: ArrayLike = 0.0, wrt: str | Sequence[str] = ("q", "v", "a")
+    ) -> Derivatives:
+        """Joint forces τ = `value` and ∂τ/∂q, ∂τ/∂v, ∂τ/∂a = `dq`, `dv`, `da` (the mass matrix), as `forward_derivatives`."""
+        return self.solver.inverse_derivatives(q, v, a, t, wrt)
+
+    def reaction_derivatives(
+        self,
+        q: State = None,
+        v: State = None,
+        tau: State = None,
+        t: ArrayLike = 0.0,
+        wrt: str | Sequence[str] = ("q", "v", "tau"),
+    ) -> Derivatives:
+        """R (N, 6) of `reactions` and its derivatives (N, 6, nv) with respect to q (in the tangent), v and τ."""
+        return self.solver.reaction_derivatives(q, v, tau, t, wrt)
+
+    def energy_derivatives(
+        self, q: State = None, v: State = None, t: ArrayLike = 0.0, wrt: str | Sequence[str] = ("q", "v")
+    ) -> Derivatives:
+        """Kinetic and potential energy (2,) and their derivatives (2, nv) with respect to q (in the tangent) and v."""
+        return self._energy_derivatives(q, v, t, wrt)
+
+    @cached_property
+    def _energy_derivatives(self) -> EnergyDerivatives:
+        return EnergyDerivatives(self._evaluator)
+
     # --- momenta ------------------------------------------------------------------------------------------------------------
     def momenta(self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None) -> np.ndarray:
         """p (nv,) = BᵀMv: generalised momenta."""
@@ -281,6 +339,7 @@ class Dynamics:
 
     def velocities(self, q: State, p: ArrayLike, t: ArrayLike = 0.0, parameters: Parameters = None) -> np.ndarray:
         """v (nv,) that has the momenta p."""
+        self.formulation.check_inertia()
         return self._evaluator.output("speeds", "v", q=q, p=p, t=t, parameter=parameters)
 
     def momentum_rates(
@@ -293,7 +352,7 @@ class Dynamics:
         parameters: Parameters = None,
     ) -> np.ndarray:
         """ṗ (nv,), without accelerations."""
-        return self.solver.momentum_rates(q, p, tau, t, wrenches, parameters)
+        return self._with_inertia.momentum_rates(q, p, tau, t, wrenches, parameters)
 
     # --- kinematics and energy ------------------------------------------------------------------------------------------------
     def rates(self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None) -> np.ndarray:
@@ -310,12 +369,43 @@ class Dynamics:
         """(N, 6): velocity of the origin and angular velocity of every body, body axes."""
         return without_base(self._evaluator.output("velocities", "velocity", q=q, v=v, t=t, parameter=parameters))
 
-    def jacobian(
-        self, q: State, body: str, point: ArrayLike = ORIGIN, t: ArrayLike = 0.0, parameters: Parameters = None
+    def pose(self, q: State, body: Where, t: ArrayLike = 0.0) -> Pose | tuple[np.ndarray, np.ndarray]:
+        """The pose of a body or frame in the world: a `Pose` of one state; of a batch rotation (B, 3, 3) and position (B, 3).
+
+        `body`, here and below, is the name of a body ("ground" too), the name of a frame, or (body, Pose), a place on a body.
+        A body comes before a frame of the same name; the frame is then `model.frames[name]`.
+        """
+        return self._points.pose(q, body, t)
+
+    def jacobian(self, q: State, body: Where, point: ArrayLike = ORIGIN, t: ArrayLike = 0.0, axes: str = "world") -> np.ndarray:
+        """J (6, nv): velocity of a point of a body or frame and its angular velocity, per unit of speed.
+
+        `point` is given in the axes of the body or frame, from its origin. `axes`: the result is in those of the "world", or
+        in the "local" ones of the body or frame.
+        """
+        return self._points.jacobian(q, body, point, t, axes)
+
+    def velocity(
+        self, q: State, v: State, body: Where, point: ArrayLike = ORIGIN, t: ArrayLike = 0.0, axes: str = "world"
     ) -> np.ndarray:
-        """J (6, nv): velocity of a point of a body and the body's angular velocity, in world axes, per unit of speed."""
-        index = float(self.model.body_index(body) + 1)
-        return self._evaluator.output("jacobian", "J", integers={"body": (index,)}, q=q, point=point, t=t, parameter=parameters)
+        """(6,): velocity of a point of a body or frame and its angular velocity: J v, and what driven joints and base add."""
+        return self._points.velocity(q, v, body, point, t, axes)
+
+    def acceleration(
+        self, q: State, v: State, a: State, body: Where, point: ArrayLike = ORIGIN, t: ArrayLike = 0.0, axes: str = "world"
+    ) -> np.ndarray:
+        """(6,): acceleration of a point of a body or frame, and its angular acceleration, at accelerations a of the coordinates.
+
+        It is the classical acceleration, the time derivative of the point's velocity in the world, without gravity; not the
+        "spatial" one. `axes="local"` gives the same vectors in other axes.
+        """
+        return self._points.acceleration(q, v, a, body, point, t, axes)
+
+    def jacobian_rate(
+        self, q: State, v: State, body: Where, point: ArrayLike = ORIGIN, t: ArrayLike = 0.0, axes: str = "world"
+    ) -> np.ndarray:
+        """(6,): J̇v, the `acceleration` where those of the coordinates are zero; what driven joints and base add is in it."""
+        return self._points.acceleration(q, v, None, body, point, t, axes)
 
     def energy(
         self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None
@@ -328,7 +418,8 @@ class Dynamics:
     def total_momentum(
         self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Momentum (6,), linear then angular about the world's origin, and centre of mass (3,), all in the world."""
+        """Momentum (6,), linear then angular about the world's origin, and centre of mass (3,), all in the world;
+        nan where nothing has mass."""
         found = self._evaluator.outputs("total", q=q, v=v, t=t, parameter=parameters)
         return found["momentum"][..., 0, :], found["centre"][..., 0, :]
 
@@ -356,7 +447,7 @@ class Dynamics:
         for this model (constants folded, common subexpressions shared)."""
         compiled = truth(compiled, "compiled")
         if is_name_in(("forward",), what):
-            return self.solver.count_forward(compiled)
+            return self._with_inertia.count_forward(compiled)
         name = f"inertia/{self.formulation.method.inertia}" if is_name_in(("inertia",), what) else what
         if not is_name_in(PROGRAMS, name):
             raise MethodError(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from math import prod
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,6 +26,17 @@ class Runner(Protocol):
 
     def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:
         """n states: inputs (n, size) or (1, size), outputs (n, size), all C-contiguous floats."""
+
+
+def empty_outputs(n: int, shapes: Iterable[tuple[int, ...]]) -> list[np.ndarray]:
+    """Arrays (n, …) for the outputs of n states, in one block of memory: the allocator keeps one block for the next call where it would
+    return several to the system, and pages that are touched for the first time cost more than results of a few microseconds."""
+    shapes = list(shapes)
+    block, at, out = np.empty(n * sum(map(prod, shapes))), 0, []
+    for shape in shapes:
+        out.append(block[at : at + n * prod(shape)].reshape(n, *shape))
+        at += n * prod(shape)
+    return out
 
 
 class Interface:

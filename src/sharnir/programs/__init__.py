@@ -3,23 +3,49 @@
 from typing import Any
 
 from ..errors import MethodError
-from . import coupled, forward, inertia, inverse, iterative, momentum, regressor, state
+from . import coupled, derivatives, forward, inertia, inverse, iterative, momentum, points, regressor, state
 from .program import Program
 
 PROGRAMS: dict[str, Program] = {
     program.name: program
-    for module in (state, inverse, inertia, forward, momentum, iterative, regressor, coupled)
+    for module in (state, points, inverse, inertia, forward, momentum, iterative, regressor, coupled)
     for program in module.PROGRAMS
 }
 
-_ANY = ("poses", "motion", "rates", "velocities", "energy", "total", "drive-power", "regressor")
+DERIVATIVES: dict[str, Program] = {program.name: program for program in derivatives.PROGRAMS}
+"""Apart, because they do not handle every joint: `backends/derivatives.py` knows which."""
+
+_ANY = (
+    "poses",
+    "motion",
+    "rates",
+    "velocities",
+    "energy",
+    "total",
+    "drive-power",
+    "columns",
+    "pose",
+    "point-velocity",
+    "point-acceleration",
+    "regressor",
+)
 """Programs that need only coordinates and speeds, or add up over axes themselves: the same for coupled coordinates."""
 
 
 def program_for(structure: Any, name: str) -> Program:
     """The program of that name, in the form a model with coupled coordinates needs where this is one."""
+    known = PROGRAMS if name in PROGRAMS else DERIVATIVES
     if not structure.coupled or name in _ANY:
-        return PROGRAMS[name]
-    if f"coupled/{name}" in PROGRAMS:
-        return PROGRAMS[f"coupled/{name}"]
+        return known[name]
+    if f"coupled/{name}" in known:
+        return known[f"coupled/{name}"]
     raise MethodError(f"{name!r} does not handle coupled coordinates; choose the method 'composite' or 'extended'")
+
+
+_FROM_FORCES = ("forward", "solve", "speeds")
+"""Questions for a motion that forces or momenta cause."""
+
+
+def needs_inertia(name: str) -> bool:
+    """Whether a program has an answer only where every joint moves mass."""
+    return name.removeprefix("coupled/").split("/")[0] in _FROM_FORCES

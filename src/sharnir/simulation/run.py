@@ -113,6 +113,7 @@ def simulate(
     check_values(model, values[None])
     own = values if values.size else None
     d = Dynamics(model, method, backend)
+    d.formulation.check_inertia()
     how = check_stabilisation(d, stabilisation, decay)
     if d.constrained:
         q, v = assemble_start(model, q0, v0, t0, d.constrained.table, values)

@@ -11,6 +11,8 @@ from ..backends.counting import Count
 from ..backends.fast_path import FastPath
 from ..errors import MethodError
 from ..forms.solution import Solution
+from .derivatives import Derivatives
+from .evaluator import Evaluator
 
 Actions = dict[str, dict[str, np.ndarray]]
 """{constraint or force: {body: (…, 6) force and moment at its origin, its axes}}."""
@@ -18,6 +20,8 @@ Actions = dict[str, dict[str, np.ndarray]]
 
 class Solver(Protocol):
     """Motion from forces, and forces from motion. Arguments are those of `Dynamics`: one state or a batch, arrays or names."""
+
+    evaluator: Evaluator
 
     @property
     def backend(self) -> str:
@@ -61,6 +65,12 @@ class Solver(Protocol):
     def inverse_closing_reactions(
         self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, parameters: Any, actuated: Sequence[str] | None
     ) -> Actions: ...
+
+    def forward_derivatives(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any) -> Derivatives: ...
+
+    def inverse_derivatives(self, q: Any, v: Any, a: Any, t: Any, wrt: Any) -> Derivatives: ...
+
+    def reaction_derivatives(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any) -> Derivatives: ...
 
     def constraint_rows(self) -> list[str]: ...
 

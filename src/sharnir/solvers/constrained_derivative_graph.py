@@ -1,0 +1,80 @@
+"""Accelerations of a closed system and their derivatives as one graph, for small models: nothing runs between its parts.
+
+The residuals are differentiated at fixed a and λ in a graph of their own, then repeated with the solution in their place; the
+columns are solved with the factors that a and λ were found by.  docs/theory/derivatives_closed.md (DC5)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..backends.link import relink
+from ..backends.traced import TracedProgram
+from ..equations.constrained import ConstrainedEquations
+from ..equations.solution import ConstrainedState
+from ..kernels.cholesky import factor, substitute
+from ..kernels.constrained import constraint_forces, least_pivot, pushed
+from ..trace import Expression, Graph, Number
+
+LIMIT = 20_000
+"""Nodes, beyond which derivatives are made of several parts."""
+
+
+def forward_graph(
+    equations: ConstrainedEquations, parameters: Sequence[float], residuals: TracedProgram, wrt: Sequence[str]
+) -> TracedProgram:
+    """q, v, tau, t → qdd, lam, `independent` (the least pivot of S) and, as "dq" …, derivatives of qdd. `residuals`: r and s with
+    their Jacobians at fixed a and λ. More than LIMIT nodes raise GraphTooLarge."""
+    graph = Graph(LIMIT)
+    inputs: dict[str, Any] = equations.inputs(graph)
+    c = equations.accelerations({**inputs, "parameter": parameters})
+    found = _at(residuals, {**inputs, "qdd": c.qdd, "lam": c.lam})
+    n, m = equations.sizes["n"], equations.sizes["m"]
+    M, Z = _factors(c, found, n), _responses(c, m, n)
+    outputs: dict[str, Any] = {"qdd": tuple(c.qdd), "lam": tuple(c.lam), "independent": (relink(least_pivot)(c.S, c.L),)}
+    for name in wrt:
+        if name == "tau":
+            right, gamma = np.eye(n).astype(object), np.full((m, n), 0.0, dtype=object)
+        else:
+            columns = found[f"r/{name}"].size // max(n, 1)
+            right, gamma = -1.0 * found[f"r/{name}"].reshape(n, columns), found[f"s/{name}"].reshape(m, columns)
+        for column in right.T:
+            relink(substitute)(M, column, n)
+        outputs[f"d{name}"] = tuple((right - Z.T @ (gamma + c.J @ right) if m else right).ravel())
+    return TracedProgram(graph, {name: inputs[name] for name in ("q", "v", "tau", "t")}, outputs)
+
+
+def _at(residuals: TracedProgram, values: dict[str, Sequence[Number]]) -> dict[str, np.ndarray]:
+    """The outputs of another graph, on the symbols of this one."""
+    symbols = [x for group in residuals.inputs.values() for x in group]
+    flat = Expression(residuals.graph, symbols, [x for group in residuals.outputs.values() for x in group])
+    numbers = flat(*(x for name in residuals.inputs for x in values[name]))
+    out, at = {}, 0
+    for name, group in residuals.outputs.items():
+        out[name] = np.empty(len(group), dtype=object)
+        out[name][:] = numbers[at : at + len(group)]
+        at += len(group)
+    return out
+
+
+def _factors(c: ConstrainedState, found: dict[str, np.ndarray], n: int) -> np.ndarray:
+    """Of M: those the accelerations were found by, or where a method has none, those of M."""
+    if c.M.shape[0]:
+        return c.M
+    M = found["M"].reshape(n, n).copy()
+    relink(factor)(M, np.empty(n, dtype=object), n)
+    return M
+
+
+def _responses(c: ConstrainedState, m: int, n: int) -> np.ndarray:
+    """Row k: the accelerations by the constraint forces that a unit on the right of row k causes."""
+    Z = np.full((m, n), 0.0, dtype=object)
+    for k in range(m):
+        unit, work, lam = (np.full(m, 0.0, dtype=object) for _ in range(3))
+        unit[k] = 1.0
+        relink(constraint_forces)(c.S, c.L, unit, work, lam)
+        relink(pushed)(c.W, lam, 1.0, Z[k])
+    return Z

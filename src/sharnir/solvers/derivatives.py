@@ -1,0 +1,110 @@
+"""Derivatives of forward and inverse dynamics of trees: which way they are computed, and the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..backends.derivatives import derivative_runner
+from ..backends.fast_path import FastPath, fast_path
+from ..backends.llvm.runner import GraphRunner
+from ..backends.loops import LoopRunner
+from ..backends.runner import Runner
+from ..errors import MethodError, brief, unknown
+from .arguments import batch_size
+from .evaluator import Evaluator
+
+
+@dataclass(frozen=True)
+class Derivatives:
+    """A result and its derivatives, (…, rows, columns); None where they were not asked for.
+
+    Columns of `dq` are directions in the tangent: column j is the derivative along integrate(q, s·e_j), the motion that speed
+    j alone causes, so that there are nv of them where q has quaternions too.
+    """
+
+    value: np.ndarray
+    dq: np.ndarray | None = None
+    dv: np.ndarray | None = None
+    dtau: np.ndarray | None = None
+    da: np.ndarray | None = None
+    dparameters: np.ndarray | None = None
+
+
+def check_wrt(wrt: Any, names: Sequence[str]) -> tuple[str, ...]:
+    """What to differentiate with respect to, as a tuple of known names."""
+    asked = (wrt,) if isinstance(wrt, str) else tuple(wrt) if isinstance(wrt, Iterable) else (wrt,)
+    for name in asked:
+        if not isinstance(name, str) or name not in names:
+            raise MethodError(unknown(f"wrt {brief(name)}", name, names, "names"))
+    return tuple(name for name in names if name in asked)
+
+
+QUESTIONS = {"forward": ("qdd", ("q", "v", "tau")), "inverse": ("tau", ("q", "v", "a"))}
+"""The value, and what it can be differentiated by."""
+
+
+class _Way(NamedTuple):
+    """How one question with one choice of derivatives is answered."""
+
+    runner: Runner
+    fast: FastPath
+    outputs: tuple[str, ...]
+
+    def result(self, found: Iterable[np.ndarray]) -> Derivatives:
+        out = object.__new__(Derivatives)  # fields that are not set keep their default; a frozen dataclass is slow to fill
+        out.__dict__.update(zip(self.outputs, found, strict=True))
+        return out
+
+
+class TreeDerivatives:
+    """Of one evaluator and one question: arguments checked, value and derivatives computed, results checked."""
+
+    def __init__(self, evaluator: Evaluator, question: str) -> None:
+        self.evaluator, self.question = evaluator, question
+        self._ways: dict[tuple[str, ...], _Way] = {}
+
+    def __call__(self, wrt: Any, q: Any, v: Any, last: Any, t: Any) -> Derivatives:
+        """`last`: joint forces or accelerations."""
+        way = self._ways.get(wrt) if wrt.__class__ is tuple else None
+        if way is None:
+            way = self._way(check_wrt(wrt, QUESTIONS[self.question][1]))
+        done = way.fast(None, q, v, last, t)
+        return way.result(done if done is not None else self._general(way.runner, (q, v, last, t)))
+
+    def _way(self, wrt: tuple[str, ...]) -> _Way:
+        if wrt not in self._ways:
+            outputs = (QUESTIONS[self.question][0], *(f"d{name}" for name in wrt))
+            runner = derivative_runner(self.evaluator.formulation.programs, self.question, outputs)
+            native = isinstance(runner, (GraphRunner, LoopRunner))
+            fast = several(fast_path(runner if native else None, self.evaluator.threads), len(outputs))
+            self._ways[wrt] = _Way(runner, fast, ("value", *outputs[1:]))
+        return self._ways[wrt]
+
+    def _general(self, runner: Runner, values: tuple[Any, ...]) -> list[np.ndarray]:
+        given = dict(zip(runner.inputs, values, strict=True))
+        arrays = {key: self.evaluator.arguments.row(key, given[key], size) for key, size in runner.inputs.items()}
+        n, single = batch_size(arrays)
+        rows = {key: x for key, (x, _) in arrays.items()}
+        found = list(self.evaluator.run(runner, rows, n).values())
+        if single and not all(np.isfinite(x).all() for x in (*rows.values(), *found)):
+            self.evaluator.diagnose(given)
+        return [y[0] for y in found] if single else found
+
+
+def several(fast: FastPath, outputs: int) -> FastPath:
+    """A fast path that returns a tuple also where there is one output."""
+    if outputs > 1:
+        return fast
+
+    def wrapped(call: Callable[..., Any]) -> Callable[..., Any]:
+        def one(*values: Any) -> Any:
+            done = call(*values)
+            return None if done is None else (done,)
+
+        return one
+
+    return FastPath(wrapped(fast.single), wrapped(fast.batch), fast.inputs)
