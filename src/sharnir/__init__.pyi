@@ -3,10 +3,10 @@
 from . import samples as samples
 from .analysis.base_parameters import BaseParameters as BaseParameters
 from .analysis.base_parameters import base_parameters as base_parameters
-from .analysis.identification import Identification as Identification
-from .analysis.identify import identify as identify
 from .analysis.equilibrium import equilibrium as equilibrium
 from .analysis.equilibrium_result import Equilibrium as Equilibrium
+from .analysis.identification import Identification as Identification
+from .analysis.identify import identify as identify
 from .analysis.inverse_kinematics import InverseKinematics as InverseKinematics
 from .analysis.inverse_kinematics import inverse_kinematics as inverse_kinematics
 from .comparison.comparison import Comparison as Comparison

@@ -369,43 +369,75 @@ class Dynamics:
         """(N, 6): velocity of the origin and angular velocity of every body, body axes."""
         return without_base(self._evaluator.output("velocities", "velocity", q=q, v=v, t=t, parameter=parameters))
 
-    def pose(self, q: State, body: Where, t: ArrayLike = 0.0) -> Pose | tuple[np.ndarray, np.ndarray]:
+    def pose(
+        self, q: State, body: Where, t: ArrayLike = 0.0, parameters: Parameters = None
+    ) -> Pose | tuple[np.ndarray, np.ndarray]:
         """The pose of a body or frame in the world: a `Pose` of one state; of a batch rotation (B, 3, 3) and position (B, 3).
 
         `body`, here and below, is the name of a body ("ground" too), the name of a frame, or (body, Pose), a place on a body.
         A body comes before a frame of the same name; the frame is then `model.frames[name]`.
         """
-        return self._points.pose(q, body, t)
+        return self._points.pose(q, body, t, parameters)
 
-    def jacobian(self, q: State, body: Where, point: ArrayLike = ORIGIN, t: ArrayLike = 0.0, axes: str = "world") -> np.ndarray:
+    def jacobian(
+        self,
+        q: State,
+        body: Where,
+        point: ArrayLike = ORIGIN,
+        t: ArrayLike = 0.0,
+        axes: str = "world",
+        parameters: Parameters = None,
+    ) -> np.ndarray:
         """J (6, nv): velocity of a point of a body or frame and its angular velocity, per unit of speed.
 
         `point` is given in the axes of the body or frame, from its origin. `axes`: the result is in those of the "world", or
         in the "local" ones of the body or frame.
         """
-        return self._points.jacobian(q, body, point, t, axes)
+        return self._points.jacobian(q, body, point, t, axes, parameters)
 
     def velocity(
-        self, q: State, v: State, body: Where, point: ArrayLike = ORIGIN, t: ArrayLike = 0.0, axes: str = "world"
+        self,
+        q: State,
+        v: State,
+        body: Where,
+        point: ArrayLike = ORIGIN,
+        t: ArrayLike = 0.0,
+        axes: str = "world",
+        parameters: Parameters = None,
     ) -> np.ndarray:
         """(6,): velocity of a point of a body or frame and its angular velocity: J v, and what driven joints and base add."""
-        return self._points.velocity(q, v, body, point, t, axes)
+        return self._points.velocity(q, v, body, point, t, axes, parameters)
 
     def acceleration(
-        self, q: State, v: State, a: State, body: Where, point: ArrayLike = ORIGIN, t: ArrayLike = 0.0, axes: str = "world"
+        self,
+        q: State,
+        v: State,
+        a: State,
+        body: Where,
+        point: ArrayLike = ORIGIN,
+        t: ArrayLike = 0.0,
+        axes: str = "world",
+        parameters: Parameters = None,
     ) -> np.ndarray:
         """(6,): acceleration of a point of a body or frame, and its angular acceleration, at accelerations a of the coordinates.
 
         It is the classical acceleration, the time derivative of the point's velocity in the world, without gravity; not the
         "spatial" one. `axes="local"` gives the same vectors in other axes.
         """
-        return self._points.acceleration(q, v, a, body, point, t, axes)
+        return self._points.acceleration(q, v, a, body, point, t, axes, parameters)
 
     def jacobian_rate(
-        self, q: State, v: State, body: Where, point: ArrayLike = ORIGIN, t: ArrayLike = 0.0, axes: str = "world"
+        self,
+        q: State,
+        v: State,
+        body: Where,
+        point: ArrayLike = ORIGIN,
+        t: ArrayLike = 0.0,
+        axes: str = "world",
+        parameters: Parameters = None,
     ) -> np.ndarray:
         """(6,): J̇v, the `acceleration` where those of the coordinates are zero; what driven joints and base add is in it."""
-        return self._points.acceleration(q, v, None, body, point, t, axes)
+        return self._points.acceleration(q, v, None, body, point, t, axes, parameters)
 
     def energy(
         self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None

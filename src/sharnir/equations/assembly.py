@@ -87,7 +87,12 @@ def _free(model: Model, fixed: Sequence[str]) -> np.ndarray:
 
 
 def assembled_positions(
-    model: Model, table: AtParameters | ConstraintTable, q: np.ndarray, t: float, free: np.ndarray, iterations: int = MAX_ITERATIONS
+    model: Model,
+    table: AtParameters | ConstraintTable,
+    q: np.ndarray,
+    t: float,
+    free: np.ndarray,
+    iterations: int = MAX_ITERATIONS,
 ) -> np.ndarray:
     """The nearest closed position that only speeds in `free` (nv,) lead to; an AssemblyError after so many iterations.
 

@@ -10,6 +10,7 @@ from ..errors import MethodError, brief, unknown
 from ..model.pose import Pose, Rotation
 from ..model.references import is_name_in, located
 from ..model.states import check_finite
+from ..trace import at_values, has_parameters
 from ..types import real_array
 from .evaluator import Evaluator
 
@@ -44,25 +45,30 @@ class Points:
         self.evaluator, self.model = evaluator, evaluator.model
         self._places: dict[str, Place] = {}
 
-    def pose(self, q: State, where: Where, t: ArrayLike) -> Pose | tuple[np.ndarray, np.ndarray]:
-        place = self._place(where)
-        found = self.evaluator.outputs("pose", ("position", "G"), q=q, point=place.origin, path=place.path, t=t)
+    def pose(self, q: State, where: Where, t: ArrayLike, parameters: Any) -> Pose | tuple[np.ndarray, np.ndarray]:
+        place = self._place(where, parameters)
+        given = {"point": place.origin, "path": place.path, "parameter": parameters}
+        found = self.evaluator.outputs("pose", ("position", "G"), q=q, t=t, **given)
         rotation = _own_axes(place, found["G"]).swapaxes(-1, -2)
         position = found["position"]
         return Pose(position.tolist(), Rotation(rotation.ravel().tolist())) if position.ndim == 1 else (rotation, position)
 
-    def jacobian(self, q: State, where: Where, point: ArrayLike, t: ArrayLike, axes: str) -> np.ndarray:
-        return self._asked("jacobian", "J", where, point, axes, q=q, t=t)
+    def jacobian(self, q: State, where: Where, point: ArrayLike, t: ArrayLike, axes: str, parameters: Any) -> np.ndarray:
+        return self._asked("jacobian", "J", where, point, axes, q=q, t=t, parameter=parameters)
 
-    def velocity(self, q: State, v: State, where: Where, point: ArrayLike, t: ArrayLike, axes: str) -> np.ndarray:
-        return self._asked("point-velocity", "velocity", where, point, axes, q=q, v=v, t=t)
+    def velocity(
+        self, q: State, v: State, where: Where, point: ArrayLike, t: ArrayLike, axes: str, parameters: Any
+    ) -> np.ndarray:
+        return self._asked("point-velocity", "velocity", where, point, axes, q=q, v=v, t=t, parameter=parameters)
 
-    def acceleration(self, q: State, v: State, a: State, where: Where, point: ArrayLike, t: ArrayLike, axes: str) -> np.ndarray:
-        return self._asked("point-acceleration", "acceleration", where, point, axes, q=q, v=v, qdd=a, t=t)
+    def acceleration(
+        self, q: State, v: State, a: State, where: Where, point: ArrayLike, t: ArrayLike, axes: str, parameters: Any
+    ) -> np.ndarray:
+        return self._asked("point-acceleration", "acceleration", where, point, axes, q=q, v=v, qdd=a, t=t, parameter=parameters)
 
     def _asked(self, program: str, output: str, where: Where, point: ArrayLike, axes: str, **given: Any) -> np.ndarray:
         """Linear and angular part, each of three rows, in the axes asked for."""
-        place = self._place(where)
+        place = self._place(where, given["parameter"])
         given |= {"point": place.origin if point is ORIGIN else _in_body(place, point), "path": place.path}
         if axes == "world":
             return self.evaluator.output(program, output, **given)
@@ -73,7 +79,7 @@ class Points:
         parts = x.reshape(*x.shape[: 0 if single else 1], 2, 3, -1)
         return np.matmul(_own_axes(place, found["G"])[..., None, :, :], parts).reshape(x.shape)
 
-    def _place(self, where: Where) -> Place:
+    def _place(self, where: Where, parameters: Any) -> Place:
         if isinstance(where, str) and where in self._places:
             return self._places[where]
         s = self.evaluator.structure
@@ -84,12 +90,24 @@ class Points:
             path[i] = 1.0
             i = int(s.carrier[i])
         turned = at.rotation != Rotation.identity()
+        if has_parameters((*at.position, *at.rotation.entries)):
+            numbers = self._numbers(at, parameters)
+            turn = numbers[..., 3:].reshape(*numbers.shape[:-1], 3, 3) if turned else None
+            return Place(path, numbers[..., :3], turn)
         place = Place(path, np.array(at.position, dtype=float), at.rotation.matrix if turned else None)
         if isinstance(where, str):
             if len(self._places) * len(path) > HELD:
                 self._places.clear()
             self._places[where] = place
         return place
+
+    def _numbers(self, at: Pose, parameters: Any) -> np.ndarray:
+        """(12,) or (B, 12): position and rotation of a frame that depends on parameters."""
+        rows, many = self.evaluator.arguments.parameters(parameters)
+        named = dict(zip(self.model.parameters, rows.T, strict=True))
+        found = at_values((*at.position, *at.rotation.entries), named)
+        numbers = np.stack([np.broadcast_to(np.asarray(x, dtype=float), len(rows)) for x in found], axis=1)
+        return numbers if many else numbers[0]
 
 
 def _in_body(place: Place, point: ArrayLike) -> Any:
@@ -101,10 +119,10 @@ def _in_body(place: Place, point: ArrayLike) -> Any:
         return x
     if x.ndim == 1:
         check_finite(x, lambda: "xyz", "point")
-    return place.origin + (x if place.turn is None else x @ place.turn.T)
+    return place.origin + (x if place.turn is None else np.matmul(place.turn, x[..., None])[..., 0])
 
 
 def _own_axes(place: Place, G: np.ndarray) -> np.ndarray:
     """(…, 3, 3): cosines, world → frame."""
     G = G.reshape(*G.shape[:-1], 3, 3)
-    return G if place.turn is None else np.matmul(place.turn.T, G)
+    return G if place.turn is None else np.matmul(place.turn.swapaxes(-1, -2), G)
