@@ -58,6 +58,10 @@ class AtParameters:
         return self._table.finite(q, v, t, self._parameters)
 
 
+Table = AtParameters | ConstraintTable
+"""With the parameters it was made for, or with those of the model."""
+
+
 def assemble_start(
     model: Model, q0: Start, v0: Start, t: float, constraints: ConstraintTable, parameters: Numbers = ()
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -166,7 +170,7 @@ _REMEDIES = (
 """Where coordinates, speeds, accelerations cannot be found."""
 
 
-def _refuse(table: AtParameters, left: np.ndarray, order: int) -> None:
+def _refuse(table: Table, left: np.ndarray, order: int) -> None:
     """`left`: residuals, or their derivatives of that order in time."""
     worst = int(np.argmax(np.abs(left)))
     row = table.rows[worst]

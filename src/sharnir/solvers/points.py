@@ -53,7 +53,15 @@ class Points:
         position = found["position"]
         return Pose(position.tolist(), Rotation(rotation.ravel().tolist())) if position.ndim == 1 else (rotation, position)
 
-    def jacobian(self, q: State, where: Where, point: ArrayLike, t: ArrayLike, axes: str, parameters: Any) -> np.ndarray:
+    def jacobian(
+        self,
+        q: State,
+        where: Where,
+        point: ArrayLike,
+        t: ArrayLike,
+        axes: str,
+        parameters: Any,
+    ) -> np.ndarray:
         return self._asked("jacobian", "J", where, point, axes, q=q, t=t, parameter=parameters)
 
     def velocity(
