@@ -1,6 +1,9 @@
 """The public names of sharnir, each with its home: read by type checkers, and by `__init__.py` when it is imported."""
 
 from . import samples as samples
+from .analysis.linear_system import LinearSystem as LinearSystem
+from .analysis.linearize import linearize as linearize
+from .analysis.modes import Mode as Mode
 from .comparison.comparison import Comparison as Comparison
 from .comparison.run import compare as compare
 from .dialect.cache import cache_clear as cache_clear
@@ -9,6 +12,7 @@ from .errors import AssemblyError as AssemblyError
 from .errors import DialectError as DialectError
 from .errors import FormatError as FormatError
 from .errors import IntegrationError as IntegrationError
+from .errors import LinearizationWarning as LinearizationWarning
 from .errors import MethodError as MethodError
 from .errors import ModelError as ModelError
 from .errors import SaveError as SaveError

@@ -1,0 +1,1 @@
+"""Questions to a model beyond one state: linear models, modes."""

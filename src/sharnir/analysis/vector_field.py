@@ -1,0 +1,104 @@
+"""The motion of a tree linearised: how small displacements and changes of the speeds evolve, constraints not yet imposed.
+
+The state near (q, v) is (ξ, δv): ξ displaces the coordinates as speeds do, δq = N(q) ξ. docs/theory/linearization.md
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..dynamics import Dynamics
+from ..equations.evaluation import evaluate
+from ..equations.normalization import is_redundant
+from ..model.structure import Structure
+from ..trace import Expression, Graph, Number, tangent
+
+
+@dataclass(frozen=True)
+class VectorField:
+    """ξ̇ = K ξ + δv;  δv̇ = a_q ξ + a_v δv + a_tau δτ, at one state."""
+
+    N: np.ndarray
+    """(nq, nv): q̇ = N v + …"""
+    K: np.ndarray
+    """(nv, nv): how the axes of the displacements turn along the motion; zero where q̇ = v."""
+    a: np.ndarray
+    a_q: np.ndarray
+    a_v: np.ndarray
+    a_tau: np.ndarray
+
+    @property
+    def F(self) -> np.ndarray:
+        """(2nv, 2nv): the rate of (ξ, δv)."""
+        return np.block([[self.K, np.eye(len(self.a))], [self.a_q, self.a_v]])
+
+
+def vector_field(d: Dynamics, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float) -> VectorField:
+    N = displacements(d, q, t)
+    return VectorField(N, turning(d, q, v, t), *_derivatives(d, q, v, tau, t))
+
+
+def displacements(d: Dynamics, q: np.ndarray, t: float) -> np.ndarray:
+    """N (nq, nv)."""
+    n = d.model.nv
+    if not is_redundant(d.model):
+        return np.eye(n)
+    return (d.rates(np.tile(q, (n, 1)), np.eye(n), t) - d.rates(q, np.zeros(n), t)).T
+
+
+def turning(d: Dynamics, q: np.ndarray, v: np.ndarray, t: float) -> np.ndarray:
+    """K: the bracket of the motion with the displacements, N K = ∂(Nv + n)/∂q N − Ṅ.                              (S3)
+
+    It belongs to joints with quaternions alone; there it is exact, by differentiation of the rates.
+    """
+    s, K = d.structure, np.zeros((len(v), len(v)))
+    if not is_redundant(d.model):
+        return K
+    for i, joint in enumerate(s.placed):
+        if joint.nv and joint.type.quaternions():
+            here = slice(int(s.v_first[i + 1]), int(s.v_first[i + 2]))
+            N, bracket = _bracket(s, i, q, v, t)
+            K[here, here] = np.linalg.lstsq(N, bracket, rcond=None)[0]
+    return K
+
+
+def _bracket(s: Structure, i: int, q: np.ndarray, v: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
+    """N of one joint and, column by column, ∂q̇/∂q N − Ṅ."""
+    graph = Graph()
+    inputs = {"q": tuple(graph.inputs(s.nq)), "v": tuple(graph.inputs(s.nv)), "t": tuple(graph.inputs(1))}
+    rates = list(evaluate(s, "rates", inputs).rate)
+    flow = [*zip(inputs["q"], rates, strict=True), (inputs["t"][0], 1.0)]
+    first, last = int(s.q_first[i + 1]), int(s.q_first[i + 2])
+    own, flat = rates[first:last], list[Number]()
+    speeds = inputs["v"][int(s.v_first[i + 1]) : int(s.v_first[i + 2])]
+    for speed in speeds:
+        column = tangent(own, [(speed, 1.0)])
+        along = tangent(own, list(zip(inputs["q"][first:last], column, strict=True)))
+        flat += [*column, *(x - y for x, y in zip(along, tangent(column, flow), strict=True))]
+    values = Expression(graph, [x for group in inputs.values() for x in group], flat)(*q.tolist(), *v.tolist(), t)
+    both = np.array(values, dtype=float).reshape(len(speeds), 2, last - first)
+    return both[:, 0].T, both[:, 1].T
+
+
+def _derivatives(d: Dynamics, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float) -> tuple[np.ndarray, ...]:
+    n, N = len(v), displacements(d, q, t)
+    zero_q, zero = np.zeros((n, len(q))), np.zeros((n, n))
+
+    def along(dq: np.ndarray, dv: np.ndarray, dtau: np.ndarray) -> np.ndarray:
+        h, total = 2e-3, np.zeros((n, n))
+        weights = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}
+        for k, c in weights.items():
+            for sign in (1, -1):
+                e = sign * k * h
+                total += sign * c / h * d.forward(q + e * dq, v + e * dv, tau + e * dtau, t)
+        return total.T
+
+    one = np.eye(n)
+    return (
+        d.forward(q, v, tau, t),
+        along(N.T, zero, zero),
+        along(zero_q, one, zero),
+        along(zero_q, zero, one),
+    )
