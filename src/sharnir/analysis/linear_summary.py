@@ -21,7 +21,7 @@ MOST = 4
 
 def summary(system: LinearSystem) -> str:
     name, growing = system.dynamics.model.name, system.growing
-    about = f"{system.state} at t = {system.t:g}" if system.state == "frozen" else system.state
+    about = f"{system.steadiness} at t = {system.t:g}" if system.steadiness == "frozen" else system.steadiness
     verdict = f"{plural(len(growing), 'mode grows', 'modes grow')}" if growing else "no mode grows"
     zeros = system.spectrum.zeros
     lines = [f"{name}: {about}; {plural(len(system.A), 'state')}, {zeros} of {len(system.A)} eigenvalues zero, {verdict}"]

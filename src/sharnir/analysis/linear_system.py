@@ -42,7 +42,7 @@ class LinearSystem:
     tau: np.ndarray
     basis: np.ndarray
     """(2nv, states): displacements of all coordinates, then changes of all speeds, in the order of v_names, from x."""
-    state: str
+    steadiness: str
     """ "equilibrium", "steady motion", or "frozen": A is that of the instant only."""
     why: str
     """The reason where it is frozen."""
@@ -169,4 +169,4 @@ class LinearSystem:
 
     def __repr__(self) -> str:
         shape = f"{len(self.A)} states, {len(self.input_names)} inputs, {len(self.output_names)} outputs"
-        return f"<LinearSystem of {self.dynamics.model.name!r}: {shape}; {self.state}>"
+        return f"<LinearSystem of {self.dynamics.model.name!r}: {shape}; {self.steadiness}>"

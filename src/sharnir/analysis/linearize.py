@@ -46,7 +46,7 @@ def linearize(
     x is "q.…", displacements of the independent coordinates (of quaternions: rotations about the axes of the speeds), then "v.…",
     changes of the independent speeds. Rolling and other constraints of speeds leave fewer speeds than coordinates.
     A is that of the instant t. It holds for good at an equilibrium and in steady motion; anywhere else there is a
-    LinearizationWarning, and `state` is "frozen".
+    LinearizationWarning, and `steadiness` is "frozen".
     """
     d = model if isinstance(model, Dynamics) else Dynamics(model)
     start, forces = _state(d, q, v, t), check_tau(d.model, tau)
@@ -58,15 +58,15 @@ def linearize(
         field, there = _at(d, q, start[1], t, forces, space)
         return field.a, (field.F @ there.W)[there.chosen]
 
-    state, why = classify(d, start, field, A, later)
-    if state == FROZEN:
+    steadiness, why = classify(d, start, field, A, later)
+    if steadiness == FROZEN:
         warnings.warn(
             f"A is that of the instant t = {start[2]:g} and does not describe what follows: {why}. For an equilibrium give the joint "
             "forces that hold it (tau), or the position where it is at rest",
             LinearizationWarning,
             stacklevel=2,
         )
-    return _system(d, start, forces, field, space, A, inputs, outputs, state, why)
+    return _system(d, start, forces, field, space, A, inputs, outputs, steadiness, why)
 
 
 def _state(d: Dynamics, q: State, v: State, t: float) -> tuple[np.ndarray, np.ndarray, float]:
@@ -94,7 +94,7 @@ def _system(
     A: np.ndarray,
     inputs: Sequence[str] | None,
     outputs: Outputs | None,
-    state: str,
+    steadiness: str,
     why: str,
 ) -> LinearSystem:
     q, v, t = start
@@ -109,4 +109,4 @@ def _system(
         y = output_matrices(d, start, field.N, outputs)
         C = np.hstack([y.q, y.v]) @ space.W + y.a @ field.F[n:] @ space.W
         output_names, D = y.names, y.a @ forced
-    return LinearSystem(A, B, C, D, states, input_names, output_names, d, q, v, t, tau, space.W, state, why, space.least)
+    return LinearSystem(A, B, C, D, states, input_names, output_names, d, q, v, t, tau, space.W, steadiness, why, space.least)

@@ -47,7 +47,8 @@ def parser() -> Parser:
     out.add_argument("--version", action="version", version=f"sharnir {__version__}")
     commands = out.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for add, call in (
-        (add_inspect, inspect), (add_run, run), (add_calibrate, calibrate), (add_compare, compare), (add_schema, schema),
+        (add_inspect, inspect), (add_run, run), (add_modes, modes), (add_calibrate, calibrate), (add_compare, compare),
+        (add_schema, schema),
     ):  # fmt: skip
         of_command = commands.add_parser(call.__name__, help=add.__doc__, description=add.__doc__, allow_abbrev=False)
         of_command.set_defaults(call=call, parser=of_command)
@@ -118,6 +119,32 @@ def run(options: Namespace) -> None:
         quiet=options.quiet,
         states={"q0": options.q0, "v0": options.v0, "tau": options.tau},
         options=given | ({"decay": options.decay} if options.decay else {}),
+    )
+
+
+def add_modes(p: Parser) -> None:
+    """Show the modes of a model file near a position: frequencies, damping ratios, and which joints move."""
+    add_file(p)
+    p.list_option("--at", "where: joint=value, or joint=w,x,y,z; other joints are neutral, loops are assembled", metavar="JOINT=VALUE")
+    p.list_option("--speed", "of a steady motion: joint=value", metavar="JOINT=VALUE")
+    p.list_option("--tau", "constant joint forces: joint=value", metavar="JOINT=VALUE")
+    p.add_argument("--time", type=number, default=0.0, metavar="SECONDS", help="of driven joints and forces (default: 0)")
+    p.flag("--json", what="print data instead of a table")
+    p.add_argument("--plot", type=Path, metavar="FILE", help="draw eigenvalues and modes: .png, .svg, .pdf")
+
+
+def modes(options: Namespace) -> None:
+    from .modes import modes_of_file
+
+    modes_of_file(
+        options.file,
+        floating=options.floating,
+        strict=options.strict,
+        packages=options.package_path,
+        states={"at": options.at, "speed": options.speed, "tau": options.tau},
+        time=options.time,
+        as_json=options.json,
+        plot=options.plot,
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from ..simulation.result import Result
 from ..simulation.run import simulate
 from ..simulation.storage import check_result_file
 from ..solvers.formulation import BACKENDS
-from .usage import INTERRUPTED, UsageError, check_name, check_picture, check_usage
+from .usage import INTERRUPTED, UsageError, check_name, check_picture, check_usage, named_values
 
 NAMES = {
     "method": ("auto", *METHODS),
@@ -88,7 +87,7 @@ def _arguments(model: Model, states: Mapping[str, Sequence[str]], options: Mappi
     arguments |= options
     for name, words in states.items():
         if words:
-            given = _named_values(f"--{name}", words)
+            given = named_values(f"--{name}", words)
             check_usage(f"--{name}", model.coordinates if name == "q0" else model.speeds, given)
             before = arguments.get(name)
             arguments[name] = {**before, **given} if isinstance(before, Mapping) else given
@@ -111,20 +110,6 @@ def _check_combinations(model: Model, options: Mapping[str, Any], arguments: Map
         raise UsageError("--stabilisation", f"model {model.name!r} has no closed loops and no constraints; leave it out")
     if "decay" in options and arguments.get("stabilisation") not in DECAYING:
         raise UsageError("--decay", f"it goes with --stabilisation {' or '.join(DECAYING)}; add that, or leave it out")
-
-
-def _named_values(option: str, words: Sequence[str]) -> dict[str, list[float]]:
-    """{joint: numbers} from joint=1 or joint=1,0,0,0."""
-    out = {}
-    for word in words:
-        joint, equals, text = word.rpartition("=")
-        try:
-            out[joint] = [float(x) for x in text.split(",")]
-        except ValueError:
-            equals = ""
-        if not equals or not joint or not all(map(isfinite, out[joint])):
-            raise UsageError(option, f"expected joint=number or joint=number,number,…; got {word!r}")
-    return out
 
 
 def _simulated(model: Model, arguments: dict[str, Any], output: Path | None, quiet: bool) -> tuple[Result, str, bool]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import TypeVar
 
@@ -47,3 +48,17 @@ def check_picture(option: str, path: Path) -> None:
 
     check_file(option, path)
     check_usage(option, check_picture_suffix, path)
+
+
+def named_values(option: str, words: Sequence[str]) -> dict[str, list[float]]:
+    """{joint: numbers} from joint=1 or joint=1,0,0,0."""
+    out = {}
+    for word in words:
+        joint, equals, text = word.rpartition("=")
+        try:
+            out[joint] = [float(x) for x in text.split(",")]
+        except ValueError:
+            equals = ""
+        if not equals or not joint or not all(map(isfinite, out[joint])):
+            raise UsageError(option, f"expected joint=number or joint=number,number,…; got {word!r}")
+    return out
