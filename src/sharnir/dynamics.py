@@ -17,6 +17,7 @@ from .model.model import Model
 from .model.references import is_name_in
 from .programs import PROGRAMS
 from .solvers.constrained import ConstrainedSolver
+from .solvers.derivatives import Derivatives
 from .solvers.evaluator import Evaluator
 from .solvers.force_actions import force_actions
 from .solvers.formulation import Formulation
@@ -193,6 +194,28 @@ class Dynamics:
     def bias(self, q: State = None, v: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None) -> np.ndarray:
         """h (nv,): M_r q̈ + h = τ."""
         return self._evaluator.output("bias", "h", q=q, v=v, wrench=wrenches, t=t)
+
+    # --- derivatives --------------------------------------------------------------------------------------------------------
+    def forward_derivatives(
+        self,
+        q: State = None,
+        v: State = None,
+        tau: State = None,
+        t: ArrayLike = 0.0,
+        wrt: str | Sequence[str] = ("q", "v", "tau"),
+    ) -> Derivatives:
+        """Accelerations a = `value` and ∂a/∂q, ∂a/∂v, ∂a/∂τ = `dq`, `dv`, `dtau`, exact, each (…, nv, nv).
+
+        Everything in the model is differentiated: forces, drives, couplings, joints of any kind. `dq` is in the tangent:
+        column j is the derivative along the motion that speed j alone causes, q + N(q)·e_j·s.
+        """
+        return self.solver.forward_derivatives(q, v, tau, t, wrt)
+
+    def inverse_derivatives(
+        self, q: State, v: State, a: State, t: ArrayLike = 0.0, wrt: str | Sequence[str] = ("q", "v", "a")
+    ) -> Derivatives:
+        """Joint forces τ = `value` and ∂τ/∂q, ∂τ/∂v, ∂τ/∂a = `dq`, `dv`, `da` (the mass matrix), as `forward_derivatives`."""
+        return self.solver.inverse_derivatives(q, v, a, t, wrt)
 
     # --- momenta ------------------------------------------------------------------------------------------------------------
     def momenta(self, q: State = None, v: State = None, t: ArrayLike = 0.0) -> np.ndarray:

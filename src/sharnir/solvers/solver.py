@@ -11,6 +11,7 @@ from ..backends.counting import Count
 from ..backends.fast_path import FastPath
 from ..errors import MethodError
 from ..forms.solution import Solution
+from .derivatives import Derivatives
 
 Actions = dict[str, dict[str, np.ndarray]]
 """{constraint or force: {body: (…, 6) force and moment at its origin, its axes}}."""
@@ -48,6 +49,10 @@ class Solver(Protocol):
     def inverse_closing_reactions(
         self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, actuated: Sequence[str] | None
     ) -> Actions: ...
+
+    def forward_derivatives(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any) -> Derivatives: ...
+
+    def inverse_derivatives(self, q: Any, v: Any, a: Any, t: Any, wrt: Any) -> Derivatives: ...
 
     def constraint_rows(self) -> list[str]: ...
 

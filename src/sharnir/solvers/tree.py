@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NoReturn
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..backends.fast_path import FastPath, fast_path
 from ..errors import MethodError
 from ..forms.solution import Solution
 from .actuation import actuated_speeds, check_produced
+from .derivatives import Derivatives, TreeDerivatives
 from .evaluator import Evaluator
 from .solver import nothing_to_count
 
@@ -77,6 +79,17 @@ class TreeSolver:
         missing = tree.copy()
         missing[:, where] = 0.0
         check_produced(self.model, missing, tree, where, tau.ndim == 1)
+
+    # --- derivatives --------------------------------------------------------------------------------------------------------
+    def forward_derivatives(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any) -> Derivatives:
+        return self._derivatives.forward(q, v, tau, t, wrt)
+
+    def inverse_derivatives(self, q: Any, v: Any, a: Any, t: Any, wrt: Any) -> Derivatives:
+        return self._derivatives.inverse(q, v, a, t, wrt)
+
+    @cached_property
+    def _derivatives(self) -> TreeDerivatives:
+        return TreeDerivatives(self.evaluator)
 
     # --- constraints: there are none ----------------------------------------------------------------------------------------
     def _no_constraints(self, *arguments: Any, **named: Any) -> NoReturn:
