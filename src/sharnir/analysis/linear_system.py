@@ -52,7 +52,7 @@ class LinearSystem:
     # --- free motion ----------------------------------------------------------------------------------------------------------
     @cached_property
     def spectrum(self) -> Spectrum:
-        return spectrum(self.A)
+        return spectrum(self.A, sum(name.startswith("q.") for name in self.state_names))
 
     @property
     def eigenvalues(self) -> np.ndarray:

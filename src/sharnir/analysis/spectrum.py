@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import matrix_balance, qr
+from scipy.linalg import qr
 
 ZERO = 1e-11
-"""Singular values below this share of the largest are zero, after balancing."""
+"""Singular values below this share of the largest are zero, time measured in periods of the fastest oscillation."""
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,14 @@ class Spectrum:
     """(n, n − zeros): eigenvectors of the others, in their order."""
 
 
-def spectrum(A: np.ndarray) -> Spectrum:
+def spectrum(A: np.ndarray, positions: int) -> Spectrum:
+    """The first states are displacements, so many; the others are speeds."""
     n = len(A)
     if not n:
         return Spectrum(np.zeros(0, complex), 0, np.zeros((0, 0)), np.zeros((0, 0), complex))
-    R, (scale, _) = matrix_balance(A, permute=False, separate=True)
-    R, Q, sizes = _zeros_first(R)
+    stiffness = float(np.linalg.norm(A[positions:, :positions]))
+    scale = np.where(np.arange(n) < positions, 1.0, np.sqrt(stiffness) if stiffness > 0.0 else 1.0)
+    R, Q, sizes = _zeros_first(A * scale / scale[:, None])
     k = sum(sizes)
     null = scale[:, None] * Q[:, : sizes[0]] if sizes else np.zeros((n, 0))
     values, Y = np.linalg.eig(R[k:, k:])

@@ -83,6 +83,9 @@ def _bracket(s: Structure, i: int, q: np.ndarray, v: np.ndarray, t: float) -> tu
 
 
 def _derivatives(d: Dynamics, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float) -> tuple[np.ndarray, ...]:
+    if not d.constrained:
+        found = d.forward_derivatives(q, v, tau, t)
+        return found.value, found.dq, found.dv, found.dtau
     n, N = len(v), displacements(d, q, t)
     zero_q, zero = np.zeros((n, len(q))), np.zeros((n, n))
 
