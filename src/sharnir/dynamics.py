@@ -18,6 +18,7 @@ from .model.references import is_name_in
 from .programs import PROGRAMS
 from .solvers.constrained import ConstrainedSolver
 from .solvers.derivatives import Derivatives
+from .solvers.energy_derivatives import EnergyDerivatives
 from .solvers.evaluator import Evaluator
 from .solvers.force_actions import force_actions
 from .solvers.formulation import Formulation
@@ -280,6 +281,23 @@ class Dynamics:
     def force_actions(self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: ArrayLike | None = None) -> Actions:
         """Every force of the model: {force: {body: (…, 6) force and moment at its origin, its axes; joint: (…, n)}}."""
         return force_actions(self._evaluator, q, v, t, parameters)
+
+    # --- derivatives --------------------------------------------------------------------------------------------------------
+    def reaction_derivatives(
+        self, q: State = None, v: State = None, tau: State = None, t: ArrayLike = 0.0, wrt: Sequence[str] = ("q", "v", "tau")
+    ) -> Derivatives:
+        """R (N, 6) of `reactions` and its derivatives (N, 6, nv) with respect to q (in the tangent), v and τ."""
+        return self.solver.reaction_derivatives(q, v, tau, t, wrt)
+
+    def energy_derivatives(
+        self, q: State = None, v: State = None, t: ArrayLike = 0.0, wrt: Sequence[str] = ("q", "v")
+    ) -> Derivatives:
+        """Kinetic and potential energy (2,) and their derivatives (2, nv) with respect to q (in the tangent) and v."""
+        return self._energy_derivatives(q, v, t, wrt)
+
+    @cached_property
+    def _energy_derivatives(self) -> EnergyDerivatives:
+        return EnergyDerivatives(self._evaluator)
 
     # --- cost ---------------------------------------------------------------------------------------------------------------
     def count(self, what: str = "forward", compiled: bool = False) -> Count:

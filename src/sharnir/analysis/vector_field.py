@@ -36,8 +36,9 @@ class VectorField:
 
 
 def vector_field(d: Dynamics, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float) -> VectorField:
-    N = displacements(d, q, t)
-    return VectorField(N, turning(d, q, v, t), *_derivatives(d, q, v, tau, t))
+    found = d.forward_derivatives(q, v, tau, t)
+    assert found.dq is not None and found.dv is not None and found.dtau is not None
+    return VectorField(displacements(d, q, t), turning(d, q, v, t), found.value, found.dq, found.dv, found.dtau)
 
 
 def displacements(d: Dynamics, q: np.ndarray, t: float) -> np.ndarray:
@@ -80,28 +81,3 @@ def _bracket(s: Structure, i: int, q: np.ndarray, v: np.ndarray, t: float) -> tu
     values = Expression(graph, [x for group in inputs.values() for x in group], flat)(*q.tolist(), *v.tolist(), t)
     both = np.array(values, dtype=float).reshape(len(speeds), 2, last - first)
     return both[:, 0].T, both[:, 1].T
-
-
-def _derivatives(d: Dynamics, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float) -> tuple[np.ndarray, ...]:
-    if not d.constrained:
-        found = d.forward_derivatives(q, v, tau, t)
-        return found.value, found.dq, found.dv, found.dtau
-    n, N = len(v), displacements(d, q, t)
-    zero_q, zero = np.zeros((n, len(q))), np.zeros((n, n))
-
-    def along(dq: np.ndarray, dv: np.ndarray, dtau: np.ndarray) -> np.ndarray:
-        h, total = 2e-3, np.zeros((n, n))
-        weights = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}
-        for k, c in weights.items():
-            for sign in (1, -1):
-                e = sign * k * h
-                total += sign * c / h * d.forward(q + e * dq, v + e * dv, tau + e * dtau, t)
-        return total.T
-
-    one = np.eye(n)
-    return (
-        d.forward(q, v, tau, t),
-        along(N.T, zero, zero),
-        along(zero_q, one, zero),
-        along(zero_q, zero, one),
-    )

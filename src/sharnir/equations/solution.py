@@ -8,7 +8,18 @@ from typing import NamedTuple
 
 from ..dialect.arrays import Array, IntegerArray
 from ..dialect.memory import invoke
-from ..kernels.constrained import constrained_accelerations, constraint_weights, correction, drift_correction
+from ..kernels.cholesky import factor, substitute
+from ..kernels.constrained import (
+    ON_FORCES,
+    constrained_accelerations,
+    constraint_matrix,
+    constraint_weights,
+    correction,
+    drift_correction,
+    held_accelerations,
+    least_pivot,
+    weighted_rows,
+)
 
 
 class ConstrainedState(NamedTuple):
@@ -41,6 +52,25 @@ class StabilisationTerms(NamedTuple):
     calls: IntegerArray["nc", 2]  # for loops: dq from delta; change from dq
 
 
+class Changes(NamedTuple):
+    """The same equations with many right-hand sides, of many states."""
+
+    M: Array["ns", "n", "n"]  # becomes its factors
+    J: Array["ns", "m", "n"]
+    right: Array["ns", "nc", "n"]  # becomes M^-1 right
+    gamma: Array["ns", "nc", "m"]
+    lam: Array["ns", "nc", "m"]
+    qdd: Array["ns", "nc", "n"]
+    independent: Array["ns"]  # the least pivot of S relative to its diagonal: 1 where rows are orthogonal, 0 where dependent
+    W: Array["m", "n"]
+    y: Array["n"]
+    S: Array["m", "m"]
+    L: Array["m", "m"]
+    z: Array["m"]
+    d: Array["m"]
+    e: Array["m"]
+
+
 # --- accelerations ------------------------------------------------------------------------------------------------------------
 def weights(c):
     """W and free from M, which becomes its factors, and right. A method without an inertia matrix (M has no rows) gives both."""
@@ -56,6 +86,21 @@ def solve_weighted(c):
 def solve(c):
     weights(c)
     return solve_weighted(c)
+
+
+def solve_changes(x):
+    """x.qdd and x.lam: M qdd = right + J'lam, J qdd + gamma = 0, with the factors of the accelerations themselves.  (DC5)"""
+    for b in range(x.M.shape[0]):
+        M, J = x.M[b], x.J[b]
+        factor(M, x.y, M.shape[0])
+        weighted_rows(M, J, x.W)
+        constraint_matrix(J, x.W, ON_FORCES, x.S, x.L, x.z)
+        x.independent[b] = least_pivot(x.S, x.L)
+        for c in range(x.right.shape[1]):
+            free = x.right[b, c]
+            substitute(M, free, M.shape[0])
+            held_accelerations(J, x.W, free, x.gamma[b, c], x.S, x.L, x.d, x.e, x.lam[b, c], x.qdd[b, c])
+    return 0
 
 
 # --- stabilised: after `weights`, before `solve_weighted` -----------------------------------------------------------------------

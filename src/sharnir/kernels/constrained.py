@@ -7,6 +7,7 @@ jumps. Why e is no smaller, and multipliers that are not determined: docs/theory
 """
 
 from .cholesky import factor, substitute
+from ..dialect.ops import select
 
 ON_FORCES = 1e-5                                                   # e for accelerations
 ON_MOTION = 1e-4                                                   # e for corrections of position and speed
@@ -24,6 +25,12 @@ def constraint_weights(M, J, right, y, W, free):
     for a in range(n):
         free[a] = right[a]
     substitute(M, free, n)
+    weighted_rows(M, J, W)
+
+
+def weighted_rows(M, J, W):
+    """W = J M^-1 with the factors of M in its place.  Reads M (n, n), J (m, n).  Writes W (m, n)."""
+    n = M.shape[0]
     for k in range(J.shape[0]):
         for a in range(n):
             W[k, a] = J[k, a]
@@ -46,6 +53,16 @@ def constraint_matrix(J, W, share, S, L, z):
     for i in range(m):
         L[i, i] = S[i, i] + share * (S[i, i] + trace * (FLOOR / m))
     factor(L, z, m)
+
+
+def least_pivot(S, L):
+    """Of the factors L of S with a share of its diagonal, relative to that diagonal: 1 where rows are orthogonal."""
+    least = 1.0
+    for k in range(S.shape[0]):
+        size = L[k, k] * S[k, k]
+        pivot = select(size > 0.0, 1.0 / select(size > 0.0, size, 1.0), 0.0)
+        least = select(pivot < least, pivot, least)
+    return least
 
 
 def constraint_forces(S, L, d, e, lam):
@@ -75,6 +92,11 @@ def pushed(W, lam, sign, x):
 def constrained_accelerations(J, W, free, gamma, S, L, z, d, e, lam, qdd):
     """qdd = free + W'lam with J qdd + gamma = 0.  Reads J, W (m, n), free (n,), gamma (m,).  Writes the rest."""
     constraint_matrix(J, W, ON_FORCES, S, L, z)
+    held_accelerations(J, W, free, gamma, S, L, d, e, lam, qdd)
+
+
+def held_accelerations(J, W, free, gamma, S, L, d, e, lam, qdd):
+    """The same after constraint_matrix, for any number of right-hand sides free and gamma."""
     for k in range(J.shape[0]):
         s = -gamma[k]
         for a in range(J.shape[1]):

@@ -107,14 +107,50 @@ def check_produced(model: Model, missing: np.ndarray, tree: np.ndarray, actuated
     )
 
 
+def null_rows(J: np.ndarray) -> np.ndarray:
+    """(k, m, m): orthonormal u with uᵀJ = 0, zero rows where there are fewer; none for states that are not finite."""
+    good = np.isfinite(J).all(axis=(1, 2))
+    if not J.shape[1] or not J.shape[2]:
+        return np.broadcast_to(np.eye(J.shape[1]), (len(J), J.shape[1], J.shape[1])) * good[:, None, None]
+    U, s, _ = np.linalg.svd(np.where(good[:, None, None], J, 0.0))
+    zero = np.ones(J.shape[:2], dtype=bool)
+    zero[:, : s.shape[1]] = s <= RANK_TOLERANCE * s[:, :1]
+    return U.swapaxes(1, 2) * (zero & good[:, None])[:, :, None]
+
+
+def without_rows(null: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """x (k, c, m) without its parts along the rows of `null` (k, r, m)."""
+    return x - (x @ null.swapaxes(1, 2)) @ null
+
+
+def least_changes(J: np.ndarray, tree: np.ndarray, moved: np.ndarray | None = None) -> np.ndarray:
+    """Changes (k, n, c) of Pτ_tree: P `tree` − J⁺ `moved`, given the changes of τ_tree − Jᵀλ (k, n, c) at fixed λ and those of
+    Jτ (k, m, c) at fixed τ."""
+    good = np.isfinite(J).all(axis=(1, 2))[:, None, None]
+    if not J.shape[1] or not J.shape[2]:
+        return tree.copy()
+    unit, length = _unit_rows(np.where(good, J, 0.0))
+    U, s, V = np.linalg.svd(unit, full_matrices=False)
+    nonzero = (s > RANK_TOLERANCE * np.maximum(s[:, :1], 1e-300))[:, :, None]
+    held = V @ tree
+    if moved is not None:
+        on_rows = U.swapaxes(1, 2) @ np.divide(moved, length, where=length > 0.0, out=np.zeros_like(moved))
+        held = held + np.divide(on_rows, s[:, :, None], where=nonzero, out=np.zeros_like(on_rows))
+    return np.where(good, tree - V.swapaxes(1, 2) @ (nonzero * held), np.nan)
+
+
 def _row_space(J: np.ndarray) -> np.ndarray:
     """(k, r, n): orthonormal rows that span those of J, zero rows where J has fewer. Rows of any length count alike."""
     if not J.shape[1]:
         return np.zeros((len(J), 0, J.shape[2]))
-    length = np.linalg.norm(J, axis=2, keepdims=True)
-    unit = np.divide(J, length, where=length > 0.0, out=np.zeros_like(J))
-    _, s, V = np.linalg.svd(unit, full_matrices=False)
+    _, s, V = np.linalg.svd(_unit_rows(J)[0], full_matrices=False)
     return V * (s > RANK_TOLERANCE * np.maximum(s[:, :1], 1e-300))[:, :, None]
+
+
+def _unit_rows(J: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows at length one, and their lengths (k, m, 1)."""
+    length = np.linalg.norm(J, axis=2, keepdims=True)
+    return np.divide(J, length, where=length > 0.0, out=np.zeros_like(J)), length
 
 
 def _without(V: np.ndarray, x: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ and the interpreted kernels go state by state. Redundant constraints: the multip
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NoReturn
 
 import numpy as np
@@ -18,8 +19,12 @@ from ..forms.solution import Solution
 from .actuation import actuated_speeds, check_produced, forces_of, least_multipliers, multipliers_of
 from .arguments import unbatch
 from .constrained_code import ConstrainedCode
+from .constrained_derivatives import ConstrainedDerivatives
+from .derivatives import Derivatives, checked_wrt
 from .evaluator import Evaluator
 from .force_actions import motion_of
+from .jacobian_code import JacobianCode
+from .reaction_derivatives import reaction_changes, statics_code
 from .solver import Actions, nothing_to_count
 
 RANK_TOLERANCE = 1e-6
@@ -54,39 +59,39 @@ class ConstrainedSolver:
         if self.code.solves:
             qdd = self.evaluator.run(self.code.forward(wrenches is not None), rows, n)["qdd"]
         else:
-            qdd = self._state_by_state(rows, n)[0]
-        self._check_finite(qdd, rows, single)
+            qdd = self.state_by_state(rows, n)[0]
+        self.check_finite(qdd, rows, single)
         return unbatch(qdd, single, out)
 
     def multipliers(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any) -> np.ndarray:
         rows, n, single = self._states(wrenches, q=q, v=v, tau=tau, t=t)
-        lam = self._solved(rows, n)[1]
-        self._check_finite(lam, rows, single)
+        lam = self.solved(rows, n)[1]
+        self.check_finite(lam, rows, single)
         return unbatch(lam, single, None)
 
     def solve(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any) -> Solution:
         """Accelerations by the constraints, then kinetostatics with what the constraints do to the bodies."""
         rows, n, single = self._states(wrenches, q=q, v=v, tau=tau, t=t)
-        qdd, lam = self._solved(rows, n)
-        self._check_finite(qdd, rows, single)
+        qdd, lam = self.solved(rows, n)
+        self.check_finite(qdd, rows, single)
         vdot, R = self._statics(rows, n, qdd, lam)
         return Solution(*(unbatch(x, single, None) for x in (qdd, vdot, R)))
 
     def closing_reactions(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any) -> Actions:
         rows, n, single = self._states(wrenches, q=q, v=v, tau=tau, t=t)
-        lam = self._solved(rows, n)[1]
-        self._check_finite(lam, rows, single)
+        lam = self.solved(rows, n)[1]
+        self.check_finite(lam, rows, single)
         return self._by_name(rows, n, lam, single)
 
-    def _solved(self, rows: Rows, n: int) -> tuple[np.ndarray, np.ndarray]:
+    def solved(self, rows: Rows, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Accelerations, and multipliers of least norm."""
         if not self.code.solves:
-            qdd, lam, J = self._state_by_state(rows, n)
+            qdd, lam, J = self.state_by_state(rows, n)
             return qdd, least_multipliers(J, lam)
         found = self.evaluator.run(self.code.multipliers("wrench" in rows), rows, n)
         lam, near_singular = found["lam"], ~(found["independent"][:, 0] > RANK_TOLERANCE)
         if near_singular.any():
-            J, _ = self._rows(_some(rows, near_singular), int(near_singular.sum()))
+            J, _ = self.constraint_values(_some(rows, near_singular), int(near_singular.sum()))
             lam[near_singular] = least_multipliers(J, lam[near_singular])
         return found["qdd"], lam
 
@@ -95,13 +100,13 @@ class ConstrainedSolver:
         self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, out: np.ndarray | None, actuated: Sequence[str] | None
     ) -> np.ndarray:
         rows, n, single = self._states(wrenches, q=q, v=v, qdd=a, t=t)
-        tree = self._tree_forces(rows, n)
-        self._check_finite(tree, rows, single)
+        tree = self.tree_forces(rows, n)
+        self.check_finite(tree, rows, single)
         if actuated is None and self.code.compiles_rows:
             tau = self._least_forces(rows, n, tree, single)
         else:
             tau, _ = self._forces(rows, n, tree, actuated, single)
-        self._check_finite(tau, rows, single)
+        self.check_finite(tau, rows, single)
         return unbatch(tau, single, out)
 
     def inverse_multipliers(
@@ -109,10 +114,10 @@ class ConstrainedSolver:
     ) -> tuple[Rows, int, bool, np.ndarray]:
         """λ of least norm of a given motion, with the states as rows."""
         rows, n, single = self._states(wrenches, q=q, v=v, qdd=a, t=t)
-        tree = self._tree_forces(rows, n)
-        self._check_finite(tree, rows, single)
+        tree = self.tree_forces(rows, n)
+        self.check_finite(tree, rows, single)
         tau, J = self._forces(rows, n, tree, actuated, single)
-        self._check_finite(tau, rows, single)
+        self.check_finite(tau, rows, single)
         return rows, n, single, multipliers_of(J, tree - tau)
 
     def inverse_reactions(self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, actuated: Sequence[str] | None) -> np.ndarray:
@@ -124,7 +129,7 @@ class ConstrainedSolver:
         rows, n, single, lam = self.inverse_multipliers(q, v, a, t, wrenches, actuated)
         return self._by_name(rows, n, lam, single)
 
-    def _tree_forces(self, rows: Rows, n: int) -> np.ndarray:
+    def tree_forces(self, rows: Rows, n: int) -> np.ndarray:
         return self.evaluator.output("inverse", "tau", **self._given(rows, n))
 
     def _least_forces(self, rows: Rows, n: int, tree: np.ndarray, single: bool) -> np.ndarray:
@@ -132,7 +137,7 @@ class ConstrainedSolver:
         self._check_consistent(found["left"], found["size"], single)
         tau, near_singular = found["least"], ~(found["independent"][:, 0] > RANK_TOLERANCE)
         if near_singular.any():
-            J, _ = self._rows(_some(rows, near_singular), int(near_singular.sum()))
+            J, _ = self.constraint_values(_some(rows, near_singular), int(near_singular.sum()))
             tau[near_singular] = forces_of(J, tree[near_singular])[0]
         return tau
 
@@ -141,7 +146,7 @@ class ConstrainedSolver:
     ) -> tuple[np.ndarray, np.ndarray]:
         """τ at the actuated joints, and J."""
         where = None if actuated is None else actuated_speeds(self.model, actuated)
-        J, gamma = self._rows(rows, n)
+        J, gamma = self.constraint_values(rows, n)
         terms = J * np.broadcast_to(rows["qdd"], (n, self.model.nv))[:, None, :]
         self._check_consistent(terms.sum(axis=2) + gamma, np.abs(terms).sum(axis=2) + np.abs(gamma), single)
         tau, missing = forces_of(J, tree, where)
@@ -162,6 +167,32 @@ class ConstrainedSolver:
             f"{where}a does not satisfy the constraints: {row} would be violated by "
             f"{row.amount(left[b, k], 2)}; choose consistent accelerations, such as those of forward"
         )
+
+    # --- derivatives --------------------------------------------------------------------------------------------------------
+    def forward_derivatives(self, q: Any, v: Any, tau: Any, t: Any, wrt: Sequence[str]) -> Derivatives:
+        return self._derivatives.forward(q, v, tau, t, wrt)
+
+    def inverse_derivatives(self, q: Any, v: Any, a: Any, t: Any, wrt: Sequence[str]) -> Derivatives:
+        return self._derivatives.inverse(q, v, a, t, wrt)
+
+    def reaction_derivatives(self, q: Any, v: Any, tau: Any, t: Any, wrt: Sequence[str]) -> Derivatives:
+        wrt = checked_wrt(wrt, ("q", "v", "tau"))
+        rows, n, single = self._states(None, q=q, v=v, tau=tau, t=t)
+        qdd, lam = self.solved(rows, n)
+        self.check_finite(qdd, rows, single)
+        changes = self._derivatives.least_changes(rows, n, qdd, lam, wrt)
+        steps = {name: {"qdd": da, "lam": dlam} for name, (da, dlam) in changes.items()}
+        found = reaction_changes(self._statics_code, rows | {"qdd": qdd, "lam": lam}, n, steps)
+        R = self._statics(rows, n, qdd, lam)[1]
+        return Derivatives(unbatch(R, single, None), **{f"d{name}": unbatch(x, single, None) for name, x in found.items()})
+
+    @cached_property
+    def _derivatives(self) -> ConstrainedDerivatives:
+        return ConstrainedDerivatives(self)
+
+    @cached_property
+    def _statics_code(self) -> JacobianCode:
+        return statics_code(self.evaluator, self.code)
 
     # --- other questions ----------------------------------------------------------------------------------------------------
     def reactions(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any) -> np.ndarray:
@@ -189,7 +220,7 @@ class ConstrainedSolver:
     def _states(self, wrenches: Any, **given: Any) -> tuple[Rows, int, bool]:
         return self.evaluator.arguments.states(wrenches, **given)
 
-    def _state_by_state(self, rows: Rows, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def state_by_state(self, rows: Rows, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """qdd, lam and J."""
         m, nv = len(self.equations.table), self.model.nv
         qdd, lam, J = np.empty((n, nv)), np.empty((n, m)), np.empty((n, m, nv))
@@ -199,7 +230,7 @@ class ConstrainedSolver:
             qdd[b], lam[b], J[b] = c.qdd, c.lam, c.J
         return qdd, lam, J
 
-    def _rows(self, rows: Rows, n: int) -> tuple[np.ndarray, np.ndarray]:
+    def constraint_values(self, rows: Rows, n: int) -> tuple[np.ndarray, np.ndarray]:
         """J and γ of every state."""
         if self.code.compiles_rows:
             found = self.evaluator.run(self.code.rows, rows, n)
@@ -248,7 +279,7 @@ class ConstrainedSolver:
             out["wrench"] = out["wrench"].reshape(*out["wrench"].shape[:-1], len(self.model.bodies) + 1, 6)[..., 1:, :]
         return out
 
-    def _check_finite(self, found: np.ndarray, rows: Rows, single: bool) -> None:
+    def check_finite(self, found: np.ndarray, rows: Rows, single: bool) -> None:
         if single and not np.isfinite(found).all():
             self.evaluator.diagnose({key: x for key, x in self._given(rows, 0).items() if key != "wrench" or x is not None})
 

@@ -95,26 +95,31 @@ class ConstrainedCode:
     @cached_property
     def loads(self) -> GraphRunner:
         """q, v, lam, t → wrenches of the multipliers on every body, the base's row first."""
-        graph, values = self._inputs("q", "v", "lam")
+        graph, values = self.inputs("q", "v", "lam")
+        return self._made(graph, values, {"loads": tuple(self.wrenches(values).ravel())})
+
+    def wrenches(self, values: dict[str, Any]) -> np.ndarray:
+        """(bodies and base, 6) on symbols: q, v, lam, parameter and t."""
         loads = np.full((self.structure.nb + 1, 6), 0.0, dtype=object)
         for bodies in self.equations.table.wrenches(with_bodies(self.structure, values), values["lam"]).values():
             for body, wrench in bodies.items():
                 loads[self.structure.body_number[body] + 1] += _objects(wrench)
-        return self._made(graph, values, {"loads": tuple(loads.ravel())})
+        return loads
 
     # --- inside -------------------------------------------------------------------------------------------------------------
     @property
     def _parameters(self) -> tuple[float, ...]:
         return tuple(self.structure.parameters.values())
 
-    def _inputs(self, *names: str) -> tuple[Graph, dict[str, Any]]:
-        s, graph = self.structure, Graph()
+    def inputs(self, *names: str, graph: Graph | None = None) -> tuple[Graph, dict[str, Any]]:
+        """New symbols by name, the time and the parameters of the model, as `equations.evaluation` takes them."""
+        s, graph = self.structure, graph or Graph()
         sizes = {"q": s.nq, "lam": len(self.equations.table)}
         values: dict[str, Any] = {name: graph.inputs(sizes.get(name, s.nv)) for name in names}
         return graph, {**values, "t": graph.inputs(1), "parameter": self._parameters}
 
     def _rows(self, *more: str) -> tuple[Graph, dict[str, Any], Any]:
-        graph, values = self._inputs("q", "v", *more)
+        graph, values = self.inputs("q", "v", *more)
         return graph, values, self.equations.table.trace(values)
 
     def _angles(self, J: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

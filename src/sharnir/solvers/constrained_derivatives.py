@@ -1,0 +1,194 @@
+"""Exact derivatives of a closed system: of accelerations, of joint forces of least norm, of multipliers.
+
+At fixed a and λ the residuals of the equations are differentiated in one graph; the changes of a and λ then solve the same
+linear equations as a and λ do, with another right-hand side for every column. See docs/theory/derivatives_closed.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..backends.traced import TracedProgram
+from ..equations.evaluation import evaluate
+from ..errors import SingularError
+from ..trace import Graph, Number
+from .actuation import least_changes, multipliers_of, null_rows, without_rows
+from .arguments import unbatch
+from .derivatives import Derivatives, checked_wrt
+from .jacobian_code import JacobianCode
+from .near_dependence import refined_changes
+
+if TYPE_CHECKING:
+    from .constrained import ConstrainedSolver, Rows
+
+CONSTANT_RANK = 1e-7
+"""Rows that depend on one another stay so in a direction if they change by less than this, relative to the change of all rows."""
+
+
+NEAR_DEPENDENCE = 1e-2
+"""Pivot of S below which ε of (L7) shows in the derivatives."""
+
+
+class ConstrainedDerivatives:
+    """Of one solver."""
+
+    def __init__(self, solver: ConstrainedSolver) -> None:
+        self.solver, self.evaluator = solver, solver.evaluator
+        self.equations, self.code, self.structure = solver.equations, solver.code, solver.evaluator.structure
+
+    # --- graphs -------------------------------------------------------------------------------------------------------------
+    @cached_property
+    def residuals(self) -> JacobianCode:
+        """q, v, qdd, lam, t → r = inverse(q, v, qdd) − Jᵀlam and s = J qdd + γ, with M and J."""
+        n, m = self.structure.nv, len(self.equations.table)
+        return JacobianCode(self.evaluator, "derivatives", self._residuals, ("r", "s"), {"M": (n, n), "J": (m, n)})
+
+    def _residuals(self, graph: Graph) -> TracedProgram:
+        s = self.structure
+        _, values = self.code.inputs("q", "v", "qdd", "lam", graph=graph)
+        given = {**values, "wrench": [0.0] * (6 * (s.nb + 1))}
+        rows = self.equations.table.trace(values)
+        tree = evaluate(s, "inverse", given).tau
+        carried = _products(zip(*rows.J, strict=True), values["lam"], s.nv)
+        moved = _products(rows.J, values["qdd"], len(rows.J))
+        outputs = {
+            "r": tuple(x - y for x, y in zip(tree, carried, strict=True)),  # (DC1)
+            "s": tuple(x + y for x, y in zip(moved, rows.gamma, strict=True)),  # (DC2)
+            "M": tuple(evaluate(s, "inertia/composite", given).M.ravel()),
+            "J": tuple(x for row in rows.J for x in row),
+        }
+        return TracedProgram(graph, {name: values[name] for name in ("q", "v", "qdd", "lam", "t")}, outputs)
+
+    @cached_property
+    def rows(self) -> JacobianCode:
+        """q, v, lam, y, t → Jᵀlam and J y."""
+        return JacobianCode(self.evaluator, "derivatives", self._rows, ("carried", "moved"))
+
+    def _rows(self, graph: Graph) -> TracedProgram:
+        _, values = self.code.inputs("q", "v", "lam", "y", graph=graph)
+        J = self.equations.table.trace(values).J
+        outputs = {
+            "carried": _products(zip(*J, strict=True), values["lam"], self.structure.nv),
+            "moved": _products(J, values["y"], len(J)),
+        }
+        return TracedProgram(graph, {name: values[name] for name in ("q", "v", "lam", "y", "t")}, outputs)
+
+    # --- motion from forces -------------------------------------------------------------------------------------------------
+    def forward(self, q: Any, v: Any, tau: Any, t: Any, wrt: Sequence[str]) -> Derivatives:
+        wrt = checked_wrt(wrt, ("q", "v", "tau"))
+        rows, n, single = self.evaluator.arguments.states(q=q, v=v, tau=tau, t=t)
+        qdd, lam = self._solution(rows, n)
+        self.solver.check_finite(qdd, rows, single)
+        changes = self.changes(rows, n, qdd, lam, wrt, refined=True)
+        found = {f"d{name}": unbatch(_columns_last(da), single, None) for name, (da, _) in changes.items()}
+        return Derivatives(unbatch(qdd, single, None), **found)
+
+    def _solution(self, rows: Rows, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """a and λ as the equations with constraints have them (L7), whatever form the solver solves them by."""
+        if self.equations.backend == "llvm" and self.equations.is_small:
+            found = self.evaluator.run(self.code.multipliers(), rows, n)
+            return found["qdd"], found["lam"]
+        qdd, lam, _ = self.solver.state_by_state(rows, n)
+        return qdd, lam
+
+    def changes(
+        self, rows: Rows, n: int, qdd: np.ndarray, lam: np.ndarray, wrt: Sequence[str], refined: bool = False
+    ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """By name: derivatives of a (n, columns, nv) and λ (n, columns, m). `refined`: of a and λ as (L7) has them."""
+        nv, m = self.structure.nv, len(self.equations.table)
+        found = self.residuals.run({**rows, "qdd": qdd, "lam": lam}, n, [name for name in wrt if name != "tau"])
+        right, gamma = [np.empty((n, 0, nv))], [np.empty((n, 0, m))]
+        for name in wrt:
+            of_tau = name == "tau"
+            right.append(np.broadcast_to(np.eye(nv), (n, nv, nv)) if of_tau else -found[f"r/{name}"].swapaxes(1, 2))
+            gamma.append(np.zeros((n, nv, m)) if of_tau else found[f"s/{name}"].swapaxes(1, 2))
+        x = self.equations.changes(found["M"], found["J"], np.concatenate(right, 1), np.concatenate(gamma, 1))  # (DC5)
+        near = x.independent < NEAR_DEPENDENCE
+        if near.any() and refined:
+            some = {name: y[near] if len(y) == n else y for name, y in rows.items()}
+            x.qdd[near], x.lam[near] = self._refined(some, qdd[near], lam[near], wrt)
+        edges = np.cumsum([y.shape[1] for y in right[1:]])[:-1]
+        parts = zip(np.split(x.qdd, edges, axis=1), np.split(x.lam, edges, axis=1), strict=True)
+        return dict(zip(wrt, parts, strict=bool(wrt)))
+
+    def _refined(
+        self, rows: Rows, qdd: np.ndarray, lam: np.ndarray, wrt: Sequence[str]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        n, nv, m = len(qdd), self.structure.nv, len(self.equations.table)
+
+        def residuals(a: np.ndarray, lam: np.ndarray) -> dict[str, np.ndarray]:
+            found = self.residuals.run({**rows, "qdd": a, "lam": lam}, n, [name for name in wrt if name != "tau"])
+            dr = [-np.broadcast_to(np.eye(nv), (n, nv, nv)) if name == "tau" else found[f"r/{name}"] for name in wrt]
+            ds = [np.zeros((n, m, nv)) if name == "tau" else found[f"s/{name}"] for name in wrt]
+            return {**found, "dr": np.concatenate(dr, 2), "ds": np.concatenate(ds, 2)}
+
+        return tuple(x.swapaxes(1, 2) for x in refined_changes(residuals, qdd, lam))  # type: ignore[return-value]
+
+    def least_changes(
+        self, rows: Rows, n: int, qdd: np.ndarray, lam: np.ndarray, wrt: Sequence[str]
+    ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """`changes` at λ of least norm, of λ of least norm."""
+        found = self.changes(rows, n, qdd, lam, wrt)
+        J = self.solver.constraint_values(rows, n)[0]
+        null = null_rows(J)
+        if not null.any():
+            return found
+        turn = np.zeros((n, self.structure.nv, len(self.equations.table)))
+        if "q" in wrt:  # dependent rows that turn take λ with them
+            self._check_constant_rank(rows, n, J, null, "multipliers of least norm")
+            y = multipliers_of(J.swapaxes(1, 2), lam)
+            moved = self.rows.run({**rows, "lam": np.zeros((1, lam.shape[1])), "y": y}, n, ("q",))["moved/q"]
+            turn = moved.swapaxes(1, 2)
+        return {
+            name: (da, without_rows(null, dlam) + (turn - without_rows(null, turn) if name == "q" else 0.0))  # (DC9)
+            for name, (da, dlam) in found.items()
+        }
+
+    # --- forces from motion -------------------------------------------------------------------------------------------------
+    def inverse(self, q: Any, v: Any, a: Any, t: Any, wrt: Sequence[str]) -> Derivatives:
+        wrt = checked_wrt(wrt, ("q", "v", "a"))
+        tau = self.solver.inverse(q, v, a, t, None, None, None)
+        rows, n, single = self.evaluator.arguments.states(q=q, v=v, qdd=a, t=t)
+        least = tau.reshape(n, self.structure.nv)
+        J = self.solver.constraint_values(rows, n)[0]
+        lam = multipliers_of(J, self.solver.tree_forces(rows, n).reshape(least.shape) - least)
+        found = self.residuals.run({**rows, "lam": lam}, n, [name for name in wrt if name != "a"])
+        changes = {}
+        for name in wrt:
+            moved = None
+            if name == "q":
+                self._check_constant_rank(rows, n, J, null_rows(J), "joint forces of least norm")
+                moved = self.rows.run({**rows, "lam": lam, "y": least}, n, ("q",))["moved/q"]
+            changes[f"d{name}"] = least_changes(J, found["M" if name == "a" else f"r/{name}"], moved)  # (DC7)
+        return Derivatives(tau, **{name: unbatch(x, single, None) for name, x in changes.items()})
+
+    def _check_constant_rank(self, rows: Rows, n: int, J: np.ndarray, null: np.ndarray, what: str) -> None:
+        """Where rows depend on one another they must do so in the positions around too. (DC8)"""
+        y = np.zeros((1, self.structure.nv))
+        for k in range(null.shape[1]):
+            u = np.ascontiguousarray(null[:, k])
+            if not u.any():
+                continue
+            found = self.rows.run({**rows, "lam": u, "y": y}, n, ("q",))["carried/q"]
+            left, size = np.abs(least_changes(J, found)).max(axis=(1, 2)), np.abs(found).max(axis=(1, 2))
+            if (left > CONSTANT_RANK * (size + np.abs(J).max(axis=(1, 2), initial=0.0))).any():
+                row = self.equations.table.rows[int(np.abs(u[left.argmax()]).argmax())]
+                raise SingularError(
+                    f"{what} have no derivative with respect to q here: constraint rows ({row} among them) depend on one another "
+                    "in this position but not in all around it; leave \"q\" out of wrt, or remove redundant constraints "
+                    "(model.mobility names them)"
+                )
+
+
+def _products(rows: Any, x: Sequence[Number], size: int) -> tuple[Number, ...]:
+    """Every row times x; `size` zeros where there are no rows."""
+    out = tuple(sum((a * b for a, b in zip(row, x, strict=True)), 0.0) for row in rows)
+    return out or (0.0,) * size
+
+
+def _columns_last(x: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(x.swapaxes(1, 2))

@@ -1,0 +1,39 @@
+"""Derivatives of kinetic and of potential energy, of gravity and of what the model's forces store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..backends.traced import TracedProgram
+from ..equations.evaluation import evaluate, with_bodies
+from ..trace import Graph
+from .arguments import unbatch
+from .derivatives import Derivatives, checked_wrt
+from .evaluator import Evaluator
+from .jacobian_code import JacobianCode
+
+
+class EnergyDerivatives:
+    """Of one model."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator, self.structure = evaluator, evaluator.structure
+        self.code = JacobianCode(evaluator, "derivatives of energy", self._trace, ("energy",))
+
+    def _trace(self, graph: Graph) -> TracedProgram:
+        s = self.structure
+        given = {name: graph.inputs(size) for name, size in (("q", s.nq), ("v", s.nv), ("t", 1))}
+        values: dict[str, Any] = {**given, "parameter": list(s.parameters.values())}
+        kinetic, potential = evaluate(s, "energy", values).energy
+        if s.forces:
+            stored = s.forces.report(with_bodies(s, values) if s.forces.kinematic else values)[0]
+            potential = sum(stored, potential)
+        return TracedProgram(graph, given, {"energy": (kinetic, potential)})
+
+    def __call__(self, q: Any, v: Any, t: Any, wrt: Sequence[str]) -> Derivatives:
+        wrt = checked_wrt(wrt, ("q", "v"))
+        rows, n, single = self.evaluator.arguments.states(q=q, v=v, t=t)
+        found = self.code.run(rows, n, wrt)
+        changes = {f"d{name}": unbatch(found[f"energy/{name}"], single, None) for name in wrt}
+        return Derivatives(unbatch(found["energy"], single, None), **changes)

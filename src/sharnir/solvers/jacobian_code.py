@@ -1,0 +1,108 @@
+"""A traced program with its Jacobians, compiled or interpreted, for one state or a batch.
+
+All columns are one graph where it is small enough; else one graph gives a column, and columns are run as a batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..backends.compiled_programs import BODIES
+from ..backends.interpreted import GraphInterpreter
+from ..backends.llvm.runner import GraphRunner
+from ..backends.traced import TracedProgram
+from ..equations.differentiated import differentiated, differentiated_along
+from ..errors import MethodError
+from ..trace import Graph, GraphTooLarge
+from .evaluator import Evaluator
+
+LIMIT = 40_000
+"""Nodes of a graph with all columns, and of a program that is differentiated at all."""
+
+Rows = Mapping[str, np.ndarray]
+
+
+class JacobianCode:
+    """Of the program that `trace` records in a graph. `outputs` names those that are differentiated, `shapes` gives the shapes
+    of the others where they are not just rows, `what` says in messages what they are."""
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        what: str,
+        trace: Callable[[Graph], TracedProgram],
+        outputs: Sequence[str],
+        shapes: Mapping[str, tuple[int, ...]] | None = None,
+    ) -> None:
+        self.evaluator, self.structure, self.what = evaluator, evaluator.structure, what
+        self.outputs, self._trace, self._shapes = tuple(outputs), trace, dict(shapes or {})
+        self._columns: dict[tuple[str, ...], Any] = {}
+        self._along: dict[tuple[str, ...], Any] = {}
+        self._sizes: dict[str, int] = {}
+
+    def run(self, rows: Rows, n: int, wrt: Sequence[str]) -> dict[str, np.ndarray]:
+        """All outputs (n, …), and "output/input" (n, size, columns) for every input of `wrt`, given rows of n states."""
+        wrt = tuple(wrt)
+        if wrt not in self._columns:
+            self._columns[wrt] = self._compile(wrt)
+        runner = self._columns[wrt]
+        if runner is not None:
+            return self.evaluator.run(runner, rows, n)
+        found = self.run(rows, n, ())
+        for name in wrt:
+            columns = np.broadcast_to(np.eye(size := self._size(name)), (n, size, size))
+            changes = self.along(rows, n, {name: columns})
+            found |= {f"{output}/{name}": x.swapaxes(1, 2) for output, x in changes.items()}
+        return found
+
+    def along(self, rows: Rows, n: int, steps: Rows) -> dict[str, np.ndarray]:
+        """The changes (n, columns, size) of the outputs along `steps` (n, columns, size) of some inputs, all at once."""
+        wrt, columns = tuple(steps), next(iter(steps.values())).shape[1]
+        if wrt not in self._along:
+            traced = self._traced()
+            traced.graph.limit = None
+            self._along[wrt] = self._runner(differentiated_along(self.structure, traced, wrt, self.outputs))
+        runner = self._along[wrt]
+        many = {name: x if len(x) == 1 else np.repeat(x, columns, axis=0) for name, x in rows.items()}
+        for name, x in steps.items():
+            many[f"d {name}"] = np.ascontiguousarray(x, dtype=float).reshape(n * columns, x.shape[2])
+        found = self.evaluator.run(runner, many, n * columns)
+        return {name: found[f"d {name}"].reshape(n, columns, found[f"d {name}"].shape[1]) for name in self.outputs}
+
+    # --- inside -------------------------------------------------------------------------------------------------------------
+    def _compile(self, wrt: tuple[str, ...]) -> Any:
+        """None where the graph of all columns is too large."""
+        traced = self._traced()
+        try:
+            whole = differentiated(self.structure, traced, wrt, self.outputs)
+        except GraphTooLarge:
+            return None
+        shapes = {f"{output}/{name}": (len(traced.outputs[output]), self._size(name)) for output in self.outputs for name in wrt}
+        return self._runner(whole, shapes)
+
+    def _traced(self) -> TracedProgram:
+        try:
+            if self.structure.nb > BODIES:
+                raise GraphTooLarge
+            traced = self._trace(Graph(LIMIT))
+        except GraphTooLarge:
+            raise MethodError(
+                f"{self.what}: model {self.evaluator.model.name!r} is too large for its equations to be one graph, which derivatives are "
+                "made from; take differences along model.integrate(q, dv) instead"
+            ) from None
+        self._sizes = {name: len(x) for name, x in traced.inputs.items()}
+        return traced
+
+    def _runner(self, traced: TracedProgram, shapes: Mapping[str, tuple[int, ...]] | None = None) -> Any:
+        known = {**self._shapes, **(shapes or {})}
+        listed = {name: known.get(name, (len(x),)) for name, x in traced.outputs.items()}
+        if self.evaluator.formulation.requested == "python":
+            return GraphInterpreter(traced, listed)
+        return GraphRunner(traced, listed, self.evaluator.formulation.programs.store)
+
+    def _size(self, name: str) -> int:
+        """The number of columns of a derivative with respect to an input."""
+        return self.structure.nv if name == "q" else self._sizes[name]

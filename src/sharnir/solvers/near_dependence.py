@@ -1,0 +1,73 @@
+"""Derivatives of accelerations where constraint rows nearly depend on one another.
+
+There the solution is the one of (L7), in which ε stands beside S, and not that of the equations with constraints. Its six sweeps
+are differentiated one by one: each is a state of a and λ with residuals of its own.  docs/theory/derivatives_closed.md (DC6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from ..kernels.constrained import FLOOR, ON_FORCES, REFINED
+
+Residuals = Callable[[np.ndarray, np.ndarray], Mapping[str, np.ndarray]]
+"""From a (k, n) and λ (k, m): "r" and "s", and the changes "dr" (k, n, c), "ds" (k, m, c) along all directions; M and J."""
+
+
+def refined_changes(residuals: Residuals, qdd: np.ndarray, lam: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Derivatives of a (k, n, c) and λ (k, m, c) as (L7) has them."""
+    here = residuals(qdd, lam)
+    M, J = here["M"], here["J"]
+    W = np.linalg.solve(M, J.swapaxes(1, 2)).swapaxes(1, 2)
+    S = J @ W.swapaxes(1, 2)
+    E = ON_FORCES * _diagonal(S)
+    A = S + E[:, :, None] * np.eye(E.shape[1])
+    d = _times(S, lam) - here["s"]
+    free = qdd - _times(W.swapaxes(1, 2), lam)
+    dE = _changes_of_diagonal(residuals, W)
+
+    def defect(found: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Changes of d − Sλ at fixed λ."""
+        return W @ found["dr"] - found["ds"]
+
+    step = _solve(A, d)
+    total, dlam = step, np.linalg.solve(A, defect(_at(residuals, free, W, step)) - dE * step[:, :, None])
+    for _ in range(REFINED):
+        step = _solve(A, E * step)
+        total = total + step
+        rest = defect(_at(residuals, free, W, total)) - S @ dlam - dE * step[:, :, None]
+        dlam = dlam + np.linalg.solve(A, rest)
+    return np.linalg.solve(M, J.swapaxes(1, 2) @ dlam - here["dr"]), dlam
+
+
+def _at(residuals: Residuals, free: np.ndarray, W: np.ndarray, lam: np.ndarray) -> Mapping[str, np.ndarray]:
+    return residuals(free + _times(W.swapaxes(1, 2), lam), lam)
+
+
+def _changes_of_diagonal(residuals: Residuals, W: np.ndarray) -> np.ndarray:
+    """(k, m, c): of ε times the diagonal, from those of S: dS_kk is the change of row k along the motion of a unit λ_k."""
+    m = W.shape[1]
+    nothing = residuals(np.zeros_like(W[:, 0]), np.zeros(W.shape[:2]))
+    dS = np.empty_like(nothing["ds"])
+    for k in range(m):
+        unit = np.zeros(W.shape[:2])
+        unit[:, k] = 1.0
+        found = residuals(np.ascontiguousarray(W[:, k]), unit)
+        dS[:, k] = found["ds"][:, k] - nothing["ds"][:, k] - np.einsum("bn,bnc->bc", W[:, k], found["dr"] - nothing["dr"])
+    return ON_FORCES * (dS + FLOOR / m * dS.sum(axis=1, keepdims=True))
+
+
+def _diagonal(S: np.ndarray) -> np.ndarray:
+    """As `constraint_matrix` adds it."""
+    d = np.diagonal(S, axis1=1, axis2=2)
+    return d + FLOOR / d.shape[1] * d.sum(axis=1, keepdims=True)
+
+
+def _solve(A: np.ndarray, x: np.ndarray) -> np.ndarray:
+    return np.linalg.solve(A, x[:, :, None])[:, :, 0]
+
+
+def _times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
+    return (A @ x[:, :, None])[:, :, 0]

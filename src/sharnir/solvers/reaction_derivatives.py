@@ -1,0 +1,52 @@
+"""Derivatives of reactions: statics of a given motion, differentiated along the changes of that motion.
+
+R follows from q, v, a and, with constraints, from λ. A column of its derivative is its change along one direction of all of
+them: (N e_j, 0, ∂a/∂q_j, ∂λ/∂q_j) for q. See docs/theory/derivatives_closed.md (DC10).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..backends.traced import TracedProgram
+from ..equations.evaluation import evaluate
+from ..trace import Graph
+from .constrained_code import ConstrainedCode
+from .evaluator import Evaluator
+from .jacobian_code import JacobianCode
+
+Changes = Mapping[str, Mapping[str, np.ndarray]]
+"""By name of `wrt`: the changes (n, columns, size) of qdd and, with constraints, of lam."""
+
+
+def statics_code(evaluator: Evaluator, constrained: ConstrainedCode | None = None) -> JacobianCode:
+    """q, v, qdd, [lam,] t → R, the base's row first."""
+    s = evaluator.structure
+
+    def trace(graph: Graph) -> TracedProgram:
+        if constrained is None:
+            given = {name: graph.inputs(size) for name, size in (("q", s.nq), ("v", s.nv), ("qdd", s.nv), ("t", 1))}
+            values: dict[str, Any] = {**given, "wrench": [0.0] * (6 * (s.nb + 1))}
+        else:
+            _, values = constrained.inputs("q", "v", "qdd", "lam", graph=graph)
+            given = {name: values[name] for name in ("q", "v", "qdd", "lam", "t")}
+            values["wrench"] = constrained.wrenches(values).ravel().tolist()
+        return TracedProgram(graph, given, {"R": tuple(evaluate(s, "kinetostatics", values).R.ravel())})
+
+    return JacobianCode(evaluator, "derivatives of reactions", trace, ("R",))
+
+
+def reaction_changes(code: JacobianCode, rows: Mapping[str, np.ndarray], n: int, changes: Changes) -> dict[str, np.ndarray]:
+    """By name of `wrt`: (n, N, 6, columns)."""
+    nv, found = code.structure.nv, {}
+    for name, moved in changes.items():
+        columns = next(iter(moved.values())).shape[1]
+        steps = {key: np.zeros((n, columns, nv)) for key in ("q", "v")} | dict(moved)
+        if name in steps:
+            steps[name] = np.broadcast_to(np.eye(nv), (n, nv, nv))
+        R = code.along(rows, n, steps)["R"].reshape(n, columns, -1, 6)[:, :, 1:]
+        found[name] = np.ascontiguousarray(np.moveaxis(R, 1, -1))
+    return found
