@@ -17,7 +17,7 @@ import numpy as np
 from ..kernels.cholesky import factor, substitute, tree_factor, tree_substitute
 from ..model.structure import Structure
 from ..programs import program_for
-from ..trace import Graph, Number, Symbol, tangent
+from ..trace import Expression, Graph, Number, Symbol, needed, tangent
 from .link import relink
 from .run import run_program
 from .traced import TracedProgram
@@ -45,12 +45,11 @@ class Questions:
         return [list(zip(q, self.ask("rates", q=q, v=unit, t=t).rate.tolist(), strict=True)) for unit in units]
 
 
-def jacobian(outputs: Sequence[Number], directions: Sequence[Direction], fixed: Sequence[Number] = ()) -> np.ndarray:
-    """(outputs, directions) of numbers: the rates of the outputs, with the symbols among `fixed` held constant."""
-    held = [(x, 0.0) for x in fixed if isinstance(x, Symbol)]
+def jacobian(outputs: Sequence[Number], directions: Sequence[Direction]) -> np.ndarray:
+    """(outputs, directions) of numbers: the rates of the outputs."""
     out: np.ndarray = np.empty((len(outputs), len(directions)), dtype=object)
     for j, direction in enumerate(directions):
-        out[:, j] = tangent(outputs, [*direction, *held])
+        out[:, j] = tangent(outputs, direction)
     return out
 
 
@@ -72,18 +71,28 @@ def forward_by_graph(structure: Structure, limit: int | None = None) -> TracedPr
     inputs = {name: on.graph.inputs(size) for name, size in (("q", structure.nq), ("v", n), ("tau", n), ("t", 1))}
     qdd = on.ask("forward/composite", **inputs, wrench=on.no_wrench).qdd.tolist()
     moved = {name: inputs[name] for name in ("q", "v", "t")}
-    columns = _by_motion(on, on.ask("inverse", **moved, qdd=qdd, wrench=on.no_wrench).tau.tolist(), inputs, qdd)
+    a = on.graph.inputs(n)  # accelerations of their own: a node of qdd may be part of a force too, which must not be held
+    columns = _by_motion(on, on.ask("inverse", **moved, qdd=a, wrench=on.no_wrench).tau.tolist(), inputs)
+    columns = {name: _substituted(on.graph, x, a, qdd) for name, x in columns.items()}
     M = on.ask("inertia/composite", q=inputs["q"], t=inputs["t"]).M
     solved = solve(structure, M, [*(-1.0 * x for x in columns.values()), np.eye(n).astype(object)])
     return traced(on.graph, inputs, {"qdd": qdd, **dict(zip((*columns, "dtau"), solved, strict=True))})
 
 
 def _by_motion(
-    on: Questions, f: Sequence[Number], inputs: Mapping[str, Sequence[Symbol]], fixed: Sequence[Number] = ()
+    on: Questions, f: Sequence[Number], inputs: Mapping[str, Sequence[Symbol]]
 ) -> dict[str, np.ndarray]:
     """∂f/∂q in the tangent, and ∂f/∂v."""
     along_v = [[(x, 1.0)] for x in inputs["v"]]
-    return {"dq": jacobian(f, on.directions(inputs["q"], inputs["t"]), fixed), "dv": jacobian(f, along_v, fixed)}
+    return {"dq": jacobian(f, on.directions(inputs["q"], inputs["t"])), "dv": jacobian(f, along_v)}
+
+
+def _substituted(graph: Graph, x: np.ndarray, symbols: Sequence[Symbol], values: Sequence[Number]) -> np.ndarray:
+    flat, rest = x.ravel().tolist(), [k for k in needed(graph, x.ravel().tolist()) if graph.nodes[k][0] == "input"]
+    others = [Symbol(graph, k) for k in rest if k not in {y.index for y in symbols}]
+    found: np.ndarray = np.empty(x.size, dtype=object)
+    found[:] = Expression(graph, [*symbols, *others], flat)(*values, *others)
+    return found.reshape(x.shape)
 
 
 def solve(structure: Structure, M: np.ndarray, right: Sequence[np.ndarray]) -> list[np.ndarray]:
