@@ -153,7 +153,9 @@ def test_the_tangent_space_of_the_rolling_wheels_is_invariant():
 def test_other_independent_coordinates_give_the_same_eigenvalues():
     one = system(5.0)
     other = system(5.0, independent=["frame.lean", "front hub", "frame.yaw"])
-    whole = system(5.0, independent=["frame.x", "frame.y", "frame.yaw", "frame.pitch", "frame.lean", "front hub", "rear hub"])
+    whole = system(5.0, independent=["frame.x", "frame.y", "frame.yaw", "frame.lean", "steer", "front hub", "rear hub"])
     assert other.state_names[-3:] == ["v.frame.yaw", "v.frame.lean", "v.front hub"] and len(whole.state_names) == 10
     for s in (other, whole):
         assert_close(s.eigenvalues, one.eigenvalues, 1e-9, scale=10.0)
+    with pytest.raises(sh.MethodError, match="'frame.pitch', 'front hub', 'rear hub' do not determine the motion here"):
+        system(5.0, independent=["frame.x", "frame.y", "frame.yaw", "frame.pitch", "frame.lean", "front hub", "rear hub"])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import qr
 
-ZERO = 1e-11
+ZERO = 1e-12
 """Singular values below this share of the largest are zero, time measured in periods of the fastest oscillation."""
 
 

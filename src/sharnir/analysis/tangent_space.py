@@ -110,8 +110,8 @@ class _Rows:
         rank = int((s > DEPENDENT).sum())
         if rank and s[rank - 1] < UNDECIDED:
             raise SingularError(
-                f"the position is too near to a singular one to be linearised: {self._names(U[:, rank - 1])} constrain it by "
-                f"{s[rank - 1]:.1e} only; take one farther away, or exactly where the mechanism is meant to be"
+                f"the position is too near to a singular one to be linearised: {self._names(U[:, rank - 1])} constrains it by "
+                f"{s[rank - 1]:.1e} only, relative to the largest; take one farther away"
             )
         basis = Vt[rank:].T
         self._check_rank(m, U[:, rank:], basis)
@@ -132,8 +132,8 @@ class _Rows:
                 worst = int(np.abs(grows).max(axis=1).argmax())
                 raise SingularError(
                     f"singular position: {plural(basis.shape[1], 'degree of freedom', 'degrees of freedom')} here, fewer beside "
-                    f"it, because {self._names(redundant[:, worst])} depend on one another only here. The motion can go on in "
-                    "several ways and has no linearisation; take a position beside it"
+                    f"it, where {self._names(redundant[:, worst])} constrains more than here. The motion can go on in several ways "
+                    "and has no linearisation; take a position beside it"
                 )
 
     def _names(self, weights: np.ndarray) -> str:
