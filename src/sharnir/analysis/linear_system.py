@@ -47,7 +47,7 @@ class LinearSystem:
     why: str
     """The reason where it is frozen."""
     conditioning: float
-    """The least singular value of the constraint rows, each of length one: near zero close to singular positions."""
+    """The least singular value of the constraint rows, scaled: near zero close to singular positions; 1 without constraints."""
 
     # --- free motion ----------------------------------------------------------------------------------------------------------
     @cached_property

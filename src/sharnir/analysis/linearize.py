@@ -59,6 +59,7 @@ def linearize(
         return field.a, (field.F @ there.W)[there.chosen]
 
     steadiness, why = classify(d, start, field, A, later)
+    system = _system(d, start, forces, field, space, A, inputs, outputs, steadiness, why)
     if steadiness == FROZEN:
         warnings.warn(
             f"A is that of the instant t = {start[2]:g} and does not describe what follows: {why}. For an equilibrium give the joint "
@@ -66,7 +67,7 @@ def linearize(
             LinearizationWarning,
             stacklevel=2,
         )
-    return _system(d, start, forces, field, space, A, inputs, outputs, steadiness, why)
+    return system
 
 
 def _state(d: Dynamics, q: State, v: State, t: float) -> tuple[np.ndarray, np.ndarray, float]:

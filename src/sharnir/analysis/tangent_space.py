@@ -19,7 +19,7 @@ from ..model.references import is_name_in, listed_names
 from ..reporting.formats import plural
 
 DEPENDENT = 1e-9
-"""Singular values of the constraint rows (each of length one) below this are zero: a row depends on the others."""
+"""Singular values of the constraint rows, scaled, below this are zero: a row depends on the others."""
 UNDECIDED = 1e-6
 """Those between the two are neither: the position is too near to a singular one."""
 POOR = 1e-8
@@ -82,14 +82,13 @@ def tangent_space(
 
 
 class _Rows:
-    """The rows of the constraints at a state, each divided by its length: holonomic ones first."""
+    """The rows of the constraints at a state, divided by the lengths of those of their constraint: holonomic ones first."""
 
     def __init__(self, table: ConstraintTable, q: np.ndarray, v: np.ndarray, t: float, N: np.ndarray) -> None:
         self.table, self.N, self.holonomic = table, N, table.n_holonomic
         self.values = {"q": q.tolist(), "parameter": list(table.structure.parameters.values()), "t": [t]}
         J = table.finite(q, v, t)["J"]
-        length = np.linalg.norm(J, axis=1)
-        self.length = np.where(length > DEPENDENT * length.max(initial=0.0), length, max(length.max(initial=0.0), 1.0))
+        self.length = _lengths(table, J)
         self.J = J / self.length[:, None]
         self.change = self.change_along(v, np.eye(len(v)))
         """(rows, nv): ∂(Jv + …)/∂q N."""
@@ -139,6 +138,13 @@ class _Rows:
     def _names(self, weights: np.ndarray) -> str:
         rows = np.flatnonzero(np.abs(weights) > 0.1 * np.abs(weights).max())
         return ", ".join(str(self.table.rows[k]) for k in rows[:6])
+
+
+def _lengths(table: ConstraintTable, J: np.ndarray) -> np.ndarray:
+    """The longest row of the constraint that a row belongs to: a row that is short beside its like constrains little."""
+    length, owners = np.linalg.norm(J, axis=1), [row.owner for row in table.rows]
+    longest = {owner: max(x for x, y in zip(length, owners, strict=True) if y == owner) for owner in dict.fromkeys(owners)}
+    return np.array([longest[owner] or 1.0 for owner in owners])
 
 
 def _chosen(
