@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..backends.differentiated import Direction, jacobian
 from ..backends.traced import TracedProgram
 from ..model.structure import Structure
 from ..trace import Number, Symbol, tangent
 from .retraction import displacement
-
-Direction = list[tuple[Symbol, Number]]
-"""Symbols and the rates at which they change."""
 
 
 def differentiated(structure: Structure, traced: TracedProgram, wrt: Sequence[str], outputs: Sequence[str] = ()) -> TracedProgram:
@@ -24,10 +22,9 @@ def differentiated(structure: Structure, traced: TracedProgram, wrt: Sequence[st
     flat = [x for group in chosen.values() for x in group]
     found = dict(traced.outputs)
     for name in wrt:
-        columns = [tangent(flat, direction) for direction in unit_directions(structure, traced, name)]
-        at = 0
+        columns, at = jacobian(flat, unit_directions(structure, traced, name)), 0
         for output, group in chosen.items():
-            found[f"{output}/{name}"] = tuple(column[k] for k in range(at, at + len(group)) for column in columns)
+            found[f"{output}/{name}"] = tuple(columns[at : at + len(group)].ravel().tolist())
             at += len(group)
     return TracedProgram(traced.graph, traced.inputs, found)
 
@@ -35,13 +32,13 @@ def differentiated(structure: Structure, traced: TracedProgram, wrt: Sequence[st
 def differentiated_along(
     structure: Structure, traced: TracedProgram, wrt: Sequence[str], outputs: Sequence[str] = ()
 ) -> TracedProgram:
-    """The changes of the same outputs, as "d output", along one direction: inputs "d input" for every name of `wrt`, before the time.
+    """The changes of those outputs, as "d output", along one direction: inputs "d input" for every name of `wrt`.
 
     A column of a Jacobian for each state of a batch: a graph of about three times the size, however many columns there are.
     """
     graph, inputs = traced.graph, traced.inputs
     steps = {f"d {name}": tuple(graph.inputs(structure.nv if name == "q" else len(inputs[name]))) for name in wrt}
-    direction: Direction = []
+    direction: list[tuple[Symbol, Number]] = []
     for name in wrt:
         step: Sequence[Number] = steps[f"d {name}"]
         if name == "q":
@@ -56,7 +53,7 @@ def unit_directions(structure: Structure, traced: TracedProgram, name: str) -> l
     symbols = traced.inputs[name]
     if name != "q":
         return [[(x, 1.0)] for x in symbols]
-    out = []
+    out: list[Direction] = []
     for j in range(structure.nv):
         unit = [0.0] * structure.nv
         unit[j] = 1.0

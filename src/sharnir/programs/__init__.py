@@ -4,6 +4,7 @@ from typing import Any
 
 from ..errors import MethodError
 from . import coupled, forward, inertia, inverse, iterative, momentum, state
+from .derivatives import DERIVATIVES
 from .program import Program
 
 PROGRAMS: dict[str, Program] = {
@@ -12,14 +13,15 @@ PROGRAMS: dict[str, Program] = {
     for program in module.PROGRAMS
 }
 
-_ANY = ("poses", "motion", "rates", "velocities", "energy", "total", "drive-power")
+_ANY = ("poses", "motion", "rates", "velocities", "energy", "total", "drive-power", "columns")
 """Programs that need only coordinates and speeds: the same for coupled coordinates."""
 
 
 def program_for(structure: Any, name: str) -> Program:
     """The program of that name, in the form a model with coupled coordinates needs where this is one."""
+    known = PROGRAMS if name in PROGRAMS else DERIVATIVES
     if not structure.coupled or name in _ANY:
-        return PROGRAMS[name]
-    if f"coupled/{name}" in PROGRAMS:
-        return PROGRAMS[f"coupled/{name}"]
+        return known[name]
+    if f"coupled/{name}" in known:
+        return known[f"coupled/{name}"]
     raise MethodError(f"{name!r} does not handle coupled coordinates; choose the method 'composite' or 'extended'")

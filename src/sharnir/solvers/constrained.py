@@ -20,7 +20,7 @@ from .actuation import actuated_speeds, check_produced, forces_of, least_multipl
 from .arguments import unbatch
 from .constrained_code import ConstrainedCode
 from .constrained_derivatives import ConstrainedDerivatives
-from .derivatives import Derivatives, checked_wrt
+from .derivatives import Derivatives, check_wrt
 from .evaluator import Evaluator
 from .force_actions import motion_of
 from .jacobian_code import JacobianCode
@@ -169,14 +169,14 @@ class ConstrainedSolver:
         )
 
     # --- derivatives --------------------------------------------------------------------------------------------------------
-    def forward_derivatives(self, q: Any, v: Any, tau: Any, t: Any, wrt: Sequence[str]) -> Derivatives:
+    def forward_derivatives(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any) -> Derivatives:
         return self._derivatives.forward(q, v, tau, t, wrt)
 
-    def inverse_derivatives(self, q: Any, v: Any, a: Any, t: Any, wrt: Sequence[str]) -> Derivatives:
+    def inverse_derivatives(self, q: Any, v: Any, a: Any, t: Any, wrt: Any) -> Derivatives:
         return self._derivatives.inverse(q, v, a, t, wrt)
 
-    def reaction_derivatives(self, q: Any, v: Any, tau: Any, t: Any, wrt: Sequence[str]) -> Derivatives:
-        wrt = checked_wrt(wrt, ("q", "v", "tau"))
+    def reaction_derivatives(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any) -> Derivatives:
+        wrt = check_wrt(wrt, ("q", "v", "tau"))
         rows, n, single = self._states(None, q=q, v=v, tau=tau, t=t)
         qdd, lam = self.solved(rows, n)
         self.check_finite(qdd, rows, single)

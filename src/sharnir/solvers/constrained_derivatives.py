@@ -18,7 +18,7 @@ from ..errors import SingularError
 from ..trace import Graph, Number
 from .actuation import least_changes, multipliers_of, null_rows, without_rows
 from .arguments import unbatch
-from .derivatives import Derivatives, checked_wrt
+from .derivatives import Derivatives, check_wrt
 from .jacobian_code import JacobianCode
 from .near_dependence import refined_changes
 
@@ -78,8 +78,8 @@ class ConstrainedDerivatives:
         return TracedProgram(graph, {name: values[name] for name in ("q", "v", "lam", "y", "t")}, outputs)
 
     # --- motion from forces -------------------------------------------------------------------------------------------------
-    def forward(self, q: Any, v: Any, tau: Any, t: Any, wrt: Sequence[str]) -> Derivatives:
-        wrt = checked_wrt(wrt, ("q", "v", "tau"))
+    def forward(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any) -> Derivatives:
+        wrt = check_wrt(wrt, ("q", "v", "tau"))
         rows, n, single = self.evaluator.arguments.states(q=q, v=v, tau=tau, t=t)
         qdd, lam = self._solution(rows, n)
         self.solver.check_finite(qdd, rows, single)
@@ -115,9 +115,7 @@ class ConstrainedDerivatives:
         parts = zip(np.split(x.qdd, edges, axis=1), np.split(x.lam, edges, axis=1), strict=True)
         return dict(zip(wrt, parts, strict=bool(wrt)))
 
-    def _refined(
-        self, rows: Rows, qdd: np.ndarray, lam: np.ndarray, wrt: Sequence[str]
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _refined(self, rows: Rows, qdd: np.ndarray, lam: np.ndarray, wrt: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         n, nv, m = len(qdd), self.structure.nv, len(self.equations.table)
 
         def residuals(a: np.ndarray, lam: np.ndarray) -> dict[str, np.ndarray]:
@@ -149,8 +147,8 @@ class ConstrainedDerivatives:
         }
 
     # --- forces from motion -------------------------------------------------------------------------------------------------
-    def inverse(self, q: Any, v: Any, a: Any, t: Any, wrt: Sequence[str]) -> Derivatives:
-        wrt = checked_wrt(wrt, ("q", "v", "a"))
+    def inverse(self, q: Any, v: Any, a: Any, t: Any, wrt: Any) -> Derivatives:
+        wrt = check_wrt(wrt, ("q", "v", "a"))
         tau = self.solver.inverse(q, v, a, t, None, None, None)
         rows, n, single = self.evaluator.arguments.states(q=q, v=v, qdd=a, t=t)
         least = tau.reshape(n, self.structure.nv)
@@ -179,7 +177,7 @@ class ConstrainedDerivatives:
                 row = self.equations.table.rows[int(np.abs(u[left.argmax()]).argmax())]
                 raise SingularError(
                     f"{what} have no derivative with respect to q here: constraint rows ({row} among them) depend on one another "
-                    "in this position but not in all around it; leave \"q\" out of wrt, or remove redundant constraints "
+                    'in this position but not in all around it; leave "q" out of wrt, or remove redundant constraints '
                     "(model.mobility names them)"
                 )
 

@@ -31,7 +31,7 @@ class Derivatives:
     dparameters: np.ndarray | None = None
 
 
-def checked_wrt(wrt: Any, names: Sequence[str]) -> tuple[str, ...]:
+def check_wrt(wrt: Any, names: Sequence[str]) -> tuple[str, ...]:
     """What to differentiate with respect to, as a tuple of known names."""
     asked = (wrt,) if isinstance(wrt, str) else tuple(wrt) if isinstance(wrt, Iterable) else (wrt,)
     for name in asked:
@@ -48,10 +48,10 @@ class TreeDerivatives:
         self._runners: dict[str, GraphRunner] = {}
 
     def forward(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any) -> Derivatives:
-        return self._answer("forward", "qdd", checked_wrt(wrt, ("q", "v", "tau")), q=q, v=v, tau=tau, t=t)
+        return self._answer("forward", "qdd", check_wrt(wrt, ("q", "v", "tau")), q=q, v=v, tau=tau, t=t)
 
     def inverse(self, q: Any, v: Any, a: Any, t: Any, wrt: Any) -> Derivatives:
-        return self._answer("inverse", "tau", checked_wrt(wrt, ("q", "v", "a")), q=q, v=v, qdd=a, t=t)
+        return self._answer("inverse", "tau", check_wrt(wrt, ("q", "v", "a")), q=q, v=v, qdd=a, t=t)
 
     def _answer(self, question: str, value: str, wrt: tuple[str, ...], **given: Any) -> Derivatives:
         runner = self._runner(question)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ..backends.traced import TracedProgram
 from ..equations.evaluation import evaluate, with_bodies
 from ..trace import Graph
 from .arguments import unbatch
-from .derivatives import Derivatives, checked_wrt
+from .derivatives import Derivatives, check_wrt
 from .evaluator import Evaluator
 from .jacobian_code import JacobianCode
 
@@ -31,8 +30,8 @@ class EnergyDerivatives:
             potential = sum(stored, potential)
         return TracedProgram(graph, given, {"energy": (kinetic, potential)})
 
-    def __call__(self, q: Any, v: Any, t: Any, wrt: Sequence[str]) -> Derivatives:
-        wrt = checked_wrt(wrt, ("q", "v"))
+    def __call__(self, q: Any, v: Any, t: Any, wrt: Any) -> Derivatives:
+        wrt = check_wrt(wrt, ("q", "v"))
         rows, n, single = self.evaluator.arguments.states(q=q, v=v, t=t)
         found = self.code.run(rows, n, wrt)
         changes = {f"d{name}": unbatch(found[f"energy/{name}"], single, None) for name in wrt}

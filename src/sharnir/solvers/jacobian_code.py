@@ -20,7 +20,9 @@ from ..trace import Graph, GraphTooLarge
 from .evaluator import Evaluator
 
 LIMIT = 40_000
-"""Nodes of a graph with all columns, and of a program that is differentiated at all."""
+"""Nodes of a program beyond which it is not differentiated."""
+COLUMNS_LIMIT = 8_000
+"""Nodes of a graph with all columns, beyond which columns are run as a batch: thousands of outputs compile slowly."""
 
 Rows = Mapping[str, np.ndarray]
 
@@ -76,6 +78,8 @@ class JacobianCode:
     def _compile(self, wrt: tuple[str, ...]) -> Any:
         """None where the graph of all columns is too large."""
         traced = self._traced()
+        if wrt:
+            traced.graph.limit = max(COLUMNS_LIMIT, len(traced.graph.nodes) + 1)
         try:
             whole = differentiated(self.structure, traced, wrt, self.outputs)
         except GraphTooLarge:
@@ -90,8 +94,8 @@ class JacobianCode:
             traced = self._trace(Graph(LIMIT))
         except GraphTooLarge:
             raise MethodError(
-                f"{self.what}: model {self.evaluator.model.name!r} is too large for its equations to be one graph, which derivatives are "
-                "made from; take differences along model.integrate(q, dv) instead"
+                f"{self.what}: model {self.evaluator.model.name!r} is too large for its equations to be one "
+                "graph, from which derivatives are made; take differences along model.integrate(q, dv) instead"
             ) from None
         self._sizes = {name: len(x) for name, x in traced.inputs.items()}
         return traced

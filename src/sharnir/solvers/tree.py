@@ -13,8 +13,11 @@ from ..backends.fast_path import FastPath, fast_path
 from ..errors import MethodError
 from ..forms.solution import Solution
 from .actuation import actuated_speeds, check_produced
-from .derivatives import Derivatives, TreeDerivatives
+from .arguments import unbatch
+from .derivatives import Derivatives, TreeDerivatives, check_wrt
 from .evaluator import Evaluator
+from .jacobian_code import JacobianCode
+from .reaction_derivatives import reaction_changes, statics_code
 from .solver import nothing_to_count
 
 
@@ -86,6 +89,20 @@ class TreeSolver:
 
     def inverse_derivatives(self, q: Any, v: Any, a: Any, t: Any, wrt: Any) -> Derivatives:
         return self._derivatives.inverse(q, v, a, t, wrt)
+
+    def reaction_derivatives(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any) -> Derivatives:
+        wrt = check_wrt(wrt, ("q", "v", "tau"))
+        rows, n, single = self.evaluator.arguments.states(q=q, v=v, tau=tau, t=t)
+        moved = self.forward_derivatives(q, v, tau, t, wrt)
+        qdd = moved.value.reshape(n, self.model.nv)
+        steps = {name: {"qdd": getattr(moved, f"d{name}").reshape(n, *2 * qdd.shape[1:]).swapaxes(1, 2)} for name in wrt}
+        found = reaction_changes(self._statics_code, rows | {"qdd": qdd}, n, steps)
+        R = self.inverse_reactions(q, v, moved.value, t, None, None)
+        return Derivatives(R, **{f"d{name}": unbatch(x, single, None) for name, x in found.items()})
+
+    @cached_property
+    def _statics_code(self) -> JacobianCode:
+        return statics_code(self.evaluator)
 
     @cached_property
     def _derivatives(self) -> TreeDerivatives:
