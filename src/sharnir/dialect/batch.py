@@ -7,7 +7,7 @@ states are laid out so, the function is called, its results are laid out as rows
 from typing import NamedTuple
 
 from .arrays import IntegerArray
-from .memory import invoke, numbers_at
+from .memory import invoke, numbers_at, transpose
 
 
 class Batch(NamedTuple):
@@ -34,14 +34,34 @@ def run_batch(b):
 
 
 def lay_out(rows, stride, place, size, lanes):
+    """Rows of states to lanes. By squares as far as they fit; a row for all states is read again and again."""
+    done = 0
+    if lanes == 8:
+        while done + 8 <= size:
+            transpose(8, rows + 8 * done, stride, place + 64 * done, 8)
+            done += 8
+    elif lanes == 4:
+        while done + 4 <= size:
+            transpose(4, rows + 8 * done, stride, place + 32 * done, 4)
+            done += 4
     x, y = numbers_at(rows, size + stride * (lanes - 1)), numbers_at(place, size * lanes)
-    for i in range(size):
+    for i in range(done, size):
         for lane in range(lanes):
             y[i * lanes + lane] = x[lane * stride + i]
 
 
 def collect(rows, stride, place, size, lanes):
+    """Lanes back to rows of states."""
+    done = 0
+    if lanes == 8:
+        while done + 8 <= size:
+            transpose(8, place + 64 * done, 8, rows + 8 * done, stride)
+            done += 8
+    elif lanes == 4:
+        while done + 4 <= size:
+            transpose(4, place + 32 * done, 4, rows + 8 * done, stride)
+            done += 4
     x, y = numbers_at(rows, size + stride * (lanes - 1)), numbers_at(place, size * lanes)
-    for i in range(size):
+    for i in range(done, size):
         for lane in range(lanes):
             x[lane * stride + i] = y[i * lanes + lane]

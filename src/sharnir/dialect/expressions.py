@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from . import memory, ops
 from .arithmetic import Arithmetic, Mismatch
 from .source import is_foreign, refuse
+from .text import Writer
 from .values import (
     COMPLEX,
     INTEGERS,
@@ -31,9 +32,8 @@ from .values import (
 
 if TYPE_CHECKING:
     from .compiler import Function, Unit
-    from .text import Writer
 
-_ARGUMENTS = {ops.select.__name__: 3, memory.invoke.__name__: 2, memory.numbers_at.__name__: 2}
+_ARGUMENTS = {"select": 3, "invoke": 2, "numbers_at": 2, "transpose": 5}
 _BUILTINS = {abs, complex, int, max, min}
 
 
@@ -309,11 +309,29 @@ class Expressions:
             function, arguments = (self.w.let(f"inttoptr i64 {self.a.integer(x)} to ptr") for x in args)
             self.w.line(f"call void {function}(ptr {arguments})")
             return None
+        if name == memory.transpose.__name__:
+            self._transpose(*args)
+            return None
         if name == memory.numbers_at.__name__:
             address, size = args
             pointer = self.w.let(f"inttoptr i64 {self.a.integer(address)} to ptr")
             return ArrayValue(pointer, (size,), NUMBERS)
         return self.a.elementary(name, args[0])
+
+    def _transpose(self, size: Any, source: Any, source_stride: Any, target: Any, target_stride: Any) -> None:
+        if not isinstance(size, int) or size < 2 or size & (size - 1):
+            raise Mismatch("the size of what is transposed must be a constant, a power of 2")
+        wide, w = Writer(size), self.w
+        wide.lines, wide.name = w.lines, w.name  # type: ignore[method-assign]
+
+        def rows(address: Any, stride: Any) -> list[str]:
+            pointer = w.let(f"inttoptr i64 {self.a.integer(address)} to ptr")
+            offsets = [w.let(f"mul i64 {self.a.integer(stride)}, {k}") for k in range(size)]
+            return [w.let(f"getelementptr double, ptr {pointer}, i64 {offset}") for offset in offsets]
+
+        loaded = [w.let(f"load {wide.T}, ptr {row}, align 8") for row in rows(source, source_stride)]
+        for value, row in zip(wide.transposed(loaded), rows(target, target_stride), strict=True):
+            w.line(f"store {wide.T} {value}, ptr {row}, align 8")
 
     def _builtin(self, node: ast.Call, callee: Any, args: list[Any]) -> Any:
         if callee is complex:

@@ -12,6 +12,15 @@ def invoke(address, arguments):
     _prototype(int(address))(int(arguments))
 
 
+def transpose(size, source, source_stride, target, target_stride):
+    """A square of numbers: rows at `source`, so many numbers apart, become columns at `target`. `size` is a constant, a power of 2."""
+    x = numbers_at(source, source_stride * (size - 1) + size)
+    y = numbers_at(target, target_stride * (size - 1) + size)
+    for k in range(size):
+        for i in range(size):
+            y[k * target_stride + i] = x[i * source_stride + k]
+
+
 def numbers_at(address, size):
     """The array of `size` numbers that begins at an address."""
     if size == 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 
 
 class Writer:
@@ -54,6 +55,24 @@ class Writer:
 
     def fma(self, a: str, b: str, c: str) -> str:
         return self.call("fma", a, b, c)
+
+    def transposed(self, rows: list[str]) -> list[str]:
+        """As many vectors as they have elements: rows become columns. Squares of 1, 2, 4 … are swapped across the diagonal."""
+        rows, n = list(rows), self.lanes
+        step = 1
+        while step < n:
+            for r in (r for r in range(n) if not r & step):
+                a, b = rows[r], rows[r + step]
+                upper = [k if not k & step else n + k - step for k in range(n)]
+                lower = [k + step if not k & step else n + k for k in range(n)]
+                rows[r], rows[r + step] = self.shuffle(a, b, upper), self.shuffle(a, b, lower)
+            step *= 2
+        return rows
+
+    def shuffle(self, a: str, b: str, order: Sequence[int]) -> str:
+        """Elements of two vectors, those of the second counted on."""
+        mask = ", ".join(f"i32 {k}" for k in order)
+        return self.let(f"shufflevector {self.T} {a}, {self.T} {b}, <{self.lanes} x i32> <{mask}>")
 
     def libm(self, name: str, *args: str) -> str:
         """A function of the C library, lane by lane."""

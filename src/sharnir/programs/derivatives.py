@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..dialect.arrays import Array
 from ..kernels.cholesky import factor, substitute, tree_factor, tree_substitute
-from ..kernels.cholesky_columns import substitute_columns, tree_substitute_columns
+from ..kernels.cholesky_columns import solve_columns, tree_solve_columns
 from ..kernels.fold import fold, fold_matrix
 from ..kernels.force_derivatives import (
     AxisForces, derivatives_between_joints, derivatives_within_joints, forces_of_axes, inertia_matrix_in_world, momenta_of_axes,
@@ -94,13 +94,6 @@ class ForwardWork(NamedTuple):
     bias: Array["na"]
 
 
-def unit_columns(X):
-    for a in range(X.shape[0]):
-        for b in range(X.shape[0]):
-            X[a, b] = 0.0
-        X[a, a] = -1.0
-
-
 def run_forward(tree, joints, x, w, y):
     motion_in_world(tree, joints, x, w.world)
     inertia_in_world(tree, x, w.world, w.M)
@@ -112,10 +105,7 @@ def run_forward(tree, joints, x, w, y):
     tree_substitute(tree, w.M, y.qdd)
     forces_in_motion(tree, joints, x, w.world, y.qdd, w.bias)
     force_derivatives(tree, joints, w.world, y.dq, y.dv)
-    unit_columns(y.dtau)
-    tree_substitute_columns(tree, w.M, y.dq)
-    tree_substitute_columns(tree, w.M, y.dv)
-    tree_substitute_columns(tree, w.M, y.dtau)
+    tree_solve_columns(tree, w.M, y.dq, y.dv, y.dtau)
 
 
 class CoupledWork(NamedTuple):
@@ -158,10 +148,7 @@ def coupled_forward(tree, joints, x, w, y):
     force_derivatives(tree, joints, w.world, w.dq, w.dv)
     fold_matrix(tree, w.dq, y.dq)
     fold_matrix(tree, w.dv, y.dv)
-    unit_columns(y.dtau)
-    substitute_columns(w.L, y.dq)
-    substitute_columns(w.L, y.dv)
-    substitute_columns(w.L, y.dtau)
+    solve_columns(w.L, y.dq, y.dv, y.dtau)
 
 
 def run_columns(tree, joints, x, w, y):

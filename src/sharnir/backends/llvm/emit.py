@@ -42,7 +42,13 @@ class _Emitter:
         self.first_angles = self._angles_known_first()
         first_sines = [k for k in self.order if self.nodes[k][0] in ("sin", "cos") and self.nodes[k][1] in self.first_angles]
         early = list(dict.fromkeys([*inputs, *self.first_angles, *first_sines]))
-        ends = [x.index for x in self.outputs if isinstance(x, Symbol)]
+        self.parts = [
+            (k, start, group[start : start + lanes])
+            for k, group in enumerate(traced.outputs.values())
+            for start in range(0, len(group), lanes)
+        ]
+        """Outputs that are stored together: which array, where in it, values."""
+        ends = [[x.index for x in part if isinstance(x, Symbol)] for _, _, part in self.parts]
         self.plan = plan(traced.graph, self.order, early, ends, several=lanes > 1)
 
     def module(self, name: str) -> str:
@@ -98,11 +104,9 @@ class _Emitter:
                 self._sines(self.first_angles)
         for index in stage:
             self._node(index)
-        if n == len(plan.stages) - 1:
-            for pointer, group in zip(self.targets, self.traced.outputs.values(), strict=False):
-                self._store(pointer, state, group)
-            if w.lanes == 1:
-                self._store_check(self.targets[-1], state)
+        self._store(state, [self.parts[k] for k in plan.stored[n]])
+        if w.lanes == 1 and n == len(plan.stages) - 1:
+            self._store_check(self.targets[-1], state)
         for index in stage:
             if index in plan.slots:
                 w.line(f"store {w.T} {self._number(index)}, ptr {self._slot(index)}, align 32")
@@ -142,9 +146,8 @@ class _Emitter:
             group = symbols[start : start + w.lanes]
             if w.lanes > 1 and not any(x.index in wanted for x in group):
                 continue
-            if len(group) == w.lanes == 4:
-                vectors = [w.let(f"load {w.T}, ptr {self._at(row, start)}, align 8") for row in rows]
-                columns = self._transpose(vectors)
+            if len(group) == w.lanes > 1:
+                columns = w.transposed([w.let(f"load {w.T}, ptr {self._at(row, start)}, align 8") for row in rows])
             else:
                 columns = [self._gather(rows, start + k) for k in range(len(group))]
             for x, value in zip(group, columns, strict=True):
@@ -160,20 +163,20 @@ class _Emitter:
             out = w.let(f"insertelement {w.T} {out}, double {part}, i32 {lane}")
         return out
 
-    def _store(self, pointer: str, state: str, group: Sequence[Number]) -> None:
+    def _store(self, state: str, parts: Sequence[tuple[int, int, Sequence[Number]]]) -> None:
         w = self.w
-        rows = self._rows(pointer, len(group), state)
-        values = [self._value(x) for x in group]
-        for start in range(0, len(values), w.lanes):
-            part = values[start : start + w.lanes]
-            if len(part) == w.lanes == 4:
-                for row, vector in zip(rows, self._transpose(part), strict=True):
+        sizes = [len(group) for group in self.traced.outputs.values()]
+        rows = {k: self._rows(self.targets[k], sizes[k], state) for k in dict.fromkeys(k for k, _, _ in parts)}
+        for k, start, part in parts:
+            values = [self._value(x) for x in part]
+            if len(values) == w.lanes > 1:
+                for row, vector in zip(rows[k], w.transposed(values), strict=True):
                     w.line(f"store {w.T} {vector}, ptr {self._at(row, start)}, align 8")
                 continue
-            for k, value in enumerate(part):
-                for lane, row in enumerate(rows):
+            for c, value in enumerate(values):
+                for lane, row in enumerate(rows[k]):
                     one = value if w.lanes == 1 else w.let(f"extractelement {w.T} {value}, i32 {lane}")
-                    w.line(f"store double {one}, ptr {self._at(row, start + k)}, align 8")
+                    w.line(f"store double {one}, ptr {self._at(row, start + c)}, align 8")
 
     def _store_check(self, pointer: str, state: str) -> None:
         """0·x summed over everything: strict arithmetic, so that a nan or an infinity anywhere shows."""
@@ -187,18 +190,6 @@ class _Emitter:
 
     def _at(self, row: str, k: int) -> str:
         return row if k == 0 else self.w.let(f"getelementptr double, ptr {row}, i64 {k}")
-
-    def _transpose(self, rows: list[str]) -> list[str]:
-        """Four vectors of four: rows become columns, in eight shuffles."""
-
-        def shuffle(a: str, b: str, *order: int) -> str:
-            mask = ", ".join(f"i32 {k}" for k in order)
-            return self.w.let(f"shufflevector {self.w.T} {a}, {self.w.T} {b}, <4 x i32> <{mask}>")
-
-        r0, r1, r2, r3 = rows
-        even = shuffle(r0, r1, 0, 4, 2, 6), shuffle(r2, r3, 0, 4, 2, 6)
-        odd = shuffle(r0, r1, 1, 5, 3, 7), shuffle(r2, r3, 1, 5, 3, 7)
-        return [shuffle(*even, 0, 1, 4, 5), shuffle(*odd, 0, 1, 4, 5), shuffle(*even, 2, 3, 6, 7), shuffle(*odd, 2, 3, 6, 7)]
 
     # --- nodes ----------------------------------------------------------------------------------------------------------
     def _angles_known_first(self) -> list[int]:

@@ -26,10 +26,13 @@ class Plan:
     slots: dict[int, int]
     """Values that a later stage needs, and the slot each is spilled to."""
     blocks: int
+    stored: list[list[int]]
+    """Of each stage, which of the sets of outputs are complete by then and stored."""
 
 
-def plan(graph: Graph, order: Sequence[int], early: Sequence[int], outputs: Sequence[int], several: bool) -> Plan:
-    """Stages for the nodes of `order`; those in `early` come first. One stage where `several` is false."""
+def plan(graph: Graph, order: Sequence[int], early: Sequence[int], outputs: Sequence[Sequence[int]], several: bool) -> Plan:
+    """Stages for the nodes of `order`; those in `early` come first. `outputs`: nodes that are stored together. One stage where
+    `several` is false."""
     nodes = graph.nodes
     first = set(early)
     line = [*early, *(k for k in order if k not in first and nodes[k][0] != "const")]
@@ -40,14 +43,17 @@ def plan(graph: Graph, order: Sequence[int], early: Sequence[int], outputs: Sequ
             for a in nodes[k][1:]:
                 if a in last_use:
                     last_use[a] = max(last_use[a], place[k])
-    for k in outputs:
-        last_use[k] = len(line)
+    complete = [max((place[k] for k in together), default=0) for together in outputs]
+    for together, at in zip(outputs, complete, strict=True):
+        for k in together:
+            last_use[k] = max(last_use[k], at)
     parts = max(1, round((len(line) - len(early)) / LENGTH)) if several else 1
     cuts = _cuts(line, place, last_use, parts, len(early))
     stages = [line[a:b] for a, b in pairwise(cuts)]
     ends = {k: end for stage, end in zip(stages, cuts[1:], strict=True) for k in stage}
     waiting = [k for k in line if last_use[k] >= ends[k] and ends[k] < len(line)]
-    return Plan(stages, {k: n for n, k in enumerate(waiting)}, BLOCKS if parts > 1 else 1)
+    stored = [[n for n, at in enumerate(complete) if a <= at < b] for a, b in pairwise(cuts)]
+    return Plan(stages, {k: n for n, k in enumerate(waiting)}, BLOCKS if parts > 1 else 1, stored)
 
 
 def _cuts(line: Sequence[int], place: dict[int, int], last_use: dict[int, int], parts: int, start: int) -> list[int]:
