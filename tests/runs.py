@@ -23,7 +23,7 @@ RUNNERS = {"python": PythonRunner, "llvm": LLVMRunner, "loops": LoopRunner}
 STRAIGHT = [name for name, program in PROGRAMS.items() if not program.loops_only]
 """Programs that become straight-line code."""
 BODY = 3
-"""The body whose Jacobian is asked for."""
+"""The body of the point that is asked about."""
 
 Arrays = dict[str, np.ndarray]
 
@@ -38,6 +38,11 @@ def batch(model: sh.Model, n: int, seed: int = 0) -> Arrays:
     values["wrench"] = rng.normal(size=(n, 6 * (nb + 1)))
     values["wrench"][:, :6] = 0.0  # the base feels no force
     values["point"] = rng.normal(size=(n, 3))
+    values["path"] = np.zeros((n, nb + 1))
+    i = min(BODY, nb)
+    while i > 0:
+        values["path"][:, i] = 1.0
+        i = model.parents[i - 1] + 1
     values["R"] = rng.normal(size=(n, 6 * (nb + 1)))
     return values
 
@@ -47,9 +52,7 @@ def row(values: Arrays, b: int) -> Arrays:
 
 
 def make(name: str, model: sh.Model, backend: str, **options: Any) -> Any:
-    program = PROGRAMS[name]
-    constant = {key: [min(BODY, len(model.bodies))] for key in program.integers}
-    return RUNNERS[backend](program, model.freeze(), constant, **options)
+    return RUNNERS[backend](PROGRAMS[name], model.freeze(), **options)
 
 
 @cache
@@ -70,7 +73,9 @@ def run(runner: Any, values: Arrays, n: int | None = None, threads: int = 1) -> 
 def used(outputs: Arrays) -> Arrays:
     """Without what nobody reads: the base's row of arrays over bodies, and the report of iterations."""
     over_bodies = ("R", "vdot", "velocity", "r", "G")
-    return {name: x[:, 1:] if name in over_bodies else x for name, x in outputs.items() if name != "report"}
+    return {
+        name: x[:, 1:] if name in over_bodies and x.ndim == 3 else x for name, x in outputs.items() if name != "report"
+    }
 
 
 def expected(name: str, model: sh.Model, state: Arrays) -> dict[str, Any]:
@@ -127,11 +132,27 @@ def _of_state(kind: str, X: sh.Matrices, state: Arrays) -> dict[str, Any]:
         angular = np.einsum("bij,bj->bi", rotation, own[:, 3:]) + np.cross(r, linear)
         total = np.concatenate([linear.sum(axis=0), angular.sum(axis=0)])
         return {"momentum": total[None], "centre": (mass @ com / mass.sum())[None]}
-    assert kind == "jacobian"
+    return _of_point(kind, X, state)
+
+
+def _of_point(kind: str, X: sh.Matrices, state: Arrays) -> dict[str, Any]:
     body = min(BODY, X.N) - 1
-    B = np.asarray(X.B)[6 * body : 6 * body + 6]
-    u, w = rotation[body] @ B[:3], rotation[body] @ B[3:]
-    return {"J": np.vstack([u + np.cross(w, rotation[body] @ state["point"][0], axisa=0, axisc=0), w])}
+    part = slice(6 * body, 6 * body + 6)
+    rotation, r = (x[body] for x in X.poses)
+    arm = rotation @ state["point"][0]
+    out: dict[str, Any] = {"G": rotation.T.ravel()}
+    if kind == "pose":
+        return out | {"position": r + arm}
+    if kind == "jacobian":
+        u, w = rotation @ np.asarray(X.B)[part][:3], rotation @ np.asarray(X.B)[part][3:]
+        return out | {"J": np.vstack([u + np.cross(w, arm, axisa=0, axisc=0), w])}
+    w, v = rotation @ X.v[part][3:], rotation @ X.v[part][:3]
+    if kind == "point-velocity":
+        return out | {"velocity": np.concatenate([v + np.cross(w, arm), w])}
+    assert kind == "point-acceleration"
+    vdot = (X.B @ state["qdd"][0] + X.psi)[part]
+    a, e = rotation @ vdot[:3], rotation @ vdot[3:]
+    return out | {"acceleration": np.concatenate([a + np.cross(e, arm) + np.cross(w, np.cross(w, arm)), e])}
 
 
 def recorded(graph: Graph, inputs: Sequence[Any], outputs: Sequence[Any]) -> LLVMRunner:

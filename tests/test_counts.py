@@ -75,7 +75,7 @@ def total(n: int, method: str, what: str, compiled: bool) -> int:
 def values_for(name: str, model: sh.Model, seed: int = 0) -> dict[str, Any]:
     rng = np.random.default_rng(seed)
     values: dict[str, Any] = {key: rng.uniform(0.1, 1.0, n) for key, n in input_sizes(PROGRAMS[name], model.freeze()).items()}
-    return values | {"q": model.random_q(rng)} | ({"body": [2]} if PROGRAMS[name].integers else {})
+    return values | {"q": model.random_q(rng)}
 
 
 # --- golden numbers -------------------------------------------------------------------------------------------------------------
@@ -95,8 +95,7 @@ def test_compiled_code_does_less_than_is_written(model, method, what):
 @pytest.mark.parametrize("name", STRAIGHT)
 def test_no_program_is_longer_once_compiled(name):
     model = sh.samples.tree(5, seed=2)
-    constant = {"body": [2]} if PROGRAMS[name].integers else {}
-    compiled = count_compiled(trace_program(PROGRAMS[name], model.freeze(), constant))
+    compiled = count_compiled(trace_program(PROGRAMS[name], model.freeze()))
     written, _ = count_as_written(PROGRAMS[name], model.freeze(), values_for(name, model))
     assert compiled.total <= written.total
 

@@ -179,7 +179,7 @@ def test_names_that_do_not_exist():
         m.body_index("c")
     with refused(sh.ModelError, "no joint 'c' in the tree; the joints are 'hinge', 'socket'"):
         m.joint_index("c")
-    with refused(sh.ModelError, "no body 'c'"):
+    with refused(sh.ModelError, "no body or frame 'c'"):
         sh.Dynamics(m).jacobian(None, "c")
 
 

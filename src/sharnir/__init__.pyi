@@ -1,6 +1,10 @@
 """The public names of sharnir, each with its home: read by type checkers, and by `__init__.py` when it is imported."""
 
 from . import samples as samples
+from .analysis.equilibrium import equilibrium as equilibrium
+from .analysis.equilibrium_result import Equilibrium as Equilibrium
+from .analysis.inverse_kinematics import InverseKinematics as InverseKinematics
+from .analysis.inverse_kinematics import inverse_kinematics as inverse_kinematics
 from .analysis.linear_system import LinearSystem as LinearSystem
 from .analysis.linearize import linearize as linearize
 from .analysis.modes import Mode as Mode
@@ -10,6 +14,7 @@ from .dialect.cache import cache_clear as cache_clear
 from .dynamics import Dynamics as Dynamics
 from .errors import AssemblyError as AssemblyError
 from .errors import DialectError as DialectError
+from .errors import EquilibriumError as EquilibriumError
 from .errors import FormatError as FormatError
 from .errors import IntegrationError as IntegrationError
 from .errors import LinearizationWarning as LinearizationWarning
@@ -21,6 +26,7 @@ from .errors import SimulationError as SimulationError
 from .errors import SingularError as SingularError
 from .errors import StateError as StateError
 from .errors import TraceError as TraceError
+from .errors import UnreachableError as UnreachableError
 from .forms.matrices import Matrices as Matrices
 from .forms.matrices import matrices as matrices
 from .integrate.methods import integrators as integrators

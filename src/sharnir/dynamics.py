@@ -23,6 +23,7 @@ from .solvers.evaluator import Evaluator
 from .solvers.force_actions import force_actions
 from .solvers.formulation import Formulation
 from .solvers.matrix_form import MatrixFormSolver
+from .solvers.points import ORIGIN, Points
 from .solvers.solver import Actions, Solver
 from .solvers.tree import MomentumSolver, TreeSolver, without_base
 from .types import truth
@@ -30,10 +31,10 @@ from .types import truth
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from .model.pose import Pose
     from .solvers.arguments import Wrenches
+    from .solvers.points import Where
     from .types import State
-
-ORIGIN = (0.0, 0.0, 0.0)
 
 
 class Dynamics:
@@ -43,6 +44,9 @@ class Dynamics:
     backend  "auto": straight-line code for models that compile quickly, loops beyond; "llvm", "loops", or "python", the
              kernels as they are written
     threads  for batches
+
+    Poses, velocities, Jacobians and forces from motion need no masses: a model without them is refused only where a motion is
+    sought from forces.
 
     In all questions: q, v, tau, a are arrays or {joint: value} (the rest neutral, at rest, zero); t the time; wrenches (N, 6)
     or {body: (6,)}, force and moment on bodies at their origins, in body axes.
@@ -55,6 +59,7 @@ class Dynamics:
         self._arguments = (method, backend, threads)
         self._evaluator = Evaluator(self.formulation, threads)
         self.solver: Solver = _solver_for(self._evaluator)
+        self._points = Points(self._evaluator)
         self.model, self.structure, self.threads = model, self.formulation.structure, threads
         self.method, self.why = self.formulation.method.name, self.formulation.why
 
@@ -86,11 +91,17 @@ class Dynamics:
                 done = fast.batch(out, q, v, tau, t)
             if done is not None:
                 return done
-        return self.solver.forward(q, v, tau, t, wrenches, out)
+        return self._with_inertia.forward(q, v, tau, t, wrenches, out)
 
     @cached_property
     def _fast_forward(self) -> FastPath:
-        return self.solver.fast_forward()
+        return self._with_inertia.fast_forward()
+
+    @property
+    def _with_inertia(self) -> Solver:
+        """The solver, for a motion sought from forces: refused where some joint moves no mass."""
+        self.formulation.check_inertia()
+        return self.solver
 
     def reactions(
         self, q: State = None, v: State = None, tau: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None
@@ -99,25 +110,25 @@ class Dynamics:
 
         With closed loops: of the joints of the tree; those of the cut joints are given by `closing_reactions`.
         """
-        return self.solver.reactions(q, v, tau, t, wrenches)
+        return self._with_inertia.reactions(q, v, tau, t, wrenches)
 
     def solve(
         self, q: State = None, v: State = None, tau: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None
     ) -> Solution:
         """Accelerations of coordinates (qdd) and of bodies (vdot), and reactions (R)."""
-        return self.solver.solve(q, v, tau, t, wrenches)
+        return self._with_inertia.solve(q, v, tau, t, wrenches)
 
     def multipliers(
         self, q: State = None, v: State = None, tau: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None
     ) -> np.ndarray:
         """λ of every constraint row (`constraint_rows` names them): M v̇ + h = τ + Jᵀλ. Of least norm where rows are redundant."""
-        return self.solver.multipliers(q, v, tau, t, wrenches)
+        return self._with_inertia.multipliers(q, v, tau, t, wrenches)
 
     def closing_reactions(
         self, q: State = None, v: State = None, tau: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None
     ) -> Actions:
         """Forces of the constraints: {constraint: {body: (…, 6) force and moment at its origin, its axes}}."""
-        return self.solver.closing_reactions(q, v, tau, t, wrenches)
+        return self._with_inertia.closing_reactions(q, v, tau, t, wrenches)
 
     @property
     def constraint_rows(self) -> list[str]:
@@ -131,6 +142,7 @@ class Dynamics:
             raise MethodError(
                 f"method {self.method!r} does not iterate; the iterative ones are 'inverse-iterative', 'direct-iterative'"
             )
+        self.formulation.check_inertia()
         return self._evaluator.output(f"forward/{method.program}", "report", q=q, v=v, tau=tau, wrench=wrenches, t=t)
 
     # --- forces from motion -------------------------------------------------------------------------------------------------
@@ -246,13 +258,14 @@ class Dynamics:
 
     def velocities(self, q: State, p: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
         """v (nv,) that has the momenta p."""
+        self.formulation.check_inertia()
         return self._evaluator.output("speeds", "v", q=q, p=p, t=t)
 
     def momentum_rates(
         self, q: State, p: ArrayLike, tau: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None
     ) -> np.ndarray:
         """ṗ (nv,), without accelerations."""
-        return self.solver.momentum_rates(q, p, tau, t, wrenches)
+        return self._with_inertia.momentum_rates(q, p, tau, t, wrenches)
 
     # --- kinematics and energy ------------------------------------------------------------------------------------------------
     def rates(self, q: State = None, v: State = None, t: ArrayLike = 0.0) -> np.ndarray:
@@ -269,10 +282,45 @@ class Dynamics:
         """(N, 6): velocity of the origin and angular velocity of every body, body axes."""
         return without_base(self._evaluator.output("velocities", "velocity", q=q, v=v, t=t))
 
-    def jacobian(self, q: State, body: str, point: ArrayLike = ORIGIN, t: ArrayLike = 0.0) -> np.ndarray:
-        """J (6, nv): velocity of a point of a body and the body's angular velocity, in world axes, per unit of speed."""
-        index = float(self.model.body_index(body) + 1)
-        return self._evaluator.output("jacobian", "J", integers={"body": (index,)}, q=q, point=point, t=t)
+    def pose(self, q: State, body: Where, t: ArrayLike = 0.0) -> Pose | tuple[np.ndarray, np.ndarray]:
+        """The pose of a body or frame in the world: a `Pose` of one state; of a batch rotation (B, 3, 3) and position (B, 3).
+
+        `body`, here and below, is the name of a body ("ground" too), the name of a frame, or (body, Pose), a place on a body.
+        A body comes before a frame of the same name; the frame is then `model.frames[name]`.
+        """
+        return self._points.pose(q, body, t)
+
+    def jacobian(
+        self, q: State, body: Where, point: ArrayLike = ORIGIN, t: ArrayLike = 0.0, axes: str = "world"
+    ) -> np.ndarray:
+        """J (6, nv): velocity of a point of a body or frame and its angular velocity, per unit of speed.
+
+        `point` is given in the axes of the body or frame, from its origin. `axes`: the result is in those of the "world", or
+        in the "local" ones of the body or frame.
+        """
+        return self._points.jacobian(q, body, point, t, axes)
+
+    def velocity(
+        self, q: State, v: State, body: Where, point: ArrayLike = ORIGIN, t: ArrayLike = 0.0, axes: str = "world"
+    ) -> np.ndarray:
+        """(6,): velocity of a point of a body or frame and its angular velocity: J v, and what driven joints and base add."""
+        return self._points.velocity(q, v, body, point, t, axes)
+
+    def acceleration(
+        self, q: State, v: State, a: State, body: Where, point: ArrayLike = ORIGIN, t: ArrayLike = 0.0, axes: str = "world"
+    ) -> np.ndarray:
+        """(6,): acceleration of a point of a body or frame, and its angular acceleration, at accelerations a of the coordinates.
+
+        It is the classical acceleration, the time derivative of the point's velocity in the world, without gravity; not the
+        "spatial" one. `axes="local"` gives the same vectors in other axes.
+        """
+        return self._points.acceleration(q, v, a, body, point, t, axes)
+
+    def jacobian_rate(
+        self, q: State, v: State, body: Where, point: ArrayLike = ORIGIN, t: ArrayLike = 0.0, axes: str = "world"
+    ) -> np.ndarray:
+        """(6,): J̇v, the `acceleration` where those of the coordinates are zero; what driven joints and base add is in it."""
+        return self._points.acceleration(q, v, None, body, point, t, axes)
 
     def energy(self, q: State = None, v: State = None, t: ArrayLike = 0.0) -> tuple[np.ndarray, np.ndarray]:
         """Kinetic energy, and potential energy: of gravity, and what the model's forces store."""

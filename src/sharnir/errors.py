@@ -75,6 +75,22 @@ class SaveError(StateError):
         self.result = result  # a simulation.Result
 
 
+class EquilibriumError(SharnirError, ArithmeticError):
+    """No equilibrium was found; `result` holds the best position and the forces that stay unbalanced there."""
+
+    def __init__(self, message: str, result: Any = None) -> None:
+        super().__init__(message)
+        self.result = result  # an analysis.Equilibrium
+
+
+class UnreachableError(SharnirError, ArithmeticError):
+    """Targets of inverse kinematics cannot be met; `result` holds the position that comes nearest."""
+
+    def __init__(self, message: str, result: Any = None) -> None:
+        super().__init__(message)
+        self.result = result  # an analysis.InverseKinematics
+
+
 NOT_A_NUMBER = (TypeError, ValueError, OverflowError)
 """What `float(x)` and NumPy raise where x is no number, or one that no float can hold (10**400)."""
 LONGEST_SHOWN = 100

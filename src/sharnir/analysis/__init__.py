@@ -1,1 +1,1 @@
-"""Questions to a model beyond one state: linear models, modes."""
+"""Questions to a model beyond one state: where it must be, where it rests, how it moves nearby."""

@@ -47,8 +47,8 @@ def parser() -> Parser:
     out.add_argument("--version", action="version", version=f"sharnir {__version__}")
     commands = out.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for add, call in (
-        (add_inspect, inspect), (add_run, run), (add_modes, modes), (add_calibrate, calibrate), (add_compare, compare),
-        (add_schema, schema),
+        (add_inspect, inspect), (add_run, run), (add_equilibrium, equilibrium), (add_modes, modes),
+        (add_calibrate, calibrate), (add_compare, compare), (add_schema, schema),
     ):  # fmt: skip
         of_command = commands.add_parser(call.__name__, help=add.__doc__, description=add.__doc__, allow_abbrev=False)
         of_command.set_defaults(call=call, parser=of_command)
@@ -119,6 +119,37 @@ def run(options: Namespace) -> None:
         quiet=options.quiet,
         states={"q0": options.q0, "v0": options.v0, "tau": options.tau},
         options=given | ({"decay": options.decay} if options.decay else {}),
+    )
+
+
+def add_equilibrium(p: Parser) -> None:
+    """Find where a model file rests under its forces, or moves steadily; say whether that is stable."""
+    add_file(p)
+    p.list_option("--set", "hold a joint at a value: joint=value, or joint=w,x,y,z", metavar="JOINT=VALUE")
+    p.list_option("--guess", "where to search from: joint=value", metavar="JOINT=VALUE")
+    p.list_option("--tau", "constant joint forces: joint=value", metavar="JOINT=VALUE")
+    p.list_option("--speed", "of a joint driven at constant speed: joint=value", metavar="JOINT=VALUE")
+    p.option("--time", type=number, metavar="SECONDS", help="at which drives are where they are (default: 0)")
+    p.option("--starts", type=at_least(1), metavar="NUMBER", help="positions to search from (default: 8)")
+    p.option("--seed", type=at_least(0), metavar="NUMBER", help="of the random ones among them (default: 0)")
+    kind = p.add_mutually_exclusive_group()
+    kind.add_argument("--stable", action="store_true", help="only an equilibrium that is not unstable")
+    kind.add_argument("--nearest", action="store_true", help="the nearest to the guess, of any kind")
+    p.flag("--json", what="print data instead of a summary")
+
+
+def equilibrium(options: Namespace) -> None:
+    from .equilibrium import equilibrium_file
+
+    equilibrium_file(
+        options.file,
+        floating=options.floating,
+        strict=options.strict,
+        packages=options.package_path,
+        named={"set": options.set, "guess": options.guess, "tau": options.tau, "speed": options.speed},
+        options={name: getattr(options, name) for name in ("time", "starts", "seed") if name in options},
+        stable=True if options.stable else False if options.nearest else None,
+        as_json=options.json,
     )
 
 

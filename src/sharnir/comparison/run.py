@@ -124,6 +124,7 @@ def _find_automatic_choice(model: Model, result: Comparison) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AccuracyWarning)  # notes of the rows say it
             d = Dynamics(model)
+        d.formulation.check_inertia()
         result.auto = {"method": d.method, "backend": d.backend, "why": d.why}
     except (ModelError, SingularError):
         raise

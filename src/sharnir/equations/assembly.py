@@ -36,7 +36,7 @@ def assemble(
     q, v, t = check_state(model, q0, v0, t)
     table = table or table_of(model)
     free = _free(model, fixed)
-    q = _positions(model, table, q, t, free)
+    q = assembled_positions(model, table, q, t, free)
     v = _speeds(model, table, q, v, t, free)
     _check_accelerations(table, q, v, t)
     return q, v
@@ -49,9 +49,9 @@ def assemble_start(model: Model, q0: Start, v0: Start, t: float, table: Constrai
     q, v, t = check_state(model, q0, v0, t)
     free = _free(model, named_q)
     try:
-        q = _positions(model, table, q, t, free)
+        q = assembled_positions(model, table, q, t, free)
     except AssemblyError:
-        q = _positions(model, table, q, t, _free(model, []))
+        q = assembled_positions(model, table, q, t, _free(model, []))
     try:
         v = _speeds(model, table, q, v, t, _free(model, named_v))
     except AssemblyError:
@@ -67,13 +67,17 @@ def _free(model: Model, fixed: Sequence[str]) -> np.ndarray:
     return free
 
 
-def _positions(model: Model, table: ConstraintTable, q: np.ndarray, t: float, free: np.ndarray) -> np.ndarray:
-    """Gauss–Newton with steps of least length, halved while the residual does not decrease; near singularities with
+def assembled_positions(
+    model: Model, table: ConstraintTable, q: np.ndarray, t: float, free: np.ndarray, iterations: int = MAX_ITERATIONS
+) -> np.ndarray:
+    """The nearest closed position that only speeds in `free` (nv,) lead to; an AssemblyError after so many iterations.
+
+    Gauss–Newton with steps of least length, halved while the residual does not decrease; near singularities with
     Levenberg's damping."""
     at_rest, damping = np.zeros(model.nv), 0.0
     now = table.finite(q, at_rest, t)
     size = max(1.0, float(np.abs(q).max(initial=0.0)))
-    for _ in range(MAX_ITERATIONS):
+    for _ in range(iterations):
         g = now["g"]
         gap = float(np.abs(g).max(initial=0.0))
         if gap == 0.0:

@@ -1,6 +1,7 @@
 """Inverse dynamics (kinetostatics): the motion is given, every reaction is sought."""
 
-from .algebra import add, cross, dot, get3, get3b, get6, get9, inc33, mtv, mv, scale, set33, sub, sv
+from .algebra import add, cross, dot, get3, get3b, get6, get9, inc33, mtv, scale, set33, sub, sv
+from .kinematics import acceleration_of
 
 
 def inverse_dynamics(tree, j, d, qdd, acc, R, tau):
@@ -14,11 +15,7 @@ def inverse_dynamics(tree, j, d, qdd, acc, R, tau):
     set33(acc, 0, get3(d.base, 0), get3b(d.base, 0))
     set33(R, 0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
     for i in range(1, tree.carrier.shape[0]):                      # outward: v̇ = C v̇_k + A q̈ + w*           [I] (3.4)
-        k, G = tree.carrier[i], get9(j.G, i)
-        a, e = get3(acc, k), get3b(acc, k)
-        a, e = add(mv(G, add(a, cross(e, get3(j.rho, i)))), get3(d.w, i)), add(mv(G, e), get3b(d.w, i))
-        for c in range(tree.first[i], tree.first[i + 1]):
-            a, e = add(a, scale(get3(j.A, c), qdd[c])), add(e, scale(get3b(j.A, c), qdd[c]))
+        a, e = acceleration_of(tree, j, i, acc, get3(d.w, i), get3b(d.w, i), qdd)
         set33(acc, i, a, e)
         h = get3(tree.moment, i)
         set33(R, i, sub(add(scale(a, tree.mass[i]), cross(e, h)), get3(d.F, i)),

@@ -1,4 +1,4 @@
-"""Where bodies are and how they move: poses, velocities, Jacobians of points."""
+"""Where bodies are and how they move: poses, velocities, accelerations."""
 
 from typing import NamedTuple
 
@@ -41,6 +41,40 @@ def velocities(tree, j, v):
         set33(v, i, add(mv(G, add(u, cross(w, get3(j.rho, i)))), get3(j.vr, i)), add(mv(G, w), get3b(j.vr, i)))
 
 
+def drift_of(j, i, o):
+    """w* of body i, linear and angular, and its angular velocity, from that of its carrier, o.              [I] (2.14)"""
+    G = get9(j.G, i)
+    ok, u, w = mv(G, o), get3(j.vr, i), get3b(j.vr, i)
+    centripetal = mv(G, cross(o, cross(o, get3(j.rho, i))))
+    coriolis = scale(cross(ok, u), 2.0)
+    return add(add(centripetal, coriolis), get3(j.psi, i)), add(cross(ok, w), get3b(j.psi, i)), add(ok, w)
+
+
+def acceleration_of(tree, j, i, acc, u, w, qdd):
+    """v̇_i = C_i v̇_k + w* + A_i q̈, linear and angular, from that of the carrier in acc; u, w: the two parts of w*.  [I] (3.4)"""
+    k, G = tree.carrier[i], get9(j.G, i)
+    a, e = get3(acc, k), get3b(acc, k)
+    a, e = add(mv(G, add(a, cross(e, get3(j.rho, i)))), u), add(mv(G, e), w)
+    for c in range(tree.first[i], tree.first[i + 1]):
+        a, e = add(a, scale(get3(j.A, c), qdd[c])), add(e, scale(get3b(j.A, c), qdd[c]))
+    return a, e
+
+
+def accelerations(tree, j, qdd, omega, acc):
+    """Accelerations in the world that the motion has, whatever moves it.
+
+    Reads   j: JointValues, qdd (na,)
+    Writes  omega (nb1, 3) angular velocities; acc (nb1, 6) accelerations of origins and angular ones, body axes
+    """
+    set33(acc, 0, get3(j.psi, 0), get3b(j.psi, 0))
+    set3(omega, 0, get3b(j.vr, 0))
+    for i in range(1, tree.carrier.shape[0]):
+        u, w, o = drift_of(j, i, get3(omega, tree.carrier[i]))
+        set3(omega, i, o)
+        a, e = acceleration_of(tree, j, i, acc, u, w, qdd)
+        set33(acc, i, a, e)
+
+
 def drift(tree, j, wrench, out):
     """w* and F of every body: the part of the equations of motion that the state fixes.
 
@@ -54,38 +88,12 @@ def drift(tree, j, wrench, out):
     set33(out.base, 0, sub(get3(j.psi, 0), g), get3b(j.psi, 0))
     set3(out.omega, 0, get3b(j.vr, 0))
     for i in range(1, tree.carrier.shape[0]):
-        o, G = get3(out.omega, tree.carrier[i]), get9(j.G, i)
-        ok, u, w = mv(G, o), get3(j.vr, i), get3b(j.vr, i)
-        centripetal = mv(G, cross(o, cross(o, get3(j.rho, i))))
-        coriolis = scale(cross(ok, u), 2.0)
-        set33(out.w, i, add(add(centripetal, coriolis), get3(j.psi, i)), add(cross(ok, w), get3b(j.psi, i)))
-        o = add(ok, w)
+        u, w, o = drift_of(j, i, get3(out.omega, tree.carrier[i]))
+        set33(out.w, i, u, w)
         set3(out.omega, i, o)
         force = sub(get3(wrench, i), cross(o, cross(o, get3(tree.moment, i))))
         torque = sub(get3b(wrench, i), cross(o, sv(get6(tree.inertia, i), o)))
         set33(out.F, i, force, torque)
-
-
-
-def point_jacobian(tree, j, p, body, point, J):
-    """Velocity of a point of a body and the body's angular velocity, world axes, per unit of every speed.
-
-    Reads   j: JointValues, p: Poses, body: integer, point (3,) in body axes.  Writes J (6, nv).
-    """
-    for a in range(tree.above.shape[0]):
-        for c in range(6):
-            J[c, a] = 0.0
-    place = add(get3(p.r, body), mtv(get9(p.G, body), (point[0], point[1], point[2])))
-    i = body
-    while i > 0:
-        G, arm = get9(p.G, i), sub(place, get3(p.r, i))
-        for a in range(tree.first[i], tree.first[i + 1]):
-            w = mtv(G, get3b(j.A, a))
-            u = add(mtv(G, get3(j.A, a)), cross(w, arm))
-            for c in range(3):
-                J[c, a] = u[c]
-                J[3 + c, a] = w[c]
-        i = tree.carrier[i]
 
 
 def true_accelerations(tree, p, acc, out):

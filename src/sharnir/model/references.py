@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from ..errors import ModelError, SharnirError, brief, no_such
+from .body import GROUND
 from .placed_joint import PlacedJoint
 from .pose import Pose
 
@@ -32,6 +33,25 @@ def place(at: Pose | str, body: str, frames: Mapping[str, tuple[str, Pose]], lab
     if owner != body:
         raise ModelError(f"{label}: the frame {at!r} is on body {owner!r}, not on {body!r}")
     return found
+
+
+def located(where: object, bodies: Mapping[str, int], frames: Mapping[str, tuple[str, Pose]]) -> tuple[int, Pose]:
+    """The number of a body, −1 of the ground, and a pose on it: of a body's name, a frame's name, or the pair (body, Pose).
+
+    A body comes before a frame of the same name; the pair `model.frames[name]` means the frame.
+    """
+    if is_name_in((GROUND,), where):
+        return -1, Pose()
+    if is_name_in(bodies, where):
+        return bodies[cast(str, where)], Pose()
+    if is_name_in(frames, where):
+        body, at = frames[cast(str, where)]
+        return bodies.get(body, -1), at
+    if isinstance(where, tuple) and len(where) == 2 and isinstance(where[1], Pose):
+        if not is_name_in((GROUND, *bodies), where[0]):
+            raise ModelError(no_such("body", where[0], [GROUND, *bodies], "bodies"))
+        return bodies.get(where[0], -1), where[1]
+    raise ModelError(no_such("body or frame", where, [GROUND, *bodies, *frames], "bodies and frames"))
 
 
 def pose(at: object, label: str) -> Pose:

@@ -3,18 +3,21 @@
 from typing import Any
 
 from ..errors import MethodError
-from . import coupled, forward, inertia, inverse, iterative, momentum, state
+from . import coupled, forward, inertia, inverse, iterative, momentum, points, state
 from .derivatives import DERIVATIVES
 from .program import Program
 
 PROGRAMS: dict[str, Program] = {
     program.name: program
-    for module in (state, inverse, inertia, forward, momentum, iterative, coupled)
+    for module in (state, points, inverse, inertia, forward, momentum, iterative, coupled)
     for program in module.PROGRAMS
 }
 
-_ANY = ("poses", "motion", "rates", "velocities", "energy", "total", "drive-power", "columns")
-"""Programs that need only coordinates and speeds: the same for coupled coordinates."""
+_ANY = (
+    "poses", "motion", "rates", "velocities", "energy", "total", "drive-power", "columns", "pose", "point-velocity",
+    "point-acceleration",
+)  # fmt: skip
+"""Programs that need no columns by speeds: the same for coupled coordinates."""
 
 
 def program_for(structure: Any, name: str) -> Program:
@@ -25,3 +28,12 @@ def program_for(structure: Any, name: str) -> Program:
     if f"coupled/{name}" in known:
         return known[f"coupled/{name}"]
     raise MethodError(f"{name!r} does not handle coupled coordinates; choose the method 'composite' or 'extended'")
+
+
+_FROM_FORCES = ("forward", "solve", "speeds")
+"""Questions for a motion that forces or momenta cause."""
+
+
+def needs_inertia(name: str) -> bool:
+    """Whether a program has an answer only where every joint moves mass."""
+    return name.removeprefix("coupled/").split("/")[0] in _FROM_FORCES

@@ -8,17 +8,17 @@ from typing import NamedTuple
 from ..dialect.arrays import Array
 from ..kernels.cholesky import factor, substitute
 from ..kernels.composite import CompositeWork, composite_bodies, inertia_matrix_composite
-from ..kernels.fold import fold, fold_columns, fold_matrix, spread
+from ..kernels.fold import fold, fold_matrix, spread
 from ..kernels.inverse import inverse_dynamics
 from ..kernels.joint_stage import JointValues, joint_stage
-from ..kernels.kinematics import Drift, Poses, drift, point_jacobian, poses, true_accelerations, velocities, zeros
+from ..kernels.kinematics import Drift, Poses, drift, poses, true_accelerations, velocities, zeros
 from ..kernels.momentum import carried_momenta, rotor_momenta
 from .forward import ForwardOut, MatrixForward, SolveOut, state_stage
 from .inertia import MatrixOut
-from .inputs import Bias, Forced, Moved, Point, Position, State
+from .inputs import Bias, Forced, Moved, Position, State
 from .inverse import BiasOut, InverseOut, ReactionsOut, take_off
 from .program import Program
-from .state import JacobianOut, MomentaOut
+from .state import MomentaOut
 
 
 class Forward(NamedTuple):
@@ -105,12 +105,10 @@ def coupled_inertia(tree, joints, x, w, y):
 class Motion(NamedTuple):
     v: Array["nv"]
     joint: JointValues
-    poses: Poses
     velocity: Array["nb1", 6]
     momentum: Array["nb1", 6]
     qd: Array["na"]
     p: Array["na"]
-    J: Array[6, "na"]
 
 
 def coupled_momenta(tree, joints, x, w, y):
@@ -122,14 +120,6 @@ def coupled_momenta(tree, joints, x, w, y):
     fold(tree, w.p, y.p)
 
 
-def coupled_jacobian(tree, joints, x, w, y):
-    zeros(w.v)
-    joint_stage(joints, x.drive, x.given, x.q, w.v, w.joint)
-    poses(tree, w.joint, w.poses)
-    point_jacobian(tree, w.joint, w.poses, x.body[0], x.point, w.J)
-    fold_columns(tree, w.J, y.J)
-
-
 PROGRAMS = [
     Program("coupled/forward/composite", coupled_forward, Forced, Forward, ForwardOut),
     Program("coupled/solve/composite", coupled_solve, Forced, Forward, SolveOut),
@@ -138,5 +128,4 @@ PROGRAMS = [
     Program("coupled/bias", coupled_bias, Bias, Inverse, BiasOut),
     Program("coupled/inertia/composite", coupled_inertia, Position, Inertia, MatrixOut),
     Program("coupled/momenta", coupled_momenta, State, Motion, MomentaOut),
-    Program("coupled/jacobian", coupled_jacobian, Point, Motion, JacobianOut, integers=("body",)),
 ]

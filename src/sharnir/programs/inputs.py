@@ -4,7 +4,7 @@ the joint forces of the model's own force elements (where there is `tau` they ar
 
 from typing import NamedTuple
 
-from ..dialect.arrays import Array, IntegerArray
+from ..dialect.arrays import Array
 
 
 class Position(NamedTuple):
@@ -57,8 +57,27 @@ class Point(NamedTuple):
     drive: Array["nd", 3]
     given: Array["ng"]
     q: Array["nq"]
+    point: Array[3]         # in the axes of the body
+    path: Array["nb1"]      # 1 for the body and all that carry it, 0 elsewhere
+
+
+class PointMoved(NamedTuple):
+    drive: Array["nd", 3]
+    given: Array["ng"]
+    q: Array["nq"]
+    v: Array["nv"]
     point: Array[3]
-    body: IntegerArray[1]
+    path: Array["nb1"]
+
+
+class PointAccelerated(NamedTuple):
+    drive: Array["nd", 3]
+    given: Array["ng"]
+    q: Array["nq"]
+    v: Array["nv"]
+    qdd: Array["nv"]
+    point: Array[3]
+    path: Array["nb1"]
 
 
 class Bias(NamedTuple):

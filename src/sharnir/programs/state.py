@@ -1,13 +1,13 @@
-"""Questions about a position or a state: poses, velocities, rates, energy, momenta, Jacobians."""
+"""Questions about a position or a state: poses, velocities, rates, energy, momenta."""
 
 from typing import NamedTuple
 
 from ..dialect.arrays import Array
 from ..kernels.energy import energy, rotor_energy, total_momentum
 from ..kernels.joint_stage import JointValues, joint_stage
-from ..kernels.kinematics import Poses, point_jacobian, poses, velocities, zeros
+from ..kernels.kinematics import Poses, poses, velocities, zeros
 from ..kernels.momentum import carried_momenta, rotor_momenta
-from .inputs import Point, Position, Reactions, State
+from .inputs import Position, Reactions, State
 from .program import Program
 
 
@@ -111,17 +111,6 @@ def run_momenta(tree, joints, x, w, y):
     rotor_momenta(tree, x.v, y.p)
 
 
-class JacobianOut(NamedTuple):
-    J: Array[6, "nv"]
-
-
-def run_jacobian(tree, joints, x, w, y):
-    zeros(w.v)
-    joint_stage(joints, x.drive, x.given, x.q, w.v, w.joint)
-    poses(tree, w.joint, w.poses)
-    point_jacobian(tree, w.joint, w.poses, x.body[0], x.point, y.J)
-
-
 PROGRAMS = [
     Program("poses", run_poses, Position, Work, PosesOut),
     Program("motion", run_motion, State, Work, MotionOut),
@@ -131,5 +120,4 @@ PROGRAMS = [
     Program("drive-power", run_drive_power, Reactions, Work, PowerOut),
     Program("total", run_total, State, Work, TotalOut),
     Program("momenta", run_momenta, State, Work, MomentaOut),
-    Program("jacobian", run_jacobian, Point, Work, JacobianOut, integers=("body",)),
 ]

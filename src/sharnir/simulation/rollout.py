@@ -124,6 +124,7 @@ def rollout(
         model = model.copy()
         model.add_force(feedback, name="feedback")
     d = Dynamics(model, method, backend)
+    d.formulation.check_inertia()
     _check_compiled(d)
     how = check_stabilisation(d, stabilisation, decay)
     if how.name == "partitioning":

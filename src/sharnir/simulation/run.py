@@ -102,6 +102,7 @@ def simulate(
     check_resolution(t0, duration=duration, step=step, max_step=max_step, output=output)
     forces = constant_forces(model, tau)
     d = Dynamics(model, method, backend)
+    d.formulation.check_inertia()
     how = check_stabilisation(d, stabilisation, decay)
     if d.constrained:
         q, v = assemble_start(model, q0, v0, t0, d.constrained.table)

@@ -17,7 +17,7 @@ from ..errors import MethodError, SingularError
 from ..forms.massless import check_inertia
 from ..forms.matrices import Matrices
 from ..model.states import check_finite, check_state, check_wrenches
-from ..programs import program_for
+from ..programs import needs_inertia, program_for
 from .arguments import Arguments, batch_size, check_out
 from .formulation import Formulation
 
@@ -66,7 +66,7 @@ class Evaluator:
         rows = {key: x for key, (x, _) in arrays.items()}
         found = self.run(runner, rows, n, out, single)
         if single and not (_finite(rows) and _finite(found)):
-            self.diagnose(given)
+            self.diagnose(given, needs_inertia(name))
         if single:
             found = {key: y[0] for key, y in found.items()}
         if out is not None:
@@ -117,11 +117,11 @@ class Evaluator:
             return count_compiled(trace_program(program, self.structure, constant))
         rng = np.random.default_rng(0)
         values = {key: rng.uniform(0.1, 1.0, size) for key, size in input_sizes(program, self.structure).items()}
-        return count_as_written(program, self.structure, {**values, "q": self.model.random_q(rng), "body": [1], **constant})[0]
+        return count_as_written(program, self.structure, {**values, "q": self.model.random_q(rng), **constant})[0]
 
     # --- failures -------------------------------------------------------------------------------------------------------------
-    def diagnose(self, given: Mapping[str, Any]) -> None:
-        """A result is not finite: raise an error that names the input or the joint responsible."""
+    def diagnose(self, given: Mapping[str, Any], by_inertia: bool = True) -> None:
+        """A result is not finite: raise an error that names the input or, where the question needs inertia, the joint."""
         q, v, t = check_state(self.model, given.get("q"), given.get("v"), given.get("t", 0.0))
         check_wrenches(self.model, given.get("wrench"))
         for key, shown in (("tau", "tau"), ("qdd", "a"), ("p", "p")):
@@ -129,10 +129,12 @@ class Evaluator:
                 check_finite(self.model.speeds(given[key]), lambda: self.model.v_names, shown)
         if given.get("point") is not None:
             check_finite(np.asarray(given["point"], dtype=float), lambda: "xyz", "point")
-        check_inertia(Matrices(self.model, q, v, t, None, sparse=False))
+        if by_inertia:
+            check_inertia(Matrices(self.model, q, v, t, None, sparse=False))
         if self.formulation.constrained:
             self.formulation.constrained.table.finite(q, v, t)
-        raise SingularError("the equations of motion have no finite solution in this state")
+        asked = "the equations of motion have no finite solution" if by_inertia else "the motion is not given by finite numbers"
+        raise SingularError(f"{asked} in this state")
 
 
 def _finite(arrays: Mapping[str, np.ndarray]) -> bool:

@@ -18,7 +18,7 @@ from ..choice.calibration import current
 from ..choice.choose import TOLERATED, Choice, applies, choose_method
 from ..equations.accuracy import expected_errors
 from ..equations.constrained import ConstrainedEquations
-from ..errors import AccuracyWarning, MethodError, brief, known, unknown
+from ..errors import AccuracyWarning, MethodError, SingularError, brief, known, unknown
 from ..forms.massless import check_inertia
 from ..forms.matrices import Matrices
 from ..model.model import Model
@@ -47,8 +47,9 @@ class Formulation:
         self.requested = backend
         """The backend the user requested; `programs` decides which one a program runs on."""
         self.programs = CompiledPrograms(self.structure, backend)
+        self._massless: SingularError | None = None
         if method == "auto":
-            self._check_inertia()  # before a method is tried on it
+            self._find_massless()  # before a method is tried on it
             self._errors = self._expected_errors()
         choice = self._cached(("choice", method, backend, current().key), lambda: self._choose(method))
         self.why = choice.why
@@ -59,7 +60,7 @@ class Formulation:
         if model.constraints:
             self.constrained = self._cached(("constrained", choice.method, backend), lambda: self._constrained(choice))
         if method != "auto":  # errors of the request come first
-            self._check_inertia()
+            self._find_massless()
             self._errors = self._expected_errors()
         if self.expected_error > TOLERATED:
             warnings.warn(self.accuracy, AccuracyWarning, stacklevel=3)
@@ -84,7 +85,7 @@ class Formulation:
     def _expected_errors(self) -> dict[str, float]:
         """By method; estimated in a position with no special symmetry, once per model."""
         s = self.structure
-        if s.nb > BODIES or not s.nv:
+        if s.nb > BODIES or not s.nv or self._massless:
             return {}
         return self._cached(("accuracy",), lambda: expected_errors(self.model))
 
@@ -102,6 +103,8 @@ class Formulation:
         return cached[full]
 
     def _choose(self, method: str) -> Choice:
+        if method == "auto" and self._massless:
+            return Choice("composite", "some joint moves no mass: only questions that need no inertia have an answer")
         if method == "auto":
             return choose_method(self.programs, self.model, self._errors)
         return Choice(method, f"{method!r} was requested")
@@ -136,15 +139,23 @@ class Formulation:
                 f"{'no mass' if body.mass == 0.0 else 'no inertia about some axis'}; choose another method"
             )
 
-    def _check_inertia(self) -> None:
+    def check_inertia(self) -> None:
+        """Refuse a motion sought from forces where some joint moves no mass. Kinematics and inverse dynamics need no inertia."""
+        if self._massless:
+            raise self._massless.with_traceback(None)
+
+    def _find_massless(self) -> None:
         """A joint that moves no mass is found now, in a position with no special symmetry, not when results stop being finite."""
         s = self.structure
         if s.nb <= BODIES and s.nv:
-            self._cached(("inertia",), self._check_inertia_at_random)
+            self._massless = self._cached(("inertia",), self._without_mass)
 
-    def _check_inertia_at_random(self) -> bool:
-        check_inertia(Matrices(self.model, self.model.random_q(0), None, 0.1234, None, sparse=False))
-        return True
+    def _without_mass(self) -> SingularError | None:
+        try:
+            check_inertia(Matrices(self.model, self.model.random_q(0), None, 0.1234, None, sparse=False))
+        except SingularError as error:
+            return error
+        return None
 
 
 @cache

@@ -12,6 +12,7 @@ from ..backends.fast_path import FastPath
 from ..errors import MethodError
 from ..forms.solution import Solution
 from .derivatives import Derivatives
+from .evaluator import Evaluator
 
 Actions = dict[str, dict[str, np.ndarray]]
 """{constraint or force: {body: (…, 6) force and moment at its origin, its axes}}."""
@@ -19,6 +20,8 @@ Actions = dict[str, dict[str, np.ndarray]]
 
 class Solver(Protocol):
     """Motion from forces, and forces from motion. Arguments are those of `Dynamics`: one state or a batch, arrays or names."""
+
+    evaluator: Evaluator
 
     @property
     def backend(self) -> str:

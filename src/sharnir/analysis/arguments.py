@@ -1,0 +1,66 @@
+"""Checks of the arguments of analyses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ..errors import NOT_A_NUMBER, ModelError, StateError, brief, no_such
+from ..model.model import Model
+from ..model.references import is_name_in, listed_names
+from ..model.states import check_array, check_finite
+from ..reporting.formats import plural
+from ..types import State, real_array
+
+
+def positive(x: object, what: str) -> float:
+    """A finite number above zero."""
+    try:
+        value = float(x)  # type: ignore[arg-type]
+    except NOT_A_NUMBER:
+        value = math.nan
+    if isinstance(x, (str, bytes, bool)) or not math.isfinite(value) or value <= 0.0:
+        raise StateError(f"{what}: expected a number above zero, got {brief(x)}")
+    return value
+
+
+def whole(x: object, what: str) -> int:
+    """A whole number of at least one."""
+    if isinstance(x, bool) or not hasattr(x, "__index__") or int(x) < 1:
+        raise StateError(f"{what}: expected a whole number of at least 1, got {brief(x)}")
+    return int(x)
+
+
+def speeds_of(model: Model, names: Sequence[str], what: str) -> np.ndarray:
+    """(nv,): which speeds belong to the named joints, or to one coordinate of a joint (joint.coordinate)."""
+    out = np.zeros(model.nv, dtype=bool)
+    own = {name: k for k, name in enumerate(model.v_names) if name in model.q_names}
+    joints = [j.name for j in model.joints]
+    for name in listed_names(names, what, StateError):
+        if is_name_in(joints, name):
+            out[model.v_slice(name)] = True
+        elif is_name_in(own, name):
+            out[own[name]] = True
+        else:
+            raise ModelError(f"{what}: {no_such('joint', name, [*joints, *(x for x in own if x not in joints)], 'joints')}")
+    return out
+
+
+def steady_speeds(model: Model, speeds: State) -> tuple[np.ndarray, np.ndarray]:
+    """(nv,): the speeds, and which of them are given: those named, or in an array those that are not zero."""
+    if speeds is None:
+        return np.zeros(model.nv), np.zeros(model.nv, dtype=bool)
+    if not isinstance(speeds, Mapping):
+        v = check_array(speeds, "speeds", model.nv)
+        check_finite(v, lambda: model.v_names, "speeds")
+        return v, v != 0.0
+    v, given = np.zeros(model.nv), np.zeros(model.nv, dtype=bool)
+    for name, value in speeds.items():
+        which = speeds_of(model, [name], "speeds")
+        numbers = np.atleast_1d(real_array(value, f"speeds of {brief(name)}"))
+        if numbers.shape != (int(which.sum()),) or not np.isfinite(numbers).all():
+            raise StateError(f"speeds of {brief(name)}: expected {plural(int(which.sum()), 'finite number')}, got {brief(value)}")
+        v[which], given = numbers, given | which
+    return v, given

@@ -1,0 +1,152 @@
+"""The balance of forces at a position: what is left of them along the motions that constraints and held joints allow.
+
+f(q) = h(q, v, t) − τ with constant speeds v is what joint forces and constraints must supply for zero accelerations. Z spans the
+speeds of free joints that meet J v = 0; f = Jᵀλ + Z F there, and an equilibrium is where F = 0. Its derivative along Z y is
+K y = Zᵀ (∂f/∂q − ∂(Jᵀλ)/∂q) Z y: with forces that have a potential, the Hessian of the energy on the constraints.
+
+All is measured in the metric of the masses, M = Zᵀ M Z = L Lᵀ: forces as L⁻¹F, so that newtons and newton metres can be added.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from ..dynamics import Dynamics
+from ..equations.assembly import assembled_positions
+from ..equations.constraint_table import ConstraintTable
+from ..errors import AssemblyError, SingularError
+from .bounded_step import RANK, null_space
+from .force_derivatives import ForceDerivatives
+from .starts import START_CLOSING, STEP_CLOSING
+from .tangent import moved
+
+SAMPLES = 8
+"""Positions around the first at which the size of the forces is looked at."""
+
+
+@dataclass(frozen=True)
+class Position:
+    """The balance at one position."""
+
+    problem: Balance
+    q: np.ndarray
+    f: np.ndarray
+    Z: np.ndarray
+    lam: np.ndarray
+    left: np.ndarray
+    """(nv,): the force that nothing balances, zero at held joints."""
+
+    @property
+    def worst(self) -> float:
+        return float(np.abs(self.left).max(initial=0.0))
+
+    @cached_property
+    def L(self) -> np.ndarray:
+        """Lower triangle of the mass matrix along Z."""
+        M = self.Z.T @ self.problem.d.mass_matrix(self.q, self.problem.t) @ self.Z
+        size = float(np.trace(M)) / max(len(M), 1)
+        try:
+            return np.linalg.cholesky(M + 1e-14 * size * np.eye(len(M)))
+        except np.linalg.LinAlgError:  # a motion of no mass: all motions count alike
+            return np.eye(len(M))
+
+    @cached_property
+    def F(self) -> np.ndarray:
+        """L⁻¹ F."""
+        return solve_triangular(self.L, self.Z.T @ self.left, lower=True) if self.Z.size else np.zeros(0)
+
+    @cached_property
+    def slopes(self) -> tuple[np.ndarray, np.ndarray]:
+        """∂/∂q and ∂/∂v of f − Jᵀλ, along Z: (k, k) each."""
+        p = self.problem
+        dq, dv = p.derivatives(self.q, p.v, self.lam, p.t)
+        return self.Z.T @ dq @ self.Z, self.Z.T @ dv @ self.Z
+
+    @cached_property
+    def K(self) -> np.ndarray:
+        """L⁻¹ K L⁻ᵀ."""
+        return self.weighted(self.slopes[0])
+
+    @property
+    def C(self) -> np.ndarray:
+        """The same of the damping, ∂f/∂v."""
+        return self.weighted(self.slopes[1])
+
+    def weighted(self, A: np.ndarray) -> np.ndarray:
+        if not A.size:
+            return A
+        half = solve_triangular(self.L, A, lower=True)
+        return np.asarray(solve_triangular(self.L, half.T, lower=True).T)
+
+    @cached_property
+    def motion_matrix(self) -> np.ndarray:
+        """Z L⁻ᵀ (nv, k): motions of unit mass."""
+        return np.asarray(solve_triangular(self.L, self.Z.T, lower=True).T) if self.Z.size else self.Z
+
+    def motion(self, y: np.ndarray) -> np.ndarray:
+        """(nv,): the speeds Z L⁻ᵀ y."""
+        return self.motion_matrix @ y
+
+
+class Balance:
+    """Of one model at one time, with speeds v, joint forces tau and the speeds in `free` to be moved."""
+
+    def __init__(
+        self, d: Dynamics, table: ConstraintTable | None, v: np.ndarray, tau: np.ndarray, free: np.ndarray, t: float
+    ) -> None:
+        self.d, self.model, self.table, self.v, self.tau, self.free, self.t = d, d.model, table, v, tau, free, t
+        self.derivatives = ForceDerivatives(d, table)
+        self.scale = 0.0
+        """The size of the forces of the model; what is left of them is compared with it."""
+
+    def allowed(self, q: np.ndarray, free: np.ndarray | None = None, iterations: int = START_CLOSING) -> np.ndarray | None:
+        """The nearest closed position; None where none is found."""
+        if self.table is None:
+            return q
+        try:
+            return assembled_positions(self.model, self.table, q, self.t, self.free if free is None else free, iterations)
+        except (AssemblyError, SingularError, np.linalg.LinAlgError):
+            return None
+
+    def at(self, q: np.ndarray) -> Position | None:
+        """None where a force is not defined."""
+        f = self._forces(q)
+        if f is None:
+            return None
+        n, free = self.model.nv, self.free
+        J = np.zeros((0, n)) if self.table is None else self.table.finite(q, self.v, self.t)["J"]
+        Z = np.zeros((n, 0)) if not free.any() else np.zeros((n, (basis := null_space(J[:, free])).shape[1]))
+        if free.any():
+            Z[free] = basis
+        lam = np.linalg.lstsq(J[:, free].T, f[free], rcond=RANK)[0] if len(J) and free.any() else np.zeros(len(J))
+        return Position(self, q, f, Z, lam, Z @ (Z.T @ f))
+
+    def step(self, q: np.ndarray, delta: np.ndarray) -> Position | None:
+        """The balance after a motion δ and the return to the constraints."""
+        after = self.allowed(moved(self.d, q, delta, self.t), iterations=STEP_CLOSING)
+        return None if after is None or not np.isfinite(after).all() else self.at(after)
+
+    def held_forces(self, now: Position) -> np.ndarray:
+        """(nv,): what drives and locks of held joints must supply beside tau."""
+        carried = 0.0 if self.table is None else now.lam @ self.table.evaluate(now.q, self.v, self.t)["J"]
+        return np.where(self.free, 0.0, now.f - carried)
+
+    def look_around(self, q: np.ndarray) -> None:
+        """Find the size of the forces."""
+        rng, sizes = np.random.default_rng(7), [float(np.abs(self.tau).max(initial=0.0))]
+        sizes.append(1e-6 * sum(b.mass for b in self.model.bodies) * float(np.linalg.norm(self.model.gravity)))
+        for k in range(SAMPLES):
+            f = self._forces(moved(self.d, q, 0.5 * (k > 0) * rng.normal(size=self.model.nv), self.t))
+            sizes += [] if f is None else [float(np.abs(f).max(initial=0.0))]
+        self.scale = max(max(sizes), 1e-300)
+
+    def _forces(self, q: np.ndarray) -> np.ndarray | None:
+        try:
+            f = self.d.bias(q, self.v, self.t) - self.tau
+        except SingularError:
+            return None
+        return f if np.isfinite(f).all() else None

@@ -1,0 +1,163 @@
+"""Equilibrium: where a mechanism rests under its forces, or moves steadily with given speeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from ..dynamics import Dynamics
+from ..equations.assembly import assembled_positions
+from ..equations.constraint_table import table_of
+from ..errors import EquilibriumError, StateError
+from ..model.model import Model
+from ..model.states import check_model, check_state, check_tau
+from ..types import State, random_generator, truth
+from .arguments import speeds_of, steady_speeds, whole
+from .balance import Balance, Position
+from .balancing import BalancingSearch
+from .equilibrium_result import Equilibrium
+from .force_units import unit_of_force
+from .limits import Limits
+from .stability import stability
+from .starts import CLOSINGS, random_start
+from .tangent import moved
+
+BEST = ". The best position found is in `error.result`"
+UNSTEADY = 1e-7
+"""Forces left after a while of the motion, relative to the size of the forces, above which it is not steady."""
+
+
+def equilibrium(
+    model: Model,
+    guess: State = None,
+    *,
+    tau: State = None,
+    t: float = 0.0,
+    speeds: State = None,
+    fixed: Sequence[str] = (),
+    stable: bool | None = None,
+    starts: int = 8,
+    seed: int | np.random.Generator = 0,
+) -> Equilibrium:
+    """A position in which the model rests under gravity, its forces and the joint forces `tau`; loops stay closed.
+
+    guess    coordinates, an array or {joint: value}. One that is balanced is taken as it is; from any other the forces are
+             followed until they balance
+    tau      constant joint forces, an array or {joint: value}
+    t        the time: drives are where, and move as, their functions say
+    speeds   {joint: value} for steady motion: these joints are driven at constant speed and stay where the guess has them,
+             all others are at rest relative to their carriers; what drives them is in `.tau`
+    fixed    joints that are held where the guess has them; what holds them is in `.tau`
+    stable   True: only an equilibrium that is not unstable; False: the nearest of any kind; by default one that is not unstable,
+             where such a one is found and the guess is not balanced
+    starts   how many positions to search from: the guess, then random ones (by `seed`)
+
+    An EquilibriumError where there is none names the joint whose force cannot be balanced; `error.result` has the best position.
+    """
+    check_model(model, "equilibrium")
+    q, _, t = check_state(model, guess, None, t)
+    v, driven = steady_speeds(model, speeds)
+    held = driven | speeds_of(model, fixed, "fixed")
+    joint_forces, starts, rng = check_tau(model, tau), whole(starts, "starts"), random_generator(seed)
+    any_kind = stable is not None and not truth(stable, "stable")
+    d = Dynamics(model)
+    problem = Balance(d, table_of(model) if model.constraints else None, v, joint_forces, ~held, t)
+    problem.look_around(q)
+    search = BalancingSearch(problem)
+    best: Position | None = None
+    unstable: Equilibrium | None = None
+    for tried, (start, is_guess) in enumerate(_starts(problem, q, guess, starts, rng), 1):
+        if is_guess and guess is not None and not stable and search.is_settled(start):
+            return _result(search, search.polished(start), tried, held)
+        for way in (search.nearest, search.downhill) if any_kind else (search.downhill, search.nearest):
+            now, found = way(start)
+            if found:
+                result = _result(search, now, tried, held)
+                if any_kind or result.stability != "unstable":
+                    return result
+                unstable = unstable or result
+            if best is None or now.F @ now.F < 0.99 * (best.F @ best.F):
+                best = now
+    if unstable is not None and stable is None:
+        return unstable
+    if unstable is not None:
+        raise EquilibriumError(
+            f"only unstable equilibria were found: {unstable.reason}; give another guess, or accept one with stable=False{BEST}",
+            unstable,
+        )
+    if best is None:
+        if problem.table is not None:
+            assembled_positions(model, problem.table, q, t, problem.free)  # says why there is no closed position
+        raise EquilibriumError("the forces of the model are not defined at the guess, nor at other positions; give another guess")
+    raise EquilibriumError(_why_not(best) + BEST, _result(search, best, starts, held, False))
+
+
+def _starts(
+    problem: Balance, q: np.ndarray, guess: State, starts: int, rng: np.random.Generator
+) -> Iterator[tuple[Position, bool]]:
+    """Positions with their loops closed, and whether it is the guess."""
+    limits, any_closed = Limits(problem.model), False
+    for k in range(starts):
+        closed = _closed(problem, random_start(problem.model, q, problem.free, limits, rng) if k else q, None if k else guess)
+        any_closed |= closed is not None
+        if not any_closed and k + 1 >= CLOSINGS:
+            return
+        now = None if closed is None else problem.at(closed)
+        if now is not None:
+            yield now, k == 0
+
+
+def _closed(problem: Balance, q: np.ndarray, guess: State) -> np.ndarray | None:
+    """Loops closed, with named joints where they are if the others can close them; None where none can."""
+    closed = None
+    if isinstance(guess, Mapping):
+        closed = problem.allowed(q, problem.free & ~speeds_of(problem.model, list(guess), "guess"))
+    return problem.allowed(q) if closed is None else closed
+
+
+def _result(search: BalancingSearch, now: Position, starts: int, held: np.ndarray, is_balanced: bool = True) -> Equilibrium:
+    p = search.problem
+    _check_speeds(p, now.q)
+    decided, reason = stability(now, bool(p.v.any())) if is_balanced else ("undecided", "the forces do not balance here")
+    names = tuple(name for name, is_held in zip(p.model.v_names, held, strict=True) if is_held)
+    return Equilibrium(
+        p.d, now.q, p.v, p.t, p.tau + p.held_forces(now), names, now.lam, now.worst, decided, reason, _is_steady(p, now),
+        search.iterations, starts,
+    )  # fmt: skip
+
+
+def _check_speeds(p: Balance, q: np.ndarray) -> None:
+    """Constraints must allow the given speeds, with all others zero."""
+    if p.table is None:
+        return
+    now = p.table.evaluate(q, p.v, p.t)
+    for order, left in ((1, now["rate"]), (2, now["gamma"])):
+        size = max(1.0, float(np.abs(p.v).max(initial=0.0))) ** order
+        worst = int(np.argmax(np.abs(left))) if len(left) else -1
+        if worst >= 0 and abs(left[worst]) > 1e-8 * size:
+            row = p.table.rows[worst]
+            raise StateError(
+                f"speeds: {row} would be violated by {row.amount(left[worst], order)}; give the speeds of all joints that move, "
+                "or a time at which drives rest"
+            )
+
+
+def _is_steady(p: Balance, now: Position) -> bool:
+    """Whether the forces that were balanced still are a little later."""
+    ahead = 0.3 / max(1.0, float(np.abs(p.v).max(initial=0.0)))
+    later = Balance(p.d, p.table, p.v, p.tau, p.free, p.t + ahead)
+    closed = later.allowed(moved(p.d, now.q, ahead * p.v, p.t))
+    then = None if closed is None else later.at(closed)
+    return then is not None and then.worst <= UNSTEADY * p.scale + 2.0 * now.worst
+
+
+def _why_not(best: Position) -> str:
+    model = best.problem.model
+    k = int(np.argmax(np.abs(best.left)))
+    joint = next(j.name for j in model.joints if model.v_slice(j.name).start <= k < model.v_slice(j.name).stop)
+    amount = f"{abs(best.left[k]):.4g} {unit_of_force(model, k)}".rstrip()
+    return (
+        f"no equilibrium was found: at joint {model.v_names[k]!r} a force of {amount} stays unbalanced; add a spring or a stop, "
+        f"balance it with tau={{{joint!r}: …}}, hold the joint with fixed=[{joint!r}], or give a guess nearer to an equilibrium"
+    )

@@ -1,0 +1,80 @@
+"""Limits of joints as bounds of the coordinates that speeds move one to one, followers included."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..model.model import Model
+from ..model.placed_joint import PlacedJoint
+
+ON_LIMIT = 1e-9
+"""A coordinate this close to a limit stands on it, relative to the limit where that is large."""
+
+
+class Limits:
+    """`low` and `high` (nv,): infinite where a speed has no coordinate of its own (quaternions) or there is no end.
+
+    `coordinate` (nv,): the index in q of the coordinate whose rate a speed is, −1 where there is none.
+    """
+
+    def __init__(self, model: Model, apply: bool = True) -> None:
+        self.low, self.high = np.full(model.nv, -np.inf), np.full(model.nv, np.inf)
+        self.coordinate = np.full(model.nv, -1)
+        for joint in model.joints:
+            q, v = model.q_slice(joint.name).start, model.v_slice(joint.name).start
+            for a, name in enumerate(joint.v_names):
+                if name in joint.q_names:
+                    self.coordinate[v + a] = q + joint.q_names.index(name)
+        for joint in model.joints if apply else ():
+            for at, low, high in _pairs(model, joint):
+                self.low[at], self.high[at] = max(self.low[at], low), min(self.high[at], high)
+
+    def values(self, q: np.ndarray) -> np.ndarray:
+        """(nv,): the coordinate of every speed, zero where it has none."""
+        return np.where(self.coordinate >= 0, q[self.coordinate], 0.0)
+
+    def clipped(self, q: np.ndarray, free: np.ndarray) -> np.ndarray:
+        """The nearest coordinates within the limits; those that are not free stay."""
+        out, own = q.copy(), free & (self.coordinate >= 0)
+        at = self.coordinate[own]
+        out[at] = np.minimum(np.maximum(q[at], self.low[own]), self.high[own])
+        return out
+
+    def beyond(self, q: np.ndarray, slack: float = 0.0) -> np.ndarray:
+        """(nv,): which stand beyond a limit by more than `slack`."""
+        x = self.values(q)
+        return (x < self.low - slack) | (x > self.high + slack)
+
+    def on(self, q: np.ndarray) -> np.ndarray:
+        """(nv,): −1 at the lower limit, 1 at the upper one, 0 between."""
+        x = self.values(q)
+        with np.errstate(invalid="ignore"):
+            at_low = x <= self.low + ON_LIMIT * np.maximum(1.0, np.abs(self.low))
+            at_high = x >= self.high - ON_LIMIT * np.maximum(1.0, np.abs(self.high))
+        return np.where(at_high, 1, np.where(at_low, -1, 0))
+
+
+def _pairs(model: Model, joint: PlacedJoint) -> Iterator[tuple[int, float, float]]:
+    """(index of a speed, low, high) of a joint; a follower's limits as those of its leader."""
+    given: Any = joint.type.limits
+    if given is None:
+        return
+    if joint.follows:
+        low, high = _ends(given, 0)
+        ends = sorted((x - joint.follows.offset) / joint.follows.ratio for x in (low, high))
+        where = model.v_slice(joint.follows.leader)
+        if where.stop > where.start:
+            yield where.start, ends[0], ends[1]
+        return
+    first = model.v_slice(joint.name).start
+    for a, name in enumerate(joint.v_names):
+        if name in joint.q_names:
+            yield first + a, *_ends(given, joint.q_names.index(name))
+
+
+def _ends(given: Any, k: int) -> tuple[float, float]:
+    low, high = given[k] if hasattr(given[0], "__len__") else given
+    return -np.inf if low is None else float(low), np.inf if high is None else float(high)
