@@ -33,11 +33,9 @@ class MujocoRobot:
     data: Any
 
     def set_state(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> None:
-        """Our coordinates are MuJoCo's; of a free joint, MuJoCo has velocity and force in the axes of the world."""
-        self.data.qpos[:], self.data.qvel[:], self.data.qfrc_applied[:] = q, v, tau
-        if self.floats:
-            G = self._rotation(q)
-            self.data.qvel[:3], self.data.qfrc_applied[:3] = G @ v[:3], G @ tau[:3]
+        """Of a free joint, MuJoCo has velocity and force in the axes of the world."""
+        self.data.qpos[:], self.data.qvel[:] = sh.to_mujoco(self.robot.model, self.model, q, v)
+        self.data.qfrc_applied[:] = sh.to_mujoco(self.robot.model, self.model, q, tau)[1]
 
     def acceleration(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
         """v̇ in our terms: a free body's velocity in its own axes."""

@@ -30,18 +30,7 @@ class Robot:
 
     def q_to_pin(self, q: np.ndarray) -> np.ndarray:
         """Our coordinates as Pinocchio's."""
-        joints = self.model.joints
-        sizes = [self.pin.nqs[self.pin.getJointId(joint.name)] for joint in joints]
-        parts = [q[..., self.model.q_slice(joint.name)] for joint in joints]
-        return np.concatenate([joint_to_pin(part, n) for part, n in zip(parts, sizes, strict=True)], axis=-1)
-
-
-def joint_to_pin(q: np.ndarray, size: int) -> np.ndarray:
-    """Coordinates of a joint as Pinocchio's `size` ones: quaternions are (x y z w) there, continuous joints cosine and sine."""
-    if size == 2 and q.shape[-1] == 1:
-        return np.concatenate([np.cos(q), np.sin(q)], axis=-1)
-    order = {7: [0, 1, 2, 4, 5, 6, 3], 4: [1, 2, 3, 0]}.get(size)
-    return q if order is None else q[..., order]
+        return sh.to_pinocchio(self.model, self.pin, q)
 
 
 def urdf_of(name: str) -> str:

@@ -18,7 +18,6 @@ from sharnir.reporting.table import Table
 
 from . import harness
 from .harness import relative_error as error
-from .robots import joint_to_pin
 
 TOLERANCE = 1e-9
 NOT_LOADED = ("ur3.urdf",)
@@ -38,40 +37,18 @@ class Pair:
     ours: sh.Model
     pin: pin.Model
 
-    @cached_property
-    def joints(self) -> list[tuple[Any, int]]:
-        """Our joints that move, and the indices of theirs."""
-        moving = [j for j in self.ours.joints if j.type.coordinates] if self.pin.nv else []
-        return [(j, self.pin.getJointId("root_joint" if j.name.endswith(" float") else j.name)) for j in moving]
-
     @property
     def is_coupled(self) -> bool:
-        return any(j.follows for j, _ in self.joints)
+        return any(j.follows for j in self.ours.joints)
 
     @cached_property
     def G(self) -> np.ndarray:
         """Pinocchio's speeds per unit of ours: another order, and followers where it lets them be free."""
-        G = np.zeros((self.pin.nv, self.ours.nv))
-        for joint, k in self.joints:
-            leader, ratio = (joint.follows.leader, joint.follows.ratio) if joint.follows else (joint.name, 1.0)
-            columns = self.ours.v_slice(leader)
-            rows = slice(self.pin.idx_vs[k], self.pin.idx_vs[k] + self.pin.nvs[k])
-            if self.pin.nvs[k]:
-                G[rows, columns] = ratio * np.eye(self.pin.nvs[k])
-        return G
+        return sh.to_pinocchio(self.ours, self.pin, self.ours.neutral(), np.eye(self.ours.nv))[1].T
 
     def q(self, q: np.ndarray) -> np.ndarray:
         """Our coordinates as Pinocchio's."""
-        out = np.zeros(self.pin.nq)
-        for joint, k in self.joints:
-            if joint.follows:
-                part = joint.follows.ratio * q[self.ours.q_slice(joint.follows.leader)] + joint.follows.offset
-            else:
-                part = q[self.ours.q_slice(joint.name)]
-            size = self.pin.nqs[k]
-            if size:
-                out[self.pin.idx_qs[k] : self.pin.idx_qs[k] + size] = joint_to_pin(part, size)
-        return out
+        return sh.to_pinocchio(self.ours, self.pin, q)
 
 
 def read_pair(path: Path, floating: bool, mimic: bool = False) -> Pair:
@@ -100,16 +77,15 @@ def _dynamics_errors(
     M = pin.crba(p, data, pq)
     M = G.T @ (np.triu(M) + np.triu(M, 1).T) @ G
     inverse, gravity, bias = (G.T @ pin.rnea(p, data, pq, G @ x, G @ y) for x, y in ((v, a), (0 * v, 0 * a), (v, 0 * a)))
+    d = sh.Dynamics(m, "composite" if pair.is_coupled else "separate", backend="python")
+    found = {"inertia": d.mass_matrix(q), "gravity": d.bias(q), "inverse": d.inverse(q, v, a)}
     try:
-        d = sh.Dynamics(m, "composite" if pair.is_coupled else "separate", backend="python")
+        qdd = d.forward(q, v, tau)
     except sh.SingularError:  # joints that move no mass: forces follow from motion, motion does not from forces
-        x, rest = sh.matrices(m, q, v), sh.matrices(m, q)
-        found = {"inertia": x.M_r, "gravity": -rest.Q, "inverse": x.M_r @ a - x.Q}
         forward = float("nan")
     else:
-        found = {"inertia": d.mass_matrix(q), "gravity": d.bias(q), "inverse": d.inverse(q, v, a)}
         wanted = np.linalg.solve(M, tau - bias) if pair.is_coupled else G.T @ pin.aba(p, data, pq, G @ v, G @ tau)
-        forward = error(d.forward(q, v, tau), wanted)
+        forward = error(qdd, wanted)
     theirs = {"inertia": M, "gravity": gravity, "inverse": inverse}
     return {**{name: error(x, theirs[name]) for name, x in found.items()}, "forward": forward}
 

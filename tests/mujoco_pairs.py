@@ -1,7 +1,7 @@
 """The same MJCF file in sharnir and in MuJoCo, and the way from the states of one to those of the other.
 
-Coordinates are the same numbers in the same order. Of a free joint, MuJoCo has the velocity of the origin in the axes of
-the world, we in those of the body:
+States go from one to the other by `sh.to_mujoco`. Of a free joint, MuJoCo has the velocity of the origin in the axes of the
+world, we in those of the body:
 
     V = R v,   V̇ = R(v̇ + ω × v),   forces by virtual power: F = R f.
 
@@ -29,13 +29,10 @@ class MujocoPair:
     model: sh.Model
     theirs: Any
     data: Any
-    loose: np.ndarray | None = None
-    """C and the offset of coupled coordinates, where there are any: qpos = C q + offset."""
-    offset: np.ndarray | None = None
 
     # --- states ---------------------------------------------------------------------------------------------------------
     def qpos(self, q: np.ndarray) -> np.ndarray:
-        return q.copy() if self.loose is None else self.loose @ q + self.offset
+        return sh.to_mujoco(self.model, self.theirs, q)
 
     def turns(self, q: np.ndarray) -> list[tuple[int, np.ndarray]]:
         """First speed and rotation of every free joint."""
@@ -47,10 +44,7 @@ class MujocoPair:
 
     def outward(self, q: np.ndarray) -> np.ndarray:
         """V = T v."""
-        T = np.eye(self.theirs.nv) if self.loose is None else self.loose.copy()
-        for at, R in self.turns(q):
-            T[at : at + 3, at : at + 3] = R
-        return T
+        return sh.to_mujoco(self.model, self.theirs, q, np.eye(self.model.nv))[1].T
 
     def acceleration_shift(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """V̇ = T v̇ + this."""

@@ -34,16 +34,8 @@ class Pair:
     frame_of: dict[str, int] = field(default_factory=dict)
 
     def q(self, q: np.ndarray) -> np.ndarray:
-        """Our coordinates as Pinocchio's: other order of joints, quaternions x y z w."""
-        out = np.zeros(self.pin.nq)
-        for joint in self.model.joints:
-            if joint.nv:
-                part = q[self.model.q_slice(joint.name)].copy()
-                for k in joint.type.quaternions():
-                    part[k : k + 4] = np.roll(part[k : k + 4], -1)
-                j = self.pin.getJointId(joint.name)
-                out[self.pin.idx_qs[j] : self.pin.idx_qs[j] + self.pin.nqs[j]] = part
-        return out
+        """Our coordinates as Pinocchio's."""
+        return sh.to_pinocchio(self.model, self.pin, q)
 
     def v(self, v: np.ndarray) -> np.ndarray:
         """Our speeds, accelerations or joint forces as Pinocchio's."""
@@ -58,8 +50,8 @@ class Pair:
     @property
     def order(self) -> np.ndarray:
         """Where each of our speeds stands in Pinocchio's v."""
-        joints = [self.pin.getJointId(j.name) for j in self.model.joints if j.nv]
-        return np.concatenate([np.arange(self.pin.nvs[j]) + self.pin.idx_vs[j] for j in joints])
+        _, v = sh.to_pinocchio(self.model, self.pin, self.model.neutral(), np.arange(self.model.nv))
+        return np.argsort(v)
 
     def forces(self, wrenches: np.ndarray) -> list[pin.Force]:
         """Our wrenches on bodies as Pinocchio's forces on joints."""

@@ -110,8 +110,10 @@ def test_a_linear_joint_equality_is_a_coupling(tmp_path):
     pair = pair_of(tmp_path, COUPLED)
     assert pair.model.q_names == ["wrist", "nod", "a"]
     nod0, a0, d0 = np.radians([20.0, 5.0, 3.0])
-    pair.loose = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, -0.7], [0, 0.3, 0], [0, 0, 0]], dtype=float)
-    pair.offset = np.array([0.0, 0.0, 0.0, 0.1 + 0.7 * a0, 0.02 - 0.3 * nod0, 0.2 + d0])
+    C = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, -0.7], [0, 0.3, 0], [0, 0, 0]], dtype=float)
+    q = np.array([0.3, -0.2, 0.5])
+    assert_close(pair.outward(q), C, 1e-15)
+    assert_close(pair.qpos(q), C @ q + [0.0, 0.0, 0.0, 0.1 + 0.7 * a0, 0.02 - 0.3 * nod0, 0.2 + d0], 1e-15)
     assert_same(pair, forward=False)
     assert_same_places(pair)
     assert_close(pair.model.keyframes["qpos0"], [0.0, nod0, a0], 1e-15)

@@ -12,6 +12,8 @@ __version__ = "0.2.0.dev0"
 provide(
     {
         "assemble": ("sharnir.equations.assembly", "assemble"),
+        "difference": ("sharnir.equations.retraction", "difference"),
+        "integrate": ("sharnir.equations.retraction", "integrate"),
         "mobility": ("sharnir.equations.mobility", "mobility"),
         "save": ("sharnir.io.save", "save"),
     }

@@ -30,6 +30,10 @@ from .errors import UnreachableError as UnreachableError
 from .forms.matrices import Matrices as Matrices
 from .forms.matrices import matrices as matrices
 from .integrate.methods import integrators as integrators
+from .io.foreign_coordinates import from_mujoco as from_mujoco
+from .io.foreign_coordinates import from_pinocchio as from_pinocchio
+from .io.foreign_coordinates import to_mujoco as to_mujoco
+from .io.foreign_coordinates import to_pinocchio as to_pinocchio
 from .io.load import load as load
 from .io.native import dumps as dumps
 from .io.native import loads as loads

@@ -65,8 +65,9 @@ class Dynamics:
 
     @property
     def backend(self) -> str:
-        """What forward dynamics runs on."""
-        return self.solver.backend
+        """What forward dynamics runs on; where some joint moves no mass, inverse dynamics."""
+        formulation = self.formulation
+        return formulation.programs.backend_of("inverse") if formulation.massless else self.solver.backend
 
     @property
     def constrained(self) -> ConstrainedEquations | None:
@@ -329,7 +330,8 @@ class Dynamics:
         return both[..., 0], both[..., 1] + stored
 
     def total_momentum(self, q: State = None, v: State = None, t: ArrayLike = 0.0) -> tuple[np.ndarray, np.ndarray]:
-        """Momentum (6,), linear then angular about the world's origin, and centre of mass (3,), all in the world."""
+        """Momentum (6,), linear then angular about the world's origin, and centre of mass (3,), all in the world;
+        nan where nothing has mass."""
         found = self._evaluator.outputs("total", q=q, v=v, t=t)
         return found["momentum"][..., 0, :], found["centre"][..., 0, :]
 
@@ -357,7 +359,7 @@ class Dynamics:
         for this model (constants folded, common subexpressions shared)."""
         compiled = truth(compiled, "compiled")
         if is_name_in(("forward",), what):
-            return self.solver.count_forward(compiled)
+            return self._with_inertia.count_forward(compiled)
         name = f"inertia/{self.formulation.method.inertia}" if is_name_in(("inertia",), what) else what
         if not is_name_in(PROGRAMS, name):
             raise MethodError(

@@ -112,7 +112,8 @@ class _Builder:
             parts, child_at, at = [Part(f"{child} float", Free(), Pose())], Pose(), Pose()
             self.report.honoured("free joint", f"body {child!r}", "added by floating=True")
         else:
-            parts, child_at = reader.chain(ids, joint_names(compiled, ids, child))
+            given = [compiled.name_of("joint", j) for j in ids]
+            parts, child_at = reader.chain(ids, joint_names(given, compiled.jnt_type[ids.start : ids.stop].tolist(), child))
             at = above.at @ pose_of(compiled.body_pos[i], compiled.body_quat[i])
             if compiled.jnt_type[ids[0]] == FREE:
                 at = Pose()  # its coordinates say where it is in the world

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,11 +134,11 @@ def _rotors(compiled: CompiledModel, report: ImportReport) -> dict[int, tuple[fl
     return found
 
 
-def joint_names(compiled: CompiledModel, ids: range, body: str) -> list[str]:
+def joint_names(given: Sequence[str], kinds: Sequence[int], body: str) -> list[str]:
     """Names of the joints of one body; made from the body's name where the file has none."""
     names = Names()
-    plain = f"{body} float" if len(ids) == 1 and compiled.jnt_type[ids[0]] == FREE else f"{body} joint"
-    return [names.unique(compiled.name_of("joint", j) or plain, "joint") for j in ids]
+    plain = f"{body} float" if list(kinds) == [FREE] else f"{body} joint"
+    return [names.unique(name or plain, "joint") for name in given]
 
 
 def add_joints(

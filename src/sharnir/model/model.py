@@ -405,6 +405,22 @@ class Model:
         q, v = self._service("assemble", q0, v0, t, fixed)
         return q, v
 
+    def integrate(self, q: State, dv: State, t: float = 0.0) -> FloatArray:
+        """The coordinates after a motion from q with constant speeds dv for unit time; one state or a batch.
+
+        Coordinates add; a ball joint turns by the angle |dv| about dv in its moved axes; a free joint moves along the screw
+        of its velocity (the exponential of SE(3)). Joints given by constraints, at time t, move along their rates and are put
+        back onto them. Driven joints and the base stay where they are.
+        """
+        found: FloatArray = self._service("integrate", q, dv, t)
+        return found
+
+    def difference(self, q0: State, q1: State, t: float = 0.0) -> FloatArray:
+        """The speeds dv that lead from q0 to q1 in unit time, turns the shorter way round: integrate(q0, dv) is q1, up to the
+        signs of quaternions. One state or a batch."""
+        found: FloatArray = self._service("difference", q0, q1, t)
+        return found
+
     def mobility(self, q: State = None, t: float = 0.0) -> Mobility:
         """Degrees of freedom at a position, Grübler's count beside them, and which constraints are redundant."""
         found: Mobility = self._service("mobility", q, t)

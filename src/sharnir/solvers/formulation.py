@@ -47,7 +47,8 @@ class Formulation:
         self.requested = backend
         """The backend the user requested; `programs` decides which one a program runs on."""
         self.programs = CompiledPrograms(self.structure, backend)
-        self._massless: SingularError | None = None
+        self.massless: SingularError | None = None
+        """What to say of a joint that moves no mass, where there is one."""
         if method == "auto":
             self._find_massless()  # before a method is tried on it
             self._errors = self._expected_errors()
@@ -85,7 +86,7 @@ class Formulation:
     def _expected_errors(self) -> dict[str, float]:
         """By method; estimated in a position with no special symmetry, once per model."""
         s = self.structure
-        if s.nb > BODIES or not s.nv or self._massless:
+        if s.nb > BODIES or not s.nv or self.massless:
             return {}
         return self._cached(("accuracy",), lambda: expected_errors(self.model))
 
@@ -103,7 +104,7 @@ class Formulation:
         return cached[full]
 
     def _choose(self, method: str) -> Choice:
-        if method == "auto" and self._massless:
+        if method == "auto" and self.massless:
             return Choice("composite", "some joint moves no mass: only questions that need no inertia have an answer")
         if method == "auto":
             return choose_method(self.programs, self.model, self._errors)
@@ -141,14 +142,14 @@ class Formulation:
 
     def check_inertia(self) -> None:
         """Refuse a motion sought from forces where some joint moves no mass. Kinematics and inverse dynamics need no inertia."""
-        if self._massless:
-            raise self._massless.with_traceback(None)
+        if self.massless:
+            raise self.massless.with_traceback(None)
 
     def _find_massless(self) -> None:
         """A joint that moves no mass is found now, in a position with no special symmetry, not when results stop being finite."""
         s = self.structure
         if s.nb <= BODIES and s.nv:
-            self._massless = self._cached(("inertia",), self._without_mass)
+            self.massless = self._cached(("inertia",), self._without_mass)
 
     def _without_mass(self) -> SingularError | None:
         try:

@@ -166,6 +166,10 @@ class Compound(Joint):
             raise ModelError(f"{label}: motion must be a mapping from the names of coordinates or parts: {known(names)}")
         return self.checked_drives(self.motion, names, label)
 
+    def moved_joints(self) -> Iterator[tuple[str, Joint]]:
+        """The parts by name, as they move: driven where the compound drives them."""
+        return ((name, joint) for name, joint, _ in self._moved())
+
     def _moved(self, label: str = "compound joint") -> Iterator[tuple[str, Joint, Pose]]:
         """The parts, those that the compound drives replaced by driven copies."""
         drives = self.drives(label)
