@@ -8,10 +8,10 @@ from math import pi
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..dynamics import Dynamics
 from ..equations.assembly import assemble
-from ..equations.retraction import retract
 from ..errors import NOT_A_NUMBER, StateError, brief
 
 UNDAMPED = 1e-9
@@ -78,7 +78,7 @@ class Mode:
         order = np.argsort(-np.abs(self.tangent), kind="stable")
         return [Share(names[k], float(np.abs(self.tangent[k])), float(np.angle(self.tangent[k]))) for k in order]
 
-    def motion(self, amplitude: float = 1.0, phase: float = 0.0) -> np.ndarray:
+    def motion(self, amplitude: float = 1.0, phase: ArrayLike = 0.0) -> np.ndarray:
         """q (nq,) displaced by the mode, at a phase in radians: `amplitude` is that of the coordinate that moves most.
 
         Closed mechanisms are assembled at the displaced coordinates. Phases (n,) give (n, nq): an animation.
@@ -89,16 +89,14 @@ class Mode:
             raise StateError(f"motion of a mode: expected numbers, got {brief(amplitude)}, {brief(phase)}") from None
         if phases.ndim > 1 or not (np.isfinite(phases).all() and np.isfinite(size)):
             raise StateError(f"motion of a mode: expected finite numbers, got {brief(amplitude)}, {brief(phase)}")
-        found = np.array([self._displaced(size, x) for x in phases.reshape(-1).tolist()])
+        model, turned = self.dynamics.model, np.exp(1j * phases.reshape(-1, 1))
+        found = model.integrate(self.q, size * (turned * self.tangent).real, self.t)
+        if model.constraints:
+            found = np.array([assemble(model, q, t=self.t)[0] for q in found])
         return found.reshape(*phases.shape, len(self.q))
 
-    def _displaced(self, amplitude: float, phase: float) -> np.ndarray:
-        model = self.dynamics.model
-        q = retract(model, self.q, amplitude * (self.tangent * np.exp(1j * phase)).real, self.t)
-        return assemble(model, q, t=self.t)[0] if model.constraints else q
-
-    def poses(self, amplitude: float = 1.0, phase: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-        """Rotation (N, 3, 3) and position (N, 3) of every body, displaced as by `motion`."""
+    def poses(self, amplitude: float = 1.0, phase: ArrayLike = 0.0) -> tuple[np.ndarray, np.ndarray]:
+        """Rotation (…, N, 3, 3) and position (…, N, 3) of every body, displaced as by `motion`."""
         return self.dynamics.poses(self.motion(amplitude, phase), self.t)
 
     def body(self, name: str, point: Sequence[float] = (0.0, 0.0, 0.0)) -> np.ndarray:

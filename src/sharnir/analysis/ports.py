@@ -60,7 +60,9 @@ def _wrench(d: Dynamics, q: np.ndarray, t: float, name: Any) -> np.ndarray:
     if not is_name_in(bodies, body) or part not in WRENCH:
         every = [*dict.fromkeys([*(j.name for j in d.model.joints if j.nv), *d.model.v_names])]
         every += [f"{b}.{part}" for b in bodies for part in WRENCH]
-        raise MethodError(f"inputs: no joint with freedoms, and no force on a body, {brief(name)}; {choices(name, every, 'inputs')}")
+        raise MethodError(
+            f"inputs: no joint with freedoms, and no force on a body, {brief(name)}; {choices(name, every, 'inputs')}"
+        )
     k = WRENCH.index(part)
     axis = d.poses(q, t)[0][d.model.body_index(body)][:, k % 3]
     J = d.jacobian(q, body, t=t)
@@ -83,7 +85,9 @@ def output_matrices(d: Dynamics, state: State, N: np.ndarray, outputs: Outputs) 
     model = d.model
     n, one = model.nv, np.eye(model.nv)
     items: list[tuple[Any, Any]]
-    items = list(outputs.items()) if isinstance(outputs, Mapping) else [(x, x) for x in listed_names(outputs, "outputs", MethodError)]
+    items = (
+        list(outputs.items()) if isinstance(outputs, Mapping) else [(x, x) for x in listed_names(outputs, "outputs", MethodError)]
+    )
     found, functions = list[tuple[str, dict[str, np.ndarray]]](), dict[int, Function]()
     for label, what in items:
         kind, _, joint = what.partition(".") if isinstance(what, str) else ("", "", "")
@@ -115,7 +119,9 @@ def _place(d: Dynamics, state: State, what: Any) -> Function | np.ndarray:
     body, at = (name, (0.0, 0.0, 0.0)) if is_name_in(bodies, name) else (frame[0], frame[1].position) if frame else ("", ())
     axis = AXES.find(part[-1:]) if part[:-1] in ("", "v", "r", "w") and len(part) in (1, 2) else -1
     if not body or axis < 0:
-        every = [f"{kind}.{x}" for kind in KINDS for x in dict.fromkeys([*(j.name for j in model.joints if j.nv), *model.v_names])]
+        every = [
+            f"{kind}.{x}" for kind in KINDS for x in dict.fromkeys([*(j.name for j in model.joints if j.nv), *model.v_names])
+        ]
         every += [f"{x}.{part}" for x in (*bodies, *model.frames) for part in ("x", "y", "z", "vx", "rx", "wx")]
         raise MethodError(
             f"outputs: {brief(what)} is no coordinate, speed or acceleration of a joint and no motion of a body or frame; "

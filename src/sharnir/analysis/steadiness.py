@@ -7,14 +7,12 @@ from collections.abc import Callable
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..equations.normalization import normalize
 from .vector_field import VectorField
 
 STEADY = 1e-6
 """Accelerations, and changes of A, below this are none, relative to what a displacement of one causes."""
 TURN = 0.3
 """How far the fastest coordinate goes until A is looked at again, rad or m."""
-STEPS = 12
 
 EQUILIBRIUM, STEADY_MOTION, FROZEN = "equilibrium", "steady motion", "frozen"
 
@@ -36,20 +34,7 @@ def classify(
     moving = bool(np.abs(v).max(initial=0.0) > 0.0)
     for span in (TURN, 2.7 * TURN):
         span /= max(1.0, float(np.abs(v).max(initial=0.0)))
-        a, B = later(_moved(d, q, v, t, span), t + span)
+        a, B = later(d.model.integrate(q, span * v, t + span), t + span)
         if np.abs(a).max(initial=0.0) > STEADY * size or np.abs(B - A).max(initial=0.0) > STEADY * np.abs(A).max(initial=1.0):
             return FROZEN, f"the equations change along the motion: {span:.2g} s later they are others"
     return (STEADY_MOTION if moving else EQUILIBRIUM), ""
-
-
-def _moved(d: Dynamics, q: np.ndarray, v: np.ndarray, t: float, span: float) -> np.ndarray:
-    """The coordinates after a motion at constant speeds."""
-    h = span / STEPS
-    for k in range(STEPS):
-        now = t + k * h
-        k1 = d.rates(q, v, now)
-        k2 = d.rates(q + 0.5 * h * k1, v, now + 0.5 * h)
-        k3 = d.rates(q + 0.5 * h * k2, v, now + 0.5 * h)
-        k4 = d.rates(q + h * k3, v, now + h)
-        q = np.array(normalize(d.model, (q + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)).tolist(), now + h), dtype=float)
-    return q

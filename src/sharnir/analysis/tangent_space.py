@@ -147,9 +147,7 @@ def _lengths(table: ConstraintTable, J: np.ndarray) -> np.ndarray:
     return np.array([longest[owner] or 1.0 for owner in owners])
 
 
-def _chosen(
-    model: Model, rows: _Rows, free_q: int, free_v: int, named: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray]:
+def _chosen(model: Model, rows: _Rows, free_q: int, free_v: int, named: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """Indices of the independent speeds, and of the independent coordinates, which contain them."""
     n, J, holonomic = model.nv, rows.J, rows.J[: rows.holonomic]
     if named is None:
@@ -157,7 +155,9 @@ def _chosen(
     else:
         if len(named) not in (free_q, free_v):
             wanted = f"{free_v}" if free_q == free_v else f"{free_v} (speeds) or {free_q} (coordinates)"
-            raise MethodError(f"independent: expected as many names as the mechanism has freedoms here, {wanted}; got {len(named)}")
+            raise MethodError(
+                f"independent: expected as many names as the mechanism has freedoms here, {wanted}; got {len(named)}"
+            )
         if len(named) == free_q > free_v:
             _check_determined(model, holonomic, named)
             dependent = _others(n, named)
@@ -196,7 +196,9 @@ def _check_determined(model: Model, J: np.ndarray, independent: np.ndarray) -> N
 
 def _not_independent(model: Model, named: np.ndarray) -> MethodError:
     names = ", ".join(repr(model.v_names[k]) for k in named)
-    return MethodError(f"independent: {names} do not determine the motion here: with them held the mechanism still moves; choose others")
+    return MethodError(
+        f"independent: {names} do not determine the motion here: with them held the mechanism still moves; choose others"
+    )
 
 
 def _others(n: int, some: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ from ..equations.evaluation import evaluate
 from ..equations.normalization import is_redundant
 from ..model.structure import Structure
 from ..trace import Expression, Graph, Number, tangent
+from .tangent import rate_matrix
 
 
 @dataclass(frozen=True)
@@ -38,15 +39,7 @@ class VectorField:
 def vector_field(d: Dynamics, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float) -> VectorField:
     found = d.forward_derivatives(q, v, tau, t)
     assert found.dq is not None and found.dv is not None and found.dtau is not None
-    return VectorField(displacements(d, q, t), turning(d, q, v, t), found.value, found.dq, found.dv, found.dtau)
-
-
-def displacements(d: Dynamics, q: np.ndarray, t: float) -> np.ndarray:
-    """N (nq, nv)."""
-    n = d.model.nv
-    if not is_redundant(d.model):
-        return np.eye(n)
-    return (d.rates(np.tile(q, (n, 1)), np.eye(n), t) - d.rates(q, np.zeros(n), t)).T
+    return VectorField(rate_matrix(d, q, t), turning(d, q, v, t), found.value, found.dq, found.dv, found.dtau)
 
 
 def turning(d: Dynamics, q: np.ndarray, v: np.ndarray, t: float) -> np.ndarray:

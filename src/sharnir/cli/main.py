@@ -160,6 +160,7 @@ def add_modes(p: Parser) -> None:
     p.list_option("--speed", "of a steady motion: joint=value", metavar="JOINT=VALUE")
     p.list_option("--tau", "constant joint forces: joint=value", metavar="JOINT=VALUE")
     p.add_argument("--time", type=number, default=0.0, metavar="SECONDS", help="of driven joints and forces (default: 0)")
+    p.flag("--equilibrium", what="where the model rests, searched from --at; joints with --speed are driven at it")
     p.flag("--json", what="print data instead of a table")
     p.add_argument("--plot", type=Path, metavar="FILE", help="draw eigenvalues and modes: .png, .svg, .pdf")
 
@@ -174,6 +175,7 @@ def modes(options: Namespace) -> None:
         packages=options.package_path,
         states={"at": options.at, "speed": options.speed, "tau": options.tau},
         time=options.time,
+        at_equilibrium=options.equilibrium,
         as_json=options.json,
         plot=options.plot,
     )

@@ -9,10 +9,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..analysis.equilibrium import equilibrium
 from ..analysis.linear_system import LinearSystem
 from ..analysis.linearize import linearize
 from ..errors import LinearizationWarning
 from ..io.load import load
+from ..types import State
 from .usage import check_picture, check_usage, named_values
 
 
@@ -24,19 +26,27 @@ def modes_of_file(
     packages: Sequence[Path],
     states: Mapping[str, Sequence[str]],
     time: float,
+    at_equilibrium: bool,
     as_json: bool,
     plot: Path | None,
 ) -> None:
-    """`states`: "at", "speed", "tau" as words joint=value."""
+    """`states`: "at", "speed", "tau" as words joint=value. `at_equilibrium`: where the model rests, searched from `at`."""
     if plot is not None:
         check_picture("--plot", plot)
     given = {name: named_values(f"--{name}", words) for name, words in states.items()}
     model = load(file, floating=floating, strict=strict, package_paths=packages)
     for name, values in given.items():
         check_usage(f"--{name}", model.coordinates if name == "at" else model.speeds, values)
+    q: State
+    v: State
+    tau: State
+    q, v, tau = (given[name] or None for name in ("at", "speed", "tau"))
+    if at_equilibrium:
+        found = equilibrium(model, q, tau=tau, speeds=v, t=time)
+        q, v, tau = found.q, found.v, found.tau
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LinearizationWarning)
-        system = linearize(model, given["at"], given["speed"], time, tau=given["tau"])
+        system = linearize(model, q, v, time, tau=tau)
     for warning in caught:
         print(f"sharnir: warning: {warning.message}", file=sys.stderr)
     print(json.dumps(as_data(system), indent=2, allow_nan=False) if as_json else system.summary())
