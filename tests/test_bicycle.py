@@ -1,4 +1,4 @@
-"""The Whipple bicycle on rolling wheels against Meijaard, Papadopoulos, Ruina and Schwab, Proc. R. Soc. A 463 (2007) 1955–1982."""
+"""The Whipple bicycle on rolling wheels against Meijaard, Papadopoulos, Ruina, Schwab, Proc. R. Soc. A 463 (2007) 1955–1982."""
 
 from __future__ import annotations
 
@@ -157,5 +157,5 @@ def test_other_independent_coordinates_give_the_same_eigenvalues():
     assert other.state_names[-3:] == ["v.frame.yaw", "v.frame.lean", "v.front hub"] and len(whole.state_names) == 10
     for s in (other, whole):
         assert_close(s.eigenvalues, one.eigenvalues, 1e-9, scale=10.0)
-    with pytest.raises(sh.MethodError, match="'frame.pitch', 'front hub', 'rear hub' do not determine the motion here"):
+    with pytest.raises(sh.MethodError, match=r"'frame\.pitch', 'front hub', 'rear hub' do not determine the motion here"):
         system(5.0, independent=["frame.x", "frame.y", "frame.yaw", "frame.pitch", "frame.lean", "front hub", "rear hub"])

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 import warnings
 from functools import cache
 
@@ -198,7 +196,7 @@ def test_outputs_are_derivatives_of_what_they_name():
 def test_the_outputs_are_the_states_unless_named():
     s = sh.linearize(sh.samples.double_pendulum(), [-math.pi / 2.0, 0.0])
     assert s.output_names == s.state_names == ["q.hinge1", "q.hinge2", "v.hinge1", "v.hinge2"]
-    assert (s.C == np.eye(4)).all() and not s.D.any() and s.input_names == ["hinge1", "hinge2"]
+    assert (np.eye(4) == s.C).all() and not s.D.any() and s.input_names == ["hinge1", "hinge2"]
     assert repr(s) == "<LinearSystem of 'double pendulum': 4 states, 2 inputs, 4 outputs; equilibrium>"
 
 
@@ -283,7 +281,7 @@ def test_pictures_are_drawn_into_files(tmp_path):
     s.bode(inputs=["hinge1"], outputs=["q.hinge2"], omega=[1.0, 2.0], path=tmp_path / "one.svg")
     s.plot_modes(tmp_path / "modes.png")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["bode.png", "modes.png", "one.svg"]
-    with pytest.raises(sh.MethodError, match="did you mean 'q.hinge2'"):
+    with pytest.raises(sh.MethodError, match=r"did you mean 'q\.hinge2'"):
         s.bode(outputs=["q.hinge3"])
     with pytest.raises(sh.StateError, match="positive angular frequencies"):
         s.bode(omega=[0.0, 1.0])
@@ -336,12 +334,3 @@ def test_a_state_that_does_not_last_is_said_to_be_frozen():
     d = s.dynamics
     held = sh.linearize(d, tau=d.inverse(np.zeros(2), np.zeros(2), np.zeros(2)))
     assert held.steadiness == "equilibrium"
-
-
-def test_without_python_control_the_message_says_how_to_install_it():
-    code = (
-        "import sys\nsys.modules['control'] = None\nimport sharnir as sh\ntry:\n"
-        "    sh.linearize(sh.samples.pendulum(), [-1.5707963267948966]).to_control()\nexcept sh.MethodError as e:\n    print(e)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert 'pip install "sharnir[control]"' in done.stdout, done.stdout + done.stderr

@@ -61,8 +61,8 @@ class LinearSystem:
 
     @cached_property
     def modes(self) -> list[Mode]:
-        """One for each pair of eigenvalues and for each real one, in their order; of the eigenvalue zero as many as there are states
-        that remain as they are."""
+        """One for each pair of eigenvalues and for each real one, in their order; of the eigenvalue zero as many as there are
+        states that remain as they are."""
         s = self.spectrum
         zero = [self._mode(0j, x.astype(complex)) for x in s.null.T]
         values = s.values[s.zeros :]
@@ -97,8 +97,8 @@ class LinearSystem:
 
     # --- forced motion --------------------------------------------------------------------------------------------------------
     def frequency_response(self, omega: ArrayLike) -> np.ndarray:
-        """(frequencies, outputs, inputs) complex: C (iω − A)⁻¹ B + D at angular frequencies ω, rad/s; infinite at a resonance without
-        damping."""
+        """(frequencies, outputs, inputs) complex: C (iω − A)⁻¹ B + D at angular frequencies ω, rad/s; infinite at a resonance
+        without damping."""
         given = real_array(omega, "omega")
         if given.ndim > 1 or not np.isfinite(given).all():
             raise StateError(f"omega: expected finite angular frequencies, a number or (n,), got {brief(omega)}")

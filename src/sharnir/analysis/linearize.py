@@ -38,9 +38,9 @@ def linearize(
     tau          joint forces of the motion itself; u is what is added to them
     inputs       joint forces "joint", "joint.part", or forces on bodies at their origins in their axes, "body.fx" … "body.mz";
                  default: all joint forces
-    outputs      "q.joint", "v.joint", "a.joint" (or one part of it): coordinates, speeds, accelerations; "body.x" (y, z), "body.vx",
-                 "body.rx", "body.wx": position, velocity, small rotation, angular velocity of a body or frame in the world; or
-                 {name: one of these, or a function of `sharnir.Motion`}; default: x itself
+    outputs      "q.joint", "v.joint", "a.joint" (or one part of it): coordinates, speeds, accelerations; "body.x" (y, z),
+                 "body.vx", "body.rx", "body.wx": position, velocity, small rotation, angular velocity of a body or frame in
+                 the world; or {name: one of these, or a function of `sharnir.Motion`}; default: x itself
     independent  the coordinates x consists of, where there are constraints; default: those that determine the others best
 
     x is "q.…", displacements of the independent coordinates (of quaternions: rotations about the axes of the speeds), then "v.…",
@@ -62,8 +62,8 @@ def linearize(
     system = _system(d, start, forces, field, space, A, inputs, outputs, steadiness, why)
     if steadiness == FROZEN:
         warnings.warn(
-            f"A is that of the instant t = {start[2]:g} and does not describe what follows: {why}. For an equilibrium give the joint "
-            "forces that hold it (tau), or the position where it is at rest",
+            f"A is that of the instant t = {start[2]:g} and does not describe what follows: {why}. For an equilibrium give the "
+            "joint forces that hold it (tau), or the position where it is at rest (sharnir.equilibrium finds it)",
             LinearizationWarning,
             stacklevel=2,
         )

@@ -1,4 +1,4 @@
-"""Inputs and outputs of a linear model by name: joint forces and wrenches; coordinates, speeds, accelerations, points, functions."""
+"""Inputs and outputs of a linear model by name: joint forces, wrenches; coordinates, speeds, accelerations, points, functions."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Eigenvalues and eigenvectors of a linear model, with those that are zero told apart from those that are small.
 
-A mechanism free to drift has the eigenvalue zero several times with fewer eigenvectors than that; an ordinary routine spreads such a
-group to a circle of radius √ε. Here the group is split off first, by its null spaces.
+A mechanism free to drift has the eigenvalue zero several times with fewer eigenvectors than that; an ordinary routine spreads
+such a group to a circle of radius √ε. Here the group is split off first, by its null spaces: docs/theory/linearization.md.
 """
 
 from __future__ import annotations

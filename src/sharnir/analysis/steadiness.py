@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..dynamics import Dynamics
+from ..errors import SingularError
 from .vector_field import VectorField
 
 STEADY = 1e-6
@@ -34,7 +35,10 @@ def classify(
     moving = bool(np.abs(v).max(initial=0.0) > 0.0)
     for span in (TURN, 2.7 * TURN):
         span /= max(1.0, float(np.abs(v).max(initial=0.0)))
-        a, B = later(d.model.integrate(q, span * v, t + span), t + span)
+        try:
+            a, B = later(d.model.integrate(q, span * v, t + span), t + span)
+        except SingularError as error:
+            return FROZEN, f"{span:.2g} s later: {error}"
         if np.abs(a).max(initial=0.0) > STEADY * size or np.abs(B - A).max(initial=0.0) > STEADY * np.abs(A).max(initial=1.0):
             return FROZEN, f"the equations change along the motion: {span:.2g} s later they are others"
     return (STEADY_MOTION if moving else EQUILIBRIUM), ""

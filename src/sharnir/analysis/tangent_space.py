@@ -60,11 +60,13 @@ def tangent_space(
     """
     q, v, t = state
     rows = _Rows(table, q, v, t, N)
-    of_positions, least_h = rows.allowed(rows.holonomic)
-    of_speeds, least = rows.allowed(len(rows.J))
-    free_q, free_v = of_positions.shape[1], of_speeds.shape[1]
+    displaced, least_of_positions = rows.allowed(rows.holonomic)
+    changed, least = rows.allowed(len(rows.J), displaced)
+    free_q, free_v = displaced.shape[1], changed.shape[1]
     if isinstance(chosen, TangentSpace):
         K, I = chosen.speeds, chosen.positions
+        if (len(I), len(K)) != (free_q, free_v):
+            raise SingularError(f"the mechanism has {len(K)} degrees of freedom at first, {free_v} later")
     else:
         K, I = _chosen(model, rows, free_q, free_v, chosen)
     n = model.nv
@@ -78,7 +80,7 @@ def tangent_space(
     dependent = _others(n, K)
     right = np.hstack([rows.change @ P, rows.J[:, K]])
     W[n + dependent] = -_solved(rows.J[:, dependent], right)  # (S7)
-    return TangentSpace(W, I, K, min(least_h, least))
+    return TangentSpace(W, I, K, min(least_of_positions, least))
 
 
 class _Rows:
@@ -100,8 +102,9 @@ class _Rows:
         columns = [np.broadcast_to(np.asarray(x, dtype=float), xi.shape[1]) for x in found]
         return np.array(columns).reshape(len(self.length), xi.shape[1]) / self.length[:, None]
 
-    def allowed(self, m: int) -> tuple[np.ndarray, float]:
-        """A basis of what the first m rows allow, and the least of their singular values that is not zero."""
+    def allowed(self, m: int, displaced: np.ndarray | None = None) -> tuple[np.ndarray, float]:
+        """A basis of what the first m rows allow, and the least of their singular values that is not zero.
+        `displaced`: a basis of the displacements that are allowed, where they are fewer."""
         n = self.J.shape[1]
         if not m:
             return np.eye(n), 1.0
@@ -113,17 +116,13 @@ class _Rows:
                 f"{s[rank - 1]:.1e} only, relative to the largest; take one farther away"
             )
         basis = Vt[rank:].T
-        self._check_rank(m, U[:, rank:], basis)
+        self._check_rank(m, U[:, rank:], basis, basis if displaced is None else displaced)
         return basis, float(s[rank - 1]) if rank else 1.0
 
-    def _check_rank(self, m: int, redundant: np.ndarray, basis: np.ndarray) -> None:
-        """Redundant rows must stay redundant along every motion that is allowed, else the rank is about to change.      (S9)"""
+    def _check_rank(self, m: int, redundant: np.ndarray, basis: np.ndarray, along: np.ndarray) -> None:
+        """Redundant rows must stay redundant along every motion that is allowed, else the rank is about to change.   (S9)"""
         if not redundant.size or not basis.size:
             return
-        if m == self.holonomic:
-            along = basis
-        else:
-            along = np.linalg.svd(self.J[: self.holonomic])[2][np.linalg.matrix_rank(self.J[: self.holonomic], DEPENDENT) :].T
         at_rest = self.change_along(np.zeros(len(basis)), along)[:m]
         for w in basis.T:
             grows = redundant.T @ (self.change_along(w, along)[:m] - at_rest)

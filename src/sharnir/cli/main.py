@@ -156,7 +156,7 @@ def equilibrium(options: Namespace) -> None:
 def add_modes(p: Parser) -> None:
     """Show the modes of a model file near a position: frequencies, damping ratios, and which joints move."""
     add_file(p)
-    p.list_option("--at", "where: joint=value, or joint=w,x,y,z; other joints are neutral, loops are assembled", metavar="JOINT=VALUE")
+    p.list_option("--at", "where: joint=value, or joint=w,x,y,z; the rest neutral, loops assembled", metavar="JOINT=VALUE")
     p.list_option("--speed", "of a steady motion: joint=value", metavar="JOINT=VALUE")
     p.list_option("--tau", "constant joint forces: joint=value", metavar="JOINT=VALUE")
     p.add_argument("--time", type=number, default=0.0, metavar="SECONDS", help="of driven joints and forces (default: 0)")

@@ -21,10 +21,10 @@ REAR_RADIUS, FRONT_RADIUS = 0.3, 0.35
 
 
 def bicycle() -> Model:
-    """The benchmark bicycle, upright at its neutral position; x points forward, z up, the rear wheel touches the ground in the origin.
+    """The benchmark bicycle, upright at its neutral position; x points forward, z up, the rear wheel stands in the origin.
 
-    Signs are the paper's: "frame.lean", "frame.yaw" and "steer" are positive to the right. Three degrees of freedom in speeds, seven in
-    position. `bicycle_start(speed)` is steady motion straight ahead.
+    Signs are the paper's: "frame.lean", "frame.yaw" and "steer" are positive to the right. Three degrees of freedom in speeds,
+    seven in position. `bicycle_start(speed)` is steady motion straight ahead.
     """
     m = Model("bicycle", gravity=(0.0, 0.0, -9.81))
     m.add_body("frame", 85.0, (0.3, 0.0, 0.9), (9.2, 11.0, 2.8, 0.0, -2.4, 0.0))
