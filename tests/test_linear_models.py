@@ -1,4 +1,4 @@
-"""Linear models of mechanisms whose small motions textbooks give: pendulums, springs, a four-bar, tops, rotors, a rolling disc."""
+"""Linear models whose small motions textbooks give: pendulums, springs, a four-bar, tops, rotors, a rolling disc, an oracle each."""
 
 from __future__ import annotations
 
