@@ -73,9 +73,7 @@ def run(runner: Any, values: Arrays, n: int | None = None, threads: int = 1) -> 
 def used(outputs: Arrays) -> Arrays:
     """Without what nobody reads: the base's row of arrays over bodies, and the report of iterations."""
     over_bodies = ("R", "vdot", "velocity", "r", "G")
-    return {
-        name: x[:, 1:] if name in over_bodies and x.ndim == 3 else x for name, x in outputs.items() if name != "report"
-    }
+    return {name: x[:, 1:] if name in over_bodies and x.ndim == 3 else x for name, x in outputs.items() if name != "report"}
 
 
 def expected(name: str, model: sh.Model, state: Arrays) -> dict[str, Any]:

@@ -7,9 +7,9 @@ import math
 from functools import partial
 
 import pytest
-from mechanisms import hinged
 
 import sharnir as sh
+from mechanisms import hinged
 
 
 @pytest.fixture

@@ -81,7 +81,8 @@ QUESTIONS = {
 # --- shapes -------------------------------------------------------------------------------------------------------------------
 def test_every_public_question_is_asked_here():
     asked = {"forward", "reactions", "solve", "inverse", "inverse_reactions", "mass_matrix", "bias", "momenta", "velocities",
-             "momentum_rates", "rates", "poses", "body_velocities", "jacobian", "velocity", "acceleration", "jacobian_rate", "energy", "total_momentum"}  # fmt: skip
+             "momentum_rates", "rates", "poses", "body_velocities", "jacobian", "velocity", "acceleration", "jacobian_rate",
+             "energy", "total_momentum"}  # fmt: skip
     public = {name for name, _ in inspect.getmembers(sh.Dynamics, inspect.isfunction) if not name.startswith("_")}
     elsewhere = {
         "iterations",

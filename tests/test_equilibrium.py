@@ -6,11 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from mechanisms import floating
 
 import sharnir as sh
+from mechanisms import floating
 from sharnir.analysis.force_derivatives import ForceDerivatives
-from sharnir.analysis.tangent import moved
 from sharnir.equations.constraint_table import table_of
 
 G = 9.81
@@ -254,7 +253,7 @@ def test_the_stiffness_is_the_derivative_of_the_forces_with_multipliers_held(sam
 
     dq = ForceDerivatives(d, table)(q, v, lam, 0.0)[0]
     h = 1e-5
-    differences = [(force(moved(d, q, h * e, 0.0)) - force(moved(d, q, -h * e, 0.0))) / (2.0 * h) for e in np.eye(m.nv)]
+    differences = [(force(m.integrate(q, h * e)) - force(m.integrate(q, -h * e))) / (2.0 * h) for e in np.eye(m.nv)]
     np.testing.assert_allclose(dq, np.transpose(differences), atol=1e-6 * np.abs(dq).max())
 
 
@@ -313,7 +312,7 @@ def test_a_falling_body_has_no_equilibrium():
     m = sh.Model("falling")
     m.add_body("stone", mass=2.0, inertia=(1.0, 1.0, 1.0))
     m.add_floating("stone")
-    with pytest.raises(sh.EquilibriumError, match="'stone float.vz' a force of 19.62 N stays unbalanced") as error:
+    with pytest.raises(sh.EquilibriumError, match=r"'stone float.vz' a force of 19.62 N stays unbalanced") as error:
         sh.equilibrium(m, starts=2)
     best = error.value.result
     assert best.residual == pytest.approx(2.0 * G) and best.stability == "undecided" and "not balance" in best.summary()
@@ -329,10 +328,10 @@ def test_a_spring_that_is_too_weak_is_named_with_the_force_that_is_missing():
     m.add_body("mass", mass=1.0)
     m.add_joint("lift", sh.Prismatic("z"), "ground", "mass")
     m.add_force(spring)
-    with pytest.raises(sh.EquilibriumError, match="'lift' a force of 4.81 N") as error:
+    with pytest.raises(sh.EquilibriumError, match=r"'lift' a force of 4.81 N") as error:
         sh.equilibrium(m, starts=2)
     assert error.value.result.residual == pytest.approx(G - 5.0, rel=1e-3)
-    with pytest.raises(sh.EquilibriumError, match="'hinge' a force of .* N m"):
+    with pytest.raises(sh.EquilibriumError, match=r"'hinge' a force of .* N m"):
         sh.equilibrium(pendulum(), tau={"hinge": 2.0 * G}, starts=2)
 
 
@@ -367,7 +366,7 @@ def test_bad_options_are_refused(options, error, says):
 
 
 def test_speeds_that_constraints_forbid_are_refused_with_the_constraint():
-    with pytest.raises(sh.StateError, match="speeds: .* would be violated"):
+    with pytest.raises(sh.StateError, match=r"speeds: .* would be violated"):
         sh.equilibrium(sh.samples.slider_crank(), {"main": 0.5}, speeds={"main": 1.0})
 
 

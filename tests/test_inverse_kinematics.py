@@ -105,7 +105,7 @@ def test_a_target_out_of_reach_is_approached_and_reported():
     assert "'tool' stays 1.5 m short" in found.message and "1.5" in found.summary()
     tip = frame_pose(found.model, found.q, "tool").position
     np.testing.assert_allclose(tip, (0.0, 0.0, 3.0), atol=1e-3)
-    with pytest.raises(sh.UnreachableError, match="1.5 m short") as error:
+    with pytest.raises(sh.UnreachableError, match=r"1.5 m short") as error:
         sh.inverse_kinematics(planar(3), {"tool": (0.0, None, 4.5)}, starts=1, must_reach=True)
     assert not error.value.result.reached
 

@@ -291,9 +291,7 @@ class Dynamics:
         """
         return self._points.pose(q, body, t)
 
-    def jacobian(
-        self, q: State, body: Where, point: ArrayLike = ORIGIN, t: ArrayLike = 0.0, axes: str = "world"
-    ) -> np.ndarray:
+    def jacobian(self, q: State, body: Where, point: ArrayLike = ORIGIN, t: ArrayLike = 0.0, axes: str = "world") -> np.ndarray:
         """J (6, nv): velocity of a point of a body or frame and its angular velocity, per unit of speed.
 
         `point` is given in the axes of the body or frame, from its origin. `axes`: the result is in those of the "world", or

@@ -34,13 +34,14 @@ def whole(x: object, what: str) -> int:
 
 
 def speeds_of(model: Model, names: Sequence[str], what: str) -> np.ndarray:
-    """(nv,): which speeds belong to the named joints, or to one coordinate of a joint (joint.coordinate)."""
-    out = np.zeros(model.nv, dtype=bool)
-    own = {name: k for k, name in enumerate(model.v_names) if name in model.q_names}
-    joints = [j.name for j in model.joints]
+    """(nv,): which speeds belong to the named joints (of a follower: its leader's), or to one coordinate of a joint
+    (joint.coordinate)."""
+    out, coordinates = np.zeros(model.nv, dtype=bool), set(model.q_names)
+    own = {name: k for k, name in enumerate(model.v_names) if name in coordinates}
+    joints = {j.name: j.follows.leader if j.follows else j.name for j in model.joints}
     for name in listed_names(names, what, StateError):
         if is_name_in(joints, name):
-            out[model.v_slice(name)] = True
+            out[model.v_slice(joints[name])] = True
         elif is_name_in(own, name):
             out[own[name]] = True
         else:

@@ -13,16 +13,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from ..dynamics import Dynamics
 from ..equations.assembly import assembled_positions
 from ..equations.constraint_table import ConstraintTable
+from ..equations.retraction import retract
 from ..errors import AssemblyError, SingularError
 from .bounded_step import RANK, null_space
-from .force_derivatives import ForceDerivatives
+from .force_derivatives import force_derivatives
 from .starts import START_CLOSING, STEP_CLOSING
-from .tangent import moved
 
 SAMPLES = 8
 """Positions around the first at which the size of the forces is looked at."""
@@ -45,51 +44,40 @@ class Position:
         return float(np.abs(self.left).max(initial=0.0))
 
     @cached_property
-    def L(self) -> np.ndarray:
-        """Lower triangle of the mass matrix along Z."""
+    def motions(self) -> np.ndarray:
+        """P = Z L⁻ᵀ (nv, k): motions of unit mass."""
         M = self.Z.T @ self.problem.d.mass_matrix(self.q, self.problem.t) @ self.Z
-        size = float(np.trace(M)) / max(len(M), 1)
+        if not M.size:
+            return self.Z
         try:
-            return np.linalg.cholesky(M + 1e-14 * size * np.eye(len(M)))
+            L = np.linalg.cholesky(M + 1e-14 * float(np.trace(M)) / len(M) * np.eye(len(M)))
         except np.linalg.LinAlgError:  # a motion of no mass: all motions count alike
-            return np.eye(len(M))
+            return self.Z
+        return np.linalg.solve(L, self.Z.T).T
 
     @cached_property
     def F(self) -> np.ndarray:
         """L⁻¹ F."""
-        return solve_triangular(self.L, self.Z.T @ self.left, lower=True) if self.Z.size else np.zeros(0)
+        return self.motions.T @ self.left
 
     @cached_property
-    def slopes(self) -> tuple[np.ndarray, np.ndarray]:
-        """∂/∂q and ∂/∂v of f − Jᵀλ, along Z: (k, k) each."""
+    def _slopes(self) -> tuple[np.ndarray, np.ndarray]:
         p = self.problem
-        dq, dv = p.derivatives(self.q, p.v, self.lam, p.t)
-        return self.Z.T @ dq @ self.Z, self.Z.T @ dv @ self.Z
+        return p.derivatives(self.q, p.v, self.lam, p.t)
 
     @cached_property
     def K(self) -> np.ndarray:
         """L⁻¹ K L⁻ᵀ."""
-        return self.weighted(self.slopes[0])
+        return self.motions.T @ self._slopes[0] @ self.motions
 
     @property
     def C(self) -> np.ndarray:
         """The same of the damping, ∂f/∂v."""
-        return self.weighted(self.slopes[1])
-
-    def weighted(self, A: np.ndarray) -> np.ndarray:
-        if not A.size:
-            return A
-        half = solve_triangular(self.L, A, lower=True)
-        return np.asarray(solve_triangular(self.L, half.T, lower=True).T)
-
-    @cached_property
-    def motion_matrix(self) -> np.ndarray:
-        """Z L⁻ᵀ (nv, k): motions of unit mass."""
-        return np.asarray(solve_triangular(self.L, self.Z.T, lower=True).T) if self.Z.size else self.Z
+        return self.motions.T @ self._slopes[1] @ self.motions
 
     def motion(self, y: np.ndarray) -> np.ndarray:
-        """(nv,): the speeds Z L⁻ᵀ y."""
-        return self.motion_matrix @ y
+        """(nv,): the speeds P y."""
+        return self.motions @ y
 
 
 class Balance:
@@ -99,7 +87,7 @@ class Balance:
         self, d: Dynamics, table: ConstraintTable | None, v: np.ndarray, tau: np.ndarray, free: np.ndarray, t: float
     ) -> None:
         self.d, self.model, self.table, self.v, self.tau, self.free, self.t = d, d.model, table, v, tau, free, t
-        self.derivatives = ForceDerivatives(d, table)
+        self.derivatives = force_derivatives(d, table)
         self.scale = 0.0
         """The size of the forces of the model; what is left of them is compared with it."""
 
@@ -127,7 +115,7 @@ class Balance:
 
     def step(self, q: np.ndarray, delta: np.ndarray) -> Position | None:
         """The balance after a motion δ and the return to the constraints."""
-        after = self.allowed(moved(self.d, q, delta, self.t), iterations=STEP_CLOSING)
+        after = self.allowed(retract(self.model, q, delta, self.t), iterations=STEP_CLOSING)
         return None if after is None or not np.isfinite(after).all() else self.at(after)
 
     def held_forces(self, now: Position) -> np.ndarray:
@@ -140,7 +128,7 @@ class Balance:
         rng, sizes = np.random.default_rng(7), [float(np.abs(self.tau).max(initial=0.0))]
         sizes.append(1e-6 * sum(b.mass for b in self.model.bodies) * float(np.linalg.norm(self.model.gravity)))
         for k in range(SAMPLES):
-            f = self._forces(moved(self.d, q, 0.5 * (k > 0) * rng.normal(size=self.model.nv), self.t))
+            f = self._forces(retract(self.model, q, 0.5 * (k > 0) * rng.normal(size=self.model.nv), self.t))
             sizes += [] if f is None else [float(np.abs(f).max(initial=0.0))]
         self.scale = max(max(sizes), 1e-300)
 

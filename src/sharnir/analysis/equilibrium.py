@@ -9,6 +9,7 @@ import numpy as np
 from ..dynamics import Dynamics
 from ..equations.assembly import assembled_positions
 from ..equations.constraint_table import table_of
+from ..equations.retraction import retract
 from ..errors import EquilibriumError, StateError
 from ..model.model import Model
 from ..model.states import check_model, check_state, check_tau
@@ -21,7 +22,6 @@ from .force_units import unit_of_force
 from .limits import Limits
 from .stability import stability
 from .starts import CLOSINGS, random_start
-from .tangent import moved
 
 BEST = ". The best position found is in `error.result`"
 UNSTEADY = 1e-7
@@ -147,7 +147,7 @@ def _is_steady(p: Balance, now: Position) -> bool:
     """Whether the forces that were balanced still are a little later."""
     ahead = 0.3 / max(1.0, float(np.abs(p.v).max(initial=0.0)))
     later = Balance(p.d, p.table, p.v, p.tau, p.free, p.t + ahead)
-    closed = later.allowed(moved(p.d, now.q, ahead * p.v, p.t))
+    closed = later.allowed(retract(p.model, now.q, ahead * p.v, p.t))
     then = None if closed is None else later.at(closed)
     return then is not None and then.worst <= UNSTEADY * p.scale + 2.0 * now.worst
 

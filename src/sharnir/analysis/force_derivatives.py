@@ -10,6 +10,15 @@ from ..solvers.derivatives import TreeDerivatives
 from .tangent import rate_matrix
 
 
+def force_derivatives(d: Dynamics, table: ConstraintTable | None) -> ForceDerivatives:
+    """Those of a model, made once: tracing takes longer than many searches."""
+    cached, key = d.structure.cached, ("force derivatives", str(d.formulation.programs.store.folder))
+    if key not in cached:
+        cached[key] = ForceDerivatives(d, table)
+    found: ForceDerivatives = cached[key]
+    return found
+
+
 class ForceDerivatives:
     """Of one model; with constraints, of its spanning tree and of the forces of given multipliers."""
 
@@ -19,7 +28,7 @@ class ForceDerivatives:
 
     def __call__(self, q: np.ndarray, v: np.ndarray, lam: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
         """(nv, nv) each."""
-        found = self._tree.inverse(q, v, np.zeros_like(v), t, ("q", "v"))
+        found = self._tree("inverse", ("q", "v"), q=q, v=v, qdd=np.zeros_like(v), t=t)
         assert found.dq is not None and found.dv is not None
         if self.table is None or not len(lam):
             return found.dq, found.dv

@@ -15,11 +15,12 @@ import numpy as np
 from ..dynamics import Dynamics
 from ..equations.assembly import assembled_positions
 from ..equations.constraint_table import ConstraintTable
+from ..equations.retraction import retract
 from ..errors import AssemblyError, SingularError
 from .bounded_step import bounded_step
 from .limits import Limits
 from .starts import START_CLOSING, STEP_CLOSING
-from .tangent import moved, rate_matrix
+from .tangent import rate_matrix
 from .targets import Target
 
 MAX_ITERATIONS = 100
@@ -96,7 +97,7 @@ class Search:
         return out
 
     def _moved(self, q: np.ndarray, step: np.ndarray) -> np.ndarray | None:
-        return self.allowed(moved(self.d, q, step, self.t), STEP_CLOSING)
+        return self.allowed(retract(self.model, q, step, self.t), STEP_CLOSING)
 
     # --- the search ---------------------------------------------------------------------------------------------------------
     def descend(self, start: Reached) -> Reached:

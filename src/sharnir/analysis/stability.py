@@ -23,7 +23,7 @@ def stability(now: Position, speeds: bool) -> tuple[str, str]:
     if not len(K):
         return "stable", "nothing can move"
     size = float(np.abs(K).max())
-    noise = SYMMETRY * size + ROUNDING * now.problem.scale * float((now.motion_matrix**2).sum(axis=0).max())
+    noise = SYMMETRY * size + ROUNDING * now.problem.scale * float((now.motions**2).sum(axis=0).max())
     if np.abs(K - K.T).max() <= noise:
         return _by_energy(now, K, C, speeds)
     return _by_eigenvalues(now, K, C)
@@ -32,7 +32,7 @@ def stability(now: Position, speeds: bool) -> tuple[str, str]:
 def _by_energy(now: Position, K: np.ndarray, C: np.ndarray, speeds: bool) -> tuple[str, str]:
     """Lagrange and Dirichlet; Kelvin, Tait and Chetaev where forces depend on speeds."""
     w, U = np.linalg.eigh(0.5 * (K + K.T))
-    zero = ROUNDING * (float(np.abs(w).max()) + now.problem.scale * ((now.motion_matrix @ U) ** 2).sum(axis=0))
+    zero = ROUNDING * (float(np.abs(w).max()) + now.problem.scale * ((now.motions @ U) ** 2).sum(axis=0))
     energy = "potential energy" + (" with that of the centrifugal forces" if speeds else "")
     fed = np.linalg.eigvalsh(0.5 * (C + C.T))
     damping_noise = ROUNDING * (float(np.abs(C).max()) + float(np.sqrt(np.abs(w).max())))
@@ -70,7 +70,7 @@ def _by_eigenvalues(now: Position, K: np.ndarray, C: np.ndarray) -> tuple[str, s
 
 def _moving(now: Position, y: np.ndarray) -> str:
     """The joints that take part in a motion."""
-    parts = np.abs(now.motion_matrix @ y)
+    parts = np.abs(now.motions @ y)
     names: Sequence[str] = now.problem.model.v_names
     order = [k for k in np.argsort(-parts, kind="stable") if parts[k] > 0.2 * parts.max()]
     return known((names[k] for k in order), 4)

@@ -9,7 +9,6 @@ import numpy as np
 from ..model.model import Model
 from .limits import Limits
 
-
 START_CLOSING, STEP_CLOSING = 100, 15
 """Iterations in which loops must close, at a start and after a step of a search."""
 CLOSINGS = 4

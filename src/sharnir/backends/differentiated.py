@@ -1,6 +1,8 @@
-"""Derivatives of dynamics by differentiating the graph of inverse dynamics: for joints whose columns are any function of q.
+"""Derivatives of dynamics as expression graphs.
 
-Forward dynamics is never differentiated itself. From f(q, v, a) = τ at the accelerations a that τ causes,
+By the kernels (`programs/derivatives.py`) on symbols; or, for joints whose columns are any function of q, by differentiating the
+graph of inverse dynamics. Forward dynamics is never differentiated itself. From f(q, v, a) = τ at the accelerations a that τ
+causes,
 
     ∂a/∂x = −M⁻¹ ∂f/∂x,      ∂a/∂τ = M⁻¹                                                        (docs/theory/derivatives.md)
 
@@ -17,7 +19,8 @@ import numpy as np
 from ..kernels.cholesky import factor, substitute, tree_factor, tree_substitute
 from ..model.structure import Structure
 from ..programs import program_for
-from ..trace import Expression, Graph, Number, Symbol, needed, tangent
+from ..trace import Expression, Graph, Number, Symbol, tangent
+from .force_derivatives import ForceSlopes
 from .link import relink
 from .run import run_program
 from .traced import TracedProgram
@@ -46,53 +49,69 @@ class Questions:
 
 
 def jacobian(outputs: Sequence[Number], directions: Sequence[Direction]) -> np.ndarray:
-    """(outputs, directions) of numbers: the rates of the outputs."""
+    """(outputs, directions) of numbers: the rates of the outputs along each direction."""
     out: np.ndarray = np.empty((len(outputs), len(directions)), dtype=object)
-    for j, direction in enumerate(directions):
-        out[:, j] = tangent(outputs, direction)
+    for k, direction in enumerate(directions):
+        out[:, k] = tangent(outputs, direction)
     return out
+
+
+def derivatives_by_kernels(structure: Structure, question: str, limit: int | None = None) -> TracedProgram:
+    """"inverse" or "forward" dynamics and its derivatives, with those of the model's forces."""
+    on, n = Questions(structure, limit), structure.nv
+    last = "tau" if question == "forward" else "qdd"
+    inputs = {name: on.graph.inputs(size) for name, size in (("q", structure.nq), ("v", n), (last, n), ("t", 1))}
+    found = on.ask(f"derivatives/{question}", **inputs, wrench=on.no_wrench)._asdict()
+    if structure.forces:
+        slopes = ForceSlopes(structure)
+        rows = {name: np.array(inputs[name], dtype=object)[None] for name in ("t", "q", "v")}
+        rows["parameter"] = np.array(structure.forces.parameters, dtype=object)[None]
+        columns = {}
+        if slopes.kinematic:
+            moved = on.ask("columns", **{name: inputs[name] for name in ("q", "v", "t")})
+            columns = {name: x[None] for name, x in moved._asdict().items()}
+        add_forces(question, found, [x[0] for x in slopes(rows, columns)])
+    return traced(on.graph, inputs, found)
+
+
+def add_forces(question: str, found: dict[str, np.ndarray], slopes: Sequence[np.ndarray]) -> None:
+    """Derivatives of dynamics without forces, completed by those of the model's: of M a + h = τ + Q."""
+    for name, slope in zip(("dq", "dv"), slopes, strict=True):
+        found[name] = found[name] + found["dtau"] @ slope if question == "forward" else found[name] - slope
+
+
+def derivatives_by_graph(structure: Structure, question: str, limit: int | None = None) -> TracedProgram:
+    return (forward_by_graph if question == "forward" else inverse_by_graph)(structure, limit)
 
 
 def inverse_by_graph(structure: Structure, limit: int | None = None) -> TracedProgram:
     """Inverse dynamics and its derivatives: tau, dq, dv, da."""
-    on = Questions(structure, limit)
-    n = structure.nv
+    on, n = Questions(structure, limit), structure.nv
     inputs = {name: on.graph.inputs(size) for name, size in (("q", structure.nq), ("v", n), ("qdd", n), ("t", 1))}
     tau = on.ask("inverse", **inputs, wrench=on.no_wrench).tau.tolist()
-    columns = _by_motion(on, tau, inputs)
+    dq = jacobian(tau, on.directions(inputs["q"], inputs["t"]))
+    dv = jacobian(tau, [[(x, 1.0)] for x in inputs["v"]])
     M = on.ask("inertia/composite", q=inputs["q"], t=inputs["t"]).M
-    return traced(on.graph, inputs, {"tau": tau, **columns, "da": M})
+    return traced(on.graph, inputs, {"tau": tau, "dq": dq, "dv": dv, "da": M})
 
 
 def forward_by_graph(structure: Structure, limit: int | None = None) -> TracedProgram:
-    """Forward dynamics and its derivatives: qdd, dq, dv, dtau."""
-    on = Questions(structure, limit)
-    n = structure.nv
+    """Forward dynamics and its derivatives: qdd, dq, dv, dtau. Those of inverse dynamics are taken in a graph of their own, where
+    accelerations are inputs, and evaluated at the accelerations of this one."""
+    on, n = Questions(structure, limit), structure.nv
     inputs = {name: on.graph.inputs(size) for name, size in (("q", structure.nq), ("v", n), ("tau", n), ("t", 1))}
     qdd = on.ask("forward/composite", **inputs, wrench=on.no_wrench).qdd.tolist()
-    moved = {name: inputs[name] for name in ("q", "v", "t")}
-    a = on.graph.inputs(n)  # accelerations of their own: a node of qdd may be part of a force too, which must not be held
-    columns = _by_motion(on, on.ask("inverse", **moved, qdd=a, wrench=on.no_wrench).tau.tolist(), inputs)
-    columns = {name: _substituted(on.graph, x, a, qdd) for name, x in columns.items()}
-    M = on.ask("inertia/composite", q=inputs["q"], t=inputs["t"]).M
-    solved = solve(structure, M, [*(-1.0 * x for x in columns.values()), np.eye(n).astype(object)])
-    return traced(on.graph, inputs, {"qdd": qdd, **dict(zip((*columns, "dtau"), solved, strict=True))})
+    inverse = inverse_by_graph(structure, limit)
+    wanted = {name: inverse.outputs[name] for name in ("dq", "dv", "da")}
+    given = {**inputs, "qdd": qdd}
+    slopes = Expression(inverse.graph, _joined(inverse.inputs), _joined(wanted))
+    found = np.array(slopes(*_joined({name: given[name] for name in inverse.inputs})), dtype=object).reshape(3, n, n)
+    dq, dv, dtau = solve(structure, found[2], [-1.0 * found[0], -1.0 * found[1], np.eye(n).astype(object)])
+    return traced(on.graph, inputs, {"qdd": qdd, "dq": dq, "dv": dv, "dtau": dtau})
 
 
-def _by_motion(
-    on: Questions, f: Sequence[Number], inputs: Mapping[str, Sequence[Symbol]]
-) -> dict[str, np.ndarray]:
-    """∂f/∂q in the tangent, and ∂f/∂v."""
-    along_v = [[(x, 1.0)] for x in inputs["v"]]
-    return {"dq": jacobian(f, on.directions(inputs["q"], inputs["t"])), "dv": jacobian(f, along_v)}
-
-
-def _substituted(graph: Graph, x: np.ndarray, symbols: Sequence[Symbol], values: Sequence[Number]) -> np.ndarray:
-    flat, rest = x.ravel().tolist(), [k for k in needed(graph, x.ravel().tolist()) if graph.nodes[k][0] == "input"]
-    others = [Symbol(graph, k) for k in rest if k not in {y.index for y in symbols}]
-    found: np.ndarray = np.empty(x.size, dtype=object)
-    found[:] = Expression(graph, [*symbols, *others], flat)(*values, *others)
-    return found.reshape(x.shape)
+def _joined(groups: Mapping[str, Sequence[Any]]) -> list[Any]:
+    return [x for group in groups.values() for x in group]
 
 
 def solve(structure: Structure, M: np.ndarray, right: Sequence[np.ndarray]) -> list[np.ndarray]:

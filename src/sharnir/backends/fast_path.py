@@ -56,7 +56,7 @@ def fast_path(runner: Runner | None, threads: int = 1) -> FastPath:
     if runner is None:
         return FastPath(_never, _never, ())
     batch: Callable[..., Any] = _never
-    if threads == 1 and isinstance(runner, GraphRunner) and len(runner.outputs) == 1:
+    if threads == 1 and isinstance(runner, GraphRunner):
         batch = fast_batch(runner)
     return FastPath(fast_single(runner), batch, tuple(runner.inputs))
 
@@ -114,15 +114,16 @@ def _one_call(natives: Sequence[Native], numbers: int) -> Callable[[], None]:
     return call
 
 
-def fast_batch(runner: GraphRunner) -> Callable[..., np.ndarray | None]:
-    """fast(out, *inputs, t) -> the first output of a batch, or None. Each input is a batch, one row for all, or None."""
+def fast_batch(runner: GraphRunner) -> Callable[..., Any]:
+    """fast(out, *inputs, t) -> the output of a batch (a tuple where there are several), or None. Each input is a batch, one row
+    for all, or None; `out` is an array for the only output."""
     lanes = host_lanes()
     names = [name for name in runner.inputs if name != "t"]
-    sizes, shape = [runner.inputs[name] for name in names], next(iter(runner.outputs.values()))
+    sizes, shapes = [runner.inputs[name] for name in names], list(runner.outputs.values())
     zeros = [np.zeros(size) if name in LEFT_OUT else None for name, size in zip(names, sizes, strict=True)]
     exact = np.dtype(float)
 
-    def fast(out: Any, *values: Any) -> np.ndarray | None:
+    def fast(out: Any, *values: Any) -> Any:
         n, t, rows = 0, values[-1], []
         if t.__class__ is not float:
             return None
@@ -142,12 +143,20 @@ def fast_batch(runner: GraphRunner) -> Callable[..., np.ndarray | None]:
         if n < lanes or n > runner.longest:
             return None
         if out is None:
-            out = np.empty((n, *shape))
-        elif out.__class__ is not np.ndarray or out.dtype is not exact or out.shape != (n, *shape) or not _ready(out):
+            found = [np.empty((n, *shape)) for shape in shapes]
+        elif (
+            len(shapes) > 1
+            or out.__class__ is not np.ndarray
+            or out.dtype is not exact
+            or out.shape != (n, *shapes[0])
+            or not _ready(out)
+        ):
             return None
+        else:
+            found = [out]
         rows.append(np.array((t,)))
-        runner.call(n, rows, out)
-        return out
+        runner.call(n, rows, found)
+        return found[0] if len(found) == 1 else tuple(found)
 
     return fast
 

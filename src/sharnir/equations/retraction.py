@@ -192,7 +192,8 @@ def _rows(model: Model, x: State, what: str) -> tuple[np.ndarray, bool]:
     for row in rows[~np.isfinite(rows).all(axis=1)]:
         check_finite(row, lambda: model.q_names if is_q else model.v_names, what)
     if is_q and len(model.structure.quaternions):
-        for row in rows[~rows[:, model.structure.quaternions[:, None] + FOUR].any(axis=2).all(axis=1)]:
+        turns = rows[:, model.structure.quaternions[:, None] + FOUR]
+        for row in rows[(turns == 0.0).all(axis=2).any(axis=1)]:
             check_quaternions(model, row)
     return rows, a.ndim == 1
 

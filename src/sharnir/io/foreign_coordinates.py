@@ -122,7 +122,9 @@ def _mujoco_names(m: Any) -> list[str]:
     names: list[str] = []
     for body in range(m.nbody):
         ids = range(int(m.body_jntadr[body]), int(m.body_jntadr[body]) + int(m.body_jntnum[body]))
-        names += joint_names([m.joint(j).name for j in ids], [int(m.jnt_type[j]) for j in ids], m.body(body).name or f"body{body}")
+        names += joint_names(
+            [m.joint(j).name for j in ids], [int(m.jnt_type[j]) for j in ids], m.body(body).name or f"body{body}"
+        )
     return names
 
 
@@ -159,7 +161,9 @@ def _pairs(model: Model, package: Package) -> list[tuple[Ours, Theirs]]:
     for theirs in package.joints:
         found = there.get(theirs.name) or (bases if theirs.size == (7, 6) and len(bases) == 1 else [])
         if not found:
-            raise ModelError(f"{package.name} has a joint that model {model.name!r} has not: {no_such('joint', theirs.name, there)}")
+            raise ModelError(
+                f"{package.name} has a joint that model {model.name!r} has not: {no_such('joint', theirs.name, there)}"
+            )
         pairs.append((_fitting(found, theirs, package), theirs))
     covered = np.zeros(model.nq, dtype=bool)
     for own, _ in pairs:

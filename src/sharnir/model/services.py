@@ -1,7 +1,7 @@
 """What a model offers but layers further down in the table of ARCHITECTURE.md implement.
 
-`Model.assemble`, `mobility`, `integrate`, `difference` and `save` belong to the user's view of a model; their code needs equations, backends
-and file formats, which need models. `sharnir/__init__.py`, which knows every layer, says where each service is.
+`Model.assemble`, `mobility`, `integrate`, `difference` and `save` belong to the user's view of a model; their code needs
+equations, backends and file formats, which need models. `sharnir/__init__.py`, which knows every layer, says where each is.
 """
 
 from __future__ import annotations

@@ -3,8 +3,7 @@
 from typing import Any
 
 from ..errors import MethodError
-from . import coupled, forward, inertia, inverse, iterative, momentum, points, state
-from .derivatives import DERIVATIVES
+from . import coupled, derivatives, forward, inertia, inverse, iterative, momentum, points, state
 from .program import Program
 
 PROGRAMS: dict[str, Program] = {
@@ -13,10 +12,22 @@ PROGRAMS: dict[str, Program] = {
     for program in module.PROGRAMS
 }
 
+DERIVATIVES: dict[str, Program] = {program.name: program for program in derivatives.PROGRAMS}
+"""Apart, because they do not handle every joint: `backends/derivatives.py` knows which."""
+
 _ANY = (
-    "poses", "motion", "rates", "velocities", "energy", "total", "drive-power", "columns", "pose", "point-velocity",
+    "poses",
+    "motion",
+    "rates",
+    "velocities",
+    "energy",
+    "total",
+    "drive-power",
+    "columns",
+    "pose",
+    "point-velocity",
     "point-acceleration",
-)  # fmt: skip
+)
 """Programs that need no columns by speeds: the same for coupled coordinates."""
 
 

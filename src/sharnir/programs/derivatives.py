@@ -167,13 +167,10 @@ def run_columns(tree, joints, x, w, y):
             y.ds[a, c] = w.axes.ds[a, c]
 
 
-DERIVATIVES = {
-    program.name: program
-    for program in (
-        Program("derivatives/inverse", run_inverse, Moved, World, InverseOut),
-        Program("derivatives/forward", run_forward, Forced, ForwardWork, ForwardOut),
-        Program("coupled/derivatives/inverse", coupled_inverse, Moved, CoupledWork, InverseOut),
-        Program("coupled/derivatives/forward", coupled_forward, Forced, CoupledWork, ForwardOut),
-        Program("columns", run_columns, State, World, Columns),
-    )
-}
+PROGRAMS = [
+    Program("derivatives/inverse", run_inverse, Moved, World, InverseOut),
+    Program("derivatives/forward", run_forward, Forced, ForwardWork, ForwardOut),
+    Program("coupled/derivatives/inverse", coupled_inverse, Moved, CoupledWork, InverseOut),
+    Program("coupled/derivatives/forward", coupled_forward, Forced, CoupledWork, ForwardOut),
+    Program("columns", run_columns, State, World, Columns),
+]

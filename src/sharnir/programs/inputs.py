@@ -57,8 +57,8 @@ class Point(NamedTuple):
     drive: Array["nd", 3]
     given: Array["ng"]
     q: Array["nq"]
-    point: Array[3]         # in the axes of the body
-    path: Array["nb1"]      # 1 for the body and all that carry it, 0 elsewhere
+    point: Array[3]  # in the axes of the body
+    path: Array["nb1"]  # 1 for the body and all that carry it, 0 elsewhere
 
 
 class PointMoved(NamedTuple):

@@ -16,7 +16,7 @@ class Work(NamedTuple):
     joint: JointValues
     poses: Poses
     velocity: Array["nb1", 6]
-    own: Array[6]               # velocity or acceleration of the body, its axes
+    own: Array[6]  # velocity or acceleration of the body, its axes
     omega: Array["nb1", 3]
     spin: Array[3]
     acc: Array["nb1", 6]
@@ -27,7 +27,7 @@ class Work(NamedTuple):
 
 class PoseOut(NamedTuple):
     position: Array[3]
-    G: Array[9]                 # cosines, world -> body
+    G: Array[9]  # cosines, world -> body
 
 
 def run_pose(tree, joints, x, w, y):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..backends.differentiated import forward_by_graph, inverse_by_graph
+from ..backends.derivatives import derivative_runner
+from ..backends.fast_path import FastPath, fast_path
 from ..backends.llvm.runner import GraphRunner
+from ..backends.loops import LoopRunner
+from ..backends.runner import Runner
 from ..errors import MethodError, brief, unknown
 from .arguments import batch_size
 from .evaluator import Evaluator
@@ -40,34 +43,42 @@ def check_wrt(wrt: Any, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name in asked)
 
 
+QUESTIONS = {"forward": ("qdd", ("q", "v", "tau")), "inverse": ("tau", ("q", "v", "a"))}
+"""The value, and what it can be differentiated by."""
+
+
 class TreeDerivatives:
-    """Of the programs of one evaluator."""
+    """Of one evaluator: arguments checked, the derivatives of the value asked for, results checked."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator = evaluator
-        self._runners: dict[str, GraphRunner] = {}
+        self._made: dict[tuple[str, Any], tuple[Runner, FastPath, Callable[..., Derivatives]]] = {}
 
-    def forward(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any) -> Derivatives:
-        return self._answer("forward", "qdd", check_wrt(wrt, ("q", "v", "tau")), q=q, v=v, tau=tau, t=t)
+    def __call__(self, question: str, wrt: Any, **given: Any) -> Derivatives:
+        key = question, wrt if wrt.__class__ is tuple else None
+        if key[1] is None or key not in self._made:
+            key = question, check_wrt(wrt, QUESTIONS[question][1])
+        if key not in self._made:
+            self._made[key] = self._make(*key)
+        runner, fast, result = self._made[key]
+        done = fast(None, *given.values())
+        return result(*done) if done is not None else result(*self._general(runner, given))
 
-    def inverse(self, q: Any, v: Any, a: Any, t: Any, wrt: Any) -> Derivatives:
-        return self._answer("inverse", "tau", check_wrt(wrt, ("q", "v", "a")), q=q, v=v, qdd=a, t=t)
+    def _make(self, question: str, wrt: tuple[str, ...]) -> tuple[Runner, FastPath, Callable[..., Derivatives]]:
+        outputs = (QUESTIONS[question][0], *(f"d{name}" for name in wrt))
+        runner = derivative_runner(self.evaluator.formulation.programs, question, outputs)
+        fast = fast_path(runner if isinstance(runner, (GraphRunner, LoopRunner)) else None, self.evaluator.threads)
 
-    def _answer(self, question: str, value: str, wrt: tuple[str, ...], **given: Any) -> Derivatives:
-        runner = self._runner(question)
+        def result(value: np.ndarray, *derivatives: np.ndarray) -> Derivatives:
+            return Derivatives(value, **dict(zip(outputs[1:], derivatives, strict=True)))
+
+        return runner, fast, result
+
+    def _general(self, runner: Runner, given: dict[str, Any]) -> list[np.ndarray]:
         arrays = {key: self.evaluator.arguments.row(key, given[key], size) for key, size in runner.inputs.items()}
         n, single = batch_size(arrays)
         rows = {key: x for key, (x, _) in arrays.items()}
-        found = self.evaluator.run(runner, rows, n)
-        if single:
-            found = {key: y[0] for key, y in found.items()}
-        return Derivatives(found[value], **{f"d{name}": found[f"d{name}"] for name in wrt})
-
-    def _runner(self, question: str) -> GraphRunner:
-        if question not in self._runners:
-            structure = self.evaluator.structure
-            traced = (forward_by_graph if question == "forward" else inverse_by_graph)(structure)
-            n = structure.nv
-            shapes = {name: (n, n) if name.startswith("d") else (n,) for name in traced.outputs}
-            self._runners[question] = GraphRunner(traced, shapes)
-        return self._runners[question]
+        found = list(self.evaluator.run(runner, rows, n).values())
+        if single and not all(np.isfinite(x).all() for x in (*rows.values(), *found)):
+            self.evaluator.diagnose(given)
+        return [y[0] for y in found] if single else found

@@ -85,10 +85,10 @@ class TreeSolver:
 
     # --- derivatives --------------------------------------------------------------------------------------------------------
     def forward_derivatives(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any) -> Derivatives:
-        return self._derivatives.forward(q, v, tau, t, wrt)
+        return self._derivatives("forward", wrt, q=q, v=v, tau=tau, t=t)
 
     def inverse_derivatives(self, q: Any, v: Any, a: Any, t: Any, wrt: Any) -> Derivatives:
-        return self._derivatives.inverse(q, v, a, t, wrt)
+        return self._derivatives("inverse", wrt, q=q, v=v, qdd=a, t=t)
 
     def reaction_derivatives(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any) -> Derivatives:
         wrt = check_wrt(wrt, ("q", "v", "tau"))

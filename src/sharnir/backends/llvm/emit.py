@@ -15,7 +15,7 @@ from ...dialect.sincos import UNLIKELY, sines_and_cosines
 from ...dialect.text import Writer
 from ...trace import Number, Symbol, needed
 from ..traced import TracedProgram
-from .stages import plan
+from .stages import STAGED, plan
 
 _BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 _INTRINSIC = {"sqrt": "sqrt", "abs": "fabs"}
@@ -49,12 +49,13 @@ class _Emitter:
         ]
         """Outputs that are stored together: which array, where in it, values."""
         ends = [[x.index for x in part if isinstance(x, Symbol)] for _, _, part in self.parts]
-        self.plan = plan(traced.graph, self.order, early, ends, several=lanes > 1)
+        self.plan = plan(traced.graph, self.order, early, ends, several=1 < lanes <= STAGED)
 
     def module(self, name: str) -> str:
         w, blocks = self.w, self.plan.blocks
         w.block("entry")
-        room = blocks * len(self.plan.slots)
+        self.room = max(self.plan.slots.values(), default=-1) + 1
+        room = blocks * self.room
         self.waiting = w.let(f"alloca [{room} x {w.T}], align 32") if room else ""
         count = self._argument(0)
         n_in = len(self.traced.inputs)
@@ -92,7 +93,7 @@ class _Emitter:
         past = w.let(f"icmp sgt i64 {at}, {self.last}")
         state = w.let(f"select i1 {past}, i64 {self.last}, i64 {at}")
         if plan.slots:
-            compiled = w.let(f"mul i64 %block{n}, {len(plan.slots)}")
+            compiled = w.let(f"mul i64 %block{n}, {self.room}")
             self.compiled = w.let(f"getelementptr {w.T}, ptr {self.waiting}, i64 {compiled}")
         self.values, self.is_bool = {}, set()
         if n == 0:

@@ -94,13 +94,13 @@ class GraphRunner:
         check = arrays.get("check", np.zeros(n)) if lanes == 1 else np.zeros(0)
         return Native(self.code(lanes), [*descriptor, address(check)], (arrays, check))
 
-    def call(self, n: int, inputs: Sequence[np.ndarray], output: np.ndarray) -> None:
-        """`bind` and one call in lanes, as short as Python allows, of a graph of one output. Inputs are checked by the caller:
-        rows (n, size), or one (size,) for all."""
+    def call(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> None:
+        """`bind` and one call in lanes, as short as Python allows. Inputs are checked by the caller: rows (n, size), or one
+        (size,) for all."""
         descriptor = [n]
         for x in inputs:
             descriptor += (x.ctypes.data, x.shape[1] if x.ndim == 2 else 0)
-        descriptor += (output.ctypes.data, 0)
+        descriptor += (*(x.ctypes.data for x in outputs), 0)
         listed = np.array(descriptor, dtype=np.int64)
         self._lanes.call(listed.ctypes.data)
 

@@ -1,0 +1,145 @@
+"""Derivatives of forward and inverse dynamics of trees: which way they are computed for a model on a backend.
+
+Straight-line code holds everything in one graph. On loops and interpreted, the kernels give the derivatives of the mechanism, and
+those of its forces are added state by state (`force_derivatives.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..errors import MethodError, known
+from ..kernels.joint_stage import FIXED, GIVEN
+from ..model.structure import Structure
+from ..trace import Expression, GraphTooLarge
+from .compiled_programs import CompiledPrograms, is_large
+from .differentiated import add_forces, derivatives_by_graph, derivatives_by_kernels
+from .force_derivatives import COLUMNS, ForceSlopes
+from .llvm.runner import GraphRunner
+from .runner import Runner
+from .traced import TracedProgram
+
+NUMBERS_AT_ONCE = 1 << 22
+"""Of the changes of what forces read, for some states at a time: 32 MB."""
+
+
+def graph_joints(structure: Structure) -> list[str]:
+    """Joints the kernels of derivatives do not handle: columns that are the user's functions of q, or motions of which some are
+    driven and some free."""
+    j, out = structure.joints, []
+    for i in range(1, structure.nb + 1):
+        motions = slice(int(j.start[i]), int(j.start[i + 1]))
+        kinds, axes = j.kind[motions], j.axes[motions]
+        if axes.any() and ((kinds == GIVEN) | ((kinds != FIXED) & (axes == 0))).any():
+            out.append(structure.placed[i - 1].name)
+    return out
+
+
+def derivative_runner(programs: CompiledPrograms, question: str, outputs: Sequence[str]) -> Runner:
+    """Of "forward" or "inverse", with these outputs: the value, then derivatives."""
+    structure, requested = programs.structure, programs.requested
+    special = graph_joints(structure)
+    if requested == "auto":
+        requested = "loops" if is_large(structure) else "llvm"
+    if special and requested == "loops":
+        raise MethodError(
+            f"derivatives on loops need joints made of elementary motions, all free or all driven, but {known(special)} "
+            "are not such; choose the backend 'llvm'"
+        )
+    if requested == "python" and special:
+        return ExpressionRunner(structure, only(derivatives_by_graph(structure, question), outputs))
+    if requested == "llvm":
+        limit = programs.limit if programs.requested == "auto" and not special else None
+        try:
+            make = derivatives_by_graph if special else derivatives_by_kernels
+            traced = only(make(structure, question, limit), outputs)
+            return GraphRunner(traced, shapes(structure, traced), programs.store)
+        except GraphTooLarge:
+            requested = "loops"
+    runner = programs.runner(f"derivatives/{question}", (), False, None, requested)
+    if not structure.forces:
+        return programs.runner(f"derivatives/{question}", outputs, False, None, requested)
+    return WithForces(programs, question, runner, outputs, requested)
+
+
+def only(traced: TracedProgram, outputs: Sequence[str]) -> TracedProgram:
+    return TracedProgram(traced.graph, traced.inputs, {name: traced.outputs[name] for name in outputs})
+
+
+def shapes(structure: Structure, traced: TracedProgram) -> dict[str, tuple[int, ...]]:
+    n = structure.nv
+    return {name: (n, n) if len(x) > n or name.startswith("d") else (n,) for name, x in traced.outputs.items()}
+
+
+class _Several:
+    """What runners of many states at once, without a chain of native functions, have in common."""
+
+    inputs: dict[str, int]
+    outputs: dict[str, tuple[int, ...]]
+
+    def chain(self, arrays: Any) -> list[Any]:
+        raise NotImplementedError("derivatives by several programs are no single chain of native functions")
+
+
+class ExpressionRunner(_Several):
+    """A graph evaluated as it stands, state by state."""
+
+    def __init__(self, structure: Structure, traced: TracedProgram) -> None:
+        self.inputs = {name: len(x) for name, x in traced.inputs.items()}
+        self.outputs = shapes(structure, traced)
+        symbols = [x for group in traced.inputs.values() for x in group]
+        self.expression = Expression(traced.graph, symbols, [x for group in traced.outputs.values() for x in group])
+        self.ends = np.cumsum([len(x) for x in traced.outputs.values()])[:-1]
+
+    def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:
+        rows = np.concatenate([np.broadcast_to(x, (n, x.shape[1])) for x in inputs], axis=1)
+        for b, row in enumerate(rows.tolist()):
+            values = np.array(self.expression(*row), dtype=float)
+            for y, part in zip(outputs, np.split(values, self.ends), strict=True):
+                y[b] = part
+
+
+class WithForces(_Several):
+    """A program of the kernels, completed by the derivatives of the model's forces."""
+
+    def __init__(self, programs: CompiledPrograms, question: str, mechanism: Runner, outputs: Sequence[str], backend: str) -> None:
+        self.programs, self.question, self.mechanism, self.backend = programs, question, mechanism, backend
+        self.inputs = mechanism.inputs
+        self.outputs = {name: mechanism.outputs[name] for name in outputs}
+        self.slopes = ForceSlopes(programs.structure)
+        self._slopes_of = self.slopes.compiled(programs.store) if backend == "loops" else None
+
+    @cached_property
+    def _columns(self) -> Runner:
+        return self.programs.runner("columns", (), False, None, self.backend)
+
+    def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:
+        step = max(1, NUMBERS_AT_ONCE // max(1, self.slopes.layout.pushes * 4 * self.programs.structure.nv))
+        for first in range(0, n, step):
+            part = slice(first, min(first + step, n))
+            rows = {name: x if len(x) == 1 else x[part] for name, x in zip(self.inputs, inputs, strict=True)}
+            found = self._some(part.stop - first, rows, threads)
+            for y, name in zip(outputs, self.outputs, strict=True):
+                y[part] = found[name].reshape(part.stop - first, -1)
+
+    def _some(self, n: int, rows: dict[str, np.ndarray], threads: int) -> dict[str, np.ndarray]:
+        found = _run(self.mechanism, n, rows, threads)
+        motion = {name: np.broadcast_to(rows[name], (n, rows[name].shape[1])) for name in ("t", "q", "v")}
+        parameters = np.array([self.programs.structure.forces.parameters], dtype=float)
+        motion["parameter"] = np.broadcast_to(parameters, (n, parameters.shape[1]))
+        columns = {name: x for name, x in self._moved(n, rows, threads).items() if name in COLUMNS}
+        add_forces(self.question, found, self.slopes(motion, columns, self._slopes_of))
+        return found
+
+    def _moved(self, n: int, rows: dict[str, np.ndarray], threads: int) -> dict[str, np.ndarray]:
+        return _run(self._columns, n, rows, threads) if self.slopes.kinematic else {}
+
+
+def _run(runner: Runner, n: int, rows: dict[str, np.ndarray], threads: int) -> dict[str, np.ndarray]:
+    out = {name: np.empty((n, int(np.prod(shape)))) for name, shape in runner.outputs.items()}
+    runner.run(n, [np.ascontiguousarray(rows[name]) for name in runner.inputs], list(out.values()), threads)
+    return {name: x.reshape(n, *runner.outputs[name]) for name, x in out.items()}
