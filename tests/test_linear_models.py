@@ -1,4 +1,4 @@
-"""Linear models whose small motions textbooks give: pendulums, springs, a four-bar, tops, rotors, a rolling disc, an oracle each."""
+"""Linear models whose small motions textbooks give: pendulums, springs, a four-bar, tops, rotors, a rolling disc."""
 
 from __future__ import annotations
 

@@ -140,6 +140,11 @@ def test_independent_coordinates_do_not_change_the_eigenvalues():
         assert_close(np.sort_complex(s.eigenvalues), np.sort_complex(found["main"].eigenvalues), 1e-10)
 
 
+def test_hinges_and_slides_are_independent_where_they_can_be():
+    s = frozen(sh.samples.stewart())
+    assert s.state_names == [f"{kind}.leg{k}" for kind in "qv" for k in range(6)]
+
+
 @pytest.mark.parametrize("options", [{"backend": "python"}, {"backend": "loops"}, {"method": "composite"}], ids=str)
 def test_every_method_and_backend_gives_the_same(options):
     for model, q in (

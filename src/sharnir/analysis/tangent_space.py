@@ -24,6 +24,8 @@ UNDECIDED = 1e-6
 """Those between the two are neither: the position is too near to a singular one."""
 POOR = 1e-8
 """Coordinates determine the others no better than this: they are not independent."""
+PREFERENCE = 0.1
+"""Coordinates of hinges and slides are taken as independent ones though others determine the motion so much better."""
 
 
 @dataclass(frozen=True)
@@ -130,8 +132,8 @@ class _Rows:
                 worst = int(np.abs(grows).max(axis=1).argmax())
                 raise SingularError(
                     f"singular position: {plural(basis.shape[1], 'degree of freedom', 'degrees of freedom')} here, fewer beside "
-                    f"it, where {self._names(redundant[:, worst])} constrains more than here. The motion can go on in several ways "
-                    "and has no linearisation; take a position beside it"
+                    f"it, where {self._names(redundant[:, worst])} constrains more than here. The motion can go on in several "
+                    "ways and has no linearisation; take a position beside it"
                 )
 
     def _names(self, weights: np.ndarray) -> str:
@@ -150,7 +152,7 @@ def _chosen(model: Model, rows: _Rows, free_q: int, free_v: int, named: np.ndarr
     """Indices of the independent speeds, and of the independent coordinates, which contain them."""
     n, J, holonomic = model.nv, rows.J, rows.J[: rows.holonomic]
     if named is None:
-        K = _others(n, _pivots(J, np.arange(n)))
+        K = _others(n, _pivots(model, J, np.arange(n), n - free_v))
     else:
         if len(named) not in (free_q, free_v):
             wanted = f"{free_v}" if free_q == free_v else f"{free_v} (speeds) or {free_q} (coordinates)"
@@ -161,11 +163,11 @@ def _chosen(model: Model, rows: _Rows, free_q: int, free_v: int, named: np.ndarr
             _check_determined(model, holonomic, named)
             dependent = _others(n, named)
             Q = np.linalg.qr(J[:, dependent])[0]
-            more = _pivots(J - Q @ (Q.T @ J), named)
+            more = _pivots(model, J - Q @ (Q.T @ J), named, free_q - free_v)
             return _others(n, np.concatenate([dependent, more])), named
         _check_determined(model, J, named)
         K = named
-    return K, _others(n, _pivots(holonomic, _others(n, K)))
+    return K, _others(n, _pivots(model, holonomic, _others(n, K), n - free_q))
 
 
 def independent_speeds(model: Model, names: Sequence[str]) -> np.ndarray:
@@ -178,12 +180,12 @@ def independent_speeds(model: Model, names: Sequence[str]) -> np.ndarray:
     return np.unique(np.array(out, dtype=int))
 
 
-def _pivots(J: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Columns, among those given, that the others of J are best solved for: as many as the rank."""
-    if not len(J) or not len(columns):
+def _pivots(model: Model, J: np.ndarray, columns: np.ndarray, rank: int) -> np.ndarray:
+    """As many of the given columns of J as its rank, those that are best solved for; joints of one freedom come last."""
+    if not rank:
         return np.zeros(0, dtype=int)
-    _, R, order = qr(J[:, columns], mode="economic", pivoting=True)
-    rank = int((np.abs(np.diag(R)) > POOR).sum())
+    weight = np.array([PREFERENCE if joint.nv == 1 else 1.0 for joint in model.joints for _ in range(joint.nv)])
+    order = qr((J * weight)[:, columns], mode="r", pivoting=True)[1]
     return np.sort(columns[order[:rank]])
 
 
