@@ -79,7 +79,8 @@ def forest(k: int) -> sh.Model:
 
 def error(actual: Any, expected: Any, scale: float = 0.0) -> float:
     """The largest difference, relative to the largest expected value (or to `scale` where that is larger)."""
-    actual, expected = np.asarray(actual, dtype=float), np.asarray(expected, dtype=float)
+    kind = complex if np.iscomplexobj(actual) or np.iscomplexobj(expected) else float
+    actual, expected = np.asarray(actual, dtype=kind), np.asarray(expected, dtype=kind)
     assert actual.shape == expected.shape, f"shapes differ: {actual.shape} and {expected.shape}"
     if not expected.size:
         return 0.0

@@ -37,7 +37,7 @@ def imported() -> dict[str, set[str]]:
 
 def test_every_import_is_declared_and_every_dependency_is_imported():
     core = modules(PROJECT["dependencies"])
-    extras = modules([x for name in ("mjcf", "sundials") for x in PROJECT["optional-dependencies"][name]])
+    extras = modules([x for name in ("control", "mjcf", "sundials") for x in PROJECT["optional-dependencies"][name]])
     found = imported()
     assert set(found) <= core | extras
     assert core <= set(found)
@@ -48,6 +48,7 @@ def test_extras_are_imported_in_one_place_each():
     found = imported()
     assert found["mujoco"] == {"mjcf_compile.py"}
     assert found["sksundae"] == {"cvode.py"}
+    assert found["control"] == {"linear_system.py"}
 
 
 def test_all_is_all():
@@ -60,6 +61,7 @@ def test_all_is_all():
     ("module", "line", "extra"),
     [
         ("mujoco", "sh.load('robot.xml')", "mjcf"),
+        ("control", "sh.linearize(sh.samples.pendulum(), [-1.5707963267948966]).to_control()", "control"),
         ("sksundae", "sh.simulate(sh.samples.chain(1), 0.1, integrator='cvode-bdf')", "sundials"),
     ],
 )

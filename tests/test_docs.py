@@ -103,10 +103,10 @@ def test_tests_that_are_named_exist(page):
 
 
 def test_every_equation_of_ours_has_one_number():
-    """(J1) … (L…) stand at the right margin of one page each."""
+    """(J1) … (S…) stand at the right margin of one page each."""
     found: dict[str, list[str]] = {}
     for page in (p for p in PAGES if p.startswith("docs/theory")):
-        for number in re.findall(r"(?m) {3,}\(([JDLP]\d+)\)$", text_of(page)):
+        for number in re.findall(r"(?m) {3,}\(([JDLPS]\d+)\)$", text_of(page)):
             found.setdefault(number, []).append(page)
     assert len(found) > 25
     assert {number: pages for number, pages in found.items() if len(pages) > 1} == {}

@@ -9,6 +9,9 @@ from .analysis.identification import Identification as Identification
 from .analysis.identify import identify as identify
 from .analysis.inverse_kinematics import InverseKinematics as InverseKinematics
 from .analysis.inverse_kinematics import inverse_kinematics as inverse_kinematics
+from .analysis.linear_system import LinearSystem as LinearSystem
+from .analysis.linearize import linearize as linearize
+from .analysis.modes import Mode as Mode
 from .comparison.comparison import Comparison as Comparison
 from .comparison.run import compare as compare
 from .dialect.cache import cache_clear as cache_clear
@@ -18,6 +21,7 @@ from .errors import DialectError as DialectError
 from .errors import EquilibriumError as EquilibriumError
 from .errors import FormatError as FormatError
 from .errors import IntegrationError as IntegrationError
+from .errors import LinearizationWarning as LinearizationWarning
 from .errors import MethodError as MethodError
 from .errors import ModelError as ModelError
 from .errors import SaveError as SaveError

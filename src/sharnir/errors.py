@@ -42,6 +42,10 @@ class AccuracyWarning(RuntimeWarning):
     """Rounding may take more from the results of a method than a reader expects; the message names better methods."""
 
 
+class LinearizationWarning(RuntimeWarning):
+    """A linear model was made at a state that is neither at rest nor in steady motion; it holds at that instant only."""
+
+
 class MethodError(SharnirError, ValueError):
     """An unknown method or backend, or one that does not apply to this model."""
 

@@ -47,7 +47,7 @@ def parser() -> Parser:
     out.add_argument("--version", action="version", version=f"sharnir {__version__}")
     commands = out.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for add, call in (
-        (add_inspect, inspect), (add_run, run), (add_equilibrium, equilibrium),
+        (add_inspect, inspect), (add_run, run), (add_equilibrium, equilibrium), (add_modes, modes),
         (add_calibrate, calibrate), (add_compare, compare), (add_schema, schema),
     ):  # fmt: skip
         of_command = commands.add_parser(call.__name__, help=add.__doc__, description=add.__doc__, allow_abbrev=False)
@@ -152,6 +152,34 @@ def equilibrium(options: Namespace) -> None:
         options={name: getattr(options, name) for name in ("time", "starts", "seed") if name in options},
         stable=True if options.stable else False if options.nearest else None,
         as_json=options.json,
+    )
+
+
+def add_modes(p: Parser) -> None:
+    """Show the modes of a model file near a position: frequencies, damping ratios, and which joints move."""
+    add_file(p)
+    p.list_option("--at", "where: joint=value, or joint=w,x,y,z; the rest neutral, loops assembled", metavar="JOINT=VALUE")
+    p.list_option("--speed", "of a steady motion: joint=value", metavar="JOINT=VALUE")
+    p.list_option("--tau", "constant joint forces: joint=value", metavar="JOINT=VALUE")
+    p.add_argument("--time", type=number, default=0.0, metavar="SECONDS", help="of driven joints and forces (default: 0)")
+    p.flag("--equilibrium", what="where the model rests, searched from --at; joints with --speed are driven at it")
+    p.flag("--json", what="print data instead of a table")
+    p.add_argument("--plot", type=Path, metavar="FILE", help="draw eigenvalues and modes: .png, .svg, .pdf")
+
+
+def modes(options: Namespace) -> None:
+    from .modes import modes_of_file
+
+    modes_of_file(
+        options.file,
+        floating=options.floating,
+        strict=options.strict,
+        packages=options.package_path,
+        states={"at": options.at, "speed": options.speed, "tau": options.tau},
+        time=options.time,
+        at_equilibrium=options.equilibrium,
+        as_json=options.json,
+        plot=options.plot,
     )
 
 

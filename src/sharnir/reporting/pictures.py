@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 from .whole_file import check_suffix, file_path, whole_file
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#edae49", "#6a4c93", "#00798c", "#8d6a4f", "#444444")
+GREY = "#888888"
 COMMON = (".png", ".svg", ".pdf")
 """Suffixes known without importing matplotlib."""
 
@@ -23,6 +26,16 @@ def new_figure(size: tuple[float, float], *, window: bool = False, **options: An
     from matplotlib.figure import Figure
 
     return Figure(figsize=size, **options)
+
+
+def plain_axes(axes: Axes, label: str) -> None:
+    """Small grey ticks, a light grid, no frame; `label` of the vertical axis."""
+    axes.set_ylabel(label, fontsize=9)
+    axes.tick_params(labelsize=8, color=GREY)
+    axes.grid(True, color="#eeeeee", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(GREY)
 
 
 def save_picture(figure: Figure, path: str | PathLike[str], **options: Any) -> None:

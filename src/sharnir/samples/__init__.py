@@ -2,6 +2,8 @@
 
 from types import ModuleType as _ModuleType
 
+from .bicycle import bicycle as bicycle
+from .bicycle import bicycle_start as bicycle_start
 from .loops import andrews as andrews
 from .loops import andrews_start as andrews_start
 from .loops import bricard as bricard

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import StateError, brief, choices
 from ..model.references import is_name_in
-from ..reporting.pictures import check_picture_suffix, new_figure, save_picture
+from ..reporting.pictures import COLOURS, GREY, check_picture_suffix, new_figure, plain_axes, save_picture
 from .storage import check_writable
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from .result import Result
 
-COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#edae49", "#6a4c93", "#00798c", "#8d6a4f", "#444444")
-GREY = "#888888"
 MAX_LINES = 8
 """Lines that can be distinguished."""
 
@@ -82,12 +80,7 @@ def _lines(axis: Axes, t: np.ndarray, parts: dict[str, np.ndarray], label: str) 
         colour = COLOURS[k % len(COLOURS)]
         axis.plot(t, values, color=colour, linewidth=0.7 if many else 1.5, alpha=0.7 if many else 1.0, label=name)
     axis.axhline(0.0, color="#bbbbbb", linewidth=0.8, zorder=0)
-    axis.set_ylabel(label, fontsize=9)
-    axis.tick_params(labelsize=8, color=GREY)
-    axis.grid(True, color="#eeeeee", linewidth=0.8)
-    axis.set_axisbelow(True)
-    axis.spines[["top", "right"]].set_visible(False)
-    axis.spines[["left", "bottom"]].set_color(GREY)
+    plain_axes(axis, label)
     if parts and not many:
         axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=8)
 

@@ -1,0 +1,172 @@
+"""A mechanism as a linear system: its matrices, eigenvalues and modes, and how it answers to inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import expm
+
+from ..dynamics import Dynamics
+from ..errors import MethodError, StateError, brief, no_such
+from ..model.references import is_name_in
+from ..types import real_array
+from .modes import GROWTH, Mode
+from .spectrum import Spectrum, spectrum
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LinearSystem:
+    """ẋ = A x + B u, y = C x + D u near a motion of a mechanism: made by `sharnir.linearize`."""
+
+    A: np.ndarray
+    B: np.ndarray
+    C: np.ndarray
+    D: np.ndarray
+    state_names: list[str]
+    input_names: list[str]
+    output_names: list[str]
+    dynamics: Dynamics = field(repr=False)
+    q: np.ndarray
+    """Coordinates, speeds, time and joint forces of the motion it is linearised about; assembled where there are loops."""
+    v: np.ndarray
+    t: float
+    tau: np.ndarray
+    basis: np.ndarray
+    """(2nv, states): displacements of all coordinates, then changes of all speeds, in the order of v_names, from x."""
+    steadiness: str
+    """ "equilibrium", "steady motion", or "frozen": A is that of the instant only."""
+    why: str
+    """The reason where it is frozen."""
+    conditioning: float
+    """The least singular value of the constraint rows, scaled: near zero close to singular positions; 1 without constraints."""
+
+    # --- free motion ----------------------------------------------------------------------------------------------------------
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        return spectrum(self.A, sum(name.startswith("q.") for name in self.state_names))
+
+    @property
+    def eigenvalues(self) -> np.ndarray:
+        """(states,): exact zeros first, then by absolute value, pairs together."""
+        return self.spectrum.values
+
+    @cached_property
+    def modes(self) -> list[Mode]:
+        """One for each pair of eigenvalues and for each real one, in their order; of the eigenvalue zero as many as there are
+        states that remain as they are."""
+        s = self.spectrum
+        zero = [self._mode(0j, x.astype(complex)) for x in s.null.T]
+        values = s.values[s.zeros :]
+        return zero + [self._mode(complex(x), y) for x, y in zip(values, s.vectors.T, strict=True) if x.imag >= 0.0]
+
+    def _mode(self, eigenvalue: complex, x: np.ndarray) -> Mode:
+        n = len(self.v)
+        whole = self.basis @ x
+        leading = whole[:n][np.abs(whole[:n]).argmax()]
+        scaled = whole / leading
+        return Mode(eigenvalue, x / leading, scaled[:n], scaled[n:], self.dynamics, self.q, self.t)
+
+    @property
+    def frequencies(self) -> np.ndarray:
+        """Hz, of every mode: as the oscillation is seen, |Im|/2π."""
+        return np.array([mode.frequency for mode in self.modes])
+
+    @property
+    def natural_frequencies(self) -> np.ndarray:
+        """Hz, of every mode: |eigenvalue|/2π."""
+        return np.array([mode.natural_frequency for mode in self.modes])
+
+    @property
+    def damping_ratios(self) -> np.ndarray:
+        """Of every mode, −Re/|eigenvalue|; nan of the eigenvalue zero."""
+        return np.array([mode.damping_ratio for mode in self.modes])
+
+    @property
+    def growing(self) -> list[Mode]:
+        """Modes that grow: none of a motion that is stable to first order."""
+        return [mode for mode in self.modes if mode.kind == GROWTH]
+
+    # --- forced motion --------------------------------------------------------------------------------------------------------
+    def frequency_response(self, omega: ArrayLike) -> np.ndarray:
+        """(frequencies, outputs, inputs) complex: C (iω − A)⁻¹ B + D at angular frequencies ω, rad/s; infinite at a resonance
+        without damping."""
+        given = real_array(omega, "omega")
+        if given.ndim > 1 or not np.isfinite(given).all():
+            raise StateError(f"omega: expected finite angular frequencies, a number or (n,), got {brief(omega)}")
+        one = np.eye(len(self.A))
+        return np.array([self._response(1j * w * one - self.A) for w in given.reshape(-1)]).reshape(*given.shape, *self.D.shape)
+
+    def _response(self, shifted: np.ndarray) -> np.ndarray:
+        try:
+            return self.C @ np.linalg.solve(shifted, self.B) + self.D
+        except np.linalg.LinAlgError:
+            return np.full(self.D.shape, complex(np.inf))
+
+    def step_response(self, t: ArrayLike) -> np.ndarray:
+        """(times, outputs, inputs): outputs at times t ≥ 0 after one input was set to one, from x = 0."""
+        given = real_array(t, "t")
+        if given.ndim > 1 or not (np.isfinite(given).all() and (given >= 0.0).all()):
+            raise StateError(f"t: expected times, a number or (n,), from 0 on; got {brief(t)}")
+        n, k = self.B.shape
+        whole = np.zeros((n + k, n + k))
+        whole[:n, :n], whole[:n, n:] = self.A, self.B
+        found = np.array([self.C @ expm(x * whole)[:n, n:] + self.D for x in given.reshape(-1)])
+        return found.reshape(*given.shape, *self.D.shape)
+
+    # --- shown and handed on --------------------------------------------------------------------------------------------------
+    def summary(self) -> str:
+        """The modes as a table: eigenvalues, frequencies, damping ratios, and what moves."""
+        from .linear_summary import summary
+
+        return summary(self)
+
+    def bode(
+        self,
+        inputs: Sequence[str] = (),
+        outputs: Sequence[str] = (),
+        omega: ArrayLike | None = None,
+        path: str | PathLike[str] | None = None,
+    ) -> Figure:
+        """Amplitude and phase of every output to every input, or those named, over the frequency; into a file where `path` is
+        given. `omega`: rad/s, default: a decade around all eigenvalues."""
+        from .linear_plots import bode
+
+        return bode(self, inputs, outputs, omega, path)
+
+    def plot_modes(self, path: str | PathLike[str] | None = None) -> Figure:
+        """Eigenvalues in the complex plane, and how much every coordinate moves in each mode."""
+        from .linear_plots import plot_modes
+
+        return plot_modes(self, path)
+
+    def to_control(self) -> Any:
+        """A `control.StateSpace` of python-control, names included ("." is "_" there)."""
+        try:
+            import control
+        except ImportError:
+            raise MethodError('python-control is not installed: pip install "sharnir[control]"') from None
+        named = {
+            key: [name.replace(".", "_") for name in names]
+            for key, names in (("states", self.state_names), ("inputs", self.input_names), ("outputs", self.output_names))
+        }
+        return control.ss(self.A, self.B, self.C, self.D, **named)
+
+    def index(self, kind: str, name: str) -> int:
+        """Of a state, an input or an output by its name."""
+        names = {"state": self.state_names, "input": self.input_names, "output": self.output_names}[kind]
+        if not is_name_in(names, name):
+            raise MethodError(no_such(kind, name, names))
+        return names.index(name)
+
+    def __repr__(self) -> str:
+        shape = f"{len(self.A)} states, {len(self.input_names)} inputs, {len(self.output_names)} outputs"
+        return f"<LinearSystem of {self.dynamics.model.name!r}: {shape}; {self.steadiness}>"

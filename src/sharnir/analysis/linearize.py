@@ -1,0 +1,113 @@
+"""`linearize`: a mechanism near a position, an equilibrium or a steady motion as a linear system."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..dynamics import Dynamics
+from ..equations.assembly import assemble_start
+from ..errors import LinearizationWarning
+from ..model.model import Model
+from ..model.states import check_state, check_tau
+from ..types import State
+from .linear_system import LinearSystem
+from .ports import Outputs, input_matrix, output_matrices
+from .steadiness import FROZEN, classify
+from .tangent_space import TangentSpace, independent_speeds, tangent_space, whole_space
+from .vector_field import VectorField, vector_field
+
+
+def linearize(
+    model: Model | Dynamics,
+    q: State = None,
+    v: State = None,
+    t: float = 0.0,
+    *,
+    tau: State = None,
+    inputs: Sequence[str] | None = None,
+    outputs: Outputs | None = None,
+    independent: Sequence[str] | None = None,
+) -> LinearSystem:
+    """ẋ = A x + B u, y = C x + D u for small deviations from the motion through (q, v) at time t under constant joint forces.
+
+    model        a model, or a `Dynamics` of it (nothing is compiled anew)
+    q, v         arrays or {joint: value}; closed mechanisms are assembled, as by `simulate`
+    tau          joint forces of the motion itself; u is what is added to them
+    inputs       joint forces "joint", "joint.part", or forces on bodies at their origins in their axes, "body.fx" … "body.mz";
+                 default: all joint forces
+    outputs      "q.joint", "v.joint", "a.joint" (or one part of it): coordinates, speeds, accelerations; "body.x" (y, z),
+                 "body.vx", "body.rx", "body.wx": position, velocity, small rotation, angular velocity of a body or frame in
+                 the world; or {name: one of these, or a function of `sharnir.Motion`}; default: x itself
+    independent  the coordinates x consists of, where there are constraints; default: those that determine the others best
+
+    x is "q.…", displacements of the independent coordinates (of quaternions: rotations about the axes of the speeds), then "v.…",
+    changes of the independent speeds. Rolling and other constraints of speeds leave fewer speeds than coordinates.
+    A is that of the instant t. It holds for good at an equilibrium and in steady motion; anywhere else there is a
+    LinearizationWarning, and `steadiness` is "frozen".
+    """
+    d = model if isinstance(model, Dynamics) else Dynamics(model)
+    start, forces = _state(d, q, v, t), check_tau(d.model, tau)
+    chosen = None if independent is None else independent_speeds(d.model, independent)
+    field, space = _at(d, *start, forces, chosen)
+    A = (field.F @ space.W)[space.chosen]
+
+    def later(q: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
+        field, there = _at(d, q, start[1], t, forces, space)
+        return field.a, (field.F @ there.W)[there.chosen]
+
+    steadiness, why = classify(d, start, field, A, later)
+    system = _system(d, start, forces, field, space, A, inputs, outputs, steadiness, why)
+    if steadiness == FROZEN:
+        warnings.warn(
+            f"A is that of the instant t = {start[2]:g} and does not describe what follows: {why}. For an equilibrium give the "
+            "joint forces that hold it (tau), or the position where it is at rest (sharnir.equilibrium finds it)",
+            LinearizationWarning,
+            stacklevel=2,
+        )
+    return system
+
+
+def _state(d: Dynamics, q: State, v: State, t: float) -> tuple[np.ndarray, np.ndarray, float]:
+    positions, speeds, t = check_state(d.model, q, v, t)
+    if d.constrained is not None:
+        positions, speeds = assemble_start(d.model, q, v, t, d.constrained.table)
+    return positions, speeds, t
+
+
+def _at(
+    d: Dynamics, q: np.ndarray, v: np.ndarray, t: float, tau: np.ndarray, chosen: np.ndarray | TangentSpace | None
+) -> tuple[VectorField, TangentSpace]:
+    field = vector_field(d, q, v, tau, t)
+    if d.constrained is None:
+        return field, whole_space(len(v))
+    return field, tangent_space(d.model, d.constrained.table, (q, v, t), field.N, chosen)
+
+
+def _system(
+    d: Dynamics,
+    start: tuple[np.ndarray, np.ndarray, float],
+    tau: np.ndarray,
+    field: VectorField,
+    space: TangentSpace,
+    A: np.ndarray,
+    inputs: Sequence[str] | None,
+    outputs: Outputs | None,
+    steadiness: str,
+    why: str,
+) -> LinearSystem:
+    q, v, t = start
+    n, names = len(v), d.model.v_names
+    states = [*(f"q.{names[k]}" for k in space.positions), *(f"v.{names[k]}" for k in space.speeds)]
+    input_names, T = input_matrix(d, q, t, inputs)
+    forced = field.a_tau @ T
+    B = np.vstack([np.zeros_like(forced), forced])[space.chosen]
+    if outputs is None:
+        output_names, C, D = states, np.eye(len(states)), np.zeros((len(states), len(input_names)))
+    else:
+        y = output_matrices(d, start, field.N, outputs)
+        C = np.hstack([y.q, y.v]) @ space.W + y.a @ field.F[n:] @ space.W
+        output_names, D = y.names, y.a @ forced
+    return LinearSystem(A, B, C, D, states, input_names, output_names, d, q, v, t, tau, space.W, steadiness, why, space.least)

@@ -1,0 +1,164 @@
+"""Inputs and outputs of a linear model by name: joint forces, wrenches; coordinates, speeds, accelerations, points, functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..dynamics import Dynamics
+from ..equations.evaluation import state_inputs, with_bodies
+from ..errors import MethodError, StateError, brief, choices
+from ..model.model import Model
+from ..model.motion import Motion
+from ..model.references import is_name_in, listed_names
+from ..trace import Expression, Graph, Number, call_traced, check_numbers, tangent
+
+WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
+"""Force and moment on a body at its origin, in its axes, as in `Dynamics`."""
+AXES = "xyz"
+KINDS = ("q", "v", "a")
+"""Coordinates, speeds, accelerations: "q.elbow", "v.elbow", "a.elbow"."""
+
+Function = Callable[[Motion], Any]
+Outputs = Sequence[str] | Mapping[str, str | Function]
+State = tuple[np.ndarray, np.ndarray, float]
+
+
+@dataclass(frozen=True)
+class OutputMatrices:
+    """y = q ξ + v δv + a δv̇, a row for each name."""
+
+    names: list[str]
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+
+
+# --- inputs -----------------------------------------------------------------------------------------------------------------
+def input_matrix(d: Dynamics, q: np.ndarray, t: float, inputs: Sequence[str] | None) -> tuple[list[str], np.ndarray]:
+    """Names, and the joint forces (nv, inputs) that a unit of each input amounts to."""
+    model = d.model
+    if inputs is None:
+        return model.v_names, np.eye(model.nv)
+    names, columns = list[str](), list[np.ndarray]()
+    for name in listed_names(inputs, "inputs", MethodError):
+        for full, k in _speeds(model, name):
+            names.append(full)
+            columns.append(np.eye(model.nv)[k])
+        if not _speeds(model, name):
+            names.append(name)
+            columns.append(_wrench(d, q, t, name))
+    return names, np.array(columns).reshape(len(names), model.nv).T
+
+
+def _wrench(d: Dynamics, q: np.ndarray, t: float, name: Any) -> np.ndarray:
+    body, _, part = name.rpartition(".") if isinstance(name, str) else ("", "", "")
+    bodies = [b.name for b in d.model.bodies]
+    if not is_name_in(bodies, body) or part not in WRENCH:
+        every = [*dict.fromkeys([*(j.name for j in d.model.joints if j.nv), *d.model.v_names])]
+        every += [f"{b}.{part}" for b in bodies for part in WRENCH]
+        raise MethodError(
+            f"inputs: no joint with freedoms, and no force on a body, {brief(name)}; {choices(name, every, 'inputs')}"
+        )
+    k = WRENCH.index(part)
+    axis = d.poses(q, t)[0][d.model.body_index(body)][:, k % 3]
+    J = d.jacobian(q, body, t=t)
+    return axis @ J[3 * (k // 3) : 3 * (k // 3) + 3]
+
+
+def _speeds(model: Model, name: Any) -> list[tuple[str, int]]:
+    """Names and indices of the speeds of a joint, or of one of them; none where it is neither."""
+    names = model.v_names
+    if is_name_in(names, name):
+        return [(name, names.index(name))]
+    if is_name_in(model.structure.joint_number, name):
+        where = model.v_slice(name)
+        return [(names[k], k) for k in range(where.start, where.stop)]
+    return []
+
+
+# --- outputs ----------------------------------------------------------------------------------------------------------------
+def output_matrices(d: Dynamics, state: State, N: np.ndarray, outputs: Outputs) -> OutputMatrices:
+    model = d.model
+    n, one = model.nv, np.eye(model.nv)
+    items: list[tuple[Any, Any]]
+    items = (
+        list(outputs.items()) if isinstance(outputs, Mapping) else [(x, x) for x in listed_names(outputs, "outputs", MethodError)]
+    )
+    found, functions = list[tuple[str, dict[str, np.ndarray]]](), dict[int, Function]()
+    for label, what in items:
+        kind, _, joint = what.partition(".") if isinstance(what, str) else ("", "", "")
+        speeds = _speeds(model, joint) if kind in KINDS else []
+        for full, k in speeds:
+            found.append((label if len(speeds) == 1 else f"{kind}.{full}", {kind: one[k]}))
+        if not speeds:
+            place = _place(d, state, what)
+            if callable(place):
+                functions[len(found)] = place
+                place = np.zeros(n)
+            found.append((str(label), {"q": place}))
+    names = [name for name, _ in found]
+    out = {kind: np.array([x.get(kind, np.zeros(n)) for _, x in found]).reshape(len(found), n) for kind in KINDS}
+    if functions:
+        rows = [*functions]
+        out["q"][rows], out["v"][rows] = _gradients(d, state, N, [names[k] for k in rows], [*functions.values()])
+    return OutputMatrices(names, **out)
+
+
+def _place(d: Dynamics, state: State, what: Any) -> Function | np.ndarray:
+    """A function of the motion, or a row that multiplies ξ."""
+    if callable(what):
+        return what
+    model = d.model
+    name, _, part = what.rpartition(".") if isinstance(what, str) else ("", "", "")
+    bodies = [b.name for b in model.bodies]
+    frame = model.frames.get(name)
+    body, at = (name, (0.0, 0.0, 0.0)) if is_name_in(bodies, name) else (frame[0], frame[1].position) if frame else ("", ())
+    axis = AXES.find(part[-1:]) if part[:-1] in ("", "v", "r", "w") and len(part) in (1, 2) else -1
+    if not body or axis < 0:
+        every = [
+            f"{kind}.{x}" for kind in KINDS for x in dict.fromkeys([*(j.name for j in model.joints if j.nv), *model.v_names])
+        ]
+        every += [f"{x}.{part}" for x in (*bodies, *model.frames) for part in ("x", "y", "z", "vx", "rx", "wx")]
+        raise MethodError(
+            f"outputs: {brief(what)} is no coordinate, speed or acceleration of a joint and no motion of a body or frame; "
+            f"{choices(what, every, 'outputs')}"
+        )
+    if part[:-1] == "r":
+        q, _, t = state
+        return d.jacobian(q, body, t=t)[3 + axis]
+    if part[:-1] == "w":
+        return lambda on: on.spin(body)[axis]
+    return lambda on: on.point(body, at)[1 if part[:-1] else 0][axis]
+
+
+def _gradients(
+    d: Dynamics, state: State, N: np.ndarray, names: Sequence[str], functions: Sequence[Function]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Derivatives of functions of the motion by ξ and by v, exact: all functions in one graph."""
+    s, (q, v, t) = d.structure, state
+    own = Graph()
+    motion, values = Motion(s, own), list[Number]()
+    for name, function in zip(names, functions, strict=True):
+        label = f"output {name!r}"
+        values += check_numbers([call_traced(function, [motion], label)], own, label)
+        if motion.pushed:
+            raise StateError(f"{label}: the function of an output must not apply forces; use add_force for that")
+    expression = Expression(own, list(motion.inputs.values()), values)
+    graph = Graph()
+    inputs = state_inputs(s, graph)
+    on = with_bodies(s, inputs)
+    outputs = expression(*(on[kind][index] for kind, index in motion.inputs))
+    moved = [*inputs["q"], *inputs["v"]]
+    seeds = graph.inputs(len(moved))
+    slopes = Expression(
+        graph, [*(x for group in inputs.values() for x in group), *seeds], tangent(outputs, list(zip(moved, seeds, strict=True)))
+    )
+    n = len(v)
+    directions = np.block([[N, np.zeros((len(q), n))], [np.zeros((n, n)), np.eye(n)]])
+    found = slopes(*q.tolist(), *v.tolist(), *s.parameters.values(), t, *directions)
+    rows = np.array([np.broadcast_to(np.asarray(x, dtype=float), 2 * n) for x in found]).reshape(len(functions), 2 * n)
+    return rows[:, :n], rows[:, n:]

@@ -1,0 +1,76 @@
+"""The motion of a tree linearised: how small displacements and changes of the speeds evolve, constraints not yet imposed.
+
+The state near (q, v) is (ξ, δv): ξ displaces the coordinates as speeds do, δq = N(q) ξ. docs/theory/linearization.md
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..dynamics import Dynamics
+from ..equations.evaluation import evaluate
+from ..equations.normalization import is_redundant
+from ..model.structure import Structure
+from ..trace import Expression, Graph, Number, tangent
+from .tangent import rate_matrix
+
+
+@dataclass(frozen=True)
+class VectorField:
+    """ξ̇ = K ξ + δv;  δv̇ = a_q ξ + a_v δv + a_tau δτ, at one state."""
+
+    N: np.ndarray
+    """(nq, nv): q̇ = N v + …"""
+    K: np.ndarray
+    """(nv, nv): how the axes of the displacements turn along the motion; zero where q̇ = v."""
+    a: np.ndarray
+    a_q: np.ndarray
+    a_v: np.ndarray
+    a_tau: np.ndarray
+
+    @property
+    def F(self) -> np.ndarray:
+        """(2nv, 2nv): the rate of (ξ, δv)."""
+        return np.block([[self.K, np.eye(len(self.a))], [self.a_q, self.a_v]])
+
+
+def vector_field(d: Dynamics, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float) -> VectorField:
+    found = d.forward_derivatives(q, v, tau, t)
+    assert found.dq is not None and found.dv is not None and found.dtau is not None
+    return VectorField(rate_matrix(d, q, t), turning(d, q, v, t), found.value, found.dq, found.dv, found.dtau)
+
+
+def turning(d: Dynamics, q: np.ndarray, v: np.ndarray, t: float) -> np.ndarray:
+    """K: the bracket of the motion with the displacements, N K = ∂(Nv + n)/∂q N − Ṅ.                              (S3)
+
+    It belongs to joints with quaternions alone; there it is exact, by differentiation of the rates.
+    """
+    s, K = d.structure, np.zeros((len(v), len(v)))
+    if not is_redundant(d.model):
+        return K
+    for i, joint in enumerate(s.placed):
+        if joint.nv and joint.type.quaternions():
+            here = slice(int(s.v_first[i + 1]), int(s.v_first[i + 2]))
+            N, bracket = _bracket(s, i, q, v, t)
+            K[here, here] = np.linalg.lstsq(N, bracket, rcond=None)[0]
+    return K
+
+
+def _bracket(s: Structure, i: int, q: np.ndarray, v: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
+    """N of one joint and, column by column, ∂q̇/∂q N − Ṅ."""
+    graph = Graph()
+    inputs = {"q": tuple(graph.inputs(s.nq)), "v": tuple(graph.inputs(s.nv)), "t": tuple(graph.inputs(1))}
+    rates = list(evaluate(s, "rates", inputs).rate)
+    flow = [*zip(inputs["q"], rates, strict=True), (inputs["t"][0], 1.0)]
+    first, last = int(s.q_first[i + 1]), int(s.q_first[i + 2])
+    own, flat = rates[first:last], list[Number]()
+    speeds = inputs["v"][int(s.v_first[i + 1]) : int(s.v_first[i + 2])]
+    for speed in speeds:
+        column = tangent(own, [(speed, 1.0)])
+        along = tangent(own, list(zip(inputs["q"][first:last], column, strict=True)))
+        flat += [*column, *(x - y for x, y in zip(along, tangent(column, flow), strict=True))]
+    values = Expression(graph, [x for group in inputs.values() for x in group], flat)(*q.tolist(), *v.tolist(), t)
+    both = np.array(values, dtype=float).reshape(len(speeds), 2, last - first)
+    return both[:, 0].T, both[:, 1].T
