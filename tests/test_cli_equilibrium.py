@@ -42,11 +42,11 @@ def test_the_data_are_those_of_python(equilibrium, file):
 
 
 def test_a_joint_can_be_set_and_another_driven(equilibrium, file):
-    code, out, _ = equilibrium(file, "--set", "hinge=0.3", "--json")
+    code, out, _ = equilibrium(file, "--hold", "hinge=0.3", "--json")
     data = json.loads(out)
     assert code == 0 and data["q"]["hinge"] == 0.3 and data["held"] == ["hinge"]
     assert data["q"]["slide"] == pytest.approx(-0.5 * 9.81 * math.sin(0.3) / 100.0)
-    code, out, _ = equilibrium(file, "--speed", "hinge=3", "--set", "slide=0.1", "--json")
+    code, out, _ = equilibrium(file, "--speed", "hinge=3", "--hold", "slide=0.1", "--json")
     assert code == 0 and json.loads(out)["v"] == {"hinge": 3.0, "slide": 0.0}
 
 
@@ -67,8 +67,8 @@ def test_no_equilibrium_is_1_with_the_joint_in_one_line(equilibrium, tmp_path):
 
 
 @pytest.mark.parametrize(("arguments", "says"), [
-    (["--set", "hing=1"], "hing"), (["--set", "hinge"], "joint=number"), (["--tau", "hinge=a"], "joint=number"),
-    (["--set", "hinge=1", "--guess", "hinge=2"], "held by --set"), (["--starts", 0], "--starts"),
+    (["--hold", "hing=1"], "hing"), (["--hold", "hinge"], "joint=number"), (["--tau", "hinge=a"], "joint=number"),
+    (["--hold", "hinge=1", "--guess", "hinge=2"], "held by --hold"), (["--starts", 0], "--starts"),
     (["--stable", "--nearest"], "--nearest"), (["--fly"], "--fly"), (["--time", "late"], "--time"),
     (["--speed", "slid=1"], "slid"),
 ], ids=str)  # fmt: skip

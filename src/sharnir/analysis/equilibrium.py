@@ -39,6 +39,7 @@ def equilibrium(
     stable: bool | None = None,
     starts: int = 8,
     seed: int | np.random.Generator = 0,
+    parameters: Mapping[str, float] | None = None,
 ) -> Equilibrium:
     """A position in which the model rests under gravity, its forces and the joint forces `tau`; loops stay closed.
 
@@ -52,10 +53,12 @@ def equilibrium(
     stable   True: only an equilibrium that is not unstable; False: the nearest of any kind; by default one that is not unstable,
              where such a one is found and the guess is not balanced
     starts   how many positions to search from: the guess, then random ones (by `seed`)
+    parameters   {name: value} of the model; the rest as the model has them
 
     An EquilibriumError where there is none names the joint whose force cannot be balanced; `error.result` has the best position.
     """
-    check_model(model, "equilibrium")
+    model = check_model(model, "equilibrium")
+    model = model if parameters is None else model.with_parameters(parameters)
     q, _, t = check_state(model, guess, None, t)
     v, driven = steady_speeds(model, speeds)
     held = driven | speeds_of(model, fixed, "fixed")

@@ -95,6 +95,7 @@ def inverse_kinematics(
     seed: int | np.random.Generator = 0,
     tolerance: float = 1e-6,
     must_reach: bool = False,
+    parameters: Mapping[str, float] | None = None,
 ) -> InverseKinematics:
     """Coordinates that bring frames, bodies or points of them to their targets; the nearest ones to `start` nearby.
 
@@ -106,9 +107,11 @@ def inverse_kinematics(
     weights     one, or {target: weight}, each a number or (of position, of rotation); they matter where not all can be met
     starts      how many positions to search from: the start, then random ones (by `seed`)
     tolerance   m and rad: a target counts as reached below it
+    parameters  {name: value} of the model; the rest as the model has them
     must_reach  raise an UnreachableError, with the best position found, instead of returning it
     """
-    check_model(model, "inverse_kinematics")
+    model = check_model(model, "inverse_kinematics")
+    model = model if parameters is None else model.with_parameters(parameters)
     free = ~speeds_of(model, fixed, "fixed")
     wanted = read_targets(model, targets, weights)
     q0, _, t = check_state(model, start, None, t)

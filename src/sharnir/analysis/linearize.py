@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -30,6 +30,7 @@ def linearize(
     inputs: Sequence[str] | None = None,
     outputs: Outputs | None = None,
     independent: Sequence[str] | None = None,
+    parameters: Mapping[str, float] | None = None,
 ) -> LinearSystem:
     """ẋ = A x + B u, y = C x + D u for small deviations from the motion through (q, v) at time t under constant joint forces.
 
@@ -41,6 +42,7 @@ def linearize(
     outputs      "q.joint", "v.joint", "a.joint" (or one part of it): coordinates, speeds, accelerations; "body.x" (y, z),
                  "body.vx", "body.rx", "body.wx": position, velocity, small rotation, angular velocity of a body or frame in
                  the world; or {name: one of these, or a function of `sharnir.Motion`}; default: x itself
+    parameters   {name: value} of the model; the rest as the model has them
     independent  the coordinates x consists of, where there are constraints; default: those that determine the others best
 
     x is "q.…", displacements of the independent coordinates (of quaternions: rotations about the axes of the speeds), then "v.…",
@@ -48,6 +50,8 @@ def linearize(
     A is that of the instant t. It holds for good at an equilibrium and in steady motion; anywhere else there is a
     LinearizationWarning, and `steadiness` is "frozen".
     """
+    if parameters is not None:
+        model = (model.model if isinstance(model, Dynamics) else model).with_parameters(parameters)
     d = model if isinstance(model, Dynamics) else Dynamics(model)
     start, forces = _state(d, q, v, t), check_tau(d.model, tau)
     chosen = None if independent is None else independent_speeds(d.model, independent)

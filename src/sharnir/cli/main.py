@@ -127,7 +127,8 @@ def run(options: Namespace) -> None:
 def add_equilibrium(p: Parser) -> None:
     """Find where a model file rests under its forces, or moves steadily; say whether that is stable."""
     add_file(p)
-    p.list_option("--set", "hold a joint at a value: joint=value, or joint=w,x,y,z", metavar="JOINT=VALUE")
+    p.list_option("--hold", "hold a joint at a value: joint=value, or joint=w,x,y,z", metavar="JOINT=VALUE")
+    p.list_option("--set", "a parameter, or any number of the model: k=400, link3.mass=2", metavar="NAME=VALUE")
     p.list_option("--guess", "where to search from: joint=value", metavar="JOINT=VALUE")
     p.list_option("--tau", "constant joint forces: joint=value", metavar="JOINT=VALUE")
     p.list_option("--speed", "of a joint driven at constant speed: joint=value", metavar="JOINT=VALUE")
@@ -148,7 +149,8 @@ def equilibrium(options: Namespace) -> None:
         floating=options.floating,
         strict=options.strict,
         packages=options.package_path,
-        named={"set": options.set, "guess": options.guess, "tau": options.tau, "speed": options.speed},
+        values=options.set,
+        named={"hold": options.hold, "guess": options.guess, "tau": options.tau, "speed": options.speed},
         options={name: getattr(options, name) for name in ("time", "starts", "seed") if name in options},
         stable=True if options.stable else False if options.nearest else None,
         as_json=options.json,
@@ -160,6 +162,7 @@ def add_modes(p: Parser) -> None:
     add_file(p)
     p.list_option("--at", "where: joint=value, or joint=w,x,y,z; the rest neutral, loops assembled", metavar="JOINT=VALUE")
     p.list_option("--speed", "of a steady motion: joint=value", metavar="JOINT=VALUE")
+    p.list_option("--set", "a parameter, or any number of the model: k=400, link3.mass=2", metavar="NAME=VALUE")
     p.list_option("--tau", "constant joint forces: joint=value", metavar="JOINT=VALUE")
     p.add_argument("--time", type=number, default=0.0, metavar="SECONDS", help="of driven joints and forces (default: 0)")
     p.flag("--equilibrium", what="where the model rests, searched from --at; joints with --speed are driven at it")
@@ -176,6 +179,7 @@ def modes(options: Namespace) -> None:
         strict=options.strict,
         packages=options.package_path,
         states={"at": options.at, "speed": options.speed, "tau": options.tau},
+        values=options.set,
         time=options.time,
         at_equilibrium=options.equilibrium,
         as_json=options.json,

@@ -15,6 +15,7 @@ from ..analysis.linearize import linearize
 from ..errors import LinearizationWarning
 from ..io.load import load
 from ..types import State
+from .parameters import set_values
 from .usage import check_picture, check_usage, named_values
 
 
@@ -25,18 +26,21 @@ def modes_of_file(
     strict: bool,
     packages: Sequence[Path],
     states: Mapping[str, Sequence[str]],
+    values: Sequence[str],
     time: float,
     at_equilibrium: bool,
     as_json: bool,
     plot: Path | None,
 ) -> None:
-    """`states`: "at", "speed", "tau" as words joint=value. `at_equilibrium`: where the model rests, searched from `at`."""
+    """`states`: "at", "speed", "tau" as words joint=value; `values`: of parameters, name=value. `at_equilibrium`: where the model rests, searched from `at`."""
     if plot is not None:
         check_picture("--plot", plot)
     given = {name: named_values(f"--{name}", words) for name, words in states.items()}
     model = load(file, floating=floating, strict=strict, package_paths=packages)
-    for name, values in given.items():
-        check_usage(f"--{name}", model.coordinates if name == "at" else model.speeds, values)
+    if parameters := set_values(model, values):
+        model = model.with_parameters(parameters)
+    for name, numbers in given.items():
+        check_usage(f"--{name}", model.coordinates if name == "at" else model.speeds, numbers)
     q: State
     v: State
     tau: State
