@@ -23,6 +23,7 @@ from .garbage import no_collection
 from .joints import Free, Joint
 from .joints.traced import pose_expression
 from .mobility import degrees_of_freedom
+from .own_functions import not_by_its_own_functions
 from .placed_joint import PlacedJoint, new_placed_joint
 from .pose import Pose, vector3
 from .references import check_joints, is_name_in, name_taken, pair, place, pose
@@ -297,7 +298,7 @@ class Model:
     def structure(self) -> Structure:
         """The model as arrays; rebuilt when the model is read after a change."""
         if self._structure is None:
-            with no_collection():
+            with no_collection(), not_by_its_own_functions(self, self.name):
                 if self.tree.closing:
                     check_cuts(self.closing_joints, self._needed_coordinates(), self._constraints)
                 self._structure = Structure(self)
