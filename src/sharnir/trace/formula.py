@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
 
 from ..errors import NOT_A_NUMBER, ModelError, brief
 from .formula_parser import Signal, Tree, evaluate, parse, signals
@@ -25,7 +27,7 @@ class Formulas:
         self.items = tuple(x if isinstance(x, str) else _number(x) for x in items)
         if where is not None and not isinstance(where, Mapping):
             raise ModelError(f"formula: where names parts, {{name: formula}}; got {brief(where)}")
-        if not isinstance(variables, Iterable):
+        if not np.iterable(variables):
             raise ModelError(f"formula: expected the names of its variables, got {brief(variables)}")
         self.variables = tuple(variables)
         self.where = {name: x if isinstance(x, str) else _number(x) for name, x in (where or {}).items()}
