@@ -221,7 +221,7 @@ def test_batches_of_no_state_have_answers_of_no_state(backend: str) -> None:
 def test_package_paths_are_folders(tmp_path: Path) -> None:
     (tmp_path / "m.urdf").write_text('<robot name="r"><link name="a"/></robot>')
     for paths in (5, np.array(5)):
-        with pytest.raises(sh.FormatError, match="package_paths: expected a folder or several, got (array.)?5"):
+        with pytest.raises(sh.FormatError, match=r"package_paths: expected a folder or several, got (array.)?5"):
             sh.load(tmp_path / "m.urdf", package_paths=paths)  # type: ignore[arg-type]
 
 
