@@ -1,8 +1,9 @@
-"""Settings of every test: one BLAS thread per worker, reproducible examples of hypothesis, a cache of its own."""
+"""Settings of every test: one BLAS thread per worker, reproducible examples of hypothesis, a cache of its own, Ctrl-C heard."""
 
 import atexit
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -13,6 +14,9 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 if "PYTEST_XDIST_WORKER" not in os.environ:  # workers inherit the folder: what one compiles, all find
     os.environ["SHARNIR_CACHE"] = tempfile.mkdtemp(prefix="sharnir-tests-")
     atexit.register(shutil.rmtree, os.environ["SHARNIR_CACHE"], ignore_errors=True)
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # `make test &` in a script: no process would hear it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # for `benchmarks.robots`
 

@@ -413,14 +413,68 @@ def test_the_folder_of_another_user_is_not_used_and_that_is_said_once(folder, tm
     assert stores[1].load("llvm", "key") == b"code" and not list(folder.iterdir())
 
 
-def test_a_user_without_a_home_has_a_folder_by_number(monkeypatch, tmp_path):
-    """Where neither the environment nor the list of users knows a home, `~` stays as it is."""
+def nowhere(*_, **__):
+    raise RuntimeError("could not determine the home directory")
+
+
+@pytest.mark.parametrize(
+    "found", [lambda *_, **__: Path("~/.cache/sharnir"), nowhere], ids=["platformdirs 4.3", "platformdirs 4.14"]
+)
+def test_a_user_without_a_home_has_a_folder_by_number(monkeypatch, tmp_path, found):
+    """Where neither the environment nor the list of users knows a home; platformdirs answers so or so, by its version."""
     for name in ("SHARNIR_CACHE", "XDG_CACHE_HOME", "HOME"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(platformdirs, "user_cache_path", lambda *_, **__: Path("~/.cache/sharnir"))
+    monkeypatch.setattr(platformdirs, "user_cache_path", found)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     cache._folder.cache_clear()
     try:
         assert cache.default_folder().parent == tmp_path
     finally:
         cache._folder.cache_clear()
+
+
+def test_an_entry_under_the_name_of_another_is_not_read(entry):
+    """Whoever can rename files, or a copy that went wrong: the code of one function is not run in the place of another."""
+    entry.rename(entry.with_name("another"))
+    assert Cache().load("llvm", "another") is None
+    Cache().save("llvm", "another", b"code")
+    assert Cache().load("llvm", "another") == b"code"
+
+
+@POSIX
+def test_an_open_folder_inside_is_closed_before_it_is_read(entry):
+    entry.parent.chmod(0o777)
+    assert Cache().load("llvm", "key") == b"code"
+    assert entry.parent.stat().st_mode & 0o022 == 0
+
+
+@ROOT
+def test_a_folder_of_another_user_inside_is_neither_read_nor_written(entry, monkeypatch):
+    monkeypatch.setattr(cache, "_warned", set())
+    os.chown(entry.parent, 12345, 12345)
+    assert Cache().load("llvm", "key") is None
+    with pytest.warns(RuntimeWarning, match="cannot be written .belongs to another user.; compiled code is not cached"):
+        Cache().save("llvm", "another", b"code")
+    assert os.listdir(entry.parent) == ["key"]
+
+
+@ROOT
+def test_a_folder_that_another_user_makes_meanwhile_is_not_used(folder, monkeypatch):
+    monkeypatch.setattr(cache, "_warned", set())
+    store = Cache()  # there is no folder yet
+    folder.mkdir()
+    os.chown(folder, 12345, 12345)
+    with pytest.warns(RuntimeWarning, match="belongs to another user"):
+        store.save("llvm", "key", b"code")
+    assert store.load("llvm", "key") is None
+
+
+@POSIX
+def test_a_folder_that_cannot_be_closed_is_not_used(folder, tmp_path, monkeypatch):
+    """Some file systems keep no modes."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    folder.mkdir()
+    folder.chmod(0o777)
+    monkeypatch.setattr(os, "chmod", lambda *_, **__: None)
+    with pytest.warns(RuntimeWarning, match=f"{folder} can be written by others; .* Set SHARNIR_CACHE"):
+        assert Cache().folder.parent == tmp_path

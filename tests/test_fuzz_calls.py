@@ -91,6 +91,10 @@ FOUND = [
     (lambda: D().force_actions(parameters=[1.0, 2.0]), r"parameters: expected \(1,\) or \(1, 1\), got \(2,\)"),
     (lambda: sh.simulate(M(), HUGE), "duration: expected a number of seconds"),
     (lambda: sh.simulate(M(), 1.0, rtol=DIGITS), "rtol: expected a number, got <int>"),
+    (lambda: sh.simulate(M(), 1.0, output=HUGE), "output: expected a number, got 1000"),
+    (lambda: sh.simulate(M(), 1.0, every=HUGE), "every: expected a whole number of at most 9223372036854775807"),
+    (lambda: sh.rollout(M(), M().neutral(), step=0.1, steps=HUGE), "steps: expected a whole number of at most"),
+    (lambda: sh.rollout(M(), M().neutral(), step=0.1, steps=2, every=HUGE), "every: expected a whole number of at most"),
     (lambda: sh.sin(HUGE) and sh.atan2(1.0), "atan2 has 2 arguments, got 1"),
     (lambda: sh.sin({}), "sin: expected numbers, arrays or symbols"),
     (lambda: sh.maximum([], {}), "maximum: expected two numbers"),
@@ -121,6 +125,9 @@ FOUND = [
     )],
     (lambda: M().assemble(fixed=5), "fixed: expected names, a list; got 5"),
     (lambda: D().inverse(None, None, None, actuated=5), "actuated: expected names, a list; got 5"),
+    # arrays of no dimension: their type says that there is something to go through
+    (lambda: M().assemble(fixed=np.array(1.0)), r"fixed: expected names, a list; got array\(1\.\)"),
+    (lambda: sh.simulate(M(), 1.0, events=np.array(1.0)), r"events: expected .*, got array\(1\.\)"),
     (lambda: refused(ARRAY, 1.0), "a body needs a name, got array"),
     (lambda: M().add_force(sh.Drag("bob"), ARRAY), "a force needs a name, got array"),
     (lambda: M().add_constraint(sh.Distance("bob", "bar"), ARRAY), "a constraint needs a name, got array"),
@@ -213,8 +220,9 @@ def test_batches_of_no_state_have_answers_of_no_state(backend: str) -> None:
 
 def test_package_paths_are_folders(tmp_path: Path) -> None:
     (tmp_path / "m.urdf").write_text('<robot name="r"><link name="a"/></robot>')
-    with pytest.raises(sh.FormatError, match="package_paths: expected a folder or several, got 5"):
-        sh.load(tmp_path / "m.urdf", package_paths=5)  # type: ignore[arg-type]
+    for paths in (5, np.array(5)):
+        with pytest.raises(sh.FormatError, match=r"package_paths: expected a folder or several, got (array.)?5"):
+            sh.load(tmp_path / "m.urdf", package_paths=paths)  # type: ignore[arg-type]
 
 
 def test_functions_of_empty_arrays_are_empty() -> None:

@@ -26,6 +26,39 @@ assert np.array_equal(d.forward(q, q, q), expected)
 raise SystemExit(code)
 """
 
+COMPILING_THEN_FORKED = """
+import os, signal, threading, time
+import sharnir as sh
+
+def compiles(g):
+    m = sh.samples.chain(4)
+    m.gravity = (0.0, 0.0, g)
+    sh.Dynamics(m, "separate", "llvm").forward()
+
+def forever():
+    while not done.is_set():
+        compiles(-9.0 - 1e-6 * time.monotonic())
+
+compiles(-9.0)
+done = threading.Event()
+thread = threading.Thread(target=forever)
+thread.start()
+codes = []
+for k in range(8):
+    time.sleep(0.02)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        compiles(-8.0 - 0.01 * k)
+        os._exit(0)
+    codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    if codes[-1]:
+        break
+done.set()
+thread.join()
+raise SystemExit(max(map(abs, codes)))
+"""
+
 POOL = """
 import multiprocessing
 import numpy as np
@@ -46,16 +79,23 @@ if __name__ == "__main__":
 """
 
 
-def run(tmp_path, text: str) -> None:
+def run(tmp_path, text: str, **environment: str) -> None:
     script = tmp_path / "script.py"
     script.write_text(text, encoding="utf-8")
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=120, env={**os.environ, **environment}
+    )
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_forked_child_uses_threads_of_its_own(tmp_path):
     run(tmp_path, USED_THEN_FORKED)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_child_forked_while_another_thread_compiles_can_compile(tmp_path):
+    run(tmp_path, COMPILING_THEN_FORKED, SHARNIR_CACHE_MB="0")
 
 
 @pytest.mark.parametrize("way", ["fork", "spawn"])

@@ -75,6 +75,15 @@ def test_a_function_that_is_no_motion(joint, error, message):
         add(joint())
 
 
+def test_a_force_that_reads_its_own_model_while_it_is_traced():
+    m = sh.samples.pendulum()
+    m.add_force(lambda on: on.push(m.bodies[0].name, (1.0, 0.0, 0.0)))
+    with pytest.raises(sh.SharnirError, match="force 'UserForce 1' cannot be traced") as caught:
+        sh.simulate(m, 0.1)
+    text = str(caught.value)
+    assert "model 'pendulum' is read by a function of its own" in text and text.count("cannot be traced") == 1
+
+
 def test_a_base_motion_that_cannot_be_traced():
     with pytest.raises(sh.TraceError, match="base_motion: the pose cannot be traced"):
         sh.Model("shaken", base_motion=lambda t: sh.Pose((math.sin(t), 0, 0)))

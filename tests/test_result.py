@@ -168,6 +168,12 @@ def test_tables_hold_every_digit(fed, tmp_path):
     assert np.array_equal(table[:, head.index("kinetic")], fed.energy.kinetic)
 
 
+def test_a_result_saved_under_the_name_of_a_table_is_one(fed, tmp_path):
+    fed.save(tmp_path / "saved.csv")
+    fed.to_csv(tmp_path / "run.csv")
+    assert (tmp_path / "saved.csv").read_bytes() == (tmp_path / "run.csv").read_bytes()
+
+
 def test_saving_is_part_of_the_run(tmp_path):
     for name in ("run.nc", "run.csv"):
         sh.simulate(sh.samples.pendulum(), 0.1, save=tmp_path / name)

@@ -20,6 +20,8 @@ TOLERANCE, ITERATED = 1e-10, 1e-6
 """Relative differences that a well-conditioned mechanism may have; of a method that iterates."""
 LARGE = 10
 """Bodies from which not every method is tried in a case."""
+SEEDS = 10**7
+"""Models that are drawn: samples take no larger seed."""
 WORST = 1e10
 """Condition of the equations beyond which the oracle itself has lost its digits."""
 
@@ -27,7 +29,8 @@ WORST = 1e10
 def run(seed: int) -> tuple[str, str]:
     rng = np.random.default_rng((seed, 4))
     try:
-        model = random_chain(seed, rng) if rng.random() < 0.35 else random_tree(seed, rng)
+        draw = random_chain if rng.random() < 0.35 else random_tree
+        model = draw(seed % SEEDS, rng)
         add_forces(model, rng)
         states = random_states(model, STATES, seed)
     except sh.AssemblyError:

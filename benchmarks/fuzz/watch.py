@@ -21,6 +21,8 @@ PER_WORKER, SLOW = 400, {"physics": 25, "results": 100}
 """Cases of one process: what one leaves behind is not with the others for long. Of slow kinds fewer: all have their turn."""
 COMPILES = {"physics": 10.0}
 """Kinds whose cases may compile a method for the first time, and how many times as long they may take."""
+PATIENCE = 6.0
+"""How many times as long as it may compute a case may take by the clock: other programs run on this machine too."""
 STARTING = 60.0
 """Seconds for a process to be there, until its first case."""
 LOOK = 0.05
@@ -53,7 +55,7 @@ class Worker:
         )
         os.close(pipe)
         self.pipe, self._rest = out, b""
-        self._begun, self._size = monotonic() + STARTING - self.hang, 0
+        self._begun, self._busy, self._size = monotonic() + STARTING, 0.0, 0
 
     def reports(self) -> Iterator[Report]:
         """What it has finished since the last time."""
@@ -66,7 +68,7 @@ class Worker:
             found: dict[str, Any] = json.loads(line)
             self.seed = found["seed"]
             if "end" not in found:
-                self._begun = monotonic()
+                self._begun, self._busy = monotonic(), busy(self._child.pid)
                 self._size = resident(self._child.pid)
             else:
                 yield Report(self.kind, self.seed, found["end"], found.get("fault", ""), found.get("trace", ""))
@@ -86,7 +88,8 @@ class Worker:
     def excess(self) -> Report | None:
         """The case it is at takes too long, or too much memory: the process is ended."""
         fault = ""
-        if monotonic() - self._begun > self.hang:
+        waited = monotonic() - self._begun
+        if waited > PATIENCE * self.hang or (waited > self.hang and busy(self._child.pid) - self._busy > self.hang):
             fault = f"hangs: more than {self.hang:g} s"
         elif self._size and resident(self._child.pid) - self._size > self.growth:
             fault = f"memory grows by more than {self.growth / 2**20:.0f} MB"
@@ -103,6 +106,14 @@ class Worker:
         self._child.wait()
         os.close(self.pipe)
         self._log.close()
+
+
+def busy(pid: int) -> float:
+    """Seconds that a process has computed; that of the clock where the system does not tell."""
+    with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+        user, system = file.read().rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+    return monotonic()
 
 
 def resident(pid: int) -> int:

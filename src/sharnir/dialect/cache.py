@@ -7,6 +7,7 @@ recently is removed first. Where the folder cannot be written, everything works 
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shutil
@@ -19,7 +20,7 @@ from functools import cache as once
 from pathlib import Path
 
 from ..errors import SharnirError
-from .trust import home_less, own_folder, read_own
+from .trust import home_less, own_folder, read_own, why_not
 
 LIMIT_MB = 1000
 """How large the cache may grow, in megabytes, where $SHARNIR_CACHE_MB does not say otherwise."""
@@ -29,7 +30,7 @@ SHARE_UNCHECKED = 1 / 16
 """How much of the limit a process may write before it measures the folder again."""
 DERIVED = ("llvm", "choice")
 """The subfolders whose content can be made again: they are bounded and cleared. The calibration is in another one."""
-_MAGIC = b"sharnir1"
+_MAGIC = b"sharnir2"
 
 
 def digest(*parts: str) -> str:
@@ -56,8 +57,11 @@ def _folder(named: str | None, cache: str | None, home: str | None) -> Path:
         return Path(cache) / "sharnir"
     from platformdirs import user_cache_path
 
-    found = user_cache_path("sharnir", appauthor=False)
-    return found if found.is_absolute() else home_less()  # "~/.cache" where there is no home
+    try:
+        found = user_cache_path("sharnir", appauthor=False)
+    except RuntimeError:  # there is no home; earlier versions of platformdirs returned "~/.cache"
+        return home_less()
+    return found if found.is_absolute() else home_less()
 
 
 def limit() -> int:
@@ -93,11 +97,11 @@ class Cache:
 
     def load(self, kind: str, key: str) -> bytes | None:
         path = self.folder / kind / key
-        content = read_own(path)
+        content = None if self._why_not(kind) else read_own(path)
         if content is None:
             return None
         head, check, body = content[:8], content[8:40], content[40:]
-        if head != _MAGIC or hashlib.sha256(body).digest() != check:
+        if head != _MAGIC or _checksum(kind, key, body) != check:
             return None
         with suppress(OSError):  # a folder that can only be read serves as well
             os.utime(path)  # file systems seldom record access times: the time of change is that of the last use
@@ -110,10 +114,12 @@ class Cache:
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             folder.mkdir(mode=0o700, exist_ok=True)
+            if fault := self._why_not(kind):
+                raise OSError(errno.EPERM, fault)
             handle, name = tempfile.mkstemp(dir=folder)
             try:
                 with os.fdopen(handle, "wb") as file:
-                    file.write(_MAGIC + hashlib.sha256(body).digest() + body)
+                    file.write(_MAGIC + _checksum(kind, key, body) + body)
                 os.replace(name, folder / key)
             except OSError:
                 os.unlink(name)
@@ -123,6 +129,10 @@ class Cache:
             return
         if kind in DERIVED:
             self._bound(len(body), allowed)
+
+    def _why_not(self, kind: str) -> str:
+        """Asked at every use: where there was no folder before, another user may have made one since."""
+        return why_not(self.folder) or why_not(self.folder / kind)
 
     def _bound(self, written: int, allowed: int) -> None:
         """Measure the folder at the first write of a process and then now and again; make room where it is over the limit."""
@@ -158,6 +168,13 @@ class Cache:
     def clear(self) -> None:
         for kind in DERIVED:
             shutil.rmtree(self.folder / kind, ignore_errors=True)
+
+
+def _checksum(kind: str, key: str, body: bytes) -> bytes:
+    """Of the name too: code under the name of other code is not run."""
+    h = hashlib.sha256(f"{kind}/{key}\0".encode())
+    h.update(body)
+    return h.digest()
 
 
 _unchecked: dict[Path, float] = {}

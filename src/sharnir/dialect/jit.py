@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -24,6 +25,13 @@ LONG_TEXT = 100_000
 """Characters of assembly that take longer to compile than a reader notices, some 0.2 s."""
 
 CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+if hasattr(os, "register_at_fork"):
+    # A process forked while another thread compiles would wait for LLVM for ever: forking waits until LLVM is idle.
+    _idle = llvm.ffi.lib._lock
+    _let_go = partial(_idle.__exit__, None, None, None)
+    os.register_at_fork(before=_idle.__enter__, after_in_parent=_let_go, after_in_child=_let_go)
 
 
 @once

@@ -34,24 +34,39 @@ def read_own(path: Path) -> bytes | None:
         os.close(handle)
 
 
-@cache
 def own_folder(folder: Path) -> Path:
-    """The folder, if it is this user's or does not exist yet; else a private one for this process, with a warning."""
+    """The folder, if it is this user's and closed to others or does not exist yet; else a private one, with a warning."""
+    fault = why_not(folder)
+    return _private(folder, fault) if fault else folder
+
+
+def why_not(folder: Path) -> str:
+    """Why files in a folder are not to be trusted, if they are not. An open folder of this user's is closed to others first."""
     try:
         found = os.stat(folder)
-    except OSError:
-        return folder  # writing to it will create it, or warn
-    if not hasattr(os, "geteuid") or found.st_uid == os.geteuid():
+        if not hasattr(os, "geteuid"):
+            return ""
+        if found.st_uid != os.geteuid():
+            return "belongs to another user"
         if found.st_mode & OTHERS_MAY_WRITE:
             with suppress(OSError):
                 os.chmod(folder, stat.S_IMODE(found.st_mode) & ~OTHERS_MAY_WRITE)
-        return folder
+            if os.stat(folder).st_mode & OTHERS_MAY_WRITE:  # some file systems keep no modes
+                return "can be written by others"
+    except OSError:
+        pass  # writing to it will create it, or warn
+    return ""
+
+
+@cache
+def _private(folder: Path, fault: str) -> Path:
+    """A folder for this process instead of another; the warning is given once."""
     private = Path(tempfile.mkdtemp(prefix="sharnir-"))
     text = (
-        f"sharnir: the cache folder {folder} belongs to another user; compiled code is cached in {private} for this process. "
+        f"sharnir: the cache folder {folder} {fault}; compiled code is cached in {private} for this process. "
         "Set SHARNIR_CACHE to a folder of your own"
     )
-    warnings.warn(text, RuntimeWarning, stacklevel=2)
+    warnings.warn(text, RuntimeWarning, stacklevel=4)
     return private
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+
+import numpy as np
 
 from ..errors import ModelError, StateError, TraceError
 from ..model.constraints.base import Constraint
@@ -123,7 +125,7 @@ def _rows(function: Callable[[Motion], Sequence[Row]], on: Motion, label: str) -
         if isinstance(error.__cause__, ModelError):
             raise ModelError(f"{label}: {error.__cause__}") from None
         raise
-    rows = list(found) if isinstance(found, Iterable) else [found]
+    rows = list(found) if np.iterable(found) else [found]
     if not all(isinstance(row, (tuple, list)) and len(row) == 2 for row in rows):
         raise ModelError(f"{label}: a constraint class must return rows [(name, residual), …], got {rows!r}")
     return rows

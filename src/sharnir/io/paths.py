@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from ..errors import FormatError, StateError, brief
 from ..reporting.whole_file import file_path
 from ..types import FilePath
@@ -32,7 +34,7 @@ def model_path(path: object) -> Path:
 def declared_folders(package_paths: FilePath | Iterable[FilePath]) -> list[Path]:
     """`package_paths` as absolute folders; a single path counts as one folder."""
     paths = [package_paths] if isinstance(package_paths, (str, os.PathLike)) else package_paths
-    if not isinstance(paths, Iterable):
+    if not np.iterable(paths):
         raise FormatError(f"package_paths: expected a folder or several, got {brief(paths)}")
     return [model_path(p).resolve() for p in paths]
 

@@ -23,6 +23,7 @@ from .garbage import no_collection
 from .joints import Free, Joint
 from .joints.traced import pose_expression
 from .mobility import degrees_of_freedom
+from .own_functions import not_by_its_own_functions
 from .parameter_checks import check_values
 from .parameter_paths import make_parameter
 from .parameters import ParameterView, check_known, merged_values, parameter_value
@@ -338,7 +339,7 @@ class Model:
     def structure(self) -> Structure:
         """The model as arrays; rebuilt when the model is read after a change."""
         if self._structure is None:
-            with no_collection():
+            with no_collection(), not_by_its_own_functions(self, self.name):
                 if self.tree.closing:
                     check_cuts(self.closing_joints, self._needed_coordinates(), self._constraints)
                 self._structure = Structure(self)

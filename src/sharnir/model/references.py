@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, cast
+
+import numpy as np
 
 from ..errors import ModelError, SharnirError, brief, no_such
 from .body import GROUND
@@ -18,7 +20,7 @@ def is_name_in(names: Container[str], name: object) -> bool:
 
 def listed_names(names: object, what: str, error: type[SharnirError] = ModelError) -> list[Any]:
     """The items of a list of names; a single text, and what is no list, is refused."""
-    if isinstance(names, (str, bytes, Mapping)) or not isinstance(names, Iterable):
+    if isinstance(names, (str, bytes, Mapping)) or not np.iterable(names):
         raise error(f"{what}: expected names, a list; got {brief(names)}")
     return list(names)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,7 +29,7 @@ def check_step(integrator: Integrator, step: float | None) -> None:
 def check_events(events: Event | Sequence[Event]) -> list[Event]:
     if isinstance(events, Event):
         return [events]
-    found = list(events) if isinstance(events, Iterable) else [events]
+    found = list(events) if np.iterable(events) else [events]
     for event in found:
         if not isinstance(event, Event):
             raise StateError(f"events: expected sharnir.Event(function, …), got {event!r}")

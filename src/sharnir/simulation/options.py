@@ -31,6 +31,9 @@ ROUNDING = 1e-9
 TICKS = 16
 """Distances between neighbouring floating-point times that a step must have at least."""
 
+MOST = 2**63 - 1
+"""The largest whole number that compiled code counts to."""
+
 SIMULATE_ONLY = {
     "rtol": "its steps are fixed: give `step`",
     "atol": "its steps are fixed: give `step`",
@@ -60,6 +63,8 @@ def number(x: object, what: str, wanted: str = "a number") -> float:
 def whole(x: object, what: str, least: int = 0) -> int:
     if isinstance(x, (bool, np.timedelta64)) or not isinstance(x, (int, np.integer)) or x < least:
         raise MethodError(f"{what}: expected a whole number of at least {least}, got {brief(x)}")
+    if x > MOST:
+        raise MethodError(f"{what}: expected a whole number of at most {MOST}, got {brief(x)}")
     return int(x)
 
 
@@ -80,7 +85,7 @@ def check_resolution(t0: float, **spans: Any) -> None:
     """Spans of time that would be lost in the rounding of t0."""
     apart = float(np.spacing(abs(t0)))
     for name, span in spans.items():
-        if isinstance(span, (int, float, np.number)) and 0.0 < abs(float(span)) < TICKS * apart:
+        if isinstance(span, (int, float, np.number)) and 0.0 < abs(number(span, name)) < TICKS * apart:
             raise StateError(
                 f"{name}: {span:g} s is lost in the rounding of the time: near t0 = {t0:g} two times are at least {apart:.2g} s "
                 "apart; start at a smaller t0"

@@ -273,10 +273,10 @@ class Result(ByName):
         to_csv(self, path)
 
     def save(self, path: PathLike) -> None:
-        """NetCDF: `Result.load` reads it back, and so does xarray.open_dataset."""
-        from .storage import save
+        """NetCDF: `Result.load` reads it back, and so does xarray.open_dataset. To a name that ends with .csv, the table."""
+        from .storage import write
 
-        save(self, path)
+        write(self, path)
 
     @staticmethod
     def load(path: PathLike, model: Model | None = None) -> Result:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+
+import numpy as np
 
 from ..errors import NOT_A_NUMBER, ModelError, brief, no_such
 from .formula_parser import Signal, Tree, evaluate, parse, signals
@@ -44,7 +46,7 @@ class Formulas:
         self.items = tuple(x if isinstance(x, str) else _number(x) for x in items)
         if where is not None and not isinstance(where, Mapping):
             raise ModelError(f"formula: where names parts, {{name: formula}}; got {brief(where)}")
-        if not isinstance(variables, Iterable):
+        if not np.iterable(variables):
             raise ModelError(f"formula: expected the names of its variables, got {brief(variables)}")
         self.variables = tuple(variables)
         self.where = {name: x if isinstance(x, str) or is_parametric(x) else _number(x) for name, x in (where or {}).items()}
