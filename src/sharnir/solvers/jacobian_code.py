@@ -22,7 +22,7 @@ from .evaluator import Evaluator
 LIMIT = 40_000
 """Nodes of a program beyond which it is not differentiated."""
 COLUMNS_LIMIT = 20_000
-"""Nodes of a graph with all columns, beyond which columns are run as a batch: fifty times the work at run time, but compiled in a second."""
+"""Nodes of a graph with all columns, beyond which columns are run as a batch: fifty times the work, but compiled in a second."""
 
 Rows = Mapping[str, np.ndarray]
 
