@@ -41,11 +41,10 @@ class Questions:
         program = program_for(self.structure, name)
         return run_program(program, self.structure, values, relink(program.function), dtype=object)
 
-    def directions(self, q: Sequence[Symbol], t: Sequence[Symbol]) -> list[Direction]:
-        """q moved by one unit of each speed in turn: q̇ = N(q)v."""
-        n = self.structure.nv
-        units = ([float(k == j) for k in range(n)] for j in range(n))
-        return [list(zip(q, self.ask("rates", q=q, v=unit, t=t).rate.tolist(), strict=True)) for unit in units]
+    def directions(self, q: Sequence[Symbol], v: Sequence[Symbol], t: Sequence[Symbol]) -> list[Direction]:
+        """q moved by one unit of each speed in turn: the columns of N in q̇ = N(q)v + what explicit time adds."""
+        rates = self.ask("rates", q=q, v=v, t=t).rate.tolist()
+        return [list(zip(q, column, strict=True)) for column in jacobian(rates, [[(x, 1.0)] for x in v]).T.tolist()]
 
 
 def jacobian(outputs: Sequence[Number], directions: Sequence[Direction]) -> np.ndarray:
@@ -57,7 +56,7 @@ def jacobian(outputs: Sequence[Number], directions: Sequence[Direction]) -> np.n
 
 
 def derivatives_by_kernels(structure: Structure, question: str, limit: int | None = None) -> TracedProgram:
-    """"inverse" or "forward" dynamics and its derivatives, with those of the model's forces."""
+    """ "inverse" or "forward" dynamics and its derivatives, with those of the model's forces."""
     on, n = Questions(structure, limit), structure.nv
     last = "tau" if question == "forward" else "qdd"
     inputs = {name: on.graph.inputs(size) for name, size in (("q", structure.nq), ("v", n), (last, n), ("t", 1))}
@@ -89,7 +88,7 @@ def inverse_by_graph(structure: Structure, limit: int | None = None) -> TracedPr
     on, n = Questions(structure, limit), structure.nv
     inputs = {name: on.graph.inputs(size) for name, size in (("q", structure.nq), ("v", n), ("qdd", n), ("t", 1))}
     tau = on.ask("inverse", **inputs, wrench=on.no_wrench).tau.tolist()
-    dq = jacobian(tau, on.directions(inputs["q"], inputs["t"]))
+    dq = jacobian(tau, on.directions(inputs["q"], inputs["v"], inputs["t"]))
     dv = jacobian(tau, [[(x, 1.0)] for x in inputs["v"]])
     M = on.ask("inertia/composite", q=inputs["q"], t=inputs["t"]).M
     return traced(on.graph, inputs, {"tau": tau, "dq": dq, "dv": dv, "da": M})

@@ -193,4 +193,3 @@ def _turned_back(*quaternion: np.ndarray) -> Sequence[Sequence[np.ndarray]]:
     """Rows of the matrix from the axes that a quaternion turns to those before."""
     G = cosines_quaternion(*quaternion)
     return [G[c::3] for c in range(3)]
-
