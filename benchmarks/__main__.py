@@ -16,6 +16,7 @@ from .harness import SETTINGS  # noqa: E402
 
 MEASURED = {
     "robots": ("peers", "Robots, times faster than the peers called from Python; one thread, minimum of interleaved samples"),
+    "derivatives": ("derivatives", "Derivatives of robots, times faster than Pinocchio called from Python; one thread"),
     "chains": ("chains", "Chains of revolute joints, compiled loops"),
     "compile": ("compile", "The first answer of a fresh process"),
     "first": ("first", "The first simulation of a fresh process, and the command line"),

@@ -19,6 +19,8 @@ from . import harness
 from .harness import relative_error as error
 
 TOLERANCE = 1e-9
+DERIVATIVES = 1e-8
+"""Tolerance of the columns with ∂: inertia matrices have condition numbers up to 3·10⁹ (iCub's fingers)."""
 NOT_LOADED = ("ur3.urdf",)
 """An empty <robot>: Pinocchio refuses it, and so do we."""
 
@@ -82,11 +84,46 @@ def _dynamics_errors(
         qdd = d.forward(q, v, tau)
     except sh.SingularError:  # joints that move no mass: forces follow from motion, motion does not from forces
         forward = float("nan")
+        derivatives = {}
     else:
         wanted = np.linalg.solve(M, tau - bias) if pair.is_coupled else G.T @ pin.aba(p, data, pq, G @ v, G @ tau)
         forward = error(qdd, wanted)
+        mimic = any("Mimic" in joint.shortname() for joint in p.joints)  # which it does not differentiate
+        derivatives = {} if mimic else derivative_errors(pair, data, q, v, a, tau)
     theirs = {"inertia": M, "gravity": gravity, "inverse": inverse}
-    return {**{name: error(x, theirs[name]) for name, x in found.items()}, "forward": forward}
+    return {**{name: error(x, theirs[name]) for name, x in found.items()}, "forward": forward, **derivatives}
+
+
+def derivative_errors(
+    pair: Pair, data: pin.Data, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray, backend: str = "loops"
+) -> dict[str, float]:
+    """The worst of ∂/∂q, ∂/∂v and ∂/∂a or ∂/∂τ, each relative to its largest entry, or to a millionth of the largest of all where
+    that is more: a motion without gravity along its axes leaves nothing but rounding in ∂/∂q."""
+    p, G, pq = pair.pin, pair.G, pair.q(q)
+    d = sh.Dynamics(pair.ours, "composite", backend=backend)
+
+    def by_rnea(accelerations: np.ndarray) -> list[np.ndarray]:
+        pin.computeRNEADerivatives(p, data, pq, G @ v, G @ accelerations)
+        M = np.triu(data.M) + np.triu(data.M, 1).T
+        return [G.T @ x @ G for x in (data.dtau_dq, data.dtau_dv, M)]
+
+    def by_aba() -> list[np.ndarray]:
+        if pair.is_coupled:  # its `aba` lets followers be free
+            dq, dv, M = by_rnea(d.forward(q, v, tau))
+            return [*(-np.linalg.solve(M, x) for x in (dq, dv)), np.linalg.inv(M)]
+        pin.computeABADerivatives(p, data, pq, G @ v, G @ tau)
+        return [G.T @ x @ G for x in (data.ddq_dq, data.ddq_dv, np.triu(data.Minv) + np.triu(data.Minv, 1).T)]
+
+    inverse, forward = d.inverse_derivatives(q, v, a), d.forward_derivatives(q, v, tau)
+    ours = {"∂inverse": (inverse.dq, inverse.dv, inverse.da), "∂forward": (forward.dq, forward.dv, forward.dtau)}
+    theirs = {"∂inverse": by_rnea(a), "∂forward": by_aba()}
+
+    def worst(name: str) -> float:
+        least = 1e-6 * max(np.abs(y).max() for y in theirs[name])
+        pairs = zip(ours[name], theirs[name], strict=True)
+        return max(float(np.abs(x - y).max() / max(np.abs(y).max(), least)) for x, y in pairs)
+
+    return {name: worst(name) for name in ours}
 
 
 def _pose_error(pair: Pair, data: pin.Data, q: np.ndarray) -> float:
@@ -119,6 +156,7 @@ def measure(path: Path, floating: bool) -> tuple[Pair, dict[str, float]]:
 def main(quick: bool = False) -> None:
     """docs/results/urdf_robots.md: every robot with its worst errors."""
     rows = [["robot", "base", "bodies", "freedoms", "coupled", "frames", "poses", "inertia", "gravity", "inverse", "forward"]]
+    rows[0] += ["∂inverse", "∂forward"]
     worst: dict[str, float] = {}
     for name, path in robot_files().items():
         for floating in (False, True):
@@ -134,7 +172,8 @@ def main(quick: bool = False) -> None:
         "Written by `python -m benchmarks urdf`, asserted by `tests/test_urdf_robots.py`. Largest difference over three random\n"
         "states, relative to the largest entry. `frames`: links merged over fixed joints. `—`: nothing moves, or some joint\n"
         "moves no mass and forward dynamics has no answer in either program (Pinocchio's is nan, ours a SingularError).\n"
-        "Coupled joints: Pinocchio's free model, tied by x = ratio · leader + offset.\n\n"
+        "Coupled joints: Pinocchio's free model, tied by x = ratio · leader + offset. ∂: derivatives, on compiled loops, against\n"
+        "`computeRNEADerivatives` and `computeABADerivatives`.\n\n"
         f"Worst of all: {', '.join(f'{column} {e:.1e}' for column, e in worst.items())}.\n\n"
         + Table.of_text(rows).markdown()
         + "\n",

@@ -41,9 +41,6 @@ class Questions:
         program = program_for(self.structure, name)
         return run_program(program, self.structure, values, relink(program.function), dtype=object)
 
-    def directions(self, q: Sequence[Symbol], t: Sequence[Symbol]) -> list[Direction]:
-        return unit_displacements(self.structure, q, t)
-
 
 def unit_displacements(structure: Structure, q: Sequence[Symbol], t: Sequence[Number]) -> list[Direction]:
     """q moved by one unit of each speed in turn: the columns of N(q) in q̇ = N(q)v + n(q, t)."""
@@ -101,7 +98,7 @@ def inverse_by_graph(structure: Structure, limit: int | None = None) -> TracedPr
     on, n = Questions(structure, limit), structure.nv
     inputs = {name: on.graph.inputs(size) for name, size in (("q", structure.nq), ("v", n), ("qdd", n), ("t", 1))}
     tau = on.ask("inverse", **inputs, wrench=on.no_wrench).tau.tolist()
-    dq = jacobian(tau, on.directions(inputs["q"], inputs["t"]))
+    dq = jacobian(tau, unit_displacements(on.structure, inputs["q"], inputs["t"]))
     dv = jacobian(tau, [[(x, 1.0)] for x in inputs["v"]])
     M = on.ask("inertia/composite", q=inputs["q"], t=inputs["t"]).M
     return traced(on.graph, inputs, {"tau": tau, "dq": dq, "dv": dv, "da": M})

@@ -31,7 +31,7 @@ from .partition import Partition, reconsider, recover
 from .projection import Projected, project_by_calls
 from .projector import Projector
 from .retraction import displacement
-from .solution import Changes, ConstrainedState, StabilisationTerms
+from .solution import ConstrainedState, Responses, StabilisationTerms
 
 LIMIT = 40_000
 """Nodes of a graph beyond which the solution is a loop. The equations at a state are straight-line code even then, so that
@@ -41,7 +41,7 @@ LOOPS: dict[Callable[..., int], tuple[type, ...]] = {
     solution.solve: (ConstrainedState,),
     solution.solve_baumgarte: (ConstrainedState, StabilisationTerms),
     solution.solve_ggl: (ConstrainedState, StabilisationTerms),
-    solution.solve_changes: (Changes,),
+    solution.find_responses: (Responses,),
     project_by_calls: (ConstrainedState, Projected),
     recover: (Partition,),
     reconsider: (Partition,),
@@ -213,17 +213,14 @@ class ConstrainedEquations:
         qdd, lam = self.form(m, given["tau"] + m.load, (c.J, c.gamma))
         return c._replace(qrate=c.qrate if stabilisation else m.q_rate, qdd=qdd, lam=lam)
 
-    def changes(self, M: np.ndarray, J: np.ndarray, right: np.ndarray, gamma: np.ndarray) -> Changes:
-        """v̇ (ns, nc, n) and λ (ns, nc, m) of many right-hand sides: M (ns, n, n), J (ns, m, n), right (ns, nc, n) and gamma
-        (ns, nc, m), of which M and right are overwritten."""
-        sizes = self.sizes | {"ns": right.shape[0], "nc": right.shape[1]}
-        given = {"M": M, "J": J, "right": right, "gamma": gamma}
-        x = allocate(Changes, sizes)._replace(**{name: np.ascontiguousarray(y, dtype=float) for name, y in given.items()})
+    def responses(self, M: np.ndarray, J: np.ndarray) -> Responses:
+        """Of states with M (ns, n, n), which is overwritten, and J (ns, m, n)."""
+        x = allocate(Responses, self.sizes | {"ns": len(M)})._replace(M=np.ascontiguousarray(M), J=np.ascontiguousarray(J))
         if self.backend == "python":
             with np.errstate(all="ignore"):  # nan and inf are values, not warnings
-                solution.solve_changes(x)
+                solution.find_responses(x)
         else:
-            self.loop(solution.solve_changes).bind(x)()
+            self.loop(solution.find_responses).bind(x)()
         return x
 
     @cached_property

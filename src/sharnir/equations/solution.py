@@ -12,11 +12,11 @@ from ..kernels.cholesky import factor, substitute
 from ..kernels.constrained import (
     ON_FORCES,
     constrained_accelerations,
+    constraint_forces,
     constraint_matrix,
     constraint_weights,
     correction,
     drift_correction,
-    held_accelerations,
     least_pivot,
     weighted_rows,
 )
@@ -52,17 +52,15 @@ class StabilisationTerms(NamedTuple):
     calls: IntegerArray["nc", 2]  # for loops: dq from delta; change from dq
 
 
-class Changes(NamedTuple):
-    """The same equations with many right-hand sides, of many states."""
+class Responses(NamedTuple):
+    """What accelerations and multipliers of many states answer to any right-hand side."""
 
     M: Array["ns", "n", "n"]  # becomes its factors
     J: Array["ns", "m", "n"]
-    right: Array["ns", "nc", "n"]  # becomes M^-1 right
-    gamma: Array["ns", "nc", "m"]
-    lam: Array["ns", "nc", "m"]
-    qdd: Array["ns", "nc", "n"]
+    K: Array["ns", "n", "n"]  # M^-1
+    W: Array["ns", "m", "n"]  # J M^-1
+    G: Array["ns", "m", "m"]  # row k: lam with S lam = unit k
     independent: Array["ns"]  # the least pivot of S relative to its diagonal: 1 where rows are orthogonal, 0 where dependent
-    W: Array["m", "n"]
     y: Array["n"]
     S: Array["m", "m"]
     L: Array["m", "m"]
@@ -88,19 +86,27 @@ def solve(c):
     return solve_weighted(c)
 
 
-def solve_changes(x):
-    """x.qdd and x.lam: M qdd = right + J'lam, J qdd + gamma = 0, with the factors of the accelerations themselves.  (DC5)"""
+def find_responses(x):
+    """By the factors that accelerations are found by.  (DC5)"""
     for b in range(x.M.shape[0]):
-        M, J = x.M[b], x.J[b]
-        factor(M, x.y, M.shape[0])
-        weighted_rows(M, J, x.W)
-        constraint_matrix(J, x.W, ON_FORCES, x.S, x.L, x.z)
+        M, n = x.M[b], x.M.shape[1]
+        factor(M, x.y, n)
+        for a in range(n):
+            unit(x.K[b, a], a)
+            substitute(M, x.K[b, a], n)
+        weighted_rows(M, x.J[b], x.W[b])
+        constraint_matrix(x.J[b], x.W[b], ON_FORCES, x.S, x.L, x.z)
         x.independent[b] = least_pivot(x.S, x.L)
-        for c in range(x.right.shape[1]):
-            free = x.right[b, c]
-            substitute(M, free, M.shape[0])
-            held_accelerations(J, x.W, free, x.gamma[b, c], x.S, x.L, x.d, x.e, x.lam[b, c], x.qdd[b, c])
+        for k in range(x.J.shape[1]):
+            unit(x.d, k)
+            constraint_forces(x.S, x.L, x.d, x.e, x.G[b, k])
     return 0
+
+
+def unit(x, k):
+    for a in range(x.shape[0]):
+        x[a] = 0.0
+    x[k] = 1.0
 
 
 # --- stabilised: after `weights`, before `solve_weighted` -----------------------------------------------------------------------

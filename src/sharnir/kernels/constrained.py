@@ -92,11 +92,6 @@ def pushed(W, lam, sign, x):
 def constrained_accelerations(J, W, free, gamma, S, L, z, d, e, lam, qdd):
     """qdd = free + W'lam with J qdd + gamma = 0.  Reads J, W (m, n), free (n,), gamma (m,).  Writes the rest."""
     constraint_matrix(J, W, ON_FORCES, S, L, z)
-    held_accelerations(J, W, free, gamma, S, L, d, e, lam, qdd)
-
-
-def held_accelerations(J, W, free, gamma, S, L, d, e, lam, qdd):
-    """The same after constraint_matrix, for any number of right-hand sides free and gamma."""
     for k in range(J.shape[0]):
         s = -gamma[k]
         for a in range(J.shape[1]):

@@ -127,8 +127,8 @@ def null_rows(J: np.ndarray) -> np.ndarray:
 
 
 def without_rows(null: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """x (k, c, m) without its parts along the rows of `null` (k, r, m)."""
-    return x - (x @ null.swapaxes(1, 2)) @ null
+    """x (k, m, c) without its parts along the rows of `null` (k, r, m)."""
+    return x - null.swapaxes(1, 2) @ (null @ x)
 
 
 def least_changes(J: np.ndarray, tree: np.ndarray, moved: np.ndarray | None = None) -> np.ndarray:

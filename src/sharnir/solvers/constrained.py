@@ -201,7 +201,7 @@ class ConstrainedSolver:
         qdd, lam = self.solved(rows, n)
         self.check_finite(qdd, rows, single)
         changes = self._derivatives.least_changes(rows, n, qdd, lam, wrt)
-        steps = {name: {"qdd": da, "lam": dlam} for name, (da, dlam) in changes.items()}
+        steps = {name: {"qdd": da.swapaxes(1, 2), "lam": dlam.swapaxes(1, 2)} for name, (da, dlam) in changes.items()}
         found = reaction_changes(self._statics_code, rows | {"qdd": qdd, "lam": lam}, n, steps)
         R = self._statics(rows, n, qdd, lam)[1]
         return Derivatives(unbatch(R, single, None), **{f"d{name}": unbatch(x, single, None) for name, x in found.items()})

@@ -112,7 +112,7 @@ class ConstrainedDerivatives:
         qdd, lam = self._solution(rows, n)
         self.solver.check_finite(qdd, rows, single)
         changes = self.changes(rows, n, qdd, lam, wrt, refined=True)
-        found = {f"d{name}": unbatch(_columns_last(da), single, None) for name, (da, _) in changes.items()}
+        found = {f"d{name}": unbatch(da, single, None) for name, (da, _) in changes.items()}
         return Derivatives(unbatch(qdd, single, None), **found)
 
     def _solution(self, rows: Rows, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -126,33 +126,36 @@ class ConstrainedDerivatives:
     def changes(
         self, rows: Rows, n: int, qdd: np.ndarray, lam: np.ndarray, wrt: Sequence[str], refined: bool = False
     ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """By name: derivatives of a (n, columns, nv) and λ (n, columns, m). `refined`: of a and λ as (L7) has them."""
-        nv, m = self.structure.nv, len(self.equations.table)
+        """By name: derivatives of a (n, nv, columns) and λ (n, m, columns). `refined`: of a and λ as (L7) has them."""
         found = self.residuals.run({**rows, "qdd": qdd, "lam": lam}, n, [name for name in wrt if name != "tau"])
-        right, gamma = [np.empty((n, 0, nv))], [np.empty((n, 0, m))]
-        for name in wrt:
-            of_tau = name == "tau"
-            right.append(np.broadcast_to(np.eye(nv), (n, nv, nv)) if of_tau else -found[f"r/{name}"].swapaxes(1, 2))
-            gamma.append(np.zeros((n, nv, m)) if of_tau else found[f"s/{name}"].swapaxes(1, 2))
-        x = self.equations.changes(found["M"], found["J"], np.concatenate(right, 1), np.concatenate(gamma, 1))  # (DC5)
+        x = self.equations.responses(found["M"], found["J"])
         near = (x.independent < NEAR_DEPENDENCE) & np.isfinite(qdd).all(axis=1) & np.isfinite(lam).all(axis=1)
-        if near.any() and refined:
-            some = {name: y[near] if len(y) == n else y for name, y in rows.items()}
-            x.qdd[near], x.lam[near] = self._refined(some, qdd[near], lam[near], wrt)
-        edges = np.cumsum([y.shape[1] for y in right[1:]])[:-1]
-        parts = zip(np.split(x.qdd, edges, axis=1), np.split(x.lam, edges, axis=1), strict=True)
-        return dict(zip(wrt, parts, strict=bool(wrt)))
+        some = {name: y[near] if len(y) == n else y for name, y in rows.items()}
+        out = {}
+        for name in wrt:
+            free = x.K.copy() if name == "tau" else -(x.K @ found[f"r/{name}"])
+            dlam = x.G.swapaxes(1, 2) @ -(x.J @ free + (0.0 if name == "tau" else found[f"s/{name}"]))
+            out[name] = free + x.W.swapaxes(1, 2) @ dlam, dlam  # (DC5)
+        if refined and near.any():
+            for name, (da, dlam) in self._refined(some, qdd[near], lam[near], wrt).items():
+                out[name][0][near], out[name][1][near] = da, dlam
+        return out
 
-    def _refined(self, rows: Rows, qdd: np.ndarray, lam: np.ndarray, wrt: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    def _refined(
+        self, rows: Rows, qdd: np.ndarray, lam: np.ndarray, wrt: Sequence[str]
+    ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         n, nv, m = len(qdd), self.structure.nv, len(self.equations.table)
 
         def residuals(a: np.ndarray, lam: np.ndarray) -> dict[str, np.ndarray]:
             found = self.residuals.run({**rows, "qdd": a, "lam": lam}, n, [name for name in wrt if name != "tau"])
             dr = [-np.broadcast_to(np.eye(nv), (n, nv, nv)) if name == "tau" else found[f"r/{name}"] for name in wrt]
             ds = [np.zeros((n, m, nv)) if name == "tau" else found[f"s/{name}"] for name in wrt]
+            ends[:] = np.cumsum([x.shape[2] for x in dr])[:-1].tolist()
             return {**found, "dr": np.concatenate(dr, 2), "ds": np.concatenate(ds, 2)}
 
-        return tuple(x.swapaxes(1, 2) for x in refined_changes(residuals, qdd, lam))  # type: ignore[return-value]
+        ends: list[int] = []
+        da, dlam = refined_changes(residuals, qdd, lam)
+        return dict(zip(wrt, zip(np.split(da, ends, 2), np.split(dlam, ends, 2), strict=True), strict=True))
 
     def least_changes(
         self, rows: Rows, n: int, qdd: np.ndarray, lam: np.ndarray, wrt: Sequence[str]
@@ -163,14 +166,14 @@ class ConstrainedDerivatives:
         null = null_rows(J)
         if not null.any():
             return found
-        turn = np.zeros((n, self.structure.nv, len(self.equations.table)))
+        turn = 0.0
         if "q" in wrt:  # dependent rows that turn take λ with them
             self._check_constant_rank(rows, n, J, null, "multipliers of least norm")
             y = multipliers_of(J.swapaxes(1, 2), lam)
             moved = self.rows.run({**rows, "lam": np.zeros((1, lam.shape[1])), "y": y}, n, ("q",))["moved/q"]
-            turn = moved.swapaxes(1, 2)
+            turn = moved - without_rows(null, moved)
         return {
-            name: (da, without_rows(null, dlam) + (turn - without_rows(null, turn) if name == "q" else 0.0))  # (DC9)
+            name: (da, without_rows(null, dlam) + (turn if name == "q" else 0.0))  # (DC9)
             for name, (da, dlam) in found.items()
         }
 
@@ -214,7 +217,3 @@ def _products(rows: Any, x: Sequence[Number], size: int) -> tuple[Number, ...]:
     """Every row times x; `size` zeros where there are no rows."""
     out = tuple(sum((a * b for a, b in zip(row, x, strict=True)), 0.0) for row in rows)
     return out or (0.0,) * size
-
-
-def _columns_last(x: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(x.swapaxes(1, 2))
