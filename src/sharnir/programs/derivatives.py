@@ -10,12 +10,24 @@ from ..kernels.cholesky import factor, substitute, tree_factor, tree_substitute
 from ..kernels.cholesky_columns import solve_columns, tree_solve_columns
 from ..kernels.fold import fold, fold_matrix
 from ..kernels.force_derivatives import (
-    AxisForces, derivatives_between_joints, derivatives_within_joints, forces_of_axes, inertia_matrix_in_world, momenta_of_axes,
+    AxisForces,
+    derivatives_between_joints,
+    derivatives_within_joints,
+    forces_of_axes,
+    inertia_matrix_in_world,
+    momenta_of_axes,
 )
 from ..kernels.joint_stage import JointValues, joint_stage
 from ..kernels.kinematics import Poses, poses, velocities, zeros
 from ..kernels.world_motion import (
-    CompositeBodies, WorldAxes, WorldBodies, accelerations_in_world, axes_in_world, base_in_world, bodies_in_world, forces_in_world,
+    CompositeBodies,
+    WorldAxes,
+    WorldBodies,
+    accelerations_in_world,
+    axes_in_world,
+    base_in_world,
+    bodies_in_world,
+    forces_in_world,
 )
 from .inputs import Forced, Moved, State
 from .inverse import take_off
