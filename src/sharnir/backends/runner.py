@@ -29,8 +29,8 @@ class Runner(Protocol):
 
 
 def empty_outputs(n: int, shapes: Iterable[tuple[int, ...]]) -> list[np.ndarray]:
-    """Arrays (n, …) for the outputs of n states, in one block of memory: the allocator keeps one block for the next call where it would
-    return several to the system, and pages that are touched for the first time cost more than results of a few microseconds."""
+    """Arrays (n, …) for the outputs of n states, in one block of memory: the allocator keeps one block for the next call where it
+    would return several to the system, and a page that is touched for the first time costs as much as a state."""
     shapes = list(shapes)
     block, at, out = np.empty(n * sum(map(prod, shapes))), 0, []
     for shape in shapes:

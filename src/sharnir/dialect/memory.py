@@ -13,7 +13,7 @@ def invoke(address, arguments):
 
 
 def transpose(size, source, source_stride, target, target_stride):
-    """A square of numbers: rows at `source`, so many numbers apart, become columns at `target`. `size` is a constant, a power of 2."""
+    """A square of numbers: rows at `source`, so many numbers apart, become columns at `target`. `size`: a constant power of 2."""
     x = numbers_at(source, source_stride * (size - 1) + size)
     y = numbers_at(target, target_stride * (size - 1) + size)
     for k in range(size):

@@ -23,7 +23,7 @@ def weight(c, i, u, w):
 
 
 def momenta_of_axes(tree, x, c, f):
-    """p = M* s.  Reads x: WorldAxes, c: CompositeBodies.  Writes f.p                                            (G6)"""
+    """p = M* s.  Reads x: WorldAxes, c: CompositeBodies.  Writes f.p                                            (G9)"""
     for i in range(1, tree.carrier.shape[0]):
         for a in range(tree.first[i], tree.first[i + 1]):
             l, t = weight(c, i, get3(x.s, a), get3b(x.s, a))

@@ -67,7 +67,7 @@ def base_in_world(tree, j, p, b):
 
 
 def axes_in_world(tree, joints, j, p, v, b, x):
-    """Outward: points, velocities, columns and their rates.                                                     (G2), (G3)
+    """Outward: points, velocities, columns and their rates.                                                     (G2)
 
     Reads   j: JointValues, p: Poses, v (nv,).  Writes  b: WorldBodies, point and V; x: WorldAxes, all but dds.
     """

@@ -17,8 +17,9 @@ LENGTH = 1000
 """Operations in a stage: the best of 700 … 2000 when tried on ANYmal, Talos and Panda (Zen 3); the optimum is flat."""
 
 STAGED = 4
-"""Lanes up to which code is cut: with eight (Zen 4) what waits between stages takes twice the room, there are twice the registers, and
-uncut code was faster by 0 … 30 % on every program of the same robots, and by 50 % on derivatives; it compiles in half the time."""
+"""Lanes up to which code is cut: with eight (Zen 4) what waits between stages takes twice the room, there are twice the
+registers, and uncut code was faster by 0 … 30 % on every program of the same robots, by 50 % on derivatives; it compiles in half
+the time."""
 
 BLOCKS = 16
 """Blocks of states that go through a stage together: the best of 8, 16, 32 in the same trial."""
