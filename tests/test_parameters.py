@@ -374,3 +374,78 @@ def test_command_line_sets_parameters_and_numbers_by_path(command, tmp_path):
 def test_comparison_has_its_parameters():
     c = sh.compare(linkage(), methods=["composite"], backends=["python"], states=1, batch=1, rounds=1, parameters={"L": 1.05})
     assert c.rows[0].ok
+
+
+def by_differences(f, h: float = 1e-4) -> np.ndarray:
+    """f'(0) by central differences of fourth order."""
+    return (8 * (f(h) - f(-h)) - (f(2 * h) - f(-2 * h))) / (12 * h)
+
+
+def assert_derivatives_by_parameters(d, q, v, last, t, values, questions):
+    for name in questions:
+        derivatives, ask, given = {
+            "forward": (d.forward_derivatives, d.forward, (q, v, last, t)),
+            "inverse": (d.inverse_derivatives, d.inverse, (q, v, last, t)),
+            "reactions": (d.reaction_derivatives, d.reactions, (q, v, last, t)),
+            "energy": (d.energy_derivatives, lambda *x, **p: np.array(d.energy(*x, **p)), (q, v, t)),
+        }[name]
+        found = derivatives(*given, wrt="parameters", parameters=values)
+        assert found.dq is None and found.dparameters.shape[-1] == len(values)
+        for j, parameter in enumerate(values):
+            expected = by_differences(lambda h, p=parameter: ask(*given, parameters={**values, p: values[p] + h}))
+            assert_close(found.dparameters[..., j], expected, 1e-8, scale=1.0, what=f"{name} by {parameter}")
+
+
+@pytest.mark.parametrize("backend", ["llvm", "python"])
+def test_derivatives_by_parameters_of_a_tree(backend):
+    d = sh.Dynamics(arm(), "composite", backend)
+    s = random_state(d.model, 1)
+    questions = ("forward", "inverse", "reactions", "energy")
+    assert_derivatives_by_parameters(d, s.q, s.v, s.tau, s.t, VALUES, questions)
+
+
+def test_derivatives_by_parameters_of_a_closed_mechanism():
+    m = linkage()
+    q, v = m.assemble(LINKAGE_START, {"A": 1.0}, parameters=LINKAGE_VALUES)
+    tau = np.random.default_rng(0).normal(size=m.nv)
+    assert_derivatives_by_parameters(sh.Dynamics(m), q, v, tau, 0.3, LINKAGE_VALUES, ("forward", "reactions", "energy"))
+
+
+def test_derivatives_by_state_have_the_parameters_of_the_call():
+    s = random_state(arm(), 4)
+    for backend in ("llvm", "python"):
+        plain, parametric = (sh.Dynamics(m, "composite", backend) for m in (arm(**VALUES), arm()))
+        for name, last in (("forward_derivatives", "dtau"), ("inverse_derivatives", "da")):
+            expected = getattr(plain, name)(s.q, s.v, s.tau, s.t)
+            found = getattr(parametric, name)(s.q, s.v, s.tau, s.t, parameters=VALUES)
+            for field in ("value", "dq", "dv", last):
+                assert_close(getattr(found, field), getattr(expected, field), 1e-11, what=f"{name}.{field} on {backend}")
+    chain, plain = sh.samples.chain(5), sh.samples.chain(5)
+    chain.make_parameter("link2.mass")
+    q = plain.random_q(0)
+    expected = sh.Dynamics(chain.without_parameters({"link2.mass": 3.0}), "composite").forward_derivatives(q, q, q)
+    found = sh.Dynamics(chain, "composite", "loops").forward_derivatives(q, q, q, parameters={"link2.mass": 3.0})
+    assert_close(found.dq, expected.dq, 1e-11)
+
+
+def test_points_and_frames_have_the_parameters_of_the_call():
+    s = random_state(arm(), 2)
+    plain, parametric = (sh.Dynamics(m, "composite", "python") for m in (arm(**VALUES), arm()))
+    for ask in (
+        lambda d, **p: d.jacobian(s.q, "tip", (0.1, 0.2, 0.3), s.t, axes="local", **p),
+        lambda d, **p: d.velocity(s.q, s.v, "tip", (0.1, 0.2, 0.3), s.t, **p),
+        lambda d, **p: d.acceleration(s.q, s.v, s.tau, "tip", (0.1, 0.2, 0.3), s.t, **p),
+        lambda d, **p: d.pose(s.q, "tip", s.t, **p).position,
+    ):
+        assert_close(ask(parametric, parameters=VALUES), ask(plain), 1e-13)
+    many = parametric.pose(np.tile(s.q, (3, 1)), "tip", s.t, parameters={"L": [0.8, 0.5, 0.8], "k": 2.5})[1]
+    assert_close(many[0], plain.pose(s.q, "tip", s.t).position, 1e-13)
+    assert_close(many[2], many[0], 0.0)
+
+
+def test_what_cannot_be_differentiated_by_parameters_says_so():
+    d = sh.Dynamics(arm(), "composite", "loops")
+    with pytest.raises(sh.MethodError, match="need straight-line code"):
+        d.forward_derivatives(d.model.neutral(), wrt="parameters")
+    with pytest.raises(sh.MethodError, match="has none; Model.add_parameter"):
+        sh.Dynamics(sh.samples.pendulum()).inverse_derivatives([0.1], [0.0], [0.0], wrt="parameters")

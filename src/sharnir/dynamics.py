@@ -297,19 +297,27 @@ class Dynamics:
         tau: State = None,
         t: ArrayLike = 0.0,
         wrt: str | Sequence[str] = ("q", "v", "tau"),
+        parameters: Parameters = None,
     ) -> Derivatives:
-        """Accelerations a = `value` and ∂a/∂q, ∂a/∂v, ∂a/∂τ = `dq`, `dv`, `dtau`, exact, each (…, nv, nv).
+        """Accelerations a = `value` and ∂a/∂q, ∂a/∂v, ∂a/∂τ = `dq`, `dv`, `dtau`, exact, each (…, nv, nv); with "parameters" in
+        `wrt` also `dparameters` (…, nv, P), in the order of `model.parameters`.
 
         Everything in the model is differentiated: forces, drives, couplings, joints of any kind. `dq` is in the tangent:
         column j is the derivative along the motion that speed j alone causes, q + N(q)·e_j·s.
         """
-        return self.solver.forward_derivatives(q, v, tau, t, wrt)
+        return self.solver.forward_derivatives(q, v, tau, t, wrt, parameters)
 
     def inverse_derivatives(
-        self, q: State, v: State, a: State, t: ArrayLike = 0.0, wrt: str | Sequence[str] = ("q", "v", "a")
+        self,
+        q: State,
+        v: State,
+        a: State,
+        t: ArrayLike = 0.0,
+        wrt: str | Sequence[str] = ("q", "v", "a"),
+        parameters: Parameters = None,
     ) -> Derivatives:
         """Joint forces τ = `value` and ∂τ/∂q, ∂τ/∂v, ∂τ/∂a = `dq`, `dv`, `da` (the mass matrix), as `forward_derivatives`."""
-        return self.solver.inverse_derivatives(q, v, a, t, wrt)
+        return self.solver.inverse_derivatives(q, v, a, t, wrt, parameters)
 
     def reaction_derivatives(
         self,
@@ -318,15 +326,21 @@ class Dynamics:
         tau: State = None,
         t: ArrayLike = 0.0,
         wrt: str | Sequence[str] = ("q", "v", "tau"),
+        parameters: Parameters = None,
     ) -> Derivatives:
         """R (N, 6) of `reactions` and its derivatives (N, 6, nv) with respect to q (in the tangent), v and τ."""
-        return self.solver.reaction_derivatives(q, v, tau, t, wrt)
+        return self.solver.reaction_derivatives(q, v, tau, t, wrt, parameters)
 
     def energy_derivatives(
-        self, q: State = None, v: State = None, t: ArrayLike = 0.0, wrt: str | Sequence[str] = ("q", "v")
+        self,
+        q: State = None,
+        v: State = None,
+        t: ArrayLike = 0.0,
+        wrt: str | Sequence[str] = ("q", "v"),
+        parameters: Parameters = None,
     ) -> Derivatives:
         """Kinetic and potential energy (2,) and their derivatives (2, nv) with respect to q (in the tangent) and v."""
-        return self._energy_derivatives(q, v, t, wrt)
+        return self._energy_derivatives(q, v, t, wrt, parameters)
 
     @cached_property
     def _energy_derivatives(self) -> EnergyDerivatives:

@@ -28,7 +28,7 @@ class ForceDerivatives:
 
     def __call__(self, q: np.ndarray, v: np.ndarray, lam: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
         """(nv, nv) each."""
-        found = self._tree.inverse_derivatives(q, v, np.zeros_like(v), t, ("q", "v"))
+        found = self._tree.inverse_derivatives(q, v, np.zeros_like(v), t, ("q", "v"), None)
         assert found.dq is not None and found.dv is not None
         if self.table is None or not len(lam):
             return found.dq, found.dv

@@ -47,7 +47,7 @@ def graph_joints(structure: Structure) -> list[str]:
 def derivative_runner(programs: CompiledPrograms, question: str, outputs: Sequence[str]) -> Runner:
     """Of "forward" or "inverse", with these outputs: the value, then derivatives."""
     structure, requested = programs.structure, programs.requested
-    special = graph_joints(structure)
+    special, by_parameters = graph_joints(structure), "dparameters" in outputs
     if requested == "auto":
         requested = "loops" if is_large(structure) else "llvm"
     if special and requested == "loops":
@@ -55,17 +55,22 @@ def derivative_runner(programs: CompiledPrograms, question: str, outputs: Sequen
             f"derivatives on loops need joints made of elementary motions, all free or all driven, but {known(special)} "
             "are not such; choose the backend 'llvm'"
         )
-    if requested == "python" and special:
-        traced = only(derivatives_by_graph(structure, question), outputs)
+    if requested == "python" and (special or by_parameters):
+        traced = only(derivatives_by_graph(structure, question, None, by_parameters), outputs)
         return GraphInterpreter(traced, shapes(structure, traced))
     if requested == "llvm":
         limit = LIMIT if programs.requested == "auto" and not special else None
         try:
             make = derivatives_by_graph if special else derivatives_by_kernels
-            traced = only(make(structure, question, limit), outputs)
+            traced = only(make(structure, question, limit, by_parameters), outputs)
             return GraphRunner(traced, shapes(structure, traced), programs.store)
         except GraphTooLarge:
             requested = "loops"
+    if by_parameters:
+        raise MethodError(
+            "derivatives by parameters need straight-line code, which this model is too large for or the backend has not; leave "
+            "'parameters' out of wrt, or choose the backend 'llvm'"
+        )
     runner = programs.runner(f"derivatives/{question}", (), False, None, requested)
     if not structure.forces:
         return programs.runner(f"derivatives/{question}", outputs, False, None, requested)
@@ -78,7 +83,7 @@ def only(traced: TracedProgram, outputs: Sequence[str]) -> TracedProgram:
 
 def shapes(structure: Structure, traced: TracedProgram) -> dict[str, tuple[int, ...]]:
     n = structure.nv
-    return {name: (n, n) if len(x) > n or name.startswith("d") else (n,) for name, x in traced.outputs.items()}
+    return {name: (n, len(x) // max(n, 1)) if name.startswith("d") else (n,) for name, x in traced.outputs.items()}
 
 
 class _Several:
@@ -119,7 +124,7 @@ class WithForces(_Several):
     def _some(self, n: int, rows: dict[str, np.ndarray], threads: int) -> dict[str, np.ndarray]:
         found = _run(self.mechanism, n, rows, threads)
         motion = {name: np.broadcast_to(rows[name], (n, rows[name].shape[1])) for name in ("t", "q", "v")}
-        parameters = np.array([self.programs.structure.forces.parameters], dtype=float)
+        parameters = rows.get("parameter", np.zeros((1, 0)))
         motion["parameter"] = np.broadcast_to(parameters, (n, parameters.shape[1]))
         columns = {name: x for name, x in self._moved(n, rows, threads).items() if name in COLUMNS}
         add_forces(self.question, found, self.slopes(motion, columns, self._slopes_of))

@@ -36,6 +36,12 @@ class Questions:
         self.structure, self.graph = structure, Graph(limit)
         self.no_wrench = [0.0] * (6 * (structure.nb + 1))
 
+    def inputs(self, last: str) -> dict[str, tuple[Symbol, ...]]:
+        """New symbols: q, v, `last`, parameters where there are any, t."""
+        s = self.structure
+        sizes = {"q": s.nq, "v": s.nv, last: s.nv, **({"parameter": len(s.parameters)} if s.parameters else {}), "t": 1}
+        return {name: self.graph.inputs(size) for name, size in sizes.items()}
+
     def ask(self, name: str, **values: Sequence[Number]) -> Any:
         """The outputs of a program."""
         program = program_for(self.structure, name)
@@ -65,22 +71,35 @@ def jacobian(outputs: Sequence[Number], directions: Sequence[Direction]) -> np.n
     return out
 
 
-def derivatives_by_kernels(structure: Structure, question: str, limit: int | None = None) -> TracedProgram:
+def derivatives_by_kernels(
+    structure: Structure, question: str, limit: int | None = None, by_parameters: bool = False
+) -> TracedProgram:
     """ "inverse" or "forward" dynamics and its derivatives, with those of the model's forces."""
     on, n = Questions(structure, limit), structure.nv
-    last = "tau" if question == "forward" else "qdd"
-    inputs = {name: on.graph.inputs(size) for name, size in (("q", structure.nq), ("v", n), (last, n), ("t", 1))}
+    inputs = on.inputs("tau" if question == "forward" else "qdd")
     found = on.ask(f"derivatives/{question}", **inputs, wrench=on.no_wrench)._asdict()
     if structure.forces:
         slopes = ForceSlopes(structure)
         rows = {name: np.array(inputs[name], dtype=object)[None] for name in ("t", "q", "v")}
-        rows["parameter"] = np.array(structure.forces.parameters, dtype=object)[None]
+        rows["parameter"] = np.array(inputs.get("parameter", ()), dtype=object)[None]
         columns = {}
         if slopes.kinematic:
-            moved = on.ask("columns", **{name: inputs[name] for name in ("q", "v", "t")})
+            moved = on.ask("columns", **{name: x for name, x in inputs.items() if name in ("q", "v", "parameter", "t")})
             columns = {name: x[None] for name, x in moved._asdict().items()}
         add_forces(question, found, [x[0] for x in slopes(rows, columns)])
+    if by_parameters:
+        qdd = found["qdd"] if question == "forward" else inputs["qdd"]
+        slopes_by = _evaluated(inverse_by_parameters(structure, limit), {**inputs, "qdd": qdd})["dparameters"].reshape(n, -1)
+        found["dparameters"] = -1.0 * (found["dtau"] @ slopes_by) if question == "forward" else slopes_by
     return traced(on.graph, inputs, found)
+
+
+def inverse_by_parameters(structure: Structure, limit: int | None = None) -> TracedProgram:
+    """Derivatives of inverse dynamics by the parameters of the model."""
+    on = Questions(structure, limit)
+    inputs = on.inputs("qdd")
+    tau = on.ask("inverse", **inputs, wrench=on.no_wrench).tau.tolist()
+    return traced(on.graph, inputs, {"dparameters": jacobian(tau, [[(x, 1.0)] for x in inputs["parameter"]])})
 
 
 def add_forces(question: str, found: dict[str, np.ndarray], slopes: Sequence[np.ndarray]) -> None:
@@ -89,34 +108,49 @@ def add_forces(question: str, found: dict[str, np.ndarray], slopes: Sequence[np.
         found[name] = found[name] + found["dtau"] @ slope if question == "forward" else found[name] - slope
 
 
-def derivatives_by_graph(structure: Structure, question: str, limit: int | None = None) -> TracedProgram:
-    return (forward_by_graph if question == "forward" else inverse_by_graph)(structure, limit)
+def derivatives_by_graph(
+    structure: Structure, question: str, limit: int | None = None, by_parameters: bool = False
+) -> TracedProgram:
+    return (forward_by_graph if question == "forward" else inverse_by_graph)(structure, limit, by_parameters)
 
 
-def inverse_by_graph(structure: Structure, limit: int | None = None) -> TracedProgram:
-    """Inverse dynamics and its derivatives: tau, dq, dv, da."""
-    on, n = Questions(structure, limit), structure.nv
-    inputs = {name: on.graph.inputs(size) for name, size in (("q", structure.nq), ("v", n), ("qdd", n), ("t", 1))}
+def inverse_by_graph(structure: Structure, limit: int | None = None, by_parameters: bool = False) -> TracedProgram:
+    """Inverse dynamics and its derivatives: tau, dq, dv, da, and dparameters where they are asked for."""
+    on = Questions(structure, limit)
+    inputs = on.inputs("qdd")
     tau = on.ask("inverse", **inputs, wrench=on.no_wrench).tau.tolist()
     dq = jacobian(tau, unit_displacements(on.structure, inputs["q"], inputs["t"]))
     dv = jacobian(tau, [[(x, 1.0)] for x in inputs["v"]])
-    M = on.ask("inertia/composite", q=inputs["q"], t=inputs["t"]).M
-    return traced(on.graph, inputs, {"tau": tau, "dq": dq, "dv": dv, "da": M})
+    M = on.ask("inertia/composite", **{name: x for name, x in inputs.items() if name in ("q", "parameter", "t")}).M
+    found = {"tau": tau, "dq": dq, "dv": dv, "da": M}
+    if by_parameters:
+        found["dparameters"] = jacobian(tau, [[(x, 1.0)] for x in inputs["parameter"]])
+    return traced(on.graph, inputs, found)
 
 
-def forward_by_graph(structure: Structure, limit: int | None = None) -> TracedProgram:
-    """Forward dynamics and its derivatives: qdd, dq, dv, dtau. Those of inverse dynamics are taken in a graph of their own, where
-    accelerations are inputs, and evaluated at the accelerations of this one."""
+def forward_by_graph(structure: Structure, limit: int | None = None, by_parameters: bool = False) -> TracedProgram:
+    """Forward dynamics and its derivatives: qdd, dq, dv, dtau, dparameters. Those of inverse dynamics are taken in a graph of their
+    own, where accelerations are inputs, and evaluated at the accelerations of this one."""
     on, n = Questions(structure, limit), structure.nv
-    inputs = {name: on.graph.inputs(size) for name, size in (("q", structure.nq), ("v", n), ("tau", n), ("t", 1))}
+    inputs = on.inputs("tau")
     qdd = on.ask("forward/composite", **inputs, wrench=on.no_wrench).qdd.tolist()
-    inverse = inverse_by_graph(structure, limit)
-    wanted = {name: inverse.outputs[name] for name in ("dq", "dv", "da")}
-    given = {**inputs, "qdd": qdd}
-    slopes = Expression(inverse.graph, _joined(inverse.inputs), _joined(wanted))
-    found = np.array(slopes(*_joined({name: given[name] for name in inverse.inputs})), dtype=object).reshape(3, n, n)
-    dq, dv, dtau = solve(structure, found[2], [-1.0 * found[0], -1.0 * found[1], np.eye(n).astype(object)])
-    return traced(on.graph, inputs, {"qdd": qdd, "dq": dq, "dv": dv, "dtau": dtau})
+    inverse = inverse_by_graph(structure, limit, by_parameters)
+    found = _evaluated(inverse, {**inputs, "qdd": qdd})
+    names = ["dq", "dv", *(["dparameters"] if by_parameters else [])]
+    right = [-1.0 * found[name].reshape(n, -1) for name in names]
+    solved = solve(structure, found["da"].reshape(n, n), [*right, np.eye(n).astype(object)])
+    return traced(on.graph, inputs, {"qdd": qdd, **dict(zip([*names, "dtau"], solved, strict=True))})
+
+
+def _evaluated(program: TracedProgram, given: Mapping[str, Sequence[Number]]) -> dict[str, np.ndarray]:
+    """The outputs of a graph on the symbols of another."""
+    outputs = Expression(program.graph, _joined(program.inputs), _joined(program.outputs))
+    numbers, at, out = outputs(*_joined({name: given[name] for name in program.inputs})), 0, {}
+    for name, group in program.outputs.items():
+        out[name] = np.empty(len(group), dtype=object)
+        out[name][:] = numbers[at : at + len(group)]
+        at += len(group)
+    return out
 
 
 def _joined(groups: Mapping[str, Sequence[Any]]) -> list[Any]:

@@ -20,7 +20,7 @@ from .actuation import actuated_speeds, check_produced, forces_of, least_multipl
 from .arguments import unbatch
 from .constrained_code import ConstrainedCode
 from .constrained_derivatives import ConstrainedDerivatives
-from .derivatives import Derivatives, check_wrt
+from .derivatives import Derivatives, check_wrt, field_of
 from .evaluator import Evaluator
 from .force_actions import motion_of
 from .jacobian_code import JacobianCode
@@ -189,22 +189,22 @@ class ConstrainedSolver:
         )
 
     # --- derivatives --------------------------------------------------------------------------------------------------------
-    def forward_derivatives(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any) -> Derivatives:
-        return self._derivatives.forward(q, v, tau, t, wrt)
+    def forward_derivatives(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any, parameters: Any) -> Derivatives:
+        return self._derivatives.forward(q, v, tau, t, wrt, parameters)
 
-    def inverse_derivatives(self, q: Any, v: Any, a: Any, t: Any, wrt: Any) -> Derivatives:
-        return self._derivatives.inverse(q, v, a, t, wrt)
+    def inverse_derivatives(self, q: Any, v: Any, a: Any, t: Any, wrt: Any, parameters: Any) -> Derivatives:
+        return self._derivatives.inverse(q, v, a, t, wrt, parameters)
 
-    def reaction_derivatives(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any) -> Derivatives:
-        wrt = check_wrt(wrt, ("q", "v", "tau"))
-        rows, n, single = self._states(None, q=q, v=v, tau=tau, t=t)
+    def reaction_derivatives(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any, parameters: Any) -> Derivatives:
+        names = check_wrt(wrt, ("q", "v", "tau"), self.evaluator)
+        rows, n, single = self._states(None, parameters, q=q, v=v, tau=tau, t=t)
         qdd, lam = self.solved(rows, n)
         self.check_finite(qdd, rows, single)
-        changes = self._derivatives.least_changes(rows, n, qdd, lam, wrt)
+        changes = self._derivatives.least_changes(rows, n, qdd, lam, names)
         steps = {name: {"qdd": da.swapaxes(1, 2), "lam": dlam.swapaxes(1, 2)} for name, (da, dlam) in changes.items()}
         found = reaction_changes(self._statics_code, rows | {"qdd": qdd, "lam": lam}, n, steps)
         R = self._statics(rows, n, qdd, lam)[1]
-        return Derivatives(unbatch(R, single, None), **{f"d{name}": unbatch(x, single, None) for name, x in found.items()})
+        return Derivatives(unbatch(R, single, None), **{field_of(name): unbatch(x, single, None) for name, x in found.items()})
 
     @cached_property
     def _derivatives(self) -> ConstrainedDerivatives:

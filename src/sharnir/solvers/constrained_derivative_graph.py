@@ -23,14 +23,12 @@ LIMIT = 20_000
 """Nodes, beyond which derivatives are made of several parts."""
 
 
-def forward_graph(
-    equations: ConstrainedEquations, parameters: Sequence[float], residuals: TracedProgram, wrt: Sequence[str]
-) -> TracedProgram:
-    """q, v, tau, t → qdd, lam, `independent` (the least pivot of S) and, as "dq" …, derivatives of qdd. `residuals`: r and s with
+def forward_graph(equations: ConstrainedEquations, residuals: TracedProgram, wrt: Sequence[str]) -> TracedProgram:
+    """q, v, tau, parameter, t → qdd, lam, `independent` (the least pivot of S) and, as "dq" …, derivatives of qdd. `residuals`: r and s with
     their Jacobians at fixed a and λ. More than LIMIT nodes raise GraphTooLarge."""
     graph = Graph(LIMIT)
     inputs: dict[str, Any] = equations.inputs(graph)
-    c = equations.accelerations({**inputs, "parameter": parameters})
+    c = equations.accelerations(inputs)
     found = _at(residuals, {**inputs, "qdd": c.qdd, "lam": c.lam})
     n, m = equations.sizes["n"], equations.sizes["m"]
     M, Z = _factors(c, found, n), _responses(c, m, n)
@@ -44,7 +42,7 @@ def forward_graph(
         for column in right.T:
             relink(substitute)(M, column, n)
         outputs[f"d{name}"] = tuple((right - Z.T @ (gamma + c.J @ right) if m else right).ravel())
-    return TracedProgram(graph, {name: inputs[name] for name in ("q", "v", "tau", "t")}, outputs)
+    return TracedProgram(graph, {name: x for name, x in inputs.items() if x or name != "parameter"}, outputs)
 
 
 def _at(residuals: TracedProgram, values: dict[str, Sequence[Number]]) -> dict[str, np.ndarray]:

@@ -22,7 +22,7 @@ from ..trace import Graph, GraphTooLarge, Number
 from .actuation import least_changes, multipliers_of, null_rows, without_rows
 from .arguments import unbatch
 from .constrained_derivative_graph import LIMIT, forward_graph
-from .derivatives import Derivatives, check_wrt
+from .derivatives import Derivatives, check_wrt, field_of
 from .jacobian_code import JacobianCode
 from .near_dependence import refined_changes
 
@@ -66,7 +66,7 @@ class ConstrainedDerivatives:
             "M": tuple(evaluate(s, "inertia/composite", given).M.ravel()),
             "J": tuple(x for row in rows.J for x in row),
         }
-        return TracedProgram(graph, {name: values[name] for name in ("q", "v", "qdd", "lam", "t")}, outputs)
+        return TracedProgram(graph, {name: x for name, x in values.items() if x or name != "parameter"}, outputs)
 
     @cached_property
     def rows(self) -> JacobianCode:
@@ -80,18 +80,19 @@ class ConstrainedDerivatives:
             "carried": _products(zip(*J, strict=True), values["lam"], self.structure.nv),
             "moved": _products(J, values["y"], len(J)),
         }
-        return TracedProgram(graph, {name: values[name] for name in ("q", "v", "lam", "y", "t")}, outputs)
+        return TracedProgram(graph, {name: x for name, x in values.items() if x or name != "parameter"}, outputs)
 
     # --- motion from forces -------------------------------------------------------------------------------------------------
-    def forward(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any) -> Derivatives:
+    def forward(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any, parameters: Any) -> Derivatives:
         if wrt.__class__ is not tuple or wrt not in self._graphs:
-            wrt = check_wrt(wrt, ("q", "v", "tau"))
+            wrt = check_wrt(wrt, ("q", "v", "tau"), self.evaluator)
         if wrt not in self._graphs:
             self._graphs[wrt] = fast_path(self._one_graph(wrt), self.evaluator.threads)
-        done = self._graphs[wrt](None, q, v, tau, t)
+        more = (self.evaluator.parameters(parameters),) if self.structure.parameters or parameters is not None else ()
+        done = self._graphs[wrt](None, q, v, tau, *more, t)
         if done is not None and not (done[2] < NEAR_DEPENDENCE).any():
-            return Derivatives(done[0], **{f"d{name}": x for name, x in zip(wrt, done[3:], strict=True)})
-        return self._by_parts(q, v, tau, t, wrt)
+            return Derivatives(done[0], **{field_of(name): x for name, x in zip(wrt, done[3:], strict=True)})
+        return self._by_parts(q, v, tau, t, wrt, parameters)
 
     def _one_graph(self, wrt: tuple[str, ...]) -> GraphRunner | None:
         """None where it would be too large, or is not compiled."""
@@ -100,19 +101,19 @@ class ConstrainedDerivatives:
         try:
             names = [name for name in wrt if name != "tau"]
             residuals = differentiated(self.structure, self._residuals(Graph(LIMIT)), names, ("r", "s"))
-            traced = forward_graph(self.equations, self.code.parameters, residuals, wrt)
+            traced = forward_graph(self.equations, residuals, wrt)
         except GraphTooLarge:
             return None
         nv = self.structure.nv
         shapes = {name: (nv, len(x) // max(nv, 1)) if name[0] == "d" else (len(x),) for name, x in traced.outputs.items()}
         return GraphRunner(traced, shapes, self.equations.store)
 
-    def _by_parts(self, q: Any, v: Any, tau: Any, t: Any, wrt: tuple[str, ...]) -> Derivatives:
-        rows, n, single = self.evaluator.arguments.states(q=q, v=v, tau=tau, t=t)
+    def _by_parts(self, q: Any, v: Any, tau: Any, t: Any, wrt: tuple[str, ...], parameters: Any) -> Derivatives:
+        rows, n, single = self.evaluator.arguments.states(None, parameters, q=q, v=v, tau=tau, t=t)
         qdd, lam = self._solution(rows, n)
         self.solver.check_finite(qdd, rows, single)
         changes = self.changes(rows, n, qdd, lam, wrt, refined=True)
-        found = {f"d{name}": unbatch(da, single, None) for name, (da, _) in changes.items()}
+        found = {field_of(name): unbatch(da, single, None) for name, (da, _) in changes.items()}
         return Derivatives(unbatch(qdd, single, None), **found)
 
     def _solution(self, rows: Rows, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -166,22 +167,24 @@ class ConstrainedDerivatives:
         null = null_rows(J)
         if not null.any():
             return found
-        turn = 0.0
-        if "q" in wrt:  # dependent rows that turn take λ with them
-            self._check_constant_rank(rows, n, J, null, "multipliers of least norm")
+        turns = {}
+        for name in self._turning(wrt):  # dependent rows that turn take λ with them
+            self._check_constant_rank(rows, n, J, null, "multipliers of least norm", name)
             y = multipliers_of(J.swapaxes(1, 2), lam)
-            moved = self.rows.run({**rows, "lam": np.zeros((1, lam.shape[1])), "y": y}, n, ("q",))["moved/q"]
-            turn = moved - without_rows(null, moved)
-        return {
-            name: (da, without_rows(null, dlam) + (turn if name == "q" else 0.0))  # (DC9)
-            for name, (da, dlam) in found.items()
-        }
+            moved = self.rows.run({**rows, "lam": np.zeros((1, lam.shape[1])), "y": y}, n, (name,))[f"moved/{name}"]
+            turns[name] = moved - without_rows(null, moved)
+        return {name: (da, without_rows(null, dlam) + turns.get(name, 0.0)) for name, (da, dlam) in found.items()}  # (DC9)
+
+    @staticmethod
+    def _turning(wrt: Sequence[str]) -> list[str]:
+        """What constraint rows change with."""
+        return [name for name in wrt if name in ("q", "parameter")]
 
     # --- forces from motion -------------------------------------------------------------------------------------------------
-    def inverse(self, q: Any, v: Any, a: Any, t: Any, wrt: Any) -> Derivatives:
-        wrt = check_wrt(wrt, ("q", "v", "a"))
-        tau = self.solver.inverse(q, v, a, t, None, None, None)
-        rows, n, single = self.evaluator.arguments.states(q=q, v=v, qdd=a, t=t)
+    def inverse(self, q: Any, v: Any, a: Any, t: Any, wrt: Any, parameters: Any) -> Derivatives:
+        wrt = check_wrt(wrt, ("q", "v", "a"), self.evaluator)
+        tau = self.solver.inverse(q, v, a, t, None, parameters, None, None)
+        rows, n, single = self.evaluator.arguments.states(None, parameters, q=q, v=v, qdd=a, t=t)
         least = tau.reshape(n, self.structure.nv)
         J = self.solver.constraint_values(rows, n)[0]
         lam = multipliers_of(J, self.solver.tree_forces(rows, n).reshape(least.shape) - least)
@@ -189,26 +192,26 @@ class ConstrainedDerivatives:
         changes = {}
         for name in wrt:
             moved = None
-            if name == "q":
-                self._check_constant_rank(rows, n, J, null_rows(J), "joint forces of least norm")
-                moved = self.rows.run({**rows, "lam": lam, "y": least}, n, ("q",))["moved/q"]
-            changes[f"d{name}"] = least_changes(J, found["M" if name == "a" else f"r/{name}"], moved)  # (DC7)
+            if self._turning([name]):
+                self._check_constant_rank(rows, n, J, null_rows(J), "joint forces of least norm", name)
+                moved = self.rows.run({**rows, "lam": lam, "y": least}, n, (name,))[f"moved/{name}"]
+            changes[field_of(name)] = least_changes(J, found["M" if name == "a" else f"r/{name}"], moved)  # (DC7)
         return Derivatives(tau, **{name: unbatch(x, single, None) for name, x in changes.items()})
 
-    def _check_constant_rank(self, rows: Rows, n: int, J: np.ndarray, null: np.ndarray, what: str) -> None:
+    def _check_constant_rank(self, rows: Rows, n: int, J: np.ndarray, null: np.ndarray, what: str, wrt: str) -> None:
         """Where rows depend on one another they must do so in the positions around too. (DC8)"""
         y = np.zeros((1, self.structure.nv))
         for k in range(null.shape[1]):
             u = np.ascontiguousarray(null[:, k])
             if not u.any():
                 continue
-            found = self.rows.run({**rows, "lam": u, "y": y}, n, ("q",))["carried/q"]
+            found = self.rows.run({**rows, "lam": u, "y": y}, n, (wrt,))[f"carried/{wrt}"]
             left, size = np.abs(least_changes(J, found)).max(axis=(1, 2)), np.abs(found).max(axis=(1, 2))
             if (left > CONSTANT_RANK * (size + np.abs(J).max(axis=(1, 2), initial=0.0))).any():
                 row = self.equations.table.rows[int(np.abs(u[left.argmax()]).argmax())]
                 raise SingularError(
-                    f"{what} have no derivative with respect to q here: constraint rows ({row} among them) depend on one another "
-                    'in this position but not in all around it; leave "q" out of wrt, or remove redundant constraints '
+                    f"{what} have no derivative with respect to {wrt} here: constraint rows ({row} among them) depend on one another "
+                    f'in this position but not in all around it; leave "{wrt}" out of wrt, or remove redundant constraints '
                     "(model.mobility names them)"
                 )
 

@@ -34,13 +34,27 @@ class Derivatives:
     dparameters: np.ndarray | None = None
 
 
-def check_wrt(wrt: Any, names: Sequence[str]) -> tuple[str, ...]:
-    """What to differentiate with respect to, as a tuple of known names."""
+PARAMETERS = "parameters"
+
+
+def field_of(name: str) -> str:
+    """The field of `Derivatives` for an input of programs."""
+    return "dparameters" if name == "parameter" else f"d{name}"
+
+
+def check_wrt(wrt: Any, names: Sequence[str], evaluator: Evaluator) -> tuple[str, ...]:
+    """What to differentiate with respect to, as a tuple of inputs of programs."""
+    names = (*names, PARAMETERS)
     asked = (wrt,) if isinstance(wrt, str) else tuple(wrt) if isinstance(wrt, Iterable) else (wrt,)
     for name in asked:
         if not isinstance(name, str) or name not in names:
             raise MethodError(unknown(f"wrt {brief(name)}", name, names, "names"))
-    return tuple(name for name in names if name in asked)
+    if PARAMETERS in asked and not evaluator.structure.parameters:
+        raise MethodError(
+            f"wrt 'parameters': model {evaluator.model.name!r} has none; Model.add_parameter adds one, Model.make_parameter turns a "
+            "number of the model into one"
+        )
+    return tuple("parameter" if name == PARAMETERS else name for name in names if name in asked)
 
 
 QUESTIONS = {"forward": ("qdd", ("q", "v", "tau")), "inverse": ("tau", ("q", "v", "a"))}
@@ -65,19 +79,21 @@ class TreeDerivatives:
 
     def __init__(self, evaluator: Evaluator, question: str) -> None:
         self.evaluator, self.question = evaluator, question
+        self._parametric = bool(evaluator.structure.parameters)
         self._ways: dict[tuple[str, ...], _Way] = {}
 
-    def __call__(self, wrt: Any, q: Any, v: Any, last: Any, t: Any) -> Derivatives:
+    def __call__(self, wrt: Any, q: Any, v: Any, last: Any, t: Any, parameters: Any) -> Derivatives:
         """`last`: joint forces or accelerations."""
         way = self._ways.get(wrt) if wrt.__class__ is tuple else None
         if way is None:
-            way = self._way(check_wrt(wrt, QUESTIONS[self.question][1]))
-        done = way.fast(None, q, v, last, t)
-        return way.result(done if done is not None else self._general(way.runner, (q, v, last, t)))
+            way = self._way(check_wrt(wrt, QUESTIONS[self.question][1], self.evaluator))
+        more = (self.evaluator.parameters(parameters),) if self._parametric or parameters is not None else ()
+        done = way.fast(None, q, v, last, *more, t)
+        return way.result(done if done is not None else self._general(way.runner, (q, v, last, *more, t)))
 
     def _way(self, wrt: tuple[str, ...]) -> _Way:
         if wrt not in self._ways:
-            outputs = (QUESTIONS[self.question][0], *(f"d{name}" for name in wrt))
+            outputs = (QUESTIONS[self.question][0], *map(field_of, wrt))
             runner = derivative_runner(self.evaluator.formulation.programs, self.question, outputs)
             native = isinstance(runner, (GraphRunner, LoopRunner))
             fast = several(fast_path(runner if native else None, self.evaluator.threads), len(outputs))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..backends.traced import TracedProgram
-from ..equations.evaluation import evaluate, with_bodies
+from ..equations.evaluation import evaluate, state_inputs, with_bodies
 from ..trace import Graph
 from .arguments import unbatch
-from .derivatives import Derivatives, check_wrt
+from .derivatives import Derivatives, check_wrt, field_of
 from .evaluator import Evaluator
 from .jacobian_code import JacobianCode
 
@@ -22,17 +22,17 @@ class EnergyDerivatives:
 
     def _trace(self, graph: Graph) -> TracedProgram:
         s = self.structure
-        given = {name: graph.inputs(size) for name, size in (("q", s.nq), ("v", s.nv), ("t", 1))}
-        values: dict[str, Any] = {**given, "parameter": list(s.parameters.values())}
+        values: dict[str, Any] = state_inputs(s, graph)
+        given = {name: x for name, x in values.items() if x or name != "parameter"}
         kinetic, potential = evaluate(s, "energy", values).energy
         if s.forces:
             stored = s.forces.report(with_bodies(s, values) if s.forces.kinematic else values)[0]
             potential = sum(stored, potential)
         return TracedProgram(graph, given, {"energy": (kinetic, potential)})
 
-    def __call__(self, q: Any, v: Any, t: Any, wrt: Any) -> Derivatives:
-        wrt = check_wrt(wrt, ("q", "v"))
-        rows, n, single = self.evaluator.arguments.states(q=q, v=v, t=t)
+    def __call__(self, q: Any, v: Any, t: Any, wrt: Any, parameters: Any) -> Derivatives:
+        wrt = check_wrt(wrt, ("q", "v"), self.evaluator)
+        rows, n, single = self.evaluator.arguments.states(None, parameters, q=q, v=v, t=t)
         found = self.code.run(rows, n, wrt)
-        changes = {f"d{name}": unbatch(found[f"energy/{name}"], single, None) for name in wrt}
+        changes = {field_of(name): unbatch(found[f"energy/{name}"], single, None) for name in wrt}
         return Derivatives(unbatch(found["energy"], single, None), **changes)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.traced import TracedProgram
-from ..equations.evaluation import evaluate
+from ..equations.evaluation import evaluate, state_inputs
 from ..trace import Graph
 from .constrained_code import ConstrainedCode
 from .evaluator import Evaluator
@@ -28,13 +28,14 @@ def statics_code(evaluator: Evaluator, constrained: ConstrainedCode | None = Non
 
     def trace(graph: Graph) -> TracedProgram:
         if constrained is None:
-            given = {name: graph.inputs(size) for name, size in (("q", s.nq), ("v", s.nv), ("qdd", s.nv), ("t", 1))}
-            values: dict[str, Any] = {**given, "wrench": [0.0] * (6 * (s.nb + 1))}
+            given: dict[str, Any] = state_inputs(s, graph, qdd=s.nv)
+            values = {**given, "wrench": [0.0] * (6 * (s.nb + 1))}
         else:
             _, values = constrained.inputs("q", "v", "qdd", "lam", graph=graph)
-            given = {name: values[name] for name in ("q", "v", "qdd", "lam", "t")}
+            given = dict(values)
             values["wrench"] = constrained.wrenches(values).ravel().tolist()
-        return TracedProgram(graph, given, {"R": tuple(evaluate(s, "kinetostatics", values).R.ravel())})
+        inputs = {name: x for name, x in given.items() if x or name != "parameter"}
+        return TracedProgram(graph, inputs, {"R": tuple(evaluate(s, "kinetostatics", values).R.ravel())})
 
     return JacobianCode(evaluator, "derivatives of reactions", trace, ("R",))
 
@@ -45,8 +46,8 @@ def reaction_changes(code: JacobianCode, rows: Mapping[str, np.ndarray], n: int,
     for name, moved in changes.items():
         columns = next(iter(moved.values())).shape[1]
         steps = {key: np.zeros((n, columns, nv)) for key in ("q", "v")} | dict(moved)
-        if name in steps:
-            steps[name] = np.broadcast_to(np.eye(nv), (n, nv, nv))
+        if name in steps or name == "parameter":
+            steps[name] = np.broadcast_to(np.eye(columns), (n, columns, columns))
         R = code.along(rows, n, steps)["R"].reshape(n, columns, code.structure.nb + 1, 6)[:, :, 1:]
         found[name] = np.ascontiguousarray(np.moveaxis(R, 1, -1))
     return found

@@ -14,7 +14,7 @@ from ..errors import MethodError
 from ..forms.solution import Solution
 from .actuation import actuated_speeds, check_produced
 from .arguments import unbatch
-from .derivatives import Derivatives, TreeDerivatives, check_wrt
+from .derivatives import Derivatives, TreeDerivatives, check_wrt, field_of
 from .evaluator import Evaluator
 from .jacobian_code import JacobianCode
 from .reaction_derivatives import reaction_changes, statics_code
@@ -103,21 +103,22 @@ class TreeSolver:
         check_produced(self.model, missing, tree, where, tau.ndim == 1)
 
     # --- derivatives --------------------------------------------------------------------------------------------------------
-    def forward_derivatives(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any) -> Derivatives:
-        return self._forward_derivatives(wrt, q, v, tau, t)
+    def forward_derivatives(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any, parameters: Any) -> Derivatives:
+        return self._forward_derivatives(wrt, q, v, tau, t, parameters)
 
-    def inverse_derivatives(self, q: Any, v: Any, a: Any, t: Any, wrt: Any) -> Derivatives:
-        return self._inverse_derivatives(wrt, q, v, a, t)
+    def inverse_derivatives(self, q: Any, v: Any, a: Any, t: Any, wrt: Any, parameters: Any) -> Derivatives:
+        return self._inverse_derivatives(wrt, q, v, a, t, parameters)
 
-    def reaction_derivatives(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any) -> Derivatives:
-        wrt = check_wrt(wrt, ("q", "v", "tau"))
-        rows, n, single = self.evaluator.arguments.states(q=q, v=v, tau=tau, t=t)
-        moved = self.forward_derivatives(q, v, tau, t, wrt)
-        qdd = moved.value.reshape(n, self.model.nv)
-        steps = {name: {"qdd": getattr(moved, f"d{name}").reshape(n, *2 * qdd.shape[1:]).swapaxes(1, 2)} for name in wrt}
+    def reaction_derivatives(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any, parameters: Any) -> Derivatives:
+        names = check_wrt(wrt, ("q", "v", "tau"), self.evaluator)
+        rows, n, single = self.evaluator.arguments.states(None, parameters, q=q, v=v, tau=tau, t=t)
+        moved = self.forward_derivatives(q, v, tau, t, wrt, parameters)
+        qdd = moved.value.reshape(n, nv := self.model.nv)
+        changes = {name: getattr(moved, field_of(name)) for name in names}
+        steps = {name: {"qdd": x.reshape(n, nv, x.shape[-1]).swapaxes(1, 2)} for name, x in changes.items()}
         found = reaction_changes(self._statics_code, rows | {"qdd": qdd}, n, steps)
-        R = self.inverse_reactions(q, v, moved.value, t, None, None)
-        return Derivatives(R, **{f"d{name}": unbatch(x, single, None) for name, x in found.items()})
+        R = self.inverse_reactions(q, v, moved.value, t, None, parameters, None)
+        return Derivatives(R, **{field_of(name): unbatch(x, single, None) for name, x in found.items()})
 
     @cached_property
     def _statics_code(self) -> JacobianCode:
