@@ -129,8 +129,8 @@ def inverse_by_graph(structure: Structure, limit: int | None = None, by_paramete
 
 
 def forward_by_graph(structure: Structure, limit: int | None = None, by_parameters: bool = False) -> TracedProgram:
-    """Forward dynamics and its derivatives: qdd, dq, dv, dtau, dparameters. Those of inverse dynamics are taken in a graph of their
-    own, where accelerations are inputs, and evaluated at the accelerations of this one."""
+    """Forward dynamics and its derivatives: qdd, dq, dv, dtau, dparameters. Those of inverse dynamics are taken in a graph of
+    their own, where accelerations are inputs, and evaluated at the accelerations of this one."""
     on, n = Questions(structure, limit), structure.nv
     inputs = on.inputs("tau")
     qdd = on.ask("forward/composite", **inputs, wrench=on.no_wrench).qdd.tolist()

@@ -28,8 +28,8 @@ def equilibrium_file(
     stable: bool | None,
     as_json: bool,
 ) -> None:
-    """`values`: of parameters, as words name=value; `named`: "hold", "guess", "tau", "speed" as words joint=value; `options`: "time",
-    "starts", "seed"."""
+    """`values`: of parameters, as words name=value; `named`: "hold", "guess", "tau", "speed" as words joint=value; `options`:
+    "time", "starts", "seed"."""
     given = {option: named_values(f"--{option}", words) for option, words in named.items()}
     model = load(file, floating=floating, strict=strict, package_paths=packages)
     parameters = set_values(model, values)

@@ -24,8 +24,10 @@ LIMIT = 20_000
 
 
 def forward_graph(equations: ConstrainedEquations, residuals: TracedProgram, wrt: Sequence[str]) -> TracedProgram:
-    """q, v, tau, parameter, t → qdd, lam, `independent` (the least pivot of S) and, as "dq" …, derivatives of qdd. `residuals`: r and s with
-    their Jacobians at fixed a and λ. More than LIMIT nodes raise GraphTooLarge."""
+    """q, v, tau, parameter, t → qdd, lam, `independent` (the least pivot of S) and, as "dq" …, derivatives of qdd.
+
+    `residuals`: r and s with their Jacobians at fixed a and λ. More than LIMIT nodes raise GraphTooLarge.
+    """
     graph = Graph(LIMIT)
     inputs: dict[str, Any] = equations.inputs(graph)
     c = equations.accelerations(inputs)

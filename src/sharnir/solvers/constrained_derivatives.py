@@ -210,8 +210,8 @@ class ConstrainedDerivatives:
             if (left > CONSTANT_RANK * (size + np.abs(J).max(axis=(1, 2), initial=0.0))).any():
                 row = self.equations.table.rows[int(np.abs(u[left.argmax()]).argmax())]
                 raise SingularError(
-                    f"{what} have no derivative with respect to {wrt} here: constraint rows ({row} among them) depend on one another "
-                    f'in this position but not in all around it; leave "{wrt}" out of wrt, or remove redundant constraints '
+                    f"{what} have no derivative with respect to {wrt} here: constraint rows ({row} among them) depend on one "
+                    f'another in this position but not in all around it; leave "{wrt}" out of wrt, or remove redundant constraints '
                     "(model.mobility names them)"
                 )
 
