@@ -32,8 +32,10 @@ def modes_of_file(
     as_json: bool,
     plot: Path | None,
 ) -> None:
-    """`states`: "at", "speed", "tau" as words joint=value; `values`: of parameters, as words name=value. `at_equilibrium`: where the
-    model rests, searched from `at`."""
+    """`states`: "at", "speed", "tau" as words joint=value; `values`: of parameters, as words name=value.
+
+    `at_equilibrium`: where the model rests, searched from `at`.
+    """
     if plot is not None:
         check_picture("--plot", plot)
     given = {name: named_values(f"--{name}", words) for name, words in states.items()}

@@ -211,8 +211,8 @@ class ConstrainedDerivatives:
                 row = self.equations.table.rows[int(np.abs(u[left.argmax()]).argmax())]
                 raise SingularError(
                     f"{what} have no derivative with respect to {wrt} here: constraint rows ({row} among them) depend on one "
-                    f'another in this position but not in all around it; leave "{wrt}" out of wrt, or remove redundant constraints '
-                    "(model.mobility names them)"
+                    f'another in this position but not in all around it; leave "{wrt}" out of wrt, or remove redundant '
+                    "constraints (model.mobility names them)"
                 )
 
 

@@ -51,8 +51,8 @@ def check_wrt(wrt: Any, names: Sequence[str], evaluator: Evaluator) -> tuple[str
             raise MethodError(unknown(f"wrt {brief(name)}", name, names, "names"))
     if PARAMETERS in asked and not evaluator.structure.parameters:
         raise MethodError(
-            f"wrt 'parameters': model {evaluator.model.name!r} has none; Model.add_parameter adds one, Model.make_parameter turns "
-            "a number of the model into one"
+            f"wrt 'parameters': model {evaluator.model.name!r} has none; Model.add_parameter adds one, Model.make_parameter "
+            "turns a number of the model into one"
         )
     return tuple("parameter" if name == PARAMETERS else name for name in names if name in asked)
 
