@@ -339,6 +339,8 @@ def test_wrong_names_shapes_and_combinations_are_refused():
         d.forward_derivatives(m.neutral(), np.zeros(m.nv), np.zeros(m.nv + 1))
     with pytest.raises(sh.StateError, match=r"nan|finite"):
         d.forward_derivatives(m.neutral(), np.full(m.nv, np.nan))
+    with pytest.raises(sh.MethodError, match="no accelerations"):
+        sh.Dynamics(m, "momentum", backend="python").forward_derivatives()
     with pytest.raises(sh.MethodError, match=r"'joint1'.*'llvm'"):
         sh.Dynamics(model("custom"), "composite", backend="loops").forward_derivatives()
 

@@ -94,6 +94,8 @@ def test_every_public_question_is_asked_here():
     elsewhere |= {"pose"}  # test_frames
     elsewhere |= {"multipliers", "closing_reactions", "inverse_closing_reactions"}  # test_loops, test_driven_loops
     elsewhere |= {"regressor"}  # test_regressor
+    elsewhere |= {"forward_derivatives", "inverse_derivatives"}  # test_derivatives
+    elsewhere |= {"reaction_derivatives", "energy_derivatives"}  # test_reaction_derivatives
     assert public == asked | elsewhere
 
 

@@ -33,6 +33,11 @@ OUTPUTS = {
     "cache_clear",
     "BaseParameters",
     "Identification",
+    "Equilibrium",
+    "InverseKinematics",
+    "LinearSystem",
+    "Mode",
+    "Derivatives",
 }
 """Public names that users do not construct (or that would clear the cache under a run)."""
 COSTLY = {

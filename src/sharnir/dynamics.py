@@ -305,7 +305,7 @@ class Dynamics:
         Everything in the model is differentiated: forces, drives, couplings, joints of any kind. `dq` is in the tangent:
         column j is the derivative along the motion that speed j alone causes, q + N(q)·e_j·s.
         """
-        return self.solver.forward_derivatives(q, v, tau, t, wrt, parameters)
+        return self._with_inertia.forward_derivatives(q, v, tau, t, wrt, parameters)
 
     def inverse_derivatives(
         self,
@@ -329,7 +329,7 @@ class Dynamics:
         parameters: Parameters = None,
     ) -> Derivatives:
         """R (N, 6) of `reactions` and its derivatives (N, 6, nv) with respect to q (in the tangent), v and τ."""
-        return self.solver.reaction_derivatives(q, v, tau, t, wrt, parameters)
+        return self._with_inertia.reaction_derivatives(q, v, tau, t, wrt, parameters)
 
     def energy_derivatives(
         self,

@@ -126,7 +126,8 @@ class Balance:
     def look_around(self, q: np.ndarray) -> None:
         """Find the size of the forces."""
         rng, sizes = np.random.default_rng(7), [float(np.abs(self.tau).max(initial=0.0))]
-        sizes.append(1e-6 * sum(b.mass for b in self.model.bodies) * float(np.linalg.norm(self.model.gravity)))
+        s = self.d.structure
+        sizes.append(1e-6 * float(s.tree.mass.sum()) * float(np.linalg.norm(s.gravity)))
         for k in range(SAMPLES):
             f = self._forces(retract(self.model, q, 0.5 * (k > 0) * rng.normal(size=self.model.nv), self.t))
             sizes += [] if f is None else [float(np.abs(f).max(initial=0.0))]

@@ -16,7 +16,7 @@ from ..dynamics import Dynamics
 from ..errors import MethodError, StateError, brief, no_such
 from ..model.references import is_name_in
 from ..types import real_array
-from .modes import GROWTH, Mode
+from .modes import GROWING, GROWTH, Mode
 from .spectrum import Spectrum, spectrum
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class LinearSystem:
     @property
     def growing(self) -> list[Mode]:
         """Modes that grow: none of a motion that is stable to first order."""
-        return [mode for mode in self.modes if mode.kind == GROWTH]
+        return [mode for mode in self.modes if mode.kind in (GROWTH, GROWING)]
 
     # --- forced motion --------------------------------------------------------------------------------------------------------
     def frequency_response(self, omega: ArrayLike) -> np.ndarray:

@@ -17,6 +17,7 @@ from ..errors import NOT_A_NUMBER, StateError, brief
 UNDAMPED = 1e-9
 """Real parts below this share of the eigenvalue are none."""
 ZERO, OSCILLATION, GROWTH, DECAY = "zero", "oscillation", "growth", "decay"
+DAMPED, GROWING = "damped oscillation", "growing oscillation"
 
 
 class Share(NamedTuple):
@@ -63,12 +64,14 @@ class Mode:
 
     @property
     def kind(self) -> str:
-        """ "zero", "oscillation" (undamped), "growth" or "decay"."""
+        """ "zero"; "oscillation" (undamped), "damped oscillation", "growing oscillation"; "growth" or "decay" without oscillation."""
         size, real = abs(self.eigenvalue), self.eigenvalue.real
         if not size:
             return ZERO
         if abs(real) <= UNDAMPED * size:
             return OSCILLATION
+        if abs(self.eigenvalue.imag) > UNDAMPED * size:
+            return GROWING if real > 0.0 else DAMPED
         return GROWTH if real > 0.0 else DECAY
 
     @property

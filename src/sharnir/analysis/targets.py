@@ -14,6 +14,7 @@ from ..model.forces.joint_spring import moment_of_turn, rotation_vector
 from ..model.model import Model
 from ..model.pose import Pose, Rotation, quaternion_of, vector3
 from ..model.references import located
+from ..model.substitution import substituted
 from ..types import Vector, real_array
 
 Place: TypeAlias = str | tuple[str, tuple[float, ...]] | tuple[str, Pose]
@@ -84,6 +85,7 @@ def _target(model: Model, place: Place, goal: Goal, weights: tuple[float, float]
 def _place(model: Model, name: Any) -> tuple[str, Pose]:
     """Body and pose on it."""
     index, at = located(name, model.structure.body_number, model.frames)
+    at = substituted(at, model.parameters)
     if index < 0:
         raise ModelError(f"target {name!r}: it is fixed to the ground and cannot be moved")
     return model.bodies[index].name, at

@@ -26,7 +26,7 @@ from .traced import TracedProgram
 
 LIMIT = 36_000
 """Nodes of a graph beyond which loops take over. More than for other questions, because a call does more: forward derivatives
-of ANYmal C, 34 900 nodes, compile for some 4 s for one state and 7 s for a batch, and are then 1.7 times as fast as loops."""
+of ANYmal C, 33 100 nodes, compile for some 4 s for one state and 7 s for a batch, and are then 1.7 times as fast as loops."""
 
 NUMBERS_AT_ONCE = 1 << 22
 """Of the changes of what forces read, for some states at a time: 32 MB."""

@@ -18,6 +18,7 @@ from ..io.load import load
 from ..model.body import GROUND
 from ..model.mobility import degrees_of_freedom
 from ..model.model import Model, PlacedJoint
+from ..model.substitution import numeric
 from ..reporting.formats import plural
 
 PIPE_WIDTH = 240
@@ -26,6 +27,8 @@ PIPE_WIDTH = 240
 
 def inspect_file(file: Path, *, floating: bool, strict: bool, as_json: bool, packages: Sequence[Path]) -> None:
     model = load(file, floating=floating, strict=strict, package_paths=packages)
+    report, model = model.import_report, numeric(model)  # parameters at their values
+    model.import_report = report
     if as_json:
         print(json.dumps(as_data(model), indent=2, allow_nan=False))
     else:
@@ -48,6 +51,7 @@ def as_data(model: Model) -> dict[str, Any]:
         ],
         "joints": [_joint_data(j) for j in model.joints] if moving else [],
         "loops": [j.name for j in model.closing_joints] if moving else [],
+        "parameters": dict(model.parameters),
         "frames": {name: {"body": body, "position": list(at.position)} for name, (body, at) in model.frames.items()},
         "fixed_joints": {name: {"parent": p, "child": c} for name, (p, c) in model.fixed_joints.items()},
         "visuals": len(model.visuals),
@@ -125,6 +129,7 @@ def _summary(model: Model) -> str:
         *([f"couplings: {followers}"] if followers else []),
         *([f"loops: {len(model.closing_joints)}"] if model.closing_joints else []),
         plural(len(model.visuals), "shape"),
+        *([f"parameters: {', '.join(f'{name} = {x:g}' for name, x in model.parameters.items())}"] if model.parameters else []),
     ]  # fmt: skip
     return ", ".join(parts)
 

@@ -172,6 +172,7 @@ def jacobian_along(derivative: TracedDerivative, parameters: bool = False) -> Tr
     `parameters` an input dp too, and dx as long as d: the work done changes nothing.
     """
     traced = derivative.traced
+    traced.graph.limit = None  # it was one of the derivative itself
     state = (*traced.inputs["q"], *traced.inputs["v"])
     outputs = [x for group in traced.outputs.values() for x in group]
     dx = tuple(traced.graph.inputs(len(outputs) if parameters else len(state)))

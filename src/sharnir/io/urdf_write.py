@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ..errors import FormatError
+from ..errors import FormatError, known
 from ..model.body import GROUND, Body
 from ..model.model import Model, PlacedJoint
 from ..model.pose import Pose
@@ -34,6 +34,11 @@ def _refuse(model: Model) -> None:
     if tuple(model.gravity) != STANDARD_GRAVITY:
         raise FormatError(
             f"model {model.name!r}: URDF has no gravity, readers assume {STANDARD_GRAVITY}, not {tuple(model.gravity)}"
+        )
+    if model.parameters:
+        raise FormatError(
+            f"model {model.name!r}: URDF has no parameters ({known(model.parameters)}). Save as .yaml, or with numbers in their "
+            "place: model.without_parameters().save(…)"
         )
     for name in model.forces:
         raise FormatError(f"force {name!r}: URDF has no forces. Save as .yaml, or a copy of the model without it")

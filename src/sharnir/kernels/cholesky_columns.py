@@ -45,14 +45,13 @@ def tree_solve_columns(tree, L, X, Y, Z):
             while b > c[3]:
                 b = above[b]
             if b >= first:                                         # one of these columns carries row a
-                inward(tree, L, X, a, c)
-                inward(tree, L, Y, a, c)
+                inward(tree, L, X, Y, a, c)
         p, q, r, s = c[0], c[1], c[2], c[3]                        # four ways to the base, from the largest number down
         a = c[3]
         while a >= 0:
-            inward(tree, L, X, a, c)
-            inward(tree, L, Y, a, c)
-            inward(tree, L, Z, a, c)
+            inward(tree, L, X, Y, a, c)
+            if a >= first:
+                inward_unit(tree, L, Z, a, first, c)
             if p == a:
                 p = above[p]
             if q == a:
@@ -68,8 +67,11 @@ def tree_solve_columns(tree, L, X, Y, Z):
                 a = r
             if s > a:
                 a = s
-        for a in range(n):
-            outward(tree, L, X, Y, Z, a, c)
+        for a in range(first):
+            outward(tree, L, X, Y, a, c)
+            set4(Z, a, c, (Z[c[0], a], Z[c[1], a], Z[c[2], a], Z[c[3], a]))     # M^-1 is symmetric
+        for a in range(first, n):
+            outward_all(tree, L, X, Y, Z, a, c)
 
 
 def opposite_units(Z, c):
@@ -81,17 +83,39 @@ def opposite_units(Z, c):
     Z[c[3], c[3]] = -1.0
 
 
-def inward(tree, L, X, a, c):
+def inward(tree, L, X, Y, a, c):
     """Row a, eliminated from the rows above it."""
-    x, b = get4(X, a, c), tree.above[a]
+    x, y, b = get4(X, a, c), get4(Y, a, c), tree.above[a]
     while b >= 0:
         for e in range(tree.stretch[b], b + 1):
-            set4(X, e, c, less4(get4(X, e, c), L[a, e], x))
+            l = L[a, e]
+            set4(X, e, c, less4(get4(X, e, c), l, x))
+            set4(Y, e, c, less4(get4(Y, e, c), l, y))
         b = tree.above[tree.stretch[b]]
 
 
-def outward(tree, L, X, Y, Z, a, c):
+def inward_unit(tree, L, Z, a, first, c):
+    """The same of Z, where rows before the first of these columns are known already."""
+    z, b = get4(Z, a, c), tree.above[a]
+    while b >= first:
+        set4(Z, b, c, less4(get4(Z, b, c), L[a, b], z))
+        b = tree.above[b]
+
+
+def outward(tree, L, X, Y, a, c):
     """Row a from the rows above it."""
+    d, b = L[a, a], tree.above[a]
+    x, y = opposite4(get4(X, a, c), d), opposite4(get4(Y, a, c), d)
+    while b >= 0:
+        for e in range(tree.stretch[b], b + 1):
+            l = L[a, e]
+            x, y = less4(x, l, get4(X, e, c)), less4(y, l, get4(Y, e, c))
+        b = tree.above[tree.stretch[b]]
+    set4(X, a, c, x)
+    set4(Y, a, c, y)
+
+
+def outward_all(tree, L, X, Y, Z, a, c):
     d, b = L[a, a], tree.above[a]
     x, y, z = opposite4(get4(X, a, c), d), opposite4(get4(Y, a, c), d), opposite4(get4(Z, a, c), d)
     while b >= 0:

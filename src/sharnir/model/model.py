@@ -35,7 +35,7 @@ from .settings import SimulationSettings
 from .shapes import Shape
 from .splitting import split
 from .structure import Structure
-from .substitution import formulas_in, with_numbers
+from .substitution import formulas_in, with_numbers, without_unread
 from .values import check_name
 from .visual import Visual
 
@@ -289,8 +289,9 @@ class Model:
         return out
 
     def without_parameters(self, values: Mapping[str, float] | None = None) -> Model:
-        """A copy with numbers in place of everything that depends on parameters: at these values, the rest at the model's own."""
-        return with_numbers(self, self._possible_values(values))
+        """A copy with numbers in place of everything that depends on parameters: at these values, the rest at the model's own.
+        Only parameters that functions of the model read are left."""
+        return without_unread(with_numbers(self, self._possible_values(values)))
 
     def parameter_values(self, values: Mapping[str, float] | None = None) -> dict[str, float]:
         """All parameters by name: these values, the rest the model's own."""

@@ -53,7 +53,8 @@ def located(where: object, bodies: Mapping[str, int], frames: Mapping[str, tuple
         if not is_name_in((GROUND, *bodies), where[0]):
             raise ModelError(no_such("body", where[0], [GROUND, *bodies], "bodies"))
         return bodies.get(where[0], -1), where[1]
-    raise ModelError(no_such("body or frame", where, [GROUND, *bodies, *frames], "bodies and frames"))
+    pair_meant = "; a place on a body is (body, sharnir.Pose)" if isinstance(where, tuple) else ""
+    raise ModelError(no_such("body or frame", where, [GROUND, *bodies, *frames], "bodies and frames") + pair_meant)
 
 
 def pose(at: object, label: str) -> Pose:

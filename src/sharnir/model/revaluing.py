@@ -24,7 +24,7 @@ def revalued(
     check_inertia: bool = True,
 ) -> Model:
     """`bodies` by name; `joints`: {joint: {option: a number for each of its speeds}}."""
-    out = model.copy()
+    out = model.without_parameters() if model.parameters else model.copy()
     for k, body in enumerate(out._bodies):
         if body.name in bodies:
             mass, com, inertia = bodies[body.name]

@@ -72,6 +72,19 @@ def numeric(model: Model, values: Mapping[str, float] | None = None) -> Model:
     return found
 
 
+def without_unread(model: Model) -> Model:
+    """The model without the parameters that nothing in it reads."""
+    s = model.structure
+    at = s.forces.layout.at["parameter"]
+    names = list(s.parameters)
+    read = {name for expression in (*s.drives, *(one[0] for one in s.given)) for name in expression.parameters}
+    read |= {names[k - at] for group in s.forces.groups for k in group.reads.ravel().tolist() if at <= k < at + len(names)}
+    reads_more = any(callable(x) for part in model._constraints.values() for x in vars(part).values())
+    model._parameters = {name: x for name, x in model._parameters.items() if name in read or reads_more}
+    model._tree = model._structure = None
+    return model
+
+
 def with_numbers(model: Model, values: Mapping[str, float]) -> Model:
     """A copy of a model with numbers in place of all formulas of parameters. It has the parameters still, with these values, for
     functions that read them."""

@@ -69,12 +69,14 @@ class Changes:
         added = sorted(set(state.parameters) - set(names))
         if added:
             raise StateError(f"{label}: {no_such('parameter', added[0], names)}")
+        left = "a bad state"
         try:
             q, v, _ = check_state(m.d.model, state.q, state.v, t)
+            left = "bad parameters"
             changed = np.array([parameter_value(key, state.parameters[key], StateError) for key in names], dtype=float)
             check_values(m.d.model, changed[None])
         except StateError as error:
-            raise StateError(f"{label}: its action left a bad state at t = {t:g}: {error}") from None
+            raise StateError(f"{label}: its action left {left} at t = {t:g}: {error}") from None
         before, m.parameters[:] = m.parameters.copy(), changed
         try:
             return m.consistent(t, np.concatenate([q, m.momenta_of(q, v, t), work])), changed

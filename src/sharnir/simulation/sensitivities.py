@@ -45,12 +45,12 @@ class Sensitivities:
 
 
 def sensitivities_by(
-    model: Model, names: Sequence[str], q: np.ndarray, v: np.ndarray, t: float, parameters: np.ndarray, held: Sequence[str],
-    table: ConstraintTable | None,
+    model: Model, names: Sequence[str], q: np.ndarray, v: np.ndarray, t: float, parameters: np.ndarray,
+    held: tuple[Sequence[str], Sequence[str]], table: ConstraintTable | None,
 ) -> Sensitivities:  # fmt: skip
     """By names: a parameter, "q0.joint", "v0.joint" (with the component behind where there are several).
 
-    held   joints whose start was given by name: it does not change with parameters
+    held   joints whose coordinates, and joints whose speeds, were given by name: assembly leaves them as they are
     """
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
         raise StateError(f"sensitivities: expected names of parameters, 'q0.joint' or 'v0.joint', got {brief(names)}")
@@ -66,12 +66,12 @@ def sensitivities_by(
             part, j = _component(model, name)
             (dq if part == "q0" else dv)[k, j] = 1.0
     if table is not None:
+        free = np.ones((2, nv), dtype=bool)
+        for row, joints in zip(free, held, strict=True):
+            for joint in joints:
+                row[model.v_slice(joint)] = False
         for k in range(n):
-            own = np.abs(dq[k]) > 0.0
-            free = np.ones(nv, dtype=bool)
-            for joint in held:
-                free[model.v_slice(joint)] = False
-            dq[k], dv[k] = _consistent(table, model, q, v, t, parameters, dq[k], dv[k], dp[k], free & ~own)
+            dq[k], dv[k] = _consistent(table, model, q, v, t, parameters, dq[k], dv[k], dp[k], free)
     rows = np.zeros((n, nq + nv))
     for k in range(n):
         rows[k, :nq] = displacement(model.structure, q.tolist(), dq[k].tolist(), [t], float)
@@ -97,13 +97,13 @@ def _consistent(
     J = table.evaluate(q, v, t, p)["J"]
     g = table.change(q, v, t, p, displacement(model.structure, q.tolist(), dq.tolist(), [t], float), dv, dp)
     dq = dq.copy()
-    dq[free] -= np.linalg.lstsq(J[:n, free], g["g"], rcond=1e-10)[0]
+    dq[free[0]] -= np.linalg.lstsq(J[:n, free[0]], g["g"], rcond=1e-10)[0]
     moved = displacement(model.structure, q.tolist(), dq.tolist(), [t], float)
     left = table.change(q, v, t, p, moved, dv, dp)
     if np.abs(left["g"]).max(initial=0.0) > 1e-8 * max(1.0, np.abs(g["g"]).max(initial=0.0)):
         raise StateError("sensitivities: the start cannot follow: too many joints are given by name; name fewer of them in q0")
     dv = dv.copy()
-    dv -= np.linalg.lstsq(J, left["rate"], rcond=1e-10)[0]
+    dv[free[1]] -= np.linalg.lstsq(J[:, free[1]], left["rate"], rcond=1e-10)[0]
     return dq, dv
 
 

@@ -169,7 +169,10 @@ def to_csv(r: Result, path: PathLike) -> None:
     e = r.energy
     head = ["t", *(f"q {n}" for n in r.model.q_names), *(f"v {n}" for n in r.model.v_names)]
     head += [*(f"a {n}" for n in r.model.v_names), "kinetic", "potential", *(f"work of {cause}" for cause in r.causes)]
-    table = np.column_stack([r.t, r.q, r.v, r.a, e.kinetic, e.potential, r.work_done])
+    states = [*(f"q {n}" for n in r.model.q_names), *(f"v {n}" for n in r.model.v_names)]
+    head += [f"d({state})/d({name})" for name in r.sensitivity_names for state in states]
+    sensitivities = r.sensitivities.reshape(len(r.t), -1) if r.sensitivity_names else np.zeros((len(r.t), 0))
+    table = np.column_stack([r.t, r.q, r.v, r.a, e.kinetic, e.potential, r.work_done, sensitivities])
     try:
         with whole_file(path) as part, part.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)

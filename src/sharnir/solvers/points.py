@@ -84,7 +84,8 @@ class Points:
             raise MethodError(unknown(f"axes {brief(axes)}", axes, AXES, "axes"))
         found = self.evaluator.outputs(program, (output, "G"), **given)
         x, single = found[output], found["G"].ndim == 1
-        parts = x.reshape(*x.shape[: 0 if single else 1], 2, 3, -1)
+        lead = x.shape[: 0 if single else 1]
+        parts = x.reshape(*lead, 2, 3, x.shape[-1] if x.ndim > len(lead) + 1 else 1)
         return np.matmul(_own_axes(place, found["G"])[..., None, :, :], parts).reshape(x.shape)
 
     def _place(self, where: Where, parameters: Any) -> Place:

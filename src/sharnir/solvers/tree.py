@@ -163,7 +163,7 @@ class MomentumSolver(WithoutPrograms):
     def _no_accelerations(self, *arguments: Any, **named: Any) -> NoReturn:
         raise MethodError("the form in momenta has no accelerations; use velocities and momentum_rates, or another method")
 
-    forward = solve = reactions = _no_accelerations
+    forward = solve = reactions = forward_derivatives = _no_accelerations
 
 
 def without_base(x: np.ndarray) -> np.ndarray:

@@ -103,6 +103,8 @@ class ParameterGraph(Graph):
     """Numbers that depend on named parameters alone. They can be mixed with the symbols of any other graph, which then has
     inputs for these parameters. Only ever added to, so that copies of a model share it."""
 
+    of_parameters = True
+
     def record(self, name: str, *args: Number) -> Symbol:
         other = next((x.graph for x in args if isinstance(x, Symbol) and not isinstance(x.graph, ParameterGraph)), None)
         return super().record(name, *args) if other is None else other.record(name, *args)

@@ -14,13 +14,26 @@ class OneNumber:
 
     __slots__ = ()
 
+    graph: Any
+
+    def _refuse_parameter(self) -> None:
+        """Of a parameter the words are others: nothing is traced where a model is built."""
+        if getattr(self.graph, "of_parameters", False):
+            raise TraceError(
+                f"{self!r} may change from call to call, so that neither float(), nor int(), nor a branch (if, min, max) can take "
+                "its value: compute with it by + - * / ** and the functions of sharnir, and write sharnir.select(condition, a, b) "
+                "for if; its present value is in model.parameters"
+            )
+
     def __bool__(self) -> bool:
+        self._refuse_parameter()
         raise TraceError(
             f"a branch depends on a value that {UNKNOWN} (if, and, or, not, min, max, or NumPy's maximum, clip or where of an "
             "array): write select(condition, a, b) instead of if, and sharnir.minimum and sharnir.maximum"
         )
 
     def __float__(self) -> float:
+        self._refuse_parameter()
         raise TraceError(
             f"the value of a symbol {UNKNOWN}, so that neither float(), nor a function of `math`, nor an array of floats can "
             "take it: use the one of sharnir (sharnir.sin, sharnir.cos, …) or of NumPy, and arrays of dtype object"
@@ -29,6 +42,7 @@ class OneNumber:
     __complex__ = __float__
 
     def __int__(self) -> int:
+        self._refuse_parameter()
         raise TraceError(f"the value of a symbol {UNKNOWN}: it can be neither rounded nor an index or a count")
 
     __index__ = __trunc__ = __floor__ = __ceil__ = __int__
