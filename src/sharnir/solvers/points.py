@@ -69,9 +69,9 @@ class Points:
         if not is_name_in(AXES, axes):
             raise MethodError(unknown(f"axes {brief(axes)}", axes, AXES, "axes"))
         found = self.evaluator.outputs(program, (output, "G"), **given)
-        x, single = found[output], found["G"].ndim == 1
-        parts = x.reshape(*x.shape[: 0 if single else 1], 2, 3, -1)
-        return np.matmul(_own_axes(place, found["G"])[..., None, :, :], parts).reshape(x.shape)
+        x, G = found[output], found["G"]
+        columns = x.shape[-1] if x.ndim > G.ndim else 1  # a matrix, or one vector
+        return np.matmul(_own_axes(place, G)[..., None, :, :], x.reshape(*G.shape[:-1], 2, 3, columns)).reshape(x.shape)
 
     def _place(self, where: Where) -> Place:
         if isinstance(where, str) and where in self._places:
