@@ -274,6 +274,7 @@ def test_bad_input_is_named():
         (lambda: d.velocity(q, None, ["tip"]), sh.ModelError, r"no body or frame \['tip'\]"),
         (lambda: d.jacobian(q, "tip", axes="wold"), sh.MethodError, "unknown axes 'wold'; did you mean 'world'"),
         (lambda: d.jacobian(q, "tip", axes=None), sh.MethodError, "unknown axes None"),
+        (lambda: d.jacobian(q, "tip", axes=np.zeros(3)), sh.MethodError, "unknown axes array"),
         (lambda: d.jacobian(q, "tip", (1.0, 2.0)), sh.StateError, r"point: expected \(3,\) or \(B, 3\), got \(2,\)"),
         (lambda: d.jacobian(q, "tip", None), sh.StateError, r"point: expected \(3,\) or \(B, 3\), got None"),
         (lambda: d.jacobian(q, "tip", (0.0, np.nan, 0.0)), sh.StateError, "point: 'y' is nan"),

@@ -114,7 +114,7 @@ FOUND = [
     (lambda: sh.compare(M(), budget={}), "budget: expected a number of seconds"),
     (lambda: setattr(M(), "numbering", ARRAY), "unknown numbering"),
     # arrays and lists as names and flags
-    *[(call, r"no (body|joint|frame|force) (\[\]|array)") for call in (
+    *[(call, r"no (body|joint|frame|force|body or frame) (\[\]|array)") for call in (
         lambda: M().body_index([]), lambda: M().joint_index([]), lambda: M().q_slice(ARRAY), lambda: M().split([]),
         lambda: M().add_frame("f", ARRAY, sh.Pose()), lambda: M().couple([], "ball"), lambda: M().assemble(fixed=[[]]),
         lambda: M().add_floating(ARRAY), lambda: M().add_joint("a", sh.Weld(), [], "bob"), lambda: D().jacobian(None, []),

@@ -64,10 +64,10 @@ class Points:
         """Linear and angular part, each of three rows, in the axes asked for."""
         place = self._place(where)
         given |= {"point": place.origin if point is ORIGIN else _in_body(place, point), "path": place.path}
-        if axes == "world":
-            return self.evaluator.output(program, output, **given)
         if not is_name_in(AXES, axes):
             raise MethodError(unknown(f"axes {brief(axes)}", axes, AXES, "axes"))
+        if axes == "world":
+            return self.evaluator.output(program, output, **given)
         found = self.evaluator.outputs(program, (output, "G"), **given)
         x, G = found[output], found["G"]
         columns = x.shape[-1] if x.ndim > G.ndim else 1  # a matrix, or one vector
