@@ -237,6 +237,19 @@ def test_all_are_pinocchios(seed):
 
 
 # --- names and bad input ------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("axes", ["world", "local"])
+def test_nothing_that_moves_freely_and_no_states_are_answered_too(axes):
+    m = sh.Model("driven")
+    m.add_body("fan", mass=1.0, inertia=(1, 1, 1))
+    m.add_joint("motor", sh.Revolute("z", motion=lambda t: 2.0 * t), "ground", "fan")
+    d = sh.Dynamics(m, "composite", backend="python")
+    assert d.jacobian([], "fan", POINT, axes=axes).shape == (6, 0)
+    assert d.jacobian(np.zeros((0, 0)), "fan", POINT, axes=axes).shape == (0, 6, 0)
+    assert d.velocity(np.zeros((0, 0)), None, "fan", axes=axes).shape == (0, 6)
+    assert_close(d.velocity([], [], "fan", axes=axes), (0, 0, 0, 0, 0, 2.0), EPS)
+    assert_close(d.jacobian_rate([], [], "fan", (1.0, 0.0, 0.0), axes=axes), (-4.0, 0, 0, 0, 0, 0), EPS)
+
+
 def test_a_body_comes_before_a_frame_of_its_name_and_the_pair_means_the_frame():
     m = sh.Model("twice")
     m.add_body("hand", mass=1.0, inertia=(1, 1, 1))
@@ -261,6 +274,7 @@ def test_bad_input_is_named():
         (lambda: d.velocity(q, None, ["tip"]), sh.ModelError, r"no body or frame \['tip'\]"),
         (lambda: d.jacobian(q, "tip", axes="wold"), sh.MethodError, "unknown axes 'wold'; did you mean 'world'"),
         (lambda: d.jacobian(q, "tip", axes=None), sh.MethodError, "unknown axes None"),
+        (lambda: d.jacobian(q, "tip", axes=np.zeros(3)), sh.MethodError, "unknown axes array"),
         (lambda: d.jacobian(q, "tip", (1.0, 2.0)), sh.StateError, r"point: expected \(3,\) or \(B, 3\), got \(2,\)"),
         (lambda: d.jacobian(q, "tip", None), sh.StateError, r"point: expected \(3,\) or \(B, 3\), got None"),
         (lambda: d.jacobian(q, "tip", (0.0, np.nan, 0.0)), sh.StateError, "point: 'y' is nan"),

@@ -64,7 +64,7 @@ def test_a_chain_of_masses_on_springs_fixed_at_one_end(n):
     expected = 2.0 * math.sqrt(stiffness / mass) * np.sin((2 * k - 1) * math.pi / (4 * n + 2))
     assert_close(2.0 * math.pi * s.natural_frequencies, expected, 1e-13)
     assert_close(s.damping_ratios, expected * damping / (2.0 * stiffness), 1e-12)
-    assert {mode.kind for mode in s.modes} == {"decay"}
+    assert {mode.kind for mode in s.modes} == {"damped oscillation"}
 
 
 def test_a_free_chain_drifts():

@@ -273,7 +273,7 @@ def test_the_summary_names_what_moves():
     text = damped().summary().splitlines()
     assert text[0] == "double pendulum: equilibrium; 4 states, 0 of 4 eigenvalues zero, no mode grows"
     assert text[1].split() == ["mode", "eigenvalue,", "1/s", "frequency,", "Hz", "damping", "ratio", "kind", "moves"]
-    assert len(text) == 4 and "hinge1 1, hinge2" in text[2] and "decay" in text[3]
+    assert len(text) == 4 and "hinge1 1, hinge2" in text[2] and "damped oscillation" in text[3]
 
 
 def test_pictures_are_drawn_into_files(tmp_path):

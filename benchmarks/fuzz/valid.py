@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -119,6 +120,27 @@ def _comparison_file(c: Context) -> Path:
     return comparison().to_json(c.folder / "comparison.json")
 
 
+def _pinocchio(c: Context) -> Any:
+    """What is read of a model of Pinocchio, for the case's own model."""
+    joints = [j for j in c.model.joints if j.nq]
+    q, v = ([s.start for s in map(place, (j.name for j in joints))] for place in (c.model.q_slice, c.model.v_slice))
+    return SimpleNamespace(
+        names=[j.name for j in joints], idx_qs=q, nqs=[j.nq for j in joints], idx_vs=v, nvs=[j.nv for j in joints],
+        nq=c.model.nq, nv=c.model.nv,
+    )  # fmt: skip
+
+
+def _mujoco(c: Context) -> Any:
+    """The same of MuJoCo's: a body for each joint, hinges, balls and free ones."""
+    p = _pinocchio(c)
+    n, kinds = len(p.names), {1: 3, 4: 1, 7: 0}
+    return SimpleNamespace(
+        nbody=n, body_jntadr=range(n), body_jntnum=[1] * n, jnt_type=[kinds.get(k, 3) for k in p.nqs],
+        jnt_qposadr=p.idx_qs, jnt_dofadr=p.idx_vs, nq=p.nq, nv=p.nv,
+        joint=lambda j: SimpleNamespace(name=p.names[j]), body=lambda b: SimpleNamespace(name=f"body {b}"),
+    )  # fmt: skip
+
+
 def valid_of(call: str, parameter: str) -> Callable[[Context], Any] | None:
     return VALID.get(f"{call}.{parameter}") or VALID.get(parameter)
 
@@ -172,7 +194,10 @@ VALID: dict[str, Callable[[Context], Any]] = {
     # states
     "q": lambda c: c.model.random_q(c.rng), **dict.fromkeys(("v", "tau", "p"), lambda c: c.state(c.model.nv)),
     **{f"Dynamics.{name}.a": lambda c: c.state(c.model.nv) for name in ("inverse", "inverse_reactions",
-    "inverse_closing_reactions")},
+    "inverse_closing_reactions", "acceleration")},
+    "dv": lambda c: c.state(c.model.nv), "q1": lambda c: c.model.random_q(c.rng), "axes": _words("world", "local"),
+    "pin_model": _pinocchio, "mj_model": _mujoco, "qpos": lambda c: c.model.random_q(c.rng),
+    "qvel": lambda c: c.state(c.model.nv),
     "wrenches": lambda c: np.ones((len(c.model.bodies), 6)), "out": lambda c: np.zeros(c.model.nv),
     "values": lambda c: {c.joint(): 0.1},
     "q0": lambda c: c.model.random_q(c.rng), "v0": lambda c: np.zeros(c.model.nv),

@@ -78,15 +78,14 @@ class Points:
         """Linear and angular part, each of three rows, in the axes asked for."""
         place = self._place(where, given["parameter"])
         given |= {"point": place.origin if point is ORIGIN else _in_body(place, point), "path": place.path}
-        if axes == "world":
-            return self.evaluator.output(program, output, **given)
         if not is_name_in(AXES, axes):
             raise MethodError(unknown(f"axes {brief(axes)}", axes, AXES, "axes"))
+        if axes == "world":
+            return self.evaluator.output(program, output, **given)
         found = self.evaluator.outputs(program, (output, "G"), **given)
-        x, single = found[output], found["G"].ndim == 1
-        lead = x.shape[: 0 if single else 1]
-        parts = x.reshape(*lead, 2, 3, x.shape[-1] if x.ndim > len(lead) + 1 else 1)
-        return np.matmul(_own_axes(place, found["G"])[..., None, :, :], parts).reshape(x.shape)
+        x, G = found[output], found["G"]
+        columns = x.shape[-1] if x.ndim > G.ndim else 1  # a matrix, or one vector
+        return np.matmul(_own_axes(place, G)[..., None, :, :], x.reshape(*G.shape[:-1], 2, 3, columns)).reshape(x.shape)
 
     def _place(self, where: Where, parameters: Any) -> Place:
         if isinstance(where, str) and where in self._places:
