@@ -88,22 +88,6 @@ def _measured(c: Context) -> dict[str, np.ndarray]:
     return {"q": np.array([m.random_q(c.rng) for _ in range(n)]), **{x: c.rng.normal(size=(n, m.nv)) for x in ("v", "a", "tau")}}
 
 
-@cache
-def _pinocchio_model() -> Any:
-    import pinocchio as pin
-
-    return pin.buildSampleModelManipulator()
-
-
-@cache
-def _mujoco_model() -> Any:
-    import mujoco
-
-    return mujoco.MjModel.from_xml_string(
-        "<mujoco><worldbody><body><joint name='hinge'/><geom size='1'/></body></worldbody></mujoco>"
-    )
-
-
 def _model_file(c: Context) -> Path:
     path = c.folder / "model.yaml"
     small_model().save(path)
@@ -205,10 +189,8 @@ VALID: dict[str, Callable[[Context], Any]] = {
     "rollout.v0": lambda c: np.zeros((1, c.model.nv)), "duration": _new(0.02), "step": _new(0.01), "simulate.step": _new(None),
     **dict.fromkeys(("identify.fixed", "base_parameters.fixed"), _new(["*.friction"])), "data": _measured, "samples": _new(30),
     "prior": _new(0.3), "seed": _new(1), "Dynamics.regressor.a": lambda c: c.state(c.model.nv),
-    "pin_model": lambda c: _pinocchio_model(), "mj_model": lambda c: _mujoco_model(),
-    "targets": lambda c: {c.body(): (0.1, 0.2, 0.3)}, "qpos": lambda c: np.zeros(1), "dv": lambda c: c.state(c.model.nv),
-    "q1": lambda c: c.model.random_q(c.rng), "Model.make_parameter.path": _words("bar.mass", "hinge.damping"),
-    "parameters": _new({}), "Model.with_parameters.values": _new({}),
+    "targets": lambda c: {c.body(): (0.1, 0.2, 0.3)}, "Model.make_parameter.path": _words("bar.mass", "hinge.damping"),
+    "parameters": _new({}), "Model.with_parameters.values": _new({}), "sensitivities": _new(()),
     "Dynamics.acceleration.a": lambda c: c.state(c.model.nv), "Dynamics.inverse_derivatives.a": lambda c: c.state(c.model.nv),
     # files
     "path": lambda c: c.folder / str(c.rng.choice(["out.yaml", "out.urdf", "out.nc", "out.csv", "out.png"])),

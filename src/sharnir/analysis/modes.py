@@ -64,7 +64,7 @@ class Mode:
 
     @property
     def kind(self) -> str:
-        """ "zero"; "oscillation" (undamped), "damped oscillation", "growing oscillation"; "growth" or "decay" without oscillation."""
+        """ "zero"; "oscillation" (undamped), "damped oscillation", "growing oscillation"; "growth" or "decay" without any."""
         size, real = abs(self.eigenvalue), self.eigenvalue.real
         if not size:
             return ZERO

@@ -182,7 +182,7 @@ class Motion:
             self.power = self.power + x * speed
 
     # --- inside -----------------------------------------------------------------------------------------------------------
-    def evaluated(self, expression: Expression, *values: Number) -> tuple[Number, ...]:
+    def _evaluated(self, expression: Expression, *values: Number) -> tuple[Number, ...]:
         """A function of the user's, with the parameters of the model."""
         return expression(*values, parameters={name: self.parameter(name) for name in expression.parameters})
 
@@ -234,7 +234,7 @@ class Motion:
         drives = [m.drive for m in s.motions_of(joint) if m.drive is not None]
         if drives and not joint.nv:
             ratio, offset = (joint.follows.ratio, joint.follows.offset) if joint.follows else (1.0, 0.0)
-            return tuple(ratio * self.evaluated(d, self.t)[rate] + (offset if rate == 0 else 0.0) for d in drives)
+            return tuple(ratio * self._evaluated(d, self.t)[rate] + (offset if rate == 0 else 0.0) for d in drives)
         if joint.follows:
             speeds, ratio = self._speeds(joint)
             leader = s.joint_number[joint.follows.leader] + 1

@@ -20,8 +20,8 @@ class OneNumber:
         """Of a parameter the words are others: nothing is traced where a model is built."""
         if getattr(self.graph, "of_parameters", False):
             raise TraceError(
-                f"{self!r} may change from call to call, so that neither float(), nor int(), nor a branch (if, min, max) can take "
-                "its value: compute with it by + - * / ** and the functions of sharnir, and write sharnir.select(condition, a, b) "
+                f"{self!r} may change from call to call, so that neither float(), nor int(), nor a branch (if, min, max) can "
+                "take its value: compute by + - * / ** and the functions of sharnir, and write sharnir.select(condition, a, b) "
                 "for if; its present value is in model.parameters"
             )
 

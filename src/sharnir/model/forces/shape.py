@@ -131,7 +131,7 @@ def _coordinate_rate(on: Motion, index: int) -> Number:
     c = index - first
     if kind == GIVEN:
         given = s.given[bisect_left(s.given, int(j.data_at[m]), key=lambda one: one[3])][0]
-        return on.evaluated(given, *q, *v, on.t)[24 + c]  # where the joint stage has them
+        return on._evaluated(given, *q, *v, on.t)[24 + c]  # where the joint stage has them
     rate = v if kind < BALL else [0.0] * len(q)
     if kind >= BALL:
         (ball_motion if kind == BALL else free_motion)(q, v, 0, 0, rate)
