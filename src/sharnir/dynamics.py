@@ -92,18 +92,13 @@ class Dynamics:
         """q̈ (nv,) from joint forces τ and wrenches on the bodies."""
         if wrenches is None:
             fast = self._fast_forward  # written out: a call more would be felt in a single state
-            more = self._fast_parameters(parameters) if self._parametric or parameters is not None else ()
+            more = self._evaluator.fast_parameters(parameters) if self._parametric or parameters is not None else ()
             done = fast.single(q, v, tau, *more, t) if out is None else None
             if done is None:
                 done = fast.batch(out, q, v, tau, *more, t)
             if done is not None:
                 return done
         return self._with_inertia.forward(q, v, tau, t, wrenches, parameters, out)
-
-    def _fast_parameters(self, given: Parameters) -> tuple[np.ndarray, ...]:
-        """Parameters as the fast path takes them."""
-        found = self._evaluator.parameters(given)
-        return (found,) if self._parametric else ()
 
     @cached_property
     def _fast_forward(self) -> FastPath:
@@ -204,7 +199,7 @@ class Dynamics:
         motors than freedoms; a motion they cannot produce, or one that violates a constraint, is refused with what is missing.
         """
         if wrenches is None and actuated is None:
-            more = self._fast_parameters(parameters) if self._parametric or parameters is not None else ()
+            more = self._evaluator.fast_parameters(parameters) if self._parametric or parameters is not None else ()
             done = self._fast_inverse(out, q, v, a, *more, t)
             if done is not None:
                 return done

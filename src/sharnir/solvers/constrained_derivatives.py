@@ -88,7 +88,7 @@ class ConstrainedDerivatives:
             wrt = check_wrt(wrt, ("q", "v", "tau"), self.evaluator)
         if wrt not in self._graphs:
             self._graphs[wrt] = fast_path(self._one_graph(wrt), self.evaluator.threads)
-        more = (self.evaluator.parameters(parameters),) if self.structure.parameters or parameters is not None else ()
+        more = self.evaluator.fast_parameters(parameters)
         done = self._graphs[wrt](None, q, v, tau, *more, t)
         if done is not None and not (done[2] < NEAR_DEPENDENCE).any():
             return Derivatives(done[0], **{field_of(name): x for name, x in zip(wrt, done[3:], strict=True)})

@@ -79,7 +79,6 @@ class TreeDerivatives:
 
     def __init__(self, evaluator: Evaluator, question: str) -> None:
         self.evaluator, self.question = evaluator, question
-        self._parametric = bool(evaluator.structure.parameters)
         self._ways: dict[tuple[str, ...], _Way] = {}
 
     def __call__(self, wrt: Any, q: Any, v: Any, last: Any, t: Any, parameters: Any) -> Derivatives:
@@ -87,7 +86,7 @@ class TreeDerivatives:
         way = self._ways.get(wrt) if wrt.__class__ is tuple else None
         if way is None:
             way = self._way(check_wrt(wrt, QUESTIONS[self.question][1], self.evaluator))
-        more = (self.evaluator.parameters(parameters),) if self._parametric or parameters is not None else ()
+        more = self.evaluator.fast_parameters(parameters)
         done = way.fast(None, q, v, last, *more, t)
         return way.result(done if done is not None else self._general(way.runner, (q, v, last, *more, t)))
 

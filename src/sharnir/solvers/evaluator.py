@@ -109,6 +109,13 @@ class Evaluator:
         rows, many = self.arguments.parameters(given)
         return rows if many else rows[0]
 
+    def fast_parameters(self, given: Any) -> tuple[np.ndarray, ...]:
+        """What a fast path takes before the time: nothing where the model has no parameters."""
+        if not self.structure.parameters and given is None:
+            return ()
+        found = self.parameters(given)
+        return (found,) if self.structure.parameters else ()
+
     def _by_fast_path(
         self, name: str, outputs: tuple[str, ...], out: np.ndarray | None, given: Mapping[str, Any]
     ) -> tuple[np.ndarray, ...] | None:
