@@ -197,3 +197,20 @@ def test_backward_in_time_too():
     event = sh.Event(lambda on: sh.sqrt(on.t - 0.3), name="root")
     r = sh.simulate(ball(), -1.0, t0=1.0, events=event, on_failure="return")
     assert r.status == "event_undefined" and abs(r.t[-1] - 0.3) < 1e-12 and "event 'root'" in r.message
+
+
+@pytest.mark.parametrize("stabilisation", ["projection", "partitioning", "baumgarte", "ggl"])
+def test_an_action_that_leaves_the_constraints_is_followed_from_the_nearest_state_on_them(stabilisation):
+    """Whatever the stabilisation and the tolerance: a speed of one joint is changed, the others must follow at once."""
+    m = sh.samples.four_bar(0.5, 1.0, 0.8, 0.9)
+
+    def kick(state):
+        state.v[0] += 2.0
+
+    def end(**options):
+        start = {"q0": {"A": 1.0, "B": -0.8, "C": 1.6}, "v0": {"A": 1.0}, "output": 0.3}
+        return sh.simulate(m, 0.3, events=sh.Event(lambda on: on.t - 0.1, kick), **start, **options).q[-1]
+
+    expected = end(stabilisation="ggl", rtol=1e-10, atol=1e-12)
+    assert np.abs(end(stabilisation=stabilisation) - expected).max() < 1e-6
+    assert np.abs(end(stabilisation=stabilisation, rtol=1e-5, atol=1e-7) - expected).max() < 1e-3

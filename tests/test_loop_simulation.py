@@ -183,3 +183,11 @@ def test_the_numbers_of_the_example(capsys):
         "1 freedom, 3 when all is level", "(0.1176161, 0.9930591)",
     ):  # fmt: skip
         assert words in said
+
+
+@pytest.mark.parametrize("method", ["composite", "separate"])
+def test_small_closed_models_move_alike_on_loops(method):
+    m = sh.samples.four_bar(0.5, 1.0, 0.8, 0.9)
+    start = {"q0": {"A": 1.0, "B": -0.8, "C": 1.6}, "output": 0.1, "method": method}
+    expected = sh.simulate(m, 0.1, **start).q
+    assert np.abs(sh.simulate(m, 0.1, backend="loops", **start).q - expected).max() < 1e-9

@@ -456,3 +456,57 @@ def test_what_cannot_be_differentiated_by_parameters_says_so():
         d.forward_derivatives(d.model.neutral(), wrt="parameters")
     with pytest.raises(sh.MethodError, match=r"has none; Model\.add_parameter"):
         sh.Dynamics(sh.samples.pendulum()).inverse_derivatives([0.1], [0.0], [0.0], wrt="parameters")
+
+
+def test_functions_that_read_parameters_keep_their_values_in_a_copy_with_numbers():
+    m = arm()
+    plain = m.without_parameters(VALUES)
+    s = random_state(m, 3)
+    wanted = sh.Dynamics(m, "composite", "python").forward(s.q, s.v, s.tau, s.t, parameters=VALUES)
+    d = sh.Dynamics(plain, "composite", "python")
+    assert_close(d.forward(s.q, s.v, s.tau, s.t), wanted, 1e-13)
+    with pytest.raises(sh.ModelError, match="'L' is a number in this copy"):
+        d.forward(s.q, s.v, s.tau, s.t, parameters={"L": 0.5})
+    assert not linkage().without_parameters().parameters
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "words"),
+    [
+        (lambda P: {"joint": sh.Compound({"p": sh.Revolute("y", armature=P), "q": sh.Revolute("z")})}, -0.1, "armature"),
+        (lambda P: {"force": sh.Bushing("ground", "a", stiffness=P)}, -0.1, "semidefinite"),
+        (lambda P: {"shape": sh.Cylinder(0.3, 1.0, hole=P)}, 0.5, "hole"),
+        (lambda P: {"shape": sh.Rod((0, 0, 0), (P, 0, 0), 0.1)}, 0.0, "distance between its ends"),
+    ],
+)
+def test_what_constructors_refuse_as_numbers_is_refused_as_parameters(part, value, words):
+    m = sh.Model()
+    made = part(m.add_parameter("P", 0.2))
+    m.add_body("a", mass=1.0, **({"shape": made["shape"]} if "shape" in made else {"inertia": (1.0, 1.0, 1.0)}))
+    m.add_joint("j", made.get("joint", sh.Revolute("y")), "ground", "a")
+    if "force" in made:
+        m.add_force(made["force"])
+    d = sh.Dynamics(m, backend="python")
+    with pytest.raises(sh.StateError, match=rf"'P' = {value:g}.*({words})"):
+        d.forward(parameters={"P": value})
+    for rows in (3, 100):
+        batch = {"P": np.full(rows, 0.2)}
+        batch["P"][1] = value
+        with pytest.raises(sh.StateError, match="row 1"):
+            d.forward(np.zeros((rows, m.nq)), parameters=batch)
+
+
+def test_analyses_and_fields_take_parametric_masses_and_frames():
+    m = linkage()
+    found = sh.equilibrium(m, LINKAGE_START, parameters=LINKAGE_VALUES)
+    assert_close(found.q, sh.equilibrium(linkage(**LINKAGE_VALUES), LINKAGE_START).q, 1e-7)
+    space = sh.Model("gravity of a centre", gravity=(0, 0, 0))
+    M = space.add_parameter("M", 2.0)
+    space.add_body("a", mass=M, inertia=(1, 1, 1))
+    space.add_floating("a")
+    space.add_force(sh.PointGravity(mu=3.0))
+    q = [2.0, 0, 0, 1, 0, 0, 0]
+    assert_close(sh.Dynamics(space, backend="python").forward(q, parameters={"M": 5.0})[0], -0.75, 1e-12)
+    robot = arm()
+    reach = sh.inverse_kinematics(robot, {"tip": sh.Dynamics(robot).pose(robot.random_q(1), "tip").position}, limits=False)
+    assert reach.reached

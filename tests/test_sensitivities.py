@@ -126,3 +126,31 @@ def test_what_has_no_sensitivity_is_refused_in_words(options, words):
     r = sh.simulate(sh.samples.pendulum(), 0.1)
     with pytest.raises(sh.StateError, match=r"no sensitivity 'L'.*sensitivities=\[…\]"):
         r.sensitivity("L")
+
+
+def four_bar() -> sh.Model:
+    """With a parameter for the length of its coupler."""
+    m = sh.Model("four-bar")
+    L = m.add_parameter("L", 1.0)
+    for name, length in (("crank", 0.5), ("coupler", L), ("rocker", 0.8)):
+        m.add_body(name, mass=1.0, shape=sh.Rod((0, 0, 0), (length, 0, 0), radius=0.01))
+    m.add_joint("A", sh.Revolute("y"), "ground", "crank")
+    m.add_joint("B", sh.Revolute("y", damping=0.1), "crank", "coupler", at=sh.Pose((0.5, 0, 0)))
+    m.add_joint("C", sh.Revolute("y"), "coupler", "rocker", at=sh.Pose((L, 0, 0)))
+    m.add_joint("D", sh.Revolute("y"), "ground", "rocker", at=sh.Pose((0.9, 0, 0)), child_at=sh.Pose((0.8, 0, 0)), cut=True)
+    return m
+
+
+@pytest.mark.parametrize("name", ["L", "q0.A", "v0.A"])
+def test_sensitivities_hold_what_the_start_holds(name):
+    """Joints whose coordinates and speeds are given by name keep them while the others are assembled."""
+    m, values = four_bar(), {"L": 1.0, "q0.A": -1.0, "v0.A": 0.7}
+
+    def motion(h, **more):
+        now = {**values, name: values[name] + h}
+        return sh.simulate(m, 0.1, q0={"A": now["q0.A"]}, v0={"A": now["v0.A"]}, parameters={"L": now["L"]}, output=0.05, **more)
+
+    r = motion(0.0, sensitivities=[name], rtol=1e-9, atol=1e-11)
+    assert r.q[0, 0] == -1.0 and r.v[0, 0] == 0.7
+    expected = derivative_of(lambda h: rows(motion(h, rtol=1e-11, atol=1e-13)), 1e-4)
+    assert_close(rows(r.sensitivity(name)), expected, 1e-6)

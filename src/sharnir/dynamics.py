@@ -18,28 +18,24 @@ from .model.references import is_name_in
 from .programs import PROGRAMS
 from .solvers.arguments import unbatch
 from .solvers.constrained import ConstrainedSolver
-from .solvers.derivatives import Derivatives
-from .solvers.energy_derivatives import EnergyDerivatives
+from .solvers.derivative_questions import DerivativeQuestions
 from .solvers.evaluator import Evaluator
-from .solvers.force_actions import force_actions
 from .solvers.formulation import Formulation
+from .solvers.kinematic_questions import KinematicQuestions
 from .solvers.matrix_form import MatrixFormSolver
-from .solvers.points import ORIGIN, Points
 from .solvers.regressor import TorqueRegressor
 from .solvers.solver import Actions, Solver
-from .solvers.tree import MomentumSolver, TreeSolver, without_base
+from .solvers.tree import MomentumSolver, TreeSolver
 from .types import truth
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from .model.pose import Pose
     from .solvers.arguments import Parameters, Wrenches
-    from .solvers.points import Where
     from .types import State
 
 
-class Dynamics:
+class Dynamics(KinematicQuestions, DerivativeQuestions):
     """A model compiled for one method. One state (nq,) or a batch (B, nq) goes in, the same comes out.
 
     method   "auto" or a name of `sharnir.methods()`; `why` gives the reason for the choice of auto
@@ -62,7 +58,6 @@ class Dynamics:
         self._arguments = (method, backend, threads)
         self._evaluator = Evaluator(self.formulation, threads)
         self.solver: Solver = _solver_for(self._evaluator)
-        self._points = Points(self._evaluator)
         self.model, self.structure, self.threads = model, self.formulation.structure, threads
         self._parametric = bool(self.structure.parameters)
         self.method, self.why = self.formulation.method.name, self.formulation.why
@@ -103,12 +98,6 @@ class Dynamics:
     @cached_property
     def _fast_forward(self) -> FastPath:
         return self._with_inertia.fast_forward()
-
-    @property
-    def _with_inertia(self) -> Solver:
-        """The solver, for a motion sought from forces: refused where some joint moves no mass."""
-        self.formulation.check_inertia()
-        return self.solver
 
     def reactions(
         self,
@@ -284,63 +273,6 @@ class Dynamics:
         """h (nv,): M_r q̈ + h = τ."""
         return self._evaluator.output("bias", "h", q=q, v=v, wrench=wrenches, t=t, parameter=parameters)
 
-    # --- derivatives --------------------------------------------------------------------------------------------------------
-    def forward_derivatives(
-        self,
-        q: State = None,
-        v: State = None,
-        tau: State = None,
-        t: ArrayLike = 0.0,
-        wrt: str | Sequence[str] = ("q", "v", "tau"),
-        parameters: Parameters = None,
-    ) -> Derivatives:
-        """Accelerations a = `value` and ∂a/∂q, ∂a/∂v, ∂a/∂τ = `dq`, `dv`, `dtau`, exact, each (…, nv, nv); with "parameters" in
-        `wrt` also `dparameters` (…, nv, P), in the order of `model.parameters`.
-
-        Everything in the model is differentiated: forces, drives, couplings, joints of any kind. `dq` is in the tangent:
-        column j is the derivative along the motion that speed j alone causes, q + N(q)·e_j·s.
-        """
-        return self._with_inertia.forward_derivatives(q, v, tau, t, wrt, parameters)
-
-    def inverse_derivatives(
-        self,
-        q: State,
-        v: State,
-        a: State,
-        t: ArrayLike = 0.0,
-        wrt: str | Sequence[str] = ("q", "v", "a"),
-        parameters: Parameters = None,
-    ) -> Derivatives:
-        """Joint forces τ = `value` and ∂τ/∂q, ∂τ/∂v, ∂τ/∂a = `dq`, `dv`, `da` (the mass matrix), as `forward_derivatives`."""
-        return self.solver.inverse_derivatives(q, v, a, t, wrt, parameters)
-
-    def reaction_derivatives(
-        self,
-        q: State = None,
-        v: State = None,
-        tau: State = None,
-        t: ArrayLike = 0.0,
-        wrt: str | Sequence[str] = ("q", "v", "tau"),
-        parameters: Parameters = None,
-    ) -> Derivatives:
-        """R (N, 6) of `reactions` and its derivatives (N, 6, nv) with respect to q (in the tangent), v and τ."""
-        return self._with_inertia.reaction_derivatives(q, v, tau, t, wrt, parameters)
-
-    def energy_derivatives(
-        self,
-        q: State = None,
-        v: State = None,
-        t: ArrayLike = 0.0,
-        wrt: str | Sequence[str] = ("q", "v"),
-        parameters: Parameters = None,
-    ) -> Derivatives:
-        """Kinetic and potential energy (2,) and their derivatives (2, nv) with respect to q (in the tangent) and v."""
-        return self._energy_derivatives(q, v, t, wrt, parameters)
-
-    @cached_property
-    def _energy_derivatives(self) -> EnergyDerivatives:
-        return EnergyDerivatives(self._evaluator)
-
     # --- momenta ------------------------------------------------------------------------------------------------------------
     def momenta(self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None) -> np.ndarray:
         """p (nv,) = BᵀMv: generalised momenta."""
@@ -362,125 +294,6 @@ class Dynamics:
     ) -> np.ndarray:
         """ṗ (nv,), without accelerations."""
         return self._with_inertia.momentum_rates(q, p, tau, t, wrenches, parameters)
-
-    # --- kinematics and energy ------------------------------------------------------------------------------------------------
-    def rates(self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None) -> np.ndarray:
-        """q̇ (nq,): rates of the coordinates at speeds v."""
-        return self._evaluator.output("rates", "rate", q=q, v=v, t=t, parameter=parameters)
-
-    def poses(self, q: State = None, t: ArrayLike = 0.0, parameters: Parameters = None) -> tuple[np.ndarray, np.ndarray]:
-        """Rotation (N, 3, 3), body → world, and position (N, 3) of every body."""
-        found = self._evaluator.outputs("poses", q=q, t=t, parameter=parameters)
-        G = without_base(found["G"])
-        return G.reshape(*G.shape[:-1], 3, 3).swapaxes(-1, -2), without_base(found["r"])
-
-    def body_velocities(self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None) -> np.ndarray:
-        """(N, 6): velocity of the origin and angular velocity of every body, body axes."""
-        return without_base(self._evaluator.output("velocities", "velocity", q=q, v=v, t=t, parameter=parameters))
-
-    def pose(
-        self, q: State, body: Where, t: ArrayLike = 0.0, parameters: Parameters = None
-    ) -> Pose | tuple[np.ndarray, np.ndarray]:
-        """The pose of a body or frame in the world: a `Pose` of one state; of a batch rotation (B, 3, 3) and position (B, 3).
-
-        `body`, here and below, is the name of a body ("ground" too), the name of a frame, or (body, Pose), a place on a body.
-        A body comes before a frame of the same name; the frame is then `model.frames[name]`.
-        """
-        return self._points.pose(q, body, t, parameters)
-
-    def jacobian(
-        self,
-        q: State,
-        body: Where,
-        point: ArrayLike = ORIGIN,
-        t: ArrayLike = 0.0,
-        axes: str = "world",
-        parameters: Parameters = None,
-    ) -> np.ndarray:
-        """J (6, nv): velocity of a point of a body or frame and its angular velocity, per unit of speed.
-
-        `point` is given in the axes of the body or frame, from its origin. `axes`: the result is in those of the "world", or
-        in the "local" ones of the body or frame.
-        """
-        return self._points.jacobian(q, body, point, t, axes, parameters)
-
-    def velocity(
-        self,
-        q: State,
-        v: State,
-        body: Where,
-        point: ArrayLike = ORIGIN,
-        t: ArrayLike = 0.0,
-        axes: str = "world",
-        parameters: Parameters = None,
-    ) -> np.ndarray:
-        """(6,): velocity of a point of a body or frame and its angular velocity: J v, and what driven joints and base add."""
-        return self._points.velocity(q, v, body, point, t, axes, parameters)
-
-    def acceleration(
-        self,
-        q: State,
-        v: State,
-        a: State,
-        body: Where,
-        point: ArrayLike = ORIGIN,
-        t: ArrayLike = 0.0,
-        axes: str = "world",
-        parameters: Parameters = None,
-    ) -> np.ndarray:
-        """(6,): acceleration of a point of a body or frame, and its angular acceleration, at accelerations a of the coordinates.
-
-        It is the classical acceleration, the time derivative of the point's velocity in the world, without gravity; not the
-        "spatial" one. `axes="local"` gives the same vectors in other axes.
-        """
-        return self._points.acceleration(q, v, a, body, point, t, axes, parameters)
-
-    def jacobian_rate(
-        self,
-        q: State,
-        v: State,
-        body: Where,
-        point: ArrayLike = ORIGIN,
-        t: ArrayLike = 0.0,
-        axes: str = "world",
-        parameters: Parameters = None,
-    ) -> np.ndarray:
-        """(6,): J̇v, the `acceleration` where those of the coordinates are zero; what driven joints and base add is in it."""
-        return self._points.acceleration(q, v, None, body, point, t, axes, parameters)
-
-    def energy(
-        self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Kinetic energy, and potential energy: of gravity, and what the model's forces store."""
-        both = self._evaluator.output("energy", "energy", q=q, v=v, t=t, parameter=parameters)
-        stored = self.force_energies(q, v, t, parameters).sum(axis=-1) if self.structure.forces else 0.0
-        return both[..., 0], both[..., 1] + stored
-
-    def total_momentum(
-        self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Momentum (6,), linear then angular about the world's origin, and centre of mass (3,), all in the world;
-        nan where nothing has mass."""
-        found = self._evaluator.outputs("total", q=q, v=v, t=t, parameter=parameters)
-        return found["momentum"][..., 0, :], found["centre"][..., 0, :]
-
-    # --- forces of the model ------------------------------------------------------------------------------------------------
-    @property
-    def force_names(self) -> list[str]:
-        """Forces that belong to joints (damping, stiffness), then those that were added."""
-        return self.structure.forces.names
-
-    def force_energies(self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None) -> np.ndarray:
-        """(number of forces): energy stored in every force of the model, in the order of `force_names`."""
-        return self._evaluator.output("forces", "energy", q=q, v=v, t=t, parameter=parameters)
-
-    def force_powers(self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None) -> np.ndarray:
-        """(number of forces): power of every force of the model, positive where it adds energy to the motion."""
-        return self._evaluator.output("forces", "power", q=q, v=v, t=t, parameter=parameters)
-
-    def force_actions(self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None) -> Actions:
-        """Every force of the model: {force: {body: (…, 6) force and moment at its origin, its axes; joint: (…, n)}}."""
-        return force_actions(self._evaluator, q, v, t, parameters)
 
     # --- cost ---------------------------------------------------------------------------------------------------------------
     def count(self, what: str = "forward", compiled: bool = False) -> Count:

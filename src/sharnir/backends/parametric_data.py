@@ -14,6 +14,9 @@ from ..model.structure import Structure
 from .llvm.runner import GraphRunner
 from .traced import TracedProgram
 
+AT_ONCE = 300
+"""Numbers that one piece of straight-line code computes."""
+
 
 class FilledData:
     """Tree and joints: the structure's own arrays where nothing in them depends on parameters, else copies that `fill` changes.
@@ -43,13 +46,17 @@ class FilledData:
     def _bound(self, parameters: np.ndarray, store: Cache) -> list[Native]:
         data = self._structure.parametric
         assert data is not None
-        graph, expression = data.expression.graph, data.expression
+        graph, outputs = data.expression.graph, data.expression.outputs
         inputs = {"parameter": tuple(graph.parameters[name] for name in self._structure.parameters)}
         found = np.zeros(len(data.entries))
-        runner = GraphRunner(TracedProgram(graph, inputs, {"data": expression.outputs}), store=store)
+        natives = []
+        for first in range(0, len(outputs), AT_ONCE):  # long straight-line code compiles slowly
+            part = slice(first, first + AT_ONCE)
+            runner = GraphRunner(TracedProgram(graph, inputs, {"data": outputs[part]}), store=store)
+            natives.append(runner.bind({"parameter": parameters, "data": found[part]}))
         places = [getattr(self.groups[entry.group], entry.field).reshape(-1) for entry in data.entries]
         targets = zip(places, data.entries, strict=True)
         rows = [(address(found) + 8 * k, address(x) + 8 * entry.place, 1) for k, (x, entry) in enumerate(targets)]
         copied = Loop(copy_rows, (Copied,), STEPPING, store=store).bind(Copied(np.array(rows, dtype=np.int64)))
         copied.keep_alive((found, places))
-        return [runner.bind({"parameter": parameters, "data": found}), copied]
+        return [*natives, copied]

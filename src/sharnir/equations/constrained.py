@@ -68,7 +68,7 @@ class ConstrainedEquations:
         s = self.structure
         self.sizes = {"n": s.nv, "nq": s.nq, "m": len(self.table), "mh": self.table.n_holonomic}
         self.sizes["nm"] = 0 if self.by_sweeps else s.nv
-        self._functions: dict[bool, GraphRunner] = {}
+        self._functions: dict[tuple[bool, bool], GraphRunner] = {}
         self._whole: dict[bool, tuple[Graph, dict[str, tuple[Symbol, ...]], ConstrainedState]] = {}
 
     def allocate(self) -> ConstrainedState:
@@ -232,19 +232,20 @@ class ConstrainedEquations:
         """A function of `LOOPS` as machine code."""
         return Loop(entry, LOOPS[entry], STEPPING, store=self.store)
 
-    def function(self, wrenches: bool = False) -> GraphRunner:
-        """Straight-line code that fills a `ConstrainedState` from q, v, tau, parameter, t: with its solution where all fits one
-        graph, else without."""
-        if wrenches not in self._functions:
-            if self.is_small:
+    def function(self, wrenches: bool = False, solved: bool | None = None) -> GraphRunner:
+        """Straight-line code that fills a `ConstrainedState` from q, v, tau, parameter, t; `solved`: with its solution, which is
+        the default where all fits one graph."""
+        solved = self.is_small if solved is None else solved
+        if (wrenches, solved) not in self._functions:
+            if solved:
                 graph, inputs, c = self.whole(wrenches)
             else:
                 graph = Graph()
                 inputs = self.inputs(graph, wrenches)
                 c = self.state(inputs, object)
-            unset = ("y", "S", "L", "z", "d", "e", "delta", *(() if self.is_small else ("lam", "qdd")))
-            unset += ("M", "right") if self.by_sweeps or self.is_small else ()
-            unset += ("W", "free") if not self.by_sweeps and not self.is_small else ()
+            unset = ("y", "S", "L", "z", "d", "e", "delta", *(() if solved else ("lam", "qdd")))
+            unset += ("M", "right") if self.by_sweeps or solved else ()
+            unset += ("W", "free") if not self.by_sweeps and not solved else ()
             outputs = {name: tuple(x.ravel()) for name, x in c._asdict().items() if name not in unset}
-            self._functions[wrenches] = GraphRunner(TracedProgram(graph, inputs, outputs), store=self.store)
-        return self._functions[wrenches]
+            self._functions[wrenches, solved] = GraphRunner(TracedProgram(graph, inputs, outputs), store=self.store)
+        return self._functions[wrenches, solved]

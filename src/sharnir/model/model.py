@@ -26,7 +26,7 @@ from .mobility import degrees_of_freedom
 from .own_functions import not_by_its_own_functions
 from .parameter_checks import check_values
 from .parameter_paths import make_parameter
-from .parameters import ParameterView, check_known, merged_values, parameter_value
+from .parameters import ParameterView, check_known, check_parameter, merged_values, parameter_value
 from .placed_joint import PlacedJoint, new_placed_joint
 from .pose import Pose, vector3
 from .references import check_joints, is_name_in, name_taken, pair, place, pose
@@ -77,6 +77,8 @@ class Model:
         self._forces: dict[str, Force] = {}
         self._parameters: dict[str, float] = {}
         self._parameter_graph = ParameterGraph()
+        self._constants: frozenset[str] = frozenset()
+        """Parameters that only functions of the model read still, other numbers having been put in their place."""
         self._constraints: dict[str, Constraint] = {}
         self._frozen_by = ""
         self._last_type: Joint | None = None
@@ -295,7 +297,17 @@ class Model:
 
     def parameter_values(self, values: Mapping[str, float] | None = None) -> dict[str, float]:
         """All parameters by name: these values, the rest the model's own."""
+        for name in values if isinstance(values, Mapping) else ():
+            self.check_parameter(name)
         return merged_values(self._parameters, values)
+
+    def check_parameter(self, name: str) -> None:
+        """Refuse what is no parameter of the model, or cannot change any more."""
+        check_parameter(name, self._parameters)
+        if name in self._constants:
+            raise ModelError(
+                f"parameter {name!r} is a number in this copy, which without_parameters made: change it in the model itself"
+            )
 
     def freeze(self, by: str = "by Dynamics, simulate or freeze") -> Structure:
         """The model as arrays for compiled code; it cannot be changed afterwards. `by` tells a later change what froze it."""

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..errors import StateError
+from ..errors import ModelError, StateError
 from ..trace import Expression, Symbol
 from ..trace.parameters import names_in
 from .body import Body, inertia_fault
-from .element import Element, described
+from .element import Element, element, element_field
 from .parametric import floats
-from .substitution import formulas_in
-from .values import Fault, Scalar, ScalarOrVector, Vector
+from .substitution import formulas_in, substituted
+from .values import Scalar
 
 if TYPE_CHECKING:
     from .model import Model
 
 KEPT = 4096
 """Values found to be possible that are remembered, so that repeated calls are not checked again."""
+MANY = 64
+"""Rows up to which every one is looked at."""
 
 
 class Check(NamedTuple):
@@ -34,8 +36,8 @@ def check_values(model: Model, rows: np.ndarray) -> None:
     """Refuse rows of values of all parameters for which the model would make no sense."""
     cached = model.structure.cached
     if "parameter checks" not in cached:
-        cached["parameter checks"] = list(_checks(model)), set()
-    checks, possible = cached["parameter checks"]
+        cached["parameter checks"] = [x for body in model._bodies for x in _of_body(body)], list(_elements(model)), set()
+    checks, elements, possible = cached["parameter checks"]
     key = rows.tobytes() if len(rows) == 1 else None
     if key in possible:
         return
@@ -46,29 +48,59 @@ def check_values(model: Model, rows: np.ndarray) -> None:
     named = dict(zip(model.parameters, rows.T, strict=True))
     for check in checks:
         found = Expression(check.formulas[0].graph, (), check.formulas)(parameters=named)
-        values = np.stack([np.broadcast_to(np.asarray(x, dtype=float), len(rows)) for x in found], axis=1)
-        fault = check.fault(values)
+        numbers = np.stack([np.broadcast_to(np.asarray(x, dtype=float), len(rows)) for x in found], axis=1)
+        fault = check.fault(numbers)
         if fault is not None:
-            row, what = fault
-            shown = ", ".join(f"{name!r} = {named[name][row]:g}" for name in names_in(check.formulas))
-            where = f" (row {row})" if len(rows) > 1 else ""
-            raise StateError(f"parameters {shown}{where}: {what}")
+            raise _refused(named, check.formulas, fault, len(rows))
+    for row in _looked_at(rows):
+        values = {name: float(x[row]) for name, x in named.items()}
+        for label, part in elements:
+            try:
+                substituted(part, values)
+            except ModelError as error:
+                words = str(error) if str(error).startswith(label) else f"{label}: {error}"
+                raise _refused(named, formulas_in(part), (row, words), len(rows)) from None
     if key is not None and len(possible) < KEPT:
         possible.add(key)
 
 
-def _checks(model: Model) -> Iterator[Check]:
+def _looked_at(rows: np.ndarray) -> list[int]:
+    """All rows, or where there are many those with the extreme values of every parameter: bounds are intervals."""
+    if len(rows) <= MANY:
+        return list(range(len(rows)))
+    return sorted({*rows.argmin(axis=0).tolist(), *rows.argmax(axis=0).tolist()})
+
+
+def _refused(named: Mapping[str, np.ndarray], formulas: Sequence[Symbol], fault: tuple[int, str], rows: int) -> StateError:
+    row, what = fault
+    shown = ", ".join(f"{name!r} = {named[name][row]:g}" for name in names_in(formulas))
+    return StateError(f"parameters {shown}{f' (row {row})' if rows > 1 else ''}: {what}")
+
+
+def _elements(model: Model) -> Iterator[tuple[str, Any]]:
+    """What depends on parameters, to be built again with their values: constructors check."""
+    for joint in model._joints:
+        yield from _parametric(f"joint {joint.name!r}", joint.type)
+        if joint.follows is not None and formulas_in(joint.follows.ratio):
+            yield f"coupling of {joint.name!r}", NonZero(joint.follows.ratio)
+    for name, force in model._forces.items():
+        yield from _parametric(f"force {name!r}", force)
+    for name, constraint in model._constraints.items():
+        yield from _parametric(f"constraint {name!r}", constraint)
     for body in model._bodies:
-        yield from _of_body(body)
-    elements = [
-        *((f"joint {joint.name!r}", joint.type) for joint in model._joints),
-        *((f"force {name!r}", force) for name, force in model._forces.items()),
-        *((f"constraint {name!r}", constraint) for name, constraint in model._constraints.items()),
-        *((f"body {body.name!r}", body.shape) for body in model._bodies),
-    ]
-    for label, part in elements:
-        if isinstance(part, Element):
-            yield from _of_element(label, part)
+        yield from _parametric(f"body {body.name!r}", body.shape)
+
+
+def _parametric(label: str, part: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(part, Element) and formulas_in(part):
+        yield label, part
+
+
+@element()
+class NonZero(Element):
+    """A number that must not vanish."""
+
+    ratio: float = element_field(Scalar(nonzero=True))
 
 
 def _of_body(body: Body) -> Iterator[Check]:
@@ -104,28 +136,3 @@ def _of_body(body: Body) -> Iterator[Check]:
 
 def _with_inertia(body: Body, moments: np.ndarray) -> Body:
     return Body(body.name, 1.0, (0.0, 0.0, 0.0), tuple(moments.tolist()))
-
-
-def _of_element(label: str, element: Element) -> Iterator[Check]:
-    """Every number that has bounds of its own."""
-    for one in described(type(element)):
-        kind: Any = one.kind
-        bounds = kind if isinstance(kind, Scalar) else kind.of if isinstance(kind, (Vector, ScalarOrVector)) else None
-        value = getattr(element, one.name)
-        if isinstance(bounds, Scalar):
-            for formula in formulas_in(value):
-                yield Check((formula,), _bound_fault(bounds, f"{label}: {one.name}"))
-        elif isinstance(value, Element):
-            yield from _of_element(label, value)
-
-
-def _bound_fault(bounds: Scalar, what: str) -> Callable[[np.ndarray], tuple[int, str] | None]:
-    def fault(values: np.ndarray) -> tuple[int, str] | None:
-        for row in (int(np.argmin(values[:, 0])), int(np.argmax(values[:, 0]))):
-            try:
-                bounds.number(float(values[row, 0]))
-            except Fault as error:
-                return row, f"{what}: {error.what}"
-        return None
-
-    return fault

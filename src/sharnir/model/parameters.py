@@ -59,8 +59,6 @@ def merged_values(own: Mapping[str, float], values: Mapping[str, Any] | None) ->
         return dict(own)
     if not isinstance(values, Mapping):
         raise StateError(f"parameters: expected {{name: value}}, got {brief(values)}")
-    for name in values:
-        check_parameter(name, own)
     return {**own, **{name: parameter_value(name, x, StateError) for name, x in values.items()}}
 
 

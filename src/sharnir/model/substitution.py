@@ -81,6 +81,7 @@ def without_unread(model: Model) -> Model:
     read |= {names[k - at] for group in s.forces.groups for k in group.reads.ravel().tolist() if at <= k < at + len(names)}
     reads_more = any(callable(x) for part in model._constraints.values() for x in vars(part).values())
     model._parameters = {name: x for name, x in model._parameters.items() if name in read or reads_more}
+    model._constants = frozenset(model._parameters)
     model._tree = model._structure = None
     return model
 

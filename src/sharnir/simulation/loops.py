@@ -78,7 +78,7 @@ class ConstrainedLoops(Loops):
         equations, at = self.constrained, self.at
         assert equations is not None
         c = equations.allocate()._replace(qdd=at["qdd"], qrate=at["rate"])
-        at_state = equations.function().bind(at | c._asdict())
+        at_state = equations.function(solved=False).bind(at | c._asdict())
         if not self.decay.size:
             return [at_state, equations.loop(solution.solve).bind(c)]
         dq, change = np.zeros(self.nq), np.zeros(len(c.rate))

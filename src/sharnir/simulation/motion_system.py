@@ -25,6 +25,8 @@ from ..model.events import Event
 from .events import EventFunctions
 from .sensitivities import Sensitivities
 
+MOST_PROJECTIONS = 30
+
 
 @dataclass
 class Setup:
@@ -114,13 +116,17 @@ class MotionSystem(ABC):
         return rows[..., : self.nq + self.nv] / s.scale[:, None]
 
     def consistent(self, t: float, x: np.ndarray) -> np.ndarray:
-        """A state from outside the run (the start, the action of an event) on the constraints; unchanged where every step of the
-        run projects."""
-        if self.partitioning:
-            return self.partitioning.start(t, x)
-        if not self.constrained or self.stabilisation.name == PROJECTION:
+        """A state from outside the run (the start, the action of an event) on the constraints, nearest in the metric of the
+        masses: a step from anywhere else would depend on its length."""
+        if not self.constrained:
             return x
-        return self.projected(t, x)
+        whole = np.zeros(self.size)
+        whole[: len(x)] = x
+        for _ in range(MOST_PROJECTIONS):  # an action may have led far from the constraints
+            last, whole = whole, self.projected(t, whole)
+            if np.allclose(whole, last, rtol=1e-14, atol=1e-14):
+                break
+        return (self.partitioning.start(t, whole) if self.partitioning else whole)[: len(x)]
 
     @abstractmethod
     def projected(self, t: float, x: np.ndarray) -> np.ndarray:

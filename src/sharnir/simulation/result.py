@@ -73,7 +73,7 @@ class Energy:
 
     @property
     def defect(self) -> np.ndarray:
-        """Energy the balance leaves unexplained; nan without an account of work."""
+        """Energy the balance leaves unexplained, what actions of events add or remove included; nan without an account."""
         if not self.accounted:
             return np.full(len(self.kinetic), np.nan)
         return self.total - self.total[:1] - sum(self.work.values(), np.zeros(len(self.kinetic)))

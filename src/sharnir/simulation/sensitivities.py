@@ -59,6 +59,7 @@ def sensitivities_by(
     dq, dv = np.zeros((n, nv)), np.zeros((n, nv))
     for k, name in enumerate(names):
         if name in model.parameters:
+            model.check_parameter(name)
             j = list(model.parameters).index(name)
             scale[k] = abs(parameters[j]) or 1.0
             dp[k, j] = scale[k]

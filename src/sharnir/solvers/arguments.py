@@ -11,7 +11,6 @@ import numpy as np
 from ..errors import StateError
 from ..model.model import Model
 from ..model.parameter_checks import check_values
-from ..model.parameters import check_parameter
 from ..model.states import check_array
 from ..types import real_array
 
@@ -76,7 +75,7 @@ class Arguments:
             return own, False
         if isinstance(x, Mapping):
             for name in x:
-                check_parameter(name, self.model.parameters)
+                self.model.check_parameter(name)
             columns = [
                 real_array(x[name], f"parameter {name!r}") if name in x else own[0, k] for k, name in enumerate(self._names)
             ]

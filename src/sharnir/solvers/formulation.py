@@ -134,15 +134,16 @@ class Formulation:
                 "choose another method"
             )
         if not s.solid.all():
-            body = s.bodies[int(np.argmin(s.solid))]
+            k = int(np.argmin(s.solid))
+            body = s.bodies[k]
             raise MethodError(
                 f"method {method.name!r} divides by the mass matrix of every body, but body {body.name!r} has "
-                f"{'no mass' if body.mass == 0.0 else 'no inertia about some axis'}; choose another method"
+                f"{'no mass' if s.tree.mass[k + 1] == 0.0 else 'no inertia about some axis'}; choose another method"
             )
 
     def check_inertia(self) -> None:
         """Refuse a motion sought from forces where some joint moves no mass. Kinematics and inverse dynamics need no inertia."""
-        if self.massless:
+        if self.massless and self.structure.parametric is None:  # other parameters may be other masses: a result will tell
             raise SingularError(self.massless)
 
     def _find_massless(self) -> None:

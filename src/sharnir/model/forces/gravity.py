@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...kernels.algebra import ZERO3, cross, dot, mv, scale, sub, sv
-from ...trace import Number
+from ...trace import Number, is_zero
 from ...trace.functions import sqrt
 from ..element import element, element_field
 from ..motion import Motion
@@ -39,7 +39,7 @@ class PointGravity(ForceElement):
         return sum((part.formula(on, part.numbers(on)) for part in self.parts(on.structure)), 0.0)
 
     def parts(self, structure: Structure) -> Sequence[Pull]:
-        return [Pull(self, body) for body in structure.bodies if body.mass != 0.0]
+        return [Pull(self, body) for body in structure.bodies if not is_zero(body.mass)]
 
 
 class Pull(Force):
