@@ -104,6 +104,8 @@ def moved_rows(model: Model, q: np.ndarray, delta: np.ndarray, t: float) -> np.n
     where, delta = layout(s), np.broadcast_to(delta, (len(out), s.nv))
     at, of = where.adding
     out[:, at] += delta[:, of]
+    if not len(s.quaternions):  # nothing else: not worth the arithmetic on empty arrays
+        return out
     at, of = (x[:, None] for x in where.balls)
     out[:, at + FOUR] = exponential.unit(exponential.product(out[:, at + FOUR], exponential.turn_of(delta[:, of + THREE])))
     at, of = (x[:, None] for x in where.free)

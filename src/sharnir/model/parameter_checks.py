@@ -36,7 +36,10 @@ def check_values(model: Model, rows: np.ndarray) -> None:
     """Refuse rows of values of all parameters for which the model would make no sense."""
     cached = model.structure.cached
     if "parameter checks" not in cached:
-        cached["parameter checks"] = [x for body in model._bodies for x in _of_body(body)], list(_elements(model)), set()
+        of_bodies = [check for body in model._bodies for check in _of_body(body)]
+        checks = [(check, Expression(check.formulas[0].graph, (), check.formulas)) for check in of_bodies]
+        elements = [(label, part, names_in(formulas_in(part))) for label, part in _elements(model)]
+        cached["parameter checks"] = checks, elements, set()
     checks, elements, possible = cached["parameter checks"]
     key = rows.tobytes() if len(rows) == 1 else None
     if key in possible:
@@ -46,15 +49,16 @@ def check_values(model: Model, rows: np.ndarray) -> None:
         k = int(np.argwhere(bad)[0, 1])
         raise StateError(f"parameter {list(model.parameters)[k]!r} must be a finite number, got {rows[bad][0]}")
     named = dict(zip(model.parameters, rows.T, strict=True))
-    for check in checks:
-        found = Expression(check.formulas[0].graph, (), check.formulas)(parameters=named)
+    for check, expression in checks:
+        found = expression(parameters=named)
         numbers = np.stack([np.broadcast_to(np.asarray(x, dtype=float), len(rows)) for x in found], axis=1)
         fault = check.fault(numbers)
         if fault is not None:
             raise _refused(named, check.formulas, fault, len(rows))
     for row in _looked_at(rows):
         values = {name: float(x[row]) for name, x in named.items()}
-        for label, part in elements:
+        changed = {name for name, x in values.items() if x != model._parameters[name]}  # the others were checked at building
+        for label, part, _ in (one for one in elements if not changed.isdisjoint(one[2])):
             try:
                 substituted(part, values)
             except ModelError as error:
