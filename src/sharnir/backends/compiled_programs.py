@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -66,7 +66,7 @@ class CompiledPrograms:
         if loops_only or is_large(self.structure):
             return "loops"
         try:
-            self.runner(name, (), False, None, "llvm")
+            self.runner(name, (), False, "llvm")
         except GraphTooLarge:
             wide = name in PROGRAMS and PROGRAMS[name].wide
             if ("/" not in name and not wide) or name.endswith(
@@ -81,18 +81,15 @@ class CompiledPrograms:
         name: str,
         outputs: Sequence[str] = (),
         wrenches: bool = False,
-        integers: Mapping[str, Sequence[float]] | None = None,
         backend: str | None = None,
     ) -> Any:
         program = FORCE_REPORT if name == "forces" else program_for(self.structure, name)
         outputs = tuple(outputs) or tuple(program.outputs.__annotations__)
-        constant: dict[str, Sequence[float]] = dict(integers or {})
-        if program.integers and not constant:
-            constant = {key: [1] for key in program.integers}
+        constant: dict[str, Sequence[float]] = {}
         if not wrenches and "wrench" in program.inputs.__annotations__:
             constant.update(self.no_wrench)
         backend = backend or self.backend_of(name)
-        key = (name, outputs, wrenches, tuple(sorted((k, tuple(x)) for k, x in (integers or {}).items())), backend)
+        key = (name, outputs, wrenches, backend)
         if key not in self._runners:
             self._runners[key] = self._make(backend, program, constant, outputs)
         return self._runners[key]

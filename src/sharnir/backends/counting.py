@@ -125,10 +125,7 @@ def count_as_written(program: Program, structure: Structure, values: dict[str, A
     def number(x: Any) -> CountingNumber:
         return CountingNumber(float(x), tally)
 
-    inputs = {
-        name: [int(x) for x in values[name]] if name in program.integers else [number(x) for x in values[name]]
-        for name in input_sizes(program, structure)
-    }
+    inputs = {name: [number(x) for x in values[name]] for name in input_sizes(program, structure)}
     out = run_program(program, structure, inputs, relink(program.function), dtype=object, number=number)
     return as_count(tally), out
 

@@ -71,9 +71,9 @@ def derivative_runner(programs: CompiledPrograms, question: str, outputs: Sequen
             "derivatives by parameters need straight-line code, which this model is too large for or the backend has not; leave "
             "'parameters' out of wrt, or choose the backend 'llvm'"
         )
-    runner = programs.runner(f"derivatives/{question}", (), False, None, requested)
+    runner = programs.runner(f"derivatives/{question}", (), False, requested)
     if not structure.forces:
-        return programs.runner(f"derivatives/{question}", outputs, False, None, requested)
+        return programs.runner(f"derivatives/{question}", outputs, False, requested)
     return WithForces(programs, question, runner, outputs, requested)
 
 
@@ -110,7 +110,7 @@ class WithForces(_Several):
 
     @cached_property
     def _columns(self) -> Runner:
-        return self.programs.runner("columns", (), False, None, self.backend)
+        return self.programs.runner("columns", (), False, self.backend)
 
     def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:
         step = max(1, NUMBERS_AT_ONCE // max(1, self.slopes.layout.pushes * 4 * self.programs.structure.nv))

@@ -53,7 +53,7 @@ class LoopRunner(Interface):
         sizes, program = self.program.sizes(self.structure), self.program
         self._input_shapes = {name: resolve(a.shape, sizes) for name, a in program.inputs.__annotations__.items()}
         self._output_shapes = {name: resolve(a.shape, sizes) for name, a in program.outputs.__annotations__.items()}
-        self._constants = {name: np.array(x, dtype=self._dtype(name)) for name, x in self.constant.items()}
+        self._constants = {name: np.array(x, dtype=float) for name, x in self.constant.items()}
         self._loops: dict[int, Loop] = {}
         self._idle: dict[int, list[_Workspace]] = {}
 
@@ -156,10 +156,7 @@ class LoopRunner(Interface):
         given = dict(zip(self.inputs, inputs, strict=True))
         given |= {name: x[None] for name, x in self._constants.items()}
         given |= self._computed(given)
-        return {name: np.ascontiguousarray(given[name], dtype=self._dtype(name)) for name in self._input_shapes}
-
-    def _dtype(self, name: str) -> Any:
-        return np.int64 if name in self.program.integers else float
+        return {name: np.ascontiguousarray(given[name], dtype=float) for name in self._input_shapes}
 
     def _computed(self, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Driven coordinates, given motions and the work of forces, by compiled code of their own."""
@@ -213,11 +210,7 @@ class _Workspace:
         """A call that evaluates the states first … last; outputs not in `y` are discarded."""
         sources = []
         for name, place in zip(self.x._fields, self.x, strict=True):
-            size = place.size // (1 if place.dtype.kind == "i" else self.lanes)
-            rows = x[name]
-            if place.dtype.kind == "i":
-                place[:] = rows[0]
-                continue
+            size, rows = place.size // self.lanes, x[name]
             stride = size if len(rows) > 1 else 0
             sources.append((address(rows) + 8 * stride * first, stride, address(place), size))
         targets = []

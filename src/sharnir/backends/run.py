@@ -59,8 +59,7 @@ def run_program(
         parts["report"] = [*energies, *powers]
 
     def array(name: str, shape: tuple[int, ...]) -> np.ndarray:
-        kind = np.int64 if name in program.integers else dtype
-        out: np.ndarray = np.empty(int(np.prod(shape)), dtype=kind)
+        out: np.ndarray = np.empty(int(np.prod(shape)), dtype=dtype)
         out[:] = parts[name]
         return out.reshape(shape)
 

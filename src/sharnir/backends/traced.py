@@ -36,7 +36,7 @@ def trace_program(
     inputs = {}
     for name, size in input_sizes(program, structure).items():
         if name in constant:
-            values[name] = [int(x) if name in program.integers else float(x) for x in constant[name]]
+            values[name] = [float(x) for x in constant[name]]
         else:
             values[name] = inputs[name] = graph.inputs(size)
     out = run_program(program, structure, values, relink(program.function), dtype=object)

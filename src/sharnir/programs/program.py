@@ -18,8 +18,6 @@ class Program:
     inputs: type
     work: type
     outputs: type
-    integers: tuple[str, ...] = ()
-    """Inputs that are integers: known when the program is traced."""
     loops_only: bool = False
     """Branches on numbers (iterative methods): cannot be traced."""
     axis_rates: bool = False

@@ -22,8 +22,8 @@ from ..model.model import Model
 if TYPE_CHECKING:
     from .motion_system import MotionSystem
 
-START = {"q0": "v_names", "v0": "v_names"}
-"""Parts of the start, and the names of their components: displacements of coordinates are given as speeds are."""
+START = ("q0", "v0")
+"""Parts of the start. Their components have the names of speeds: displacements of coordinates are given as speeds are."""
 STEP = 1e-4
 """Of the differences by which the action of an event, a function in Python, is differentiated."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import prod
 from typing import Any
 
@@ -37,32 +37,29 @@ class Evaluator:
         name: str,
         output: str,
         out: np.ndarray | None = None,
-        integers: Mapping[str, Sequence[float]] | None = None,
         **given: Any,
     ) -> np.ndarray:
         """One output of a program."""
-        return self.outputs(name, (output,), out, integers, **given)[output]
+        return self.outputs(name, (output,), out, **given)[output]
 
     def outputs(
         self,
         name: str,
         outputs: tuple[str, ...] = (),
         out: np.ndarray | None = None,
-        integers: Mapping[str, Sequence[float]] | None = None,
         **given: Any,
     ) -> dict[str, np.ndarray]:
         """Some outputs of a program, all if none is named; `out` is an array for the first."""
         with_wrenches = given.get("wrench") is not None
         if not with_wrenches:
             given.pop("wrench", None)
-            if not integers:
-                outputs = outputs or tuple(program_for(self.structure, name).outputs.__annotations__)
-                done = self._by_fast_path(name, outputs, out, given)
-                if done is not None:
-                    return dict(zip(outputs, done, strict=True))
+            outputs = outputs or tuple(program_for(self.structure, name).outputs.__annotations__)
+            done = self._by_fast_path(name, outputs, out, given)
+            if done is not None:
+                return dict(zip(outputs, done, strict=True))
         if given.get("parameter") is not None:
             self.arguments.parameters(given["parameter"])  # refused where the model has none
-        runner = self._programs.runner(name, outputs, with_wrenches, integers)
+        runner = self._programs.runner(name, outputs, with_wrenches)
         arrays = {
             key: self.arguments.row(key, given.get(key) if key == "parameter" else given[key], size)
             for key, size in runner.inputs.items()
