@@ -59,6 +59,34 @@ thread.join()
 raise SystemExit(max(map(abs, codes)))
 """
 
+HOLDING_THEN_FORKED = """
+import os, signal, threading
+import sharnir as sh
+from sharnir.dynamics import Dynamics
+
+d = sh.Dynamics(sh.samples.chain(2), "separate")
+lock = vars(Dynamics)["_fast_forward"].lock
+held, done = threading.Event(), threading.Event()
+
+def hold():
+    with lock:
+        held.set()
+        done.wait()
+
+thread = threading.Thread(target=hold)
+thread.start()
+held.wait()
+child = os.fork()
+if child == 0:
+    signal.alarm(20)
+    d.forward()
+    os._exit(0)
+code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+done.set()
+thread.join()
+raise SystemExit(abs(code))
+"""
+
 POOL = """
 import multiprocessing
 import numpy as np
@@ -96,6 +124,11 @@ def test_a_forked_child_uses_threads_of_its_own(tmp_path):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_child_forked_while_another_thread_compiles_can_compile(tmp_path):
     run(tmp_path, COMPILING_THEN_FORKED, SHARNIR_CACHE_MB="0")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork") or sys.version_info >= (3, 12), reason="no fork, or no locks of cached properties")
+def test_a_child_forked_while_another_thread_computes_a_property_can_compute_it(tmp_path):
+    run(tmp_path, HOLDING_THEN_FORKED)
 
 
 @pytest.mark.parametrize("way", ["fork", "spawn"])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import cache as once
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -19,6 +20,7 @@ from llvmlite.binding.newpassmanagers import NewPassManager
 from .cache import Cache, digest
 from .source import translators
 
+PACKAGE = __name__.partition(".")[0]
 COMPILING = "sharnir compiling"
 """Name of the thread."""
 LONG_TEXT = 100_000
@@ -32,6 +34,19 @@ if hasattr(os, "register_at_fork"):
     _idle = llvm.ffi.lib._lock
     _let_go = partial(_idle.__exit__, None, None, None)
     os.register_at_fork(before=_idle.__enter__, after_in_parent=_let_go, after_in_child=_let_go)
+    os.register_at_fork(after_in_child=lambda: _renew_locks())
+
+
+def _renew_locks() -> None:
+    """In a forked process: Python 3.11 holds a lock while it computes a cached_property, and a thread that had one is not there
+    to release it."""
+    if sys.version_info >= (3, 12):
+        return
+    for name, module in list(sys.modules.items()):
+        for thing in list(vars(module).values()) if name.startswith(f"{PACKAGE}.") else ():
+            for x in list(vars(thing).values()) if isinstance(thing, type) else ():
+                if isinstance(x, cached_property):
+                    x.lock = threading.RLock()  # type: ignore[attr-defined]
 
 
 @once
