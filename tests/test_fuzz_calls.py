@@ -67,6 +67,9 @@ def refused(*arguments: object, **options: object) -> object:
 
 M, D = small_model, lambda: sh.Dynamics(small_model(), "composite", "python")
 FOUND = [
+    # arguments of analyses
+    (lambda: sh.linearize("x", parameters={}), "linearize needs a sharnir.Model"),
+    (lambda: sh.equilibrium(sh.samples.pendulum(), starts=int), "starts: expected a whole number of at least 1"),
     # numbers that no float can hold
     (lambda: refused("a", HUGE), "body 'a': mass must be a number of kilograms, got 10000"),
     (lambda: refused("a", DIGITS), "body 'a': mass must be a number of kilograms, got <int>"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -28,9 +29,13 @@ def positive(x: object, what: str) -> float:
 
 def whole(x: object, what: str) -> int:
     """A whole number of at least one."""
-    if isinstance(x, bool) or not hasattr(x, "__index__") or int(x) < 1:
+    try:
+        value = 0 if isinstance(x, bool) else operator.index(x)  # type: ignore[arg-type]
+    except NOT_A_NUMBER:
+        value = 0
+    if value < 1:
         raise StateError(f"{what}: expected a whole number of at least 1, got {brief(x)}")
-    return int(x)
+    return value
 
 
 def speeds_of(model: Model, names: Sequence[str], what: str) -> np.ndarray:

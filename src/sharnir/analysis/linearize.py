@@ -11,7 +11,7 @@ from ..dynamics import Dynamics
 from ..equations.assembly import assemble_start
 from ..errors import LinearizationWarning
 from ..model.model import Model
-from ..model.states import check_state, check_tau
+from ..model.states import check_model, check_state, check_tau
 from ..types import State
 from .linear_system import LinearSystem
 from .ports import Outputs, input_matrix, output_matrices
@@ -51,7 +51,8 @@ def linearize(
     LinearizationWarning, and `steadiness` is "frozen".
     """
     if parameters is not None:
-        model = (model.model if isinstance(model, Dynamics) else model).with_parameters(parameters)
+        own = model.model if isinstance(model, Dynamics) else check_model(model, "linearize")
+        model = own.with_parameters(parameters)
     d = model if isinstance(model, Dynamics) else Dynamics(model)
     start, forces = _state(d, q, v, t), check_tau(d.model, tau)
     chosen = None if independent is None else independent_speeds(d.model, independent)
