@@ -89,7 +89,7 @@ def derivatives_by_kernels(
         add_forces(question, found, [x[0] for x in slopes(rows, columns)])
     if by_parameters:
         qdd = found["qdd"] if question == "forward" else inputs["qdd"]
-        slopes_by = _evaluated(inverse_by_parameters(structure, limit), {**inputs, "qdd": qdd})["dparameters"].reshape(n, -1)
+        slopes_by = evaluated(inverse_by_parameters(structure, limit), {**inputs, "qdd": qdd})["dparameters"].reshape(n, -1)
         found["dparameters"] = -1.0 * (found["dtau"] @ slopes_by) if question == "forward" else slopes_by
     return traced(on.graph, inputs, found)
 
@@ -135,14 +135,14 @@ def forward_by_graph(structure: Structure, limit: int | None = None, by_paramete
     inputs = on.inputs("tau")
     qdd = on.ask("forward/composite", **inputs, wrench=on.no_wrench).qdd.tolist()
     inverse = inverse_by_graph(structure, limit, by_parameters)
-    found = _evaluated(inverse, {**inputs, "qdd": qdd})
+    found = evaluated(inverse, {**inputs, "qdd": qdd})
     names = ["dq", "dv", *(["dparameters"] if by_parameters else [])]
     right = [-1.0 * found[name].reshape(n, -1) for name in names]
     solved = solve(structure, found["da"].reshape(n, n), [*right, np.eye(n).astype(object)])
     return traced(on.graph, inputs, {"qdd": qdd, **dict(zip([*names, "dtau"], solved, strict=True))})
 
 
-def _evaluated(program: TracedProgram, given: Mapping[str, Sequence[Number]]) -> dict[str, np.ndarray]:
+def evaluated(program: TracedProgram, given: Mapping[str, Sequence[Number]]) -> dict[str, np.ndarray]:
     """The outputs of a graph on the symbols of another."""
     outputs = Expression(program.graph, _joined(program.inputs), _joined(program.outputs))
     numbers, at, out = outputs(*_joined({name: given[name] for name in program.inputs})), 0, {}

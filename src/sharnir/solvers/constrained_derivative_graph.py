@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.differentiated import evaluated
 from ..backends.link import relink
 from ..backends.traced import TracedProgram
 from ..equations.constrained import ConstrainedEquations
 from ..equations.solution import ConstrainedState
 from ..kernels.cholesky import factor, substitute
 from ..kernels.constrained import constraint_forces, least_pivot, pushed
-from ..trace import Expression, Graph, Number
+from ..trace import Graph
 
 LIMIT = 20_000
 """Nodes, beyond which derivatives are made of several parts."""
@@ -31,7 +32,7 @@ def forward_graph(equations: ConstrainedEquations, residuals: TracedProgram, wrt
     graph = Graph(LIMIT)
     inputs: dict[str, Any] = equations.inputs(graph)
     c = equations.accelerations(inputs)
-    found = _at(residuals, {**inputs, "qdd": c.qdd, "lam": c.lam})
+    found = evaluated(residuals, {**inputs, "qdd": c.qdd, "lam": c.lam})
     n, m = equations.sizes["n"], equations.sizes["m"]
     M, Z = _factors(c, found, n), _responses(c, m, n)
     outputs: dict[str, Any] = {"qdd": tuple(c.qdd), "lam": tuple(c.lam), "independent": (relink(least_pivot)(c.S, c.L),)}
@@ -45,19 +46,6 @@ def forward_graph(equations: ConstrainedEquations, residuals: TracedProgram, wrt
             relink(substitute)(M, column, n)
         outputs[f"d{name}"] = tuple((right - Z.T @ (gamma + c.J @ right) if m else right).ravel())
     return TracedProgram(graph, {name: x for name, x in inputs.items() if x or name != "parameter"}, outputs)
-
-
-def _at(residuals: TracedProgram, values: dict[str, Sequence[Number]]) -> dict[str, np.ndarray]:
-    """The outputs of another graph, on the symbols of this one."""
-    symbols = [x for group in residuals.inputs.values() for x in group]
-    flat = Expression(residuals.graph, symbols, [x for group in residuals.outputs.values() for x in group])
-    numbers = flat(*(x for name in residuals.inputs for x in values[name]))
-    out, at = {}, 0
-    for name, group in residuals.outputs.items():
-        out[name] = np.empty(len(group), dtype=object)
-        out[name][:] = numbers[at : at + len(group)]
-        at += len(group)
-    return out
 
 
 def _factors(c: ConstrainedState, found: dict[str, np.ndarray], n: int) -> np.ndarray:
