@@ -52,13 +52,7 @@ def separate_bodies(tree, j, w, F, base, tau, s, qdd):
             s.D[a] = D
             s.u[a] = u
             vl, vg = scale(ul, D), scale(ug, D)
-            M = (M[0] - ul[0]*vl[0], M[1] - ul[1]*vl[1], M[2] - ul[2]*vl[2],
-                 M[3] - ul[0]*vl[1], M[4] - ul[0]*vl[2], M[5] - ul[1]*vl[2])
-            J = (J[0] - ug[0]*vg[0], J[1] - ug[1]*vg[1], J[2] - ug[2]*vg[2],
-                 J[3] - ug[0]*vg[1], J[4] - ug[0]*vg[2], J[5] - ug[1]*vg[2])
-            H = (H[0] - ul[0]*vg[0], H[1] - ul[0]*vg[1], H[2] - ul[0]*vg[2],
-                 H[3] - ul[1]*vg[0], H[4] - ul[1]*vg[1], H[5] - ul[1]*vg[2],
-                 H[6] - ul[2]*vg[0], H[7] - ul[2]*vg[1], H[8] - ul[2]*vg[2])
+            M, H, J = without(M, H, J, ul, ug, vl, vg)
             f, n = add(f, scale(vl, u)), add(n, scale(vg, u))
         set6(s.M, i, M)
         set9(s.H, i, H)
@@ -87,6 +81,17 @@ def separate_bodies(tree, j, w, F, base, tau, s, qdd):
             qdd[c] = x
             a, e = add(a, scale(get3(j.A, c), x)), add(e, scale(get3b(j.A, c), x))
         set33(s.acc, i, add(a, get3(w, i)), add(e, get3b(w, i)))
+
+
+def without(M, H, J, ul, ug, vl, vg):
+    """The inertia (M H; H' J) less u v', v being a multiple of u."""
+    return ((M[0] - ul[0]*vl[0], M[1] - ul[1]*vl[1], M[2] - ul[2]*vl[2],
+             M[3] - ul[0]*vl[1], M[4] - ul[0]*vl[2], M[5] - ul[1]*vl[2]),
+            (H[0] - ul[0]*vg[0], H[1] - ul[0]*vg[1], H[2] - ul[0]*vg[2],
+             H[3] - ul[1]*vg[0], H[4] - ul[1]*vg[1], H[5] - ul[1]*vg[2],
+             H[6] - ul[2]*vg[0], H[7] - ul[2]*vg[1], H[8] - ul[2]*vg[2]),
+            (J[0] - ug[0]*vg[0], J[1] - ug[1]*vg[1], J[2] - ug[2]*vg[2],
+             J[3] - ug[0]*vg[1], J[4] - ug[0]*vg[2], J[5] - ug[1]*vg[2]))
 
 
 def by_itself(tree, F, i):

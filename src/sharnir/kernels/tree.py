@@ -21,3 +21,22 @@ class Tree(NamedTuple):
     alike: IntegerArray["nb1"]      # which of the distinct bodies body i is like
     mobility: Array["nk", 6, 6]     # inverse of the mass matrix of each distinct body (nan where there is none)
     gravity: Array[3]               # world axes
+    # unknowns that bodies share, in nodes (a speed, the rows of a constraint) by order of elimination: model/elimination.py
+    unknown_of: IntegerArray["na"]         # node of the speed of axis a, -1 where it is the axis' own
+    left: IntegerArray["nb1+1"]            # nodes that leave at body i: left[i+1] .. left[i], the base's last
+    unknown: IntegerArray["nn+1"]          # unknowns of node p: unknown[p] .. unknown[p+1]
+    multiplier: IntegerArray["nn"]         # 1 where node p is a constraint
+    number: IntegerArray["nsx"]            # of an unknown among speeds or multipliers
+    panel: IntegerArray["nn+1"]            # where in D the rows of node p begin: over its own unknowns, then the later ones it meets
+    width: IntegerArray["nn"]              # length of such a row
+    later_of: IntegerArray["nn+1"]         # nodes that node p meets, later_of[p] .. later_of[p+1] of
+    later: IntegerArray["nsl", 3]          # node; its column in the panel; its place among the columns of the body where p leaves
+    held_of: IntegerArray["nb1+1"]         # nodes that stay with body i, held_of[i] .. held_of[i+1] of
+    held: IntegerArray["nsh", 3]           # node; its place among the columns of body i; and of its carrier
+    column: IntegerArray["nb1+1"]          # where in B the columns of body i begin
+    axis_row: IntegerArray["na+1"]         # where in E the row of axis a begins
+    pair_of_node: IntegerArray["nn+1"]     # where in `pair` are those of the nodes that p meets, and
+    pair_of_body: IntegerArray["nb1+1"]    # of those that stay with body i:
+    pair: IntegerArray["nsp"]              # the place in D of the block of every two of them, the first row by row
+    on_body: IntegerArray["nsb1", 4]       # blocks of K: node, body, place in B, place in K
+    on_speed: IntegerArray["nss1", 6]      # columns of K: node, axis, 1: in D or 0: in E, place, stride, place in K

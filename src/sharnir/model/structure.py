@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from ..kernels.joint_stage import GIVEN, Joints
 from ..kernels.tree import Tree
 from ..trace import Expression, Number, ParameterGraph
 from ..types import FloatArray, IntArray
+from .elimination import Block, shared_unknowns, sizes_of
 from .forces.table import ForceTable
 from .joint_rows import JointRows, distinct, joint_rows
 from .joints.base import ElementaryMotion, fixed
@@ -70,8 +72,17 @@ class Structure:
         self.sizes = {
             "nb1": self.nb + 1, "nq": self.nq, "na": self.na, "nda": self.na, "nv": self.nv, "nl": 6 * self.nb - self.na,
             "nr": len(self.tree.geared), "nd": len(self.drives), "ng": self._n_given, "nf": self.nv if self.forces else 0,
-            "ne": len(self.forces), "ny": 10 * self.nb + 3 * self.na,
+            "ne": len(self.forces), "ny": 10 * self.nb + 3 * self.na, "nsm": 0, "nsk": 0, **sizes_of(self.shared),
         }  # fmt: skip
+
+    def with_constraints(self, blocks: Sequence[Block], rows: int, numbers: int) -> Structure:
+        """The same with `rows` rows of constraints among the unknowns that bodies share; `numbers`: in K."""
+        out = copy.copy(self)
+        out.cached = {}
+        out.shared = shared_unknowns(self.tree.carrier, self.tree.first, self.tree.speed, blocks)
+        out.tree = self.tree._replace(**out.shared._asdict())
+        out.sizes = {**self.sizes, **sizes_of(out.shared), "nsm": rows, "nsk": numbers}
+        return out
 
     @cached_property
     def body_number(self) -> dict[str, int]:
@@ -176,11 +187,12 @@ class Structure:
         above = axes_above(self.carrier, self.first, owner)
         speed, rotor = self._speeds_and_rotors(owner)
         m = mass_properties(self.bodies, self.parameters)
+        self.shared = shared_unknowns(self.carrier, self.first, speed)
         self.solid: np.ndarray = m.solid[1:]
         """For every body, whether its mass matrix can be inverted."""
         return Tree(
             self.carrier, last_children(self.carrier), self.first, above, stretches(above), owner, speed, _nonzero(rotor),
-            rotor, m.mass, m.moment, m.inertia, m.alike, m.mobility, gravity,
+            rotor, m.mass, m.moment, m.inertia, m.alike, m.mobility, gravity, *self.shared,
         )  # fmt: skip
 
     def _speeds_and_rotors(self, owner: IntArray) -> tuple[IntArray, FloatArray]:

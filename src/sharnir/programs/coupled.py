@@ -13,6 +13,8 @@ from ..kernels.inverse import inverse_dynamics
 from ..kernels.joint_stage import JointValues, joint_stage
 from ..kernels.kinematics import Drift, Poses, drift, poses, true_accelerations, velocities, zeros
 from ..kernels.momentum import carried_momenta, rotor_momenta
+from ..kernels.separate import SeparateWork, separate_reactions
+from ..kernels.shared import SharedWork, shared_bodies, shared_reactions
 from .forward import ForwardOut, MatrixForward, SolveOut, state_stage
 from .inertia import MatrixOut
 from .inputs import Bias, Forced, Moved, Position, State
@@ -49,6 +51,36 @@ def coupled_solve(tree, joints, x, w, y):
     inverse_dynamics(tree, w.base.joint, w.base.drift, w.qdd, w.base.acc, y.R, w.base.bias)
     poses(tree, w.base.joint, w.base.poses)
     true_accelerations(tree, w.base.poses, w.base.acc, y.vdot)
+
+
+class Separate(NamedTuple):
+    joint: JointValues
+    drift: Drift
+    separate: SeparateWork
+    shared: SharedWork
+    poses: Poses
+    qdd: Array["na"]
+    K: Array["nsk"]
+    gamma: Array["nsm"]
+    lam: Array["nsm"]
+
+
+def separate_forward(tree, joints, x, w, y):
+    joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
+    drift(tree, w.joint, x.wrench, w.drift)
+    shared_bodies(
+        tree, w.joint, w.drift.w, w.drift.F, w.drift.base, x.tau, w.K, w.gamma, 0.0, w.separate, w.shared, w.qdd, w.lam
+    )
+    for a in range(w.qdd.shape[0]):
+        y.qdd[tree.speed[a]] = w.qdd[a]
+
+
+def separate_solve(tree, joints, x, w, y):
+    separate_forward(tree, joints, x, w, y)
+    separate_reactions(tree, w.joint, w.separate, y.R)
+    shared_reactions(tree, w.shared, y.R)
+    poses(tree, w.joint, w.poses)
+    true_accelerations(tree, w.poses, w.separate.acc, y.vdot)
 
 
 class Inverse(NamedTuple):
@@ -123,6 +155,8 @@ def coupled_momenta(tree, joints, x, w, y):
 PROGRAMS = [
     Program("coupled/forward/composite", coupled_forward, Forced, Forward, ForwardOut),
     Program("coupled/solve/composite", coupled_solve, Forced, Forward, SolveOut),
+    Program("coupled/forward/separate", separate_forward, Forced, Separate, ForwardOut),
+    Program("coupled/solve/separate", separate_solve, Forced, Separate, SolveOut),
     Program("coupled/inverse", coupled_inverse, Moved, Inverse, InverseOut),
     Program("coupled/kinetostatics", coupled_kinetostatics, Moved, Inverse, ReactionsOut),
     Program("coupled/bias", coupled_bias, Bias, Inverse, BiasOut),

@@ -56,7 +56,7 @@ class Method:
 _TABLE = [
     Method(
         "separate", "separate bodies: elimination from the leaves inward", "[I] §4.1, [Y], Vereshchagin 1974", "O(N)",
-        ALL, "separate", constrains="sweeps", loses="sweeps",
+        ALL, "separate", couples=True, constrains="sweeps", loses="sweeps",
     ),
     Method(
         "composite", "composite bodies, LᵀDL along the tree", "[I] §3.3", "O(n·depth²)",
