@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..errors import MethodError
-from . import coupled, derivatives, forward, inertia, inverse, iterative, momentum, points, regressor, state
+from . import closed, coupled, derivatives, forward, inertia, inverse, iterative, momentum, points, regressor, state
 from .program import Program
 
 PROGRAMS: dict[str, Program] = {
@@ -11,6 +11,9 @@ PROGRAMS: dict[str, Program] = {
     for module in (state, points, inverse, inertia, forward, momentum, iterative, regressor, coupled)
     for program in module.PROGRAMS
 }
+
+CLOSED: dict[str, Program] = {program.name: program for program in closed.PROGRAMS}
+"""Apart, because they need constraints: `equations/sparse.py` runs them."""
 
 DERIVATIVES: dict[str, Program] = {program.name: program for program in derivatives.PROGRAMS}
 """Apart, because they do not handle every joint: `backends/derivatives.py` knows which."""
