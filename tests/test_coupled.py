@@ -123,7 +123,61 @@ def test_couplings_that_mean_nothing_are_refused(arguments, says):
 
 
 def test_methods_that_go_joint_by_joint_say_so():
-    for method in ("separate", "maggi", "lagrange1", "momentum"):
+    for method in ("maggi", "lagrange1", "momentum"):
         with pytest.raises(sh.MethodError, match="does not handle coupled coordinates"):
             sh.Dynamics(gripper(), method)
-    assert sh.Dynamics(gripper(), backend="python").method == "composite"
+    assert sh.Dynamics(gripper(), backend="python").method in ("composite", "separate")
+
+
+@pytest.mark.parametrize("backend", ["python", "llvm", "loops"])
+@pytest.mark.parametrize("seed", range(4))
+def test_separate_bodies_with_shared_speeds_are_the_extended_system(backend, seed):
+    """Leaders and followers on one path, on several branches, and on the base; rotors; every joint type between them."""
+    model = coupled_tree(seed)
+    assert model.structure.coupled
+    s, d = random_state(model, seed), sh.Dynamics(model, "separate", backend)
+    wanted = sh.Dynamics(model, "extended").solve(s.q, s.v, s.tau, wrenches=s.wrenches)
+    found = d.solve(s.q, s.v, s.tau, wrenches=s.wrenches)
+    assert_close(found.qdd, wanted.qdd, 1e-10)
+    assert_close(found.R, wanted.R, 1e-10)
+    assert_close(found.vdot, wanted.vdot, 1e-10)
+    states = [random_state(model, k) for k in range(9)]  # lanes, and a rest
+    rows = d.forward(np.array([x.q for x in states]), np.array([x.v for x in states]), np.array([x.tau for x in states]))
+    single = sh.Dynamics(model, "composite", "python")
+    for x, row in zip(states, rows, strict=True):
+        assert_close(row, single.forward(x.q, x.v, x.tau), 1e-10)
+
+
+def coupled_tree(seed: int) -> sh.Model:
+    """Random bodies on random carriers, joints of one axis and balls; eight of the axes share two speeds."""
+    rng, m, names = np.random.default_rng(seed), sh.Model(f"coupled tree {seed}"), ["ground"]
+    for k in range(14):
+        m.add_body(f"body {k}", float(rng.uniform(1.0, 2.0)), rng.uniform(-0.3, 0.3, 3).tolist(), rng.uniform(0.3, 0.4, 3).tolist())
+        joint = (sh.Revolute("z"), sh.Prismatic("x"), sh.Ball(), sh.Revolute("y", armature=0.3), sh.Screw("x", pitch=0.1))[k % 5]
+        at = sh.Pose(rng.uniform(-1.0, 1.0, 3).tolist())
+        m.add_joint(f"joint {k}", joint, names[rng.integers(max(0, len(names) - 3), len(names))], f"body {k}", at=at)
+        names.append(f"body {k}")
+    simple = [f"joint {k}" for k in range(14) if k % 5 != 2]
+    rng.shuffle(simple)
+    for k, name in enumerate(simple[2:8]):
+        m.couple(name, simple[k % 2], float(rng.uniform(0.5, 2.0)) * (-1) ** k, 0.1)
+    return m
+
+
+def test_couplings_cost_what_they_should():
+    """A chain of grippers, each with a pair of fingers that mirror each other: the work grows with their number."""
+
+    def grippers(n: int) -> sh.Model:
+        m, last = sh.Model("grippers"), "ground"
+        for k in range(n):
+            for name in (f"hand {k}", f"left {k}", f"right {k}"):
+                m.add_body(name, 1.0, (0.1, 0.2, 0.3), (0.3, 0.4, 0.5))
+            m.add_joint(f"wrist {k}", sh.Revolute("z"), last, f"hand {k}", at=sh.Pose((1.0, 0.0, 0.0)))
+            m.add_joint(f"l {k}", sh.Revolute("x"), f"hand {k}", f"left {k}", at=sh.Pose((0.0, 0.5, 0.0)))
+            m.add_joint(f"r {k}", sh.Revolute("x"), f"hand {k}", f"right {k}", at=sh.Pose((0.0, -0.5, 0.0)))
+            m.couple(f"r {k}", f"l {k}", -1.0)
+            last = f"hand {k}"
+        return m
+
+    work = [sh.Dynamics(grippers(n), "separate").count().total for n in (4, 8, 16)]
+    assert 1.9 < (work[2] - work[1]) / (work[1] - work[0]) < 2.1

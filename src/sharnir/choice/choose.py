@@ -63,8 +63,6 @@ def choose_method(programs: CompiledPrograms, model: Model, errors: Mapping[str,
         return Choice("extended", f"masses differ so much that {known(FASTEST_CONSTRAINED)} would lose nearly all digits")
     if model.constraints:
         able = [*FASTEST_CONSTRAINED]
-    elif s.coupled:
-        return Choice("composite", "coordinates are coupled: 'composite' is the compiled method that handles them")
     else:
         able = [name for name in FASTEST if applies(name, s)]
     names = [name for name in able if errors.get(name, 0.0) <= TOLERATED] or ["separate"]

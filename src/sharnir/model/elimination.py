@@ -79,7 +79,7 @@ class _Node:
 def shared_unknowns(carrier: IntArray, first: IntArray, speed: IntArray, blocks: Sequence[Block] = ()) -> Shared:
     """`carrier`, `first`, `speed` as in kernels.tree.Tree."""
     if not blocks and (not len(speed) or len(np.unique(speed)) == len(speed)):
-        return NOTHING
+        return _nothing(len(carrier) - 1, len(speed))
     return _Search(carrier, first, speed, blocks).lists()
 
 
@@ -271,15 +271,22 @@ def _integers(x: Sequence[object]) -> IntArray:
     return np.array(x, dtype=np.int64)
 
 
-NOTHING = Shared(*(np.zeros((0, width) if width else 0, dtype=np.int64) for width in [0] * 8 + [3, 0, 3] + [0] * 5 + [4, 6]))
-"""Of a tree in which nothing is shared: no kernel that reads these lists is run."""
+
+def _nothing(bodies: int, axes: int) -> Shared:
+    """Of a tree in which nothing is shared: empty lists for every body and axis."""
+
+    def zeros(*shape: int) -> IntArray:
+        return np.zeros(shape, dtype=np.int64)
+
+    of_bodies = zeros(bodies + 2)
+    return Shared(
+        np.full(axes, -1), of_bodies, zeros(1), zeros(0), zeros(0), zeros(1), zeros(0), zeros(1), zeros(0, 3), of_bodies,
+        zeros(0, 3), of_bodies, zeros(axes + 1), zeros(1), of_bodies, zeros(0), zeros(0, 4), zeros(0, 6),
+    )  # fmt: skip
 
 
 def sizes_of(shared: Shared) -> dict[str, int]:
     """What names in the shapes of `kernels.shared.SharedWork` mean."""
 
-    def last(x: IntArray) -> int:
-        return int(x[-1]) if len(x) else 0
-
-    last_of = {"nsx": shared.unknown, "nsb": shared.column, "nse": shared.axis_row, "nsd": shared.panel}
-    return {name: last(x) for name, x in last_of.items()}
+    ends = {"nsx": shared.unknown, "nsb": shared.column, "nse": shared.axis_row, "nsd": shared.panel}
+    return {name: int(x[-1]) for name, x in ends.items()}

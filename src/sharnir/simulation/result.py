@@ -179,7 +179,7 @@ class Result(ByName):
         """Of the model, for everything derived from the motion; results of one model share it."""
         structure, backend = self.model.structure, "python" if self.cost.backend == "python" else "auto"
         if ("dynamics of results", backend) not in structure.cached:
-            d = Dynamics(self.model, "composite" if structure.coupled else "separate", backend)
+            d = Dynamics(self.model, "separate", backend)
             structure.cached["dynamics of results", backend] = d
         found: Dynamics = structure.cached["dynamics of results", backend]
         return found
