@@ -11,13 +11,14 @@ import numpy as np
 
 from ..backends.llvm.runner import GraphRunner
 from ..backends.traced import TracedProgram
-from ..errors import AssemblyError, ModelError, SingularError
+from ..errors import AssemblyError, SingularError
 from ..model.constraints.base import Constraint
 from ..model.model import Model
 from ..model.structure import Structure
-from ..trace import Expression, Graph, Number, Symbol, needed, tangent
+from ..trace import Expression, Graph, Number, Symbol, tangent
+from .body_rows import body_rows
 from .evaluation import Values, evaluate, state_inputs, with_bodies
-from .one_constraint import ConstraintRow, Named, OneConstraint
+from .one_constraint import ConstraintRow
 
 Numbers = Sequence[float] | np.ndarray
 """Values of all parameters; none: the model's own."""
@@ -25,8 +26,6 @@ INTERPRETED = 40
 """Evaluations of single states after which the rows are compiled: the first assembly should not wait for that."""
 MAX_COMPILED = 20_000
 """Nodes of a graph that is compiled for that."""
-ROUNDING = 1e-13
-"""Rates and Jacobian of a row that nothing moves, relative to those of rows that move."""
 
 
 @dataclass(frozen=True)
@@ -53,20 +52,9 @@ class ConstraintTable:
     def __init__(self, structure: Structure, constraints: dict[str, Constraint]) -> None:
         self.structure = structure
         self._evaluations = 0
-        self._local = {name: OneConstraint(structure, name, constraint) for name, constraint in constraints.items()}
-        inputs = state_inputs(structure, Graph())
-        holonomic, nonholonomic = self._values(inputs)
-        rows, trivial = _without_constants(holonomic)
-        more, more_trivial = _without_constants(nonholonomic)
-        rows, more, unmoved, self._conditions = self._without_rounding(inputs, rows, more)
-        self.n_holonomic = len(rows)
-        self.rows = [row for row, _ in rows + more]
-        self.trivial = trivial + more_trivial + unmoved
-        self.traced_inputs = inputs
-        self.traced = self._differentiated(inputs, [x for _, x in rows], [x for _, x in more])
-        self._check_linear()
-        self.is_rheonomic = self._depends_on_time()
-        """Whether any row prescribes motion in time, so that constraint forces do work."""
+        self.on_bodies = body_rows(structure, constraints)
+        """The same rows as functions of the motion of the bodies they touch."""
+        self.rows, self.n_holonomic, self.trivial = self.on_bodies.rows, self.on_bodies.n_holonomic, self.on_bodies.trivial
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -120,17 +108,17 @@ class ConstraintTable:
 
     def check_conditions(self, parameters: Numbers = ()) -> None:
         """Rows that nothing moves hold for some values of the parameters only: an error names one that does not."""
-        own = list(parameters) or list(self.structure.parameters.values())
-        for row, value in self._conditions:
-            numbers = [
-                x for name, group in self.traced_inputs.items() for x in (own if name == "parameter" else [0.0] * len(group))
-            ]
-            gap = float(self._expression([value])(*numbers)[0])
+        for row, gap in self.on_bodies.conditions(list(parameters) or list(self.structure.parameters.values())):
             if abs(gap) > 1e-9:
                 raise AssemblyError(
                     f"{row} cannot be met with these parameters: it stays at {gap:.6g} whatever the motion; change "
                     "them, or leave the constraint out"
                 )
+
+    @cached_property
+    def is_rheonomic(self) -> bool:
+        """Whether any row prescribes motion in time, so that constraint forces do work: rates are other than zero at rest."""
+        return self.on_bodies.moves_at_rest()
 
     def change(
         self, q: np.ndarray, v: np.ndarray, t: float, parameters: Numbers, dq: Sequence[float], dv: np.ndarray, dp: np.ndarray
@@ -175,8 +163,8 @@ class ConstraintTable:
     def wrenches(self, motion: Values, lam: Sequence[Number]) -> dict[str, dict[str, list[Number]]]:
         """The forces of the multipliers on the bodies: {constraint: {body: force and moment at its origin, in its axes}}, on
         numbers of any kind. `motion`: q, v, t, parameter and what the program "motion" gives."""
-        of_row, bodies = dict(zip(self.rows, lam, strict=True)), self.structure.bodies
-        found = {name: local.wrenches(motion, of_row) for name, local in self._local.items()}
+        bodies = self.structure.bodies
+        found = self.on_bodies.wrenches(motion, lam)
         return {name: {bodies[row - 1].name: x for row, x in wrenches.items()} for name, wrenches in found.items()}
 
     # --- inside -----------------------------------------------------------------------------------------------------------
@@ -188,99 +176,19 @@ class ConstraintTable:
         """Of the state, and where `more` inputs are given, of these."""
         return Expression(self._graph, [*(x for group in self.traced_inputs.values() for x in group), *more], outputs)
 
-    def _values(self, inputs: Values) -> tuple[list[Named], list[Named]]:
-        """Residuals of holonomic and of nonholonomic rows."""
-        motion = with_bodies(self.structure, inputs)
-        holonomic, nonholonomic = [], []
-        for local in self._local.values():
-            first, second = local(motion)
-            holonomic += first
-            nonholonomic += second
-        return holonomic, nonholonomic
+    @cached_property
+    def traced_inputs(self) -> dict[str, tuple[Symbol, ...]]:
+        """The symbols of `traced`: q, v, parameter, t."""
+        return state_inputs(self.structure, Graph())
 
-    def _differentiated(self, inputs: Values, g: list[Number], speeds: list[Number]) -> TracedConstraints:
+    @cached_property
+    def traced(self) -> TracedConstraints:
+        """All rows as one graph of the state: for models whose J fits one."""
+        inputs = self.traced_inputs
+        g, speeds = self.on_bodies.traced(with_bodies(self.structure, inputs), ("g", "speed"))
         rates = evaluate(self.structure, "rates", {name: inputs[name] for name in ("q", "v", "t")}).rate
         flow = [*zip(inputs["q"], rates, strict=True), (inputs["t"][0], 1.0)]
         rate = (*tangent(g, flow), *speeds)
         columns = [tangent(rate, [(x, 1.0)]) for x in inputs["v"]]
         J = tuple(tuple(column[k] for column in columns) for k in range(len(rate)))
         return TracedConstraints(tuple(g), rate, J, tangent(rate, flow))
-
-    def _without_rounding(
-        self, inputs: Values, rows: list[Named], more: list[Named]
-    ) -> tuple[list[Named], list[Named], list[ConstraintRow], list[Named]]:
-        """Rows without those whose rates and Jacobian are rounding errors, tested at a few states: scaled by their own size
-        they would count as constraints. Then these, and those of them that depend on parameters."""
-        if not rows and not more:
-            return rows, more, [], []
-        traced = self._differentiated(inputs, [x for _, x in rows], [x for _, x in more])
-        symbols = [x for group in inputs.values() for x in group]
-        n, m = self.structure.nv, len(rows) + len(more)
-        flat = Expression(symbols[0].graph, symbols, [*traced.g, *traced.rate, *(x for row in traced.J for x in row)])
-        rng = np.random.default_rng(11)
-        largest, gaps = np.zeros(m), []
-        for _ in range(3):
-            values = np.array(flat(*self._sampled(inputs, rng, -1.0, 1.0)), dtype=float)
-            if not np.isfinite(values).all():
-                return rows, more, [], []
-            g, rate, J = np.split(values, [len(rows), len(rows) + m])
-            gaps.append(g)
-            largest = np.maximum(largest, np.maximum(np.abs(rate), np.abs(J.reshape(m, n)).max(axis=1, initial=0.0)))
-        moved = largest > ROUNDING * max(1.0, float(largest.max()))
-        for (row, _), moves, gap in zip(rows, moved, np.transpose(gaps), strict=False):
-            if not moves and np.ptp(gap) < 1e-9 < abs(gap[0]):
-                raise ModelError(f"{row} can never be met: it stays at {gap[0]:.6g} whatever the motion")
-        unmoved = [row for (row, _), moves in zip(rows + more, moved, strict=True) if not moves]
-        conditions = [x for x, moves in zip(rows, moved, strict=False) if not moves and self._of_parameters(inputs, x[1])]
-        moving = [x for x, moves in zip(rows + more, moved, strict=True) if moves]
-        first = int(moved[: len(rows)].sum())
-        return moving[:first], moving[first:], unmoved, conditions
-
-    def _sampled(self, inputs: Values, rng: np.random.Generator, low: float, high: float, at_rest: bool = False) -> list[float]:
-        """Numbers for the inputs: of the state anywhere, of parameters near their values."""
-        own = np.array(list(self.structure.parameters.values()), dtype=float)
-        out: list[float] = []
-        for name, group in inputs.items():
-            x = rng.uniform(low, high, len(group))
-            out += (
-                own * (1.0 + 0.1 * x) + 0.01 * x if name == "parameter" else 0.0 * x if at_rest and name == "v" else x
-            ).tolist()
-        return out
-
-    @staticmethod
-    def _of_parameters(inputs: Values, value: Number) -> bool:
-        """Whether parameters are all that a number depends on, and it does depend on them."""
-        if not isinstance(value, Symbol):
-            return False
-        used = set(needed(value.graph, [value]))
-        reads = {name for name, group in inputs.items() for x in group if isinstance(x, Symbol) and x.index in used}
-        return reads == {"parameter"}
-
-    def _check_linear(self) -> None:
-        """Nonholonomic rows must be linear in the speeds."""
-        speeds = [(x, 1.0 + 0.1 * k) for k, x in enumerate(self.traced_inputs["v"])]
-        for row, factors in zip(self.rows[self.n_holonomic :], self.traced.J[self.n_holonomic :], strict=True):
-            if any(isinstance(x, Symbol) or x != 0.0 for x in tangent(factors, speeds)):
-                raise ModelError(f"{row}: a constraint of speeds must be linear in them")
-
-    def _depends_on_time(self) -> bool:
-        """Whether rates are other than zero at rest, tested at a few states."""
-        rng = np.random.default_rng(3)
-        for _ in range(3):
-            values = self._sampled(self.traced_inputs, rng, 0.1, 0.9, at_rest=True)
-            if any(abs(x) > 1e-12 for x in self._expression(self.traced.rate)(*values)):
-                return True
-        return False
-
-
-def _without_constants(rows: list[Named]) -> tuple[list[Named], list[ConstraintRow]]:
-    """Rows that depend on the state, and those that hold whatever the motion."""
-    variable, trivial = [], []
-    for row, value in rows:
-        if isinstance(value, Symbol):
-            variable.append((row, value))
-        elif abs(value) < 1e-9:
-            trivial.append(row)
-        else:
-            raise ModelError(f"{row} can never be met: it stays at {value:.6g} whatever the motion")
-    return variable, trivial

@@ -1,23 +1,27 @@
-"""One constraint by itself: its rows as expressions of the motion of its bodies, and the forces of its multipliers on them."""
+"""One constraint by itself: its rows, their rates, and how these depend on bodies and speeds, as expressions of the motion."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from ..errors import ModelError, StateError, TraceError
+from ..kernels.algebra import add, cross, neg
 from ..model.constraints.base import Constraint
 from ..model.constraints.closing import ClosingJoint
+from ..model.forces.layout import WIDTH
+from ..model.forces.shape import flow
 from ..model.joints.closing_rows import Row
-from ..model.motion import Motion
+from ..model.motion import ORIGIN, Motion
 from ..model.structure import Structure
-from ..trace import Expression, Graph, Number, Symbol, call_traced, check_numbers, tangent
+from ..trace import Graph, Number, Symbol, call_traced, check_numbers, needed, tangent
 
 UNITS = {"position": "m", "distance": "m", "touching": "m", "slip": "m", "rotation": "rad", "turn": "rad"}
 """Of the residual of a row, by the first word of what it forbids."""
+WIDE = WIDTH["velocity"]
+"""Components of the velocity of a body."""
 
 
 @dataclass(frozen=True)
@@ -36,85 +40,88 @@ class ConstraintRow:
         return f"{abs(x):.3g} {unit}".rstrip()
 
 
-Named = tuple[ConstraintRow, Number]
+def label_of(name: str, constraint: Constraint) -> str:
+    """What errors call a constraint."""
+    return f"joint {name!r}" if isinstance(constraint, ClosingJoint) else f"constraint {name!r}"
 
 
-class OneConstraint:
-    """One constraint by itself, as an expression of the motion of its bodies and joints."""
+class TracedConstraint:
+    """One constraint on symbols: residuals g of its rows of position, and of all its rows
 
-    def __init__(self, structure: Structure, name: str, constraint: Constraint) -> None:
-        self.name = name
-        graph = Graph()
+    rate = Σ K_b·(velocity of body b) + Σ C_s·(speed s) + ∂g/∂t                                                     (L21)
+    d(rate)/dt = Σ K_b·(true acceleration of body b) + Σ C_s·(rate of speed s) + gamma                              (L22)
+    """
+
+    def __init__(self, structure: Structure, graph: Graph, constraint: Constraint, label: str) -> None:
         on = Motion(structure, graph)
-        label = f"joint {name!r}" if isinstance(constraint, ClosingJoint) else f"constraint {name!r}"
         first = _rows(constraint.positions, on, label)
-        self._of_speed = {key for key in on.inputs if key[0] in ("v", "velocity")}
+        of_speed = [x for (kind, _), x in on.inputs.items() if kind in ("v", "velocity")]
         second = _rows(constraint.speeds, on, label)
         if on.wrenches or on.torques:
             raise StateError(f"{label}: a constraint must not apply forces; use add_force for that")
         values = check_numbers([x for _, x in (*first, *second)], graph, label)
-        if first and self._depends_on_speed(on, values[: len(first)]):
+        self.graph = graph
+        self.first, self.second = [what for what, _ in first], [what for what, _ in second]
+        self.g, speeds = values[: len(first)], values[len(first) :]
+        if _varies(self.g, of_speed):
             raise ModelError(f"{label}: the residual of a constraint of position must not depend on speeds; use SpeedConstraint")
-        self.first = [ConstraintRow(label, what) for what, _ in first]
-        self.second = [ConstraintRow(label, what) for what, _ in second]
-        self._keys = list(on.inputs)
-        self._graph, self._inputs = graph, dict(on.inputs)
-        self._expression = Expression(graph, list(on.inputs.values()), values)
+        self.rate = (*tangent(self.g, list(flow(on, self.g))), *speeds)
+        links = {link: x for link, x in self._links(on) if any(map(_is_not_zero, x))}
+        self.links = list(links)
+        """What the rates depend on, ("velocity", row of a body) and ("v", number of a speed)."""
+        self.K = list(links.values())
+        """For each of these a block (rows × 6 or rows × 1), row by row."""
+        moving = [x for (kind, _), x in on.inputs.items() if kind in ("v", "velocity")]
+        for what, k in zip(self.second, range(len(first), len(values)), strict=True):
+            if _varies([x for block in self.K for x in row_of(block, k, len(values))], moving):
+                raise ModelError(f"{ConstraintRow(label, what)}: a constraint of speeds must be linear in them")
+        self.gamma = tangent(self.rate, [*flow(on, self.rate), *_drift(on)])
+        wanted = set(needed(graph, self.outputs))
+        self.reads = {place: x for place, x in on.inputs.items() if x.index in wanted}
 
-    def _depends_on_speed(self, on: Motion, values: Sequence[Number]) -> bool:
-        speeds = [(on.inputs[key], 1.0) for key in self._of_speed]
-        return bool(speeds) and any(isinstance(x, Symbol) or x != 0.0 for x in tangent(values, speeds))
+    @property
+    def outputs(self) -> list[Number]:
+        """g, rate, gamma, K: all numbers one after another."""
+        return [*self.g, *self.rate, *self.gamma, *(x for block in self.K for x in block)]
 
-    def __call__(self, motion: Mapping[str, Sequence[Number]]) -> tuple[list[Named], list[Named]]:
-        values = self._expression(*(motion[kind][index] for kind, index in self._keys))
-        n = len(self.first)
-        return list(zip(self.first, values[:n], strict=True)), list(zip(self.second, values[n:], strict=True))
+    def _links(self, on: Motion) -> Iterator[tuple[tuple[str, int], list[Number]]]:
+        """Bodies, then speeds, each with the derivatives of all rates; the base is prescribed, it is no link."""
+        wanted = set(needed(on._graph, self.rate))
+        read = {key: x for key, x in on.inputs.items() if x.index in wanted}
+        for body in sorted({index // WIDE for kind, index in read if kind == "velocity"} - {0}):
+            columns = [self._slopes(read.get(("velocity", WIDE * body + c))) for c in range(WIDE)]
+            yield ("velocity", body), [column[k] for k in range(len(self.rate)) for column in columns]
+        for speed in sorted(index for kind, index in read if kind == "v"):
+            yield ("v", speed), list(self._slopes(read["v", speed]))
 
-    def wrenches(self, motion: Mapping[str, Sequence[Number]], lam: Mapping[ConstraintRow, Number]) -> dict[int, list[Number]]:
-        """{number of a body: λ times the derivatives of the rows by its velocity}.
-
-        A motion along body axis c changes r by row c of G (world → body); a rotation about it rotates the other two rows.
-        """
-        forces = [lam.get(row, 0.0) for row in (*self.first, *self.second)]
-        values = self._gradient(*(motion[kind][index] for kind, index in self._keys))
-        slopes = dict[tuple[str, int], Number]()
-        for k, key in enumerate(self._slopes):
-            terms = values[k * len(forces) : (k + 1) * len(forces)]
-            slopes[key] = sum((x * d for x, d in zip(forces, terms, strict=True) if not _is_zero(d)), 0.0)
-        out = {}
-        for body in sorted({index // 9 for kind, index in self._keys if kind == "G"} - {0}):
-            G = motion["G"][9 * body : 9 * body + 9]
-            r = [slopes.get(("r", 3 * body + k), 0.0) for k in range(3)]
-            T = [slopes.get(("G", 9 * body + k), 0.0) for k in range(9)]
-            u = [slopes.get(("velocity", 6 * body + c), 0.0) for c in range(6)]
-            force = [u[c] + sum(r[k] * G[3 * c + k] for k in range(3)) for c in range(3)]
-            moment = list[Number]()
-            for c in range(3):
-                one, two = 3 * ((c + 1) % 3), 3 * ((c + 2) % 3)
-                moment.append(u[3 + c] + sum(T[one + k] * G[two + k] - T[two + k] * G[one + k] for k in range(3)))
-            out[body] = force + moment
-        return out
-
-    @cached_property
-    def _slopes(self) -> list[tuple[str, int]]:
-        """The inputs that depend on the motion of bodies."""
-        return [key for key in self._keys if key[0] in ("r", "G", "velocity")]
-
-    @cached_property
-    def _gradient(self) -> Expression:
-        """Derivatives of all rows by each of `_slopes`: rows of position by places, rows of speeds by velocities."""
-        n, flat = len(self.first), list[Number]()
-        values = self._expression.outputs
-        for key in self._slopes:
-            seed = [(self._inputs[key], 1.0)]
-            of_speed = key[0] == "velocity"
-            flat += [0.0] * n if of_speed else tangent(values[:n], seed)
-            flat += tangent(values[n:], seed) if of_speed else [0.0] * len(self.second)
-        return Expression(self._graph, list(self._inputs.values()), flat)
+    def _slopes(self, x: Symbol | None) -> tuple[Number, ...]:
+        return tangent(self.rate, [(x, 1.0)]) if x is not None else (0.0,) * len(self.rate)
 
 
-def _is_zero(x: Number) -> bool:
-    return isinstance(x, float) and x == 0.0
+def row_of(block: Sequence[Number], k: int, rows: int) -> Sequence[Number]:
+    """Row k of a block of so many rows."""
+    width = len(block) // rows
+    return block[k * width : (k + 1) * width]
+
+
+def _drift(on: Motion) -> Iterator[tuple[Symbol, Number]]:
+    """How the components of velocities change where nothing accelerates: they turn with the body. The base does accelerate."""
+    for row in sorted({index // WIDE for kind, index in on.inputs if kind == "velocity"}):
+        _, u, w = on._motion(row)
+        linear, angular = neg(cross(w, u)), ORIGIN
+        if not row and on.structure.base is not None:
+            acceleration = on._evaluated(on.structure.base, on.t)[18:24]  # where a GIVEN motion has it
+            linear, angular = add(linear, acceleration[:3]), acceleration[3:]
+        yield from zip((*u, *w), (*linear, *angular), strict=True)
+
+
+def _is_not_zero(x: Number) -> bool:
+    return isinstance(x, Symbol) or x != 0.0
+
+
+def _varies(values: Sequence[Number], with_: Sequence[Symbol]) -> bool:
+    """Whether values depend on any of these symbols, where these change at different rates."""
+    return any(map(_is_not_zero, tangent(values, [(x, 1.0 + 0.1 * k) for k, x in enumerate(with_)])))
 
 
 def _rows(function: Callable[[Motion], Sequence[Row]], on: Motion, label: str) -> list[Row]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import ModelError, no_such
-from ..kernels.algebra import add, cross, dot, mtv, mv
+from ..kernels.algebra import IDENTITY, add, cross, dot, mtv, mv
 from ..trace import Expression, Graph, Number, Symbol
 from .body import GROUND
 from .pose import Pose, Rotation, vector3
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 Vector = Sequence[Number]
 ORIGIN = (0.0, 0.0, 0.0)
+AT_REST = {"r": ORIGIN, "G": IDENTITY, "velocity": (*ORIGIN, *ORIGIN)}
+"""Pose and velocity of the ground, where it does not move."""
 
 
 class JointOptions(Protocol):
@@ -191,7 +193,9 @@ class Motion:
             self._read[kind, index] = self._graph.input()
         return self._read[kind, index]
 
-    def _inputs(self, kind: str, row: int, n: int) -> tuple[Symbol, ...]:
+    def _inputs(self, kind: str, row: int, n: int) -> tuple[Number, ...]:
+        if not row and self.structure.base is None:
+            return AT_REST[kind]
         return tuple(self._input(kind, n * row + c) for c in range(n))
 
     def _motion(self, row: int) -> tuple[Vector, Vector, Vector]:

@@ -50,7 +50,9 @@ class Structure:
         """The different joint types, and which of them joint i is of."""
         self.leader = self._leaders()
         """The row of the joint whose coordinate moves joint i, itself where it follows none."""
-        base, here = [ElementaryMotion(GIVEN, given=model._base)] if model._base is not None else [], Pose()
+        self.base = model._base
+        """The motion of the base, the first of `given`; None where it rests."""
+        base, here = [ElementaryMotion(GIVEN, given=self.base)] if self.base is not None else [], Pose()
         rows = joint_rows(
             [base, *(j.motions if j.follows is None else self.motions_of(j) for j in self.placed)],
             [here, *(j.at for j in self.placed)],

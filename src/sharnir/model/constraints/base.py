@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from copy import copy
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..element import Element, element, element_field, named
+from ..forces.base import Numbers
 from ..formulas import SignalFormula
 from ..joints.closing_rows import Row
 from ..values import Label, NamedFormula
@@ -18,6 +20,20 @@ class Constraint:
     """Functions of the motion that are zero. A subclass defines them, on numbers of any kind: floats and symbols."""
 
     name: str | None = None
+
+    @property
+    def alike(self) -> bool:
+        """Whether constraints of this class that differ in names and in `numbers` only have the same rows: ten thousand of them
+        are then traced as fast as one."""
+        return False
+
+    def numbers(self, on: Motion) -> Numbers:
+        """What its rows may be traced with as symbols, by name."""
+        return {}
+
+    def with_numbers(self, numbers: Numbers) -> Constraint:
+        """A copy to be traced, with symbols in place of its numbers."""
+        raise NotImplementedError
 
     def positions(self, on: Motion) -> Sequence[Row]:
         """Functions of position and time (holonomic)."""
@@ -37,6 +53,21 @@ class Constraint:
 
 class ConstraintElement(Element, Constraint):
     """A constraint of the library."""
+
+    symbolic: ClassVar[tuple[str, ...]] = ()
+    """Fields whose numbers its rows may be traced with as symbols: no decision depends on them."""
+
+    @property
+    def alike(self) -> bool:
+        return bool(self.symbolic) and self.is_described
+
+    def numbers(self, on: Motion) -> Numbers:
+        return {name: getattr(self, name) for name in self.symbolic}
+
+    def with_numbers(self, numbers: Numbers) -> Constraint:
+        out = copy(self)
+        out.__dict__.update(numbers)
+        return out
 
     def bodies(self) -> Sequence[str]:
         return named(self, "body")

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import TYPE_CHECKING
 
 from ...errors import ModelError
+from ...kernels.algebra import IDENTITY
+from ...trace import Number
+from ..forces.base import Numbers
 from ..joints.closing_rows import Row, welded
-from ..pose import Pose
+from ..pose import Pose, Rotation
 from .base import Constraint
 
 if TYPE_CHECKING:
@@ -18,22 +22,41 @@ if TYPE_CHECKING:
 class ClosingJoint(Constraint):
     """Rows of a cut joint: 6 less its freedoms. The coordinates of the joint do not appear; it has none."""
 
+    alike = True
+
     def __init__(self, placed: PlacedJoint) -> None:
-        self.placed = placed
-        self.name = f"joint {placed.name!r}"
-        if placed.type.motion is not None and not placed.type.can_be_cut:
+        self.type, self.parent, self.child, self.at, self.child_at = (
+            placed.type, placed.parent, placed.child, placed.at, placed.child_at
+        )  # fmt: skip
+        self.name: str = f"joint {placed.name!r}"
+        if self.type.motion is not None and not self.type.can_be_cut:
             raise ModelError(f"{self.name}: only some of its coordinates are driven; it cannot be cut")
 
     def bodies(self) -> Sequence[str]:
-        return self.placed.parent, self.placed.child
+        return self.parent, self.child
+
+    def numbers(self, on: Motion) -> Numbers:
+        """Where its frames are on the bodies; of axes that are parallel to the body's nothing is traced."""
+        out: dict[str, Sequence[Number] | None] = {}
+        for end in ("at", "child_at"):
+            pose: Pose = getattr(self, end)
+            axes = tuple(pose.rotation.entries)
+            out |= {end: pose.position, f"axes {end}": None if axes == IDENTITY else axes}
+        return out
+
+    def with_numbers(self, numbers: Numbers) -> Constraint:
+        out = copy(self)
+        for end in ("at", "child_at"):
+            axes = numbers[f"axes {end}"]
+            setattr(out, end, Pose(numbers[end], None if axes is None else Rotation._made(axes)))
+        return out
 
     def relative(self, on: Motion) -> Pose:
         """The child's joint frame seen from the parent's."""
-        j = self.placed
-        return (on.pose(j.parent) @ j.at).inverse() @ (on.pose(j.child) @ j.child_at)
+        return (on.pose(self.parent) @ self.at).inverse() @ (on.pose(self.child) @ self.child_at)
 
     def positions(self, on: Motion) -> Sequence[Row]:
-        pose, joint, label = self.relative(on), self.placed.type, f"joint {self.placed.name!r}"
+        pose, joint, label = self.relative(on), self.type, self.name
         if joint.motion is not None:
             return welded(joint.driven_pose(on.t, label).inverse() @ pose)
         return joint.closing_rows(pose, on.t, label)

@@ -27,6 +27,7 @@ class Distance(ConstraintElement):
     at_b: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="the point on b, in its axes")
     length: float = element_field(Scalar(above=0.0), default=1.0, unit="m", meaning="distance of the points")
     name: str | None = element_field(Label(), default=None, key="")
+    symbolic = ("at_a", "at_b", "length")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from ...errors import ModelError
 from ...trace import Number
 from ..element import element, element_field
+from ..forces.base import Numbers
 from ..joints.closing_rows import Row
 from ..values import ByName, Label, Scalar
-from .base import ConstraintElement
+from .base import Constraint, ConstraintElement
 
 if TYPE_CHECKING:
     from ..motion import Motion
@@ -32,6 +33,16 @@ class Gear(ConstraintElement):
 
     def joints(self) -> Sequence[str]:
         return tuple(self.ratios)
+
+    @property
+    def alike(self) -> bool:
+        return self.is_described
+
+    def numbers(self, on: Motion) -> Numbers:
+        return {"ratios": tuple(self.ratios.values()), "offset": self.offset}
+
+    def with_numbers(self, numbers: Numbers) -> Constraint:
+        return super().with_numbers({**numbers, "ratios": dict(zip(self.ratios, numbers["ratios"], strict=True))})
 
     def positions(self, on: Motion) -> Sequence[Row]:
         total: Number = -self.offset

@@ -31,6 +31,7 @@ class Rolling(ConstraintElement):
     normal: Axis = element_field(AxisValue(), default="z", meaning="normal of the plane, in the world")
     point: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="a point of the plane, in the world")
     name: str | None = element_field(Label(), default=None, key="")
+    symbolic = ("radius", "centre", "point")
 
     def positions(self, on: Motion) -> Sequence[Row]:
         pose = on.pose(self.body)

@@ -23,6 +23,8 @@ SURFACE = Function(("x", "y", "z", "t"))
 class _Point(ConstraintElement):
     """A point of `body` seen in the axes of `of`."""
 
+    symbolic = ("at",)
+
     if TYPE_CHECKING:
         body: str
         at: Sequence[float]

@@ -11,9 +11,9 @@ import numpy as np
 from ...trace import Graph, Number, Symbol, call_traced
 from ..motion import Motion
 from .base import Force
-from .kinds import Kind, signature
+from .kinds import Kind, Signature, signature, symbols_for
 from .layout import Layout
-from .shape import Shape, TracedForce, rebuilt
+from .shape import Shape, TracedForce, by_name, rebuilt
 
 if TYPE_CHECKING:
     from ..structure import Structure
@@ -52,19 +52,27 @@ def grouped(structure: Structure, layout: Layout, forces: Mapping[str, Force]) -
             like = call_traced(signature, [force, on], f"force {name!r}")
             if like is not None:
                 if like.kind not in kinds:
-                    kinds[like.kind] = Kind(structure, layout, force, name, like)
+                    kinds[like.kind] = _kind(structure, layout, force, name, like)
                 kinds[like.kind].add(number, like)
                 continue
             traced = TracedForce(structure, Graph(), force.act, name)
             form, constants = traced.without_numbers()
             reads = [layout.at[part] + index for part, index in traced.reads]
-            places = [*(6 * row + c for row, c in traced.wrenches), *(layout.load_at + a for a in traced.torques)]
+            places = [at + index for at, _, index in traced.places(layout)]
             alone.setdefault(form, []).append((number, reads, constants, places))
-    groups = [Group(kind.shape, integers(kind.forces)[:, None], *kind.arrays()) for kind in kinds.values()]
+    groups = [Group(kind.shape, integers(kind.members)[:, None], *kind.arrays()) for kind in kinds.values()]
     for form, found in alone.items():
         of, read, constants_of, pushed = zip(*found, strict=True)
         groups.append(Group(rebuilt(form), integers(of)[:, None], integers(read), np.array(constants_of), integers(pushed)))
     return groups
+
+
+def _kind(structure: Structure, layout: Layout, force: Force, name: str, like: Signature) -> Kind:
+    graph = Graph()
+    symbols, numbers = symbols_for(graph, like.numbers)
+    traced = TracedForce(structure, graph, lambda on: force.formula(on, numbers), name)
+    shape = Shape(graph, list(traced.reads.values()), symbols, by_name(traced.outputs))
+    return Kind(structure, layout, like, shape, list(traced.reads), traced.places(layout))
 
 
 def joined(groups: Sequence[Group]) -> Group:

@@ -1,29 +1,40 @@
-"""Forces of one kind: of one class, with fields that differ in numbers and names only. One trace serves all."""
+"""Forces and constraints of one kind: of one class, with fields that differ in numbers and names only. One trace serves all."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from ...trace import Graph, Symbol, has_parameters, is_zero
 from ..motion import Motion, OneCoordinate
-from .base import Force, Numbers
+from .base import Numbers
 from .layout import WIDTH, Layout
-from .shape import Shape, TracedForce, by_name
+from .shape import Shape
 
 if TYPE_CHECKING:
     from ..structure import Structure
 
 
+class Alike(Protocol):
+    """A force or a constraint of which there may be thousands."""
+
+    @property
+    def alike(self) -> bool: ...
+    def numbers(self, on: Motion) -> Numbers: ...
+    def bodies(self) -> Sequence[str]: ...
+    def joints(self) -> Sequence[str]: ...
+
+
 class Signature(NamedTuple):
-    """The kind of a force, equal for all forces that share a trace, and what differs from force to force."""
+    """The kind of a force or a constraint, equal for all that share a trace, and what differs from one to the next."""
 
     kind: tuple[Any, ...]
     rows: list[int]
     """The row of every body it names, then the first coordinate and the first speed of every joint."""
     numbers: Numbers
+    n_bodies: int
 
     def flat(self) -> Iterator[float]:
         for x in self.numbers.values():
@@ -31,10 +42,10 @@ class Signature(NamedTuple):
                 yield from _as_sequence(x)
 
 
-def signature(force: Force, on: Motion) -> Signature | None:
-    """None where a force must be traced by itself. Of `on` only bodies and joints are read."""
-    bodies, joints = force.bodies(), force.joints()
-    if not force.alike or len(set(bodies)) < len(bodies) or len(set(joints)) < len(joints):
+def signature(one: Alike, on: Motion) -> Signature | None:
+    """None where it must be traced by itself. Of `on` only bodies and joints are read."""
+    bodies, joints = one.bodies(), one.joints()
+    if not one.alike or len(set(bodies)) < len(bodies) or len(set(joints)) < len(joints):
         return None
     rows = [on._body(body) for body in bodies]
     joints_seen: list[Any] = [row == 0 for row in rows]
@@ -44,22 +55,22 @@ def signature(force: Force, on: Motion) -> Signature | None:
             return None
         joints_seen.append(found[0])
         rows += found[1]
-    numbers = force.numbers(on)
-    if has_parameters(numbers) or has_parameters(vars(force)):
+    numbers = one.numbers(on)
+    if has_parameters(numbers) or has_parameters(vars(one)):
         return None
     forms = tuple([(field, _form(x)) for field, x in numbers.items()])
     named = {x: k for k, x in enumerate((*bodies, *joints))}
     fields = [
         (field, ("named", named[x]) if isinstance(x, str) and x in named else x)
-        for field, x in vars(force).items()
+        for field, x in vars(one).items()
         if field not in numbers and field != "name"
     ]
-    kind = (type(force), forms, tuple(fields), tuple(joints_seen))
+    kind = (type(one), forms, tuple(fields), tuple(joints_seen))
     try:
         hash(kind)
     except TypeError:
         return None
-    return Signature(kind, rows, numbers)
+    return Signature(kind, rows, numbers, len(bodies))
 
 
 def _joint_signature(placed: Any, on: Motion) -> tuple[tuple[Any, ...], list[int]] | None:
@@ -87,17 +98,24 @@ def _form(x: Any) -> Any:
 
 
 class Kind:
-    """The shape of a kind, and where a force of it reads and pushes, given the rows of what it names."""
+    """The shape of a kind, and where a function of it reads and acts, given the rows of what it names."""
 
-    def __init__(self, structure: Structure, layout: Layout, force: Force, name: str, like: Signature) -> None:
-        graph = Graph()
-        symbols, numbers = _symbols(graph, like.numbers)
-        traced = TracedForce(structure, graph, lambda on: force.formula(on, numbers), name)
-        self.shape = Shape(graph, list(traced.reads.values()), symbols, by_name(traced.outputs))
+    def __init__(
+        self,
+        structure: Structure,
+        layout: Layout,
+        like: Signature,
+        shape: Shape,
+        reads: Sequence[tuple[str, int]],
+        places: Sequence[tuple[int, str, int]],
+    ) -> None:
+        """`reads` and `places` of the one that was traced: part of the motion and index in it; of places also where that part
+        begins among whatever is acted on."""
+        self.shape = shape
         self.rows: list[list[int]] = []
         self.numbers: list[float] = []
-        self.forces: list[int] = []
-        n = len(force.bodies())
+        self.members: list[int] = []
+        n = like.n_bodies
         body = {row: k for k, row in enumerate(like.rows[:n])}
         joint = {"q": like.rows[n::2], "v": like.rows[n + 1 :: 2]}
         ends = {part: [int(first[np.searchsorted(first, x, "right")]) for x in joint[part]]
@@ -113,17 +131,16 @@ class Kind:
                 return body[index // WIDTH[part]], WIDTH[part], index % WIDTH[part]
             return -1, 0, index
 
-        self._reads = [(layout.at[part], *term(part, index)) for part, index in traced.reads]
-        self._places = [(0, *term("velocity", 6 * row + c)) for row, c in traced.wrenches]
-        self._places += [(layout.load_at, *term("v", a)) for a in traced.torques]
+        self._reads = [(layout.at[part], *term(part, index)) for part, index in reads]
+        self._places = [(at, *term(part, index)) for at, part, index in places]
 
     def add(self, number: int, like: Signature) -> None:
-        self.forces.append(number)
+        self.members.append(number)
         self.rows.append(like.rows)
         self.numbers += like.flat()
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Reads, numbers and places of all forces of this kind."""
+        """Reads, numbers and places of all of this kind."""
         rows = np.array([[*x, 0] for x in self.rows], dtype=np.int64)
         numbers = np.array(self.numbers, dtype=float).reshape(len(rows), len(self.shape.numbers))
         return _at(rows, self._reads), numbers, _at(rows, self._places)
@@ -134,7 +151,7 @@ def _at(rows: np.ndarray, terms: Sequence[tuple[int, int, int, int]]) -> np.ndar
     return np.ascontiguousarray(rows[:, which] * times + plus + start)
 
 
-def _symbols(graph: Graph, numbers: Numbers) -> tuple[list[Symbol], dict[str, Any]]:
+def symbols_for(graph: Graph, numbers: Numbers) -> tuple[list[Symbol], dict[str, Any]]:
     """The numbers as symbols, and by field; fields that are zero stay zeros."""
     made: list[Symbol] = []
 

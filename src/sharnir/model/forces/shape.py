@@ -13,7 +13,7 @@ from ...kernels.joint_stage import BALL, GIVEN, ball_motion, free_motion
 from ...trace import Expression, Graph, Number, Symbol, call_traced, check_numbers, chooses, needed, tangent
 from ...trace.alike import Form, with_constants_as_inputs, without_constants
 from ..motion import Motion
-from .layout import WIDTH
+from .layout import WIDTH, Layout
 
 if TYPE_CHECKING:
     from ..structure import Structure
@@ -77,10 +77,15 @@ class TracedForce:
                 f"force {name!r} returns a number and pushes nothing: what it returns is the energy it stores; push with "
                 "on.torque(joint, …) or on.push(body, force)"
             )
-        excess = power + tangent((energy,), list(_flow(on, energy)))[0]
+        excess = power + tangent((energy,), list(flow(on, [energy])))[0]
         self.outputs = (*pushes, energy, power, ground, excess)
         wanted = set(needed(graph, self.outputs))
         self.reads = {place: x for place, x in on.inputs.items() if x.index in wanted}
+
+    def places(self, layout: Layout) -> list[tuple[int, str, int]]:
+        """Where it pushes: the part of the pushes (wrenches like velocities, joint forces like speeds) and the index in it."""
+        wrenches = [(0, "velocity", 6 * row + c) for row, c in self.wrenches]
+        return [*wrenches, *((layout.load_at, "v", a) for a in self.torques)]
 
     def without_numbers(self) -> tuple[Form, list[float]]:
         """The graph without its constants, to be compared with others, and the constants."""
@@ -100,10 +105,10 @@ def by_name(outputs: Sequence[Number]) -> dict[str, Sequence[Number]]:
 
 
 # --- how what is read changes in time -------------------------------------------------------------------------------------
-def _flow(on: Motion, energy: Number) -> Iterator[tuple[Symbol, Number]]:
-    """Everything the energy depends on, with its rate; what the rates need is read in addition. Speeds have no rate here: energy
-    is a function of position."""
-    wanted = set(needed(on._graph, [energy]))
+def flow(on: Motion, outputs: Sequence[Number]) -> Iterator[tuple[Symbol, Number]]:
+    """Every position that outputs depend on, and the time, with its rate; what the rates need is read in addition. Speeds have no
+    rate here."""
+    wanted = set(needed(on._graph, outputs))
     for (kind, index), x in list(on.inputs.items()):
         if x.index not in wanted:
             continue
