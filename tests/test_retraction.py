@@ -67,7 +67,7 @@ def test_every_execution_projects_to_the_same_state(name, monkeypatch):
     def run(equations, q, v, n, lanes):
         X = np.concatenate([q.ravel(), v.ravel()])
         at = {"q": X[: q.size], "v": X[q.size :], "t": t, "tau": np.zeros(model.nv), "parameter": np.zeros(0)}
-        for native in equations.projector.natives(at, X, n, lanes):
+        for native in equations.projector.natives(at, n, lanes):
             native()
         return X[: q.size].reshape(q.shape), X[q.size :].reshape(v.shape)
 

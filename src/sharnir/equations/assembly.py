@@ -35,6 +35,7 @@ def assemble(
     change."""
     check_fixed(model, fixed)
     q, v, t = check_state(model, q0, v0, t)
+    q = retract(model, q, np.zeros(model.nv), t)  # of unit length, and on the constraints of its joints, before it is moved
     at = AtParameters(table or table_of(model), tuple(model.parameter_values(parameters).values()))
     free = _free(model, fixed)
     q = assembled_positions(model, at, q, t, free)
@@ -70,6 +71,7 @@ def assemble_start(
     named_q = [*q0] if isinstance(q0, Mapping) else []
     named_v = [*v0] if isinstance(v0, Mapping) else []
     q, v, t = check_state(model, q0, v0, t)
+    q = retract(model, q, np.zeros(model.nv), t)
     free = _free(model, named_q)
     try:
         q = assembled_positions(model, table, q, t, free)
