@@ -20,8 +20,8 @@ from .closing_rows import Row
 from .traced import motion_values
 
 TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
-NEWTON_STEPS = 2
-"""Back onto the constraints after a small motion: whatever was off by 1e-4 is then at rounding."""
+NEWTON_STEPS = 3
+"""Back onto the constraints after a small motion: whatever was off by 1e-2 is then at rounding, also after a coarse step of Euler."""
 
 
 @element("constraint")
