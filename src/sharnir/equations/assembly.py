@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import AssemblyError, ModelError, brief, choices
+from ..errors import AssemblyError, ModelError, brief
 from ..model.model import Model
 from ..model.references import is_name_in, listed_names
 from ..model.states import check_state
@@ -184,4 +184,4 @@ def check_fixed(model: Model, fixed: Sequence[str]) -> None:
     names = [j.name for j in model.joints]
     for joint in listed_names(fixed, "fixed"):
         if not is_name_in(names, joint):
-            raise ModelError(f"no joint {brief(joint)} to hold fixed; {choices(joint, names, 'joints')}")
+            raise ModelError(f"no joint {brief(joint)} to hold fixed; {model.structure.where_is(joint)}")
