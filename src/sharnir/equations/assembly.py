@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import AssemblyError, ModelError, brief, choices
+from ..errors import AssemblyError, ModelError, brief
 from ..model.model import Model
 from ..model.references import is_name_in, listed_names
 from ..model.states import check_state
@@ -35,6 +35,7 @@ def assemble(
     change."""
     check_fixed(model, fixed)
     q, v, t = check_state(model, q0, v0, t)
+    q = retract(model, q, np.zeros(model.nv), t)  # of unit length, and on the constraints of its joints, before it is moved
     at = AtParameters(table or table_of(model), tuple(model.parameter_values(parameters).values()))
     free = _free(model, fixed)
     q = assembled_positions(model, at, q, t, free)
@@ -70,6 +71,7 @@ def assemble_start(
     named_q = [*q0] if isinstance(q0, Mapping) else []
     named_v = [*v0] if isinstance(v0, Mapping) else []
     q, v, t = check_state(model, q0, v0, t)
+    q = retract(model, q, np.zeros(model.nv), t)
     free = _free(model, named_q)
     try:
         q = assembled_positions(model, table, q, t, free)
@@ -182,4 +184,4 @@ def check_fixed(model: Model, fixed: Sequence[str]) -> None:
     names = [j.name for j in model.joints]
     for joint in listed_names(fixed, "fixed"):
         if not is_name_in(names, joint):
-            raise ModelError(f"no joint {brief(joint)} to hold fixed; {choices(joint, names, 'joints')}")
+            raise ModelError(f"no joint {brief(joint)} to hold fixed; {model.structure.where_is(joint)}")

@@ -1,22 +1,37 @@
-"""Exponential and logarithm of turns (quaternions w x y z) and of rigid motions, rows at once.
+"""Exponential and logarithm of turns (quaternions w x y z) and of rigid motions, rows at once; the exponential also on symbols.
 
 A frame that moves with constant velocity (u, ω) in its own axes for unit time turns by exp(ω) and shifts by V(ω) u:
 
-    V(ω) = 1 + (1 − cos θ)/θ² ω̃ + (θ − sin θ)/θ³ ω̃²,    V⁻¹ = 1 − ω̃/2 + (1 − θ/2 cot θ/2)/θ² ω̃²,    θ = |ω|.
+    V(ω) = 1 + (1 − cos θ)/θ ñ + (1 − sin θ/θ) ñ²,    V⁻¹ = 1 − ω̃/2 + (1 − θ/2 cot θ/2)/θ² ω̃²,    θ = |ω|,  n = ω/θ.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from ..trace import functions
+
 SMALL = 1e-4
-"""rad: below it the coefficients of V are their limits; their next terms are below rounding."""
+"""rad: below it the coefficient of V⁻¹ is its limit; the next term is below rounding."""
+NO_ANGLE = 1e-300
+"""Added to θ²: sin θ/θ then needs no branch, which symbols do not have, and no other angle is changed."""
+
+
+def _apply(name: str, x: np.ndarray) -> np.ndarray:
+    """An elementary function, of floats or of symbols."""
+    found: np.ndarray = np.frompyfunc(getattr(functions, name), 1, 1)(x) if x.dtype == object else getattr(np, name)(x)
+    return found
+
+
+def _angle(omega: np.ndarray) -> np.ndarray:
+    """θ, above zero."""
+    return _apply("sqrt", (omega * omega).sum(axis=-1, keepdims=True) + NO_ANGLE)
 
 
 def turn_of(omega: np.ndarray) -> np.ndarray:
     """(n, 4): the quaternion of the turn ω (n, 3)."""
-    half = 0.5 * np.linalg.norm(omega, axis=-1, keepdims=True)
-    return np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * omega], axis=-1)
+    theta = _angle(omega)
+    return np.concatenate([_apply("cos", 0.5 * theta), _apply("sin", 0.5 * theta) / theta * omega], axis=-1)
 
 
 def angle_of(q: np.ndarray) -> np.ndarray:
@@ -39,8 +54,7 @@ def conjugate(q: np.ndarray) -> np.ndarray:
 
 
 def unit(q: np.ndarray) -> np.ndarray:
-    length: np.ndarray = np.linalg.norm(q, axis=-1, keepdims=True)
-    return q / length
+    return q / _apply("sqrt", (q * q).sum(axis=-1, keepdims=True))
 
 
 def rotated(q: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -52,12 +66,10 @@ def rotated(q: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 def shift_of(omega: np.ndarray, u: np.ndarray) -> np.ndarray:
     """V(ω) u."""
-    theta = np.linalg.norm(omega, axis=-1, keepdims=True)
-    safe = np.where(theta < SMALL, 1.0, theta)
-    first = 0.5 * np.sinc(0.5 * theta / np.pi) ** 2
-    second = np.where(theta < SMALL, 1.0 / 6.0, (safe - np.sin(safe)) / safe**3)
-    x = np.cross(omega, u)
-    return u + first * x + second * np.cross(omega, x)
+    theta = _angle(omega)
+    n, half = omega / theta, _apply("sin", 0.5 * theta)
+    x = np.cross(n, u)
+    return u + 2.0 * half * half / theta * x + (1.0 - _apply("sin", theta) / theta) * np.cross(n, x)
 
 
 def velocity_of(omega: np.ndarray, shift: np.ndarray) -> np.ndarray:

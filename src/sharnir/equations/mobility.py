@@ -25,7 +25,7 @@ def mobility(model: Model, q: ArrayLike | None = None, t: float = 0.0, parameter
     rank, redundant = _dependent(table, J)
     redundant = [f"{row} is already fixed by the joints of the tree" for row in table.trivial] + redundant
     rows = tuple(str(row) for row in table.rows)
-    return Mobility(model.nv - rank, gruebler(model, table), rank, rows, tuple(redundant))
+    return Mobility(model.nv - rank, gruebler(model, table), rank, rows, tuple(redundant), tuple(model.cut_reasons))
 
 
 def gruebler(model: Model, table: ConstraintTable) -> int:

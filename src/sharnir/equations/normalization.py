@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -67,13 +67,18 @@ def normalized_rows(model: Model, q: np.ndarray, t: np.ndarray) -> np.ndarray:
 
 
 def normalized_start(model: Model, q: np.ndarray, t0: float) -> np.ndarray:
-    """Rows (n, nq) of states from which motions start. A step needs one iteration onto the constraints of a constraint joint,
-    which may move in time; a start may be far from them."""
+    """Rows (n, nq) of states from which motions start. The constraints of a constraint joint may move in time, and a start may be
+    far from them: it is normalized until it settles."""
     t = np.array([t0])
-    out = normalized_rows(model, q, t)
-    if any(joint.projects_onto_constraints for joint in model.structure.types):
-        for _ in range(START_ITERATIONS):
-            last, out = out, normalized_rows(model, out, t)
-            if np.allclose(out, last, START_TOLERANCE, START_TOLERANCE):
-                break
-    return out
+    if not any(joint.projects_onto_constraints for joint in model.structure.types):
+        return normalized_rows(model, q, t)
+    return settled(lambda rows: normalized_rows(model, rows, t), q)
+
+
+def settled(normalized: Callable[[np.ndarray], np.ndarray], q: np.ndarray) -> np.ndarray:
+    """Coordinates normalized again and again, until that no longer changes them."""
+    for _ in range(START_ITERATIONS):
+        last, q = q, normalized(q)
+        if np.allclose(q, last, START_TOLERANCE, START_TOLERANCE):
+            break
+    return q

@@ -20,6 +20,7 @@ GROWTH = 10.0  # the largest effect of an independent coordinate on a dependent 
 
 class Partition(NamedTuple):
     X: Array["nx"]  # the state: coordinates, speeds, whatever follows
+    v: Array["n"]  # the speeds in X
     g: Array["mh"]
     rate: Array["m"]
     J: Array["m", "n"]
@@ -30,9 +31,8 @@ class Partition(NamedTuple):
     kind: Array["n"]  # of every speed: dependent IN_POSITION (and in speed), dependent IN_SPEED, or INDEPENDENT
     best: Array["n"]
     delta: Array["n"]
-    dq: Array["nq"]  # displacement of the coordinates by delta
     tally: Array[2]  # how often a partition was chosen; growth in the present one
-    calls: IntegerArray["nc", 2]  # g, rate, J at X; dq from delta; normalization, where there is any
+    calls: IntegerArray["nc", 2]  # g, rate, J at X; the retraction of the coordinates by delta
 
 
 def recover(p):
@@ -50,16 +50,11 @@ def recover(p):
             p.right[k] = -p.g[k]
         solve_dependent(p, p.g.shape[0], IN_POSITION)
         invoke(p.calls[1, 0], p.calls[1, 1])
-        for a in range(p.dq.shape[0]):
-            p.X[a] = p.X[a] + p.dq[a]
-        for k in range(2, p.calls.shape[0]):
-            invoke(p.calls[k, 0], p.calls[k, 1])
     for k in range(p.rate.shape[0]):
         p.right[k] = -p.rate[k]
     solve_dependent(p, p.rate.shape[0], IN_SPEED)
-    nq = p.dq.shape[0]
     for a in range(p.delta.shape[0]):
-        p.X[nq + a] = p.X[nq + a] + p.delta[a]
+        p.v[a] = p.v[a] + p.delta[a]
     return 0
 
 

@@ -18,9 +18,8 @@ from ..dialect.storage import allocate
 from ..trace import Graph
 from .constrained import ConstrainedEquations
 from .evaluation import state_inputs
-from .normalization import native_normalize, normalize
 from .partition import Partition, reconsider, recover
-from .retraction import displacement, native_displacement
+from .retraction import native_retract, retract
 
 
 class Partitioning:
@@ -28,7 +27,8 @@ class Partitioning:
 
     def __init__(self, equations: ConstrainedEquations, X: np.ndarray, T: np.ndarray, parameters: np.ndarray) -> None:
         self.equations, self.structure, self.T, self.parameters = equations, equations.structure, T, parameters
-        self.p: Any = allocate(Partition, {**equations.sizes, "nx": len(X), "nc": 0})._replace(X=X)
+        nq, nv = equations.structure.nq, equations.structure.nv
+        self.p: Any = allocate(Partition, {**equations.sizes, "nx": len(X), "nc": 0})._replace(X=X, v=X[nq : nq + nv])
         self.p.kind[:] = self.p.tally[:] = 0.0
 
     @property
@@ -69,8 +69,7 @@ class Partitioning:
         outputs = {"g": rows.g, "rate": rows.rate, "J": tuple(x for row in rows.J for x in row)}
         evaluate = GraphRunner(TracedProgram(graph, inputs, outputs), store=e.store)
         own = {name: getattr(self.p, name) for name in outputs}
-        normalization = native_normalize(e.model, at["q"], at["t"], e.store)
-        self._use([evaluate.bind({**at, **own}), native_displacement(s, at, self.p.delta, self.p.dq, e.store), *normalization])
+        self._use([evaluate.bind({**at, **own}), native_retract(e.model, at, self.p.delta, e.store)])
         found = [e.loop(entry).bind(self.p) for entry in (recover, reconsider)]
         for native in found:
             native.keep_alive(self._natives)
@@ -79,16 +78,13 @@ class Partitioning:
     # --- interpreted --------------------------------------------------------------------------------------------------------
     def interpret(self) -> None:
         """Prepare `start` and `recovered` for a run without compiled code."""
-        p, e, nq, nv = self.p, self.equations, self.structure.nq, self.structure.nv
+        p, e, nq = self.p, self.equations, self.structure.nq
 
         def evaluate() -> None:
-            found = e.table.evaluate(p.X[:nq], p.X[nq : nq + nv], float(self.T[0]), self.parameters.tolist())
+            found = e.table.evaluate(p.X[:nq], p.v, float(self.T[0]), self.parameters.tolist())
             p.g[:], p.rate[:], p.J[:] = found["g"], found["rate"], found["J"]
 
-        def displace() -> None:
-            p.dq[:] = displacement(self.structure, p.X[:nq].tolist(), p.delta.tolist(), [float(self.T[0])], float)
+        def move() -> None:
+            p.X[:nq] = retract(e.model, p.X[:nq], p.delta, float(self.T[0]))
 
-        def normalized() -> None:
-            p.X[:nq] = normalize(e.model, p.X[:nq].tolist(), float(self.T[0]))
-
-        self._use([from_python(function) for function in (evaluate, displace, normalized)])
+        self._use([from_python(function) for function in (evaluate, move)])

@@ -1,7 +1,7 @@
 """Projection of a state onto its constraints, in the dialect: positions by Newton's method, then speeds.
 
-`evaluate` finds the equations c at p.X, `displace` p.dq from c.delta, `normalize` normalizes the coordinates in p.X: on symbols
-and floats they are Python functions, in loops they are calls of native code.
+`evaluate` finds the equations c at the state in p, `retract` moves p.q by c.delta: on symbols and floats they are Python functions,
+in loops they are calls of native code.
 """
 
 from typing import NamedTuple
@@ -14,48 +14,39 @@ NEWTON_STEPS = 2  # enough after a step of an integrator, which ends close to th
 
 
 class Projected(NamedTuple):
-    X: Array["nx"]  # coordinates, speeds, and whatever follows
-    dq: Array["nq"]  # displacement of the coordinates by delta
-    calls: IntegerArray["nc", 2]  # for loops: the equations at X; dq from delta; normalization, where there is any
+    q: Array["nq"]
+    v: Array["n"]
+    calls: IntegerArray["nc", 2]  # for loops: the equations at q, v; the retraction of q by delta
 
 
-def project(evaluate, displace, normalize, c, p):
+def project(evaluate, retract, c, p):
     for step in range(NEWTON_STEPS):
-        project_position(evaluate, displace, normalize, c, p)
+        project_position(evaluate, retract, c, p)
     project_speed(evaluate, c, p)
 
 
-def project_position(evaluate, displace, normalize, c, p):
+def project_position(evaluate, retract, c, p):
     """One step of Newton's method."""
     evaluate(c, p)
     position_correction(c)
-    displace(c, p)
-    for a in range(p.dq.shape[0]):
-        p.X[a] = p.X[a] + p.dq[a]
-    normalize(c, p)
+    retract(c, p)
 
 
 def project_speed(evaluate, c, p):
     evaluate(c, p)
     speed_correction(c)
-    nq = p.dq.shape[0]
     for a in range(c.delta.shape[0]):
-        p.X[nq + a] = p.X[nq + a] + c.delta[a]
+        p.v[a] = p.v[a] + c.delta[a]
 
 
 def evaluate_by_call(c, p):
     invoke(p.calls[0, 0], p.calls[0, 1])
 
 
-def displace_by_call(c, p):
+def retract_by_call(c, p):
     invoke(p.calls[1, 0], p.calls[1, 1])
 
 
-def normalize_by_calls(c, p):
-    for k in range(2, p.calls.shape[0]):
-        invoke(p.calls[k, 0], p.calls[k, 1])
-
-
 def project_by_calls(c, p):
-    project(evaluate_by_call, displace_by_call, normalize_by_calls, c, p)
+    project(evaluate_by_call, retract_by_call, c, p)
     return 0

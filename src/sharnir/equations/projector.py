@@ -14,11 +14,10 @@ import numpy as np
 from ..backends.llvm.runner import GraphRunner
 from ..backends.traced import TracedProgram
 from ..dialect.native import Native, calls
-from ..trace import Graph, Number
+from ..trace import Graph
 from .evaluation import Values, state_inputs
-from .normalization import native_normalize, normalize
 from .projection import NEWTON_STEPS, Projected, project, project_by_calls, project_position, project_speed
-from .retraction import displacement, native_displacement
+from .retraction import native_retract, retract
 from .solution import ConstrainedState
 
 if TYPE_CHECKING:
@@ -32,12 +31,12 @@ class Projector:
         self.equations, self.structure, self.model = equations, equations.structure, equations.model
 
     # --- compiled -----------------------------------------------------------------------------------------------------------
-    def natives(self, at: Mapping[str, np.ndarray], X: np.ndarray, n: int = 1, lanes: int = 1) -> list[Native]:
-        """Native functions that project, in place, n states in X whose parts are the arrays `at` (q, v, t, …). Models too
-        large for one graph go state by state: n = 1."""
+    def natives(self, at: Mapping[str, np.ndarray], n: int = 1, lanes: int = 1) -> list[Native]:
+        """Native functions that project, in place, n states whose parts are the arrays `at` (q, v, t, …). Models too large for
+        one graph go state by state: n = 1."""
         if not self.equations.is_small:
             assert n == 1
-            return [self._loop(at, X)]
+            return [self._loop(at)]
         assert n % lanes == 0  # in place: the rest of a batch would be read again after it was written
         position, speed = self._steps
         moved = position.bind({**at, "x": at["q"]}, n, lanes)
@@ -46,24 +45,21 @@ class Projector:
     @cached_property
     def _steps(self) -> tuple[GraphRunner, GraphRunner]:
         """A Newton step of the coordinates, and the correction of the speeds, as straight-line code."""
-        nq = self.structure.nq
         position, speed = (_OnNumbers(self, state_inputs(self.structure, Graph()), object) for _ in range(2))
-        project_position(position.evaluate, position.displace, position.normalize, position.c, position.p)
+        project_position(position.evaluate, position.retract, position.c, position.p)
         project_speed(speed.evaluate, speed.c, speed.p)
-        return self._code(position, position.p.X[:nq]), self._code(speed, speed.p.X[nq:])
+        return self._code(position, position.p.q), self._code(speed, speed.p.v)
 
     def _code(self, on: _OnNumbers, x: np.ndarray) -> GraphRunner:
         inputs: dict[str, Any] = dict(on.values)
         traced = TracedProgram(inputs["t"][0].graph, inputs, {"x": tuple(x)})
         return GraphRunner(traced, store=self.equations.store)
 
-    def _loop(self, at: Mapping[str, np.ndarray], X: np.ndarray) -> Native:
+    def _loop(self, at: Mapping[str, np.ndarray]) -> Native:
         e = self.equations
         c = e.allocate()  # its own: the derivative's is in use between projections
-        dq = np.zeros(self.structure.nq)
-        natives = [e.function().bind({**at, **c._asdict()}), native_displacement(self.structure, at, c.delta, dq, e.store)]
-        natives += native_normalize(self.model, at["q"], at["t"], e.store)
-        native = e.loop(project_by_calls).bind(c, Projected(X, dq, calls(natives)))
+        natives = [e.function().bind({**at, **c._asdict()}), native_retract(self.model, at, c.delta, e.store)]
+        native = e.loop(project_by_calls).bind(c, Projected(at["q"], at["v"], calls(natives)))
         native.keep_alive(natives)
         return native
 
@@ -76,8 +72,8 @@ class Projector:
         values: Values = {"q": q.tolist(), "v": v.tolist(), "t": [t], "parameter": numbers}
         on = _OnNumbers(self, values, float)
         with np.errstate(all="ignore"):  # nan and inf are values, not warnings
-            project(on.evaluate, on.displace, on.normalize, on.c, on.p)
-        return np.array(on.p.X[: len(q)]), np.array(on.p.X[len(q) :])
+            project(on.evaluate, on.retract, on.c, on.p)
+        return on.p.q, on.p.v
 
 
 class _OnNumbers:
@@ -85,20 +81,12 @@ class _OnNumbers:
 
     def __init__(self, projector: Projector, values: Values, dtype: type) -> None:
         self.projector, self.values, self.dtype = projector, values, dtype
-        e, nq = projector.equations, projector.structure.nq
-        self.nq = nq
-        self.c: ConstrainedState = e.empty(dtype)
-        X: np.ndarray = np.array([*values["q"], *values["v"]], dtype=dtype)
-        self.p: Any = Projected(X, np.zeros(nq, dtype=dtype), np.zeros((0, 2), dtype=np.int64))
+        self.c: ConstrainedState = projector.equations.empty(dtype)
+        q, v = (np.array(values[name], dtype=dtype) for name in ("q", "v"))
+        self.p: Any = Projected(q, v, np.zeros((0, 2), dtype=np.int64))
 
     def evaluate(self, c: Any, p: Any) -> None:
-        self.projector.equations.fill(c, {**self.values, "q": self._q(p), "v": p.X[self.nq :].tolist()}, self.dtype)
+        self.projector.equations.fill(c, {**self.values, "q": p.q.tolist(), "v": p.v.tolist()}, self.dtype)
 
-    def displace(self, c: Any, p: Any) -> None:
-        p.dq[:] = displacement(self.projector.structure, self._q(p), c.delta.tolist(), self.values["t"], self.dtype)
-
-    def normalize(self, c: Any, p: Any) -> None:
-        p.X[: self.nq] = normalize(self.projector.model, self._q(p), self.values["t"][0])
-
-    def _q(self, p: Any) -> list[Number]:
-        return p.X[: self.nq].tolist()
+    def retract(self, c: Any, p: Any) -> None:
+        p.q[:] = retract(self.projector.model, p.q, c.delta, self.values["t"][0])

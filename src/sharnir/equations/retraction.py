@@ -1,9 +1,9 @@
 """The retraction q ⊕ δ: the coordinates after a motion with constant speeds δ for unit time; and its inverse, q₁ ⊖ q₀.
 
 Coordinates add; quaternions and free joints move by the exponential. Joints given by constraints move along N δ and are put
-back onto them. To first order all of it is q + N(q) δ: the rates of the coordinates are affine in the speeds,
-q̇ = N(q) v + n(q, t), and N δ is the difference of the rates at δ and at rest. Compiled code, whose δ are small corrections, adds
-N δ and normalizes.
+back onto them. `moved_rows` is all of it, on floats and on symbols, and whoever moves coordinates calls it or the code made of
+it: assembly, projection, partitioning, inverse kinematics, equilibrium. To first order it is q + N(q) δ, `displacement`: the rates of
+the coordinates are affine in the speeds, q̇ = N(q) v + n(q, t), and N δ is the difference of the rates at δ and at rest.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ import numpy as np
 
 from ..backends.llvm.runner import GraphRunner
 from ..backends.traced import TracedProgram
+from ..dialect.arithmetic import STEPPING
 from ..dialect.cache import Cache
-from ..dialect.native import Native
+from ..dialect.native import Loop, Native
+from ..dialect.rows import Scattered, scatter
 from ..errors import NOT_A_NUMBER, StateError, brief
 from ..kernels.joint_stage import BALL, FREE, GIVEN
 from ..model.joints import Joint
@@ -27,7 +29,7 @@ from ..trace import Graph, Number
 from ..types import FloatArray, IntArray, State, real_array
 from . import exponential
 from .evaluation import evaluate
-from .normalization import START_ITERATIONS, START_TOLERANCE
+from .normalization import START_TOLERANCE, settled
 
 THREE, FOUR, SEVEN = np.arange(3), np.arange(4), np.arange(7)
 MAX_ITERATIONS = 50
@@ -45,9 +47,33 @@ def displacement(
     return [x - y for x, y in zip(moving.tolist(), at_rest.tolist(), strict=True)]
 
 
-def retract(model: Model, q: np.ndarray, delta: np.ndarray, t: float) -> np.ndarray:
-    """q ⊕ δ of one state."""
+def native_displacement(
+    structure: Structure, at: Mapping[str, np.ndarray], delta: np.ndarray, dq: np.ndarray, store: Cache
+) -> Native:
+    """`dq` from `delta` at the state in the arrays `at` (q, t), as straight-line code."""
+    graph = Graph()
+    inputs = {name: tuple(graph.inputs(size)) for name, size in (("q", structure.nq), ("delta", structure.nv), ("t", 1))}
+    outputs = {"dq": tuple(displacement(structure, inputs["q"], inputs["delta"], inputs["t"]))}
+    return GraphRunner(TracedProgram(graph, inputs, outputs), store=store).bind({**at, "delta": delta, "dq": dq})
+
+
+def retract(model: Model, q: np.ndarray, delta: np.ndarray, t: Number) -> np.ndarray:
+    """q ⊕ δ of one state: floats, or symbols of one graph."""
     return moved_rows(model, q[None], delta[None], t)[0]
+
+
+def native_retract(model: Model, at: Mapping[str, np.ndarray], delta: np.ndarray, store: Cache) -> Native:
+    """The same as native code, in place: the coordinates at["q"] at the time at["t"] move by `delta`."""
+    s = model.structure
+    if not len(s.quaternions):  # every coordinate adds: a loop that is the same for all models
+        places, speeds = layout(s).adding
+        assert np.array_equal(places, speeds)
+        return Loop(scatter, (Scattered,), STEPPING, store=store).bind(Scattered(delta, places, at["q"]))
+    graph = Graph()
+    inputs = {name: tuple(graph.inputs(size)) for name, size in (("q", s.nq), ("delta", s.nv), ("t", 1))}
+    q, small = (np.array(inputs[name], dtype=object) for name in ("q", "delta"))
+    outputs = {"x": tuple(retract(model, q, small, inputs["t"][0]))}
+    return GraphRunner(TracedProgram(graph, inputs, outputs), store=store).bind({**at, "delta": delta, "x": at["q"]})
 
 
 def integrate(model: Model, q: State, dv: State, t: float) -> FloatArray:
@@ -98,9 +124,10 @@ def layout(s: Structure) -> Layout:
     return found
 
 
-def moved_rows(model: Model, q: np.ndarray, delta: np.ndarray, t: float) -> np.ndarray:
-    """q ⊕ δ of rows of states: q (n, nq), δ (n, nv) or (1, nv)."""
-    s, out = model.structure, np.array(q, dtype=float)
+def moved_rows(model: Model, q: np.ndarray, delta: np.ndarray, t: Number) -> np.ndarray:
+    """q ⊕ δ of rows of states: q (n, nq), δ (n, nv) or (1, nv), floats, or symbols of one graph."""
+    s, dtype = model.structure, object if q.dtype == object else float
+    out = np.array(q, dtype=dtype)
     where, delta = layout(s), np.broadcast_to(delta, (len(out), s.nv))
     at, of = where.adding
     out[:, at] += delta[:, of]
@@ -113,10 +140,10 @@ def moved_rows(model: Model, q: np.ndarray, delta: np.ndarray, t: float) -> np.n
     out[:, at + THREE] += exponential.rotated(turn, exponential.shift_of(omega, u))
     out[:, at + 3 + FOUR] = exponential.unit(exponential.product(turn, exponential.turn_of(omega)))
     for row, start, d in zip(out, q, delta, strict=True) if where.constrained else ():
-        dq = displacement(s, start.tolist(), d.tolist(), [t], float)
+        dq = displacement(s, start.tolist(), d.tolist(), [t], dtype)
         for i in where.constrained:
-            part = model.q_slice(s.placed[i].name)
-            row[part] = _onto_constraints(s.placed[i].type, start[part] + np.array(dq[part]), t)
+            part = slice(int(s.q_first[i + 1]), int(s.q_first[i + 2]))
+            row[part] = _onto_constraints(s.placed[i].type, start[part] + np.array(dq[part], dtype=dtype), t)
     return out
 
 
@@ -146,12 +173,13 @@ def _motion_between(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return exponential.velocity_of(omega, exponential.rotated(back, b[..., :3] - a[..., :3])), omega
 
 
-def _onto_constraints(joint: Joint, q: np.ndarray, t: float) -> np.ndarray:
-    for _ in range(START_ITERATIONS):
-        last, q = q, np.array(joint.normalize(q.tolist(), t), dtype=float)
-        if np.allclose(q, last, START_TOLERANCE, START_TOLERANCE):
-            break
-    return q
+def _onto_constraints(joint: Joint, q: np.ndarray, t: Number) -> np.ndarray:
+    """Floats until they settle, however far they have moved; symbols stand for small motions, and are normalized once."""
+
+    def normalized(q: np.ndarray) -> np.ndarray:
+        return np.array(joint.normalize(q.tolist(), t), dtype=q.dtype)
+
+    return normalized(q) if q.dtype == object else settled(normalized, q)
 
 
 def _difference_of_constrained(
@@ -213,13 +241,3 @@ def _time(t: float) -> float:
         return float(t)
     except NOT_A_NUMBER:
         raise StateError(f"t: expected a number, got {brief(t)}") from None
-
-
-def native_displacement(
-    structure: Structure, at: Mapping[str, np.ndarray], delta: np.ndarray, dq: np.ndarray, store: Cache
-) -> Native:
-    """`dq` from `delta` at the state in the arrays `at` (q, t), as straight-line code."""
-    graph = Graph()
-    inputs = {name: tuple(graph.inputs(size)) for name, size in (("q", structure.nq), ("delta", structure.nv), ("t", 1))}
-    outputs = {"dq": tuple(displacement(structure, inputs["q"], inputs["delta"], inputs["t"]))}
-    return GraphRunner(TracedProgram(graph, inputs, outputs), store=store).bind({**at, "delta": delta, "dq": dq})

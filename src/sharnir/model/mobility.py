@@ -35,6 +35,8 @@ class Mobility:
     rows: tuple[str, ...]
     redundant: tuple[str, ...]
     """Redundant rows, and the rows they follow from."""
+    cuts: tuple[str, ...] = ()
+    """Joints that are cut, and why; `cut=True` at another joint of a loop, `cut=False` at this one chooses otherwise."""
 
     @property
     def summary(self) -> str:
@@ -42,4 +44,5 @@ class Mobility:
         return degrees_of_freedom(self.freedoms + self.rank, len(self.rows), self.rank)
 
     def __str__(self) -> str:
-        return "\n".join([f"{self.summary}; Grübler's count: {self.gruebler}", *(f"  {line}" for line in self.redundant)])
+        lines = [*self.redundant, *self.cuts]
+        return "\n".join([f"{self.summary}; Grübler's count: {self.gruebler}", *(f"  {line}" for line in lines)])

@@ -17,7 +17,7 @@ from .body import GROUND, Body, make_body
 from .constraints import ClosingJoint, Constraint, UserConstraint
 from .copying import copied_model
 from .couplings import couple
-from .cuts import check_cuts, cut_ranks, needed_coordinates
+from .cuts import check_cuts, cut_ranks, cut_reasons, needed_coordinates
 from .forces import Force, Motion, UserForce
 from .garbage import no_collection
 from .joints import Free, Joint
@@ -182,12 +182,13 @@ class Model:
         child: str,
         at: Pose | str | None = None,
         child_at: Pose | str | None = None,
-        cut: bool = False,
+        cut: bool | None = None,
     ) -> PlacedJoint:
         """Join two bodies. `at` is the joint's frame in the parent, `child_at` in the child: a Pose or a frame's name.
 
         Which end is called parent decides the sign of the coordinate, not the tree: the graph is oriented from the base.
-        `cut=True` marks the joint to be cut where it closes a loop.
+        One joint of every loop is cut: it becomes constraints and has no coordinates. Which one is chosen for few constraints and
+        short loops, and said by `mobility`; `cut=True` chooses this joint, `cut=False` keeps it.
         """
         self._changing("add the joint {!r}", name)
         check_name(name, "joint")
@@ -207,7 +208,7 @@ class Model:
         if joint is not self._last_type:  # large models have many joints of few types
             self._check_parameters(joint, "joint {!r}", name)
             self._last_type = joint
-        cut = cut if type(cut) is bool else truth(cut, f"{label}: cut")
+        cut = cut if cut is None or type(cut) is bool else truth(cut, f"{label}: cut")
         placed = new_placed_joint(name, joint, parent, child, here, there, cut, joint.built(label), None)
         if not cut and (other := self._joined.setdefault(pair(parent, child), placed)) is not placed:
             raise ModelError(
@@ -344,7 +345,7 @@ class Model:
                     "parts are all fixed to the ground"
                 )
             names = [b.name for b in self._bodies]
-            ranks = lambda: cut_ranks(self._joints, self._needed_coordinates())  # noqa: E731 - evaluated where there are loops
+            ranks = lambda: cut_ranks(self._bodies, self._joints, self._needed_coordinates())  # noqa: E731 - where there are loops
             self._tree = topology.spanning_tree(names, GROUND, self._joints, self.numbering, ranks)
         return self._tree
 
@@ -372,6 +373,11 @@ class Model:
     def closing_joints(self) -> list[PlacedJoint]:
         """Joints that close loops; they have no coordinates of their own."""
         return [self._joints[k] for k in self.tree.closing] if self._bodies else []
+
+    @property
+    def cut_reasons(self) -> list[str]:
+        """Which joints are cut, and why: a sentence for each of `closing_joints`. Others are cut by `cut=True` where they are added."""
+        return cut_reasons(self.tree, self._bodies, self._joints, self._needed_coordinates()) if self._bodies else []
 
     @property
     def parents(self) -> list[int]:

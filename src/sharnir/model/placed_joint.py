@@ -35,7 +35,8 @@ class PlacedJoint:
     child: str
     at: Pose
     child_at: Pose
-    cut: bool
+    cut: bool | None
+    """Whether it is to be cut where it closes a loop, or never; None: as is best."""
     motions: list[ElementaryMotion]
     follows: Coupling | None = None
 
@@ -60,7 +61,7 @@ class PlacedJoint:
         """As the arguments of `Model.add_joint`, without the defaults."""
         shown = [repr(x) for x in (self.name, self.type, self.parent, self.child)]
         shown += [f"{end}={pose!r}" for end, pose in (("at", self.at), ("child_at", self.child_at)) if not pose.is_identity]
-        shown += ["cut=True"] * self.cut + ([f"follows={self.follows!r}"] if self.follows else [])
+        shown += [f"cut={self.cut}"] * (self.cut is not None) + ([f"follows={self.follows!r}"] if self.follows else [])
         return f"PlacedJoint({', '.join(shown)})"
 
 

@@ -108,8 +108,8 @@ class Structure:
         """Why a joint has no coordinates in the tree, as the end of a sentence."""
         if isinstance(joint, str) and joint in self._cut:
             return (
-                "it closes a loop and is cut; to give it coordinates cut another joint of the loop, add_joint(…, cut=True), "
-                f"or split its child: model.split({joint!r})"
+                "it closes a loop and is cut, so that it has no coordinates and its reactions are in closing_reactions; to keep it give "
+                f"it cut=False, or another joint of the loop cut=True, or split its child: model.split({joint!r})"
             )
         return choices(joint, [*self.joint_number, *sorted(self._cut)], "joints")
 

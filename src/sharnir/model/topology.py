@@ -11,11 +11,14 @@ import numpy as np
 
 from ..errors import ModelError, brief, known, unknown
 from ..types import IntArray
+from .loop_cuts import edges_to_cut
 
 if TYPE_CHECKING:
     from .placed_joint import PlacedJoint
 
 NUMBERINGS = ("depth-first", "leaves-last")
+MARKED = 1000
+"""The rank of a joint that is to be cut."""
 
 
 class Edge(NamedTuple):
@@ -24,7 +27,7 @@ class Edge(NamedTuple):
     name: str
     parent: str
     child: str
-    cut: bool = False
+    cut: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -52,20 +55,17 @@ def spanning_tree(
     ground: str,
     edges: Sequence[Edge | PlacedJoint],
     numbering: str = "depth-first",
-    ranks: Callable[[], Sequence[int]] | None = None,
+    ranks: Callable[[], tuple[Sequence[int], Sequence[tuple[bool, bool]]]] | None = None,
 ) -> Tree:
-    """Orient the graph away from the base. In a loop the joint that is marked is cut, else the one of highest rank, of
-    equals the last; `ranks` is called only where there may be loops."""
+    """Orient the graph away from the base. In a loop the joint that is marked is cut, else the one that `loop_cuts.edges_to_cut` finds
+    by its rank; `ranks`, its last two arguments, is called only where there may be loops."""
     check_numbering(numbering)
     n = len(bodies)
     node = {name: k for k, name in enumerate(bodies)}
     node[ground] = n
     nodes = (map(node.__getitem__, map(attrgetter(end), edges)) for end in ("parent", "child"))
     ends = np.stack([np.fromiter(x, dtype=np.int64, count=len(edges)) for x in nodes])
-    tree = np.arange(len(edges))
-    if len(edges) > n or any(map(attrgetter("cut"), edges)):  # else no joint closes a loop if the graph is connected
-        tree = np.array(_kruskal(n + 1, edges, ends, ranks() if ranks else [0] * len(edges)), dtype=np.int64)
-    order = _depth_first(n, ends[:, tree])
+    order = _depth_first(n, ends)
     if len(order) < n:
         reached = set(order)
         loose = [name for k, name in enumerate(bodies) if k not in reached]
@@ -73,6 +73,11 @@ def spanning_tree(
             f"not connected to {ground!r}: {known(loose)}; join one of them to the rest, "
             f"or let it float: model.add_floating({loose[0]!r})"
         )
+    closing = np.zeros(len(edges), dtype=bool)
+    if len(edges) > n or any(map(attrgetter("cut"), edges)):  # else no joint closes a loop
+        closing[_cuts(n, edges, ends, *(ranks() if ranks else ([0] * len(edges), [])))] = True
+        order = _depth_first(n, ends[:, ~closing])
+    tree = np.flatnonzero(~closing)
     number, carrier, joint = (np.empty(n + 1, dtype=np.int64) for _ in range(3))
     number[order], number[n] = np.arange(n), -1
     parent, child = ends[:, tree]
@@ -82,8 +87,6 @@ def spanning_tree(
         order = _leaves_last(order, carrier.tolist())
         number[order] = np.arange(n)
     joints = joint[order]
-    closing = np.ones(len(edges), dtype=bool)
-    closing[tree] = False
     return Tree(
         bodies=tuple(order),
         joints=tuple(joints.tolist()),
@@ -93,27 +96,18 @@ def spanning_tree(
     )
 
 
-def _kruskal(nodes: int, edges: Sequence[Edge | PlacedJoint], ends: IntArray, ranks: Sequence[int]) -> list[int]:
-    """Edges of a spanning forest, of lowest rank, in the user's order."""
-    parent, child = ends.tolist()
-    group = list(range(nodes))  # disjoint sets: connected nodes lead to the same root
-    tree = list[int]()
-    for k in np.lexsort((ranks, [e.cut for e in edges])).tolist():
-        a, b = parent[k], child[k]
-        while group[a] != a:
-            group[a] = a = group[group[a]]
-        while group[b] != b:
-            group[b] = b = group[group[b]]
-        if a == b:
-            continue
-        if edges[k].cut:
-            raise ModelError(
-                f"joint {edges[k].name!r} is marked cut=True but closes no loop: without it "
-                f"{edges[k].child!r} would be disconnected; leave out cut"
-            )
-        group[b] = a
-        tree.append(k)
-    return sorted(tree)
+def _cuts(
+    base: int, edges: Sequence[Edge | PlacedJoint], ends: IntArray, ranks: Sequence[int], idle: Sequence[tuple[bool, bool]]
+) -> list[int]:
+    """Edges that are cut: marked ones, and one of every loop that is left."""
+    marked = {k for k, edge in enumerate(edges) if edge.cut}
+    cut = edges_to_cut(base + 1, base, ends, [MARKED if k in marked else rank for k, rank in enumerate(ranks)], idle)
+    for k in sorted(marked.difference(cut)):
+        raise ModelError(
+            f"joint {edges[k].name!r} is marked cut=True but closes no loop: without it "
+            f"{edges[k].child!r} would be disconnected; leave out cut"
+        )
+    return cut
 
 
 def _depth_first(base: int, ends: IntArray) -> list[int]:

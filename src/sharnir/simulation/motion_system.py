@@ -17,7 +17,7 @@ import numpy as np
 from ..dialect.jit import host_lanes
 from ..dialect.native import Native
 from ..dynamics import Dynamics
-from ..equations.normalization import native_normalize
+from ..equations.normalization import native_normalize, normalized_start
 from ..equations.partitioning import Partitioning
 from ..equations.stabilisation import PROJECTION, Stabilisation
 from ..integrate.system import System, buffers
@@ -118,6 +118,8 @@ class MotionSystem(ABC):
     def consistent(self, t: float, x: np.ndarray) -> np.ndarray:
         """A state from outside the run (the start, the action of an event) on the constraints, nearest in the metric of the
         masses: a step from anywhere else would depend on its length."""
+        x = x.copy()
+        x[: self.nq] = normalized_start(self.d.model, x[None, : self.nq], t)[0]
         if not self.constrained:
             return x
         whole = np.zeros(self.size)
@@ -171,7 +173,7 @@ class CompiledSystem(MotionSystem):
 
     def _projection(self) -> list[Native]:
         assert self.constrained is not None
-        return self.constrained.projector.natives(self.at, self.buffers.X, self.setup.n, self.lanes)
+        return self.constrained.projector.natives(self.at, self.setup.n, self.lanes)
 
     @cached_property
     def _projected(self) -> System:

@@ -115,6 +115,7 @@ def simulate(
     d = Dynamics(model, method, backend)
     d.formulation.check_inertia()
     how = check_stabilisation(d, stabilisation, decay)
+    q = normalized_start(model, q[None], t0)[0]
     if d.constrained:
         q, v = assemble_start(model, q0, v0, t0, d.constrained.table, values)
     chosen = integrator_named(integrator)
@@ -124,7 +125,6 @@ def simulate(
         rows = len(times) if times is not None else 1000
         check_result_file(save, rows * (model.nq + 2 * model.nv + 12 * len(model.bodies)) * 8)
     all_events = [*own_events, *(limit_events(model, q) if limits != "ignore" else [])]
-    q = normalized_start(model, q[None], t0)[0]
     (how,) = stabilisations(d, how, q[None], v[None], forces, t0, duration, integrator, step, own)
     directions = None
     if len(sensitivities):

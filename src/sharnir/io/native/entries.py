@@ -169,7 +169,9 @@ class JointPlacement(Element):
     child: str = element_field(kinds.Name("body"), meaning="the name of a body")
     at: Pose | str | None = element_field(Place(), default=None, meaning="the joint frame in the parent: a pose or a frame")
     child_at: Pose | str | None = element_field(Place(), default=None, meaning="the joint frame in the child: a pose or a frame")
-    cut: bool = element_field(kinds.Flag(), default=False, meaning="this joint is to be cut where it closes a loop")
+    cut: bool | None = element_field(
+        kinds.Flag(), default=None, meaning="whether this joint is to be cut where it closes a loop, or never; default: as is best"
+    )
 
 
 @element()

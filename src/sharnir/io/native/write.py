@@ -76,7 +76,7 @@ def _joint(joint: PlacedJoint, frames: Mapping[tuple[str, int], str]) -> dict[st
     for key, body, pose in (("at", joint.parent, joint.at), ("child_at", joint.child, joint.child_at)):
         frame = frames.get((body, id(pose)))
         beside |= placed(key, pose, label) if frame is None else {key: frame}
-    return write_joint(joint.type, label, beside | ({"cut": True} if joint.cut else {}))
+    return write_joint(joint.type, label, beside | ({} if joint.cut is None else {"cut": joint.cut}))
 
 
 def _force(force: Force, label: str) -> dict[str, Any]:

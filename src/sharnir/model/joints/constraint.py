@@ -20,6 +20,8 @@ from .closing_rows import Row
 from .traced import motion_values
 
 TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
+NEWTON_STEPS = 3
+"""Back onto the constraints after a small motion: whatever was off by 1e-2 is then at rounding, also after a coarse step of Euler."""
 
 
 @element("constraint")
@@ -79,11 +81,16 @@ class ConstraintJoint(Joint):
         return True
 
     def normalize(self, q: Sequence[Number], t: Number) -> list[Number]:
-        """The quaternion of length one, and a step of Newton's method, of least length, back onto the constraints."""
-        q = super().normalize(q, t)
+        """The quaternion of length one, and steps of Newton's method, each of least length, back onto the constraints."""
         graph, symbols, time, rows, _ = self._constraint_rows(self.label)
-        m = len(rows)
-        flat = Expression(graph, [*symbols, time], [*self._values.outputs, *(x for row in rows for x in row)])(*q, t)
+        gaps_and_rows = Expression(graph, [*symbols, time], [*self._values.outputs, *(x for row in rows for x in row)])
+        q = super().normalize(q, t)
+        for _ in range(NEWTON_STEPS):
+            q = self._nearer(gaps_and_rows(*q, t), len(rows), q, t)
+        return q
+
+    def _nearer(self, flat: Sequence[Number], m: int, q: Sequence[Number], t: Number) -> list[Number]:
+        """`flat`: the values of the m constraints at q, and Zᵀ."""
         gap, Z = flat[:m], [flat[m + 6 * k : m + 6 * k + 6] for k in range(m)]
         square = [[sum((x * y for x, y in zip(a, b, strict=True)), 0.0) for b in Z] for a in Z]
         push = _solve(square, list(gap), list(range(m)))
