@@ -32,6 +32,7 @@ FASTEST = ("composite", "separate", "stepanenko", "direct", "lagrange1")
 """Of all methods, those that are the fastest for some tree (`python -m benchmarks choice` times the others too)."""
 
 FASTEST_CONSTRAINED = ("composite", "separate")
+"""The last is the one whose loops grow least."""
 
 TOLERATED = 1e-6
 """Expected relative error of accelerations beyond which a method is left out."""
@@ -113,16 +114,20 @@ def _by_loops(s: Structure, names: list[str], calibration: Calibration) -> Choic
 
 
 def _choose_constrained(programs: CompiledPrograms, model: Model, names: list[str]) -> Choice:
-    """With constraints the graphs contain the solution for the multipliers, which costs the same for all: few candidates."""
+    """With constraints the graphs contain the solution for the multipliers: few candidates."""
     made, found = dict[str, ConstrainedEquations](), dict[str, tuple[float, float]]()
     calibration = current()
     for name in names:
         equations = made[name] = ConstrainedEquations(model, METHODS[name], programs.requested, programs.store)
-        if equations.backend != "llvm" or not equations.is_small:
-            why = f"too large for straight-line code; as loops, {names[0]!r} needs the fewest operations"
-            return Choice(names[0], why, made[names[0]])
-        graph, inputs, c = equations.whole()
-        found[name] = _seconds("", TracedProgram(graph, inputs, {"qdd": tuple(c.qdd)}), calibration)
+        if equations.backend != "llvm":
+            return Choice(name, f"not compiled: {name!r} needs the fewest operations", equations)
+        if equations.is_small:
+            graph, inputs, c = equations.whole()
+            found[name] = _seconds("", TracedProgram(graph, inputs, {"qdd": tuple(c.qdd)}), calibration)
+    if not found:
+        name = names[-1]
+        why = f"too large for straight-line code; as loops, {name!r} takes time in proportion to bodies and constraints"
+        return Choice(name, why, made[name])
     best = _best(found, "straight-line code, constraints solved in it", calibration)
     return Choice(best.method, best.why, made[best.method])
 

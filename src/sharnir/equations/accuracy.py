@@ -32,7 +32,7 @@ def expected_errors(model: Model) -> dict[str, float]:
     unanswered, masses = _unanswered(model), [body.mass for body in m.structure.bodies if body.mass]
     around = accuracy.EPS * max(masses) / min(masses) if masses else 0.0  # a loop has no root: any body may hold any other
     for name, method in METHODS.items():
-        more = {"inertia": unanswered, "sweeps": unanswered, "form": around if method.loses == "mobility" else 0.0}
+        more = {"inertia": unanswered, "elimination": unanswered, "form": around if method.loses == "mobility" else 0.0}
         if method.constrains in more and name in errors:
             errors[name] = max(errors[name], more[method.constrains])
     return errors

@@ -6,12 +6,14 @@ equations at a state are straight-line code, and their solution is a loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ..backends.compiled_programs import BODIES
+from ..backends.compiled_programs import LIMIT as LIMIT_OF_LOOPS
 from ..backends.llvm.runner import GraphRunner
 from ..backends.traced import TracedProgram
 from ..dialect.arithmetic import STEPPING
@@ -32,10 +34,11 @@ from .projection import Projected, project_by_calls
 from .projector import Projector
 from .retraction import displacement
 from .solution import ConstrainedState, Responses, StabilisationTerms
+from .sparse import SparseEquations
 
 LIMIT = 40_000
 """Nodes of a graph beyond which the solution is a loop. The equations at a state are straight-line code even then, so that
-less is saved by it than in a tree."""
+less is saved by it than in a tree. Where multipliers are eliminated with the bodies everything can be loops."""
 
 LOOPS: dict[Callable[..., int], tuple[type, ...]] = {
     solution.solve: (ConstrainedState,),
@@ -60,14 +63,14 @@ class ConstrainedEquations:
         self.form = CLOSED_FORMS[method.name] if method.constrains == "form" else None
         """A dense matrix form, where the method is one; then the equations are those of "composite"."""
         self.method = METHODS["composite"] if self.form else method
-        self.by_sweeps = self.method.constrains == "sweeps"
-        """Whether W = M⁻¹Jᵀ comes from sweeps over the tree and not from an inertia matrix."""
         self.backend = "python" if backend == "python" else "llvm"
         self.table = table_of(model)
         self.store = store or Cache()
+        self.sparse = SparseEquations(model, self.store) if self.method.constrains == "elimination" else None
+        """Where multipliers are eliminated with the bodies they act on, and not by an inertia matrix."""
         s = self.structure
         self.sizes = {"n": s.nv, "nq": s.nq, "m": len(self.table), "mh": self.table.n_holonomic}
-        self.sizes["nm"] = 0 if self.by_sweeps else s.nv
+        self.sizes["nm"] = 0 if self.sparse else s.nv
         self._functions: dict[tuple[bool, bool], GraphRunner] = {}
         self._whole: dict[bool, tuple[Graph, dict[str, tuple[Symbol, ...]], ConstrainedState]] = {}
 
@@ -94,14 +97,8 @@ class ConstrainedEquations:
             target.reshape(-1)[:] = list(numbers)
 
         rows = self.table.trace(values)
-        if self.by_sweeps:
-            put(c.free, evaluate(s, "forward/separate", values, dtype).qdd)
-            at_rest = evaluate(s, "speeds", {**values, "p": [0.0] * s.nv}, dtype).v
-            for k, row in enumerate(rows.J):
-                put(c.W[k], evaluate(s, "speeds", {**values, "p": row}, dtype).v - at_rest)
-        else:
-            put(c.M, evaluate(s, f"inertia/{self.method.inertia}", values, dtype).M.ravel())
-            put(c.right, (x - h for x, h in zip(values["tau"], evaluate(s, "bias", values, dtype).h, strict=True)))
+        put(c.M, evaluate(s, f"inertia/{self.method.inertia}", values, dtype).M.ravel())
+        put(c.right, (x - h for x, h in zip(values["tau"], evaluate(s, "bias", values, dtype).h, strict=True)))
         put(c.J, (x for row in rows.J for x in row))
         put(c.gamma, rows.gamma)
         put(c.g, rows.g)
@@ -117,13 +114,50 @@ class ConstrainedEquations:
     def accelerations(self, values: Values, dtype: type = object, stabilisation: str = "") -> ConstrainedState:
         """With qdd, lam, and in qrate the rates of the coordinates, on numbers of any kind. Where `stabilisation` is
         "baumgarte" or "ggl", `values` have its `decay`."""
+        if self.sparse:
+            return self._eliminated(self.sparse, values, dtype, stabilisation)
         c = self.state(values, dtype)
         solution.weights(c)
         self._stabilise(c, values, dtype, stabilisation)
         solution.solve_weighted(c)
         return c
 
+    def _eliminated(self, sparse: SparseEquations, values: Values, dtype: type, stabilisation: str) -> ConstrainedState:
+        """Without J: nothing here is a matrix over all coordinates."""
+        s, c = self.structure, self.empty(dtype)
+        values = {"wrench": [0.0] * (6 * (s.nb + 1)), **values}
+        rows = sparse.rows.trace(values, dtype)
+        c.g[:], c.rate[:], c.gamma[:] = rows.g, rows.rate, rows.gamma
+        c.qrate[:] = evaluate(s, "rates", values, dtype).rate
+        self._stabilise(c, values, dtype, stabilisation)
+        c.qdd[:], c.lam[:] = sparse.accelerations(values, c.gamma.tolist(), rows.K, dtype)
+        return c
+
+    def correct_position(self, c: ConstrainedState, values: Values, dtype: type) -> None:
+        """In c.delta the motion, least in the metric of the masses, that closes the gaps g. (L8)"""
+        if self.sparse:
+            rows = self.sparse.rows.trace(values, dtype)
+            c.delta[:] = self.sparse.correction(values, rows.g, rows.K, dtype)
+        else:
+            self.fill(c, values, dtype)
+            solution.position_correction(c)
+
+    def correct_speed(self, c: ConstrainedState, values: Values, dtype: type) -> None:
+        """In c.delta the change of speeds, least in the metric of the masses, after which the rates vanish. (L9)"""
+        if self.sparse:
+            rows = self.sparse.rows.trace(values, dtype)
+            c.delta[:] = self.sparse.correction(values, rows.rate, rows.K, dtype)
+        else:
+            self.fill(c, values, dtype)
+            solution.speed_correction(c)
+
     def _stabilise(self, c: ConstrainedState, values: Values, dtype: type, name: str) -> None:
+        def correct(c: Any, s: Any) -> None:
+            assert self.sparse
+            gap = c.rate.copy()
+            gap[: len(c.g)] += s.decay[0] * c.g
+            c.delta[:] = self.sparse.correction(values, gap.tolist(), self.sparse.rows.trace(values, dtype).K, dtype)
+
         def displace(c: Any, s: Any) -> None:
             s.dq[:] = displacement(self.structure, values["q"], c.delta.tolist(), values["t"], dtype)
             s.change[:] = self.table.rate_along(values, s.dq.tolist())
@@ -136,17 +170,17 @@ class ConstrainedEquations:
         if name == "baumgarte":
             solution.add_baumgarte(c, terms)
         else:
-            solution.add_ggl(displace, c, terms)
+            solution.add_ggl(correct if self.sparse else solution.correct_drift, displace, c, terms)
 
     # --- as one graph -------------------------------------------------------------------------------------------------------
     @cached_property
     def is_small(self) -> bool:
         """Whether everything fits one graph."""
         m, n = self.sizes["m"], self.sizes["n"]
-        if n**3 / 6 + n * n * m + n * m * m + m**3 / 6 > LIMIT:
+        if self.structure.nb > BODIES or (not self.sparse and n**3 / 6 + n * n * m + n * m * m + m**3 / 6 > LIMIT):
             return False
         try:
-            self._whole[False] = self._traced(Graph(LIMIT), False)
+            self._whole[False] = self._traced(Graph(LIMIT_OF_LOOPS if self.sparse else LIMIT), False)
         except GraphTooLarge:
             return False
         return True
@@ -186,14 +220,21 @@ class ConstrainedEquations:
         if self.form or self.backend == "python":
             values: Values = {"decay": decay, **{key: x.tolist() for key, x in given.items()}}
             with np.errstate(all="ignore"):
-                return self._by_form(given, values, name) if self.form else self.accelerations(values, float, name)
-        assert not name
+                if self.form:
+                    return self._by_form(given, values, name)
+                c = self.accelerations(values, float, name)
+                return c._replace(J=self._jacobian(given)) if self.sparse else c
+        assert not name and not self.sparse
         c = self.allocate()
         arrays = {key: np.ascontiguousarray(x, dtype=float) for key, x in given.items()}
         self.function(wrench is not None).bind(arrays | c._asdict())()
         if not self.is_small:
             self.loop(solution.solve).bind(c)()
         return c
+
+    def _jacobian(self, given: Mapping[str, np.ndarray]) -> np.ndarray:
+        J: np.ndarray = self.table.evaluate(given["q"], given["v"], float(given["t"][0]), given["parameter"])["J"]
+        return J
 
     def _by_form(self, given: dict[str, np.ndarray], values: Values, stabilisation: str) -> ConstrainedState:
         assert self.form is not None
@@ -224,6 +265,11 @@ class ConstrainedEquations:
         return x
 
     @cached_property
+    def with_inertia(self) -> ConstrainedEquations:
+        """The same equations by an inertia matrix, for whoever needs its factors."""
+        return ConstrainedEquations(self.model, METHODS["composite"], self.backend, self.store) if self.sparse else self
+
+    @cached_property
     def projector(self) -> Projector:
         return Projector(self)
 
@@ -233,8 +279,8 @@ class ConstrainedEquations:
         return Loop(entry, LOOPS[entry], STEPPING, store=self.store)
 
     def function(self, wrenches: bool = False, solved: bool | None = None) -> GraphRunner:
-        """Straight-line code that fills a `ConstrainedState` from q, v, tau, parameter, t; `solved`: with its solution, which is
-        the default where all fits one graph."""
+        """By an inertia matrix: straight-line code that fills a `ConstrainedState` from q, v, tau, parameter, t; `solved`: with
+        its solution, which is the default where all fits one graph."""
         solved = self.is_small if solved is None else solved
         if (wrenches, solved) not in self._functions:
             if solved:
@@ -244,8 +290,7 @@ class ConstrainedEquations:
                 inputs = self.inputs(graph, wrenches)
                 c = self.state(inputs, object)
             unset = ("y", "S", "L", "z", "d", "e", "delta", *(() if solved else ("lam", "qdd")))
-            unset += ("M", "right") if self.by_sweeps or solved else ()
-            unset += ("W", "free") if not self.by_sweeps and not solved else ()
+            unset += ("M", "right") if solved else ("W", "free")
             outputs = {name: tuple(x.ravel()) for name, x in c._asdict().items() if name not in unset}
             self._functions[wrenches, solved] = GraphRunner(TracedProgram(graph, inputs, outputs), store=self.store)
         return self._functions[wrenches, solved]

@@ -1,7 +1,7 @@
 """Projection of a state onto its constraints, in the dialect: positions by Newton's method, then speeds.
 
-`evaluate` finds the equations c at the state in p, `retract` moves p.q by c.delta: on symbols and floats they are Python functions,
-in loops they are calls of native code.
+`position` and `speed` find in c.delta the correction of the state in p, `retract` moves p.q by it: on symbols and floats they are
+Python functions, in loops they are calls of native code.
 """
 
 from typing import NamedTuple
@@ -19,28 +19,32 @@ class Projected(NamedTuple):
     calls: IntegerArray["nc", 2]  # for loops: the equations at q, v; the retraction of q by delta
 
 
-def project(evaluate, retract, c, p):
+def project(position, speed, retract, c, p):
     for step in range(NEWTON_STEPS):
-        project_position(evaluate, retract, c, p)
-    project_speed(evaluate, c, p)
+        project_position(position, retract, c, p)
+    project_speed(speed, c, p)
 
 
-def project_position(evaluate, retract, c, p):
+def project_position(position, retract, c, p):
     """One step of Newton's method."""
-    evaluate(c, p)
-    position_correction(c)
+    position(c, p)
     retract(c, p)
 
 
-def project_speed(evaluate, c, p):
-    evaluate(c, p)
-    speed_correction(c)
+def project_speed(speed, c, p):
+    speed(c, p)
     for a in range(c.delta.shape[0]):
         p.v[a] = p.v[a] + c.delta[a]
 
 
-def evaluate_by_call(c, p):
+def position_by_call(c, p):
     invoke(p.calls[0, 0], p.calls[0, 1])
+    position_correction(c)
+
+
+def speed_by_call(c, p):
+    invoke(p.calls[0, 0], p.calls[0, 1])
+    speed_correction(c)
 
 
 def retract_by_call(c, p):
@@ -48,5 +52,5 @@ def retract_by_call(c, p):
 
 
 def project_by_calls(c, p):
-    project(evaluate_by_call, retract_by_call, c, p)
+    project(position_by_call, speed_by_call, retract_by_call, c, p)
     return 0

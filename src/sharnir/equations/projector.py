@@ -36,7 +36,8 @@ class Projector:
         one graph go state by state: n = 1."""
         if not self.equations.is_small:
             assert n == 1
-            return [self._loop(at)]
+            sparse = self.equations.sparse
+            return sparse.projection(at) if sparse else [self._loop(at)]
         assert n % lanes == 0  # in place: the rest of a batch would be read again after it was written
         position, speed = self._steps
         moved = position.bind({**at, "x": at["q"]}, n, lanes)
@@ -46,8 +47,8 @@ class Projector:
     def _steps(self) -> tuple[GraphRunner, GraphRunner]:
         """A Newton step of the coordinates, and the correction of the speeds, as straight-line code."""
         position, speed = (_OnNumbers(self, state_inputs(self.structure, Graph()), object) for _ in range(2))
-        project_position(position.evaluate, position.retract, position.c, position.p)
-        project_speed(speed.evaluate, speed.c, speed.p)
+        project_position(position.position, position.retract, position.c, position.p)
+        project_speed(speed.speed, speed.c, speed.p)
         return self._code(position, position.p.q), self._code(speed, speed.p.v)
 
     def _code(self, on: _OnNumbers, x: np.ndarray) -> GraphRunner:
@@ -72,7 +73,7 @@ class Projector:
         values: Values = {"q": q.tolist(), "v": v.tolist(), "t": [t], "parameter": numbers}
         on = _OnNumbers(self, values, float)
         with np.errstate(all="ignore"):  # nan and inf are values, not warnings
-            project(on.evaluate, on.retract, on.c, on.p)
+            project(on.position, on.speed, on.retract, on.c, on.p)
         return on.p.q, on.p.v
 
 
@@ -85,8 +86,14 @@ class _OnNumbers:
         q, v = (np.array(values[name], dtype=dtype) for name in ("q", "v"))
         self.p: Any = Projected(q, v, np.zeros((0, 2), dtype=np.int64))
 
-    def evaluate(self, c: Any, p: Any) -> None:
-        self.projector.equations.fill(c, {**self.values, "q": p.q.tolist(), "v": p.v.tolist()}, self.dtype)
+    def position(self, c: Any, p: Any) -> None:
+        self.projector.equations.correct_position(c, self._values(p), self.dtype)
+
+    def speed(self, c: Any, p: Any) -> None:
+        self.projector.equations.correct_speed(c, self._values(p), self.dtype)
+
+    def _values(self, p: Any) -> Values:
+        return {**self.values, "q": p.q.tolist(), "v": p.v.tolist()}
 
     def retract(self, c: Any, p: Any) -> None:
         p.q[:] = retract(self.projector.model, p.q, c.delta, self.values["t"][0])

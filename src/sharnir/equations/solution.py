@@ -30,7 +30,7 @@ class ConstrainedState(NamedTuple):
     W: Array["m", "n"]  # J M^-1
     free: Array["n"]  # accelerations without the constraints
     J: Array["m", "n"]
-    gamma: Array["m"]  # J v̇ + gamma = 0
+    gamma: Array["m"]  # J v̇ + gamma = 0; where multipliers are eliminated with the bodies, K v̇ + gamma = 0
     g: Array["mh"]  # residuals of the holonomic constraints, the first mh rows
     rate: Array["m"]  # their rates, and the residuals of the nonholonomic constraints
     qrate: Array["nq"]
@@ -118,17 +118,21 @@ def add_baumgarte(c, s):
         c.gamma[k] = c.gamma[k] + s.decay[1] * c.g[k]
 
 
-def add_ggl(displace, c, s):
+def add_ggl(correct, displace, c, s):
     """qrate such that g' + decay_0 g = 0 along it, and gamma such that the rates decay as fast.  (L14), (L16)
 
-    `displace` finds s.dq and s.change from c.delta.
+    `correct` finds c.delta, the change of speeds after which rates are -decay_0 g; `displace` s.dq and s.change from it.
     """
-    drift_correction(c.J, c.W, c.g, c.rate, s.decay[0], c.S, c.L, c.z, c.d, c.e, c.lam, c.delta)
+    correct(c, s)
     displace(c, s)
     for a in range(s.dq.shape[0]):
         c.qrate[a] = c.qrate[a] + s.dq[a]
     for k in range(s.change.shape[0]):
         c.gamma[k] = c.gamma[k] + s.change[k] + s.decay[0] * c.rate[k]
+
+
+def correct_drift(c, s):
+    drift_correction(c.J, c.W, c.g, c.rate, s.decay[0], c.S, c.L, c.z, c.d, c.e, c.lam, c.delta)
 
 
 def displace_by_calls(c, s):
@@ -144,7 +148,7 @@ def solve_baumgarte(c, s):
 
 def solve_ggl(c, s):
     weights(c)
-    add_ggl(displace_by_calls, c, s)
+    add_ggl(correct_drift, displace_by_calls, c, s)
     return solve_weighted(c)
 
 

@@ -46,19 +46,33 @@ def shared_bodies(tree, j, w, F, base, tau, K, gamma, share, s, h, qdd, lam):
     """
     share_out(tree, tau, K, gamma, h)
     fold_inward(tree, j, w, F, base, tau, share, s, h)
+    solve_on_base(tree, h, h.x)
+    inner = 0                                                      # constraints that leave at a body
+    for p in range(tree.left[1]):
+        inner = inner + tree.multiplier[p]
+    if inner == 0:                                                 # nothing below the base changes            (L7)
+        copy(h.x, h.more)
+        for sweep in range(REFINED if lam.shape[0] > 0 else 0):
+            unsolved(tree, share, h)
+            for p in range(tree.left[1], tree.left[0]):
+                eliminate_right(tree, h, p)
+            solve_on_base(tree, h, h.more)
+            add_to(h.more, tree.unknown[tree.left[1]], h.x)
     unfold(tree, j, w, base, s, h, s.u, s.acc, qdd, h.x)
-    for r in range(lam.shape[0]):
-        lam[r] = 0.0
-    if lam.shape[0] > 0:
-        take_multipliers(tree, h.x, lam)
+    if inner > 0:
         for i in range(tree.carrier.shape[0]):
             set33(h.none, i, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-        for sweep in range(REFINED):                               # what e kept from being solved              (L7)
-            unsolved(tree, K, gamma, s.acc, qdd, h)
+        copy(h.x, h.more)
+        for sweep in range(REFINED):
+            unsolved(tree, share, h)
             respond(tree, j, s, h)
+            solve_on_base(tree, h, h.more)
             unfold(tree, j, h.none, h.none, s, h, h.u, h.acc, h.qdd, h.more)
             add_up(tree, s, h, qdd)
-            take_multipliers(tree, h.more, lam)
+    for p in range(tree.multiplier.shape[0]):                      # solved for with the other sign, which makes D symmetric
+        if tree.multiplier[p] == 1:
+            for y in range(tree.unknown[p], tree.unknown[p + 1]):
+                lam[tree.number[y]] = -h.x[y]
 
 
 def share_out(tree, tau, K, gamma, h):
@@ -306,11 +320,8 @@ def pass_on(tree, j, base, h, i):
 
 # --- outward ------------------------------------------------------------------------------------------------------------------
 def unfold(tree, j, w, base, s, h, u, acc, qdd, x):
-    """Unknowns and accelerations from the base outward.  Writes acc (nb1, 6), qdd (na,), x (nsx,)."""
-    a, e = get3(base, 0), get3b(base, 0)
-    for p in range(tree.left[0] - 1, tree.left[1] - 1, -1):
-        solve_node(tree, h, p, -1, a, e, x)
-    set33(acc, 0, a, e)
+    """Accelerations from the base outward, and the unknowns that leave at bodies.  Writes acc (nb1, 6), qdd (na,), x (nsx,)."""
+    set33(acc, 0, get3(base, 0), get3b(base, 0))
     for i in range(1, tree.carrier.shape[0]):
         k, G = tree.carrier[i], get9(j.G, i)
         e = get3b(acc, k)
@@ -334,6 +345,12 @@ def unfold(tree, j, w, base, s, h, u, acc, qdd, x):
             solve_node(tree, h, p, first_column(tree, i, p), a, e, x)
 
 
+def solve_on_base(tree, h, x):
+    """The unknowns that leave at the base, the last one first.  Writes x."""
+    for p in range(tree.left[0] - 1, tree.left[1] - 1, -1):
+        solve_node(tree, h, p, -1, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), x)
+
+
 def solve_node(tree, h, p, y, a, e, x):
     """The unknowns of node p from those that left later and from the acceleration (a, e) of the body it left at, where its
     columns begin at y; on the base it has none, y < 0.  Writes x."""
@@ -351,34 +368,26 @@ def solve_node(tree, h, p, y, a, e, x):
         x[o + r] = v * h.inverse[o + r]
 
 
-def take_multipliers(tree, x, lam):
-    """lam -= x: multipliers are solved for with the other sign, which makes the system symmetric."""
-    for p in range(tree.multiplier.shape[0]):
-        if tree.multiplier[p] == 1:
-            for y in range(tree.unknown[p], tree.unknown[p + 1]):
-                lam[tree.number[y]] = lam[tree.number[y]] - x[y]
-
-
 # --- refinement ---------------------------------------------------------------------------------------------------------------
-def unsolved(tree, K, gamma, acc, qdd, h):
-    """h.d = -gamma - K v̇: what the constraints lack."""
+def unsolved(tree, share, h):
+    """h.d: what e kept from being solved by the last solution, h.more."""
     for p in range(tree.multiplier.shape[0]):
         for x in range(tree.unknown[p], tree.unknown[p + 1]):
             if tree.multiplier[p] == 1:
-                h.d[x] = -gamma[tree.number[x]]
+                h.d[x] = -share * h.size[x] * h.more[x]
             else:
                 h.d[x] = 0.0
-    for c in range(tree.on_body.shape[0]):
-        p, i, k = tree.on_body[c, 0], tree.on_body[c, 1], tree.on_body[c, 3]
-        for r in range(tree.unknown[p + 1] - tree.unknown[p]):
-            x = tree.unknown[p] + r
-            for e in range(6):
-                h.d[x] = h.d[x] - K[k + 6*r + e] * acc[i, e]
-    for c in range(tree.on_speed.shape[0]):
-        p, a, k = tree.on_speed[c, 0], tree.on_speed[c, 1], tree.on_speed[c, 5]
-        for r in range(tree.unknown[p + 1] - tree.unknown[p]):
-            x = tree.unknown[p] + r
-            h.d[x] = h.d[x] - K[k + r] * qdd[a]
+
+
+def copy(x, y):
+    for k in range(x.shape[0]):
+        y[k] = x[k]
+
+
+def add_to(x, first, y):
+    """y += x from place `first` on."""
+    for k in range(first, x.shape[0]):
+        y[k] = y[k] + x[k]
 
 
 def respond(tree, j, s, h):
@@ -419,8 +428,7 @@ def add_up(tree, s, h, qdd):
         inc33(s.p, i, get3(h.p, i), get3b(h.p, i))
     for a in range(qdd.shape[0]):
         qdd[a] = qdd[a] + h.qdd[a]
-    for x in range(h.x.shape[0]):
-        h.x[x] = h.x[x] + h.more[x]
+    add_to(h.more, 0, h.x)
 
 
 def shared_reactions(tree, h, R):

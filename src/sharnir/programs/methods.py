@@ -31,8 +31,8 @@ class Method:
     couples: bool = False
     """Handles coupled coordinates."""
     constrains: str = ""
-    """How it solves models with constraints: "inertia" (from its inertia matrix), "sweeps" (M⁻¹Jᵀ by sweeps over the tree),
-    "form" (a dense matrix form), or not at all."""
+    """How it solves models with constraints: "inertia" (from its inertia matrix), "elimination" (multipliers eliminated with the
+    bodies they act on), "form" (a dense matrix form), or not at all."""
     loses: str = "inertia"
     """What it subtracts, so that digits are lost where masses differ much: "sweeps" (inertias of carried bodies), "inertia" (the
     same in the inertia matrix), "mobility" (inverse masses), or nothing: docs/theory/conditioning.md."""
@@ -56,7 +56,7 @@ class Method:
 _TABLE = [
     Method(
         "separate", "separate bodies: elimination from the leaves inward", "[I] §4.1, [Y], Vereshchagin 1974", "O(N)",
-        ALL, "separate", couples=True, constrains="sweeps", loses="sweeps",
+        ALL, "separate", couples=True, constrains="elimination", loses="sweeps",
     ),
     Method(
         "composite", "composite bodies, LᵀDL along the tree", "[I] §3.3", "O(n·depth²)",

@@ -71,6 +71,27 @@ class ProgramLoops(Loops):
         ]
 
 
+class EliminationLoops(Loops):
+    """Constraints of models of any size: rows by groups, multipliers eliminated with the bodies."""
+
+    def __init__(self, setup: Setup) -> None:
+        f = setup.d.formulation
+        assert f.constrained is not None
+        self.records_work = not (f.structure.drives or f.structure.given or f.constrained.table.is_rheonomic)
+        account = setup.balance and self.records_work
+        self.account = Account(f.model, f.programs, bool(setup.tau.any())) if account else None
+        super().__init__(setup, self.account.causes if self.account else ())
+
+    def derivative(self) -> list[Native]:
+        assert self.constrained is not None and self.constrained.sparse is not None
+        sparse = self.constrained.sparse
+        account = self.account.chain(self.at) if self.account else []
+        return [*sparse.chain(sparse.allocate(self.at), self.decay if self.decay.size else None), *self.rates(), *account]
+
+    def rates(self) -> list[Native]:
+        return self.d.formulation.programs.runner("rates", backend="loops").chain(self.at)
+
+
 class ConstrainedLoops(Loops):
     """Constraints of models too large for one graph: straight-line code for the equations at a state, a loop to solve them."""
 

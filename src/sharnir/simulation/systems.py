@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .interpreted import Interpreted
-from .loops import ConstrainedLoops, ProgramLoops
+from .loops import ConstrainedLoops, EliminationLoops, ProgramLoops
 from .motion_system import MotionSystem, Setup
 from .straight_line import StraightLine, straight_line_code
 
@@ -16,5 +16,7 @@ def motion_system(setup: Setup) -> MotionSystem:
         return StraightLine(setup, code)
     if f.constrained:
         by_calls = f.constrained.backend == "python" or f.constrained.form
-        return Interpreted(setup) if by_calls else ConstrainedLoops(setup)
+        if by_calls:
+            return Interpreted(setup)
+        return EliminationLoops(setup) if f.constrained.sparse else ConstrainedLoops(setup)
     return Interpreted(setup) if f.requested == "python" or not f.method.program else ProgramLoops(setup)

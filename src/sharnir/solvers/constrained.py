@@ -14,6 +14,7 @@ import numpy as np
 
 from ..backends.counting import Count, count_compiled
 from ..backends.fast_path import FastPath, fast_path
+from ..equations.sparse import SparseEquations
 from ..errors import MethodError, StateError
 from ..forms.solution import Solution
 from .actuation import actuated_speeds, check_produced, forces_of, least_multipliers, multipliers_of, without_carried
@@ -58,10 +59,17 @@ class ConstrainedSolver:
         rows, n, single = self._states(wrenches, parameters, q=q, v=v, tau=tau, t=t)
         if self.code.solves:
             qdd = self.evaluator.run(self.code.forward(wrenches is not None), rows, n)["qdd"]
+        elif self._by_elimination:
+            qdd = self._by_elimination.solve(rows, n, self.evaluator.threads)[0]
         else:
             qdd = self.state_by_state(rows, n)[0]
         self.check_finite(qdd, rows, single)
         return unbatch(qdd, single, out)
+
+    @property
+    def _by_elimination(self) -> SparseEquations | None:
+        """Loops over bodies and constraints, where the model is large and the method has them."""
+        return self.equations.sparse if self.equations.backend == "llvm" and not self.equations.is_small else None
 
     def multipliers(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, parameters: Any) -> np.ndarray:
         rows, n, single = self._states(wrenches, parameters, q=q, v=v, tau=tau, t=t)
@@ -84,7 +92,9 @@ class ConstrainedSolver:
         return self._by_name(rows, n, lam, single)
 
     def solved(self, rows: Rows, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """Accelerations, and multipliers of least norm."""
+        """Accelerations, and multipliers of least norm; where they are eliminated one after another, least in another metric."""
+        if self._by_elimination:
+            return self._by_elimination.solve(rows, n, self.evaluator.threads)
         if not self.code.solves:
             qdd, lam, J = self.state_by_state(rows, n)
             return qdd, least_multipliers(J, lam)

@@ -57,7 +57,8 @@ class ConstrainedCode:
             graph, inputs, c = self.equations.whole(wrenches)
             found: Groups = {"qdd": tuple(c.qdd), "lam": tuple(c.lam)}
             if "independent" in outputs:
-                found["independent"] = tuple(self._angles(c.J)[2])
+                J = _objects(self.equations.table.trace(inputs).J).reshape(c.J.shape) if self.equations.sparse else c.J
+                found["independent"] = tuple(self._angles(J)[2])
             self._runners[name, wrenches] = self._made(graph, inputs, {key: found[key] for key in outputs})
         return self._runners[name, wrenches]
 

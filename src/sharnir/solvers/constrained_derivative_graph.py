@@ -16,7 +16,7 @@ from ..backends.link import relink
 from ..backends.traced import TracedProgram
 from ..equations.constrained import ConstrainedEquations
 from ..equations.solution import ConstrainedState
-from ..kernels.cholesky import factor, substitute
+from ..kernels.cholesky import substitute
 from ..kernels.constrained import constraint_forces, least_pivot, pushed
 from ..trace import Graph
 
@@ -25,7 +25,7 @@ LIMIT = 20_000
 
 
 def forward_graph(equations: ConstrainedEquations, residuals: TracedProgram, wrt: Sequence[str]) -> TracedProgram:
-    """q, v, tau, parameter, t → qdd, lam, `independent` (the least pivot of S) and, as "dq" …, derivatives of qdd.
+    """`equations` by an inertia matrix: q, v, tau, parameter, t → qdd, lam, `independent` (the least pivot of S) and, as "dq" …, derivatives of qdd.
 
     `residuals`: r and s with their Jacobians at fixed a and λ. More than LIMIT nodes raise GraphTooLarge.
     """
@@ -34,7 +34,7 @@ def forward_graph(equations: ConstrainedEquations, residuals: TracedProgram, wrt
     c = equations.accelerations(inputs)
     found = evaluated(residuals, {**inputs, "qdd": c.qdd, "lam": c.lam})
     n, m = equations.sizes["n"], equations.sizes["m"]
-    M, Z = _factors(c, found, n), _responses(c, m, n)
+    M, Z = c.M, _responses(c, m, n)
     outputs: dict[str, Any] = {"qdd": tuple(c.qdd), "lam": tuple(c.lam), "independent": (relink(least_pivot)(c.S, c.L),)}
     for name in wrt:
         if name == "tau":
@@ -46,15 +46,6 @@ def forward_graph(equations: ConstrainedEquations, residuals: TracedProgram, wrt
             relink(substitute)(M, column, n)
         outputs[f"d{name}"] = tuple((right - Z.T @ (gamma + c.J @ right) if m else right).ravel())
     return TracedProgram(graph, {name: x for name, x in inputs.items() if x or name != "parameter"}, outputs)
-
-
-def _factors(c: ConstrainedState, found: dict[str, np.ndarray], n: int) -> np.ndarray:
-    """Of M: those the accelerations were found by, or where a method has none, those of M."""
-    if c.M.shape[0]:
-        return c.M
-    M = found["M"].reshape(n, n).copy()
-    relink(factor)(M, np.empty(n, dtype=object), n)
-    return M
 
 
 def _responses(c: ConstrainedState, m: int, n: int) -> np.ndarray:

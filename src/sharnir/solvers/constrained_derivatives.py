@@ -101,7 +101,7 @@ class ConstrainedDerivatives:
         try:
             names = [name for name in wrt if name != "tau"]
             residuals = differentiated(self.structure, self._residuals(Graph(LIMIT)), names, ("r", "s"))
-            traced = forward_graph(self.equations, residuals, wrt)
+            traced = forward_graph(self.equations.with_inertia, residuals, wrt)
         except GraphTooLarge:
             return None
         nv = self.structure.nv

@@ -20,6 +20,8 @@ class Constraint:
     """Functions of the motion that are zero. A subclass defines them, on numbers of any kind: floats and symbols."""
 
     name: str | None = None
+    internal = False
+    """Whether it concerns only how its bodies and joints move relative to each other, not how they move together."""
 
     @property
     def alike(self) -> bool:

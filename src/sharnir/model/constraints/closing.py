@@ -23,6 +23,7 @@ class ClosingJoint(Constraint):
     """Rows of a cut joint: 6 less its freedoms. The coordinates of the joint do not appear; it has none."""
 
     alike = True
+    internal = True
 
     def __init__(self, placed: PlacedJoint) -> None:
         self.type, self.parent, self.child, self.at, self.child_at = (

@@ -28,6 +28,7 @@ class Distance(ConstraintElement):
     length: float = element_field(Scalar(above=0.0), default=1.0, unit="m", meaning="distance of the points")
     name: str | None = element_field(Label(), default=None, key="")
     symbolic = ("at_a", "at_b", "length")
+    internal = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

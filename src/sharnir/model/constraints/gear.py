@@ -25,6 +25,7 @@ class Gear(ConstraintElement):
     ratios: Mapping[str, float] = element_field(ByName(Scalar()), meaning="the ratio of each joint, by its name")
     offset: float = element_field(Scalar(), default=0.0, unit="rad, m", meaning="the sum of ratio times coordinate")
     name: str | None = element_field(Label(), default=None, key="")
+    internal = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
