@@ -96,7 +96,7 @@ class ConstraintTable:
 
     @cached_property
     def is_large(self) -> bool:
-        """Whether rows are evaluated on bodies, in groups of one shape: as one graph they would take long to trace and compile."""
+        """Whether rows are evaluated on bodies, in groups of one shape: one graph would take long to trace and compile."""
         return is_large(self.structure) or len(self) * self.structure.nv > DENSE
 
     def evaluate(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Numbers = ()) -> dict[str, np.ndarray]:

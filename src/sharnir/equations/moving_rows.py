@@ -48,14 +48,15 @@ def moving_rows(families: Sequence[Family], labels: Sequence[str], motions: np.n
     found: list[tuple[bool, int, int, ConstraintRow]] = []
     conditions = []
     for f, moves, gaps in zip(families, kept, residuals, strict=True):
+        gap = np.stack([g.T for g in gaps])  # (motions, members, rows of position)
+        spread, largest_gap = (x.tolist() for x in (np.ptp(gap, axis=0), np.abs(gap).max(axis=0)))
         for member, k in np.argwhere(~moves).tolist():
             row = ConstraintRow(labels[f.members[member]], f.names[member][k])
             found.append((k >= len(f.g), f.members[member], k, row))
             if k >= len(f.g):
                 continue
-            gap = np.array([g[k, member] for g in gaps])
-            if np.ptp(gap) < 1e-9 < abs(gap[0]):
-                raise ModelError(f"{row} can never be met: it stays at {gap[0]:.6g} whatever the motion")
-            if np.ptp(gap) > 1e-12 * max(1.0, float(np.abs(gap).max())):  # parameters differ from sample to sample
+            if spread[member][k] < 1e-9 < largest_gap[member][k]:
+                raise ModelError(f"{row} can never be met: it stays at {gap[0, member, k]:.6g} whatever the motion")
+            if spread[member][k] > 1e-12 * max(1.0, largest_gap[member][k]):  # parameters differ from sample to sample
                 conditions.append(Condition(f, member, k, row))
     return MovingRows(kept, [row for *_, row in sorted(found, key=lambda x: x[:3])], conditions)
