@@ -73,7 +73,7 @@ def run(runner: Any, values: Arrays, n: int | None = None, threads: int = 1) -> 
 
 def used(outputs: Arrays) -> Arrays:
     """Without what nobody reads: the base's row of arrays over bodies, and the report of iterations."""
-    over_bodies = ("R", "vdot", "velocity", "r", "G")
+    over_bodies = ("R", "vdot", "velocity", "drift", "r", "G")
     return {name: x[:, 1:] if name in over_bodies and x.ndim == 3 else x for name, x in outputs.items() if name != "report"}
 
 
@@ -136,6 +136,9 @@ def _of_state(kind: str, X: sh.Matrices, state: Arrays) -> dict[str, Any]:
         return {"r": r, "G": G.reshape(-1, 9)}
     if kind == "motion":
         return {"r": r, "G": G.reshape(-1, 9), "velocity": X.v.reshape(-1, 6)}
+    if kind == "axes":
+        columns = np.hstack([np.zeros((6, 0)), *X.A_blocks]).T
+        return _of_state("motion", X, state) | {"drift": X.psi.reshape(-1, 6), "A": columns}
     if kind == "rates":
         return {"rate": X.q_rate}
     if kind == "velocities":

@@ -8,8 +8,9 @@ import pytest
 import sharnir as sh
 from loop_models import STARTS
 from parametric_models import linkage
-from sharnir.equations.body_rows import BODY, body_rows_of
+from sharnir.equations.body_rows import body_rows_of
 from sharnir.equations.constraint_table import table_of
+from sharnir.equations.row_layout import BODY
 from states import assert_close, random_mass, random_pose
 from test_constraints import CUT
 
@@ -100,3 +101,17 @@ def test_rows_on_bodies_are_the_rows_of_the_tree(name):
         for what, x in interpreted.items():
             assert_close(np.array(x, dtype=float), found[what][0], 1e3 * EPS, scale=larger)
             assert_close(arrays[what], found[what][0], 1e3 * EPS, scale=larger)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_sparse_jacobian_is_the_dense_one(name):
+    """And has no entries for the axes that move all bodies of an internal constraint alike."""
+    m = MODELS[name]()
+    table = table_of(m)
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        q, v, t = m.random_q(rng), rng.normal(size=m.nv), 0.3
+        found, expected = table.evaluate_sparse(q, v, t), table.evaluate(q, v, t)
+        for what in ("g", "rate", "gamma"):
+            assert_close(found[what], expected[what], 1e4 * EPS, scale=1.0 + np.abs(expected["J"]).max() ** 2)
+        assert_close(found["J"].toarray(), expected["J"], 1e3 * EPS, scale=1.0 + np.abs(expected["J"]).max())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ class Family:
     targets: np.ndarray
     """(n, links): rows of bodies, numbers of speeds."""
 
-    @property
+    @cached_property
     def widths(self) -> list[int]:
         """Of the blocks: 6 of a body, 1 of a speed."""
         return [len(block) // len(self.rate) for block in self.K]
@@ -83,14 +84,15 @@ def families(structure: Structure, layout: Layout, constraints: Mapping[str, Con
         label = label_of(name, constraint)
         like = _signature(constraint, on)
         if like is not None:
-            if like.kind not in kinds:
+            known = kinds.get(like.kind)  # once: hash and comparison of a joint type go through all its fields
+            if known is None:
                 graph = Graph()
                 symbols, numbers = symbols_for(graph, like.numbers)
                 traced = TracedConstraint(structure, graph, constraint.with_numbers(numbers), label)
                 shape = Shape(graph, list(traced.reads.values()), symbols, {})
                 places = [(0, part, index * WIDE if part == "velocity" else index) for part, index in traced.links]
-                kinds[like.kind] = Kind(structure, layout, like, shape, list(traced.reads), places), traced
-            kinds[like.kind][0].add(number, like)
+                known = kinds[like.kind] = Kind(structure, layout, like, shape, list(traced.reads), places), traced
+            known[0].add(number, like)
             continue
         traced = TracedConstraint(structure, Graph(), constraint, label)
         form, constants = without_constants(traced.graph, list(traced.reads.values()), traced.outputs)

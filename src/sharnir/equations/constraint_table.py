@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.compiled_programs import is_large
 from ..backends.llvm.runner import GraphRunner
 from ..backends.traced import TracedProgram
 from ..errors import AssemblyError, SingularError
@@ -19,6 +20,7 @@ from ..trace import Expression, Graph, Number, Symbol, tangent
 from .body_rows import body_rows
 from .evaluation import Values, evaluate, state_inputs, with_bodies
 from .one_constraint import ConstraintRow
+from .sparse_rows import SparseRows
 
 Numbers = Sequence[float] | np.ndarray
 """Values of all parameters; none: the model's own."""
@@ -26,6 +28,8 @@ INTERPRETED = 40
 """Evaluations of single states after which the rows are compiled: the first assembly should not wait for that."""
 MAX_COMPILED = 20_000
 """Nodes of a graph that is compiled for that."""
+DENSE = 10_000
+"""Entries of J beyond which it is not traced as one graph."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +85,25 @@ class ConstraintTable:
         dq = self._graph.inputs(len(q))
         return self._expression(tangent(self.traced.rate, list(zip(q, dq, strict=True))), *dq)
 
+    def evaluate_sparse(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Numbers = ()) -> dict[str, Any]:
+        """g, rate, gamma in one state as arrays, and J as a `scipy.sparse.csr_array` of a pattern that is the same in all states:
+        work in proportion to the number of rows and to the lengths of the loops."""
+        return self._sparse.evaluate(q, v, t, np.array(parameters, dtype=float) if len(parameters) else None)
+
+    @cached_property
+    def _sparse(self) -> SparseRows:
+        return SparseRows(self.structure, self.on_bodies)
+
+    @cached_property
+    def is_large(self) -> bool:
+        """Whether rows are evaluated on bodies, in groups of one shape: one graph would take long to trace and compile."""
+        return is_large(self.structure) or len(self) * self.structure.nv > DENSE
+
     def evaluate(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Numbers = ()) -> dict[str, np.ndarray]:
         """g, rate, J, gamma in one state, as arrays."""
+        if self.is_large:
+            sparse = self.evaluate_sparse(q, v, t, parameters)
+            return sparse | {"J": sparse["J"].toarray()}
         parameters = parameters if len(parameters) else list(self.structure.parameters.values())
         self._evaluations += 1
         if self._evaluations > INTERPRETED and len(self._graph.nodes) < MAX_COMPILED:
@@ -147,7 +168,7 @@ class ConstraintTable:
 
     def undefined(self, now: dict[str, np.ndarray]) -> ConstraintRow | None:
         """The first row with a number that is not finite."""
-        bad = ~(np.isfinite(now["J"]).all(axis=1) & np.isfinite(now["rate"]) & np.isfinite(now["gamma"]))
+        bad = ~(np.isfinite(abs(now["J"]).sum(axis=1)) & np.isfinite(now["rate"]) & np.isfinite(now["gamma"]))
         bad[: self.n_holonomic] |= ~np.isfinite(now["g"])
         return self.rows[int(bad.argmax())] if bad.any() else None
 
@@ -156,6 +177,9 @@ class ConstraintTable:
         nonholonomic ones the rate."""
         if not len(t) or not self.rows:
             return np.zeros(len(t))
+        if self.is_large:
+            answers = self.on_bodies.evaluate(q, v, t, parameters, ("g", "speed")).values()
+            return np.abs(np.concatenate(list(answers), axis=1)).max(axis=1)
         residuals = [*self.traced.g, *self.traced.rate[self.n_holonomic :]]
         found = self._expression(residuals)(*q.T, *v.T, *parameters.T, t)
         return np.abs(np.array([np.broadcast_to(x, len(t)) for x in found], dtype=float)).max(axis=0)

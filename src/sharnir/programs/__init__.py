@@ -21,6 +21,7 @@ DERIVATIVES: dict[str, Program] = {program.name: program for program in derivati
 _ANY = (
     "poses",
     "motion",
+    "axes",
     "rates",
     "velocities",
     "energy",

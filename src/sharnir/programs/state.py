@@ -5,7 +5,7 @@ from typing import NamedTuple
 from ..dialect.arrays import Array
 from ..kernels.energy import energy, rotor_energy, total_momentum
 from ..kernels.joint_stage import JointValues, joint_stage
-from ..kernels.kinematics import Poses, poses, velocities, zeros
+from ..kernels.kinematics import Poses, accelerations, poses, velocities, zeros
 from ..kernels.momentum import carried_momenta, rotor_momenta
 from .inputs import Position, Reactions, State
 from .program import Program
@@ -41,6 +41,32 @@ def run_motion(tree, joints, x, w, y):
     joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
     poses(tree, w.joint, y)
     velocities(tree, w.joint, y.velocity)
+
+
+class AxesWork(NamedTuple):
+    joint: JointValues
+    qdd: Array["na"]
+    omega: Array["nb1", 3]
+
+
+class AxesOut(NamedTuple):
+    r: Array["nb1", 3]
+    G: Array["nb1", 9]
+    velocity: Array["nb1", 6]
+    drift: Array["nb1", 6]  # true accelerations where no speed changes, body axes
+    A: Array["na", 6]  # columns of A, axes of the body they move
+
+
+def run_axes(tree, joints, x, w, y):
+    """The motion, and how accelerations of bodies depend on those of speeds: by these rows on bodies become rows of the tree."""
+    joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
+    poses(tree, w.joint, y)
+    velocities(tree, w.joint, y.velocity)
+    zeros(w.qdd)
+    accelerations(tree, w.joint, w.qdd, w.omega, y.drift)
+    for a in range(y.A.shape[0]):
+        for c in range(6):
+            y.A[a, c] = w.joint.A[a, c]
 
 
 class RatesOut(NamedTuple):
@@ -114,6 +140,7 @@ def run_momenta(tree, joints, x, w, y):
 PROGRAMS = [
     Program("poses", run_poses, Position, Work, PosesOut),
     Program("motion", run_motion, State, Work, MotionOut),
+    Program("axes", run_axes, State, AxesWork, AxesOut),
     Program("rates", run_rates, State, Work, RatesOut),
     Program("velocities", run_velocities, State, Work, VelocitiesOut),
     Program("energy", run_energy, State, Work, EnergyOut),

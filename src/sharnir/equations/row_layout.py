@@ -1,0 +1,97 @@
+"""Where the rows of constraints and their blocks stand: rows as in the table, blocks constraint after constraint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from .constraint_families import Family
+from .one_constraint import WIDE, ConstraintRow
+
+BODY, SPEED = 0, 1
+
+
+class Links(NamedTuple):
+    """What the constraints touch, constraint after constraint."""
+
+    first: np.ndarray
+    """(constraints + 1): where the links of a constraint begin."""
+    kind: np.ndarray
+    """(links): BODY or SPEED."""
+    target: np.ndarray
+    """(links): row of a body, 1 … nb; number of a speed, 0 … nv − 1."""
+    at: np.ndarray
+    """(links + 1): where the block of a link begins in K: rows of the constraint × 6 of a body, × 1 of a speed, row by row."""
+
+
+class Part(NamedTuple):
+    """Members of a family of which the same rows are kept."""
+
+    family: Family
+    which: np.ndarray
+    """The members."""
+    kept: list[int]
+    """The rows."""
+    places: dict[str, np.ndarray]
+    """For every answer (members, numbers): where they go."""
+
+
+class RowLayout:
+    """Rows in the order of the constraints, those of position first."""
+
+    def __init__(self, families: Sequence[Family], names: list[str], labels: list[str], kept: Sequence[np.ndarray]) -> None:
+        where = [(-1, -1)] * len(names)
+        for f, family in enumerate(families):
+            for member, constraint in enumerate(family.members):
+                where[constraint] = f, member
+        masks = [[tuple(np.flatnonzero(row).tolist()) for row in moves] for moves in kept]
+        found = [c for c, (f, member) in enumerate(where) if masks[f][member]]
+        self.names = [names[c] for c in found]
+        """The constraints that have rows."""
+        self.idle = {names[c]: families[f].bodies(member) for c, (f, member) in enumerate(where) if not masks[f][member]}
+        """The others, and the bodies they touch."""
+        rows: tuple[list[ConstraintRow], list[ConstraintRow]] = ([], [])
+        local: list[list[tuple[bool, int]]] = []
+        kind, target, size, n_links = list[int](), list[int](), list[int](), list[int]()
+        parts: dict[tuple[int, tuple[int, ...]], list[tuple[int, int]]] = {}
+        for place, c in enumerate(found):
+            f, member = where[c]
+            family, mask = families[f], masks[f][member]
+            local.append([])
+            for k in mask:
+                of_speed = k >= len(family.g)
+                local[-1].append((of_speed, len(rows[of_speed])))
+                rows[of_speed].append(ConstraintRow(labels[c], family.names[member][k]))
+            kind += [BODY if width == WIDE else SPEED for width in family.widths]
+            size += [width * len(mask) for width in family.widths]
+            target += family.targets[member].tolist()
+            n_links.append(len(family.K))
+            parts.setdefault((f, mask), []).append((place, member))
+        self.n_holonomic = len(rows[0])
+        self.rows = [*rows[0], *rows[1]]
+        self.row_first = _starts([len(x) for x in local])
+        """(constraints + 1): where the rows of a constraint begin in `row_of`."""
+        self.row_of: np.ndarray = np.array([k + self.n_holonomic * of_speed for x in local for of_speed, k in x], dtype=np.int64)
+        """The index in `rows` of every row, constraint after constraint."""
+        self.links = Links(_starts(n_links), np.array(kind, dtype=np.int64), np.array(target, dtype=np.int64), _starts(size))
+        m, n = len(self.rows), self.n_holonomic
+        self.sizes = {"g": n, "rate": m, "gamma": m, "K": int(self.links.at[-1]), "speed": m - n}
+        """How many numbers there are of every answer; "speed": the rates of rows of speeds alone."""
+        self.parts = [self._part(families[f], list(mask), *zip(*each, strict=True)) for (f, mask), each in parts.items()]
+
+    def _part(self, family: Family, kept: list[int], places: Sequence[int], members: Sequence[int]) -> Part:
+        at = np.array(places, dtype=np.int64)
+        rows = self.row_of[self.row_first[at][:, None] + np.arange(len(kept))]
+        K = self.links.at[self.links.first[at]][:, None] + np.arange(len(kept) * sum(family.widths))
+        n = sum(k < len(family.g) for k in kept)
+        answers = {"g": rows[:, :n], "rate": rows, "gamma": rows, "K": K, "speed": rows[:, n:] - self.n_holonomic}
+        return Part(family, np.array(members, dtype=np.int64), kept, answers)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def _starts(sizes: Sequence[int]) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(np.array(sizes, dtype=np.int64))]).astype(np.int64)

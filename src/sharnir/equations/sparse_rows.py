@@ -1,0 +1,174 @@
+"""The rows of constraints in the coordinates of the tree, J sparse: what they do to bodies, felt along the axes that move these.
+
+A body moves with the axes between it and the base. Axes that move all bodies of a constraint alike do not change it where it is
+internal, that is where its forces on them balance: these are left out, exactly and not up to rounding.        (L23)
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from ..model.forces.layout import WIDTH
+from ..model.structure import Structure
+from .body_rows import BodyRows
+from .one_constraint import WIDE
+from .row_layout import BODY
+
+WIDTHS = {**WIDTH, "drift": WIDE, "A": WIDE}
+"""Of the outputs of the program "axes", numbers per body or per axis."""
+
+BALANCED = 1e-9
+"""Sum of the forces of a row, relative to the sum of their sizes: internal."""
+
+
+class _Entries(NamedTuple):
+    """Products that add up to the entries of J."""
+
+    body: np.ndarray
+    """(rows of blocks of bodies): the body."""
+    at: np.ndarray
+    """Where the six numbers of such a row begin in K."""
+    table_row: np.ndarray
+    """The row of the table it belongs to."""
+    row: np.ndarray
+    """(products): which of these rows, times …"""
+    axis: np.ndarray
+    """… which axis."""
+    K: np.ndarray
+    """(entries of speeds): where they stand in K."""
+    place: np.ndarray
+    """(products, then entries of speeds): the entry of J they are added to."""
+    indices: np.ndarray
+    indptr: np.ndarray
+
+
+class SparseRows:
+    """g, rate, gamma and J of all rows of one model."""
+
+    def __init__(self, structure: Structure, rows: BodyRows) -> None:
+        self.structure, self.rows = structure, rows
+
+    def evaluate(self, q: np.ndarray, v: np.ndarray, t: float, parameters: np.ndarray | None = None) -> dict[str, Any]:
+        """In one state; J a `scipy.sparse.csr_array` whose pattern is the same in all states."""
+        own = None if parameters is None else np.reshape(parameters, (1, -1))
+        flat, axes = self.rows.motion.found(q[None], v[None], np.array([t]), own, "axes")
+        g, rate, gamma, K = (x[0] for x in self.rows.at(flat).values())
+        e = self._entries
+        at = {name: x[0].reshape(-1, WIDTHS[name]) for name, x in axes.items()}
+        blocks = K[e.at[:, None] + np.arange(WIDE)]
+        drift = np.bincount(e.table_row, (blocks * at["drift"][e.body]).sum(axis=1), len(self.rows))
+        return {"g": g, "rate": rate, "J": self._jacobian(K, blocks, at), "gamma": gamma + drift}
+
+    def _jacobian(self, K: np.ndarray, blocks: np.ndarray, at: dict[str, np.ndarray]) -> csr_array:
+        e, r, G = self._entries, at["r"], at["G"].reshape(-1, 3, 3)
+        owner = self.structure.tree.owner
+        force, moment = in_world(blocks, G[e.body])
+        linear, angular = in_world(at["A"], G[owner])
+        arm = r[e.body[e.row]] - r[owner[e.axis]]  # from where the column of an axis is taken to the body
+        moment = moment[e.row] + np.cross(arm, force[e.row])
+        values = (force[e.row] * linear[e.axis]).sum(axis=1) + (moment * angular[e.axis]).sum(axis=1)
+        data = np.bincount(e.place, np.concatenate([values, K[e.K]]), len(e.indices))
+        return csr_array((data, e.indices, e.indptr), shape=(len(self.rows), self.structure.nv))
+
+    # --- the pattern ----------------------------------------------------------------------------------------------------------
+    @cached_property
+    def _entries(self) -> _Entries:
+        rows, nv = self.rows, self.structure.nv
+        links, n_rows = rows.links, np.diff(rows.row_first)
+        owner = np.repeat(np.arange(len(n_rows)), np.diff(links.first))  # of every link
+        bodies, speeds = links.kind == BODY, links.kind != BODY
+        link, axis = self._paths(owner, bodies)
+
+        first = np.zeros(len(owner), dtype=np.int64)  # where the rows of a link begin among all rows of blocks of bodies
+        first[bodies] = np.cumsum(n_rows[owner[bodies]]) - n_rows[owner[bodies]]
+        of_link, k = _within(n_rows[owner[bodies]])
+        of_link = np.flatnonzero(bodies)[of_link]
+        pair, r = _within(n_rows[owner[link]])
+        table_row = rows.row_of[rows.row_first[owner[link[pair]]] + r]
+        column = self.structure.tree.speed[axis[pair]]
+
+        speed, j = _within(n_rows[owner[speeds]])
+        speed = np.flatnonzero(speeds)[speed]
+        table_row = np.concatenate([table_row, rows.row_of[rows.row_first[owner[speed]] + j]])
+        column = np.concatenate([column, links.target[speed]])
+        entries, place = np.unique(table_row * nv + column, return_inverse=True)
+        indptr = np.searchsorted(entries, np.arange(len(rows) + 1) * nv)
+        return _Entries(
+            links.target[of_link], links.at[of_link] + WIDE * k, rows.row_of[rows.row_first[owner[of_link]] + k],
+            first[link[pair]] + r, axis[pair], links.at[speed] + j, place.reshape(-1), entries % nv, indptr,
+        )  # fmt: skip
+
+    def _paths(self, owner: np.ndarray, bodies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(link, axis): the axes that move the body of a link; of internal constraints without those that move all its bodies."""
+        above, last = self.structure.tree.above, self._last_axes()
+        depth = _depths(above)
+        internal = self._internal(owner, bodies)
+        links = np.flatnonzero(bodies)
+        count = np.bincount(owner[links], minlength=len(internal))
+        begin = np.cumsum(count) - count
+        found: list[tuple[np.ndarray, np.ndarray]] = [(np.zeros(0, dtype=np.int64),) * 2]
+        for n in np.unique(count[count > 0]).tolist():  # constraints of n bodies all together
+            some = np.flatnonzero(count == n)
+            own = links[begin[some][:, None] + np.arange(n)]
+            now = last[self.rows.links.target[own]]
+            while len(some):  # of the axes reached, the deepest ones step towards the base
+                here = depth[now]
+                steps = (here == here.max(axis=1)[:, None]) & (now >= 0)
+                found.append((own[steps], now[steps]))
+                now[steps] = above[now[steps]]
+                going = (now >= 0).any(axis=1) & ~(internal[some] & (now == now[:, :1]).all(axis=1))
+                some, own, now = some[going], own[going], now[going]
+        link, axis = (np.concatenate(x) for x in zip(*found, strict=True))
+        return link, axis
+
+    def _last_axes(self) -> np.ndarray:
+        """For every body the nearest axis that moves it, −1 where none does."""
+        first, carrier = self.structure.first, self.structure.carrier
+        out = np.where(np.diff(first) > 0, first[1:] - 1, -1)
+        for i in np.flatnonzero(np.diff(first) == 0).tolist():
+            out[i] = out[carrier[i]] if i else -1
+        return out
+
+    def _internal(self, owner: np.ndarray, bodies: np.ndarray) -> np.ndarray:
+        """For every constraint whether its forces on bodies balance, whatever the multipliers: tried at a few states."""
+        rows, n_rows = self.rows, np.diff(self.rows.row_first)
+        links = np.flatnonzero(bodies)
+        of, k = _within(n_rows[owner[links]])
+        of = links[of]
+        row, body = rows.row_first[owner[of]] + k, rows.links.target[of]
+        at, n = (rows.links.at[of] + WIDE * k)[:, None] + np.arange(WIDE), len(rows)
+        balanced = np.ones(n, dtype=bool)
+        motions = rows.motion.sampled(5, -1.0, 1.0)
+        for flat, K in zip(motions, rows.at(motions, ["K"])["K"], strict=True):
+            r, G = (flat[rows.layout.at[part] :][: rows.layout.sizes[part]] for part in ("r", "G"))
+            force, moment = in_world(K[at], G.reshape(-1, 3, 3)[body])
+            arm = np.cross(r.reshape(-1, 3)[body], force)
+            left = np.stack([np.bincount(row, x, n) for x in (*force.T, *(moment + arm).T)])
+            size = np.stack([np.bincount(row, np.abs(x), n) for x in (*force.T, *(np.abs(moment) + np.abs(arm)).T)])
+            balanced &= np.abs(left).max(axis=0, initial=0.0) <= BALANCED * size.max(axis=0, initial=0.0)
+        alone = np.bincount(owner[links], minlength=len(n_rows)) < 2
+        unbalanced = np.bincount(np.repeat(np.arange(len(n_rows)), n_rows), ~balanced, len(n_rows)) > 0
+        return ~alone & ~unbalanced
+
+
+def in_world(K: np.ndarray, G: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows (n, 6) in body axes as forces and moments at the origins of the bodies, in the axes of the world."""
+    return np.einsum("nij,ni->nj", G, K[:, :3]), np.einsum("nij,ni->nj", G, K[:, 3:])
+
+
+def _within(sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers 0 … n − 1 repeated by sizes, and the position within each repetition."""
+    which = np.repeat(np.arange(len(sizes)), sizes)
+    return which, np.arange(len(which)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+
+
+def _depths(above: np.ndarray) -> np.ndarray:
+    """For every axis how many move it; −1 at the end, for the base."""
+    out = [0] * len(above) + [-1]
+    for a, up in enumerate(above.tolist()):
+        out[a] = out[up] + 1
+    return np.array(out, dtype=np.int64)
