@@ -1,7 +1,7 @@
 """Projection of a state onto its constraints, in the dialect: positions by Newton's method, then speeds.
 
-`evaluate` finds the equations c at the state in p, `retract` moves p.q by c.delta: on symbols and floats they are Python functions,
-in loops they are calls of native code.
+`evaluate` finds the equations c at the state in p, `retract` moves p.q by c.delta: on symbols and floats they are Python
+functions, in loops they are calls of native code.
 """
 
 from typing import NamedTuple
