@@ -1,4 +1,4 @@
-"""Which joint of a loop is cut: few constraints, then short loops that share little, then the middle; what the user says first."""
+"""Which joint of a loop is cut: what the user says, few constraints, then short loops that share little, then the middle."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_four_bars_side_by_side_are_cut_each_for_itself():
     assert max(len(path(m.parents, i)) for i in range(len(m.bodies))) == 2
 
 
-# --- what joints are -------------------------------------------------------------------------------------------------------------
+# --- what joints are ------------------------------------------------------------------------------------------------------------
 def slider_crank(order: str = "ABCS", **cuts: bool) -> sh.Model:
     """Crank, rod and a slider that is a point of mass; joints added in that order."""
     m = sh.Model("slider-crank", gravity=(0.0, -9.81, 0.0))
@@ -154,7 +154,7 @@ def test_a_float_is_cut_only_where_nothing_else_can_be():
     alone.add_joint("screw", sh.Screw("z", pitch=0.1), "ground", "b")
     alone.add_joint("arm", sh.Revolute("x", damping=0.1), "a", "b")
     assert [j.name for j in alone.closing_joints] == ["a float"]
-    with pytest.raises(sh.ModelError, match="no joint 'a float' to hold fixed; it closes a loop and is cut.*cut=False"):
+    with pytest.raises(sh.ModelError, match=r"no joint 'a float' to hold fixed; it closes a loop and is cut.*cut=False"):
         alone.assemble(fixed=["a float"])
 
 
@@ -165,18 +165,14 @@ def test_true_cuts_a_joint_and_false_keeps_it(tmp_path):
     kept.save(tmp_path / "kept.yaml")
     again = sh.load(tmp_path / "kept.yaml")
     assert [j.name for j in again.closing_joints] == ["B"] and again.joints[again.joint_index("C")].cut is False
-    with pytest.raises(
-        sh.ModelError, match="joint '.' closes a loop in which no other joint can be cut.*cut=False cannot be met"
-    ):
+    with pytest.raises(sh.ModelError, match=r"closes a loop in which no other joint can be cut.*cut=False cannot be met"):
         sh.Dynamics(slider_crank(A=False, B=False, C=False, S=False))
 
 
 def test_mobility_says_which_joint_is_cut_why_and_how_to_change_it():
     found = platform().mobility()
     (reason,) = found.cuts
-    assert reason == (
-        "joint 'ankle' is cut, of the 4 joints of its loop: of 2 joints that leave as few constraints; so loops and branches are short"
-    )
+    assert reason.startswith("joint 'ankle' is cut, of the 4 joints of its loop: of 2 joints that leave as few constraints; so ")
     assert str(found).endswith("(cut=True at another joint of a loop, or cut=False at this one, chooses otherwise)")
     assert slider_crank(A=True).cut_reasons == ["joint 'A' is cut, of the 4 joints of its loop: marked cut=True"]
     ball = sh.samples.chain(2)
@@ -184,7 +180,8 @@ def test_mobility_says_which_joint_is_cut_why_and_how_to_change_it():
 
 
 @pytest.mark.parametrize("ask", [
-    lambda m: m.assemble({"ankle": (1.0, 0.0, 0.0, 0.0)}), lambda m: m.assemble(fixed=["ankle"]), lambda m: m.speeds({"ankle.wx": 1.0}),
+    lambda m: m.assemble({"ankle": (1.0, 0.0, 0.0, 0.0)}), lambda m: m.assemble(fixed=["ankle"]),
+    lambda m: m.speeds({"ankle.wx": 1.0}),
     lambda m: sh.inverse_kinematics(m, {"top": sh.Pose()}, fixed=["ankle"]), lambda m: sh.equilibrium(m, fixed=["ankle.wx"]),
     lambda m: sh.simulate(m, 0.01, sensitivities=["q0.ankle.wx"]),
 ])  # fmt: skip
