@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import runpy
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -185,9 +186,12 @@ def test_the_numbers_of_the_example(capsys):
         assert words in said
 
 
-@pytest.mark.parametrize("method", ["composite", "separate"])
+@pytest.mark.parametrize("method", ["composite", "direct", "separate"])
 def test_small_closed_models_move_alike_on_loops(method):
     m = sh.samples.four_bar(0.5, 1.0, 0.8, 0.9)
     start = {"q0": {"A": 1.0, "B": -0.8, "C": 1.6}, "output": 0.1, "method": method}
     expected = sh.simulate(m, 0.1, **start).q
-    assert np.abs(sh.simulate(m, 0.1, backend="loops", **start).q - expected).max() < 1e-9
+    assert np.abs(sh.simulate(m, 0.1, backend="loops", **start).q - expected).max() < 1e-13
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # of the old name
+        assert np.abs(sh.simulate(m, 0.1, backend="numba", **start).q - expected).max() < 1e-13

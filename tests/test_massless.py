@@ -70,7 +70,7 @@ def test_a_motion_sought_from_forces_is_refused_with_the_joint(make, method):
         lambda: sh.simulate(m, 1.0, method=method),
     ]  # fmt: skip
     for ask in asks * 2:  # the second time as the first
-        with pytest.raises(sh.SingularError, match=r"joint 'j?3' moves no mass.*give that body mass or inertia, or weld"):
+        with pytest.raises(sh.SingularError, match=r"joint '(j3|4)' moves no mass.*give that body mass or inertia, or weld"):
             ask()
 
 

@@ -134,9 +134,7 @@ def test_a_constraint_joint_in_a_closed_system_stays_on_its_constraints(stabilis
     assert gap(m, q, 0.0) < 4 * EPS and np.abs(sh.Dynamics(m).constrained.table.evaluate(q, v, 0.0)["g"]).max() < 4 * EPS
     far = {"hinge": 0.5, "on the sphere": (1.2, 0.3, 0.1, 1.0, 0.0, 0.0, 0.0)}
     runs = [
-        sh.simulate(
-            m, 0.1, q0=far, v0={"hinge": 0.3}, integrator="rk4", step=0.02, backend=backend, stabilisation=stabilisation
-        )
+        sh.simulate(m, 0.1, q0=far, v0={"hinge": 0.3}, integrator="rk4", step=0.02, backend=backend, stabilisation=stabilisation)
         for backend in ("python", "llvm")
     ]
     for r in runs:

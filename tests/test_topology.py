@@ -85,7 +85,7 @@ def test_a_marked_joint_is_the_one_that_is_cut():
     assert tree.closing == (0,)
     assert [edges[k].name for k in tree.joints] == ["C", "B"] and tree.reversed == (True, True)
     unmarked = spanning_tree(["a", "b"], "ground", [Edge(e.name, e.parent, e.child) for e in edges])
-    assert unmarked.closing == (2,)  # the last one, unless another is marked
+    assert unmarked.closing == (1,)  # the middle of the loop, unless another is marked
 
 
 # --- matrices of the graph ------------------------------------------------------------------------------------------------------

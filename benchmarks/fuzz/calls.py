@@ -245,7 +245,9 @@ class Case:
         elif isinstance(found, sh.Pose):
             yield lambda: m.add_frame("added", "bar", found)
         elif isinstance(found, sh.Event):
-            yield lambda: sh.simulate(m, 0.02, backend="python", integrator="euler", step=0.01, events=[found]).save("events.nc")
+            yield lambda: sh.simulate(m, 0.02, backend="python", integrator="euler", step=0.01, events=[found]).save(
+                self.context.folder / "events.nc"
+            )
         elif not self.name.startswith("Model."):
             return
         if len(m._bodies) <= 10:
@@ -254,11 +256,13 @@ class Case:
     def _uses_of_a_model(self, m: sh.Model) -> Iterator[Callable[[], Any]]:
         yield lambda: repr(m)
         yield lambda: sh.loads(sh.dumps(m))
-        yield lambda: m.save("out.urdf")
+        yield lambda: m.save(self.context.folder / "out.urdf")
         yield lambda: sh.Dynamics(m, "composite", "python").forward(m.random_q(0), np.ones(m.nv))
         if self.rng.random() < 0.2:
             yield lambda: m.mobility()
-            yield lambda: sh.simulate(m, 0.02, backend="python", integrator="euler", step=0.01).save("out.nc")
+            yield lambda: sh.simulate(m, 0.02, backend="python", integrator="euler", step=0.01).save(
+                self.context.folder / "out.nc"
+            )
 
 
 def _setter(model: sh.Model, name: str) -> Callable[..., None]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..errors import NOT_A_NUMBER, ModelError, StateError, brief, no_such
+from ..errors import NOT_A_NUMBER, ModelError, StateError, brief
 from ..model.model import Model
 from ..model.references import is_name_in, listed_names
 from ..model.states import check_array, check_finite
@@ -50,7 +50,8 @@ def speeds_of(model: Model, names: Sequence[str], what: str) -> np.ndarray:
         elif is_name_in(own, name):
             out[own[name]] = True
         else:
-            raise ModelError(f"{what}: {no_such('joint', name, [*joints, *(x for x in own if x not in joints)], 'joints')}")
+            every = [*joints, *(x for x in own if x not in joints)]
+            raise ModelError(f"{what}: no joint {brief(name)}; {model.structure.where_is(name, every)}")
     return out
 
 

@@ -60,9 +60,8 @@ def _wrench(d: Dynamics, q: np.ndarray, t: float, name: Any) -> np.ndarray:
     if not is_name_in(bodies, body) or part not in WRENCH:
         every = [*dict.fromkeys([*(j.name for j in d.model.joints if j.nv), *d.model.v_names])]
         every += [f"{b}.{part}" for b in bodies for part in WRENCH]
-        raise MethodError(
-            f"inputs: no joint with freedoms, and no force on a body, {brief(name)}; {choices(name, every, 'inputs')}"
-        )
+        where = d.model.structure.where_is(name, every, "inputs")
+        raise MethodError(f"inputs: no joint with freedoms, and no force on a body, {brief(name)}; {where}")
     k = WRENCH.index(part)
     axis = d.poses(q, t)[0][d.model.body_index(body)][:, k % 3]
     J = d.jacobian(q, body, t=t)

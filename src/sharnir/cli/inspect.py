@@ -23,6 +23,8 @@ from ..reporting.formats import plural
 
 PIPE_WIDTH = 240
 """Characters of a line where there is no terminal: long enough that none is broken."""
+MOST_CUTS = 12
+"""Joints that close loops, shown with the reason why they are the ones that are cut."""
 
 
 def inspect_file(file: Path, *, floating: bool, strict: bool, as_json: bool, packages: Sequence[Path]) -> None:
@@ -51,6 +53,7 @@ def as_data(model: Model) -> dict[str, Any]:
         ],
         "joints": [_joint_data(j) for j in model.joints] if moving else [],
         "loops": [j.name for j in model.closing_joints] if moving else [],
+        "cuts": model.cut_reasons,
         "parameters": dict(model.parameters),
         "frames": {name: {"body": body, "position": list(at.position)} for name, (body, at) in model.frames.items()},
         "fixed_joints": {name: {"parent": p, "child": c} for name, (p, c) in model.fixed_joints.items()},
@@ -81,6 +84,10 @@ def show(model: Model) -> None:
     console = Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
     console.print(_tree(model))
     console.print(_summary(model))
+    for reason in model.cut_reasons[:MOST_CUTS]:
+        console.print(f"  {escape(reason)}")
+    if len(model.cut_reasons) > MOST_CUTS:
+        console.print(f"  and {len(model.cut_reasons) - MOST_CUTS} more")
     report = model.import_report
     if report is not None:
         for entry in report.warnings:

@@ -185,6 +185,11 @@ class ConstrainedEquations:
             return False
         return True
 
+    @property
+    def is_sparse(self) -> bool:
+        """Whether everything is loops over bodies and constraints, without a matrix over all coordinates."""
+        return self.sparse is not None and self.backend == "llvm" and not self.is_small
+
     def whole(self, wrenches: bool = False) -> tuple[Graph, dict[str, tuple[Symbol, ...]], ConstrainedState]:
         """The graph of a small model, its inputs, and the equations with their solution on its symbols."""
         assert self.is_small

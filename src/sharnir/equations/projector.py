@@ -83,8 +83,8 @@ class _OnNumbers:
     def __init__(self, projector: Projector, values: Values, dtype: type) -> None:
         self.projector, self.values, self.dtype = projector, values, dtype
         self.c: ConstrainedState = projector.equations.empty(dtype)
-        q, v = (np.array(values[name], dtype=dtype) for name in ("q", "v"))
-        self.p: Any = Projected(q, v, np.zeros((0, 2), dtype=np.int64))
+        state: list[np.ndarray] = [np.array(values[name], dtype=dtype) for name in ("q", "v")]
+        self.p: Any = Projected(*state, np.zeros((0, 2), dtype=np.int64))
 
     def position(self, c: Any, p: Any) -> None:
         self.projector.equations.correct_position(c, self._values(p), self.dtype)

@@ -2,8 +2,8 @@
 
 Coordinates add; quaternions and free joints move by the exponential. Joints given by constraints move along N δ and are put
 back onto them. `moved_rows` is all of it, on floats and on symbols, and whoever moves coordinates calls it or the code made of
-it: assembly, projection, partitioning, inverse kinematics, equilibrium. To first order it is q + N(q) δ, `displacement`: the rates of
-the coordinates are affine in the speeds, q̇ = N(q) v + n(q, t), and N δ is the difference of the rates at δ and at rest.
+it: assembly, projection, partitioning, inverse kinematics, equilibrium. To first order it is q + N(q) δ, `displacement`: the
+rates of the coordinates are affine in the speeds, q̇ = N(q) v + n(q, t), and N δ is the difference of the rates at δ and at rest.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -21,8 +21,12 @@ def idle_ends(bodies: Sequence[Body], joints: Sequence[PlacedJoint]) -> list[tup
     hollow = {body.name: body for body in bodies if _is_hollow(body)}
     if not hollow:
         return []
-    out = [tuple(end in hollow and _is_idle(hollow[end], j, at) for end, at in ((j.parent, j.at), (j.child, j.child_at))) for j in joints]
-    return [(a, b) for a, b in out] if any(map(any, out)) else []
+    out = [(_at_end(hollow, j.parent, j, j.at), _at_end(hollow, j.child, j, j.child_at)) for j in joints]
+    return out if any(map(any, out)) else []
+
+
+def _at_end(hollow: Mapping[str, Body], end: str, joint: PlacedJoint, at: Pose) -> bool:
+    return end in hollow and _is_idle(hollow[end], joint, at)
 
 
 def _is_hollow(body: Body) -> bool:

@@ -1,5 +1,5 @@
-"""Which joint of a closed loop is cut: one that can be, whose coordinate nothing reads, that leaves every other joint some mass to
-move and few constraints; and the reasons in words. Where these say nothing, `loop_cuts.py` decides by the graph."""
+"""Which joint of a closed loop is cut: one that can be, whose coordinate nothing reads, that leaves every other joint some mass
+to move and few constraints; and the reasons in words. Where these say nothing, `loop_cuts.py` decides by the graph."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from .placed_joint import PlacedJoint, by_type
 from .topology import Tree, path
 
 KEPT, FLOAT, ORDINARY = -1, IDLE, IDLE + 1
-"""Ranks: of joints that are never cut; of floats, which are if no other joint will do; of others, to which their freedoms are added.
-One whose cut leaves a joint without mass to move comes before floats."""
+"""Ranks: of joints that are never cut; of floats, which are if no other joint will do; of others, to which their freedoms are
+added. One whose cut leaves a joint without mass to move comes before floats."""
 
 
 def check_cuts(closing: Sequence[PlacedJoint], needed: Mapping[str, str], constraints: Mapping[str, Constraint]) -> None:
@@ -34,8 +34,8 @@ def check_cuts(closing: Sequence[PlacedJoint], needed: Mapping[str, str], constr
             )
         if joint.cut is False:
             raise ModelError(
-                f"joint {name!r} closes a loop in which no other joint can be cut in its place, so cut=False cannot be met; leave it "
-                f"out here or at another joint of the loop, or split a body: model.split({name!r})"
+                f"joint {name!r} closes a loop in which no other joint can be cut in its place, so cut=False cannot be met; "
+                f"leave it out here or at another joint of the loop, or split a body: model.split({name!r})"
             )
         if needed.get(name):
             raise ModelError(
@@ -66,7 +66,7 @@ def cut_reasons(tree: Tree, bodies: Sequence[Body], joints: Sequence[PlacedJoint
     """A sentence for every joint that is cut: why this one of its loop."""
     if not tree.closing:
         return []
-    ranks, _ = cut_ranks(bodies, joints, needed)
+    ranks, idle = cut_ranks(bodies, joints, needed)
     number = {bodies[k].name: i for i, k in enumerate(tree.bodies)}
     out = []
     for k in tree.closing:
@@ -81,7 +81,8 @@ def cut_reasons(tree: Tree, bodies: Sequence[Body], joints: Sequence[PlacedJoint
         elif any(ranks[i] > ranks[k] for i in loop):
             why = "a cut elsewhere would leave a joint that moves no mass, or make the other loops longer"
         else:
-            why = f"of {equal + 1} joints that leave as few constraints, this cut keeps loops and branches shortest"
+            mass = "every joint moves some mass, and " * any(any(idle[i]) for i in loop if idle)
+            why = f"of {equal + 1} joints that leave as few constraints; so {mass}loops and branches are short"
         out.append(f"joint {joint.name!r} is cut, of the {plural(len(loop) + 1, 'joint')} of its loop: {why}")
     return out
 

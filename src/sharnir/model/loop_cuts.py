@@ -7,7 +7,8 @@ passing through an edge; then the sum of the depths of all bodies, which puts th
 added last is cut.
 
 Branches that end in a leaf are on no loop. Chains of bodies with two joints become one *link*, of which one joint at most is cut.
-Of the graph of links some spanning trees are made and the best is taken; each takes time in proportion to the links (times a logarithm).
+Of the graph of links some spanning trees are made and the best is taken; the time grows with the number of links (times its
+logarithm).
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ class Choice(NamedTuple):
     """The joint among them that was added last."""
 
 
-def edges_to_cut(nodes: int, base: int, ends: IntArray, ranks: Sequence[int], idle: Sequence[tuple[bool, bool]] = ()) -> list[int]:
+def edges_to_cut(
+    nodes: int, base: int, ends: IntArray, ranks: Sequence[int], idle: Sequence[tuple[bool, bool]] = ()
+) -> list[int]:
     """Edges of a connected graph, in ascending order, without which it is a tree.
 
     ends    (2, m): the nodes of every edge
@@ -106,7 +109,7 @@ def _choice(link: Link, ends: IntArray, ranks: Sequence[int], idle: Sequence[tup
     joints, bodies = link.joints, link.bodies
     own = [ranks[j] for j in joints]
     for k in range(len(joints)) if idle else ():
-        if k and is_idle(joints[k - 1], bodies[k - 1]) or k < len(bodies) and is_idle(joints[k + 1], bodies[k]):
+        if (k and is_idle(joints[k - 1], bodies[k - 1])) or (k < len(bodies) and is_idle(joints[k + 1], bodies[k])):
             own[k] -= IDLE
     rank = max(own)
     places = [k for k, x in enumerate(own) if x == rank]
@@ -219,9 +222,7 @@ class _LinkGraph:
         for k in out:
             (a, b), joints = self.ends[k], self.links[k].joints
             more = len(joints) - 1
-            sums, joint = min(
-                (_ramp(depth[a], x) + _ramp(depth[b], more - x), -joints[x]) for x in self.choices[k].places
-            )
+            sums, joint = min((_ramp(depth[a], x) + _ramp(depth[b], more - x), -joints[x]) for x in self.choices[k].places)
             squares, total = squares + more, total + sums
             cut.append(-joint)
         return squares, total, cut

@@ -44,5 +44,6 @@ class Mobility:
         return degrees_of_freedom(self.freedoms + self.rank, len(self.rows), self.rank)
 
     def __str__(self) -> str:
+        how = ["  (cut=True at another joint of a loop, or cut=False at this one, chooses otherwise)"] * bool(self.cuts)
         lines = [*self.redundant, *self.cuts]
-        return "\n".join([f"{self.summary}; Grübler's count: {self.gruebler}", *(f"  {line}" for line in lines)])
+        return "\n".join([f"{self.summary}; Grübler's count: {self.gruebler}", *(f"  {line}" for line in lines), *how])

@@ -376,7 +376,7 @@ class Model:
 
     @property
     def cut_reasons(self) -> list[str]:
-        """Which joints are cut, and why: a sentence for each of `closing_joints`. Others are cut by `cut=True` where they are added."""
+        """A sentence for each of `closing_joints`: why it is the one that is cut. `cut=` of `add_joint` chooses otherwise."""
         return cut_reasons(self.tree, self._bodies, self._joints, self._needed_coordinates()) if self._bodies else []
 
     @property

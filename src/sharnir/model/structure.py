@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -104,14 +104,17 @@ class Structure:
     def __repr__(self) -> str:
         return f"<Structure: {self.nb} bodies, {self.nq} coordinates, {self.nv} speeds>"
 
-    def where_is(self, joint: str) -> str:
-        """Why a joint has no coordinates in the tree, as the end of a sentence."""
-        if isinstance(joint, str) and joint in self._cut:
+    def where_is(self, name: object, names: Iterable[str] | None = None, plural: str = "joints") -> str:
+        """Why a joint, or a coordinate of one, is not in the tree, as the end of a sentence: it is cut, or there is none such
+        among `names` (all joints, where none are given)."""
+        cut = next((j for j in self._cut if isinstance(name, str) and (name == j or name.startswith(f"{j}."))), None)
+        if cut is not None:
             return (
-                "it closes a loop and is cut, so that it has no coordinates and its reactions are in closing_reactions; to keep it give "
-                f"it cut=False, or another joint of the loop cut=True, or split its child: model.split({joint!r})"
+                f"{'it' if cut == name else f'joint {cut!r}'} closes a loop and is cut: it has no coordinates, its reactions are "
+                "in closing_reactions; to keep it give it cut=False, or another joint of the loop cut=True, or split its child: "
+                f"model.split({cut!r})"
             )
-        return choices(joint, [*self.joint_number, *sorted(self._cut)], "joints")
+        return choices(name, [*self.joint_number, *sorted(self._cut)] if names is None else names, plural)
 
     def motions_of(self, joint: PlacedJoint) -> list[ElementaryMotion]:
         """The motions of a joint; where it follows another, with the leader's coordinate in place of its own."""

@@ -57,8 +57,8 @@ def spanning_tree(
     numbering: str = "depth-first",
     ranks: Callable[[], tuple[Sequence[int], Sequence[tuple[bool, bool]]]] | None = None,
 ) -> Tree:
-    """Orient the graph away from the base. In a loop the joint that is marked is cut, else the one that `loop_cuts.edges_to_cut` finds
-    by its rank; `ranks`, its last two arguments, is called only where there may be loops."""
+    """Orient the graph away from the base. In a loop the joint that is marked is cut, else the one that `edges_to_cut` finds
+    (`loop_cuts.py`); `ranks`, its last two arguments, is called only where there may be loops."""
     check_numbering(numbering)
     n = len(bodies)
     node = {name: k for k, name in enumerate(bodies)}

@@ -126,7 +126,8 @@ def bricard() -> Model:
         at = Pose((P[k] - (P[k - 1] if k else 0.0)).tolist())
         m.add_joint(f"hinge{k + 1}", Revolute("yzxyz"[k]), carrier, f"rod{k + 1}", at=at)
         carrier = f"rod{k + 1}"
-    m.add_joint("hinge6", Revolute("x"), "ground", "rod5", at=Pose(P[5].tolist()), child_at=Pose((P[5] - P[4]).tolist()))
+    last = Pose((P[5] - P[4]).tolist())
+    m.add_joint("hinge6", Revolute("x"), "ground", "rod5", at=Pose(P[5].tolist()), child_at=last, cut=True)
     return m
 
 

@@ -176,9 +176,20 @@ def forces_over_steps(model: Model, name: str, tau: Tau | None, n: int, steps: i
 
 
 # --- stabilisation --------------------------------------------------------------------------------------------------------------
+NEED_JACOBIAN = ("partitioning", "ggl")
+"""Stabilisations that are written over all rows at once."""
+
+
 def check_stabilisation(d: Dynamics, name: str | None, decay: float | Sequence[float] | None) -> Stabilisation:
     constrained = d.formulation.constrained
-    return chosen_stabilisation(d.model.name, len(constrained.table) if constrained else 0, name, decay)
+    how = chosen_stabilisation(d.model.name, len(constrained.table) if constrained else 0, name, decay)
+    if constrained and how.name in NEED_JACOBIAN and constrained.is_sparse:
+        raise MethodError(
+            f"stabilisation {how.name!r} needs all constraints in one matrix, and model {d.model.name!r} with its "
+            f"{len(constrained.table)} rows is too large for that by method {d.method!r}; choose 'projection' or 'baumgarte', or "
+            "method='composite'"
+        )
+    return how
 
 
 def stabilisations(

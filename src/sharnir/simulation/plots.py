@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import StateError, brief, choices
+from ..errors import StateError, brief
 from ..model.references import is_name_in
 from ..reporting.pictures import COLOURS, GREY, check_picture_suffix, new_figure, plain_axes, save_picture
 from .storage import check_writable
@@ -89,6 +89,7 @@ def _check(r: Result, joints: Sequence[str]) -> None:
     have = [j.name for j in r.model.joints if j.nv]
     for joint in joints:
         if not is_name_in(have, joint):
-            raise StateError(f"no joint {brief(joint)} with freedoms to plot; {choices(joint, have, 'joints with freedoms')}")
+            where = r.model.structure.where_is(joint, have, "joints with freedoms")
+            raise StateError(f"no joint {brief(joint)} with freedoms to plot; {where}")
     if not len(r):
         raise StateError("nothing to plot: the result has no times")

@@ -157,7 +157,10 @@ class Result(ByName):
     def reaction(self, joint: str) -> np.ndarray:
         """(T, 6): force and moment of a joint on the body it carries, at that body's origin, in its axes."""
         if any(joint == closing.name for closing in self.model.closing_joints):
-            raise StateError(f"joint {joint!r} closes a loop; its reactions are those of `result.dynamics.closing_reactions`")
+            raise StateError(
+                f"joint {joint!r} closes a loop and is cut: its reactions are those of `result.dynamics.closing_reactions`, by "
+                "the names of joint and body; to have them here, cut another joint of the loop: add_joint(…, cut=True)"
+            )
         return self.reactions[:, self.model.joint_index(joint)]
 
     def force(self, name: str) -> dict[str, np.ndarray]:

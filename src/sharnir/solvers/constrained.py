@@ -69,7 +69,7 @@ class ConstrainedSolver:
     @property
     def _by_elimination(self) -> SparseEquations | None:
         """Loops over bodies and constraints, where the model is large and the method has them."""
-        return self.equations.sparse if self.equations.backend == "llvm" and not self.equations.is_small else None
+        return self.equations.sparse if self.equations.is_sparse else None
 
     def multipliers(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, parameters: Any) -> np.ndarray:
         rows, n, single = self._states(wrenches, parameters, q=q, v=v, tau=tau, t=t)

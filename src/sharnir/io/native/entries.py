@@ -170,7 +170,9 @@ class JointPlacement(Element):
     at: Pose | str | None = element_field(Place(), default=None, meaning="the joint frame in the parent: a pose or a frame")
     child_at: Pose | str | None = element_field(Place(), default=None, meaning="the joint frame in the child: a pose or a frame")
     cut: bool | None = element_field(
-        kinds.Flag(), default=None, meaning="whether this joint is to be cut where it closes a loop, or never; default: as is best"
+        kinds.Flag(),
+        default=None,
+        meaning="where it closes a loop: whether it is to be cut, or never; left out: as is best",
     )
 
 

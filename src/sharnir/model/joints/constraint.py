@@ -21,7 +21,7 @@ from .traced import motion_values
 
 TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
 NEWTON_STEPS = 3
-"""Back onto the constraints after a small motion: whatever was off by 1e-2 is then at rounding, also after a coarse step of Euler."""
+"""Back onto the constraints: what was off by 1e-2, as after a coarse step of Euler, is then at rounding."""
 
 
 @element("constraint")
