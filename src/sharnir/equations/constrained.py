@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.compiled_programs import BODIES
 from ..backends.compiled_programs import LIMIT as LIMIT_OF_LOOPS
 from ..backends.llvm.runner import GraphRunner
 from ..backends.traced import TracedProgram
@@ -39,6 +38,9 @@ from .sparse import SparseEquations
 LIMIT = 40_000
 """Nodes of a graph beyond which the solution is a loop. The equations at a state are straight-line code even then, so that
 less is saved by it than in a tree. Where multipliers are eliminated with the bodies everything can be loops."""
+
+NODES_A_BODY = 200
+"""At least, in a closed system by elimination: what would exceed the limit is not traced."""
 
 LOOPS: dict[Callable[..., int], tuple[type, ...]] = {
     solution.solve: (ConstrainedState,),
@@ -177,7 +179,8 @@ class ConstrainedEquations:
     def is_small(self) -> bool:
         """Whether everything fits one graph."""
         m, n = self.sizes["m"], self.sizes["n"]
-        if self.structure.nb > BODIES or (not self.sparse and n**3 / 6 + n * n * m + n * m * m + m**3 / 6 > LIMIT):
+        work = NODES_A_BODY * self.structure.nb if self.sparse else n**3 / 6 + n * n * m + n * m * m + m**3 / 6
+        if work > (LIMIT_OF_LOOPS if self.sparse else LIMIT):
             return False
         try:
             self._whole[False] = self._traced(Graph(LIMIT_OF_LOOPS if self.sparse else LIMIT), False)

@@ -175,11 +175,12 @@ def _add_baumgarte(c, s):  # type: ignore[no-untyped-def]
 def blocks(model: Model, rows: BodyRows) -> list[Block]:
     """The constraints of a model as unknowns that bodies share."""
     first, kind, target, at = (x.tolist() for x in rows.links)
-    of_rows, row_first, out = rows.row_of.tolist(), rows.row_first.tolist(), []
+    of_rows, row_first, out = rows.row_of.tolist(), rows.row_first.tolist(), list[Block]()
+    constraints = model.constraints
     for c, name in enumerate(rows.names):
         links: tuple[list[Link], list[Link]] = ([], [])
         for k in range(first[c], first[c + 1]):
             links[kind[k] != BODY].append(Link(target[k], at[k]))
         mine = tuple(of_rows[row_first[c] : row_first[c + 1]])
-        out.append(Block(mine, tuple(links[0]), tuple(links[1]), model.constraints[name].internal))
+        out.append(Block(mine, tuple(links[0]), tuple(links[1]), constraints[name].internal))
     return out
