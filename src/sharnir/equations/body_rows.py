@@ -129,6 +129,17 @@ class BodyRows(RowLayout):
                     found[name][target[link]] = [_product(push, block[k::WIDE]) for k in range(WIDE)]
         return {name: found[name] for name in self._order}
 
+    def wrench_rows(self, K: np.ndarray, lam: np.ndarray) -> Iterator[tuple[str, dict[int, np.ndarray]]]:
+        """The same from rows of K and of multipliers, {row of a body: (n, 6)}."""
+        loads = K[:, self.blocks.at[:, None] + np.arange(WIDE)] * lam[:, self.blocks.row, None]
+        links, first = np.unique(self.blocks.link, return_index=True)
+        sums = np.add.reduceat(loads, first, axis=1) if len(first) else loads
+        found = {name: {body: np.zeros((len(K), WIDE)) for body in bodies} for name, bodies in self.idle.items()}
+        found |= {name: {} for name in self.names}
+        for k, link in enumerate(links.tolist()):
+            found[self.names[self.owner[link]]][int(self.links.target[link])] = sums[:, k]
+        return ((name, found[name]) for name in self._order)
+
     # --- compiled -----------------------------------------------------------------------------------------------------------
     def chain(self, arrays: Mapping[str, np.ndarray], store: Cache | None = None) -> list[Native]:
         """Native functions that fill those of the arrays g, rate, gamma, K that are there from q, v, t (and parameter), one
