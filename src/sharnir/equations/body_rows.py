@@ -28,6 +28,8 @@ from .one_constraint import WIDE, ConstraintRow, label_of
 from .row_layout import BODY, Part, RowLayout
 
 ANSWERS = ("g", "rate", "gamma", "K")
+AT_ONCE = 1 << 22
+"""Numbers of flat motions of many states that are held at once."""
 
 
 class RowsOnBodies(NamedTuple):
@@ -155,7 +157,14 @@ class BodyRows(RowLayout):
         self, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray | None = None, answers: Sequence[str] = ANSWERS
     ) -> dict[str, np.ndarray]:
         """Rows of states (n, nq), (n, nv), (n,), and parameters (n or 1, …), to rows of answers, by the same code."""
-        return self.at(self.motion.rows(q, v, t, parameters), answers)
+        n, t = len(q), np.reshape(t, -1)
+        found = np.zeros((n, sum(self.sizes[name] for name in answers)))
+        step = max(1, AT_ONCE // self.motion.size)
+        for first in range(0, n, step):
+            some = slice(first, first + step)
+            own = parameters if parameters is None or len(parameters) < n else parameters[some]
+            self._code(tuple(answers), None).run(self.motion.rows(q[some], v[some], t[some], own), {"push": found[some]})
+        return dict(self._split(answers, found))
 
     def at(self, flat: np.ndarray, answers: Sequence[str] = ANSWERS) -> dict[str, np.ndarray]:
         """The same on flat motions (n, …)."""

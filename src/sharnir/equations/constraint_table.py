@@ -28,8 +28,8 @@ INTERPRETED = 40
 """Evaluations of single states after which the rows are compiled: the first assembly should not wait for that."""
 MAX_COMPILED = 20_000
 """Nodes of a graph that is compiled for that."""
-DENSE = 10_000
-"""Entries of J beyond which it is not traced as one graph."""
+DENSE = 4_000
+"""Rows, or bodies, times speeds beyond which J is not traced as one graph: it would take seconds."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,8 @@ class ConstraintTable:
     @cached_property
     def is_large(self) -> bool:
         """Whether rows are evaluated on bodies, in groups of one shape: one graph would take long to trace and compile."""
-        return is_large(self.structure) or len(self) * self.structure.nv > DENSE
+        s = self.structure
+        return is_large(s) or max(len(self), s.nb) * s.nv > DENSE
 
     def evaluate(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Numbers = ()) -> dict[str, np.ndarray]:
         """g, rate, J, gamma in one state, as arrays."""
