@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
 import sharnir as sh
-from loop_models import STARTS
+from loop_models import STARTS, S
 from parametric_models import linkage
 from sharnir.equations.body_rows import body_rows_of
-from sharnir.equations.constraint_table import table_of
+from sharnir.equations.constraint_table import ConstraintTable, table_of
+from sharnir.equations.evaluation import with_bodies
 from sharnir.equations.row_layout import BODY
 from states import assert_close, random_mass, random_pose
 from test_constraints import CUT
@@ -58,17 +61,21 @@ def everything(base=None):
 
 
 MODELS = {
-    "everything": everything,
     "everything on a moving base": lambda: everything(shaken),
     "parametric linkage": linkage,
     **{name: make for name, (make, _) in STARTS.items()},
 }
 
 
+@cache
+def made(name):
+    return MODELS[name]()
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_rows_on_bodies_are_the_rows_of_the_tree(name):
     """Σ K·(Jacobian of a body) = J, and Σ K·(acceleration) + γ is the same acceleration of the row; g and rate likewise."""
-    m = MODELS[name]()
+    m = made(name)
     table, rows, s = table_of(m), body_rows_of(m), m.structure
     assert len(rows) == len(table.rows) and rows.n_holonomic == table.n_holonomic
     for seed in range(2):
@@ -106,7 +113,7 @@ def test_rows_on_bodies_are_the_rows_of_the_tree(name):
 @pytest.mark.parametrize("name", MODELS)
 def test_the_sparse_jacobian_is_the_dense_one(name):
     """And has no entries for the axes that move all bodies of an internal constraint alike."""
-    m = MODELS[name]()
+    m = made(name)
     table = table_of(m)
     for seed in range(2):
         rng = np.random.default_rng(seed)
@@ -115,3 +122,73 @@ def test_the_sparse_jacobian_is_the_dense_one(name):
         for what in ("g", "rate", "gamma"):
             assert_close(found[what], expected[what], 1e4 * EPS, scale=1.0 + np.abs(expected["J"]).max() ** 2)
         assert_close(found["J"].toarray(), expected["J"], 1e3 * EPS, scale=1.0 + np.abs(expected["J"]).max())
+
+
+@pytest.mark.parametrize("name", ["everything on a moving base", "parametric linkage", "rolling disc", "Bricard"])
+def test_tables_of_large_models_say_what_those_of_small_ones_say(name):
+    """Values, violations, wrenches and mobility, on bodies and as one graph; with other parameters too."""
+    m = made(name)
+    small, large = (ConstraintTable(m.structure, m.constraints) for _ in range(2))
+    large.__dict__["is_large"] = True
+    rng = np.random.default_rng(5)
+    n, other = 3, np.array(list(m.parameters.values())) * 1.1
+    q, v, t = np.array([m.random_q(rng) for _ in range(n)]), rng.normal(size=(n, m.nv)), rng.uniform(0.1, 0.9, n)
+    given = np.tile(other, (n, 1))
+    a, b = (table.evaluate(q[0], v[0], t[0], other) for table in (small, large))
+    for what, x in a.items():
+        assert_close(b[what], x, 1e4 * EPS, scale=1.0 + np.abs(a["J"]).max() ** 2, what=what)
+    assert_close(large.violation(q, v, t, given), small.violation(q, v, t, given), 1e3 * EPS, scale=1.0 + np.abs(q).max() ** 2)
+    lam = rng.normal(size=(n, len(small)))
+    found = large.wrench_rows(q, v, t, given, lam)
+    for k in range(n):
+        state = {"q": q[k].tolist(), "v": v[k].tolist(), "t": [t[k]], "parameter": other.tolist()}
+        expected = small.wrenches(with_bodies(m.structure, state, float), lam[k].tolist())
+        assert found.keys() == expected.keys()
+        for constraint, bodies in expected.items():
+            assert found[constraint].keys() == bodies.keys()
+            for body, wrench in bodies.items():
+                assert_close(found[constraint][body][k], wrench, 1e3 * EPS, scale=1.0 + np.abs(wrench).max())
+    assert small.is_rheonomic == large.is_rheonomic == name.startswith("everything")
+
+
+def test_constraints_of_one_shape_are_traced_once():
+    """Whatever their places and lengths; the user's own are joined where their graphs are equal but for constants."""
+    m = S.n_four_bar(12)
+    for k in range(5):
+        m.add_constraint(sh.Distance(f"rod{k}", f"bar{k + 2}", (0.1 * k, 0.2, 0.0), (1.0, 0.0, 0.1), 1.0 + k), f"rope{k}")
+        m.add_constraint(lambda on, k=k: on.q(f"foot{k}") * (2.0 + k) - on.q(f"left{k}"), f"mine{k}")
+    rows = body_rows_of(m)
+    assert sorted(len(part.which) for part in rows.parts) == [5, 5, 12]
+    assert len(rows) == 2 * 12 + 5 + 5
+
+
+def test_axes_that_move_both_bodies_of_a_closing_joint_are_not_in_its_rows():
+    """Exactly, and not up to rounding: the pattern ends at the nearest body that carries both."""
+    m = S.chain(40)
+    m.add_joint("close", sh.Ball(), m.bodies[29].name, m.bodies[39].name, cut=True)
+    J = table_of(m).evaluate_sparse(m.random_q(0), np.zeros(m.nv), 0.0)["J"]
+    assert set(J.indices.tolist()) == set(range(30, 40))
+    m = S.chain(40)
+    m.add_constraint(
+        lambda on: on.pose(m.bodies[29].name).position[0] - 2.0 * on.pose(m.bodies[39].name).position[0], "not internal"
+    )
+    J = table_of(m).evaluate_sparse(m.random_q(0), np.zeros(m.nv), 0.0)["J"]
+    assert set(J.indices.tolist()) == set(range(40))
+
+
+def test_the_rank_of_a_large_mechanism_is_that_of_its_dense_jacobian():
+    """n four-bars, some of their hinges twice, in general and where all links are level."""
+    m = S.n_four_bar(50, thin=False)
+    for k in range(0, 50, 7):
+        j = next(j for j in m.closing_joints if j.name == f"right{k}")
+        m.add_joint(f"again{k}", j.type, j.parent, j.child, at=j.at, child_at=j.child_at, cut=True)
+    assert table_of(m).is_large
+    for angle in (1.1, 0.0):
+        q = m.coordinates(S.n_four_bar_start(50, angle=angle)["q0"])
+        J = table_of(m).evaluate(q, np.zeros(m.nv), 0.0)["J"]
+        rank = np.linalg.matrix_rank(J, 1e-9)
+        found = m.mobility(q)
+        assert (found.rank, found.freedoms) == (rank, m.nv - rank)
+        assert len(found.redundant) == len(J) - rank + len(table_of(m).trivial)
+        if angle:
+            assert "joint 'again7': position along x is already fixed by joint 'right7': position along x" in found.redundant

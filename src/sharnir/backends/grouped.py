@@ -58,11 +58,7 @@ class GroupedCode:
         return [first, bound, *last]
 
     def copied(self, pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> Native:
-        """A native function that copies arrays: (from, to)."""
-        rows = np.array([(address(x), address(y), x.size) for x, y in pairs], dtype=np.int64)
-        native = self._loop(copy_rows, Copied).bind(Copied(rows))
-        native.keep_alive(pairs)
-        return native
+        return native_copy(pairs, self._store)
 
     def run(self, flat: np.ndarray, answers: Mapping[str, np.ndarray]) -> None:
         """Rows (n, …) of flat vectors in; answers are added to rows (n, …)."""
@@ -95,6 +91,14 @@ class GroupedCode:
 
     def _loop(self, entry: Any, group: Any) -> Loop:
         return Loop(entry, (group,), STEPPING, store=self._store)
+
+
+def native_copy(pairs: Sequence[tuple[np.ndarray, np.ndarray]], store: Cache) -> Native:
+    """A native function that copies arrays: (from, to)."""
+    rows = np.array([(address(x), address(y), x.size) for x, y in pairs], dtype=np.int64)
+    native = Loop(copy_rows, (Copied,), STEPPING, store=store).bind(Copied(rows))
+    native.keep_alive(pairs)
+    return native
 
 
 def _fewer(groups: Sequence[Group]) -> list[Group]:

@@ -41,8 +41,9 @@ def expected_errors(model: Model) -> dict[str, float]:
 
 
 def _unanswered(model: Model) -> float:
-    """The median over a few positions, those left out that are nearly singular whatever the masses."""
-    found = []
+    """The median over a few positions, those left out that are nearly singular whatever the masses. Of many constraints it is not
+    known: modes are those of a dense matrix."""
+    found = list[float]()
     for seed in range(POSITIONS if len(table_of(model)) <= MOST_ROWS else 0):
         m = Matrices(model, model.random_q(seed), None, 0.1234, None, sparse=False)
         J = table_of(model).evaluate(m.q, np.zeros(model.nv), m.t)["J"]

@@ -28,6 +28,8 @@ from .one_constraint import WIDE, ConstraintRow, label_of
 from .row_layout import BODY, Part, RowLayout
 
 ANSWERS = ("g", "rate", "gamma", "K")
+AT_ONCE = 1 << 22
+"""Numbers of flat motions of many states that are held at once."""
 
 
 class RowsOnBodies(NamedTuple):
@@ -129,6 +131,17 @@ class BodyRows(RowLayout):
                     found[name][target[link]] = [_product(push, block[k::WIDE]) for k in range(WIDE)]
         return {name: found[name] for name in self._order}
 
+    def wrench_rows(self, K: np.ndarray, lam: np.ndarray) -> Iterator[tuple[str, dict[int, np.ndarray]]]:
+        """The same from rows of K and of multipliers, {row of a body: (n, 6)}."""
+        loads = K[:, self.blocks.at[:, None] + np.arange(WIDE)] * lam[:, self.blocks.row, None]
+        links, first = np.unique(self.blocks.link, return_index=True)
+        sums = np.add.reduceat(loads, first, axis=1) if len(first) else loads
+        found = {name: {body: np.zeros((len(K), WIDE)) for body in bodies} for name, bodies in self.idle.items()}
+        found |= {name: {} for name in self.names}
+        for k, link in enumerate(links.tolist()):
+            found[self.names[self.owner[link]]][int(self.links.target[link])] = sums[:, k]
+        return ((name, found[name]) for name in self._order)
+
     # --- compiled -----------------------------------------------------------------------------------------------------------
     def chain(self, arrays: Mapping[str, np.ndarray], store: Cache | None = None) -> list[Native]:
         """Native functions that fill those of the arrays g, rate, gamma, K that are there from q, v, t (and parameter), one
@@ -144,7 +157,14 @@ class BodyRows(RowLayout):
         self, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray | None = None, answers: Sequence[str] = ANSWERS
     ) -> dict[str, np.ndarray]:
         """Rows of states (n, nq), (n, nv), (n,), and parameters (n or 1, …), to rows of answers, by the same code."""
-        return self.at(self.motion.rows(q, v, t, parameters), answers)
+        n, t = len(q), np.reshape(t, -1)
+        found = np.zeros((n, sum(self.sizes[name] for name in answers)))
+        step = max(1, AT_ONCE // self.motion.size)
+        for first in range(0, n, step):
+            some = slice(first, first + step)
+            own = parameters if parameters is None or len(parameters) < n else parameters[some]
+            self._code(tuple(answers), None).run(self.motion.rows(q[some], v[some], t[some], own), {"push": found[some]})
+        return dict(self._split(answers, found))
 
     def at(self, flat: np.ndarray, answers: Sequence[str] = ANSWERS) -> dict[str, np.ndarray]:
         """The same on flat motions (n, …)."""

@@ -28,8 +28,8 @@ INTERPRETED = 40
 """Evaluations of single states after which the rows are compiled: the first assembly should not wait for that."""
 MAX_COMPILED = 20_000
 """Nodes of a graph that is compiled for that."""
-DENSE = 10_000
-"""Entries of J beyond which it is not traced as one graph."""
+DENSE = 4_000
+"""Rows, or bodies, times speeds beyond which J is not traced as one graph: it would take seconds."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,10 @@ class ConstraintTable:
         work in proportion to the number of rows and to the lengths of the loops."""
         return self._sparse.evaluate(q, v, t, np.array(parameters, dtype=float) if len(parameters) else None)
 
+    def evaluate_either(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Numbers = ()) -> dict[str, Any]:
+        """`evaluate`, of large models `evaluate_sparse`."""
+        return (self.evaluate_sparse if self.is_large else self.evaluate)(q, v, t, parameters)
+
     @cached_property
     def _sparse(self) -> SparseRows:
         return SparseRows(self.structure, self.on_bodies)
@@ -97,7 +101,8 @@ class ConstraintTable:
     @cached_property
     def is_large(self) -> bool:
         """Whether rows are evaluated on bodies, in groups of one shape: one graph would take long to trace and compile."""
-        return is_large(self.structure) or len(self) * self.structure.nv > DENSE
+        s = self.structure
+        return is_large(s) or max(len(self), s.nb) * s.nv > DENSE
 
     def evaluate(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Numbers = ()) -> dict[str, np.ndarray]:
         """g, rate, J, gamma in one state, as arrays."""
@@ -155,9 +160,10 @@ class ConstraintTable:
         dx = self._graph.inputs(len(moved))
         return self._expression(tangent([*self.traced.g, *self.traced.rate], list(zip(moved, dx, strict=True))), *dx)
 
-    def finite(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Numbers = ()) -> dict[str, np.ndarray]:
-        """The same for whoever solves with it: a row that is not defined in this state is an error, not a number."""
-        now = self.evaluate(q, v, t, parameters)
+    def finite(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Numbers = (), sparse: bool = False) -> dict[str, Any]:
+        """The same for whoever solves with it: a row that is not defined in this state is an error, not a number. `sparse`: of
+        large models J may be sparse."""
+        now = (self.evaluate_either if sparse else self.evaluate)(q, v, t, parameters)
         if undefined := self.undefined(now):
             shown = np.array2string(q, precision=6, separator=", ", threshold=20, suppress_small=True)
             raise SingularError(
@@ -190,6 +196,14 @@ class ConstraintTable:
         bodies = self.structure.bodies
         found = self.on_bodies.wrenches(motion, lam)
         return {name: {bodies[row - 1].name: x for row, x in wrenches.items()} for name, wrenches in found.items()}
+
+    def wrench_rows(
+        self, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray | None, lam: np.ndarray
+    ) -> dict[str, dict[str, np.ndarray]]:
+        """The same for rows of states and of multipliers (n, rows), as arrays (n, 6)."""
+        bodies, K = self.structure.bodies, self.on_bodies.evaluate(q, v, t, parameters, ["K"])["K"]
+        found = self.on_bodies.wrench_rows(K, lam)
+        return {name: {bodies[row - 1].name: x for row, x in wrenches.items()} for name, wrenches in found}
 
     # --- inside -----------------------------------------------------------------------------------------------------------
     @property

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.compiled_programs import is_large
 from ..backends.grouped import GroupedCode
 from ..backends.grouped_forces import flat_motion
 from ..backends.loops import LoopRunner
@@ -19,6 +18,8 @@ from ..programs import PROGRAMS
 from .evaluation import evaluate
 
 STATE = ("t", "q", "v", "parameter")
+INTERPRETED = 60
+"""Bodies up to which the kernels are interpreted: nothing to compile for a few states of a small model."""
 SAMPLES = 3
 """States at which properties of rows are tried."""
 
@@ -30,6 +31,7 @@ class FlatMotion:
         self.structure, self.layout = structure, structure.forces.layout
         self.parameters = np.array(list(structure.parameters.values()), dtype=float)
         """The model's own."""
+        self.size = sum(self.layout.sizes.values())
         self._runners: dict[Any, LoopRunner] = {}
 
     def rows(self, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray | None = None) -> np.ndarray:
@@ -41,12 +43,12 @@ class FlatMotion:
     ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """The same, and what the program found, rows too."""
         n, sizes = len(q), self.layout.sizes
-        out = np.empty((n, sum(sizes.values())))
+        out = np.empty((n, self.size))
         parts = {name: out[:, at : at + sizes[name]] for name, at in self.layout.at.items()}
         own = self.parameters[None] if parameters is None else parameters
         for name, x in zip(STATE, (np.reshape(t, (-1, 1)), q, v, own), strict=True):
             parts[name][:] = x
-        answers = self._by_loops(parts, program) if is_large(self.structure) else self._interpreted(parts, program)
+        answers = self._by_loops(parts, program) if self.structure.nb > INTERPRETED else self._interpreted(parts, program)
         for name in WIDTH:
             parts[name][:] = answers[name]
         return out, answers
@@ -58,7 +60,6 @@ class FlatMotion:
         return found
 
     def _interpreted(self, parts: Mapping[str, np.ndarray], program: str) -> dict[str, np.ndarray]:
-        """Nothing to compile for a few states of a small model."""
         states = zip(*(parts[name].tolist() for name in STATE), strict=True)
         with np.errstate(all="ignore"):  # nan and inf are values, not warnings
             each = [evaluate(self.structure, program, dict(zip(STATE, x, strict=True)), float)._asdict() for x in states]

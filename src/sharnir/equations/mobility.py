@@ -7,11 +7,14 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import qr
+from scipy.sparse import csr_array, diags_array
+from scipy.sparse.linalg import splu
 
 from ..model.mobility import Mobility
 from ..model.model import Model
 from ..model.states import check_state
 from .constraint_table import ConstraintTable, table_of
+from .sparse_rank import independent_rows
 
 ZERO = 1e-8
 """Of a row, relative to its own length, after elimination of the others: a dependent row."""
@@ -21,8 +24,8 @@ def mobility(model: Model, q: ArrayLike | None = None, t: float = 0.0, parameter
     """The freedoms of a model at a position (assembled by the caller), the rank of its constraints, the redundant ones."""
     table = table_of(model)
     q, _, t = check_state(model, q, None, t)
-    J = table.finite(q, np.zeros(model.nv), t, tuple(model.parameter_values(parameters).values()))["J"]
-    rank, redundant = _dependent(table, J)
+    J = table.finite(q, np.zeros(model.nv), t, tuple(model.parameter_values(parameters).values()), sparse=True)["J"]
+    rank, redundant = _dependent_sparse(table, J) if table.is_large else _dependent(table, J)
     redundant = [f"{row} is already fixed by the joints of the tree" for row in table.trivial] + redundant
     rows = tuple(str(row) for row in table.rows)
     return Mobility(model.nv - rank, gruebler(model, table), rank, rows, tuple(redundant), tuple(model.cut_reasons))
@@ -32,6 +35,24 @@ def gruebler(model: Model, table: ConstraintTable) -> int:
     """Grübler's count: 6·bodies less the rows of every joint and constraint, dependent or not."""
     joints = sum(6 - (j.nv if not j.follows else 0) for j in model.joints)
     return 6 * len(model.bodies) - joints - len(table.rows) - len(table.trivial)
+
+
+def _dependent_sparse(table: ConstraintTable, J: csr_array) -> tuple[int, list[str]]:
+    """The same for large models. Which of rows that depend on one another is called redundant: the last of them."""
+    length = np.sqrt(J.multiply(J).sum(axis=1))
+    short = length <= ZERO * max(float(length.max(initial=0.0)), 1e-300)
+    unit = (diags_array(1.0 / np.where(short, 1.0, length)) @ J).tocsr()
+    independent = independent_rows(unit, ZERO) & ~short
+    found, left = np.flatnonzero(independent), np.flatnonzero(~independent & ~short)
+    out = {int(k): f"{table.rows[k]} is already fixed by the joints of the tree at this position" for k in np.flatnonzero(short)}
+    if len(left):
+        basis = unit[found]
+        solve = splu((basis @ basis.T).tocsc()).solve
+        for k in left.tolist():
+            share = solve(basis @ unit[[k]].toarray()[0])
+            owners = dict.fromkeys(str(table.rows[i]) for i in found[np.abs(share) > 1e-6].tolist())
+            out[k] = f"{table.rows[k]} is already fixed by {', '.join(owners)}"
+    return len(found), [out[k] for k in sorted(out)]
 
 
 def _dependent(table: ConstraintTable, J: np.ndarray) -> tuple[int, list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,17 @@ class Links(NamedTuple):
     """(links): row of a body, 1 … nb; number of a speed, 0 … nv − 1."""
     at: np.ndarray
     """(links + 1): where the block of a link begins in K: rows of the constraint × 6 of a body, × 1 of a speed, row by row."""
+
+
+class BodyBlocks(NamedTuple):
+    """The rows of all blocks of bodies, link after link."""
+
+    link: np.ndarray
+    body: np.ndarray
+    at: np.ndarray
+    """Where its six numbers begin in K."""
+    row: np.ndarray
+    """The row of the table."""
 
 
 class Part(NamedTuple):
@@ -91,6 +103,25 @@ class RowLayout:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @cached_property
+    def owner(self) -> np.ndarray:
+        """(links): the constraint a link belongs to."""
+        return np.repeat(np.arange(len(self.names)), np.diff(self.links.first))
+
+    @cached_property
+    def blocks(self) -> BodyBlocks:
+        links = np.flatnonzero(self.links.kind == BODY)
+        which, k = self.rows_of(links)
+        link = links[which]
+        row = self.row_of[self.row_first[self.owner[link]] + k]
+        return BodyBlocks(link, self.links.target[link], self.links.at[link] + WIDE * k, row)
+
+    def rows_of(self, links: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Every link as often as its constraint has rows: which of `links`, and which row of the constraint."""
+        sizes = np.diff(self.row_first)[self.owner[links]]
+        which = np.repeat(np.arange(len(links)), sizes)
+        return which, np.arange(len(which)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
 def _starts(sizes: Sequence[int]) -> np.ndarray:

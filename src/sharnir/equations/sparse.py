@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..backends.grouped import native_copy
 from ..backends.link import relink
 from ..backends.loops import LoopRunner
 from ..backends.run import run_program
@@ -108,11 +109,7 @@ class SparseEquations:
     def _copied(self, x: np.ndarray, y: np.ndarray) -> Native:
         """y = x, and zero beyond: rows of speeds have no residual of position."""
         zeros = np.zeros(len(y) - len(x))
-        return self._copier.copied([(x, y[: len(x)]), (zeros, y[len(x) :])])
-
-    @cached_property
-    def _copier(self) -> Any:
-        return self.rows._code(("g",), self.store)[0]
+        return native_copy([(x, y[: len(x)]), (zeros, y[len(x) :])], self.store)
 
     @cached_property
     def _forward(self) -> LoopRunner:

@@ -28,14 +28,8 @@ BALANCED = 1e-9
 class _Entries(NamedTuple):
     """Products that add up to the entries of J."""
 
-    body: np.ndarray
-    """(rows of blocks of bodies): the body."""
-    at: np.ndarray
-    """Where the six numbers of such a row begin in K."""
-    table_row: np.ndarray
-    """The row of the table it belongs to."""
-    row: np.ndarray
-    """(products): which of these rows, times …"""
+    block: np.ndarray
+    """(products): which row of a block of a body, times …"""
     axis: np.ndarray
     """… which axis."""
     K: np.ndarray
@@ -57,58 +51,44 @@ class SparseRows:
         own = None if parameters is None else np.reshape(parameters, (1, -1))
         flat, axes = self.rows.motion.found(q[None], v[None], np.array([t]), own, "axes")
         g, rate, gamma, K = (x[0] for x in self.rows.at(flat).values())
-        e = self._entries
-        at = {name: x[0].reshape(-1, WIDTHS[name]) for name, x in axes.items()}
-        blocks = K[e.at[:, None] + np.arange(WIDE)]
-        drift = np.bincount(e.table_row, (blocks * at["drift"][e.body]).sum(axis=1), len(self.rows))
+        b, at = self.rows.blocks, {name: x[0].reshape(-1, WIDTHS[name]) for name, x in axes.items()}
+        blocks = K[b.at[:, None] + np.arange(WIDE)]
+        drift = np.bincount(b.row, (blocks * at["drift"][b.body]).sum(axis=1), len(self.rows))
         return {"g": g, "rate": rate, "J": self._jacobian(K, blocks, at), "gamma": gamma + drift}
 
     def _jacobian(self, K: np.ndarray, blocks: np.ndarray, at: dict[str, np.ndarray]) -> csr_array:
         e, r, G = self._entries, at["r"], at["G"].reshape(-1, 3, 3)
-        owner = self.structure.tree.owner
-        force, moment = in_world(blocks, G[e.body])
+        body, owner = self.rows.blocks.body, self.structure.tree.owner
+        force, moment = in_world(blocks, G[body])
         linear, angular = in_world(at["A"], G[owner])
-        arm = r[e.body[e.row]] - r[owner[e.axis]]  # from where the column of an axis is taken to the body
-        moment = moment[e.row] + np.cross(arm, force[e.row])
-        values = (force[e.row] * linear[e.axis]).sum(axis=1) + (moment * angular[e.axis]).sum(axis=1)
+        force, moment, arm = force[e.block], moment[e.block], r[body[e.block]] - r[owner[e.axis]]  # from the axis to the body
+        values = (force * linear[e.axis]).sum(axis=1) + ((moment + np.cross(arm, force)) * angular[e.axis]).sum(axis=1)
         data = np.bincount(e.place, np.concatenate([values, K[e.K]]), len(e.indices))
         return csr_array((data, e.indices, e.indptr), shape=(len(self.rows), self.structure.nv))
 
     # --- the pattern ----------------------------------------------------------------------------------------------------------
     @cached_property
     def _entries(self) -> _Entries:
-        rows, nv = self.rows, self.structure.nv
-        links, n_rows = rows.links, np.diff(rows.row_first)
-        owner = np.repeat(np.arange(len(n_rows)), np.diff(links.first))  # of every link
-        bodies, speeds = links.kind == BODY, links.kind != BODY
-        link, axis = self._paths(owner, bodies)
-
-        first = np.zeros(len(owner), dtype=np.int64)  # where the rows of a link begin among all rows of blocks of bodies
-        first[bodies] = np.cumsum(n_rows[owner[bodies]]) - n_rows[owner[bodies]]
-        of_link, k = _within(n_rows[owner[bodies]])
-        of_link = np.flatnonzero(bodies)[of_link]
-        pair, r = _within(n_rows[owner[link]])
-        table_row = rows.row_of[rows.row_first[owner[link[pair]]] + r]
-        column = self.structure.tree.speed[axis[pair]]
-
-        speed, j = _within(n_rows[owner[speeds]])
-        speed = np.flatnonzero(speeds)[speed]
-        table_row = np.concatenate([table_row, rows.row_of[rows.row_first[owner[speed]] + j]])
-        column = np.concatenate([column, links.target[speed]])
-        entries, place = np.unique(table_row * nv + column, return_inverse=True)
+        rows, nv, blocks = self.rows, self.structure.nv, self.rows.blocks
+        link, axis = self._paths()
+        pair, k = rows.rows_of(link)
+        block = np.searchsorted(blocks.link, link[pair]) + k
+        speeds = np.flatnonzero(rows.links.kind != BODY)
+        which, j = rows.rows_of(speeds)
+        own = speeds[which]
+        row = np.concatenate([blocks.row[block], rows.row_of[rows.row_first[rows.owner[own]] + j]])
+        column = np.concatenate([self.structure.tree.speed[axis[pair]], rows.links.target[own]])
+        entries, place = np.unique(row * nv + column, return_inverse=True)
         indptr = np.searchsorted(entries, np.arange(len(rows) + 1) * nv)
-        return _Entries(
-            links.target[of_link], links.at[of_link] + WIDE * k, rows.row_of[rows.row_first[owner[of_link]] + k],
-            first[link[pair]] + r, axis[pair], links.at[speed] + j, place.reshape(-1), entries % nv, indptr,
-        )  # fmt: skip
+        return _Entries(block, axis[pair], rows.links.at[own] + j, place.reshape(-1), entries % nv, indptr)
 
-    def _paths(self, owner: np.ndarray, bodies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _paths(self) -> tuple[np.ndarray, np.ndarray]:
         """(link, axis): the axes that move the body of a link; of internal constraints without those that move all its bodies."""
         above, last = self.structure.tree.above, self._last_axes()
         depth = _depths(above)
-        internal = self._internal(owner, bodies)
-        links = np.flatnonzero(bodies)
-        count = np.bincount(owner[links], minlength=len(internal))
+        internal = self._internal()
+        links = np.flatnonzero(self.rows.links.kind == BODY)
+        count = np.bincount(self.rows.owner[links], minlength=len(internal))
         begin = np.cumsum(count) - count
         found: list[tuple[np.ndarray, np.ndarray]] = [(np.zeros(0, dtype=np.int64),) * 2]
         for n in np.unique(count[count > 0]).tolist():  # constraints of n bodies all together
@@ -133,37 +113,27 @@ class SparseRows:
             out[i] = out[carrier[i]] if i else -1
         return out
 
-    def _internal(self, owner: np.ndarray, bodies: np.ndarray) -> np.ndarray:
+    def _internal(self) -> np.ndarray:
         """For every constraint whether its forces on bodies balance, whatever the multipliers: tried at a few states."""
-        rows, n_rows = self.rows, np.diff(self.rows.row_first)
-        links = np.flatnonzero(bodies)
-        of, k = _within(n_rows[owner[links]])
-        of = links[of]
-        row, body = rows.row_first[owner[of]] + k, rows.links.target[of]
-        at, n = (rows.links.at[of] + WIDE * k)[:, None] + np.arange(WIDE), len(rows)
+        rows, blocks, n = self.rows, self.rows.blocks, len(self.rows)
         balanced = np.ones(n, dtype=bool)
         motions = rows.motion.sampled(5, -1.0, 1.0)
         for flat, K in zip(motions, rows.at(motions, ["K"])["K"], strict=True):
             r, G = (flat[rows.layout.at[part] :][: rows.layout.sizes[part]] for part in ("r", "G"))
-            force, moment = in_world(K[at], G.reshape(-1, 3, 3)[body])
-            arm = np.cross(r.reshape(-1, 3)[body], force)
-            left = np.stack([np.bincount(row, x, n) for x in (*force.T, *(moment + arm).T)])
-            size = np.stack([np.bincount(row, np.abs(x), n) for x in (*force.T, *(np.abs(moment) + np.abs(arm)).T)])
-            balanced &= np.abs(left).max(axis=0, initial=0.0) <= BALANCED * size.max(axis=0, initial=0.0)
-        alone = np.bincount(owner[links], minlength=len(n_rows)) < 2
-        unbalanced = np.bincount(np.repeat(np.arange(len(n_rows)), n_rows), ~balanced, len(n_rows)) > 0
-        return ~alone & ~unbalanced
+            force, moment = in_world(K[blocks.at[:, None] + np.arange(WIDE)], G.reshape(-1, 3, 3)[blocks.body])
+            arm = np.cross(r.reshape(-1, 3)[blocks.body], force)
+            left = np.stack([np.bincount(blocks.row, x, n) for x in (*force.T, *(moment + arm).T)])
+            size = np.stack([np.bincount(blocks.row, np.abs(x), n) for x in (*force.T, *(np.abs(moment) + np.abs(arm)).T)])
+            balanced &= np.abs(left).max(axis=0) <= BALANCED * size.max(axis=0)
+        of = np.repeat(np.arange(len(rows.names)), np.diff(rows.row_first))
+        unbalanced = np.bincount(of, ~balanced[rows.row_of], len(rows.names)) > 0
+        bodies = np.bincount(rows.owner[rows.links.kind == BODY], minlength=len(rows.names))
+        return (bodies > 1) & ~unbalanced
 
 
 def in_world(K: np.ndarray, G: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows (n, 6) in body axes as forces and moments at the origins of the bodies, in the axes of the world."""
     return np.einsum("nij,ni->nj", G, K[:, :3]), np.einsum("nij,ni->nj", G, K[:, 3:])
-
-
-def _within(sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers 0 … n − 1 repeated by sizes, and the position within each repetition."""
-    which = np.repeat(np.arange(len(sizes)), sizes)
-    return which, np.arange(len(which)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
 def _depths(above: np.ndarray) -> np.ndarray:

@@ -56,7 +56,7 @@ def violated_constraint(m: MotionSystem, r: Result) -> str:
         return ""
     table, limit = m.constrained.table, m.stabilisation.violation_limit
     parameters = r.parameters[-1] if r.parameters.size else ()
-    g = np.abs(table.evaluate(r.q[-1], r.v[-1], float(r.t[-1]), parameters)["g"])
+    g = np.abs(table.evaluate_either(r.q[-1], r.v[-1], float(r.t[-1]), parameters)["g"])
     if not g.size or g.max() <= limit:
         return ""
     since = float(r.t[int(np.argmax(r.violation > limit))])
@@ -91,7 +91,7 @@ def _undefined_constraint(m: MotionSystem, t: float, x: np.ndarray) -> Constrain
         return None
     q, v, _ = m.split(x)
     with np.errstate(all="ignore"):
-        return m.constrained.table.undefined(m.constrained.table.evaluate(q, v, t, m.parameters.tolist()))
+        return m.constrained.table.undefined(m.constrained.table.evaluate_either(q, v, t, m.parameters.tolist()))
 
 
 def _rates_at_the_end(m: MotionSystem, y: Trajectory) -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:

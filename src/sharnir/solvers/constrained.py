@@ -294,6 +294,10 @@ class ConstrainedSolver:
 
     def _by_name(self, rows: Rows, n: int, lam: np.ndarray, single: bool) -> Actions:
         """{constraint: {body: (n, 6)}}, all states at once."""
+        if self.equations.table.is_large:
+            q, v, t = (np.broadcast_to(rows[name], (n, rows[name].shape[1])) for name in ("q", "v", "t"))
+            found = self.equations.table.wrench_rows(q, v, t, rows.get("parameter"), lam)
+            return {name: {body: unbatch(x, single, None) for body, x in bodies.items()} for name, bodies in found.items()}
         motion = motion_of(self.evaluator, rows, n)
         wrenches = self.equations.table.wrenches(motion, list(lam.T))
         return {

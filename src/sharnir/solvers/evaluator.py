@@ -150,7 +150,7 @@ class Evaluator:
         if by_inertia:
             check_inertia(Matrices(self.model, q, v, t, None, sparse=False, parameters=named))
         if self.formulation.constrained:
-            self.formulation.constrained.table.finite(q, v, t, rows[0])
+            self.formulation.constrained.table.finite(q, v, t, rows[0], sparse=True)
         asked = "the equations of motion have no finite solution" if by_inertia else "the motion is not given by finite numbers"
         raise SingularError(f"{asked} in this state")
 
