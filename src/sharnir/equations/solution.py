@@ -118,6 +118,20 @@ def add_baumgarte(c, s):
         c.gamma[k] = c.gamma[k] + s.decay[1] * c.g[k]
 
 
+class DriftingRows(NamedTuple):
+    """Rows alone."""
+
+    gamma: Array["m"]
+    g: Array["mh"]
+    rate: Array["m"]
+    decay: Array["nd"]
+
+
+def decaying(c):
+    add_baumgarte(c, c)
+    return 0
+
+
 def add_ggl(correct, displace, c, s):
     """qrate such that g' + decay_0 g = 0 along it, and gamma such that the rates decay as fast.  (L14), (L16)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from ..backends.link import relink
 from ..backends.loops import LoopRunner
 from ..backends.run import run_program
 from ..dialect.arithmetic import STEPPING
-from ..dialect.arrays import Array
 from ..dialect.cache import Cache
 from ..dialect.native import Loop, Native
 from ..dialect.rows import Scattered, scatter
@@ -29,21 +28,9 @@ from .body_rows import BODY, BodyRows, body_rows_of
 from .evaluation import Values
 from .projection import NEWTON_STEPS
 from .retraction import native_retract
-from .solution import add_baumgarte
+from .solution import DriftingRows, decaying
 
 FORWARD, CORRECTION = CLOSED["closed/forward/separate"], CLOSED["closed/correction"]
-
-
-class Drifting(NamedTuple):
-    """What `add_baumgarte` reads and changes."""
-
-    gamma: Array["m"]
-    g: Array["mh"]
-    rate: Array["m"]
-
-
-class Decay(NamedTuple):
-    decay: Array["nd"]
 
 
 class SparseEquations:
@@ -87,8 +74,8 @@ class SparseEquations:
     def _stabilised(self, at: Mapping[str, np.ndarray], decay: np.ndarray | None) -> list[Native]:
         if decay is None:
             return []
-        rows = Drifting(at["gamma"], at["g"], at["row rate"])
-        return [Loop(_add_baumgarte, (Drifting, Decay), STEPPING, store=self.store).bind(rows, Decay(decay))]
+        rows = DriftingRows(at["gamma"], at["g"], at["row rate"], decay)
+        return [Loop(decaying, (DriftingRows,), STEPPING, store=self.store).bind(rows)]
 
     def projection(self, at: Mapping[str, np.ndarray]) -> list[Native]:
         """Native functions that project the state in q and v, in place. (L8), (L9)"""
@@ -162,11 +149,6 @@ class SparseEquations:
         if "wrench" not in given:
             self._idle.append((at, natives))
         return found
-
-
-def _add_baumgarte(c, s):  # type: ignore[no-untyped-def]
-    add_baumgarte(c, s)
-    return 0
 
 
 def blocks(model: Model, rows: BodyRows) -> list[Block]:

@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 from ..dialect.arrays import Array
 from ..kernels.algebra import get3, get9, mv
-from ..kernels.constrained import ON_FORCES, ON_MOTION
+from ..kernels.shared import SharedWork, shared_bodies, shared_reactions
 from ..kernels.joint_stage import JointValues, joint_stage
 from ..kernels.kinematics import Drift, Poses, drift, poses, true_accelerations, zeros
 from ..kernels.separate import SeparateWork, separate_reactions
-from ..kernels.shared import SharedWork, shared_bodies, shared_reactions
 from .program import Program
+
+SHARE = 1e-10  # e: soft modes of long machines, which are no singular positions, are far above it
 
 
 class Constrained(NamedTuple):
@@ -72,7 +73,7 @@ def closed_forward(tree, joints, x, w, y):
     poses(tree, w.joint, w.poses)
     without_gravity(tree, x.K, x.gamma, w.poses, w.gamma)
     d = w.drift
-    shared_bodies(tree, w.joint, d.w, d.F, d.base, x.tau, x.K, w.gamma, ON_FORCES, w.separate, w.shared, w.qdd, y.lam)
+    shared_bodies(tree, w.joint, d.w, d.F, d.base, x.tau, x.K, w.gamma, SHARE, w.separate, w.shared, w.qdd, y.lam)
     to_speeds(tree, w.qdd, y.qdd)
 
 
@@ -112,7 +113,7 @@ def closed_correction(tree, joints, x, w, y):
     for i in range(tree.carrier.shape[0]):
         for c in range(6):
             w.none[i, c] = 0.0
-    shared_bodies(tree, w.joint, w.none, w.none, w.none, w.v, x.K, x.gap, ON_MOTION, w.separate, w.shared, w.qdd, w.lam)
+    shared_bodies(tree, w.joint, w.none, w.none, w.none, w.v, x.K, x.gap, SHARE, w.separate, w.shared, w.qdd, w.lam)
     to_speeds(tree, w.qdd, y.delta)
 
 
