@@ -21,6 +21,7 @@ from ..dialect.storage import allocate
 from ..errors import MethodError, known
 from ..forms.closed import CLOSED_FORMS
 from ..forms.matrices import Matrices
+from ..kernels.constrained import ON_FORCES
 from ..model.model import Model
 from ..programs.methods import METHODS, Method
 from ..trace import Graph, GraphTooLarge, Number, Symbol
@@ -94,18 +95,20 @@ class ConstrainedEquations:
             target.reshape(-1)[:] = list(numbers)
 
         rows = self.table.trace(values)
+        counted = values.get("counted", [1.0] * len(rows.J))  # 0 where a row is left out
+        J = [[x * k for x in row] for row, k in zip(rows.J, counted, strict=True)]
         if self.by_sweeps:
             put(c.free, evaluate(s, "forward/separate", values, dtype).qdd)
             at_rest = evaluate(s, "speeds", {**values, "p": [0.0] * s.nv}, dtype).v
-            for k, row in enumerate(rows.J):
+            for k, row in enumerate(J):
                 put(c.W[k], evaluate(s, "speeds", {**values, "p": row}, dtype).v - at_rest)
         else:
             put(c.M, evaluate(s, f"inertia/{self.method.inertia}", values, dtype).M.ravel())
             put(c.right, (x - h for x, h in zip(values["tau"], evaluate(s, "bias", values, dtype).h, strict=True)))
-        put(c.J, (x for row in rows.J for x in row))
-        put(c.gamma, rows.gamma)
-        put(c.g, rows.g)
-        put(c.rate, rows.rate)
+        put(c.J, (x for row in J for x in row))
+        put(c.gamma, (x * k for x, k in zip(rows.gamma, counted, strict=True)))
+        put(c.g, (x * k for x, k in zip(rows.g, counted, strict=False)))
+        put(c.rate, (x * k for x, k in zip(rows.rate, counted, strict=True)))
         put(c.qrate, evaluate(s, "rates", values, dtype).rate)
 
     def inputs(self, graph: Graph, wrenches: bool = False) -> dict[str, tuple[Symbol, ...]]:
@@ -114,13 +117,15 @@ class ConstrainedEquations:
         return inputs | {"wrench": tuple(graph.inputs(6 * (s.nb + 1)))} if wrenches else inputs
 
     # --- accelerations ------------------------------------------------------------------------------------------------------
-    def accelerations(self, values: Values, dtype: type = object, stabilisation: str = "") -> ConstrainedState:
+    def accelerations(
+        self, values: Values, dtype: type = object, stabilisation: str = "", share: float = ON_FORCES
+    ) -> ConstrainedState:
         """With qdd, lam, and in qrate the rates of the coordinates, on numbers of any kind. Where `stabilisation` is
-        "baumgarte" or "ggl", `values` have its `decay`."""
+        "baumgarte" or "ggl", `values` have its `decay`. `share`: what is added to the diagonal of S (kernels/constrained.py)."""
         c = self.state(values, dtype)
         solution.weights(c)
         self._stabilise(c, values, dtype, stabilisation)
-        solution.solve_weighted(c)
+        solution.solve_weighted(c, share)
         return c
 
     def _stabilise(self, c: ConstrainedState, values: Values, dtype: type, name: str) -> None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ..dialect.arrays import Array, IntegerArray
 from ..dialect.memory import invoke
+from ..kernels.constrained import ON_MOTION
 from .solution import position_correction, speed_correction
 
 NEWTON_STEPS = 2  # enough after a step of an integrator, which ends close to the constraints
@@ -21,23 +22,23 @@ class Projected(NamedTuple):
 
 def project(evaluate, displace, normalize, c, p):
     for step in range(NEWTON_STEPS):
-        project_position(evaluate, displace, normalize, c, p)
-    project_speed(evaluate, c, p)
+        project_position(evaluate, displace, normalize, ON_MOTION, c, p)
+    project_speed(evaluate, ON_MOTION, c, p)
 
 
-def project_position(evaluate, displace, normalize, c, p):
-    """One step of Newton's method."""
+def project_position(evaluate, displace, normalize, share, c, p):
+    """One step of Newton's method. `share`: what is added to the diagonal of S (kernels/constrained.py)."""
     evaluate(c, p)
-    position_correction(c)
+    position_correction(c, share)
     displace(c, p)
     for a in range(p.dq.shape[0]):
         p.X[a] = p.X[a] + p.dq[a]
     normalize(c, p)
 
 
-def project_speed(evaluate, c, p):
+def project_speed(evaluate, share, c, p):
     evaluate(c, p)
-    speed_correction(c)
+    speed_correction(c, share)
     nq = p.dq.shape[0]
     for a in range(c.delta.shape[0]):
         p.X[nq + a] = p.X[nq + a] + c.delta[a]

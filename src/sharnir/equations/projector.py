@@ -14,6 +14,7 @@ import numpy as np
 from ..backends.llvm.runner import GraphRunner
 from ..backends.traced import TracedProgram
 from ..dialect.native import Native, calls
+from ..kernels.constrained import ON_MOTION
 from ..trace import Graph, Number
 from .evaluation import Values, state_inputs
 from .normalization import native_normalize, normalize
@@ -45,17 +46,16 @@ class Projector:
 
     @cached_property
     def _steps(self) -> tuple[GraphRunner, GraphRunner]:
-        """A Newton step of the coordinates, and the correction of the speeds, as straight-line code."""
-        nq = self.structure.nq
-        position, speed = (_OnNumbers(self, state_inputs(self.structure, Graph()), object) for _ in range(2))
-        project_position(position.evaluate, position.displace, position.normalize, position.c, position.p)
-        project_speed(speed.evaluate, speed.c, speed.p)
-        return self._code(position, position.p.X[:nq]), self._code(speed, speed.p.X[nq:])
+        position, speed = self.traced(ON_MOTION)
+        return GraphRunner(position, store=self.equations.store), GraphRunner(speed, store=self.equations.store)
 
-    def _code(self, on: _OnNumbers, x: np.ndarray) -> GraphRunner:
-        inputs: dict[str, Any] = dict(on.values)
-        traced = TracedProgram(inputs["t"][0].graph, inputs, {"x": tuple(x)})
-        return GraphRunner(traced, store=self.equations.store)
+    def traced(self, share: float, **more: int) -> tuple[TracedProgram, TracedProgram]:
+        """A Newton step of the coordinates, and the correction of the speeds. `more`: inputs of the equations besides the state."""
+        nq = self.structure.nq
+        position, speed = (_OnNumbers(self, state_inputs(self.structure, Graph(), **more), object) for _ in range(2))
+        project_position(position.evaluate, position.displace, position.normalize, share, position.c, position.p)
+        project_speed(speed.evaluate, share, speed.c, speed.p)
+        return _step(position, position.p.X[:nq]), _step(speed, speed.p.X[nq:])
 
     def _loop(self, at: Mapping[str, np.ndarray], X: np.ndarray) -> Native:
         e = self.equations
@@ -78,6 +78,11 @@ class Projector:
         with np.errstate(all="ignore"):  # nan and inf are values, not warnings
             project(on.evaluate, on.displace, on.normalize, on.c, on.p)
         return np.array(on.p.X[: len(q)]), np.array(on.p.X[len(q) :])
+
+
+def _step(on: _OnNumbers, x: np.ndarray) -> TracedProgram:
+    inputs: dict[str, Any] = dict(on.values)
+    return TracedProgram(inputs["t"][0].graph, inputs, {"x": tuple(x)})
 
 
 class _OnNumbers:
