@@ -29,7 +29,7 @@ PLAIN, AFTER, PREPARE, PROJECT, DERIVE, POSITION, SPEED, EXACT, JACOBIAN = range
 # layout
 STATES, NQ, NV, CAUSES, STEP, PROJECTED = range(6)
 # tally
-EVALUATIONS, PASSAGES, NOW, NEAREST, NEAREST_T, FAILED, FAILED_T = range(7)
+EVALUATIONS, PASSAGES, NOW, NEAREST, NEAREST_T, NEAREST_ROW, FAILED, FAILED_T = range(8)
 
 
 class Passage(NamedTuple):
@@ -60,7 +60,7 @@ class Passage(NamedTuple):
     layout: IntegerArray[6]
     calls: IntegerArray["nc", 2]
     first: IntegerArray[10]  # role r is played by the calls first[r] ... first[r + 1] - 1
-    tally: Array[7]
+    tally: Array[8]
 
 
 def perform(p, role):
@@ -104,9 +104,13 @@ def derive_near(p, k):
     s = nearness(p, k)
     if not s > FAR:
         return
+    if s > INSIDE:
+        note(p, k, s)
+    if p.layout[PROJECTED] == 0:
+        return
     take(p, k, p.kept)
     if s > INSIDE:
-        note(p, s)
+        p.tally[EVALUATIONS] += 1.0
         if not (s < SINGULAR and derive_exactly(p, 1.0 / sqrt(s))) and not interpolate(p, k):
             p.tally[FAILED] += 1.0
             p.tally[FAILED_T] = p.T[0]
@@ -118,14 +122,18 @@ def derive_near(p, k):
     give(p, k)
 
 
-def note(p, s):
-    p.tally[EVALUATIONS] += 1.0
+def note(p, k, s):
+    """Statistics: how often, how near, in which row."""
     if p.tally[NOW] == 0.0:
         p.tally[PASSAGES] += 1.0
         p.tally[NOW] = 1.0
     if s > p.tally[NEAREST]:
         p.tally[NEAREST] = s
         p.tally[NEAREST_T] = p.T[0]
+        m = p.usual.shape[0]
+        for i in range(m):
+            if p.usual[i] * p.pivots[(k * m + i) * p.layout[STEP]] >= s:
+                p.tally[NEAREST_ROW] = i
 
 
 def blend(p, k, share):
@@ -255,6 +263,7 @@ def settle(p):
         return 0
     copied(p.X, p.kept)
     perform(p, PLAIN)
+    perform(p, PREPARE)
     copied(p.kept, p.X)
     perform(p, AFTER)
     inside = False
@@ -262,9 +271,9 @@ def settle(p):
         s = nearness(p, k)
         if s > INSIDE:
             inside = True
-            take(p, k, p.kept)
-            if p.layout[PROJECTED] == 1 and p.first[PREPARE] == p.first[PREPARE + 1]:
-                if s < SINGULAR and project_exactly(p, TRUSTED / sqrt(s)):
+            if p.layout[PROJECTED] == 1 and s < SINGULAR:
+                take(p, k, p.kept)
+                if project_exactly(p, TRUSTED / sqrt(s)):
                     put_back(p, k)
     if not inside:
         p.tally[NOW] = 0.0

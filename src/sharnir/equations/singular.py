@@ -6,6 +6,7 @@ compiled when a run first comes near one.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -66,13 +67,15 @@ class SingularPassage:
         self.equations, self.structure, self.run = equations, equations.structure, run
         s, m, nw = self.structure, len(equations.table), len(run.causes)
         self.counted = np.ones(m)
+        self.seconds = 0.0
+        """Of preparation during the run."""
         sizes = {"nq": s.nq, "nv": s.nv, "nw": nw, "npar": len(s.parameters), "m": m, "nc": MOST_CALLS, "nx": len(run.X)}
         sizes |= {"n1": s.nq + s.nv, "n2": s.nq + s.nv + nw, "nt": run.tau.size, "np": run.parameters.size}
         own: Any = allocate(Passage, sizes | {"nj": 0, "ni": 0})
         step = run.pivots.size // (run.n * m)
         self.p = p = own._replace(
             X=run.X, DX=run.DX, T=run.T, J=run.J, tau=run.tau.reshape(-1), parameter=run.parameters.reshape(-1),
-            pivots=run.pivots.reshape(-1), usual=np.zeros(m), tally=np.zeros(7), layout=np.zeros(6, dtype=np.int64),
+            pivots=run.pivots.reshape(-1), usual=np.zeros(m), tally=np.zeros(8), layout=np.zeros(6, dtype=np.int64),
         )  # fmt: skip
         p.layout[:] = run.n, s.nq, s.nv, nw, 1 if step == 1 else m + 1, run.projects
         self._roles: dict[int, Sequence[Native]] = {
@@ -108,10 +111,10 @@ class SingularPassage:
         return int(self.p.tally[passage.EVALUATIONS])
 
     @property
-    def nearest(self) -> tuple[float, float]:
-        """The least σ, relative to what is usual, and when."""
-        s, t = self.p.tally[passage.NEAREST], self.p.tally[passage.NEAREST_T]
-        return (float(s) ** -0.5 if s > 0.0 else np.inf), float(t)
+    def nearest(self) -> tuple[float, float, str]:
+        """The least σ, relative to what is usual, when, and which row depends on the others there."""
+        s, t, row = self.p.tally[[passage.NEAREST, passage.NEAREST_T, passage.NEAREST_ROW]].tolist()
+        return (s**-0.5 if s > 0.0 else np.inf), t, str(self.equations.table.rows[int(row)])
 
     @property
     def failures(self) -> tuple[int, float]:
@@ -157,15 +160,18 @@ class SingularPassage:
     # --- when first needed ------------------------------------------------------------------------------------------------------------
     def _prepare(self) -> None:
         """Called from machine code: must not raise."""
+        begun = time.perf_counter()
         try:
             self.counted[self._always_dependent()] = 0.0
             self.p.usual[:] *= self.counted
-            self._roles |= self._near()
+            if self.run.projects:
+                self._roles |= self._near()
         except BaseException as error:
             self.p.usual[:] = 0.0
             self.run.failed(error)
         self._roles[passage.PREPARE] = ()
         self._set_calls()
+        self.seconds += time.perf_counter() - begun
 
     def _near(self) -> dict[int, Sequence[Native]]:
         e, s, p, run = self.equations, self.structure, self.p, self.run
