@@ -27,9 +27,9 @@ APART = 2e-3  # change of a coordinate between two states of the interpolation
 # roles of the calls
 PLAIN, AFTER, PREPARE, PROJECT, DERIVE, POSITION, SPEED, EXACT, JACOBIAN = range(9)
 # layout
-STATES, NQ, NV, CAUSES, STEP, PROJECTED = range(6)
+STATES, NQ, NV, CAUSES, STEP, PROJECTED, DIRECTION = range(7)
 # tally
-EVALUATIONS, PASSAGES, NOW, NEAREST, NEAREST_T, NEAREST_ROW, FAILED, FAILED_T = range(8)
+EVALUATIONS, PASSAGES, NOW, NEAREST, NEAREST_T, NEAREST_ROW, FAILED, FAILED_T, SETTLED = range(9)
 
 
 class Passage(NamedTuple):
@@ -57,10 +57,10 @@ class Passage(NamedTuple):
     qdd2: Array["nv", 2]
     power2: Array["nw", 2]
     mean: Array["n2"]
-    layout: IntegerArray[6]
+    layout: IntegerArray[7]
     calls: IntegerArray["nc", 2]
     first: IntegerArray[10]  # role r is played by the calls first[r] ... first[r + 1] - 1
-    tally: Array[8]
+    tally: Array[9]
 
 
 def perform(p, role):
@@ -124,7 +124,7 @@ def derive_near(p, k):
 
 def note(p, k, s):
     """Statistics: how often, how near, in which row."""
-    if p.tally[NOW] == 0.0:
+    if p.tally[NOW] == 0.0 and p.layout[DIRECTION] * p.T[0] > p.tally[SETTLED]:  # not again for the dense output
         p.tally[PASSAGES] += 1.0
         p.tally[NOW] = 1.0
     if s > p.tally[NEAREST]:
@@ -257,6 +257,7 @@ def interpolate(p, k):
 # --- after a step ---------------------------------------------------------------------------------------------------------------
 def settle(p):
     """What follows a step, and where a state ends inside, its projection in double-double."""
+    p.tally[SETTLED] = max(p.tally[SETTLED], p.layout[DIRECTION] * p.T[0])
     if not anything_near(p):  # the last evaluation of a step is at its end, or little before
         p.tally[NOW] = 0.0
         perform(p, AFTER)

@@ -49,10 +49,11 @@ class Projector:
         position, speed = self.traced(ON_MOTION)
         return GraphRunner(position, store=self.equations.store), GraphRunner(speed, store=self.equations.store)
 
-    def traced(self, share: float, **more: int) -> tuple[TracedProgram, TracedProgram]:
-        """A Newton step of the coordinates, and the correction of the speeds. `more`: inputs of the equations besides the state."""
+    def traced(self, share: float, limit: int | None = None, **more: int) -> tuple[TracedProgram, TracedProgram]:
+        """A Newton step of the coordinates, and the correction of the speeds, as graphs of so many nodes at most. `more`: inputs
+        of the equations besides the state."""
         nq = self.structure.nq
-        position, speed = (_OnNumbers(self, state_inputs(self.structure, Graph(), **more), object) for _ in range(2))
+        position, speed = (_OnNumbers(self, state_inputs(self.structure, Graph(limit), **more), object) for _ in range(2))
         project_position(position.evaluate, position.displace, position.normalize, share, position.c, position.p)
         project_speed(speed.evaluate, share, speed.c, speed.p)
         return _step(position, position.p.X[:nq]), _step(speed, speed.p.X[nq:])

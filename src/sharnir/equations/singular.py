@@ -18,6 +18,7 @@ from ..dialect.arithmetic import STEPPING
 from ..dialect.native import Loop, Native, calls, from_python
 from ..dialect.storage import allocate
 from ..kernels.constrained import EXACT as SHARE
+from ..trace import GraphTooLarge
 from . import passage
 from .constrained import ConstrainedEquations
 from .derivative import trace_derivative
@@ -25,6 +26,8 @@ from .passage import Passage
 from .retraction import retract
 
 MOST_CALLS = 64
+LIMIT = 200_000
+"""Nodes of a graph in double-double: half a minute of compilation, once."""
 SAMPLES = 16
 """Positions whose pivots are usual."""
 ASSEMBLED, REACH, ITERATIONS, CLOSE, DEPENDENT = 4, 0.4, 50, 1e-10, 1e-7
@@ -56,6 +59,8 @@ class Run:
     """The derivative of one state in arrays by name."""
     projects: bool
     """Whether states may be moved after a step."""
+    backward: bool
+    """In time."""
     failed: Callable[[BaseException], None]
     """Told of an exception in what was called from machine code."""
 
@@ -67,6 +72,8 @@ class SingularPassage:
         self.equations, self.structure, self.run = equations, equations.structure, run
         s, m, nw = self.structure, len(equations.table), len(run.causes)
         self.counted = np.ones(m)
+        self.passes = run.projects
+        """Whether singular positions are passed exactly; known once one is near."""
         self.seconds = 0.0
         """Of preparation during the run."""
         sizes = {"nq": s.nq, "nv": s.nv, "nw": nw, "npar": len(s.parameters), "m": m, "nc": MOST_CALLS, "nx": len(run.X)}
@@ -75,9 +82,10 @@ class SingularPassage:
         step = run.pivots.size // (run.n * m)
         self.p = p = own._replace(
             X=run.X, DX=run.DX, T=run.T, J=run.J, tau=run.tau.reshape(-1), parameter=run.parameters.reshape(-1),
-            pivots=run.pivots.reshape(-1), usual=np.zeros(m), tally=np.zeros(8), layout=np.zeros(6, dtype=np.int64),
+            pivots=run.pivots.reshape(-1), usual=np.zeros(m), tally=np.zeros(9), layout=np.zeros(7, dtype=np.int64),
         )  # fmt: skip
-        p.layout[:] = run.n, s.nq, s.nv, nw, 1 if step == 1 else m + 1, run.projects
+        p.layout[:] = run.n, s.nq, s.nv, nw, 1 if step == 1 else m + 1, run.projects, -1 if run.backward else 1
+        p.tally[passage.SETTLED] = -np.inf
         self._roles: dict[int, Sequence[Native]] = {
             passage.PLAIN: run.derivative, passage.AFTER: run.after_step, passage.JACOBIAN: run.jacobian,
             passage.PREPARE: [from_python(self._prepare)],
@@ -166,6 +174,9 @@ class SingularPassage:
             self.p.usual[:] *= self.counted
             if self.run.projects:
                 self._roles |= self._near()
+        except GraphTooLarge:
+            self.passes = False
+            self.p.layout[passage.PROJECTED] = 0
         except BaseException as error:
             self.p.usual[:] = 0.0
             self.run.failed(error)
@@ -200,9 +211,9 @@ def exact_code(e: ConstrainedEquations, causes: Sequence[str]) -> tuple[GraphRun
     """A Newton step of the coordinates, the correction of the speeds, and the derivative, in double-double; once for a model."""
     key = ("exact", e.method.name, tuple(causes), str(e.store.folder))
     if key not in e.structure.cached:
-        derivative = trace_derivative(e.structure, e.method, bool(causes), "tau" in causes, None, e, exact=True)
+        derivative = trace_derivative(e.structure, e.method, bool(causes), "tau" in causes, LIMIT, e, exact=True)
         assert derivative.causes == tuple(causes)
-        programs = (*e.projector.traced(SHARE, counted=len(e.table)), derivative.traced)
+        programs = (*e.projector.traced(SHARE, LIMIT, counted=len(e.table)), derivative.traced)
         e.structure.cached[key] = tuple(GraphRunner(traced, store=e.store, pairs=True) for traced in programs)
     found: tuple[GraphRunner, GraphRunner, GraphRunner] = e.structure.cached[key]
     return found

@@ -156,7 +156,7 @@ class CompiledSystem(MotionSystem):
                 self.constrained,
                 Run(
                     b.X, b.DX, b.T, b.J, self.tau, self.parameters, pivots, setup.n, self.causes, derivative, after, jacobian,
-                    self.derivative_of_one, self.stabilisation.name != "none", self._failed,
+                    self.derivative_of_one, self.stabilisation.name != "none", self.stabilisation.backward, self._failed,
                 ),
             )  # fmt: skip
             derivative, after = [self.passage.derivative], [self.passage.after_step]

@@ -47,13 +47,13 @@ def make_result(m: MotionSystem, y: Trajectory, changes: Changes, ready: float, 
 
 def not_passed(m: MotionSystem) -> str:
     """A sentence where the run came to a singular position that its stabilisation does not pass."""
-    if not m.passage or not m.passage.count or m.passage.run.projects:
+    if not m.passage or not m.passage.count or m.passage.passes:
         return ""
     _, t, row = m.passage.nearest
-    return (
-        f"; at t = {t:.6g} it came to a singular position, where {row} depends on the other constraints: stabilisation "
-        f"{m.stabilisation.name!r} does not pass it, use 'projection'"
-    )
+    why = f"stabilisation {m.stabilisation.name!r} does not pass it, use 'projection'"
+    if m.passage.run.projects:
+        why = "the model is too large to pass it exactly, rely on four digits beyond"
+    return f"; at t = {t:.6g} it came to a singular position, where {row} depends on the other constraints: {why}"
 
 
 def rows_of(m: MotionSystem, t: np.ndarray, x: np.ndarray, changes: Changes) -> tuple[np.ndarray, ...]:

@@ -71,7 +71,7 @@ class GraphRunner:
 
     def code(self, lanes: int) -> Compiled:
         if lanes not in self._codes:
-            self._codes[lanes] = compile_text(emit(self.traced, lanes, pairs=self.pairs), self._store)
+            self._codes[lanes] = compile_text(emit(self.traced, lanes, pairs=self.pairs), self._store, quick=self.pairs)
         return self._codes[lanes]
 
     @cached_property
