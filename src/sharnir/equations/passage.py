@@ -7,7 +7,9 @@ the state is to a singular position: s = 1/sigma^2.  docs/theory/loops.md
     FAR ... NEAR        the state is moved onto the constraints before its derivative is computed, smoothly more
     NEAR ... INSIDE     all the way
     INSIDE and above    all of it in double-double arithmetic, the end of a step included
-    SINGULAR and above  the derivative is interpolated between six states along the motion: so near, no arithmetic will do
+    SINGULAR and above  the derivative is interpolated between six states along the motion: so near, the lengths of the mechanism,
+                        rounded to doubles, decide whether branches cross at all
+    DEGENERATE          and states are not projected any more
 
 States are many in a rollout. One that is near is copied to buffers of its own, which the functions behind `calls` work on.
 """
@@ -18,11 +20,11 @@ from ..dialect.arrays import Array, IntegerArray
 from ..dialect.memory import invoke
 from ..dialect.ops import sqrt
 
-FAR, NEAR, INSIDE, SINGULAR = 16.0, 64.0, 1000.0, 1e16
+FAR, NEAR, INSIDE, SINGULAR, DEGENERATE = 25.0, 100.0, 1e3, 1e7, 1e16
 ITERATIONS = 12  # of Newton's method in double-double
 CONVERGED = 1e-27  # change of a coordinate
 TRUSTED = 0.25  # of sigma: the largest way onto the constraints; further off, the other branch may be nearer
-APART = 2e-3  # change of a coordinate between two states of the interpolation
+APART = 1e-2  # change of a coordinate between two states of the interpolation
 
 # roles of the calls
 PLAIN, AFTER, PREPARE, PROJECT, DERIVE, POSITION, SPEED, EXACT, JACOBIAN = range(9)
@@ -272,7 +274,7 @@ def settle(p):
         s = nearness(p, k)
         if s > INSIDE:
             inside = True
-            if p.layout[PROJECTED] == 1 and s < SINGULAR:
+            if p.layout[PROJECTED] == 1 and s < DEGENERATE:
                 take(p, k, p.kept)
                 if project_exactly(p, TRUSTED / sqrt(s)):
                     put_back(p, k)

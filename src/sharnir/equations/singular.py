@@ -145,9 +145,8 @@ class SingularPassage:
         run.X[:], run.T[:] = before
         with np.errstate(all="ignore"):
             pivots = 1.0 / np.concatenate(found)
-            pivots[~np.isfinite(pivots)] = np.nan
-            usual = np.nanmedian(pivots, axis=0) if len(pivots) else np.zeros(0)
-        return np.where(np.isfinite(usual) & (usual > 0.0), usual, 0.0)
+        known = [column[np.isfinite(column) & (column > 0.0)] for column in pivots.T]
+        return np.array([np.median(column) if len(column) else 0.0 for column in known])
 
     def _always_dependent(self) -> np.ndarray:
         """Rows that the rows before them determine wherever the constraints are met, as far as samples tell."""
