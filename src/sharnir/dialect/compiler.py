@@ -15,6 +15,7 @@ from .arithmetic import Arithmetic, Mismatch, Options
 from .arrays import Array
 from .frame import Frame
 from .names import weight
+from .pairs import prelude
 from .patterns import flatten, leaf_types, rebuild, returned_type
 from .sincos import UNLIKELY
 from .source import closure, refuse
@@ -53,24 +54,32 @@ def compile_module(entry: Any, groups: Sequence[Any], options: Options, shared: 
 class Unit:
     """A module: what its functions share."""
 
-    def __init__(self, options: Options) -> None:
-        self.options = options
+    def __init__(self, options: Options, prefix: str = "") -> None:
+        """`prefix`: of the names of its functions and tables, where it becomes part of another module."""
+        self.options, self.prefix = options, prefix
         self.declarations: set[str] = set()
+        self.operations: set[str] = set()
+        """Of double-double numbers, where there are any."""
         self._kept: dict[Any, tuple[str, Any]] = {}
         self._texts: list[str] = []
         self._tables: dict[tuple[str, ...], str] = {}
 
     def text(self, functions: list[str]) -> str:
+        pairs = prelude(self.operations, self.declarations)
+        return "\n".join([*sorted(self.declarations), *pairs, *self.body(functions), UNLIKELY, *_TYPES, ""])
+
+    def body(self, functions: list[str]) -> list[str]:
+        """Without declarations and types: tables, the functions that were outlined, and these."""
         tables = [
             f"{name} = private unnamed_addr constant [{len(x)} x double] [{', '.join(f'double {k}' for k in x)}]"
             for x, name in self._tables.items()
         ]
-        return "\n".join([*sorted(self.declarations), *tables, *self._texts, *functions, UNLIKELY, *_TYPES, ""])
+        return [*tables, *self._texts, *functions]
 
     def table(self, numbers: tuple[float, ...]) -> str:
         """Known numbers in memory, for an index that is not known."""
         bits = tuple(double(float(x)) for x in numbers)  # 0.0 and -0.0 are two
-        return self._tables.setdefault(bits, f"@table{len(self._tables)}")
+        return self._tables.setdefault(bits, f"@{self.prefix}table{len(self._tables)}")
 
     def tag(self, kind: str) -> str:
         """Integers and numbers never share a place: what is stored in the one does not change the other."""
@@ -82,7 +91,7 @@ class Unit:
         shape = tuple(flatten(x, flat, self.options.lanes) for x in args)
         key = (callee, shape)
         if key not in self._kept:
-            name = f"@{callee.__name__}.{len(self._kept)}"
+            name = f"@{self.prefix}{callee.__name__}.{len(self._kept)}"
             parameters = [f"%p{k}" for k in range(len(flat))]
             function = Function(self, name[1:], [f"{kind} {p}" for (kind, _), p in zip(flat, parameters, strict=True)])
             given = iter(parameters)
@@ -110,9 +119,9 @@ class Function:
         self._words: dict[tuple[str, int], str] = {}
         self._fields: dict[tuple[str, int], ArrayValue] = {}
 
-    def text(self, returned: str) -> str:
+    def text(self, returned: str, attributes: str = "nounwind") -> str:
         linkage = "" if self.name == "f" else "internal "
-        head = f"define {linkage}{returned} @{self.name}({', '.join(self.parameters)}) nounwind {{\nentry:"
+        head = f"define {linkage}{returned} @{self.name}({', '.join(self.parameters)}) {attributes} {{\nentry:"
         return "\n".join([head, *self._first, *self.w.lines, "}"])
 
     def room(self, kind: str) -> str:

@@ -55,11 +55,12 @@ def _initialize() -> None:
     llvm.initialize_native_asmprinter()
 
 
-def machine() -> Any:
+def machine(opt: int = 3) -> Any:
     """A code generator for this very processor."""
     _initialize()
     target = llvm.Target.from_default_triple()
-    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=_features(), opt=3, codemodel="small", reloc="pic")
+    cpu, features = llvm.get_host_cpu_name(), _features()
+    return target.create_target_machine(cpu=cpu, features=features, opt=opt, codemodel="small", reloc="pic")
 
 
 def _features() -> str:
@@ -96,20 +97,22 @@ class Compiled:
         """The same without releasing the GIL: for single states."""
 
 
-def compile_text(text: str, store: Cache) -> Compiled:
-    return compile_cached((text,), lambda: text, store)
+def compile_text(text: str, store: Cache, quick: bool = False) -> Compiled:
+    return compile_cached((text,), lambda: text, store, quick=quick)
 
 
-def compile_cached(depends_on: tuple[str, ...], make_text: Callable[[], str], store: Cache, vectorize: bool = False) -> Compiled:
+def compile_cached(
+    depends_on: tuple[str, ...], make_text: Callable[[], str], store: Cache, vectorize: bool = False, quick: bool = False
+) -> Compiled:
     """Machine code under a digest of everything it depends on: the caller's part, the text of the compiler, LLVM, the
-    processor. The assembly is made only where the code is not in the cache yet."""
-    key = digest(host(), translators(), str(vectorize), *depends_on)
+    processor. The assembly is made only where the code is not in the cache yet. `quick`: as of `object_code`."""
+    key = digest(host(), translators(), str((vectorize, quick)), *depends_on)
     compiled = _in_use.get((key, str(store.folder)))
     if compiled is None:
         code = store.load("llvm", key)
         if code is None:
             text = make_text()
-            code = in_background(partial(object_code, text, vectorize), len(text) > LONG_TEXT)
+            code = in_background(partial(object_code, text, vectorize, quick), len(text) > LONG_TEXT)
             store.save("llvm", key, code)
         compiled = _in_use[key, str(store.folder)] = Compiled(code)
     return compiled
@@ -140,10 +143,11 @@ def is_compiling() -> bool:
     return any(thread.name == COMPILING for thread in threading.enumerate())
 
 
-def object_code(text: str, vectorize: bool = False) -> bytes:
+def object_code(text: str, vectorize: bool = False, quick: bool = False) -> bytes:
     """Machine code of a module. What comes here is simplified already, so the shortest useful list of passes is enough;
     what matters (fusing, scheduling, registers) happens in the code generator. The SLP vectoriser is left out: its code
-    is slower, and it takes long."""
+    is slower, and it takes long. `quick`: without scheduling and with the simplest choice of registers; code that is little else
+    than calls runs as fast, and compiles in a fifth of the time."""
     module = llvm.parse_assembly(text)
     module.verify()
     builder = _pass_builder(vectorize)
@@ -151,7 +155,7 @@ def object_code(text: str, vectorize: bool = False) -> bytes:
     passes.run(module, builder)
     NewPassManager._dispose(passes)  # llvmlite 0.50 hides this method behind an empty one: 30 kB a module stayed
     passes.detach()
-    return machine().emit_object(module)
+    return machine(0 if quick else 3).emit_object(module)
 
 
 @once

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 
 
 class Writer:
+    pairs = False
+    """Whether a number is a vector of two, the parts of a double-double number (pairs.py)."""
+
     def __init__(self, lanes: int) -> None:
         self.lanes = lanes
         one = lanes == 1
@@ -52,6 +55,10 @@ class Writer:
         name = f"llvm.{intrinsic}.{self.suffix}"
         self.declarations.add(f"declare {self.T} @{name}({', '.join([self.T] * len(args))})")
         return self.let(f"call {self.T} @{name}({', '.join(f'{self.T} {a}' for a in args)})")
+
+    def nonzero(self, x: str) -> str:
+        """A number as a condition."""
+        return self.let(f"fcmp une {self.T} {x}, {self.const(0.0)}")
 
     def fma(self, a: str, b: str, c: str) -> str:
         return self.call("fma", a, b, c)

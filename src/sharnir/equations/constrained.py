@@ -22,6 +22,7 @@ from ..dialect.storage import allocate
 from ..errors import MethodError, known
 from ..forms.closed import CLOSED_FORMS
 from ..forms.matrices import Matrices
+from ..kernels.constrained import EXACT, ON_FORCES, ON_MOTION
 from ..model.model import Model
 from ..programs.methods import METHODS, Method
 from ..trace import Graph, GraphTooLarge, Number, Symbol
@@ -101,10 +102,11 @@ class ConstrainedEquations:
         rows = self.table.trace(values)
         put(c.M, evaluate(s, f"inertia/{self.method.inertia}", values, dtype).M.ravel())
         put(c.right, (x - h for x, h in zip(values["tau"], evaluate(s, "bias", values, dtype).h, strict=True)))
-        put(c.J, (x for row in rows.J for x in row))
-        put(c.gamma, rows.gamma)
-        put(c.g, rows.g)
-        put(c.rate, rows.rate)
+        counted = values.get("counted", [1.0] * len(rows.J))  # 0 where a row is left out
+        put(c.J, (x * k for row, k in zip(rows.J, counted, strict=True) for x in row))
+        put(c.gamma, (x * k for x, k in zip(rows.gamma, counted, strict=True)))
+        put(c.g, (x * k for x, k in zip(rows.g, counted, strict=False)))
+        put(c.rate, (x * k for x, k in zip(rows.rate, counted, strict=True)))
         put(c.qrate, evaluate(s, "rates", values, dtype).rate)
 
     def inputs(self, graph: Graph, wrenches: bool = False) -> dict[str, tuple[Symbol, ...]]:
@@ -113,52 +115,57 @@ class ConstrainedEquations:
         return inputs | {"wrench": tuple(graph.inputs(6 * (s.nb + 1)))} if wrenches else inputs
 
     # --- accelerations ------------------------------------------------------------------------------------------------------
-    def accelerations(self, values: Values, dtype: type = object, stabilisation: str = "") -> ConstrainedState:
+    def accelerations(
+        self, values: Values, dtype: type = object, stabilisation: str = "", exact: bool = False
+    ) -> ConstrainedState:
         """With qdd, lam, and in qrate the rates of the coordinates, on numbers of any kind. Where `stabilisation` is
-        "baumgarte" or "ggl", `values` have its `decay`."""
+        "baumgarte" or "ggl", `values` have its `decay`. exact: for double-double arithmetic, less is added to the diagonal
+        of S (kernels/constrained.py)."""
         if self.sparse:
-            return self._eliminated(self.sparse, values, dtype, stabilisation)
+            return self._eliminated(self.sparse, values, dtype, stabilisation, exact)
         c = self.state(values, dtype)
         solution.weights(c)
         self._stabilise(c, values, dtype, stabilisation)
-        solution.solve_weighted(c)
+        solution.solve_weighted(c, EXACT if exact else ON_FORCES)
         return c
 
-    def _eliminated(self, sparse: SparseEquations, values: Values, dtype: type, stabilisation: str) -> ConstrainedState:
-        """Without J: nothing here is a matrix over all coordinates."""
+    def _eliminated(self, sparse: SparseEquations, values: Values, dtype: type, stabilisation: str, exact: bool
+    ) -> ConstrainedState:
+        """Without J: nothing here is a matrix over all coordinates. The inverse pivots are on the diagonal of L."""
         s, c = self.structure, self.empty(dtype)
         values = {"wrench": [0.0] * (6 * (s.nb + 1)), **values}
-        rows = sparse.rows.trace(values, dtype)
+        rows = sparse.trace(values, dtype)
         c.g[:], c.rate[:], c.gamma[:] = rows.g, rows.rate, rows.gamma
         c.qrate[:] = evaluate(s, "rates", values, dtype).rate
         self._stabilise(c, values, dtype, stabilisation)
-        c.qdd[:], c.lam[:] = sparse.accelerations(values, c.gamma.tolist(), rows.K, dtype)
+        found = sparse.accelerations(values, c.gamma.tolist(), rows.K, dtype, exact)
+        c.qdd[:], c.lam[:], c.L[np.diag_indices(len(c.L))] = found.qdd, found.lam, found.inverse
         return c
 
-    def correct_position(self, c: ConstrainedState, values: Values, dtype: type) -> None:
+    def correct_position(self, c: ConstrainedState, values: Values, dtype: type, exact: bool = False) -> None:
         """In c.delta the motion, least in the metric of the masses, that closes the gaps g. (L8)"""
         if self.sparse:
-            rows = self.sparse.rows.trace(values, dtype)
-            c.delta[:] = self.sparse.correction(values, rows.g, rows.K, dtype)
+            rows = self.sparse.trace(values, dtype)
+            c.delta[:] = self.sparse.correction(values, rows.g, rows.K, dtype, exact)
         else:
             self.fill(c, values, dtype)
-            solution.position_correction(c)
+            solution.position_correction(c, EXACT if exact else ON_MOTION)
 
-    def correct_speed(self, c: ConstrainedState, values: Values, dtype: type) -> None:
+    def correct_speed(self, c: ConstrainedState, values: Values, dtype: type, exact: bool = False) -> None:
         """In c.delta the change of speeds, least in the metric of the masses, after which the rates vanish. (L9)"""
         if self.sparse:
-            rows = self.sparse.rows.trace(values, dtype)
-            c.delta[:] = self.sparse.correction(values, rows.rate, rows.K, dtype)
+            rows = self.sparse.trace(values, dtype)
+            c.delta[:] = self.sparse.correction(values, rows.rate, rows.K, dtype, exact)
         else:
             self.fill(c, values, dtype)
-            solution.speed_correction(c)
+            solution.speed_correction(c, EXACT if exact else ON_MOTION)
 
     def _stabilise(self, c: ConstrainedState, values: Values, dtype: type, name: str) -> None:
         def correct(c: Any, s: Any) -> None:
             assert self.sparse
             gap = c.rate.copy()
             gap[: len(c.g)] += s.decay[0] * c.g
-            c.delta[:] = self.sparse.correction(values, gap.tolist(), self.sparse.rows.trace(values, dtype).K, dtype)
+            c.delta[:] = self.sparse.correction(values, gap.tolist(), self.sparse.trace(values, dtype).K, dtype)
 
         def displace(c: Any, s: Any) -> None:
             s.dq[:] = displacement(self.structure, values["q"], c.delta.tolist(), values["t"], dtype)

@@ -22,7 +22,8 @@ from .stabilisation import DECAYING
 
 @dataclass(frozen=True)
 class TracedDerivative:
-    """Inputs q, v (momenta where the method has them), tau, [decay], parameter, t; outputs rate, qdd, power (one per cause)."""
+    """Inputs q, v (momenta where the method has them), tau, [decay], parameter, t; outputs rate, qdd, power (one per cause), and with
+    constraints pivots: the inverse of each pivot of S = J M⁻¹Jᵀ, large near singular positions."""
 
     traced: TracedProgram
     causes: tuple[str, ...]
@@ -80,14 +81,18 @@ def trace_derivative(
     limit: int | None = None,
     constrained: ConstrainedEquations | None = None,
     stabilisation: str = "",
+    exact: bool = False,
 ) -> TracedDerivative:
     """All on the symbols of one graph, so that common parts are computed once.
 
-    balance: with the powers; tau_works: that of the joint forces τ among them.
+    balance: with the powers; tau_works: that of the joint forces τ among them; exact: for double-double arithmetic, with an input
+    `counted`, 0 for each constraint that is left out, else 1, and no pivots.
     """
     graph = Graph(limit)
-    decay = {"decay": DECAYING[stabilisation]} if stabilisation else {}
-    inputs = state_inputs(structure, graph, tau=structure.nv, **decay)
+    more = {"decay": DECAYING[stabilisation]} if stabilisation else {}
+    if exact and constrained:
+        more["counted"] = len(constrained.table)
+    inputs = state_inputs(structure, graph, tau=structure.nv, **more)
     values: dict[str, Any] = dict(inputs) | {"wrench": [0.0] * (6 * structure.nb + 6)}
     solved = None
     if method.in_momenta:
@@ -96,7 +101,7 @@ def trace_derivative(
         speed_rate = evaluate(structure, "momentum-rates", values).dp
         values["qdd"] = None
     elif constrained:
-        solved = constrained.accelerations(inputs, stabilisation=stabilisation)
+        solved = constrained.accelerations(inputs, stabilisation=stabilisation, exact=exact)
         speed_rate = values["qdd"] = solved.qdd
     else:
         speed_rate = values["qdd"] = evaluate(structure, f"forward/{method.program}", values).qdd
@@ -111,6 +116,8 @@ def trace_derivative(
         powers = {name: x for name, x in powers.items() if isinstance(x, Symbol)}
     q_rate = solved.qrate if solved else rate  # a stabilisation may change it; powers are those of the speeds
     outputs = {"rate": tuple(q_rate), "qdd": tuple(speed_rate), "power": tuple(powers.values())}
+    if solved and not exact:
+        outputs["pivots"] = tuple(solved.L.diagonal())
     return TracedDerivative(TracedProgram(graph, inputs, outputs), tuple(powers))
 
 
@@ -174,7 +181,7 @@ def jacobian_along(derivative: TracedDerivative, parameters: bool = False) -> Tr
     traced = derivative.traced
     traced.graph.limit = None  # it was one of the derivative itself
     state = (*traced.inputs["q"], *traced.inputs["v"])
-    outputs = [x for group in traced.outputs.values() for x in group]
+    outputs = [x for name in ("rate", "qdd", "power") for x in traced.outputs[name]]
     dx = tuple(traced.graph.inputs(len(outputs) if parameters else len(state)))
     dp = tuple(traced.graph.inputs(len(traced.inputs["parameter"]))) if parameters else ()
     seeds = [*zip(state, dx, strict=False), *zip(traced.inputs["parameter"], dp, strict=False)]

@@ -45,16 +45,16 @@ class Projector:
 
     @cached_property
     def _steps(self) -> tuple[GraphRunner, GraphRunner]:
-        """A Newton step of the coordinates, and the correction of the speeds, as straight-line code."""
-        position, speed = (_OnNumbers(self, state_inputs(self.structure, Graph()), object) for _ in range(2))
+        position, speed = self.traced()
+        return GraphRunner(position, store=self.equations.store), GraphRunner(speed, store=self.equations.store)
+
+    def traced(self, exact: bool = False, limit: int | None = None, **more: int) -> tuple[TracedProgram, TracedProgram]:
+        """A Newton step of the coordinates, and the correction of the speeds, as graphs of so many nodes at most. exact: for
+        double-double arithmetic; `more`: inputs of the equations besides the state."""
+        position, speed = (_OnNumbers(self, state_inputs(self.structure, Graph(limit), **more), object, exact) for _ in range(2))
         project_position(position.position, position.retract, position.c, position.p)
         project_speed(speed.speed, speed.c, speed.p)
-        return self._code(position, position.p.q), self._code(speed, speed.p.v)
-
-    def _code(self, on: _OnNumbers, x: np.ndarray) -> GraphRunner:
-        inputs: dict[str, Any] = dict(on.values)
-        traced = TracedProgram(inputs["t"][0].graph, inputs, {"x": tuple(x)})
-        return GraphRunner(traced, store=self.equations.store)
+        return _step(position, position.p.q), _step(speed, speed.p.v)
 
     def _loop(self, at: Mapping[str, np.ndarray]) -> Native:
         e = self.equations
@@ -77,20 +77,25 @@ class Projector:
         return on.p.q, on.p.v
 
 
+def _step(on: _OnNumbers, x: np.ndarray) -> TracedProgram:
+    inputs: dict[str, Any] = dict(on.values)
+    return TracedProgram(inputs["t"][0].graph, inputs, {"x": tuple(x)})
+
+
 class _OnNumbers:
     """The functions that projection.py calls, on numbers of any kind: symbols of one graph, or floats."""
 
-    def __init__(self, projector: Projector, values: Values, dtype: type) -> None:
-        self.projector, self.values, self.dtype = projector, values, dtype
+    def __init__(self, projector: Projector, values: Values, dtype: type, exact: bool = False) -> None:
+        self.projector, self.values, self.dtype, self.exact = projector, values, dtype, exact
         self.c: ConstrainedState = projector.equations.empty(dtype)
         state: list[np.ndarray] = [np.array(values[name], dtype=dtype) for name in ("q", "v")]
         self.p: Any = Projected(*state, np.zeros((0, 2), dtype=np.int64))
 
     def position(self, c: Any, p: Any) -> None:
-        self.projector.equations.correct_position(c, self._values(p), self.dtype)
+        self.projector.equations.correct_position(c, self._values(p), self.dtype, self.exact)
 
     def speed(self, c: Any, p: Any) -> None:
-        self.projector.equations.correct_speed(c, self._values(p), self.dtype)
+        self.projector.equations.correct_speed(c, self._values(p), self.dtype, self.exact)
 
     def _values(self, p: Any) -> Values:
         return {**self.values, "q": p.q.tolist(), "v": p.v.tolist()}

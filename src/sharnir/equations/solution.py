@@ -10,6 +10,7 @@ from ..dialect.arrays import Array, IntegerArray
 from ..dialect.memory import invoke
 from ..kernels.cholesky import factor, substitute
 from ..kernels.constrained import (
+    EXACT,
     ON_FORCES,
     constrained_accelerations,
     constraint_forces,
@@ -76,14 +77,20 @@ def weights(c):
         constraint_weights(c.M, c.J, c.right, c.y, c.W, c.free)
 
 
-def solve_weighted(c):
-    constrained_accelerations(c.J, c.W, c.free, c.gamma, c.S, c.L, c.z, c.d, c.e, c.lam, c.qdd)
+def solve_weighted(c, share):
+    constrained_accelerations(c.J, c.W, c.free, c.gamma, share, c.S, c.L, c.z, c.d, c.e, c.lam, c.qdd)
     return 0
 
 
 def solve(c):
     weights(c)
-    return solve_weighted(c)
+    return solve_weighted(c, ON_FORCES)
+
+
+def solve_exactly(c):
+    """For double-double numbers."""
+    weights(c)
+    return solve_weighted(c, EXACT)
 
 
 def find_responses(x):
@@ -157,23 +164,23 @@ def displace_by_calls(c, s):
 def solve_baumgarte(c, s):
     weights(c)
     add_baumgarte(c, s)
-    return solve_weighted(c)
+    return solve_weighted(c, ON_FORCES)
 
 
 def solve_ggl(c, s):
     weights(c)
     add_ggl(correct_drift, displace_by_calls, c, s)
-    return solve_weighted(c)
+    return solve_weighted(c, ON_FORCES)
 
 
 # --- corrections of a state -----------------------------------------------------------------------------------------------------
-def position_correction(c):
+def position_correction(c, share):
     """c.delta: the small motion, least in the metric of the masses, that closes the gaps g."""
     weights(c)
-    correction(c.J, c.W, c.g, c.S, c.L, c.z, c.d, c.e, c.lam, c.delta)
+    correction(c.J, c.W, c.g, share, c.S, c.L, c.z, c.d, c.e, c.lam, c.delta)
 
 
-def speed_correction(c):
+def speed_correction(c, share):
     """c.delta: the change of speeds, least in the metric of the masses, after which the rates vanish."""
     weights(c)
-    correction(c.J, c.W, c.rate, c.S, c.L, c.z, c.d, c.e, c.lam, c.delta)
+    correction(c.J, c.W, c.rate, share, c.S, c.L, c.z, c.d, c.e, c.lam, c.delta)

@@ -22,14 +22,18 @@ from ..dialect.native import Loop, Native
 from ..dialect.rows import Scattered, scatter
 from ..model.elimination import Block, Link
 from ..model.model import Model
+from ..kernels.constrained import EXACT
 from ..programs import CLOSED
+from ..programs.closed import ForwardOut
 from ..trace import Number
-from .body_rows import BODY, BodyRows, body_rows_of
+from .body_rows import BODY, BodyRows, RowsOnBodies, body_rows_of
 from .evaluation import Values
 from .projection import NEWTON_STEPS
 from .retraction import native_retract
 from .solution import DriftingRows, decaying
 
+SHARE = 1e-10
+"""Of the diagonal of the multipliers, added to it: soft modes of long machines, which are no singular positions, are far above."""
 FORWARD, CORRECTION = CLOSED["closed/forward/separate"], CLOSED["closed/correction"]
 
 
@@ -43,15 +47,38 @@ class SparseEquations:
         self._idle: list[tuple[dict[str, np.ndarray], list[Native]]] = []
 
     # --- on numbers of any kind ---------------------------------------------------------------------------------------------
-    def accelerations(self, values: Values, gamma: Sequence[Number], K: Sequence[Number], dtype: type) -> tuple[Any, Any]:
-        """Accelerations and multipliers from gamma and K of the rows on the bodies."""
-        out = self._evaluate(FORWARD, {**values, "gamma": gamma, "K": K}, dtype)
-        return out.qdd, out.lam
+    def trace(self, values: Values, dtype: type) -> RowsOnBodies:
+        """The rows; those that are not `counted` in `values` are zero."""
+        rows = self.rows.trace(values, dtype)
+        if "counted" not in values:
+            return rows
+        counted = values["counted"]
+        kept = [[x * k for x, k in zip(part, counted, strict=False)] for part in (rows.g, rows.rate, rows.gamma)]
+        return RowsOnBodies(*kept, [x * counted[k] for x, k in zip(rows.K, self._row_of_K, strict=True)])
 
-    def correction(self, values: Values, gap: Sequence[Number], K: Sequence[Number], dtype: type) -> Any:
+    @cached_property
+    def _row_of_K(self) -> list[int]:
+        """The row that every number in K belongs to."""
+        rows, out = self.rows, list[int]()
+        for c in range(len(rows.names)):
+            mine = rows.row_of[rows.row_first[c] : rows.row_first[c + 1]]
+            for k in range(rows.links.first[c], rows.links.first[c + 1]):
+                out += np.repeat(mine, (rows.links.at[k + 1] - rows.links.at[k]) // len(mine)).tolist()
+        return out
+
+    def accelerations(
+        self, values: Values, gamma: Sequence[Number], K: Sequence[Number], dtype: type, exact: bool = False
+    ) -> ForwardOut:
+        """From gamma and K of the rows on the bodies. exact: for double-double arithmetic."""
+        return self._evaluate(FORWARD, {**values, "gamma": gamma, "K": K, "share": [EXACT if exact else SHARE]}, dtype)
+
+    def correction(
+        self, values: Values, gap: Sequence[Number], K: Sequence[Number], dtype: type, exact: bool = False
+    ) -> Any:
         """The small motion, least in the metric of the masses, along which the rows change by -gap; of rows without one, 0."""
         gap = [*gap, *[0.0] * (len(self.rows) - len(gap))]
-        return self._evaluate(CORRECTION, {**values, "gap": gap, "K": K}, dtype).delta
+        share = [EXACT if exact else SHARE]
+        return self._evaluate(CORRECTION, {**values, "gap": gap, "K": K, "share": share}, dtype).delta
 
     def _evaluate(self, program: Any, values: Values, dtype: type) -> Any:
         function = None if dtype is float else relink(program.function)
@@ -63,6 +90,7 @@ class SparseEquations:
         s, sizes = self.structure, self.rows.sizes
         own = {name: np.zeros(sizes[name]) for name in ("g", "rate", "gamma", "K")}
         own = {"g": own["g"], "row rate": own["rate"], "gamma": own["gamma"], "K": own["K"], "lam": np.zeros(len(self.rows))}
+        own |= {"inverse": np.zeros(len(self.rows))}
         parameters = np.array(list(s.parameters.values()), dtype=float)
         return {**own, "qdd": np.zeros(s.nv), "delta": np.zeros(s.nv), "parameter": parameters, **at}
 
@@ -100,16 +128,16 @@ class SparseEquations:
 
     @cached_property
     def _forward(self) -> LoopRunner:
-        none = {"wrench": np.zeros(6 * (self.structure.nb + 1))}
+        none = {"wrench": np.zeros(6 * (self.structure.nb + 1)), "share": [SHARE]}
         return LoopRunner(FORWARD, self.structure, constant=none, store=self.store)
 
     @cached_property
     def _with_wrenches(self) -> LoopRunner:
-        return LoopRunner(FORWARD, self.structure, store=self.store)
+        return LoopRunner(FORWARD, self.structure, constant={"share": [SHARE]}, store=self.store)
 
     @cached_property
     def _correction(self) -> LoopRunner:
-        return LoopRunner(CORRECTION, self.structure, store=self.store)
+        return LoopRunner(CORRECTION, self.structure, constant={"share": [SHARE]}, store=self.store)
 
     # --- compiled: many -----------------------------------------------------------------------------------------------------
     def solve(self, given: Mapping[str, np.ndarray], n: int, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -123,6 +151,7 @@ class SparseEquations:
         runner = self._with_wrenches if "wrench" in given else self._forward
         rows = {**given, **found}
         out = {"qdd": np.empty((n, self.structure.nv)), "lam": np.empty((n, len(self.rows)))}
+        out |= {"inverse": np.empty_like(out["lam"])}
         inputs = [np.ascontiguousarray(rows[name], dtype=float) for name in runner.inputs]
         runner.run(n, inputs, [out[name] for name in runner.outputs], threads)
         return out["qdd"], out["lam"]

@@ -11,6 +11,7 @@ from ..dialect.ops import select
 
 ON_FORCES = 1e-5                                                   # e for accelerations
 ON_MOTION = 1e-4                                                   # e for corrections of position and speed
+EXACT = 1e-24                                                      # e for both in double-double arithmetic, rows independent
 REFINED = 5                                                        # times
 FLOOR = 1e-6                                                       # part of the mean that every diagonal is taken to have
 
@@ -89,9 +90,9 @@ def pushed(W, lam, sign, x):
             x[a] = x[a] + sign * lam[k] * W[k, a]
 
 
-def constrained_accelerations(J, W, free, gamma, S, L, z, d, e, lam, qdd):
+def constrained_accelerations(J, W, free, gamma, share, S, L, z, d, e, lam, qdd):
     """qdd = free + W'lam with J qdd + gamma = 0.  Reads J, W (m, n), free (n,), gamma (m,).  Writes the rest."""
-    constraint_matrix(J, W, ON_FORCES, S, L, z)
+    constraint_matrix(J, W, share, S, L, z)
     for k in range(J.shape[0]):
         s = -gamma[k]
         for a in range(J.shape[1]):
@@ -103,9 +104,9 @@ def constrained_accelerations(J, W, free, gamma, S, L, z, d, e, lam, qdd):
     pushed(W, lam, 1.0, qdd)
 
 
-def correction(J, W, gap, S, L, z, d, e, lam, delta):
+def correction(J, W, gap, share, S, L, z, d, e, lam, delta):
     """delta: the motion, least in the metric of the masses, that closes `gap`.  Reads J, W (m, n), gap (k <= m,)."""
-    constraint_matrix(J, W, ON_MOTION, S, L, z)
+    constraint_matrix(J, W, share, S, L, z)
     for k in range(J.shape[0]):
         d[k] = 0.0
     for k in range(gap.shape[0]):

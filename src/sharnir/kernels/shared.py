@@ -17,6 +17,8 @@ from .constrained import FLOOR, REFINED
 from .separate import by_itself, shifted, times, without
 from ..dialect.arrays import Array
 
+NOTHING = 1e-18
+
 
 class SharedWork(NamedTuple):
     """Beside SeparateWork."""
@@ -88,7 +90,7 @@ def share_out(tree, tau, K, gamma, h):
         mass = mass + tree.mass[i]
     for p in range(tree.multiplier.shape[0]):
         for x in range(tree.unknown[p], tree.unknown[p + 1]):
-            h.size[x] = 0.0
+            h.size[x] = NOTHING / mass                             # a row that is left out has no column
             if tree.multiplier[p] == 1:
                 h.d[x] = -gamma[tree.number[x]]
             else:

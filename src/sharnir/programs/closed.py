@@ -13,8 +13,6 @@ from ..kernels.kinematics import Drift, Poses, drift, poses, true_accelerations,
 from ..kernels.separate import SeparateWork, separate_reactions
 from .program import Program
 
-SHARE = 1e-10  # e: soft modes of long machines, which are no singular positions, are far above it
-
 
 class Constrained(NamedTuple):
     drive: Array["nd", 3]
@@ -25,16 +23,19 @@ class Constrained(NamedTuple):
     wrench: Array["nb1", 6]
     K: Array["nsk"]
     gamma: Array["nsm"]
+    share: Array[1]  # e
 
 
 class ForwardOut(NamedTuple):
     qdd: Array["nv"]
     lam: Array["nsm"]
+    inverse: Array["nsm"]  # of the pivots of the multipliers: large near singular positions
 
 
 class SolveOut(NamedTuple):
     qdd: Array["nv"]
     lam: Array["nsm"]
+    inverse: Array["nsm"]
     vdot: Array["nb1", 6]  # true accelerations, body axes
     R: Array["nb1", 6]  # reactions; row 0 is not used
 
@@ -73,8 +74,12 @@ def closed_forward(tree, joints, x, w, y):
     poses(tree, w.joint, w.poses)
     without_gravity(tree, x.K, x.gamma, w.poses, w.gamma)
     d = w.drift
-    shared_bodies(tree, w.joint, d.w, d.F, d.base, x.tau, x.K, w.gamma, SHARE, w.separate, w.shared, w.qdd, y.lam)
+    shared_bodies(tree, w.joint, d.w, d.F, d.base, x.tau, x.K, w.gamma, x.share[0], w.separate, w.shared, w.qdd, y.lam)
     to_speeds(tree, w.qdd, y.qdd)
+    for p in range(tree.multiplier.shape[0]):
+        if tree.multiplier[p] == 1:
+            for k in range(tree.unknown[p], tree.unknown[p + 1]):
+                y.inverse[tree.number[k]] = -w.shared.inverse[k]
 
 
 def closed_solve(tree, joints, x, w, y):
@@ -90,6 +95,7 @@ class Gaps(NamedTuple):
     q: Array["nq"]
     K: Array["nsk"]
     gap: Array["nsm"]
+    share: Array[1]
 
 
 class CorrectionOut(NamedTuple):
@@ -113,7 +119,7 @@ def closed_correction(tree, joints, x, w, y):
     for i in range(tree.carrier.shape[0]):
         for c in range(6):
             w.none[i, c] = 0.0
-    shared_bodies(tree, w.joint, w.none, w.none, w.none, w.v, x.K, x.gap, SHARE, w.separate, w.shared, w.qdd, w.lam)
+    shared_bodies(tree, w.joint, w.none, w.none, w.none, w.v, x.K, x.gap, x.share[0], w.separate, w.shared, w.qdd, w.lam)
     to_speeds(tree, w.qdd, y.delta)
 
 

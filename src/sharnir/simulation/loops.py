@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..equations import solution
 from ..equations.account import Account
 from ..equations.evaluation import state_inputs
 from ..equations.retraction import native_displacement
-from ..equations.solution import StabilisationTerms
+from ..equations.solution import ConstrainedState, StabilisationTerms
 from ..trace import Graph
 from .motion_system import CompiledSystem, Setup
 
@@ -84,12 +85,26 @@ class EliminationLoops(Loops):
 
     def derivative(self) -> list[Native]:
         assert self.constrained is not None and self.constrained.sparse is not None
-        sparse = self.constrained.sparse
-        account = self.account.chain(self.at) if self.account else []
-        return [*sparse.chain(sparse.allocate(self.at), self.decay if self.decay.size else None), *self.rates(), *account]
+        self._arrays = self.constrained.sparse.allocate(self.at)
+        return self._chains(self._arrays, self.decay if self.decay.size else None)
+
+    def _chains(self, at: dict[str, np.ndarray], decay: np.ndarray | None = None) -> list[Native]:
+        assert self.constrained is not None and self.constrained.sparse is not None
+        account = self.account.chain(at) if self.account else []
+        return [*self.constrained.sparse.chain(at, decay), *self._rates(at), *account]
+
+    def derivative_of_one(self, at: Mapping[str, np.ndarray]) -> list[Native]:
+        assert self.constrained is not None and self.constrained.sparse is not None
+        return self._chains(self.constrained.sparse.allocate(at))
+
+    def pivots(self) -> np.ndarray | None:
+        return self._arrays["inverse"]
 
     def rates(self) -> list[Native]:
-        return self.d.formulation.programs.runner("rates", backend="loops").chain(self.at)
+        return self._rates(self.at)
+
+    def _rates(self, at: Mapping[str, np.ndarray]) -> list[Native]:
+        return self.d.formulation.programs.runner("rates", backend="loops").chain(at)
 
 
 class ConstrainedLoops(Loops):
@@ -98,10 +113,10 @@ class ConstrainedLoops(Loops):
     def derivative(self) -> list[Native]:
         equations, at = self.constrained, self.at
         assert equations is not None
-        c = equations.allocate()._replace(qdd=at["qdd"], qrate=at["rate"])
-        at_state = equations.function(solved=False).bind(at | c._asdict())
+        c = self._state = equations.allocate()._replace(qdd=at["qdd"], qrate=at["rate"])
         if not self.decay.size:
-            return [at_state, equations.loop(solution.solve).bind(c)]
+            return self._plain(at, c)
+        at_state = equations.function(solved=False).bind(at | c._asdict())
         dq, change = np.zeros(self.nq), np.zeros(len(c.rate))
         natives = []
         if self.stabilisation.name == "ggl":
@@ -110,6 +125,18 @@ class ConstrainedLoops(Loops):
         solver = equations.loop(entry).bind(c, StabilisationTerms(self.decay, dq, change, calls(natives)))
         solver.keep_alive(natives)
         return [at_state, solver]
+
+    def _plain(self, at: Mapping[str, np.ndarray], c: ConstrainedState) -> list[Native]:
+        assert self.constrained is not None
+        at_state = self.constrained.function(solved=False).bind({**at, **c._asdict()})
+        return [at_state, self.constrained.loop(solution.solve).bind(c)]
+
+    def derivative_of_one(self, at: Mapping[str, np.ndarray]) -> list[Native]:
+        assert self.constrained is not None
+        return self._plain(at, self.constrained.allocate()._replace(qdd=at["qdd"], qrate=at["rate"]))
+
+    def pivots(self) -> np.ndarray | None:
+        return self._state.L
 
     def _rate_change(self, dq: np.ndarray, change: np.ndarray) -> Native:
         assert self.constrained is not None

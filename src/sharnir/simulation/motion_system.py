@@ -7,7 +7,7 @@ A rollout integrates n states side by side, part by part: all q, then all v.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -19,6 +19,7 @@ from ..dialect.native import Native
 from ..dynamics import Dynamics
 from ..equations.normalization import native_normalize, normalized_start
 from ..equations.partitioning import Partitioning
+from ..equations.singular import Run, SingularPassage
 from ..equations.stabilisation import PROJECTION, Stabilisation
 from ..integrate.system import System, buffers
 from ..model.events import Event
@@ -72,6 +73,7 @@ class MotionSystem(ABC):
         self.stabilisation = setup.stabilisation
         self.decay = np.array(self.stabilisation.decay if setup.decay is None else setup.decay, dtype=float)
         self.partitioning: Partitioning | None = None
+        self.passage: SingularPassage | None = None
         self.event_functions = EventFunctions.of(s, setup.events)
 
     @property
@@ -149,16 +151,30 @@ class CompiledSystem(MotionSystem):
             "rate": b.DX[:q], "qdd": b.DX[q:v], "power": b.DX[v : setup.n * self.row_size], "report": b.report,
         }  # fmt: skip
         before, after = self._constraint_functions()
+        derivative = [*before, *self.derivative()]
         jacobian = self.jacobian() if setup.jacobian and not before else []  # it would have to include what runs before
+        if (pivots := self.pivots()) is not None and self.constrained:
+            self.passage = SingularPassage(
+                self.constrained,
+                Run(
+                    b.X, b.DX, b.T, b.J, self.tau, self.parameters, pivots, setup.n, self.causes, derivative, after, jacobian,
+                    self.derivative_of_one, self.stabilisation.name != "none", self.stabilisation.backward, self._failed,
+                ),
+            )  # fmt: skip
+            derivative, after = [self.passage.derivative], [self.passage.after_step]
+            jacobian = [self.passage.jacobian] if jacobian else []
         self.system = System(
             b,
-            [*before, *self.derivative()],
+            derivative,
             rates=self.rates(),
             projection=after,
             events=self.events() if self.event_functions else [],
             jacobian=jacobian,
             split=q,
         )
+
+    def _failed(self, error: BaseException) -> None:
+        self.system.failure = error
 
     def _constraint_functions(self) -> tuple[list[Native], list[Native]]:
         """What runs before every evaluation and after every step: normalization, projection, partitioning."""
@@ -186,6 +202,14 @@ class CompiledSystem(MotionSystem):
     @abstractmethod
     def derivative(self) -> list[Native]:
         """at["rate"], at["qdd"] and at["power"]."""
+
+    def derivative_of_one(self, at: Mapping[str, np.ndarray]) -> list[Native]:
+        """The same of one state in these arrays, where there are `pivots`."""
+        raise NotImplementedError
+
+    def pivots(self) -> np.ndarray | None:
+        """Where `derivative` leaves the inverse pivots of the constraints of every state."""
+        return None
 
     def rates(self) -> list[Native]:
         """at["rate"] alone, where that is cheaper."""

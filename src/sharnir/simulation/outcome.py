@@ -20,8 +20,9 @@ def make_result(m: MotionSystem, y: Trajectory, changes: Changes, ready: float, 
     q, v, work, parameters = rows_of(m, t, x, changes)
     s = y.statistics
     report = y.report_total
+    late = m.passage.seconds if m.passage else 0.0  # compiled when a singular position was near
     cost = Cost(
-        d.method, d.why, m.backend, y.method, s.steps, s.rejected, s.evaluations, s.jacobians, wall, ready,
+        d.method, d.why, m.backend, y.method, s.steps, s.rejected, s.evaluations, s.jacobians, wall - late, ready + late,
         s.min_step, s.max_step,
         iterations=float(report[0] / max(s.steps, 1)) if report.size else 0.0,
         restarts=int(report[1]) if report.size > 1 else 0,
@@ -29,15 +30,30 @@ def make_result(m: MotionSystem, y: Trajectory, changes: Changes, ready: float, 
         alpha=m.stabilisation.alpha,
         beta=m.stabilisation.beta,
         partitions=m.partitioning.count if m.partitioning else 0,
+        passages=m.passage.count if m.passage else 0,
+        exact_evaluations=m.passage.evaluations if m.passage else 0,
+        nearest=m.passage.nearest[0] if m.passage and m.passage.count else 0.0,
     )  # fmt: skip
     events = []
     for event in y.events:
         qe, ve, _ = m.split(event.x)
         events.append(EventRecord(event.name, event.t, qe, m.velocities(qe, ve, event.t, changes.over(np.array([event.t])))))
-    result = Result(d.model, t, q, v, m.tau, cost, y.status, y.message, events, m.causes, work, parameters, m.accounted)
+    message = y.message + not_passed(m)
+    result = Result(d.model, t, q, v, m.tau, cost, y.status, message, events, m.causes, work, parameters, m.accounted)
     if m.setup.sensitivities is not None:
         result.sensitivity_names, result.sensitivities = m.setup.sensitivities.names, m.rows_beside(x)
     return result
+
+
+def not_passed(m: MotionSystem) -> str:
+    """A sentence where the run came to a singular position that its stabilisation does not pass."""
+    if not m.passage or not m.passage.count or m.passage.passes:
+        return ""
+    _, t, row = m.passage.nearest
+    why = f"stabilisation {m.stabilisation.name!r} does not pass it, use 'projection'"
+    if m.passage.run.projects:
+        why = "the model is too large to pass it exactly, rely on four digits beyond"
+    return f"; at t = {t:.6g} it came to a singular position, where {row} depends on the other constraints: {why}"
 
 
 def rows_of(m: MotionSystem, t: np.ndarray, x: np.ndarray, changes: Changes) -> tuple[np.ndarray, ...]:

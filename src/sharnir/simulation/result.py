@@ -54,6 +54,12 @@ class Cost:
     """Baumgarte's β, 1/s."""
     partitions: int = 0
     """How often independent coordinates were chosen."""
+    passages: int = 0
+    """How often the neighbourhood of a singular position was entered."""
+    exact_evaluations: int = 0
+    """Evaluations there, in double-double arithmetic."""
+    nearest: float = 0.0
+    """How near it came, relative to ordinary positions; 0 where there was none."""
 
 
 @dataclass(frozen=True)

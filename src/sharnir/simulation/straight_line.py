@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from ..backends.compiled_programs import BODIES, LIMIT, is_large
@@ -52,7 +54,19 @@ class StraightLine(CompiledSystem):
         super().__init__(setup, code.derivative.causes, has_jacobian=True)
 
     def derivative(self) -> list[Native]:
+        self.at["pivots"] = np.zeros((self.setup.n, self.pivot_count))
         return [self.compiled.code.bind(self.at, self.setup.n, self.lanes), *self._sensitivities()]
+
+    @property
+    def pivot_count(self) -> int:
+        return len(self.constrained.table) if self.constrained else 0
+
+    def pivots(self) -> np.ndarray | None:
+        return self.at["pivots"] if self.pivot_count else None
+
+    def derivative_of_one(self, at: Mapping[str, np.ndarray]) -> list[Native]:
+        decay = self.decay.reshape(-1)[: self.decay.size // self.setup.n]  # without effect on the constraints
+        return [self.compiled.code.bind({**at, "pivots": np.zeros(self.pivot_count), "decay": decay.copy()})]
 
     def _sensitivities(self) -> list[Native]:
         """The derivative along all directions as a batch."""

@@ -43,6 +43,9 @@ def summary(r: Result) -> str:
             how = str(Stabilisation(c.stabilisation or PROJECTION, c.alpha, c.beta))
             how += f", {plural(c.partitions, 'partition')}" if c.partitions else ""
             lines.append(f"  constraints {rows} rows, violation at most {r.violation.max():.2g}, {how}")
+            if c.passages:
+                how = f"{c.exact_evaluations} evaluations in double-double arithmetic" if c.exact_evaluations else "not passed"
+                lines.append(f"  singular    {plural(c.passages, 'neighbourhood')} entered, nearest {c.nearest:.2g}; {how}")
         names = r.model.q_names[:12]
         width = max(11, *map(len, names)) if names else 11
         lines += [f"  {name:<{width}} {x: .9g}" for name, x in zip(names, r.q[-1], strict=False)]

@@ -3,7 +3,8 @@
 The function takes one array of 64-bit integers: the number of states, then address and stride (in numbers) of every
 input, then the address of every output. A stride of zero shares an input among all states.
 With several lanes there must be at least as many states as lanes; the last block overlaps the one before it.
-With one lane there is one output more: zero for each state whose inputs and outputs are all finite, else nan.
+With one lane there is one output more: zero for each state whose inputs and outputs are all finite, else nan (not where numbers
+are double-double: those are pairs of doubles, one after the other).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...dialect.arithmetic import RELAXED
+from ...dialect.pairs import PairWriter, prelude
 from ...dialect.sincos import UNLIKELY, sines_and_cosines
 from ...dialect.text import Writer
 from ...trace import Number, Symbol, needed
@@ -23,16 +25,18 @@ _COMPARE = {"less": "olt", "less_equal": "ole"}
 _LIBM = {"tan", "asin", "acos", "atan", "atan2", "exp", "log", "pow", "sinh", "cosh", "tanh"}
 
 
-def emit(traced: TracedProgram, lanes: int, name: str = "f") -> str:
-    """The text of a module with one function."""
-    return _Emitter(traced, lanes).module(name)
+def emit(traced: TracedProgram, lanes: int, name: str = "f", pairs: bool = False) -> str:
+    """The text of a module with one function. `pairs`: in double-double arithmetic, all numbers in and out are pairs, one lane."""
+    return _Emitter(traced, PairWriter() if pairs else Writer(lanes), lanes).module(name)
 
 
 class _Emitter:
-    def __init__(self, traced: TracedProgram, lanes: int) -> None:
+    def __init__(self, traced: TracedProgram, writer: Writer, lanes: int) -> None:
         self.traced = traced
         self.nodes = traced.graph.nodes
-        self.w = Writer(lanes)
+        self.w, self.lanes = writer, lanes
+        self.cell = writer.T if writer.pairs else "double"
+        """Type of one number in memory."""
         self.values: dict[int, str] = {}
         self.is_bool: set[int] = set()
         self.outputs = [x for group in traced.outputs.values() for x in group]
@@ -61,12 +65,12 @@ class _Emitter:
         n_in = len(self.traced.inputs)
         self.sources = [(self._pointer(1 + 2 * k), self._argument(2 + 2 * k)) for k in range(n_in)]
         self.targets = [self._pointer(1 + 2 * n_in + k) for k in range(len(self.traced.outputs) + 1)]
-        self.last = w.let(f"sub i64 {count}, {w.lanes}")
+        self.last = w.let(f"sub i64 {count}, {self.lanes}")
         w.line("br label %round")
         w.block("round")  # some blocks of states go through every stage
         w.line("%base = phi i64 [ 0, %entry ], [ %next, %done ]")
         rest = w.let(f"sub i64 {count}, %base")
-        left = w.let(f"sdiv i64 {w.let(f'add i64 {rest}, {w.lanes - 1}')}, {w.lanes}")
+        left = w.let(f"sdiv i64 {w.let(f'add i64 {rest}, {self.lanes - 1}')}, {self.lanes}")
         fewer = w.let(f"icmp slt i64 {left}, {blocks}")
         self.rounds = w.let(f"select i1 {fewer}, i64 {left}, i64 {blocks}")
         before = "round"
@@ -74,13 +78,14 @@ class _Emitter:
             before = self._stage(n, stage, before)
         w.line("br label %done")
         w.block("done")
-        w.line(f"%next = add i64 %base, {blocks * w.lanes}")
+        w.line(f"%next = add i64 %base, {blocks * self.lanes}")
         more = w.let(f"icmp slt i64 %next, {count}")
         w.line(f"br i1 {more}, label %round, label %exit")
         w.block("exit")
         w.line("ret void")
+        called = "\n".join(prelude(w.operations, w.declarations)) if isinstance(w, PairWriter) else ""
         declarations, body = "\n".join(sorted(w.declarations)), "\n".join(w.lines)
-        return f"{declarations}\ndefine void @{name}(ptr noundef %args) nounwind {{\n{body}\n}}\n{UNLIKELY}\n"
+        return f"{declarations}\n{called}\ndefine void @{name}(ptr noundef %args) nounwind {{\n{body}\n}}\n{UNLIKELY}\n"
 
     # --- stages -----------------------------------------------------------------------------------------------------------
     def _stage(self, n: int, stage: Sequence[int], before: str) -> str:
@@ -89,7 +94,7 @@ class _Emitter:
         w.line(f"br label %stage{n}")
         w.block(f"stage{n}")
         w.line(f"%block{n} = phi i64 [ 0, %{before} ], [ %after{n}, %end{n} ]")
-        at = w.let(f"add i64 %base, {w.let(f'mul i64 %block{n}, {w.lanes}')}")
+        at = w.let(f"add i64 %base, {w.let(f'mul i64 %block{n}, {self.lanes}')}")
         past = w.let(f"icmp sgt i64 {at}, {self.last}")
         state = w.let(f"select i1 {past}, i64 {self.last}, i64 {at}")
         if plan.slots:
@@ -106,7 +111,7 @@ class _Emitter:
         for index in stage:
             self._node(index)
         self._store(state, [self.parts[k] for k in plan.stored[n]])
-        if w.lanes == 1 and n == len(plan.stages) - 1:
+        if self.lanes == 1 and not w.pairs and n == len(plan.stages) - 1:
             self._store_check(self.targets[-1], state)
         for index in stage:
             if index in plan.slots:
@@ -133,21 +138,21 @@ class _Emitter:
         """The address of each lane's row."""
         w = self.w
         rows = []
-        for lane in range(w.lanes):
+        for lane in range(self.lanes):
             at = w.let(f"add i64 {state}, {lane}") if lane else state
             offset = w.let(f"mul i64 {at}, {stride}")
-            rows.append(w.let(f"getelementptr double, ptr {pointer}, i64 {offset}"))
+            rows.append(w.let(f"getelementptr {self.cell}, ptr {pointer}, i64 {offset}"))
         return rows
 
     def _load(self, pointer: str, stride: str, state: str, symbols: Sequence[Symbol]) -> None:
         w = self.w
         wanted = set(self.order)
         rows = self._rows(pointer, stride, state)
-        for start in range(0, len(symbols), w.lanes):
-            group = symbols[start : start + w.lanes]
-            if w.lanes > 1 and not any(x.index in wanted for x in group):
+        for start in range(0, len(symbols), self.lanes):
+            group = symbols[start : start + self.lanes]
+            if self.lanes > 1 and not any(x.index in wanted for x in group):
                 continue
-            if len(group) == w.lanes > 1:
+            if len(group) == self.lanes > 1:
                 columns = w.transposed([w.let(f"load {w.T}, ptr {self._at(row, start)}, align 8") for row in rows])
             else:
                 columns = [self._gather(rows, start + k) for k in range(len(group))]
@@ -156,8 +161,8 @@ class _Emitter:
 
     def _gather(self, rows: list[str], k: int) -> str:
         w = self.w
-        parts = [w.let(f"load double, ptr {self._at(row, k)}, align 8") for row in rows]
-        if w.lanes == 1:
+        parts = [w.let(f"load {self.cell}, ptr {self._at(row, k)}, align 8") for row in rows]
+        if self.lanes == 1:
             return parts[0]
         out = "undef"
         for lane, part in enumerate(parts):
@@ -170,14 +175,14 @@ class _Emitter:
         rows = {k: self._rows(self.targets[k], sizes[k], state) for k in dict.fromkeys(k for k, _, _ in parts)}
         for k, start, part in parts:
             values = [self._value(x) for x in part]
-            if len(values) == w.lanes > 1:
+            if len(values) == self.lanes > 1:
                 for row, vector in zip(rows[k], w.transposed(values), strict=True):
                     w.line(f"store {w.T} {vector}, ptr {self._at(row, start)}, align 8")
                 continue
             for c, value in enumerate(values):
                 for lane, row in enumerate(rows[k]):
-                    one = value if w.lanes == 1 else w.let(f"extractelement {w.T} {value}, i32 {lane}")
-                    w.line(f"store double {one}, ptr {self._at(row, start + c)}, align 8")
+                    one = value if self.lanes == 1 else w.let(f"extractelement {w.T} {value}, i32 {lane}")
+                    w.line(f"store {self.cell} {one}, ptr {self._at(row, start + c)}, align 8")
 
     def _store_check(self, pointer: str, state: str) -> None:
         """0·x summed over everything: strict arithmetic, so that a nan or an infinity anywhere shows."""
@@ -190,7 +195,7 @@ class _Emitter:
         w.line(f"store double {total}, ptr {w.let(f'getelementptr double, ptr {pointer}, i64 {state}')}, align 8")
 
     def _at(self, row: str, k: int) -> str:
-        return row if k == 0 else self.w.let(f"getelementptr double, ptr {row}, i64 {k}")
+        return row if k == 0 else self.w.let(f"getelementptr {self.cell}, ptr {row}, i64 {k}")
 
     # --- nodes ----------------------------------------------------------------------------------------------------------
     def _angles_known_first(self) -> list[int]:
@@ -206,7 +211,10 @@ class _Emitter:
         return list(angles)
 
     def _sines(self, args: list[int]) -> None:
-        for index, (sine, cosine) in zip(args, sines_and_cosines(self.w, [self._number(a) for a in args]), strict=True):
+        angles = [self._number(a) for a in args]
+        w = self.w
+        found = [w.sine_and_cosine(x) for x in angles] if isinstance(w, PairWriter) else sines_and_cosines(w, angles)
+        for index, (sine, cosine) in zip(args, found, strict=True):
             self.values[-1 - 2 * index], self.values[-2 - 2 * index] = sine, cosine
 
     def _value(self, x: Number) -> str:
@@ -215,7 +223,8 @@ class _Emitter:
     def _number(self, index: int) -> str:
         """The value of a node as a number; a condition used as a number is 0 or 1."""
         if index in self.is_bool:
-            return self.w.let(f"uitofp {self.w.bools} {self.values[index]} to {self.w.T}")
+            w = self.w
+            return w.let(f"select {w.bools} {self.values[index]}, {w.T} {w.const(1.0)}, {w.T} {w.const(0.0)}")
         node = self.nodes[index]
         if node[0] == "const":
             return self.w.const(node[1])
@@ -236,7 +245,7 @@ class _Emitter:
             if args[0] in self.is_bool:
                 condition = self.values[args[0]]
             else:
-                condition = w.let(f"fcmp une {w.T} {self._number(args[0])}, {w.const(0.0)}")
+                condition = w.nonzero(self._number(args[0]))
             a, b = self._number(args[1]), self._number(args[2])
             self.values[index] = w.let(f"select {w.bools} {condition}, {w.T} {a}, {w.T} {b}")
         else:
@@ -247,6 +256,8 @@ class _Emitter:
 
     def _operation(self, name: str, x: list[str]) -> str:
         w = self.w
+        if isinstance(w, PairWriter):
+            return w.operation(name, *x)
         if name in _BINARY:
             return w.let(f"{_BINARY[name]} {RELAXED} {w.T} {x[0]}, {x[1]}")
         if name == "neg":

@@ -55,10 +55,15 @@ class GraphRunner:
     """A graph as machine code, compiled for one state or for lanes when first needed."""
 
     def __init__(
-        self, traced: TracedProgram, outputs: Mapping[str, tuple[int, ...]] | None = None, store: Cache | None = None
+        self,
+        traced: TracedProgram,
+        outputs: Mapping[str, tuple[int, ...]] | None = None,
+        store: Cache | None = None,
+        pairs: bool = False,
     ) -> None:
-        """`outputs`: their shapes, where they are not just rows."""
-        self.traced, self._store = traced, store or Cache()
+        """`outputs`: their shapes, where they are not just rows. `pairs`: in double-double arithmetic, one state at a time; every
+        array has one more axis, of two."""
+        self.traced, self._store, self.pairs = traced, store or Cache(), pairs
         self.inputs = {name: len(symbols) for name, symbols in traced.inputs.items()}
         self.outputs = dict(outputs or {name: (len(x),) for name, x in traced.outputs.items()})
         assert not self.inputs.keys() & self.outputs.keys(), "arrays are given by name: an input is not called like an output"
@@ -66,7 +71,7 @@ class GraphRunner:
 
     def code(self, lanes: int) -> Compiled:
         if lanes not in self._codes:
-            self._codes[lanes] = compile_text(emit(self.traced, lanes), self._store)
+            self._codes[lanes] = compile_text(emit(self.traced, lanes, pairs=self.pairs), self._store, quick=self.pairs)
         return self._codes[lanes]
 
     @cached_property
@@ -84,11 +89,12 @@ class GraphRunner:
         With one lane there may be an array `check` (n,): 0 for each state all of whose numbers are finite, else nan.
         With several there must be as many states as lanes.
         """
-        descriptor = [n]
+        descriptor, width = [n], 2 if self.pairs else 1
+        assert not self.pairs or n == lanes == 1
         for name, size in self.inputs.items():
-            descriptor += _rows(name, arrays[name], size, n)
+            descriptor += _rows(name, arrays[name], size * width, n)
         for name, shape in self.outputs.items():
-            if arrays[name].size != n * prod(shape):
+            if arrays[name].size != n * width * prod(shape):
                 raise ValueError(f"{name!r}: {arrays[name].size} numbers for {n} results of {prod(shape)}")
             descriptor.append(address(arrays[name]))
         check = arrays.get("check", np.zeros(n)) if lanes == 1 else np.zeros(0)
