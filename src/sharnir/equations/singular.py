@@ -24,7 +24,7 @@ from .derivative import trace_derivative
 from .passage import Passage
 from .retraction import retract
 
-MOST_CALLS = 64
+MOST_CALLS = 1000
 LIMIT = 200_000
 """Nodes of a graph in double-double: half a minute of compilation, once."""
 SAMPLES = 16
