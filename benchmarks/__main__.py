@@ -34,6 +34,7 @@ PAGES = {
     "loops": "loops",
     "stabilisation": "stabilisation",
     "conditioning": "conditioning",
+    "singular": "singular",
 }
 """Parts whose module has `main(quick)`, which prints, and writes a page of results."""
 NAMES = [*MEASURED, *PAGES]

@@ -1,4 +1,4 @@
-"""Double-double arithmetic: 31 digits of every operation, interpreted, in straight-line code and in loops, bit for bit the same."""
+"""Double-double arithmetic: thirty digits of every operation, interpreted and compiled, bit for bit the same."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ def samples(name: str, n: int = 20) -> list[list[Pair]]:
     """Pairs in the domain of an operation with something in both parts."""
     rng, (low, high) = random.Random(name), DOMAINS[name]
     return [
-        [pair(Fraction(rng.uniform(low, high)) * (1 + Fraction(rng.uniform(-1, 1)) / 2**53)) for _ in range(OPERATIONS[name].arity)]
+        [
+            pair(Fraction(rng.uniform(low, high)) * (1 + Fraction(rng.uniform(-1, 1)) / 2**53))
+            for _ in range(OPERATIONS[name].arity)
+        ]
         for _ in range(n)
     ]
 
@@ -45,7 +48,10 @@ def interpreted(name: str, args: list[Pair]) -> Pair:
     if name == "select":
         return args[1] if args[0][0] else args[2]
     operation = PAIRWISE[name]
-    starts = [math.log(abs(args[0][0])) if (name, s) == ("pow", "log") else getattr(math, s)(*(a[0] for a in args)) for s in operation.starts]
+    starts = [
+        math.log(abs(args[0][0])) if (name, s) == ("pow", "log") else getattr(math, s)(*(a[0] for a in args))
+        for s in operation.starts
+    ]
     found = operation.function(*args, *starts)
     return (float(found), 0.0) if isinstance(found, bool) else found
 

@@ -1,7 +1,7 @@
 """Double-double arithmetic, in the dialect: a number is the sum of two doubles (high, low), 32 digits in all.
 
-Interpreted as it stands; compiled, bit for bit the same, and called wherever straight-line code or a loop computes in double-double
-(pairs.py).  Errors are some 1e-31 of the result.  `start` is the result to double precision, which one step of
+Interpreted as it stands; compiled, bit for bit the same, and called wherever other code computes in double-double (pairs.py).
+Errors are some 1e-31 of the result.  `start` is the result to double precision, which one step of
 Newton's method then doubles.  Dekker 1971; Hida, Li, Bailey 2001
 """
 
@@ -31,7 +31,7 @@ LOW = (
 )  # fmt: skip
 
 
-# --- sums and products of doubles, exact ------------------------------------------------------------------------------------------
+# --- sums and products of doubles, exact --------------------------------------------------------------------------------------
 def two_sum(a, b):
     s = a + b
     t = s - a
@@ -52,7 +52,7 @@ def two_product(a, b):
     return p, ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low
 
 
-# --- operators --------------------------------------------------------------------------------------------------------------------
+# --- operators ----------------------------------------------------------------------------------------------------------------
 def add(a, b):
     s, e = two_sum(a[0], b[0])
     t, f = two_sum(a[1], b[1])
@@ -109,7 +109,7 @@ def less_equal(a, b):
     return a[0] < b[0] or (a[0] == b[0] and a[1] <= b[1])
 
 
-# --- sine and cosine --------------------------------------------------------------------------------------------------------------
+# --- sine and cosine ----------------------------------------------------------------------------------------------------------
 def power_series(x, z, first, step, terms, sign):
     """x (1/first! + sign z/(first + step)! + z^2/(first + 2 step)! …)."""
     k = first + step * (terms - 1)
@@ -155,7 +155,7 @@ def tangent(a):
     return div((x[0], x[1]), (x[2], x[3]))
 
 
-# --- their inverses ---------------------------------------------------------------------------------------------------------------
+# --- their inverses -----------------------------------------------------------------------------------------------------------
 def angle(y, x, start):
     """atan2(y, x): what is left after a turn back by `start` is its own tangent."""
     t = sine_and_cosine((start, 0.0))
@@ -179,7 +179,7 @@ def arccosine(a, start):
     return angle(root(mul(sub((1.0, 0.0), a), add((1.0, 0.0), a))), a, start)
 
 
-# --- exponentials -----------------------------------------------------------------------------------------------------------------
+# --- exponentials -------------------------------------------------------------------------------------------------------------
 def exponential_less_one(a):
     """exp(a) - 1 for |a| < 0.4, with all digits where a is small."""
     x = (a[0] / HALVED, a[1] / HALVED)
@@ -190,7 +190,7 @@ def exponential_less_one(a):
 
 
 def exponential(a):
-    if not (-700.0 < a[0] and a[0] < 700.0):
+    if not abs(a[0]) < 700.0:
         return (0.0, 0.0) if a[0] < 0.0 else (a[0] * 1e308, 0.0)
     k = (a[0] / LN2[0] + ROUND) - ROUND
     r = a
@@ -209,7 +209,7 @@ def logarithm(a, start):
 
 def power(a, b, start, log_start):
     """a^b; `start` has the sign, and is the result where a is zero. `log_start`: log |a|."""
-    if a[0] == 0.0 or not start == start:
+    if a[0] == 0.0 or start != start:
         return start, 0.0
     x = exponential(mul(b, logarithm(absolute(a), log_start)))
     sign = -1.0 if start < 0.0 else 1.0

@@ -22,8 +22,8 @@ from .stabilisation import DECAYING
 
 @dataclass(frozen=True)
 class TracedDerivative:
-    """Inputs q, v (momenta where the method has them), tau, [decay], parameter, t; outputs rate, qdd, power (one per cause), and with
-    constraints pivots: the inverse of each pivot of S = J M⁻¹Jᵀ, large near singular positions."""
+    """Inputs q, v (momenta where the method has them), tau, [decay], parameter, t; outputs rate, qdd, power (one per cause), and
+    with constraints pivots: the inverse of each pivot of S = J M⁻¹Jᵀ, large near singular positions."""
 
     traced: TracedProgram
     causes: tuple[str, ...]

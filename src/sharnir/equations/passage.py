@@ -1,7 +1,7 @@
 """Through singular positions, in the dialect: the derivative and what follows a step, guarded by how near a state is to one.
 
-Every evaluation leaves the inverse pivots of S = J M^-1 J'. The largest, each relative to what is usual for its row, says how near
-the state is to a singular position: s = 1/sigma^2.  docs/theory/loops.md
+Every evaluation leaves the inverse pivots of S = J M^-1 J'. The largest, each relative to what is usual for its row, says how
+near the state is to a singular position: s = 1/sigma^2.  docs/theory/loops.md
 
     s < FAR             as ever: `plain`
     FAR ... NEAR        the state is moved onto the constraints before its derivative is computed, smoothly more
@@ -258,7 +258,7 @@ def interpolate(p, k):
 
 # --- after a step ---------------------------------------------------------------------------------------------------------------
 def settle(p):
-    """What follows a step, and where a state ends inside, its projection in double-double."""
+    """What follows a step; where a state ends near a singular position, its projection, inside in double-double."""
     p.tally[SETTLED] = max(p.tally[SETTLED], p.layout[DIRECTION] * p.T[0])
     if not anything_near(p):  # the last evaluation of a step is at its end, or little before
         p.tally[NOW] = 0.0
@@ -274,21 +274,29 @@ def settle(p):
         s = nearness(p, k)
         if s > INSIDE:
             inside = True
-            if p.layout[PROJECTED] == 1 and s < DEGENERATE:
-                take(p, k, p.kept)
-                if project_exactly(p, TRUSTED / sqrt(s)):
-                    put_back(p, k)
+        if s > FAR and s < DEGENERATE and p.layout[PROJECTED] == 1:
+            take(p, k, p.kept)
+            if s < INSIDE:
+                perform(p, PROJECT)
+                put_back(p, k)
+            elif project_exactly(p, TRUSTED / sqrt(s)):
+                for a in range(p.q2.shape[0]):
+                    p.x[a] = p.q2[a, 0]
+                for a in range(p.v2.shape[0]):
+                    p.x[p.q2.shape[0] + a] = p.v2[a, 0]
+                put_back(p, k)
     if not inside:
         p.tally[NOW] = 0.0
     return 0
 
 
 def put_back(p, k):
+    """State k from the buffers of one."""
     n, nq, nv = p.layout[STATES], p.layout[NQ], p.layout[NV]
     for a in range(nq):
-        p.X[k * nq + a] = p.q2[a, 0]
+        p.X[k * nq + a] = p.x[a]
     for a in range(nv):
-        p.X[n * nq + k * nv + a] = p.v2[a, 0]
+        p.X[n * nq + k * nv + a] = p.x[nq + a]
 
 
 # --- the Jacobian ---------------------------------------------------------------------------------------------------------------

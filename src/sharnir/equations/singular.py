@@ -1,7 +1,7 @@
 """The passage of a run through singular positions: the arrays of passage.py and the functions that it calls.
 
-Far from such positions two numbers a row are compared at every evaluation, and that is all. What is needed near them is traced and
-compiled when a run first comes near one.
+Far from such positions two numbers a row are compared at every evaluation, and that is all. What is needed near them is traced
+and compiled when a run first comes near one.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ LIMIT = 200_000
 SAMPLES = 16
 """Positions whose pivots are usual."""
 ASSEMBLED, REACH, ITERATIONS, CLOSE, DEPENDENT = 4, 0.4, 50, 1e-10, 1e-7
-"""For rows that always depend on others: positions on the constraints, how far from the present one they are sought, steps of Newton's
-method, what they may leave, and the share of a row that the rows before it may leave."""
+"""For rows that always depend on others: positions on the constraints, how far from the present one they are sought, steps of
+Newton's method, what they may leave, and the share of a row that the rows before it may leave."""
 
 Arrays = Mapping[str, np.ndarray]
 
@@ -106,7 +106,7 @@ class SingularPassage:
         self.p.calls[: len(together)] = calls(together)
         self.p.first[:] = np.cumsum([0, *map(len, ordered)])
 
-    # --- what happened --------------------------------------------------------------------------------------------------------------
+    # --- what happened --------------------------------------------------------------------------------------------------------
     @property
     def count(self) -> int:
         """How often a neighbourhood was entered."""
@@ -128,7 +128,7 @@ class SingularPassage:
         """Evaluations that had to be made as if the position were an ordinary one, and the time of the last."""
         return int(self.p.tally[passage.FAILED]), float(self.p.tally[passage.FAILED_T])
 
-    # --- which rows count, and what is usual ----------------------------------------------------------------------------------------
+    # --- which rows count, and what is usual ----------------------------------------------------------------------------------
     def _usual(self) -> np.ndarray:
         """The median of every pivot over random positions, on the constraints or not."""
         run, s, p = self.run, self.structure, self.p
@@ -154,7 +154,7 @@ class SingularPassage:
         t, start = float(p.T[0]), p.kept[: s.nq].copy()
         rng = np.random.default_rng(12)
         always, samples = np.ones(len(e.table), dtype=bool), 0
-        for k in range(4 * ASSEMBLED):
+        for _ in range(4 * ASSEMBLED):
             q = _moved_on(e, start, t, parameters, REACH * rng.uniform(0.2, 1.0), rng)
             if q is not None:
                 always &= _dependent(e.table.evaluate(q, np.zeros(s.nv), t, parameters)["J"])
@@ -163,7 +163,7 @@ class SingularPassage:
                 break
         return always & (samples > 0)
 
-    # --- when first needed ------------------------------------------------------------------------------------------------------------
+    # --- when first needed ----------------------------------------------------------------------------------------------------
     def _prepare(self) -> None:
         """Called from machine code: must not raise."""
         begun = time.perf_counter()

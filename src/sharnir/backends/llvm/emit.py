@@ -26,7 +26,7 @@ _LIBM = {"tan", "asin", "acos", "atan", "atan2", "exp", "log", "pow", "sinh", "c
 
 
 def emit(traced: TracedProgram, lanes: int, name: str = "f", pairs: bool = False) -> str:
-    """The text of a module with one function. `pairs`: in double-double arithmetic, all numbers in and out are pairs, one lane."""
+    """The text of a module with one function. `pairs`: in double-double arithmetic, numbers in and out are pairs, one lane."""
     return _Emitter(traced, PairWriter() if pairs else Writer(lanes), lanes).module(name)
 
 
