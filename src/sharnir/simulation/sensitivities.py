@@ -16,7 +16,7 @@ import numpy as np
 from ..dynamics import Dynamics
 from ..equations.constraint_table import ConstraintTable
 from ..equations.retraction import displacement
-from ..errors import MethodError, ModelError, StateError, brief
+from ..errors import MethodError, ModelError, StateError, brief, choices
 from ..model.model import Model
 
 if TYPE_CHECKING:
