@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+import sharnir as sh
 from urdf_files import arm, joint, link, write
 
 TIME_HELP = """
@@ -59,6 +60,15 @@ def test_json_holds_the_same(run, file):
     assert data["joints"][2]["follows"] == {"joint": "elbow", "ratio": 2.0, "offset": 1.0}
     assert data["frames"].keys() == {"base", "tool"} and data["fixed_joints"] == {"mount": {"parent": "lower", "child": "tool"}}
     assert data["report"]["entries"]
+
+
+def test_cut_joints_are_shown_with_the_reason(run, tmp_path):
+    sh.samples.slider_crank().save(tmp_path / "crank.yaml")
+    reason = "joint 'wristpin' is cut, of the 4 joints of its loop: marked cut=True"
+    code, out, _ = run("inspect", tmp_path / "crank.yaml")
+    assert code == 0 and f"  {reason}" in out.splitlines()
+    data = json.loads(run("inspect", tmp_path / "crank.yaml", "--json")[1])
+    assert data["loops"] == ["wristpin"] and data["cuts"] == [reason]
 
 
 def test_a_robot_that_cannot_move_is_shown_too(run, tmp_path):

@@ -107,14 +107,19 @@ class Structure:
     def where_is(self, name: object, names: Iterable[str] | None = None, plural: str = "joints") -> str:
         """Why a joint, or a coordinate of one, is not in the tree, as the end of a sentence: it is cut, or there is none such
         among `names` (all joints, where none are given)."""
+        every = [*self.joint_number, *sorted(self._cut)] if names is None else names
+        return self.why_cut(name) or choices(name, every, plural)
+
+    def why_cut(self, name: object) -> str:
+        """What to know of a joint, or a coordinate of one, that is cut, as the end of a sentence; empty where none is."""
         cut = next((j for j in self._cut if isinstance(name, str) and (name == j or name.startswith(f"{j}."))), None)
-        if cut is not None:
-            return (
-                f"{'it' if cut == name else f'joint {cut!r}'} closes a loop and is cut: it has no coordinates, its reactions are "
-                "in closing_reactions; to keep it give it cut=False, or another joint of the loop cut=True, or split its child: "
-                f"model.split({cut!r})"
-            )
-        return choices(name, [*self.joint_number, *sorted(self._cut)] if names is None else names, plural)
+        if cut is None:
+            return ""
+        return (
+            f"{'it' if cut == name else f'joint {cut!r}'} closes a loop and is cut: it has no coordinates, its reactions are in "
+            "closing_reactions; to keep it give it cut=False, or another joint of the loop cut=True, or split its child: "
+            f"model.split({cut!r})"
+        )
 
     def motions_of(self, joint: PlacedJoint) -> list[ElementaryMotion]:
         """The motions of a joint; where it follows another, with the leader's coordinate in place of its own."""

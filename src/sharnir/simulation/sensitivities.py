@@ -16,7 +16,7 @@ import numpy as np
 from ..dynamics import Dynamics
 from ..equations.constraint_table import ConstraintTable
 from ..equations.retraction import displacement
-from ..errors import MethodError, ModelError, StateError, brief
+from ..errors import MethodError, ModelError, StateError, brief, choices
 from ..model.model import Model
 
 if TYPE_CHECKING:
@@ -85,8 +85,7 @@ def _component(model: Model, name: str) -> tuple[str, int]:
     labels = model.v_names
     if part not in START or rest not in labels:
         every = [*model.parameters, *(f"{part}.{label}" for part in START for label in labels)]
-        where = model.structure.where_is(rest if part in START else name, every, "choices")
-        raise StateError(f"no sensitivity by {name!r}; {where}")
+        raise StateError(f"no sensitivity by {name!r}; {model.structure.why_cut(rest) or choices(name, every, 'choices')}")
     return part, labels.index(rest)
 
 
