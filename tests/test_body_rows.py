@@ -165,6 +165,31 @@ def test_constraints_of_one_shape_are_traced_once():
     assert len(rows) == 2 * 12 + 5 + 5
 
 
+def test_constraints_of_the_same_formula_of_parameters_are_traced_once():
+    """Four-bars in a row whose lengths and hinge angles depend on a parameter; with other numbers in its place it is the same."""
+
+    def row_of(n, L=None):
+        m = sh.Model("row of four-bars")
+        L = m.add_parameter("L", 0.9) if L is None else L
+        tip = sh.Pose((L, 0.0, 0.0), sh.Rotation.about("z", 0.3 * L))
+        for k in range(n + 1):
+            m.add_body(f"rod{k}", 1.0, (0.5, 0.0, 0.0), (0.1, 0.1, 0.1))
+            m.add_joint(f"foot{k}", sh.Revolute("z"), "ground", f"rod{k}", at=sh.Pose((float(k), 0.0, 0.0)))
+        for k in range(n):
+            m.add_body(f"bar{k}", 1.0, (0.5, 0.0, 0.0), (0.1, 0.1, 0.1))
+            m.add_joint(f"left{k}", sh.Revolute("z"), f"rod{k}", f"bar{k}", at=tip)
+            m.add_joint(f"right{k}", sh.Revolute("z"), f"bar{k}", f"rod{k + 1}", at=tip, child_at=tip)
+        return m
+
+    m, other = row_of(6), row_of(6, 0.7)
+    assert len(body_rows_of(m).parts) == 1
+    q, v = m.random_q(0), np.ones(m.nv)
+    found, expected = table_of(m).evaluate_sparse(q, v, 0.0, [0.7]), table_of(other).evaluate(q, v, 0.0)
+    for what in ("g", "rate", "gamma"):
+        assert_close(found[what], expected[what], 1e4 * EPS, scale=10.0, what=what)
+    assert_close(found["J"].toarray(), expected["J"], 1e3 * EPS, scale=10.0)
+
+
 def test_axes_that_move_both_bodies_of_a_closing_joint_are_not_in_its_rows():
     """Exactly, and not up to rounding: the pattern ends at the nearest body that carries both."""
     m = S.chain(40)
