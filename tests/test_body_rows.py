@@ -103,6 +103,9 @@ def test_rows_on_bodies_are_the_rows_of_the_tree(name):
         values = {"q": q.tolist(), "v": v.tolist(), "t": [t], "parameter": list(m.parameters.values())}
         interpreted = rows.trace(values, float)._asdict()
         arrays = {"q": q, "v": v, "t": np.array([t]), **{what: np.full(rows.sizes[what], np.nan) for what in interpreted}}
+        if seed:  # what somebody else has computed
+            motion = with_bodies(s, values, float)
+            arrays |= {what: np.array(motion[what]) for what in ("r", "G", "velocity")}
         for native in rows.chain(arrays):
             native()
         for what, x in interpreted.items():
@@ -160,6 +163,31 @@ def test_constraints_of_one_shape_are_traced_once():
     rows = body_rows_of(m)
     assert sorted(len(part.which) for part in rows.parts) == [5, 5, 12]
     assert len(rows) == 2 * 12 + 5 + 5
+
+
+def test_constraints_of_the_same_formula_of_parameters_are_traced_once():
+    """Four-bars in a row whose lengths and hinge angles depend on a parameter; with other numbers in its place it is the same."""
+
+    def row_of(n, L=None):
+        m = sh.Model("row of four-bars")
+        L = m.add_parameter("L", 0.9) if L is None else L
+        tip = sh.Pose((L, 0.0, 0.0), sh.Rotation.about("z", 0.3 * L))
+        for k in range(n + 1):
+            m.add_body(f"rod{k}", 1.0, (0.5, 0.0, 0.0), (0.1, 0.1, 0.1))
+            m.add_joint(f"foot{k}", sh.Revolute("z"), "ground", f"rod{k}", at=sh.Pose((float(k), 0.0, 0.0)))
+        for k in range(n):
+            m.add_body(f"bar{k}", 1.0, (0.5, 0.0, 0.0), (0.1, 0.1, 0.1))
+            m.add_joint(f"left{k}", sh.Revolute("z"), f"rod{k}", f"bar{k}", at=tip)
+            m.add_joint(f"right{k}", sh.Revolute("z"), f"bar{k}", f"rod{k + 1}", at=tip, child_at=tip)
+        return m
+
+    m, other = row_of(6), row_of(6, 0.7)
+    assert len(body_rows_of(m).parts) == 1
+    q, v = m.random_q(0), np.ones(m.nv)
+    found, expected = table_of(m).evaluate_sparse(q, v, 0.0, [0.7]), table_of(other).evaluate(q, v, 0.0)
+    for what in ("g", "rate", "gamma"):
+        assert_close(found[what], expected[what], 1e4 * EPS, scale=10.0, what=what)
+    assert_close(found["J"].toarray(), expected["J"], 1e3 * EPS, scale=10.0)
 
 
 def test_axes_that_move_both_bodies_of_a_closing_joint_are_not_in_its_rows():

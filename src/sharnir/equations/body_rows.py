@@ -145,7 +145,7 @@ class BodyRows(RowLayout):
     # --- compiled -----------------------------------------------------------------------------------------------------------
     def chain(self, arrays: Mapping[str, np.ndarray], store: Cache | None = None) -> list[Native]:
         """Native functions that fill those of the arrays g, rate, gamma, K that are there from q, v, t (and parameter), one
-        state."""
+        state; where r, G and velocity of the bodies are there too, these are not computed again."""
         answers = tuple(name for name in ANSWERS if name in arrays)
         code = self._code(answers, store)
         flat, natives = self.motion.chain(arrays, code, store)

@@ -75,8 +75,8 @@ class Family:
 
 
 def families(structure: Structure, layout: Layout, constraints: Mapping[str, Constraint]) -> list[Family]:
-    """Closing joints and constraints of the library by kind, each kind traced once; those of the user's, and those that depend on
-    parameters, traced one by one, then joined where their graphs are equal but for constants."""
+    """Closing joints and constraints of the library by kind, each kind traced once; those of the user's traced one by one, then
+    joined where their graphs are equal but for constants."""
     on = Motion(structure, Graph())
     kinds: dict[Any, tuple[Kind, TracedConstraint]] = {}
     alone: dict[tuple[Form, tuple[int, ...]], list[tuple[int, TracedConstraint, list[float]]]] = {}

@@ -72,8 +72,13 @@ class FlatMotion:
         return self.rows(q, 0.0 * v if at_rest else v, t, own * (1.0 + 0.1 * x) + 0.01 * x)
 
     def chain(self, arrays: Mapping[str, np.ndarray], code: GroupedCode, store: Cache | None) -> tuple[np.ndarray, list[Native]]:
-        """A flat motion, and native functions that fill it from arrays q, v, t (and parameter) of one state."""
+        """A flat motion, and native functions that fill it from arrays q, v, t (and parameter) of one state; poses and velocities
+        of bodies (r, G, velocity) are computed where there are no arrays of them."""
         state = {"parameter": self.parameters, **arrays}
+        if arrays.keys() >= WIDTH.keys():
+            flat = np.zeros(self.size)
+            parts = [(state[name].reshape(-1), flat[at : at + self.layout.sizes[name]]) for name, at in self.layout.at.items()]
+            return flat, [code.copied(parts)]
         return flat_motion(self.layout, {name: state[name] for name in STATE}, self.runner("motion", store), code)
 
     def runner(self, program: str, store: Cache | None = None) -> LoopRunner:

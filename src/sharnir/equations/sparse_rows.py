@@ -1,7 +1,7 @@
 """The rows of constraints in the coordinates of the tree, J sparse: what they do to bodies, felt along the axes that move these.
 
-A body moves with the axes between it and the base. Axes that move all bodies of a constraint alike do not change it where it is
-internal, that is where its forces on them balance: these are left out, exactly and not up to rounding.        (L23)
+A body moves with the axes between it and the base (L23). Axes that move all bodies of a constraint alike do not change it where
+it is internal, that is where its forces on them balance: these are left out, exactly and not up to rounding.
 """
 
 from __future__ import annotations

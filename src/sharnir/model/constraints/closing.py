@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import ModelError
 from ...kernels.algebra import IDENTITY
-from ...trace import Number
+from ...trace import Number, has_parameters
 from ..forces.base import Numbers
 from ..joints.closing_rows import Row, welded
 from ..pose import Pose, Rotation
@@ -42,7 +42,8 @@ class ClosingJoint(Constraint):
         for end in ("at", "child_at"):
             pose: Pose = getattr(self, end)
             axes = tuple(pose.rotation.entries)
-            out |= {end: pose.position, f"axes {end}": None if axes == IDENTITY else axes}
+            parallel = not has_parameters(axes) and axes == IDENTITY
+            out |= {end: pose.position, f"axes {end}": None if parallel else axes}
         return out
 
     def with_numbers(self, numbers: Numbers) -> Constraint:

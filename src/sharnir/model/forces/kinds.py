@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ...trace import Graph, Symbol, has_parameters, is_zero
+from ...trace import Graph, Symbol, has_parameters, is_parametric, is_zero
 from ..motion import Motion, OneCoordinate
 from .base import Numbers
 from .layout import WIDTH, Layout
@@ -37,9 +37,10 @@ class Signature(NamedTuple):
     n_bodies: int
 
     def flat(self) -> Iterator[float]:
+        """The numbers that differ: neither zeros nor what depends on parameters."""
         for x in self.numbers.values():
             if not _is_zero(x):
-                yield from _as_sequence(x)
+                yield from (y for y in _as_sequence(x) if not is_parametric(y))
 
 
 def signature(one: Alike, on: Motion) -> Signature | None:
@@ -56,8 +57,6 @@ def signature(one: Alike, on: Motion) -> Signature | None:
         joints_seen.append(found[0])
         rows += found[1]
     numbers = one.numbers(on)
-    if has_parameters(numbers) or has_parameters(vars(one)):
-        return None
     forms = tuple([(field, _form(x)) for field, x in numbers.items()])
     named = {x: k for k, x in enumerate((*bodies, *joints))}
     fields = [
@@ -93,8 +92,12 @@ def _is_zero(x: Any) -> bool:
 
 
 def _form(x: Any) -> Any:
-    """How many numbers, and whether they are all zero: zeros are not traced."""
-    return None if x is None else (len(x) if hasattr(x, "__len__") else 0, not is_zero(x))
+    """How many numbers, and whether they are all zero: zeros are not traced. Numbers that depend on parameters are traced as they
+    are, so that only those of the same formula are alike."""
+    if x is None:
+        return None
+    formulas = tuple([y if is_parametric(y) else None for y in _as_sequence(x)]) if has_parameters(x) else ()
+    return len(x) if hasattr(x, "__len__") else 0, not is_zero(x), formulas
 
 
 class Kind:
@@ -152,14 +155,14 @@ def _at(rows: np.ndarray, terms: Sequence[tuple[int, int, int, int]]) -> np.ndar
 
 
 def symbols_for(graph: Graph, numbers: Numbers) -> tuple[list[Symbol], dict[str, Any]]:
-    """The numbers as symbols, and by field; fields that are zero stay zeros."""
+    """The numbers as symbols, and by field; zeros, and what depends on parameters, stay as they are."""
     made: list[Symbol] = []
 
     def symbol(x: Any) -> Any:
         if _is_zero(x):
             return x
-        found = graph.inputs(len(_as_sequence(x)))
-        made.extend(found)
+        found = tuple([y if is_parametric(y) else graph.input() for y in _as_sequence(x)])
+        made.extend(y for y in found if not is_parametric(y))
         return found if hasattr(x, "__len__") else found[0]
 
     fields = {field: symbol(x) for field, x in numbers.items()}
