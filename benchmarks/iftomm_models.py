@@ -82,6 +82,11 @@ def four_bars(n: int = 2) -> Problem:
     return Problem("A02", m.name, m, 10.0, "tip of the left rod, m", point(0, (1, 0, 0), 2), known, 1e-9, q0, v0)
 
 
+def parallel_rate(n: int) -> float:
+    """θ'' = rate · sin θ of n four-bars whose rods stay parallel, θ from the upright position."""
+    return 9.81 * ((n + 1) / 2 + n) / ((n + 1) / 3 + n)
+
+
 def andrews() -> Problem:
     m = sh.Model("Andrews' squeezer", gravity=(0, 0, 0))
     d, da, e, ea, rr, ra = 0.028, 0.0115, 0.02, 0.01421, 0.007, 0.00092
