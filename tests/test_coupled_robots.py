@@ -90,5 +90,3 @@ def test_fingers_without_mass_are_named_by_both(name):
     for d in both(robot(name, False), "python"):
         with pytest.raises(sh.SingularError, match=r"moves? no mass"):
             d.forward()
-
-
