@@ -25,11 +25,11 @@ MEASURED = {
     "iftomm": ("iftomm", "IFToMM problems, CPU time at a stated error, compared with Exudyn"),
     "closed": (
         "closed",
-        "Closed systems of any size: growth, a long closed chain, CPU time at equal error beside Exudyn's sparse solver",
+        "Closed systems of any size: growth, a long chain, CPU time at equal error beside Exudyn's",
     ),
     "coupled": (
         "coupled",
-        "Robots with coupled joints, batch forward dynamics, times faster than Pinocchio called from Python; one thread",
+        "Robots with coupled joints, times faster than Pinocchio called from Python; one thread",
     ),
     "starts": ("starts", "Starts of closed mechanisms: every crank angle, and what an assembly takes"),
     "sweep": ("sweep", "Preparation of a run in a sweep over a parameter of a closed mechanism"),

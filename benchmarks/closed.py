@@ -39,7 +39,7 @@ def measure(quick: bool = False) -> Iterator[Measure | str]:
         yield from chain(LINKS // 10 if quick else LINKS, spatial)
     with tempfile.TemporaryDirectory() as folder:
         for n in PEER_SIZES[: 1 if quick else 2]:
-            yield from limited("closed_exudyn", f"side_by_side({n})", RACE_LIMIT, Path(folder))
+            yield from limited("closed_exudyn", f"closed_exudyn.side_by_side({n})", RACE_LIMIT, Path(folder))
 
 
 # --- growth -----------------------------------------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ def growth(sizes: tuple[int, ...]) -> Iterator[Measure | str]:
     for n in sizes:
         with tempfile.TemporaryDirectory() as folder:
             for state in ("empty", "full"):
-                found = list(limited("closed", f"forward_of({n})", LIMIT, Path(folder)))
+                found = list(limited("closed", f"closed.forward_of({n})", LIMIT, Path(folder)))
                 yield from (x for x in found if isinstance(x, str) and (state == "empty" or "stopped" in x or "failed" in x))
                 measures = {x.what: x for x in found if isinstance(x, Measure)}
                 first = measures[ANSWER].value if ANSWER in measures else LIMIT
@@ -90,7 +90,7 @@ def forward_of(n: int, angle: float = 1.1) -> Iterator[Measure | str]:
 def chain(n: int, spatial: bool) -> Iterator[Measure | str]:
     """Assembly and motion of a closed chain, or a missed target where it does not move within the limit."""
     with tempfile.TemporaryDirectory() as folder:
-        found = list(limited("closed", f"chain_moves({n}, {spatial})", CHAIN_LIMIT, Path(folder)))
+        found = list(limited("closed", f"closed.chain_moves({n}, {spatial})", CHAIN_LIMIT, Path(folder)))
     yield from found
     if not any(isinstance(x, Measure) and x.at_most for x in found):
         name = sh.samples.closed_chain(n, spatial).name
@@ -108,8 +108,6 @@ def chain_moves(n: int, spatial: bool) -> Iterator[Measure | str]:
         r = sh.simulate(m, MOTION, progress=False)
         spent, what = perf_counter() - begun, f"{MOTION} s of motion, {which} run, {r.cost.steps} steps on {r.cost.backend!r}"
         yield Measure("closed", m.name, what, spent, " s", CHAIN_LIMIT / 2, at_most=True)
-        exchanged = np.ptp(r.energy.potential)
-        yield (
-            f"{m.name}, {which} run: energy defect {np.abs(r.energy.defect).max():.1e} J of {exchanged:.2g} J exchanged, violation "
-            f"{r.violation.max():.1e}, method {r.cost.method!r}"
-        )
+    defect, exchanged = np.abs(r.energy.defect).max(), np.ptp(r.energy.potential)
+    energy = f"energy defect {defect:.1e} J of {exchanged:.2g} J exchanged"
+    yield f"{m.name}: {energy}, violation {r.violation.max():.1e}, method {r.cost.method!r}"

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+import sharnir as sh
 from sharnir.reporting.timing import cpu_and_wall
 
 from .iftomm_models import Problem, error
@@ -115,8 +116,8 @@ def new_system() -> tuple[Any, Any]:
 def begin(p: Problem) -> tuple[np.ndarray, ...]:
     """Coordinates and speeds; rotations and origins of bodies; velocities of their centres of mass and angular ones, world."""
     q, v = np.array(p.model.coordinates(p.q0)), np.array(p.model.speeds(p.v0))
-    R, r = p.dynamics.poses(q)
-    V = p.dynamics.body_velocities(q, v)
+    oracle = sh.matrices(p.model, q, v)
+    (R, r), V = oracle.poses, oracle.v.reshape(-1, 6)
     coms = np.array([b.com for b in p.model.bodies])
     return q, v, R, r, np.einsum("nij,nj->ni", R, V[:, :3] + np.cross(V[:, 3:], coms)), np.einsum("nij,nj->ni", R, V[:, 3:])
 

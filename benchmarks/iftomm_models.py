@@ -40,7 +40,7 @@ class Problem:
         return sh.Dynamics(self.model, "composite")
 
     def seen(self, q: np.ndarray) -> np.ndarray:
-        R, r = self.dynamics.poses(q)
+        R, r = sh.matrices(self.model, q).poses
         return self.look(r, R)
 
     def drift(self, q: np.ndarray, v: np.ndarray) -> float:

@@ -13,10 +13,9 @@ from .harness import SETTINGS, process_environment
 from .report import Measure
 
 CHILD = """
-import sys
 from benchmarks import harness, limited, {module}
 harness.SETTINGS.quick = {quick}
-limited.print_items({module}.{call})
+limited.print_items({call})
 """
 
 
@@ -27,9 +26,9 @@ def print_items(items: Iterable[Measure | str]) -> None:
 
 
 def limited(module: str, call: str, limit: float, cache: Path) -> Iterator[Measure | str]:
-    """What a generator of a benchmark yields, `call` as Python text, until it ends or `limit` seconds have passed.
+    """What a generator of a module yields, called as in "module.function(40)", until it ends or `limit` seconds have passed.
 
-    Compiled code does not listen to signals, so that only a process can be stopped. Where it is stopped or fails, a note is the last.
+    A process of its own, because compiled code does not listen to signals. Where it is stopped or fails, a note is the last.
     """
     code = CHILD.format(module=module, call=call, quick=SETTINGS.quick)
     child = subprocess.Popen(

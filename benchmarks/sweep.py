@@ -1,6 +1,7 @@
 """Preparation of a run in a sweep: one closed mechanism simulated again and again with other values of a parameter.
 
-Preparation is what `simulate` does before the integrator starts: equations are looked up, the start is assembled at the new value. With a stiffness the mechanism stays as it is; with a length the start is another one every time.
+Preparation is what `simulate` does before the integrator starts: equations are looked up, the start is assembled at the new
+value. With a stiffness the mechanism stays as it is; with a length the start is another one every time.
 """
 
 from __future__ import annotations

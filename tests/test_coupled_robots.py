@@ -32,7 +32,7 @@ def both(model: sh.Model, backend: str) -> tuple[sh.Dynamics, sh.Dynamics]:
 
 
 def rounding(model: sh.Model, s: State) -> float:
-    """Of accelerations: rounding errors as large as the condition of the inertia matrix, scaled to a unit diagonal, makes them."""
+    """Of accelerations: as the condition of the inertia matrix, scaled to a unit diagonal, magnifies it."""
     M = sh.Dynamics(model, "composite", backend="python").mass_matrix(s.q)
     scale = 1.0 / np.sqrt(np.diag(M))
     return 100.0 * EPS * max(100.0, float(np.linalg.cond(scale[:, None] * M * scale)))

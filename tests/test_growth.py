@@ -57,7 +57,7 @@ def test_the_ground_bears_the_weight_and_the_motion_of_many_four_bars():
 
 
 def test_time_of_one_call_grows_with_the_size_and_not_with_its_square():
-    """Five times the loops: five times the time, or twenty-five times if it grew with the square. CPU time, the least of many calls."""
+    """Five times the loops take five times as long; twenty-five times if it grew with the square. CPU time, least of many."""
 
     def least(n: int) -> float:
         d, q, v, _ = four_bars(n)
