@@ -71,9 +71,7 @@ def test_contenders_are_sampled_in_turn_and_less_often_in_a_short_run(monkeypatc
 
 
 def test_what_was_measured_before_a_failure_or_a_time_limit_is_kept(tmp_path):
-    text = (
-        "(x if x != 'bad' else 1 / 0 for x in ['a note', report.Measure('a', 'b', 'c', 2.0, ' s', 1.0, True), 'bad'])"
-    )
+    text = "(x if x != 'bad' else 1 / 0 for x in ['a note', report.Measure('a', 'b', 'c', 2.0, ' s', 1.0, True), 'bad'])"
     note, measured, end = limited("report", text, 60.0, tmp_path)
     assert note == "a note" and isinstance(measured, report.Measure) and measured.met is False
     assert end == f"{text} failed: ZeroDivisionError: division by zero"
