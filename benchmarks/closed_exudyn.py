@@ -42,9 +42,10 @@ def side_by_side(n: int) -> Iterator[Measure | str]:
     wanted, how = reference(p)
     yield f"N = {n}, {p.duration:g} s, error of the {p.what}; reference: {how}"
     model = replace(exudyn.planar(p), linear=SPARSE)
-    implicit, notes = exudyn.candidates(p, wanted, [model], PROBE[n], most=1 if quick else 2)
+    implicit, notes = exudyn.candidates(p, wanted, [model], PROBE[n], most=1)
     yield from notes
-    yield from their_ladder(exudyn, implicit[0], wanted, quick)
+    for found in implicit:
+        yield from their_ladder(exudyn, found, wanted, quick)
     targets = TARGETS[: 1 if quick else 2]
     peers = {target: exudyn.best(wanted, target, [model], implicit, 3.0 if quick else 40.0)[0] for target in targets}
     for target, peer in peers.items():

@@ -318,8 +318,8 @@ class Found:
 def candidates(
     p: Problem, reference: np.ndarray, models: Sequence[Built], steps: int = 0, most: int = 4
 ) -> tuple[list[Found], list[str]]:
-    """The cheapest of the implicit solvers, at most so many: all are tried with few steps; their error falls with the square of
-    the number."""
+    """The `most` cheapest settings of implicit solvers, and the cheapest of each solver: all are tried with few steps; their error
+    falls with the square of the number."""
     steps = steps or PROBE[p.code]
     tries = [
         (built, Settings(solver, steps, linear=linear, jacobian=jacobian))
@@ -337,7 +337,9 @@ def candidates(
         lost = sum(f is None or f.error >= 0.05 for f in mine)
         if lost:
             notes.append(f"{p.name}: Exudyn's {solver} failed in {lost} of {len(mine)} trials with {steps} steps")
-    return [tuned(f, reference) for f in sorted(fine, key=score)[:most]], notes
+    ranked = sorted(fine, key=score)
+    first = {f.settings.solver: f for f in reversed(ranked)}
+    return [tuned(f, reference) for k, f in enumerate(ranked) if k < most or f in first.values()], notes
 
 
 def score(f: Found) -> float:
