@@ -318,8 +318,8 @@ class Found:
 def candidates(
     p: Problem, reference: np.ndarray, models: Sequence[Built], steps: int = 0, most: int = 4
 ) -> tuple[list[Found], list[str]]:
-    """The `most` cheapest settings of implicit solvers, and the cheapest of each solver: all are tried with few steps; their error
-    falls with the square of the number."""
+    """The `most` cheapest settings of implicit solvers, and the cheapest of each solver: all are tried with few steps; the error
+    falls with the square of their number."""
     steps = steps or PROBE[p.code]
     tries = [
         (built, Settings(solver, steps, linear=linear, jacobian=jacobian))
