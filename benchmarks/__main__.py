@@ -23,6 +23,16 @@ MEASURED = {
     "limit": ("limit", "Straight-line code and loops: what compiling costs and gains"),
     "simulate": ("simulate", "Simulation, times faster than the peers; one thread by default, minimum of interleaved samples"),
     "iftomm": ("iftomm", "IFToMM problems, CPU time at a stated error, compared with Exudyn"),
+    "closed": (
+        "closed",
+        "Closed systems of any size: growth, a long chain, CPU time at equal error beside Exudyn's",
+    ),
+    "coupled": (
+        "coupled",
+        "Robots with coupled joints, times faster than Pinocchio called from Python; one thread",
+    ),
+    "starts": ("starts", "Starts of closed mechanisms: every crank angle, and what an assembly takes"),
+    "sweep": ("sweep", "Preparation of a run in a sweep over a parameter of a closed mechanism"),
     "choice": ("choice", 'method="auto" on sixty models, compared with the fastest method of each'),
     "soak": ("soak", "Memory that stays in a process of many models and simulations"),
 }

@@ -51,9 +51,7 @@ def fresh_process(
 
     Modules are compiled to bytecode once (in `bytecode`, where given), as those of an installed package are.
     """
-    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {**os.environ, "SHARNIR_CACHE": str(cache), "PYTHONPATH": os.pathsep.join(paths)}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    environment = process_environment(cache)
     if bytecode is not None:
         environment["PYTHONPYCACHEPREFIX"] = str(bytecode)
     begun = perf_counter()
@@ -62,6 +60,14 @@ def fresh_process(
     if done.returncode:
         raise RuntimeError(f"python {' '.join(arguments)} failed:\n{done.stderr}")
     return spent, done.stdout
+
+
+def process_environment(cache: Path) -> dict[str, str]:
+    """Of a new Python process that imports these benchmarks and keeps its compiled code in `cache`."""
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "SHARNIR_CACHE": str(cache), "PYTHONPATH": os.pathsep.join(paths)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    return environment
 
 
 def relative_error(found: ArrayLike, expected: ArrayLike) -> float:

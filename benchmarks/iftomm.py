@@ -28,7 +28,7 @@ from sharnir.simulation.motion_system import Setup
 from sharnir.simulation.systems import motion_system
 
 from .harness import results
-from .iftomm_models import Problem, error, problems
+from .iftomm_models import Problem, error, parallel_rate, problems
 from .report import PACKAGES, Measure
 
 TARGETS = (1e-6, 1e-4)
@@ -118,8 +118,7 @@ class Ours:
 def reference(p: Problem) -> tuple[np.ndarray, str]:
     """What is seen at the end, to ten digits or so, and how that is known."""
     if p.code == "A02":  # rods stay parallel: one equation; our tightest run would not pass the singular positions
-        n = sum(b.name.startswith("bar") for b in p.model.bodies)
-        rate = 9.81 * ((n + 1) / 2 + n) / ((n + 1) / 3 + n)
+        rate = parallel_rate(sum(b.name.startswith("bar") for b in p.model.bodies))
         known = solve_ivp(lambda t, y: [y[1], rate * np.sin(y[0])], (0, p.duration), [0.0, 1.0], "DOP853", rtol=1e-13, atol=1e-13)
         angle = known.y[0, -1]
         return np.array([np.sin(angle), np.cos(angle)]), "the equation of parallel rods"

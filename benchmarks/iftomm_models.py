@@ -40,7 +40,7 @@ class Problem:
         return sh.Dynamics(self.model, "composite")
 
     def seen(self, q: np.ndarray) -> np.ndarray:
-        R, r = self.dynamics.poses(q)
+        R, r = sh.matrices(self.model, q).poses
         return self.look(r, R)
 
     def drift(self, q: np.ndarray, v: np.ndarray) -> float:
@@ -80,6 +80,11 @@ def four_bars(n: int = 2) -> Problem:
     v0 = {f"foot{k}": -1.0 for k in range(n + 1)} | {f"left{k}": 1.0 for k in range(n)}
     known = {4.0: (0.1176161024, 0.9930591385)} if n == 2 else {}
     return Problem("A02", m.name, m, 10.0, "tip of the left rod, m", point(0, (1, 0, 0), 2), known, 1e-9, q0, v0)
+
+
+def parallel_rate(n: int) -> float:
+    """θ'' = rate · sin θ of n four-bars whose rods stay parallel, θ from the upright position."""
+    return 9.81 * ((n + 1) / 2 + n) / ((n + 1) / 3 + n)
 
 
 def andrews() -> Problem:

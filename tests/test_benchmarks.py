@@ -9,6 +9,7 @@ from benchmarks import chains, figure1, figure1_models, figure1_plan, figure1_re
 from benchmarks.counts import count_from_joints, count_parts, count_rows, evaluate, fit, product_RMR, shown
 from benchmarks.harness import race
 from benchmarks.kane_printed import ALGORITHMS, TABLE_1, TOTALS
+from benchmarks.limited import limited
 
 import sharnir as sh
 from sharnir.machine import processor
@@ -67,6 +68,15 @@ def test_contenders_are_sampled_in_turn_and_less_often_in_a_short_run(monkeypatc
     assert samples() == 12
     monkeypatch.setattr(harness.SETTINGS, "quick", True)
     assert samples() == 4
+
+
+def test_what_was_measured_before_a_failure_or_a_time_limit_is_kept(tmp_path):
+    text = "(x if x != 'bad' else 1 / 0 for x in ['a note', report.Measure('a', 'b', 'c', 2.0, ' s', 1.0, True), 'bad'])"
+    note, measured, end = limited("report", text, 60.0, tmp_path)
+    assert note == "a note" and isinstance(measured, report.Measure) and measured.met is False
+    assert end == f"{text} failed: ZeroDivisionError: division by zero"
+    text = "map(__import__('time').sleep, [60])"
+    assert list(limited("report", text, 0.2, tmp_path)) == [f"{text}: stopped after 0.2 s"]
 
 
 def test_targets_are_judged_and_saved(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 
 import sharnir as sh
 from sharnir.model import joints
-from states import assert_close
+from states import EPS, assert_close
 
 G = 9.81
 
@@ -66,6 +66,27 @@ def test_the_four_bar_has_one_loop():
     assert [b.name for b in m.bodies] == ["crank", "coupler", "rocker"]
     assert [j.name for j in m.joints] == ["A", "B", "C"] and [j.name for j in m.closing_joints] == ["D"]
     assert (m.nq, m.nv) == (3, 3)
+
+
+@pytest.mark.parametrize(("spatial", "rows"), [(False, 2), (True, 3)])
+@pytest.mark.parametrize("n", [4, 9, 300])
+def test_the_closed_chain_closes_at_the_coordinates_zero(n, spatial, rows):
+    """Half a circle of one metre: its ends are 2/π m apart, but for the corners."""
+    m = sh.samples.closed_chain(n, spatial)
+    (end,) = m.closing_joints
+    rotation, position = sh.matrices(m, m.neutral()).poses
+    assert_close(position[-1] + rotation[-1] @ end.child_at.position, end.at.position, 20 * n * EPS, scale=1.0)
+    assert_close(end.at.position[0], 2 / math.pi, 1 / n**2)
+    assert_close(position[n // 2][1], -1 / math.pi, 3 / n)
+    assert sum(b.mass for b in m.bodies) == pytest.approx(10.0)
+    if n < 300:
+        assert m.mobility().freedoms == n - rows and len(m.bodies) == m.nv == n
+
+
+def test_a_closed_chain_too_short_to_move_is_refused():
+    for n, spatial in ((2, False), (3, True)):
+        with pytest.raises(sh.ModelError, match=f"closed_chain: n must be at least {n + 1}"):
+            sh.samples.closed_chain(n, spatial)
 
 
 @pytest.mark.parametrize("seed", range(4))

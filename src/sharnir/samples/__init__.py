@@ -8,6 +8,7 @@ from .loops import andrews as andrews
 from .loops import andrews_start as andrews_start
 from .loops import bricard as bricard
 from .loops import car_axis as car_axis
+from .loops import closed_chain as closed_chain
 from .loops import four_bar as four_bar
 from .loops import governor as governor
 from .loops import n_four_bar as n_four_bar

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import ModelError
 from ..model.constraints import Distance, Gear, Rolling
 from ..model.forces import Motion, SpringDamper
+from ..model.garbage import no_collection
 from ..model.joints import Ball, Prismatic, Revolute, Translation, Universal
 from ..model.model import Model
 from ..model.pose import Pose, Rotation
@@ -62,6 +64,32 @@ def n_four_bar_start(n: int = 2, angle: float = math.pi / 2, speed: float = -1.0
     """q0 and v0 of the parallel motion; as published the rods stand upright and their tips move along +x at 1 m/s."""
     joints: list[tuple[str, float]] = [(f"foot{k}", 1.0) for k in range(n + 1)] + [(f"left{k}", -1.0) for k in range(n)]
     return {"q0": {j: s * angle for j, s in joints}, "v0": {j: s * speed for j, s in joints}}
+
+
+@checked
+@no_collection()
+def closed_chain(n: int = 10, spatial: bool = False) -> Model:
+    """n equal links between two points of the ground, 1 m and 10 kg together: one loop, closed by joint "end".
+
+    At the coordinates zero it hangs as half a circle, which closes exactly; with more than four links that is no equilibrium.
+    All hinges are along z: n − 2 degrees of freedom. With `spatial=True` they are along z and y by turns, and a ball joint closes
+    the loop: n − 3 degrees of freedom.
+    """
+    least = 4 if spatial else 3
+    if n < least:
+        raise ModelError(f"closed_chain: n must be at least {least}, fewer links cannot move; got {n}")
+    m = Model(f"closed chain of {n}{' in space' if spatial else ''}", gravity=DOWN)
+    link, arc = 1.0 / n, math.pi
+    tip = Pose((link, 0.0, 0.0))
+    shape, bend = Rod((0.0, 0.0, 0.0), tip.position, radius=0.1 * link), Rotation.about("z", arc / n)
+    carrier, at = "ground", Pose(rotation=Rotation.about("z", 0.5 * (arc / n - arc)))
+    for k in range(n):
+        m.add_body(f"link{k}", mass=10.0 / n, shape=shape)
+        m.add_joint(f"hinge{k}", Revolute("y" if spatial and k % 2 else "z"), carrier, f"link{k}", at=at)
+        carrier, at = f"link{k}", Pose(tip.position, bend)
+    span = link * math.sin(0.5 * arc) / math.sin(0.5 * arc / n)
+    m.add_joint("end", Ball() if spatial else Revolute("z"), "ground", carrier, at=Pose((span, 0.0, 0.0)), child_at=tip)
+    return m
 
 
 @checked
