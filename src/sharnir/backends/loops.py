@@ -28,6 +28,8 @@ from .llvm.runner import share
 from .parametric_data import FilledData
 from .run import COMPUTED
 from .runner import Interface
+from .shared import shared_steps
+from .team import Team
 from .user_functions import UserFunctions
 
 LANES_FROM = 8
@@ -63,7 +65,7 @@ class LoopRunner(Interface):
         return self._loops[lanes]
 
     # --- one state ----------------------------------------------------------------------------------------------------------
-    def chain(self, arrays: Mapping[str, np.ndarray]) -> list[Native]:
+    def chain(self, arrays: Mapping[str, np.ndarray], threads: int = 1) -> list[Native]:
         """Native functions that evaluate one state when called in this order, on arrays by name: inputs (time too),
         outputs, and where anything is computed on the way (drive, given, load …), arrays for that or none.
 
@@ -87,8 +89,13 @@ class LoopRunner(Interface):
         work = allocate(self.program.work, self.program.sizes(s))
         data = FilledData(s, at.get("parameter"), self._store)
         groups = (*data.groups, self.program.inputs(*x), work, self.program.outputs(*y))
-        out += [*data.natives, self.loop(1).bind(*groups)]
+        out += [*data.natives, self._bound(groups, threads)]
         return [*out, *finite(at, self)]
+
+    def _bound(self, groups: tuple[Any, ...], threads: int) -> Native:
+        """The program of one state, shared by threads where that pays."""
+        steps = shared_steps(self.program, self.structure, groups, threads, self._store) if threads > 1 else []
+        return Team(steps, threads, self._store) if steps else self.loop(1).bind(*groups)
 
     def _bound_forces(self, given: dict[str, Any]) -> list[Native]:
         """The model's own forces, added to the caller's wrenches and joint forces in arrays that replace theirs."""

@@ -12,6 +12,23 @@ from typing import Any
 
 
 @dataclass(frozen=True)
+class Stage:
+    """One of the steps that a program for one state consists of when several threads share it."""
+
+    function: Callable[..., Any]
+    """Takes the groups of the program and a Part."""
+    over: str
+    """TRUNK, SUBTREES or BODIES."""
+    own: tuple[str, ...] = ()
+    """Arrays of the work, by their paths, that every part needs for itself: scratch."""
+
+
+TRUNK, SUBTREES, BODIES = "trunk", "subtrees", "bodies"
+"""Over what a stage runs: bodies near the base, by one thread; everything they carry, one part independent of another; all
+bodies in any order."""
+
+
+@dataclass(frozen=True)
 class Program:
     name: str
     function: Callable[..., Any]
@@ -24,6 +41,8 @@ class Program:
     """Needs the rates of the columns of A."""
     wide: bool = False
     """Its outputs grow faster than the model: that its graph is too large says nothing about other programs."""
+    stages: tuple[Stage, ...] = ()
+    """The same for several threads, one stage after the other; none: one thread."""
 
     def sizes(self, structure: Any) -> dict[str, int]:
         """What the names in the shapes of its arrays mean for a model."""

@@ -26,6 +26,13 @@ if hasattr(os, "register_at_fork"):  # a forked process has none of its parent's
     os.register_at_fork(after_in_child=_pools.clear)
 
 
+def pool_of(threads: int) -> ThreadPoolExecutor:
+    """Of the threads beside this one where there are so many in all."""
+    if threads not in _pools:
+        _pools[threads] = ThreadPoolExecutor(threads - 1, thread_name_prefix="sharnir")
+    return _pools[threads]
+
+
 def share(work: Callable[[Any], Any], parts: Sequence[Any], threads: int) -> None:
     """work(part) for every part, on so many threads including this one; each takes the next part when it has finished one,
     so that a thread that is preempted does not delay the others."""
@@ -39,9 +46,8 @@ def share(work: Callable[[Any], Any], parts: Sequence[Any], threads: int) -> Non
         for part in rest:
             work(part)
 
-    if threads not in _pools:
-        _pools[threads] = ThreadPoolExecutor(threads - 1, thread_name_prefix="sharnir")
-    helpers = [_pools[threads].submit(take) for _ in range(threads - 1)]
+    pool = pool_of(threads)
+    helpers = [pool.submit(take) for _ in range(threads - 1)]
     try:
         take()
     finally:
@@ -104,8 +110,8 @@ class GraphRunner:
         listed = np.array(descriptor, dtype=np.int64)
         self._lanes.call(listed.ctypes.data)
 
-    def chain(self, arrays: Mapping[str, np.ndarray]) -> list[Native]:
-        """Native functions that evaluate one state when called in this order."""
+    def chain(self, arrays: Mapping[str, np.ndarray], threads: int = 1) -> list[Native]:
+        """Native functions that evaluate one state when called in this order; straight-line code is too short to be shared."""
         return [self.bind(arrays)]
 
     def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:

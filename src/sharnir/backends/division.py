@@ -1,0 +1,84 @@
+"""A tree divided among threads: a trunk near the base, and parts of roughly equal size, none of which touches another.
+
+What body i carries stands in rows i + 1 … of every array where bodies are numbered depth-first. A body that carries much is part
+of the trunk, and so is everything it carries directly: folding inward, a subtree then changes only rows of its own and that of
+the one body of the trunk that carries it. Nothing is ever folded into the base: what it carries need not be of the trunk.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..types import IntArray
+
+PARTS = 8
+"""Parts for each thread: more balance better, but the trunk grows."""
+
+
+class Division(NamedTuple):
+    trunk: IntArray
+    """(n, 2): bodies from the first to before the second, ascending."""
+    parts: list[IntArray]
+    """The same of every part."""
+
+    @property
+    def serial(self) -> float:
+        """The share of bodies in the trunk."""
+        inside = int(sum(np.diff(rows).sum() for rows in self.parts))
+        trunk = int(np.diff(self.trunk).sum())
+        return trunk / max(trunk + inside, 1)
+
+
+def divide(carrier: IntArray, threads: int) -> Division:
+    """The division of a tree for so many threads."""
+    n = len(carrier)
+    size = subtree_sizes(carrier)
+    bodies = np.arange(n)
+    if (bodies + size > (bodies + size)[carrier]).any():  # subtrees are not together: numbered leaves-last
+        return Division(np.array([[1, n]]), [])
+    limit = max(1, n // (PARTS * threads))
+    heavy = size - 1 > limit
+    heavy[0] = True
+    trunk = heavy | heavy[carrier]
+    trunk[(carrier == 0) & ~heavy] = trunk[0] = False
+    whole = np.flatnonzero((carrier == 0) & ~heavy)
+    below = np.flatnonzero(trunk & ~heavy & (size > 1))
+    low = np.sort(np.concatenate([whole, below + 1]))
+    owner = np.where(carrier[low] == 0, low, carrier[low])
+    high = owner + size[owner]
+    return Division(_runs(trunk), _gathered(low, high, max(1, limit // 2)))
+
+
+def subtree_sizes(carrier: IntArray) -> IntArray:
+    """Bodies in the subtree of each body, itself included."""
+    size, carriers = [1] * len(carrier), carrier.tolist()
+    for i in range(len(carriers) - 1, 0, -1):
+        size[carriers[i]] += size[i]
+    return np.array(size, dtype=np.int64)
+
+
+def bands(n: int, threads: int) -> list[IntArray]:
+    """Bodies 1 … n in parts of equal numbers."""
+    edges = np.linspace(1, n + 1, min(PARTS * threads, n) + 1).astype(np.int64)
+    return [edges[k : k + 2].reshape(1, 2) for k in range(len(edges) - 1)]
+
+
+def _runs(inside: np.ndarray) -> IntArray:
+    """Ranges of rows where something holds."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], inside.astype(np.int8), [0]])))
+    return edges.reshape(-1, 2).astype(np.int64)
+
+
+def _gathered(low: IntArray, high: IntArray, limit: int) -> list[IntArray]:
+    """Ranges put together to parts of about so many bodies, the largest first; ranges that touch become one."""
+    if not len(low):
+        return []
+    part_of = (np.cumsum(high - low) - 1) // limit
+    out = []
+    for rows in np.split(np.column_stack([low, high]), np.flatnonzero(np.diff(part_of)) + 1):
+        begins = np.concatenate([[True], rows[1:, 0] != rows[:-1, 1]])
+        ends = np.concatenate([begins[1:], [True]])
+        out.append(np.column_stack([rows[begins, 0], rows[ends, 1]]))
+    return sorted(out, key=lambda rows: -int(np.diff(rows).sum()))

@@ -1,0 +1,91 @@
+"""One evaluation shared by several threads: a native function that others may help with."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+from weakref import ref
+
+import numpy as np
+
+from ..dialect.arithmetic import STEPPING
+from ..dialect.cache import Cache
+from ..dialect.native import Loop, Native, calls
+from ..dialect.tasks import NEXT, PATIENCE, Tasks, help_leader, lead
+from .llvm.runner import pool_of
+
+LINGER = 20_000
+"""How often an idle helper looks for work before it leaves: some 0.2 ms, so that it need not be called for every evaluation
+of a loop in Python, and burns no processor when that has ended."""
+FOREVER = 2**62
+
+
+class Team(Native):
+    """Tasks as one native function. Calling it asks for helpers; code that calls its address gets those who are `present`."""
+
+    __slots__ = ("__weakref__", "_helper", "_invited", "_pool", "_threads", "_word")
+
+    def __init__(self, steps: Sequence[Sequence[Native]], threads: int, store: Cache) -> None:
+        """`steps`: one after the other; the functions of a step in any order at once."""
+        natives = [native for step in steps for native in step]
+        after = np.repeat(np.cumsum([0, *map(len, steps)])[:-1], [len(step) for step in steps])
+        self._word = np.zeros(24, dtype=np.int64)
+        self._word[NEXT] = len(natives)  # no round is open
+        tasks = Tasks(self._word, calls(natives), after.astype(np.int64), np.array([_give_way()], dtype=np.int64))
+        leading = Loop(lead, (Tasks,), STEPPING, store=store)
+        self._helper = Loop(help_leader, (Tasks,), STEPPING, store=store).bind(tasks)
+        self._helper.keep_alive(natives)
+        super().__init__(leading.compiled, leading.bind(tasks)._descriptor, (tasks, natives))
+        self.call_with_gil = self.__call__  # helpers need the GIL to come
+        self._threads, self._pool, self._invited = threads, None, []
+
+    def __call__(self) -> None:
+        self._invite(LINGER)
+        super().__call__()
+
+    def _invite(self, patience: int) -> None:
+        self._word[PATIENCE] = patience
+        pool = pool_of(self._threads)
+        if pool is self._pool and not any(helper.done() for helper in self._invited):
+            return
+        if pool is not self._pool:  # the first time, or after a fork, which leaves no threads
+            self._pool, self._invited = pool, []
+        _dismiss(pool, self)
+        missing = self._threads - 1 - sum(not helper.done() for helper in self._invited)
+        self._invited = [helper for helper in self._invited if not helper.done()]
+        self._invited += [pool.submit(self._helper) for _ in range(missing)]
+
+    @contextmanager
+    def present(self) -> Iterator[None]:
+        """Helpers that stay, for compiled code that calls the address."""
+        self._invite(FOREVER)
+        try:
+            yield
+        finally:
+            self._word[PATIENCE] = 0
+
+
+_latest: dict[int, ref[Team]] = {}
+"""Of every pool the team that called its threads last."""
+
+
+def _dismiss(pool: ThreadPoolExecutor, team: Team) -> None:
+    """Another team wants the threads of a pool: those idle at the one before leave at once."""
+    found = _latest.get(id(pool))
+    before = found() if found is not None else None
+    if before is not None and before is not team:
+        before._word[PATIENCE] = 0
+    _latest[id(pool)] = ref(team)
+
+
+def _give_way() -> int:
+    """The address of the system's function that lets another thread run."""
+    if os.name == "nt":
+        function = ctypes.windll.kernel32.SwitchToThread  # type: ignore[attr-defined]
+    else:
+        function = ctypes.CDLL(None).sched_yield
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
