@@ -60,9 +60,12 @@ def subtree_sizes(carrier: IntArray) -> IntArray:
 
 
 def bands(n: int, threads: int) -> list[IntArray]:
-    """Bodies 1 … n in parts of equal numbers."""
-    edges = np.linspace(1, n + 1, min(PARTS * threads, n) + 1).astype(np.int64)
-    return [edges[k : k + 2].reshape(1, 2) for k in range(len(edges) - 1)]
+    """Bodies 1 … n in parts of equal numbers: two bands each, as far from the first body as from the last, so that parts take
+    equally long where the work of a body grows along the tree."""
+    count = max(1, min(PARTS * threads // 2, n // 2))
+    edges = np.linspace(1, n + 1, 2 * count + 1).astype(np.int64)
+    rows = np.column_stack([edges[:-1], edges[1:]])
+    return [rows[[k, 2 * count - 1 - k]] for k in range(count)]
 
 
 def _runs(inside: np.ndarray) -> IntArray:

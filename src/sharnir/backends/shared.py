@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..dialect.arithmetic import Options
 from ..dialect.cache import Cache
 from ..dialect.native import Loop, Native
@@ -12,7 +14,7 @@ from ..kernels.joint_stage import Joints
 from ..kernels.tree import Tree
 from ..model.structure import Structure
 from ..programs.parallel import Part
-from ..programs.program import BODIES, SUBTREES, TRUNK, Program, Stage
+from ..programs.program import BODIES, ONCE, SUBTREES, TRUNK, Program, Stage
 from ..types import IntArray
 from .division import Division, bands, divide
 
@@ -42,7 +44,10 @@ def division_of(structure: Structure, threads: int) -> Division:
 
 
 def rows_of(stage: Stage, division: Division, structure: Structure, threads: int) -> list[IntArray]:
-    return {TRUNK: [division.trunk], SUBTREES: division.parts, BODIES: bands(structure.nb, threads)}[stage.over]
+    """The parts that a stage is done in."""
+    everything = np.array([[1, structure.nb + 1]])
+    of = {ONCE: [everything], TRUNK: [division.trunk], SUBTREES: division.parts, BODIES: bands(structure.nb, threads)}
+    return of[stage.over]
 
 
 def _bound(

@@ -8,10 +8,14 @@ from typing import NamedTuple
 
 from ..dialect.arrays import IntegerArray
 from ..kernels.algebra import get3, get3b, set33
-from ..kernels.joint_stage import joint_values
-from ..kernels.kinematics import base_drift, bodies_drift
+from ..kernels.composite import add_rotors, composite_bodies, composite_columns, zero_rows
+from ..kernels.direct import mirror_rows
+from ..kernels.joint_stage import joint_stage, joint_values
+from ..kernels.kane import diagonal_M3, of_subtrees, partial_sums, recursive_column
+from ..kernels.kinematics import base_drift, bodies_drift, poses, zeros
 from ..kernels.separate import accelerate_outward, fold_inward
-from .program import SUBTREES, TRUNK, Stage
+from ..kernels.stepanenko import stepanenko_columns
+from .program import BODIES, ONCE, SUBTREES, TRUNK, Stage
 
 
 class Part(NamedTuple):
@@ -60,4 +64,78 @@ SEPARATE = (
     Stage(fold_subtrees, SUBTREES),
     Stage(solve_trunk, TRUNK),
     Stage(accelerate_part, SUBTREES),
+)
+
+
+# --- the inertia matrix: columns at once --------------------------------------------------------------------------------
+def zero_part(tree, joints, x, w, y, part):
+    for c in range(part.rows.shape[0]):
+        zero_rows(tree, y.M, tree.first[part.rows[c, 0]], tree.first[part.rows[c, 1]])
+
+
+def mirror_part(tree, joints, x, w, y, part):
+    for c in range(part.rows.shape[0]):
+        mirror_rows(y.M, tree.first[part.rows[c, 0]], tree.first[part.rows[c, 1]])
+
+
+def rotors(tree, joints, x, w, y, part):
+    add_rotors(tree, y.M)
+
+
+def joints_at_rest(tree, joints, x, w, y, part):
+    zeros(w.v)
+    joint_stage(joints, x.drive, x.given, x.q, w.v, w.joint)
+
+
+def start_composite(tree, joints, x, w, y, part):
+    joints_at_rest(tree, joints, x, w, y, part)
+    composite_bodies(tree, w.joint, w.inertia)
+
+
+def composite_part(tree, joints, x, w, y, part):
+    for c in range(part.rows.shape[0]):
+        composite_columns(tree, w.joint, w.inertia, y.M, part.rows[c, 0], part.rows[c, 1])
+
+
+COMPOSITE_INERTIA = (
+    Stage(start_composite, ONCE),
+    Stage(zero_part, BODIES),
+    Stage(composite_part, BODIES),
+    Stage(rotors, ONCE),
+)
+
+
+def stepanenko_part(tree, joints, x, w, y, part):
+    for c in range(part.rows.shape[0]):
+        stepanenko_columns(tree, w.joint, w.inertia, y.M, part.rows[c, 0], part.rows[c, 1])
+
+
+STEPANENKO_INERTIA = (
+    Stage(joints_at_rest, ONCE),
+    Stage(zero_part, BODIES),
+    Stage(stepanenko_part, BODIES, own=("inertia",)),
+    Stage(rotors, ONCE),
+)
+
+
+def start_recursive(tree, joints, x, w, y, part):
+    joints_at_rest(tree, joints, x, w, y, part)
+    poses(tree, w.joint, w.poses)
+    of_subtrees(tree, w.joint, w.poses, w.inertia)
+    diagonal_M3(tree, w.poses, w.inertia)
+
+
+def recursive_part(tree, joints, x, w, y, part):
+    for c in range(part.rows.shape[0]):
+        for i in range(part.rows[c, 0], part.rows[c, 1]):
+            partial_sums(tree, w.poses, w.inertia, i)
+            recursive_column(tree, w.inertia, i, y.M)
+
+
+RECURSIVE_INERTIA = (
+    Stage(start_recursive, ONCE),
+    Stage(zero_part, BODIES),
+    Stage(recursive_part, BODIES, own=("inertia.r", "inertia.s", "inertia.M2", "inertia.M3", "inertia.moves")),
+    Stage(mirror_part, BODIES),
+    Stage(rotors, ONCE),
 )

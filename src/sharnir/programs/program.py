@@ -18,14 +18,14 @@ class Stage:
     function: Callable[..., Any]
     """Takes the groups of the program and a Part."""
     over: str
-    """TRUNK, SUBTREES or BODIES."""
+    """ONCE, TRUNK, SUBTREES or BODIES."""
     own: tuple[str, ...] = ()
     """Arrays of the work, by their paths, that every part needs for itself: scratch."""
 
 
-TRUNK, SUBTREES, BODIES = "trunk", "subtrees", "bodies"
-"""Over what a stage runs: bodies near the base, by one thread; everything they carry, one part independent of another; all
-bodies in any order."""
+ONCE, TRUNK, SUBTREES, BODIES = "once", "trunk", "subtrees", "bodies"
+"""Over what a stage runs: all bodies, by one thread; bodies near the base, by one thread; everything those carry, one part
+independent of another; all bodies in any order and division."""
 
 
 @dataclass(frozen=True)
