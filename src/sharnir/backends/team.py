@@ -44,10 +44,11 @@ class Team(Native):
         self._threads, self._pool, self._invited = threads, None, []
 
     def __call__(self) -> None:
-        self._invite(LINGER)
+        self.invite()
         super().__call__()
 
-    def _invite(self, patience: int) -> None:
+    def invite(self, patience: int = LINGER) -> None:
+        """Ask for helpers, who come in some ten microseconds; nothing waits for them."""
         self._word[PATIENCE] = patience
         pool = pool_of(self._threads)
         if pool is self._pool and not any(helper.done() for helper in self._invited):
@@ -62,7 +63,7 @@ class Team(Native):
     @contextmanager
     def present(self) -> Iterator[None]:
         """Helpers that stay, for compiled code that calls the address."""
-        self._invite(FOREVER)
+        self.invite(FOREVER)
         try:
             yield
         finally:
