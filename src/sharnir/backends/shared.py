@@ -18,8 +18,9 @@ from ..programs.program import BODIES, ONCE, SUBTREES, TRUNK, Program, Stage
 from ..types import IntArray
 from .division import Division, bands, divide
 
-BODIES_FROM = 1
-"""Bodies from which a program is shared: below, handing it over takes longer than it saves (`python -m benchmarks parallel`)."""
+SUBTREES_FROM, COLUMNS_FROM = 300, 150
+"""Bodies from which threads share the subtrees of a tree and the columns of a matrix: below, one thread is as fast
+(`python -m benchmarks parallel`)."""
 SERIAL = 0.5
 """The largest share of bodies in the trunk for which a tree is shared."""
 
@@ -28,12 +29,16 @@ def shared_steps(
     program: Program, structure: Structure, groups: tuple[Any, ...], threads: int, store: Cache
 ) -> list[list[Native]]:
     """The steps of a program for one state, each as functions that run at once; none where one thread is as fast."""
-    if not program.stages or structure.nb < BODIES_FROM:
+    in_subtrees = any(stage.over == SUBTREES for stage in program.stages)
+    if not program.stages or structure.nb < (SUBTREES_FROM if in_subtrees else COLUMNS_FROM):
         return []
     division = division_of(structure, threads)
-    if any(stage.over == SUBTREES for stage in program.stages) and (division.serial > SERIAL or len(division.parts) < 2):
+    if in_subtrees and (division.serial > SERIAL or len(division.parts) < 2):
         return []
-    return [_bound(program, stage, structure, groups, rows_of(stage, division, structure, threads), store) for stage in program.stages]
+    parts = [parts_of(stage, division, structure, threads) for stage in program.stages]
+    return [
+        _bound(program, stage, structure, groups, rows, store) for stage, rows in zip(program.stages, parts, strict=True)
+    ]
 
 
 def division_of(structure: Structure, threads: int) -> Division:
@@ -43,7 +48,7 @@ def division_of(structure: Structure, threads: int) -> Division:
     return structure.cached[key]
 
 
-def rows_of(stage: Stage, division: Division, structure: Structure, threads: int) -> list[IntArray]:
+def parts_of(stage: Stage, division: Division, structure: Structure, threads: int) -> list[IntArray]:
     """The parts that a stage is done in."""
     everything = np.array([[1, structure.nb + 1]])
     of = {ONCE: [everything], TRUNK: [division.trunk], SUBTREES: division.parts, BODIES: bands(structure.nb, threads)}
