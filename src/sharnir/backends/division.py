@@ -13,42 +13,51 @@ import numpy as np
 
 from ..types import IntArray
 
-PARTS = 8
-"""Parts for each thread: more balance better, but the trunk grows."""
+PARTS = (8, 4, 2, 1)
+"""Parts for each thread that are tried: more of them balance better, but make the trunk larger."""
 
 
 class Division(NamedTuple):
     trunk: IntArray
     """(n, 2): bodies from the first to before the second, ascending."""
     parts: list[IntArray]
-    """The same of every part."""
+    """The same of every part, the largest part first."""
 
-    @property
-    def serial(self) -> float:
-        """The share of bodies in the trunk."""
-        inside = int(sum(np.diff(rows).sum() for rows in self.parts))
-        trunk = int(np.diff(self.trunk).sum())
-        return trunk / max(trunk + inside, 1)
+    def time(self, threads: int) -> float:
+        """Of all bodies on so many threads, each taking the next part when it has finished one, relative to one thread."""
+        busy, trunk, total = [0] * threads, size_of(self.trunk), 0
+        for part in map(size_of, self.parts):
+            total += part
+            busy[busy.index(min(busy))] += part
+        return (trunk + max(busy)) / max(trunk + total, 1)
+
+
+def size_of(rows: IntArray) -> int:
+    """Bodies in some ranges."""
+    return int((rows[:, 1] - rows[:, 0]).sum())
 
 
 def divide(carrier: IntArray, threads: int) -> Division:
-    """The division of a tree for so many threads."""
+    """The division of a tree that takes so many threads the least time."""
     n = len(carrier)
     size = subtree_sizes(carrier)
-    bodies = np.arange(n)
-    if (bodies + size > (bodies + size)[carrier]).any():  # subtrees are not together: numbered leaves-last
+    end = np.arange(n) + size
+    if (end > end[carrier]).any():  # bodies are numbered leaves-last: subtrees are not contiguous
         return Division(np.array([[1, n]]), [])
-    limit = max(1, n // (PARTS * threads))
+    divisions = [_divide(carrier, size, max(1, n // (parts * threads))) for parts in PARTS]
+    return min(divisions, key=lambda division: division.time(threads))
+
+
+def _divide(carrier: IntArray, size: IntArray, limit: int) -> Division:
+    """With no more than so many bodies carried by one body of the trunk."""
     heavy = size - 1 > limit
     heavy[0] = True
-    trunk = heavy | heavy[carrier]
-    trunk[(carrier == 0) & ~heavy] = trunk[0] = False
-    whole = np.flatnonzero((carrier == 0) & ~heavy)
-    below = np.flatnonzero(trunk & ~heavy & (size > 1))
-    low = np.sort(np.concatenate([whole, below + 1]))
-    owner = np.where(carrier[low] == 0, low, carrier[low])
-    high = owner + size[owner]
-    return Division(_runs(trunk), _gathered(low, high, max(1, limit // 2)))
+    whole = (carrier == 0) & ~heavy
+    trunk = (heavy | heavy[carrier]) & ~whole
+    trunk[0] = False
+    low = np.sort(np.concatenate([np.flatnonzero(whole), np.flatnonzero(trunk & ~heavy & (size > 1)) + 1]))
+    root = np.where(whole[low], low, low - 1)
+    return Division(_runs(trunk), _gathered(low, root + size[root], max(1, limit // 2)))
 
 
 def subtree_sizes(carrier: IntArray) -> IntArray:
@@ -62,7 +71,7 @@ def subtree_sizes(carrier: IntArray) -> IntArray:
 def bands(n: int, threads: int) -> list[IntArray]:
     """Bodies 1 … n in parts of equal numbers: two bands each, as far from the first body as from the last, so that parts take
     equally long where the work of a body grows along the tree."""
-    count = max(1, min(PARTS * threads // 2, n // 2))
+    count = max(1, min(4 * threads, n // 2))
     edges = np.linspace(1, n + 1, 2 * count + 1).astype(np.int64)
     rows = np.column_stack([edges[:-1], edges[1:]])
     return [rows[[k, 2 * count - 1 - k]] for k in range(count)]
@@ -84,4 +93,4 @@ def _gathered(low: IntArray, high: IntArray, limit: int) -> list[IntArray]:
         begins = np.concatenate([[True], rows[1:, 0] != rows[:-1, 1]])
         ends = np.concatenate([begins[1:], [True]])
         out.append(np.column_stack([rows[begins, 0], rows[ends, 1]]))
-    return sorted(out, key=lambda rows: -int(np.diff(rows).sum()))
+    return sorted(out, key=size_of, reverse=True)

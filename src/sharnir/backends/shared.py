@@ -21,8 +21,8 @@ from .division import Division, bands, divide
 SUBTREES_FROM, COLUMNS_FROM = 300, 150
 """Bodies from which threads share the subtrees of a tree and the columns of a matrix: below, one thread is as fast
 (`python -m benchmarks parallel`)."""
-SERIAL = 0.5
-"""The largest share of bodies in the trunk for which a tree is shared."""
+WORTH_SHARING = 0.85
+"""The longest time, relative to one thread and without handing over, for which a tree is shared."""
 
 
 def shared_steps(
@@ -33,7 +33,7 @@ def shared_steps(
     if not program.stages or structure.nb < (SUBTREES_FROM if in_subtrees else COLUMNS_FROM):
         return []
     division = division_of(structure, threads)
-    if in_subtrees and (division.serial > SERIAL or len(division.parts) < 2):
+    if in_subtrees and division.time(threads) > WORTH_SHARING:
         return []
     parts = [parts_of(stage, division, structure, threads) for stage in program.stages]
     return [
