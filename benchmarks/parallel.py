@@ -1,0 +1,83 @@
+"""One state of one large model on two threads over one: subtrees of trees, columns of inertia matrices.
+
+Ratios are of the least times of interleaved samples; both threads need a processor of their own for as long as a sample takes,
+so run this on an idle machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+
+import sharnir as sh
+from sharnir.backends import shared
+from sharnir.model.joints import Revolute
+
+from .harness import check_same, race
+from .report import Measure
+
+THREADS = 2
+TREES = (100, 300, 1_000, 10_000, 100_000, 1_000_000)
+CHAINS = (50, 100, 200, 500, 1_000, 2_000)
+QUICK = 1_000
+"""The largest with --quick."""
+LEGS = 8
+MATRICES = ("composite", "stepanenko", "recursive")
+
+
+def bush(n: int) -> sh.Model:
+    """n equal links, each of which carries two others."""
+    return links(n, lambda i: i // 2, f"bush of {n}")
+
+
+def spider(n: int) -> sh.Model:
+    """n equal links in legs on a common body."""
+    return links(n, lambda i: max(i - LEGS, 1) if i > 1 else 0, f"spider of {n}, {LEGS} legs")
+
+
+def links(n: int, carrier: Callable[[int], int], name: str) -> sh.Model:
+    m, joint = sh.Model(name), Revolute()
+    beyond = sh.Pose((0.3, 0.0, 0.0), sh.Rotation.about("x", np.pi / 2))
+    for i in range(1, n + 1):
+        m.add_body(f"link{i}", mass=1.0, com=(0.15, 0.01, 0.0), inertia=(0.001, 0.008, 0.0085))
+        k = carrier(i)
+        m.add_joint(f"joint{i}", joint, f"link{k}" if k else "ground", f"link{i}", at=beyond)
+    return m
+
+
+def measure(quick: bool = False) -> Iterator[Measure | str]:
+    least = (shared.SUBTREES_FROM, shared.COLUMNS_FROM)
+    shared.SUBTREES_FROM = shared.COLUMNS_FROM = 1  # what is gained or lost below the limits too
+    try:
+        yield f"limits of the package: {least[0]} bodies for subtrees, {least[1]} for columns"
+        yield from trees(quick)
+        yield from matrices(quick)
+    finally:
+        shared.SUBTREES_FROM, shared.COLUMNS_FROM = least
+
+
+def trees(quick: bool) -> Iterator[Measure]:
+    for n in (n for n in TREES if not quick or n <= QUICK):
+        for make in (bush, spider):
+            model = make(n)
+            state = np.random.default_rng(0).uniform(-0.1, 0.1, (3, n))
+            calls = {k: partial(sh.Dynamics(model, "separate", "loops", threads=k).forward, *state) for k in (1, THREADS)}
+            yield compared(model.name, "forward, separate", calls, 1.5 if n >= 10_000 else None)
+
+
+def matrices(quick: bool) -> Iterator[Measure]:
+    for n in (n for n in CHAINS if not quick or n <= QUICK):
+        model = sh.samples.chain(n)
+        q = np.random.default_rng(0).uniform(-1.0, 1.0, n)
+        for method in MATRICES:
+            calls = {k: partial(sh.Dynamics(model, method, "loops", threads=k).mass_matrix, q) for k in (1, THREADS)}
+            yield compared(f"chain of {n}", f"inertia matrix, {method}", calls, 1.5 if n >= 1_000 else None)
+
+
+def compared(subject: str, what: str, calls: dict[int, Callable[[], np.ndarray]], target: float | None) -> Measure:
+    check_same(f"{subject}, {what}", calls[THREADS](), calls[1](), 1e-12)
+    spent = race({f"{k} threads": call for k, call in calls.items()})
+    one, two = (1e6 * seconds for seconds in spent.values())
+    return Measure("parallel", subject, what, one / two, "×", target, details={"one": one, "two": two})
