@@ -14,6 +14,7 @@ import numpy as np
 import sharnir as sh
 from sharnir.backends import shared
 from sharnir.model.joints import Revolute
+from sharnir.programs.parallel import RECURSIVE_INERTIA, SEPARATE
 
 from .harness import check_same, race
 from .report import Measure
@@ -48,14 +49,14 @@ def links(n: int, carrier: Callable[[int], int], name: str) -> sh.Model:
 
 
 def measure(quick: bool = False) -> Iterator[Measure | str]:
-    least = (shared.SUBTREES_FROM, shared.COLUMNS_FROM)
-    shared.SUBTREES_FROM = shared.COLUMNS_FROM = 1  # what is gained or lost below the limits too
+    own = shared.pays
+    shared.pays = lambda *given: True  # what is gained or lost by models too small to be shared, too
     try:
-        yield f"limits of the package: {least[0]} bodies for subtrees, {least[1]} for columns"
+        yield f"shared from {SEPARATE.least} bodies (subtrees), {RECURSIVE_INERTIA.least} (columns)"
         yield from trees(quick)
         yield from matrices(quick)
     finally:
-        shared.SUBTREES_FROM, shared.COLUMNS_FROM = least
+        shared.pays = own
 
 
 def trees(quick: bool) -> Iterator[Measure]:

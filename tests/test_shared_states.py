@@ -15,6 +15,7 @@ from sharnir.backends.division import bands, divide, subtree_sizes
 from sharnir.backends.team import Team
 from sharnir.dialect.cache import Cache
 from sharnir.dialect.native import Native, from_python
+from sharnir.programs.parallel import SEPARATE
 from states import EPS
 
 MATRICES = ("composite", "stepanenko", "recursive")
@@ -22,9 +23,7 @@ MATRICES = ("composite", "stepanenko", "recursive")
 
 @pytest.fixture
 def small_models_too(monkeypatch):
-    monkeypatch.setattr(shared, "SUBTREES_FROM", 1)
-    monkeypatch.setattr(shared, "COLUMNS_FROM", 1)
-    monkeypatch.setattr(shared, "WORTH_SHARING", 0.999)
+    monkeypatch.setattr(shared, "pays", lambda *given: True)
 
 
 def random_carriers(rng, n, spread):
@@ -118,7 +117,12 @@ def with_forces_and_parameters():
 @pytest.mark.parametrize("threads", [2, 5])
 @pytest.mark.parametrize(
     "make",
-    [partial(sh.samples.tree, 60, 3.0), partial(sh.samples.tree, 90, 1.2, seed=4), with_forces_and_parameters, sh.samples.all_joints],
+    [
+        partial(sh.samples.tree, 60, 3.0),
+        partial(sh.samples.tree, 90, 1.2, seed=4),
+        with_forces_and_parameters,
+        sh.samples.all_joints,
+    ],
 )
 def test_accelerations_on_threads_are_those_on_one(make, threads):
     m = make()
@@ -150,10 +154,10 @@ def test_threads_share_what_is_large_and_nothing_else():
         arrays |= {name: np.zeros(shape) for name, shape in runner.outputs.items()}
         return runner.chain(arrays, threads)[-1]
 
-    tree, chain = sh.samples.tree(shared.SUBTREES_FROM, 2.0, dof=1), sh.samples.chain(shared.SUBTREES_FROM)
+    tree, chain = sh.samples.tree(SEPARATE.least, 2.0, dof=1), sh.samples.chain(SEPARATE.least)
     assert isinstance(native(tree, "separate", "forward/separate"), Team)
     assert not isinstance(native(tree, "separate", "forward/separate", threads=1), Team)
-    assert not isinstance(native(sh.samples.tree(100, dof=1), "separate", "forward/separate"), Team)
+    assert not isinstance(native(sh.samples.tree(SEPARATE.least - 1, dof=1), "separate", "forward/separate"), Team)
     assert not isinstance(native(chain, "separate", "forward/separate"), Team), "a chain has no subtrees"
     assert isinstance(native(chain, "recursive", "inertia/recursive"), Team)
 

@@ -14,13 +14,10 @@ from ..kernels.joint_stage import Joints
 from ..kernels.tree import Tree
 from ..model.structure import Structure
 from ..programs.parallel import Part
-from ..programs.program import BODIES, ONCE, SUBTREES, TRUNK, Program, Stage
+from ..programs.program import BODIES, ONCE, SUBTREES, TRUNK, Program, Sharing, Stage
 from ..types import IntArray
 from .division import Division, bands, divide
 
-SUBTREES_FROM, COLUMNS_FROM = 300, 150
-"""Bodies from which threads share the subtrees of a tree and the columns of a matrix: below, one thread is as fast
-(`python -m benchmarks parallel`)."""
 WORTH_SHARING = 0.85
 """The longest time, relative to one thread and without handing over, for which a tree is shared."""
 
@@ -29,16 +26,16 @@ def shared_steps(
     program: Program, structure: Structure, groups: tuple[Any, ...], threads: int, store: Cache
 ) -> list[list[Native]]:
     """The steps of a program for one state, each as functions that run at once; none where one thread is as fast."""
-    in_subtrees = any(stage.over == SUBTREES for stage in program.stages)
-    if not program.stages or structure.nb < (SUBTREES_FROM if in_subtrees else COLUMNS_FROM):
+    sharing = program.sharing
+    if sharing is None or not pays(sharing, structure, threads):
         return []
-    division = division_of(structure, threads)
-    if in_subtrees and division.time(threads) > WORTH_SHARING:
-        return []
-    parts = [parts_of(stage, division, structure, threads) for stage in program.stages]
-    return [
-        _bound(program, stage, structure, groups, rows, store) for stage, rows in zip(program.stages, parts, strict=True)
-    ]
+    return [_bound(program, stage, structure, groups, parts_of(stage, structure, threads), store) for stage in sharing.stages]
+
+
+def pays(sharing: Sharing, structure: Structure, threads: int) -> bool:
+    """Whether so many threads are faster than one."""
+    in_subtrees = any(stage.over == SUBTREES for stage in sharing.stages)
+    return structure.nb >= sharing.least and (not in_subtrees or division_of(structure, threads).time(threads) <= WORTH_SHARING)
 
 
 def division_of(structure: Structure, threads: int) -> Division:
@@ -48,11 +45,14 @@ def division_of(structure: Structure, threads: int) -> Division:
     return structure.cached[key]
 
 
-def parts_of(stage: Stage, division: Division, structure: Structure, threads: int) -> list[IntArray]:
+def parts_of(stage: Stage, structure: Structure, threads: int) -> list[IntArray]:
     """The parts that a stage is done in."""
-    everything = np.array([[1, structure.nb + 1]])
-    of = {ONCE: [everything], TRUNK: [division.trunk], SUBTREES: division.parts, BODIES: bands(structure.nb, threads)}
-    return of[stage.over]
+    if stage.over == ONCE:
+        return [np.array([[1, structure.nb + 1]])]
+    if stage.over == BODIES:
+        return bands(structure.nb, threads)
+    division = division_of(structure, threads)
+    return [division.trunk] if stage.over == TRUNK else division.parts
 
 
 def _bound(

@@ -6,7 +6,7 @@ import ctypes
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 from weakref import ref
 
@@ -27,7 +27,7 @@ FOREVER = 2**62
 class Team(Native):
     """Tasks as one native function. Calling it asks for helpers; code that calls its address gets those who are `present`."""
 
-    __slots__ = ("__weakref__", "_helper", "_invited", "_pool", "_threads", "_word")
+    __slots__ = ("__weakref__", "_helper", "_invited", "_pool", "_word", "steps", "store", "threads")
 
     def __init__(self, steps: Sequence[Sequence[Native]], threads: int, store: Cache) -> None:
         """`steps`: one after the other; the functions of a step in any order at once."""
@@ -41,7 +41,9 @@ class Team(Native):
         self._helper.keep_alive(natives)
         super().__init__(leading.compiled, leading.bind(tasks)._descriptor, (tasks, natives))
         self.call_with_gil = self.__call__  # helpers need the GIL to come
-        self._threads, self._pool, self._invited = threads, None, []
+        self.steps, self.threads, self.store = steps, threads, store
+        self._pool: ThreadPoolExecutor | None = None
+        self._invited: list[Future[None]] = []
 
     def __call__(self) -> None:
         self.invite()
@@ -50,13 +52,13 @@ class Team(Native):
     def invite(self, patience: int = LINGER) -> None:
         """Ask for helpers, who come in some ten microseconds; nothing waits for them."""
         self._word[PATIENCE] = patience
-        pool = pool_of(self._threads)
+        pool = pool_of(self.threads)
         if pool is self._pool and not any(helper.done() for helper in self._invited):
             return
         if pool is not self._pool:  # the first time, or after a fork, which leaves no threads
             self._pool, self._invited = pool, []
         _dismiss(pool, self)
-        missing = self._threads - 1 - sum(not helper.done() for helper in self._invited)
+        missing = self.threads - 1 - sum(not helper.done() for helper in self._invited)
         self._invited = [helper for helper in self._invited if not helper.done()]
         self._invited += [pool.submit(self._helper) for _ in range(missing)]
 
@@ -68,6 +70,24 @@ class Team(Native):
             yield
         finally:
             self._word[PATIENCE] = 0
+
+
+def in_one_team(natives: Sequence[Native]) -> list[Native]:
+    """Functions that are called one after the other: where a team is among them, all as one team, since a thread helps one at a
+    time."""
+    teams = [native for native in natives if isinstance(native, Team)]
+    if not teams:
+        return list(natives)
+    steps = [step for native in natives for step in (native.steps if isinstance(native, Team) else [[native]])]
+    return [Team(steps, teams[0].threads, teams[0].store)]
+
+
+@contextmanager
+def helped(natives: Sequence[Native]) -> Iterator[None]:
+    """Compiled code that calls these, with helpers for a team among them."""
+    team = next((native for native in natives if isinstance(native, Team)), None)
+    with team.present() if team is not None else nullcontext():
+        yield
 
 
 _latest: dict[int, ref[Team]] = {}

@@ -197,7 +197,7 @@ def solve_kosynka(tree, joints, x, w, y):
 
 
 PROGRAMS = [
-    Program("forward/separate", forward_separate, Forced, SeparateForward, ForwardOut, stages=SEPARATE),
+    Program("forward/separate", forward_separate, Forced, SeparateForward, ForwardOut, sharing=SEPARATE),
     Program("solve/separate", solve_separate, Forced, SeparateForward, SolveOut),
     Program("forward/lagrange1", forward_lagrange1, Forced, MultiplierForward, ForwardOut),
     Program("solve/lagrange1", solve_lagrange1, Forced, MultiplierForward, SolveOut),

@@ -77,9 +77,9 @@ def run_kosynka(tree, joints, x, w, y):
 
 
 PROGRAMS = [
-    Program("inertia/composite", run_composite, Position, CompositeInertia, MatrixOut, stages=COMPOSITE_INERTIA),
+    Program("inertia/composite", run_composite, Position, CompositeInertia, MatrixOut, sharing=COMPOSITE_INERTIA),
     Program("inertia/direct", run_direct, Position, DirectInertia, MatrixOut),
-    Program("inertia/stepanenko", run_stepanenko, Position, StepanenkoInertia, MatrixOut, stages=STEPANENKO_INERTIA),
-    Program("inertia/recursive", run_recursive, Position, KaneInertia, MatrixOut, stages=RECURSIVE_INERTIA),
+    Program("inertia/stepanenko", run_stepanenko, Position, StepanenkoInertia, MatrixOut, sharing=STEPANENKO_INERTIA),
+    Program("inertia/recursive", run_recursive, Position, KaneInertia, MatrixOut, sharing=RECURSIVE_INERTIA),
     Program("inertia/kosynka", run_kosynka, Position, KaneInertia, MatrixOut),
 ]

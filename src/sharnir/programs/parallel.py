@@ -15,7 +15,7 @@ from ..kernels.kane import diagonal_M3, of_subtrees, partial_sums, recursive_col
 from ..kernels.kinematics import base_drift, bodies_drift, poses, zeros
 from ..kernels.separate import accelerate_outward, fold_inward
 from ..kernels.stepanenko import stepanenko_columns
-from .program import BODIES, ONCE, SUBTREES, TRUNK, Stage
+from .program import BODIES, ONCE, SUBTREES, TRUNK, Sharing, Stage
 
 
 class Part(NamedTuple):
@@ -35,6 +35,21 @@ def drift_of_trunk(tree, joints, x, w, y, part):
     joint_values(joints, x.drive, x.given, x.q, x.v, w.joint, 0, 1)
     base_drift(tree, w.joint, w.drift)
     drift_of_part(tree, joints, x, w, part)
+
+
+# --- rates of the coordinates -------------------------------------------------------------------------------------------
+def joints_of_part(tree, joints, x, w, y, part):
+    for c in range(part.rows.shape[0]):
+        joint_values(joints, x.drive, x.given, x.q, x.v, w.joint, part.rows[c, 0], part.rows[c, 1])
+
+
+def rates_of_all(tree, joints, x, w, y, part):
+    joint_values(joints, x.drive, x.given, x.q, x.v, w.joint, 0, 1)
+    for a in range(x.q.shape[0]):
+        y.rate[a] = w.joint.rate[a]
+
+
+RATES = Sharing((Stage(joints_of_part, BODIES), Stage(rates_of_all, ONCE)), least=1000)
 
 
 # --- separate bodies ----------------------------------------------------------------------------------------------------
@@ -59,11 +74,14 @@ def solve_trunk(tree, joints, x, w, y, part):
     accelerate_part(tree, joints, x, w, y, part)
 
 
-SEPARATE = (
-    Stage(drift_of_trunk, TRUNK),
-    Stage(fold_subtrees, SUBTREES),
-    Stage(solve_trunk, TRUNK),
-    Stage(accelerate_part, SUBTREES),
+SEPARATE = Sharing(
+    (
+        Stage(drift_of_trunk, TRUNK),
+        Stage(fold_subtrees, SUBTREES),
+        Stage(solve_trunk, TRUNK),
+        Stage(accelerate_part, SUBTREES),
+    ),
+    least=300,
 )
 
 
@@ -97,11 +115,14 @@ def composite_part(tree, joints, x, w, y, part):
         composite_columns(tree, w.joint, w.inertia, y.M, part.rows[c, 0], part.rows[c, 1])
 
 
-COMPOSITE_INERTIA = (
-    Stage(start_composite, ONCE),
-    Stage(zero_part, BODIES),
-    Stage(composite_part, BODIES),
-    Stage(rotors, ONCE),
+COMPOSITE_INERTIA = Sharing(
+    (
+        Stage(start_composite, ONCE),
+        Stage(zero_part, BODIES),
+        Stage(composite_part, BODIES),
+        Stage(rotors, ONCE),
+    ),
+    least=150,
 )
 
 
@@ -110,11 +131,14 @@ def stepanenko_part(tree, joints, x, w, y, part):
         stepanenko_columns(tree, w.joint, w.inertia, y.M, part.rows[c, 0], part.rows[c, 1])
 
 
-STEPANENKO_INERTIA = (
-    Stage(joints_at_rest, ONCE),
-    Stage(zero_part, BODIES),
-    Stage(stepanenko_part, BODIES, own=("inertia",)),
-    Stage(rotors, ONCE),
+STEPANENKO_INERTIA = Sharing(
+    (
+        Stage(joints_at_rest, ONCE),
+        Stage(zero_part, BODIES),
+        Stage(stepanenko_part, BODIES, own=("inertia",)),
+        Stage(rotors, ONCE),
+    ),
+    least=150,
 )
 
 
@@ -132,10 +156,13 @@ def recursive_part(tree, joints, x, w, y, part):
             recursive_column(tree, w.inertia, i, y.M)
 
 
-RECURSIVE_INERTIA = (
-    Stage(start_recursive, ONCE),
-    Stage(zero_part, BODIES),
-    Stage(recursive_part, BODIES, own=("inertia.r", "inertia.s", "inertia.M2", "inertia.M3", "inertia.moves")),
-    Stage(mirror_part, BODIES),
-    Stage(rotors, ONCE),
+RECURSIVE_INERTIA = Sharing(
+    (
+        Stage(start_recursive, ONCE),
+        Stage(zero_part, BODIES),
+        Stage(recursive_part, BODIES, own=("inertia.r", "inertia.s", "inertia.M2", "inertia.M3", "inertia.moves")),
+        Stage(mirror_part, BODIES),
+        Stage(rotors, ONCE),
+    ),
+    least=150,
 )

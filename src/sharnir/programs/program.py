@@ -29,6 +29,16 @@ independent of another; all bodies in any order and division."""
 
 
 @dataclass(frozen=True)
+class Sharing:
+    """How several threads share a program for one state."""
+
+    stages: tuple[Stage, ...]
+    """One after the other."""
+    least: int
+    """Bodies from which it pays: below, one thread is as fast (`python -m benchmarks parallel`)."""
+
+
+@dataclass(frozen=True)
 class Program:
     name: str
     function: Callable[..., Any]
@@ -41,8 +51,8 @@ class Program:
     """Needs the rates of the columns of A."""
     wide: bool = False
     """Its outputs grow faster than the model: that its graph is too large says nothing about other programs."""
-    stages: tuple[Stage, ...] = ()
-    """The same for several threads, one stage after the other; none: one thread."""
+    sharing: Sharing | None = None
+    """The same for several threads, where it can be shared."""
 
     def sizes(self, structure: Any) -> dict[str, int]:
         """What the names in the shapes of its arrays mean for a model."""
