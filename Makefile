@@ -6,7 +6,7 @@ PIP    := $(BIN)/pip --disable-pip-version-check --quiet
 
 # What is written in the dialect of the kernels.
 DIALECT := $(addprefix src/sharnir/,kernels programs integrate/stepping \
-	$(addprefix equations/,solution.py projection.py partition.py powers.py) dialect/batch.py dialect/rows.py)
+	$(addprefix equations/,solution.py projection.py partition.py powers.py) dialect/batch.py dialect/rows.py dialect/tasks.py)
 
 .PHONY: demo test bench lint format docs clean
 

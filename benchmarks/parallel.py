@@ -14,7 +14,7 @@ import numpy as np
 import sharnir as sh
 from sharnir.backends import shared
 from sharnir.model.joints import Revolute
-from sharnir.programs.parallel import RECURSIVE_INERTIA, SEPARATE
+from sharnir.programs.sharing import SHARING
 
 from .harness import check_same, race
 from .report import Measure
@@ -52,7 +52,7 @@ def measure(quick: bool = False) -> Iterator[Measure | str]:
     own = shared.pays
     shared.pays = lambda *given: True  # what is gained or lost by models too small to be shared, too
     try:
-        yield f"shared from {SEPARATE.least} bodies (subtrees), {RECURSIVE_INERTIA.least} (columns)"
+        yield "shared from so many bodies on: " + ", ".join(f"{name} {sharing.least}" for name, sharing in SHARING.items())
         yield from trees(quick)
         yield from matrices(quick)
     finally:

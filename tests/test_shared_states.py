@@ -15,7 +15,7 @@ from sharnir.backends.division import bands, divide, subtree_sizes
 from sharnir.backends.team import Team
 from sharnir.dialect.cache import Cache
 from sharnir.dialect.native import Native, from_python
-from sharnir.programs.parallel import SEPARATE
+from sharnir.programs.sharing import SHARING
 from states import EPS
 
 MATRICES = ("composite", "stepanenko", "recursive")
@@ -154,10 +154,11 @@ def test_threads_share_what_is_large_and_nothing_else():
         arrays |= {name: np.zeros(shape) for name, shape in runner.outputs.items()}
         return runner.chain(arrays, threads)[-1]
 
-    tree, chain = sh.samples.tree(SEPARATE.least, 2.0, dof=1), sh.samples.chain(SEPARATE.least)
+    least = SHARING["forward/separate"].least
+    tree, chain = sh.samples.tree(least, 2.0, dof=1), sh.samples.chain(least)
     assert isinstance(native(tree, "separate", "forward/separate"), Team)
     assert not isinstance(native(tree, "separate", "forward/separate", threads=1), Team)
-    assert not isinstance(native(sh.samples.tree(SEPARATE.least - 1, dof=1), "separate", "forward/separate"), Team)
+    assert not isinstance(native(sh.samples.tree(least - 1, dof=1), "separate", "forward/separate"), Team)
     assert not isinstance(native(chain, "separate", "forward/separate"), Team), "a chain has no subtrees"
     assert isinstance(native(chain, "recursive", "inertia/recursive"), Team)
 

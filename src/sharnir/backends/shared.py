@@ -14,7 +14,8 @@ from ..kernels.joint_stage import Joints
 from ..kernels.tree import Tree
 from ..model.structure import Structure
 from ..programs.parallel import Part
-from ..programs.program import BODIES, ONCE, SUBTREES, TRUNK, Program, Sharing, Stage
+from ..programs.program import Program
+from ..programs.sharing import BODIES, ONCE, SHARING, TRUNK, Sharing, Stage
 from ..types import IntArray
 from .division import Division, bands, divide
 
@@ -26,7 +27,7 @@ def shared_steps(
     program: Program, structure: Structure, groups: tuple[Any, ...], threads: int, store: Cache
 ) -> list[list[Native]]:
     """The steps of a program for one state, each as functions that run at once; none where one thread is as fast."""
-    sharing = program.sharing
+    sharing = SHARING.get(program.name)
     if sharing is None or not pays(sharing, structure, threads):
         return []
     return [_bound(program, stage, structure, groups, parts_of(stage, structure, threads), store) for stage in sharing.stages]
@@ -34,8 +35,9 @@ def shared_steps(
 
 def pays(sharing: Sharing, structure: Structure, threads: int) -> bool:
     """Whether so many threads are faster than one."""
-    in_subtrees = any(stage.over == SUBTREES for stage in sharing.stages)
-    return structure.nb >= sharing.least and (not in_subtrees or division_of(structure, threads).time(threads) <= WORTH_SHARING)
+    if structure.nb < sharing.least:
+        return False
+    return not sharing.in_subtrees or division_of(structure, threads).time(threads) <= WORTH_SHARING
 
 
 def division_of(structure: Structure, threads: int) -> Division:

@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
-from typing import Any
 from weakref import ref
 
 import numpy as np
@@ -39,7 +38,8 @@ class Team(Native):
         leading = Loop(lead, (Tasks,), STEPPING, store=store)
         self._helper = Loop(help_leader, (Tasks,), STEPPING, store=store).bind(tasks)
         self._helper.keep_alive(natives)
-        super().__init__(leading.compiled, leading.bind(tasks)._descriptor, (tasks, natives))
+        bound = leading.bind(tasks)
+        super().__init__(leading.compiled, bound._descriptor.tolist(), (tasks, natives))
         self.call_with_gil = self.__call__  # helpers need the GIL to come
         self.steps, self.threads, self.store = steps, threads, store
         self._pool: ThreadPoolExecutor | None = None

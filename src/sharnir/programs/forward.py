@@ -14,7 +14,6 @@ from ..kernels.multipliers import MultiplierWork, lagrange_first_kind
 from ..kernels.separate import SeparateWork, separate_bodies, separate_reactions
 from ..kernels.stepanenko import StepanenkoWork, inertia_matrix_stepanenko
 from .inputs import Forced
-from .parallel import SEPARATE
 from .program import Program
 
 
@@ -197,7 +196,7 @@ def solve_kosynka(tree, joints, x, w, y):
 
 
 PROGRAMS = [
-    Program("forward/separate", forward_separate, Forced, SeparateForward, ForwardOut, sharing=SEPARATE),
+    Program("forward/separate", forward_separate, Forced, SeparateForward, ForwardOut),
     Program("solve/separate", solve_separate, Forced, SeparateForward, SolveOut),
     Program("forward/lagrange1", forward_lagrange1, Forced, MultiplierForward, ForwardOut),
     Program("solve/lagrange1", solve_lagrange1, Forced, MultiplierForward, SolveOut),

@@ -10,7 +10,6 @@ from ..kernels.kane import KaneWork, inertia_matrix_kosynka, inertia_matrix_recu
 from ..kernels.kinematics import Poses, poses, zeros
 from ..kernels.stepanenko import StepanenkoWork, inertia_matrix_stepanenko
 from .inputs import Position
-from .parallel import COMPOSITE_INERTIA, RECURSIVE_INERTIA, STEPANENKO_INERTIA
 from .program import Program
 
 
@@ -77,9 +76,9 @@ def run_kosynka(tree, joints, x, w, y):
 
 
 PROGRAMS = [
-    Program("inertia/composite", run_composite, Position, CompositeInertia, MatrixOut, sharing=COMPOSITE_INERTIA),
+    Program("inertia/composite", run_composite, Position, CompositeInertia, MatrixOut),
     Program("inertia/direct", run_direct, Position, DirectInertia, MatrixOut),
-    Program("inertia/stepanenko", run_stepanenko, Position, StepanenkoInertia, MatrixOut, sharing=STEPANENKO_INERTIA),
-    Program("inertia/recursive", run_recursive, Position, KaneInertia, MatrixOut, sharing=RECURSIVE_INERTIA),
+    Program("inertia/stepanenko", run_stepanenko, Position, StepanenkoInertia, MatrixOut),
+    Program("inertia/recursive", run_recursive, Position, KaneInertia, MatrixOut),
     Program("inertia/kosynka", run_kosynka, Position, KaneInertia, MatrixOut),
 ]

@@ -1,7 +1,7 @@
-"""Programs for one state on several threads: what is done along the trunk of a tree, and what in its subtrees at once.
+"""Programs for one state on several threads, stage by stage: along the trunk of a tree, in its subtrees, column by column.
 
-The kernels are those of `forward.py`, called for ranges of bodies in place of all. A part is a list of such ranges; ranges
-of different subtrees depend on nothing but the trunk.
+The kernels are those of the programs for one thread, called for ranges of bodies in place of all. A part is a list of such
+ranges. `sharing.py` says which of these stages, in which order, are which program.
 """
 
 from typing import NamedTuple
@@ -15,7 +15,6 @@ from ..kernels.kane import diagonal_M3, of_subtrees, partial_sums, recursive_col
 from ..kernels.kinematics import base_drift, bodies_drift, poses, zeros
 from ..kernels.separate import accelerate_outward, fold_inward
 from ..kernels.stepanenko import stepanenko_columns
-from .program import BODIES, ONCE, SUBTREES, TRUNK, Sharing, Stage
 
 
 class Part(NamedTuple):
@@ -49,9 +48,6 @@ def rates_of_all(tree, joints, x, w, y, part):
         y.rate[a] = w.joint.rate[a]
 
 
-RATES = Sharing((Stage(joints_of_part, BODIES), Stage(rates_of_all, ONCE)), least=1000)
-
-
 # --- separate bodies ----------------------------------------------------------------------------------------------------
 def fold_part(tree, x, w, part):
     for c in range(part.rows.shape[0] - 1, -1, -1):
@@ -72,17 +68,6 @@ def solve_trunk(tree, joints, x, w, y, part):
     fold_part(tree, x, w, part)
     set33(w.separate.acc, 0, get3(w.drift.base, 0), get3b(w.drift.base, 0))
     accelerate_part(tree, joints, x, w, y, part)
-
-
-SEPARATE = Sharing(
-    (
-        Stage(drift_of_trunk, TRUNK),
-        Stage(fold_subtrees, SUBTREES),
-        Stage(solve_trunk, TRUNK),
-        Stage(accelerate_part, SUBTREES),
-    ),
-    least=300,
-)
 
 
 # --- the inertia matrix: columns at once --------------------------------------------------------------------------------
@@ -115,31 +100,9 @@ def composite_part(tree, joints, x, w, y, part):
         composite_columns(tree, w.joint, w.inertia, y.M, part.rows[c, 0], part.rows[c, 1])
 
 
-COMPOSITE_INERTIA = Sharing(
-    (
-        Stage(start_composite, ONCE),
-        Stage(zero_part, BODIES),
-        Stage(composite_part, BODIES),
-        Stage(rotors, ONCE),
-    ),
-    least=150,
-)
-
-
 def stepanenko_part(tree, joints, x, w, y, part):
     for c in range(part.rows.shape[0]):
         stepanenko_columns(tree, w.joint, w.inertia, y.M, part.rows[c, 0], part.rows[c, 1])
-
-
-STEPANENKO_INERTIA = Sharing(
-    (
-        Stage(joints_at_rest, ONCE),
-        Stage(zero_part, BODIES),
-        Stage(stepanenko_part, BODIES, own=("inertia",)),
-        Stage(rotors, ONCE),
-    ),
-    least=150,
-)
 
 
 def start_recursive(tree, joints, x, w, y, part):
@@ -154,15 +117,3 @@ def recursive_part(tree, joints, x, w, y, part):
         for i in range(part.rows[c, 0], part.rows[c, 1]):
             partial_sums(tree, w.poses, w.inertia, i)
             recursive_column(tree, w.inertia, i, y.M)
-
-
-RECURSIVE_INERTIA = Sharing(
-    (
-        Stage(start_recursive, ONCE),
-        Stage(zero_part, BODIES),
-        Stage(recursive_part, BODIES, own=("inertia.r", "inertia.s", "inertia.M2", "inertia.M3", "inertia.moves")),
-        Stage(mirror_part, BODIES),
-        Stage(rotors, ONCE),
-    ),
-    least=150,
-)

@@ -12,33 +12,6 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Stage:
-    """One of the steps that a program for one state consists of when several threads share it."""
-
-    function: Callable[..., Any]
-    """Takes the groups of the program and a Part."""
-    over: str
-    """ONCE, TRUNK, SUBTREES or BODIES."""
-    own: tuple[str, ...] = ()
-    """Arrays of the work, by their paths, that every part needs for itself: scratch."""
-
-
-ONCE, TRUNK, SUBTREES, BODIES = "once", "trunk", "subtrees", "bodies"
-"""Over what a stage runs: all bodies, by one thread; bodies near the base, by one thread; everything those carry, one part
-independent of another; all bodies in any order and division."""
-
-
-@dataclass(frozen=True)
-class Sharing:
-    """How several threads share a program for one state."""
-
-    stages: tuple[Stage, ...]
-    """One after the other."""
-    least: int
-    """Bodies from which it pays: below, one thread is as fast (`python -m benchmarks parallel`)."""
-
-
-@dataclass(frozen=True)
 class Program:
     name: str
     function: Callable[..., Any]
@@ -51,8 +24,6 @@ class Program:
     """Needs the rates of the columns of A."""
     wide: bool = False
     """Its outputs grow faster than the model: that its graph is too large says nothing about other programs."""
-    sharing: Sharing | None = None
-    """The same for several threads, where it can be shared."""
 
     def sizes(self, structure: Any) -> dict[str, int]:
         """What the names in the shapes of its arrays mean for a model."""

@@ -8,7 +8,6 @@ from ..kernels.joint_stage import JointValues, joint_stage
 from ..kernels.kinematics import Poses, poses, velocities, zeros
 from ..kernels.momentum import carried_momenta, rotor_momenta
 from .inputs import Position, Reactions, State
-from .parallel import RATES
 from .program import Program
 
 
@@ -115,7 +114,7 @@ def run_momenta(tree, joints, x, w, y):
 PROGRAMS = [
     Program("poses", run_poses, Position, Work, PosesOut),
     Program("motion", run_motion, State, Work, MotionOut),
-    Program("rates", run_rates, State, Work, RatesOut, sharing=RATES),
+    Program("rates", run_rates, State, Work, RatesOut),
     Program("velocities", run_velocities, State, Work, VelocitiesOut),
     Program("energy", run_energy, State, Work, EnergyOut),
     Program("drive-power", run_drive_power, Reactions, Work, PowerOut),
