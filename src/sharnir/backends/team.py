@@ -40,7 +40,6 @@ class Team(Native):
         self._helper.keep_alive(natives)
         bound = leading.bind(tasks)
         super().__init__(leading.compiled, bound._descriptor.tolist(), (tasks, natives))
-        self.call_with_gil = self.__call__  # helpers need the GIL to come
         self.steps, self.threads, self.store = steps, threads, store
         self._pool: ThreadPoolExecutor | None = None
         self._invited: list[Future[None]] = []
@@ -52,7 +51,7 @@ class Team(Native):
     def invite(self, patience: int = LINGER) -> None:
         """Ask for helpers, who come in some ten microseconds; nothing waits for them."""
         self._word[PATIENCE] = patience
-        pool = pool_of(self.threads)
+        pool = pool_of(self.threads, "teams")
         if pool is self._pool and not any(helper.done() for helper in self._invited):
             return
         if pool is not self._pool:  # the first time, or after a fork, which leaves no threads
@@ -95,10 +94,10 @@ _latest: dict[int, ref[Team]] = {}
 
 
 def _dismiss(pool: ThreadPoolExecutor, team: Team) -> None:
-    """Another team wants the threads of a pool: those idle at the one before leave at once."""
+    """Another team wants the threads of a pool: those that linger at the one before leave at once."""
     found = _latest.get(id(pool))
     before = found() if found is not None else None
-    if before is not None and before is not team:
+    if before is not None and before is not team and before._word[PATIENCE] != FOREVER:
         before._word[PATIENCE] = 0
     _latest[id(pool)] = ref(team)
 

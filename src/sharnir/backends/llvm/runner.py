@@ -21,16 +21,16 @@ from .emit import emit
 
 OPERATIONS_OF_A_CALL = 2**28
 
-_pools: dict[int, ThreadPoolExecutor] = {}
+_pools: dict[tuple[int, str], ThreadPoolExecutor] = {}
 if hasattr(os, "register_at_fork"):  # a forked process has none of its parent's threads
     os.register_at_fork(after_in_child=_pools.clear)
 
 
-def pool_of(threads: int) -> ThreadPoolExecutor:
-    """Of the threads beside this one where there are so many in all."""
-    if threads not in _pools:
-        _pools[threads] = ThreadPoolExecutor(threads - 1, thread_name_prefix="sharnir")
-    return _pools[threads]
+def pool_of(threads: int, purpose: str) -> ThreadPoolExecutor:
+    """The threads beside this one where there are so many in all; those of one purpose do not wait for those of another."""
+    if (threads, purpose) not in _pools:
+        _pools[threads, purpose] = ThreadPoolExecutor(threads - 1, thread_name_prefix="sharnir")
+    return _pools[threads, purpose]
 
 
 def share(work: Callable[[Any], Any], parts: Sequence[Any], threads: int) -> None:
@@ -46,7 +46,7 @@ def share(work: Callable[[Any], Any], parts: Sequence[Any], threads: int) -> Non
         for part in rest:
             work(part)
 
-    pool = pool_of(threads)
+    pool = pool_of(threads, "batches")
     helpers = [pool.submit(take) for _ in range(threads - 1)]
     try:
         take()
