@@ -12,9 +12,14 @@ import pytest
 import sharnir as sh
 from sharnir.backends import shared
 from sharnir.backends.division import bands, divide, subtree_sizes
+from sharnir.backends.run import run_program
 from sharnir.backends.team import Team
 from sharnir.dialect.cache import Cache
 from sharnir.dialect.native import Native, from_python
+from sharnir.dialect.storage import allocate
+from sharnir.dialect.tasks import lead
+from sharnir.kernels.kane import diagonal_M3
+from sharnir.programs import PROGRAMS
 from sharnir.programs.sharing import SHARING
 from states import EPS
 
@@ -147,6 +152,25 @@ def test_columns_on_threads_are_those_on_one(method):
         assert np.abs(one - many).max() <= 50 * EPS * np.abs(one).max()
 
 
+def test_K_16_needs_only_sums_over_children_for_its_diagonal():
+    """M3_jj, which column j of the recursive algorithm finds, by a sum from child to carrier."""
+    m = sh.samples.tree(30, 1.7, seed=5)
+    q = m.random_q(np.random.default_rng(6))
+    program, s = PROGRAMS["inertia/recursive"], m.structure
+    work = allocate(program.work, program.sizes(s))
+    run_program(program, s, {"q": q, "t": [0.0]}, work=work)
+    columns = work.inertia.M3jj[1:].copy()
+    diagonal_M3(s.tree, work.poses, work.inertia)
+    assert np.abs(work.inertia.M3jj[1:] - columns).max() <= 50 * EPS * np.abs(columns).max()
+
+
+def test_motion_on_threads_is_the_motion_on_one():
+    m = sh.samples.tree(SHARING["rates"].least, 2.0, dof=1)
+    options = {"method": "separate", "integrator": "rk4", "step": 1e-3, "output": None, "balance": False}
+    one, two = (sh.simulate(m, 0.005, threads=k, **options) for k in (1, 2))
+    assert np.array_equal(one.q, two.q) and np.array_equal(one.v, two.v)
+
+
 def test_threads_share_what_is_large_and_nothing_else():
     def native(m, method, program, threads=2):
         runner = sh.Dynamics(m, method, "loops").formulation.programs.runner(program)
@@ -181,6 +205,14 @@ def test_every_task_is_done_once_and_no_step_begins_before_the_last_has_ended(th
         assert sorted(log) == [(what, s, k) for what in ("begin", "end") for s, n in enumerate(STEPS) for k in range(n)]
         assert [s for _, s, _ in log] == sorted(s for _, s, _ in log)
         log.clear()
+
+
+def test_tasks_interpreted_are_tasks_compiled():
+    log = []
+    team = Team([[from_python(partial(log.append, (s, k))) for k in range(n)] for s, n in enumerate(STEPS)], 2, Cache())
+    tasks, _ = team.arrays
+    lead(tasks)
+    assert log == [(s, k) for s, n in enumerate(STEPS) for k in range(n)]
 
 
 def team_of_sleepers():

@@ -43,7 +43,6 @@ def joints_of_part(tree, joints, x, w, y, part):
 
 
 def rates_of_all(tree, joints, x, w, y, part):
-    joint_values(joints, x.drive, x.given, x.q, x.v, w.joint, 0, 1)
     for a in range(x.q.shape[0]):
         y.rate[a] = w.joint.rate[a]
 
@@ -90,8 +89,7 @@ def joints_at_rest(tree, joints, x, w, y, part):
     joint_stage(joints, x.drive, x.given, x.q, w.v, w.joint)
 
 
-def start_composite(tree, joints, x, w, y, part):
-    joints_at_rest(tree, joints, x, w, y, part)
+def composites(tree, joints, x, w, y, part):
     composite_bodies(tree, w.joint, w.inertia)
 
 
@@ -105,8 +103,7 @@ def stepanenko_part(tree, joints, x, w, y, part):
         stepanenko_columns(tree, w.joint, w.inertia, y.M, part.rows[c, 0], part.rows[c, 1])
 
 
-def start_recursive(tree, joints, x, w, y, part):
-    joints_at_rest(tree, joints, x, w, y, part)
+def sums_of_subtrees(tree, joints, x, w, y, part):
     poses(tree, w.joint, w.poses)
     of_subtrees(tree, w.joint, w.poses, w.inertia)
     diagonal_M3(tree, w.poses, w.inertia)

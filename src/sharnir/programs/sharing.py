@@ -50,7 +50,8 @@ SHARING: dict[str, Sharing] = {
     ),
     "inertia/composite": Sharing(
         (
-            Stage(parallel.start_composite, ONCE),
+            Stage(parallel.joints_at_rest, ONCE),
+            Stage(parallel.composites, ONCE),
             Stage(parallel.zero_part, BODIES),
             Stage(parallel.composite_part, BODIES),
             Stage(parallel.rotors, ONCE),
@@ -68,7 +69,8 @@ SHARING: dict[str, Sharing] = {
     ),
     "inertia/recursive": Sharing(
         (
-            Stage(parallel.start_recursive, ONCE),
+            Stage(parallel.joints_at_rest, ONCE),
+            Stage(parallel.sums_of_subtrees, ONCE),
             Stage(parallel.zero_part, BODIES),
             Stage(parallel.recursive_part, BODIES, own=_SCRATCH),
             Stage(parallel.mirror_part, BODIES),
