@@ -6,7 +6,7 @@ import ctypes
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from weakref import ref
 
 import numpy as np
@@ -59,7 +59,8 @@ class Team(Native):
         _dismiss(pool, self)
         missing = self.threads - 1 - sum(not helper.done() for helper in self._invited)
         self._invited = [helper for helper in self._invited if not helper.done()]
-        self._invited += [pool.submit(self._helper) for _ in range(missing)]
+        with suppress(RuntimeError):  # the interpreter is shutting down, or has no more threads: then without help
+            self._invited += [pool.submit(self._helper) for _ in range(missing)]
 
     @contextmanager
     def present(self) -> Iterator[None]:
