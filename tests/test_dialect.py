@@ -209,7 +209,7 @@ def compiled(path: Path, options: Options = LANES) -> str:
 
 
 def test_the_kernels_the_programs_and_the_integrators_keep_to_the_form_of_the_dialect():
-    closed = [SOURCE / "closed" / name for name in ("solution.py", "partition.py")]
+    closed = [SOURCE / "equations" / name for name in ("solution.py", "projection.py", "partition.py", "powers.py")]
     places = [
         SOURCE / "kernels",
         SOURCE / "programs",
