@@ -18,6 +18,7 @@ MEASURED = {
     "robots": ("peers", "Robots, times faster than the peers called from Python; one thread, minimum of interleaved samples"),
     "derivatives": ("derivatives", "Derivatives of robots, times faster than Pinocchio called from Python; one thread"),
     "chains": ("chains", "Chains of revolute joints, compiled loops"),
+    "parallel": ("parallel", "One state of a large model, two threads over one; minimum of interleaved samples"),
     "compile": ("compile", "The first answer of a fresh process"),
     "first": ("first", "The first simulation of a fresh process, and the command line"),
     "limit": ("limit", "Straight-line code and loops: what compiling costs and gains"),

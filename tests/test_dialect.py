@@ -209,8 +209,14 @@ def compiled(path: Path, options: Options = LANES) -> str:
 
 
 def test_the_kernels_the_programs_and_the_integrators_keep_to_the_form_of_the_dialect():
-    closed = [SOURCE / "closed" / name for name in ("solution.py", "partition.py")]
-    places = [SOURCE / "kernels", SOURCE / "programs", SOURCE / "integrate" / "stepping", SOURCE / "dialect" / "batch.py"]
+    closed = [SOURCE / "equations" / name for name in ("solution.py", "projection.py", "partition.py", "powers.py")]
+    places = [
+        SOURCE / "kernels",
+        SOURCE / "programs",
+        SOURCE / "integrate" / "stepping",
+        SOURCE / "dialect" / "batch.py",
+        SOURCE / "dialect" / "tasks.py",
+    ]
     assert check_all(*places, *closed) == []
 
 

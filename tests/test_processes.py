@@ -13,9 +13,9 @@ import os, signal
 import numpy as np
 import sharnir as sh
 
-m = sh.samples.chain(4)
+m = sh.samples.{model}
 d = sh.Dynamics(m, "separate", threads=2)
-q = np.random.default_rng(0).normal(size=(4096, m.nq))
+q = np.random.default_rng(0).normal(size=({states}, m.nq)).squeeze()
 expected = d.forward(q, q, q)
 child = os.fork()
 if child == 0:
@@ -117,8 +117,9 @@ def run(tmp_path, text: str, **environment: str) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-def test_a_forked_child_uses_threads_of_its_own(tmp_path):
-    run(tmp_path, USED_THEN_FORKED)
+@pytest.mark.parametrize(("model", "states"), [("chain(4)", 4096), ("tree(600, dof=1)", 1)])
+def test_a_forked_child_uses_threads_of_its_own(tmp_path, model, states):
+    run(tmp_path, USED_THEN_FORKED.format(model=model, states=states))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")

@@ -41,7 +41,8 @@ class Dynamics(KinematicQuestions, DerivativeQuestions):
     method   "auto" or a name of `sharnir.methods()`; `why` gives the reason for the choice of auto
     backend  "auto": straight-line code for models that compile quickly, loops beyond; "llvm", "loops", or "python", the
              kernels as they are written
-    threads  for batches
+    threads  share the states of a batch; of one state of a large model on loops, the subtrees (forward dynamics by "separate") or
+             the columns (`mass_matrix` by "composite", "stepanenko", "recursive"), where that pays
 
     Poses, velocities, Jacobians and forces from motion need no masses: a model without them is refused only where a motion is
     sought from forces.

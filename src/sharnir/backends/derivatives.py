@@ -92,7 +92,7 @@ class _Several:
     inputs: dict[str, int]
     outputs: dict[str, tuple[int, ...]]
 
-    def chain(self, arrays: Any) -> list[Any]:
+    def chain(self, arrays: Any, threads: int = 1) -> list[Any]:
         raise NotImplementedError("derivatives by several programs are no single chain of native functions")
 
 

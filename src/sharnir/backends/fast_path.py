@@ -58,14 +58,14 @@ def fast_path(runner: Runner | None, threads: int = 1) -> FastPath:
     batch: Callable[..., Any] = _never
     if threads == 1 and isinstance(runner, GraphRunner):
         batch = fast_batch(runner)
-    return FastPath(fast_single(runner), batch, tuple(runner.inputs))
+    return FastPath(fast_single(runner, threads), batch, tuple(runner.inputs))
 
 
 def _never(*values: Any) -> None:
     return None
 
 
-def fast_single(runner: Runner) -> Callable[..., Any]:
+def fast_single(runner: Runner, threads: int = 1) -> Callable[..., Any]:
     """fast(*inputs, t) -> the output of one state (a tuple where there are several), or None.
 
     None for speeds, forces or accelerations means zeros. Inputs are copied into buffers whose addresses the compiled
@@ -77,7 +77,7 @@ def fast_single(runner: Runner) -> Callable[..., Any]:
     def make() -> tuple[Any, ...]:
         arrays: dict[str, np.ndarray] = {name: np.zeros(size) for name, size in runner.inputs.items()}
         arrays |= {name: np.zeros(shape) for name, shape in runner.outputs.items()} | {"check": np.zeros(1)}
-        natives = runner.chain(arrays)
+        natives = runner.chain(arrays, threads)
         alive.append(natives)
         return (*arrays.values(), _one_call(natives, sum(x.size for x in arrays.values())))
 

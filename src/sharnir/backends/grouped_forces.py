@@ -125,7 +125,7 @@ class ReportRunner(Interface):
         super().__init__(FORCE_REPORT, structure, only=only)
         self.forces = forces
 
-    def chain(self, arrays: Mapping[str, np.ndarray]) -> list[Native]:
+    def chain(self, arrays: Mapping[str, np.ndarray], threads: int = 1) -> list[Native]:
         """Without a check of what went in: a number that is not finite shows in what comes out."""
         found = {name: arrays[name] for name in self.outputs}
         state = {name: arrays[name] for name in ("t", "q", "v", "parameter") if name in arrays}

@@ -22,7 +22,7 @@ class GraphInterpreter:
         symbols = [x for group in traced.inputs.values() for x in group]
         self._expression = Expression(traced.graph, symbols, [x for name in self.outputs for x in traced.outputs[name]])
 
-    def chain(self, arrays: Mapping[str, np.ndarray]) -> list[Native]:
+    def chain(self, arrays: Mapping[str, np.ndarray], threads: int = 1) -> list[Native]:
         raise NotImplementedError("a graph that is interpreted is no native function")
 
     def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:

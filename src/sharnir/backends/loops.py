@@ -28,6 +28,8 @@ from .llvm.runner import share
 from .parametric_data import FilledData
 from .run import COMPUTED
 from .runner import Interface
+from .shared import shared_steps
+from .team import Team
 from .user_functions import UserFunctions
 
 LANES_FROM = 8
@@ -55,7 +57,7 @@ class LoopRunner(Interface):
         self._output_shapes = {name: resolve(a.shape, sizes) for name, a in program.outputs.__annotations__.items()}
         self._constants = {name: np.array(x, dtype=float) for name, x in self.constant.items()}
         self._loops: dict[int, Loop] = {}
-        self._idle: dict[int, list[_Workspace]] = {}
+        self._idle: dict[tuple[int, int], list[_Workspace]] = {}
 
     def loop(self, lanes: int) -> Loop:
         if lanes not in self._loops:
@@ -63,7 +65,7 @@ class LoopRunner(Interface):
         return self._loops[lanes]
 
     # --- one state ----------------------------------------------------------------------------------------------------------
-    def chain(self, arrays: Mapping[str, np.ndarray]) -> list[Native]:
+    def chain(self, arrays: Mapping[str, np.ndarray], threads: int = 1) -> list[Native]:
         """Native functions that evaluate one state when called in this order, on arrays by name: inputs (time too),
         outputs, and where anything is computed on the way (drive, given, load …), arrays for that or none.
 
@@ -87,8 +89,13 @@ class LoopRunner(Interface):
         work = allocate(self.program.work, self.program.sizes(s))
         data = FilledData(s, at.get("parameter"), self._store)
         groups = (*data.groups, self.program.inputs(*x), work, self.program.outputs(*y))
-        out += [*data.natives, self.loop(1).bind(*groups)]
+        out += [*data.natives, self.bound(groups, 1, threads)]
         return [*out, *finite(at, self)]
+
+    def bound(self, groups: tuple[Any, ...], lanes: int, threads: int) -> Native:
+        """The program with these arrays; that of one state shared by threads where this pays."""
+        steps = shared_steps(self.program, self.structure, groups, threads, self._store) if threads > 1 else []
+        return Team(steps, threads, self._store) if steps else self.loop(lanes).bind(*groups)
 
     def _bound_forces(self, given: dict[str, Any]) -> list[Native]:
         """The model's own forces, added to the caller's wrenches and joint forces in arrays that replace theirs."""
@@ -115,6 +122,7 @@ class LoopRunner(Interface):
         if n == 0:
             return
         x, y = self._all_inputs(n, inputs), dict(zip(self.outputs, outputs, strict=True))
+        sharing = threads if n == 1 else 1  # of one state, threads share the bodies
         lanes = host_lanes() if n >= LANES_FROM and not self.program.loops_only else 1
         threads = 1 if self.program.loops_only else max(1, min(threads, n // lanes))
         most = max(lanes, BODIES_OF_A_CALL // max(self.structure.nb, 1))
@@ -123,7 +131,7 @@ class LoopRunner(Interface):
         rows = dict(zip(self.inputs, inputs, strict=True)).get("parameter")
         if rows is not None and len(rows) > 1 and self.structure.parametric is not None:
             lanes, threads, edges = 1, 1, [0, *(np.flatnonzero(np.diff(rows, axis=0).any(axis=1)) + 1).tolist(), n]
-        share(lambda part: self._part(x, y, part[0], part[1], lanes, rows), list(pairwise(edges)), threads)
+        share(lambda part: self._part(x, y, part[0], part[1], lanes, sharing, rows), list(pairwise(edges)), threads)
 
     def prepared(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], batch: bool = False) -> Native:
         """The compiled code bound to these arrays, for repeated calls."""
@@ -138,16 +146,19 @@ class LoopRunner(Interface):
         first: int,
         last: int,
         lanes: int,
+        sharing: int,
         parameters: np.ndarray | None,
     ) -> None:
         """States first … last, which have the same parameters where masses and places depend on them."""
-        idle = self._idle.setdefault(lanes, [])
+        idle = self._idle.setdefault((lanes, sharing), [])
         try:
             workspace = idle.pop()
         except IndexError:
-            workspace = _Workspace(self, lanes)
+            workspace = _Workspace(self, lanes, sharing)
         if parameters is not None:
             workspace.data.fill(parameters[first if len(parameters) > 1 else 0])
+        if isinstance(workspace.native, Team):
+            workspace.native.invite()
         workspace.batch(x, y, first, last)()
         idle.append(workspace)
 
@@ -197,13 +208,13 @@ def grouped_forces(structure: Structure, store: Cache) -> GroupedForces:
 class _Workspace:
     """Arrays for some states side by side, and the code bound to them. Used by one thread at a time."""
 
-    def __init__(self, runner: LoopRunner, lanes: int) -> None:
+    def __init__(self, runner: LoopRunner, lanes: int, sharing: int = 1) -> None:
         program, s = runner.program, runner.structure
         self.runner, self.lanes = runner, lanes
         sizes = program.sizes(s)
         self.x, work, self.y = (allocate(group, sizes, lanes=lanes) for group in (program.inputs, program.work, program.outputs))
         self.data = FilledData(s, None, runner._store)
-        self.native = runner.loop(lanes).bind(*self.data.groups, self.x, work, self.y)
+        self.native = runner.bound((*self.data.groups, self.x, work, self.y), lanes, sharing)
         self._batch = Loop(run_batch, (Batch,), STEPPING, store=runner._store)
 
     def batch(self, x: dict[str, np.ndarray], y: dict[str, np.ndarray], first: int, last: int) -> Native:

@@ -21,8 +21,9 @@ class Runner(Protocol):
     inputs: dict[str, int]
     outputs: dict[str, tuple[int, ...]]
 
-    def chain(self, arrays: Mapping[str, np.ndarray]) -> list[Native]:
-        """Native functions that evaluate one state in these arrays when called in this order."""
+    def chain(self, arrays: Mapping[str, np.ndarray], threads: int = 1) -> list[Native]:
+        """Native functions that evaluate one state in these arrays when called in this order; `threads` share those for which
+        that pays."""
 
     def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:
         """n states: inputs (n, size) or (1, size), outputs (n, size), all C-contiguous floats."""

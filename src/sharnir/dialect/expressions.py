@@ -33,7 +33,14 @@ from .values import (
 if TYPE_CHECKING:
     from .compiler import Function, Unit
 
-_ARGUMENTS = {"select": 3, "invoke": 2, "numbers_at": 2, "transpose": 5}
+_ARGUMENTS = {
+    "select": 3, "invoke": 2, "numbers_at": 2, "transpose": 5, "atomic_load": 2, "atomic_store": 3, "fetch_add": 3,
+}  # fmt: skip
+_ATOMIC = {
+    "atomic_load": "load atomic i64, ptr {place} seq_cst, align 8",
+    "atomic_store": "store atomic i64 {value}, ptr {place} seq_cst, align 8",
+    "fetch_add": "atomicrmw add ptr {place}, i64 {value} seq_cst",
+}
 _BUILTINS = {abs, complex, int, max, min}
 
 
@@ -316,7 +323,18 @@ class Expressions:
             address, size = args
             pointer = self.w.let(f"inttoptr i64 {self.a.integer(address)} to ptr")
             return ArrayValue(pointer, (size,), NUMBERS)
+        if name in _ATOMIC:
+            return self._atomic(name, *args)
         return self.a.elementary(name, args[0])
+
+    def _atomic(self, name: str, x: Any, k: Any, value: Any = 0) -> Any:
+        if not isinstance(x, ArrayValue) or x.kind != INTEGERS or len(x.shape) != 1:
+            raise Mismatch(f"{name!r} works on a list of integers, not on {describe(x)}")
+        text = _ATOMIC[name].format(place=self.place(x, (k,))[1], value=self.a.integer(value))
+        if name == memory.atomic_store.__name__:
+            self.w.line(text)
+            return None
+        return Integer(self.w.let(text))
 
     def _transpose(self, size: Any, source: Any, source_stride: Any, target: Any, target_stride: Any) -> None:
         if not isinstance(size, int) or size < 2 or size & (size - 1):
@@ -351,7 +369,7 @@ def _is_constant(x: Any) -> bool:
     return all(map(_is_constant, x)) if isinstance(x, tuple) else isinstance(x, (int, float))
 
 
-_EFFECTS = ("load ", "store ", "call ", "br ", "sdiv ", "srem ", "fptosi ")
+_EFFECTS = ("load ", "store ", "atomicrmw ", "call ", "br ", "sdiv ", "srem ", "fptosi ")
 """Instructions that have side effects, may be skipped, or are undefined for some arguments."""
 
 

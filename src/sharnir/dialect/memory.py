@@ -12,6 +12,23 @@ def invoke(address, arguments):
     _prototype(int(address))(int(arguments))
 
 
+def atomic_load(x, k):
+    """x[k] of an array of integers that other threads write, with everything they wrote before it."""
+    return x[k]
+
+
+def atomic_store(x, k, value):
+    """x[k] = value, seen by other threads after everything written before."""
+    x[k] = value
+
+
+def fetch_add(x, k, n):
+    """x[k] += n in one step that no other thread can come between; returns what x[k] was."""
+    before = int(x[k])
+    x[k] += n
+    return before
+
+
 def transpose(size, source, source_stride, target, target_stride):
     """A square of numbers: rows at `source`, so many numbers apart, become columns at `target`. `size`: a constant power of 2."""
     x = numbers_at(source, source_stride * (size - 1) + size)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ARRAYS = {"Array", "IntegerArray", "ComplexArray"}
-NOT_OF_THE_DIALECT = {"__init__.py", "program.py", "methods.py"}  # other files of packages written in the dialect
+NOT_OF_THE_DIALECT = {"__init__.py", "program.py", "methods.py", "sharing.py"}  # other files of packages written in the dialect
 BRANCHES_ON_NUMBERS = {
     "double_double.py",
     "iterative.py",

@@ -41,7 +41,13 @@ def carried(r, h):
 def inertia_matrix_composite(tree, j, c, M):
     """M_r = A'M*A: momenta of each composite body, carried down its path.  Reads c after composite_bodies.  Writes M."""
     zero_matrix(tree, M)
-    for i in range(1, tree.carrier.shape[0]):
+    composite_columns(tree, j, c, M, 1, tree.carrier.shape[0])
+    add_rotors(tree, M)
+
+
+def composite_columns(tree, j, c, M, low, high):
+    """Rows and columns of M that belong to joints low .. high - 1 and those they stand on: no joint needs another."""
+    for i in range(low, high):
         m, h, J = c.mass[i], get3(c.moment, i), get6(c.inertia, i)
         for a in range(tree.first[i], tree.first[i + 1]):
             u, w = get3(j.A, a), get3b(j.A, a)
@@ -58,7 +64,6 @@ def inertia_matrix_composite(tree, j, c, M):
                 for b in range(tree.first[k], tree.first[k + 1]):
                     M[a, b] = dot(get3(j.A, b), f) + dot(get3b(j.A, b), n)
                     M[b, a] = M[a, b]
-    add_rotors(tree, M)
 
 
 def add_rotors(tree, M):
@@ -69,6 +74,10 @@ def add_rotors(tree, M):
 
 
 def zero_matrix(tree, M):
-    for a in range(tree.above.shape[0]):
+    zero_rows(tree, M, 0, tree.above.shape[0])
+
+
+def zero_rows(tree, M, low, high):
+    for a in range(low, high):
         for b in range(tree.above.shape[0]):
             M[a, b] = 0.0

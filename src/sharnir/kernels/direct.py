@@ -60,6 +60,10 @@ def inertia_matrix_direct(tree, j, d, M):
 
 def mirror(tree, M):
     """The upper triangle from the lower one."""
-    for a in range(tree.above.shape[0]):
+    mirror_rows(M, 0, tree.above.shape[0])
+
+
+def mirror_rows(M, low, high):
+    for a in range(low, high):
         for b in range(a):
             M[b, a] = M[a, b]

@@ -182,10 +182,15 @@ def joint_stage(joints, drive, given, q, v, out):
     Writes  out: JointValues
     See     docs/theory/joints.md; [I] (2.3)-(2.6)
     """
+    joint_values(joints, drive, given, q, v, out, 0, joints.reversed.shape[0])
+
+
+def joint_values(joints, drive, given, q, v, out, low, high):
+    """The joint stage for joints low .. high - 1: no joint needs another."""
     start, first, kinds, q_at, v_at, data_at = joints.start, joints.first, joints.kind, joints.q_at, joints.v_at, joints.data_at
     axes, coordinates, turns, slides = joints.axes, joints.coordinates, joints.turn, joints.slide
     A, dA, rate = out.A, out.dA, out.rate
-    for i in range(joints.reversed.shape[0]):
+    for i in range(low, high):
         end, so_far = first[i], NOTHING                         # columns of A so far: first[i] .. end
         if start[i] == start[i + 1] or kinds[start[i]] == FIXED:
             stand(out, i)

@@ -111,7 +111,21 @@ def row_M3(tree, k, i):
         if k.moves[c] == 1:
             set9(k.M3, c, add9(get9(k.M3, c), tilde_product(get3(k.c, c), get3(k.r, c))))
             set9(k.M3, tree.carrier[c], add9(get9(k.M3, tree.carrier[c]), get9(k.M3, c)))
-    set9(k.M3jj, i, get9(k.M3, i))
+
+
+def diagonal_M3(tree, p, k):
+    """M3_jj of every j, which the column of j finds on its way: for columns that are computed at once, none after another.
+
+    r_jl = r_jc + r_cl for all l that a child c of j carries, hence M3_jj = sum over children of C~_c r~_jc' + M3_cc.
+    """
+    for j in range(1, tree.carrier.shape[0]):
+        for c in range(9):
+            k.M3jj[j, c] = 0.0
+    for c in range(tree.carrier.shape[0] - 1, 0, -1):
+        j = tree.carrier[c]
+        if j > 0:
+            arm = sub(get3(p.r, c), get3(p.r, j))
+            set9(k.M3jj, j, add9(get9(k.M3jj, j), add9(tilde_product(get3(k.C, c), arm), get9(k.M3jj, c))))
 
 
 def row_sum(k, i, j):
@@ -138,19 +152,35 @@ def row_A(tree, k, i, j, S, M):
 def inertia_matrix_recursive(tree, j, p, k, M):
     """The recursive algorithm of [K], O(n²).  Reads j: JointValues, p: Poses.  Writes k: KaneWork, M (nv, nv)."""
     zero_matrix(tree, M)
+    of_subtrees(tree, j, p, k)
+    for i in range(tree.carrier.shape[0] - 1, 0, -1):
+        partial_sums(tree, p, k, i)
+        set9(k.M3jj, i, get9(k.M3, i))
+        recursive_column(tree, k, i, M)
+    mirror(tree, M)
+    add_rotors(tree, M)
+
+
+def of_subtrees(tree, j, p, k):
+    """What does not depend on the column."""
     to_world(tree, j, p, k)
     row_masses(tree, k)
     row_M1(tree, k)
-    for i in range(tree.carrier.shape[0] - 1, 0, -1):
-        row_r(tree, p, k, i)
-        row_s(tree, k, i)
-        row_M2(tree, p, k, i)
-        row_M3(tree, k, i)
-        for below in range(i, tree.carrier.shape[0]):
-            if k.moves[below] == 1:
-                row_A(tree, k, i, below, row_sum(k, i, below), M)
-    mirror(tree, M)
-    add_rotors(tree, M)
+
+
+def partial_sums(tree, p, k, i):
+    """Rows 2, 3, 4, 7, 8 for the column of joint i."""
+    row_r(tree, p, k, i)
+    row_s(tree, k, i)
+    row_M2(tree, p, k, i)
+    row_M3(tree, k, i)
+
+
+def recursive_column(tree, k, i, M):
+    """The entries that join joint i to all it carries."""
+    for below in range(i, tree.carrier.shape[0]):
+        if k.moves[below] == 1:
+            row_A(tree, k, i, below, row_sum(k, i, below), M)
 
 
 def inertia_matrix_kosynka(tree, j, p, k, M):

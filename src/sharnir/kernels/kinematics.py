@@ -84,10 +84,20 @@ def drift(tree, j, wrench, out):
     Writes  out: Drift
     See     [I] (2.14), (3.3)
     """
+    base_drift(tree, j, out)
+    bodies_drift(tree, j, wrench, out, 1, tree.carrier.shape[0])
+
+
+def base_drift(tree, j, out):
+    """The part of the drift that belongs to the base."""
     g = mv(get9(j.G, 0), (tree.gravity[0], tree.gravity[1], tree.gravity[2]))
     set33(out.base, 0, sub(get3(j.psi, 0), g), get3b(j.psi, 0))
     set3(out.omega, 0, get3b(j.vr, 0))
-    for i in range(1, tree.carrier.shape[0]):
+
+
+def bodies_drift(tree, j, wrench, out, low, high):
+    """The drift of bodies low .. high - 1, after that of their carriers."""
+    for i in range(low, high):
         u, w, o = drift_of(j, i, get3(out.omega, tree.carrier[i]))
         set33(out.w, i, u, w)
         set3(out.omega, i, o)

@@ -35,8 +35,14 @@ def separate_bodies(tree, j, w, F, base, tau, s, qdd):
     See     docs/theory/solving.md; [I] §4.1; [Y] (17)-(21)
     Several axes of one joint are eliminated one after another, so that no matrix is ever inverted.
     """
-    nb = tree.carrier.shape[0] - 1
-    for i in range(nb, 0, -1):                                     # inward: fold body i into its carrier      (D3)
+    fold_inward(tree, j, w, F, tau, s, 1, tree.carrier.shape[0])
+    set33(s.acc, 0, get3(base, 0), get3b(base, 0))
+    accelerate_outward(tree, j, w, s, qdd, 1, tree.carrier.shape[0])
+
+
+def fold_inward(tree, j, w, F, tau, s, low, high):
+    """Bodies high - 1 .. low folded into their carriers, after everything they carry."""
+    for i in range(high - 1, low - 1, -1):                         # inward: fold body i into its carrier      (D3)
         if tree.last_child[i] == 0:
             M, H, J, Ff, Fn = by_itself(tree, F, i)
         else:
@@ -71,8 +77,11 @@ def separate_bodies(tree, j, w, F, base, tau, s, qdd):
             set6(s.M, k, add6(Mk, M))
             set9(s.H, k, add9(Hk, H))
             set6(s.J, k, add6(Jk, J))
-    set33(s.acc, 0, get3(base, 0), get3b(base, 0))
-    for i in range(1, nb + 1):                                     # outward: accelerations                    (D4)
+
+
+def accelerate_outward(tree, j, w, s, qdd, low, high):
+    """Accelerations of bodies low .. high - 1, after those of their carriers."""
+    for i in range(low, high):                                     # outward: accelerations                    (D4)
         k, G = tree.carrier[i], get9(j.G, i)
         e = get3b(s.acc, k)
         a, e = mv(G, add(get3(s.acc, k), cross(e, get3(j.rho, i)))), mv(G, e)

@@ -16,8 +16,14 @@ class StepanenkoWork(NamedTuple):
 def inertia_matrix_stepanenko(tree, j, s, M):
     """Column a of M_r: the joint forces that give axis a unit acceleration from rest.  Writes s, M (nv, nv).     [K]"""
     zero_matrix(tree, M)
+    stepanenko_columns(tree, j, s, M, 1, tree.carrier.shape[0])
+    add_rotors(tree, M)
+
+
+def stepanenko_columns(tree, j, s, M, low, high):
+    """The columns of joints low .. high - 1, and the rows that are equal to them: no column needs another."""
     nb = tree.carrier.shape[0] - 1
-    for i in range(1, nb + 1):
+    for i in range(low, high):
         for a in range(tree.first[i], tree.first[i + 1]):
             for k in range(nb + 1):
                 s.moves[k] = 0
@@ -44,4 +50,3 @@ def inertia_matrix_stepanenko(tree, j, s, M):
                         G = get9(j.G, k)
                         f, n = mtv(G, f), mtv(G, n)
                         inc33(s.R, tree.carrier[k], f, add(n, cross(get3(j.rho, k), f)))
-    add_rotors(tree, M)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..backends.llvm.runner import GraphRunner
 from ..backends.loops import LoopRunner
+from ..backends.team import in_one_team
 from ..backends.traced import TracedProgram
 from ..dialect.native import Native, calls
 from ..equations import solution
@@ -45,7 +46,7 @@ class ProgramLoops(Loops):
 
     def derivative(self) -> list[Native]:
         account = self.account.chain(self.at) if self.account else []
-        return [*self._chains(self.forward), *self._rates, *account]
+        return in_one_team([*self._chains(self.forward), *self._rates, *account])
 
     def rates(self) -> list[Native]:
         return self._rates
@@ -58,7 +59,7 @@ class ProgramLoops(Loops):
         """One state; lanes of states; or, where drives and forces are computed beforehand, one state after the other."""
         s, n = self.structure, self.setup.n
         if n == 1:
-            return runner.chain(self.at)
+            return runner.chain(self.at, self.d.threads)
         rows = {name: self.at[name].reshape(n, -1) for name in ("q", "v", "tau", "rate", "qdd")}
         if not (s.drives or s.given or s.forces or s.parameters):
             all_rows = rows | {"t": self.at["t"].reshape(1, 1)}

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..backends.team import helped
 from ..dynamics import Dynamics
 from ..equations.assembly import Start, assemble_start
 from ..equations.normalization import normalized_start
@@ -56,6 +57,7 @@ def simulate(
     parameters: Mapping[str, float] | None = None,
     method: str = "auto",
     backend: str = "auto",
+    threads: int = 1,
     integrator: str = "dop853",
     rtol: float = 1e-8,
     atol: float | ArrayLike = 1e-10,
@@ -78,7 +80,7 @@ def simulate(
     q0, v0, tau  arrays or {joint: value}; the rest neutral, at rest, zero. `tau` is constant: for anything else add a force to
                  the model (`Motor`, or a function of your own)
     parameters   {name: value} of the model; the rest as the model has them. Other values compile nothing
-    method, backend   as of `Dynamics`
+    method, backend, threads   as of `Dynamics`: with several threads those share every evaluation of a model that is large enough
     integrator   a name of `sharnir.integrators()`; `rtol`, `atol` for adaptive ones, `step` for the others
     output       interval of the times of the result (its end is always among them), or the times themselves, or None: every
                  step (`every`-th step)
@@ -112,7 +114,7 @@ def simulate(
     values = np.array(list(model.parameter_values(parameters).values()), dtype=float)
     check_values(model, values[None])
     own = values if values.size else None
-    d = Dynamics(model, method, backend)
+    d = Dynamics(model, method, backend, threads)
     d.formulation.check_inertia()
     how = check_stabilisation(d, stabilisation, decay)
     q = normalized_start(model, q[None], t0)[0]
@@ -147,7 +149,7 @@ def simulate(
     ready = time.perf_counter()
     bar = ProgressBar(progress, model.name, t0 + duration, t0, "t = {:.3g} s")
     with Recording(save, motion, changes, integrator) as recording:
-        with bar:
+        with bar, helped(motion.system.natives("derivative")):
             trajectory = run(
                 motion.system,
                 x0,

@@ -21,9 +21,16 @@ from .emit import emit
 
 OPERATIONS_OF_A_CALL = 2**28
 
-_pools: dict[int, ThreadPoolExecutor] = {}
+_pools: dict[tuple[int, str], ThreadPoolExecutor] = {}
 if hasattr(os, "register_at_fork"):  # a forked process has none of its parent's threads
     os.register_at_fork(after_in_child=_pools.clear)
+
+
+def pool_of(threads: int, purpose: str) -> ThreadPoolExecutor:
+    """The threads beside this one where there are so many in all; those of one purpose do not wait for those of another."""
+    if (threads, purpose) not in _pools:
+        _pools[threads, purpose] = ThreadPoolExecutor(threads - 1, thread_name_prefix="sharnir")
+    return _pools[threads, purpose]
 
 
 def share(work: Callable[[Any], Any], parts: Sequence[Any], threads: int) -> None:
@@ -39,9 +46,8 @@ def share(work: Callable[[Any], Any], parts: Sequence[Any], threads: int) -> Non
         for part in rest:
             work(part)
 
-    if threads not in _pools:
-        _pools[threads] = ThreadPoolExecutor(threads - 1, thread_name_prefix="sharnir")
-    helpers = [_pools[threads].submit(take) for _ in range(threads - 1)]
+    pool = pool_of(threads, "batches")
+    helpers = [pool.submit(take) for _ in range(threads - 1)]
     try:
         take()
     finally:
@@ -110,8 +116,8 @@ class GraphRunner:
         listed = np.array(descriptor, dtype=np.int64)
         self._lanes.call(listed.ctypes.data)
 
-    def chain(self, arrays: Mapping[str, np.ndarray]) -> list[Native]:
-        """Native functions that evaluate one state when called in this order."""
+    def chain(self, arrays: Mapping[str, np.ndarray], threads: int = 1) -> list[Native]:
+        """Native functions that evaluate one state when called in this order; straight-line code is too short to be shared."""
         return [self.bind(arrays)]
 
     def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:
