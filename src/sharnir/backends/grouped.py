@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dialect.arithmetic import STEPPING
+from ..dialect.arithmetic import PAIRS, STEPPING
 from ..dialect.cache import Cache
 from ..dialect.jit import host_lanes
 from ..dialect.native import Loop, Native, address
@@ -30,9 +30,10 @@ AT_ONCE = 1 << 17
 class GroupedCode:
     """Groups of functions made ready, for one state without Python (`chain`) or for many (`run`)."""
 
-    def __init__(self, groups: Sequence[Group], store: Cache | None = None) -> None:
+    def __init__(self, groups: Sequence[Group], store: Cache | None = None, pairs: bool = False) -> None:
+        """`pairs`: in double-double arithmetic, for `chain` alone; every array has one more axis, of two."""
         self.groups = _fewer(groups)
-        self._store = store or Cache()
+        self._store, self.pairs = store or Cache(), pairs
         self._runners: dict[tuple[int, tuple[str, ...]], GraphRunner] = {}
 
     def chain(self, flat: np.ndarray, answers: Mapping[str, np.ndarray]) -> list[Native]:
@@ -45,13 +46,15 @@ class GroupedCode:
 
     def _bound(self, g: int, group: Group, flat: np.ndarray, answers: Mapping[str, np.ndarray]) -> list[Native]:
         n, shape = len(group.force), group.shape
-        lanes = host_lanes() if n >= host_lanes() else 1
-        found = {name: np.zeros((n, len(shape.outputs[name]))) for name in answers}
-        reads = np.zeros(group.reads.shape)
-        bound = self._runner(g, tuple(answers)).bind({"read": reads, "number": group.numbers, **found}, n, lanes)
-        first = self._loop(gather, Gathered).bind(Gathered(flat, group.reads.ravel(), reads.ravel()))
+        lanes = host_lanes() if n >= host_lanes() and not self.pairs else 1
+        more = (2,) if self.pairs else ()
+        found = {name: np.zeros((n, len(shape.outputs[name]), *more)) for name in answers}
+        reads = np.zeros((*group.reads.shape, *more))
+        numbers = np.stack([group.numbers, np.zeros_like(group.numbers)], axis=-1) if self.pairs else group.numbers
+        bound = self._runner(g, tuple(answers)).bind({"read": reads, "number": numbers, **found}, n, lanes)
+        first = self._loop(gather, Gathered).bind(Gathered(flat, group.reads.ravel(), reads.reshape(-1, *more)))
         last = [
-            self._loop(scatter, Scattered).bind(Scattered(found[name].ravel(), group.places_of(name).ravel(), target))
+            self._loop(scatter, Scattered).bind(Scattered(found[name].reshape(-1, *more), group.places_of(name).ravel(), target))
             for name, target in answers.items()
             if found[name].size
         ]
@@ -86,11 +89,11 @@ class GroupedCode:
             shape = self.groups[g].shape
             outputs = {name: shape.outputs[name] for name in answers}
             traced = TracedProgram(shape.graph, {"read": shape.reads, "number": shape.numbers}, outputs)
-            self._runners[g, answers] = GraphRunner(traced, store=self._store)
+            self._runners[g, answers] = GraphRunner(traced, store=self._store, pairs=self.pairs)
         return self._runners[g, answers]
 
     def _loop(self, entry: Any, group: Any) -> Loop:
-        return Loop(entry, (group,), STEPPING, store=self._store)
+        return Loop(entry, (group,), PAIRS if self.pairs else STEPPING, store=self._store)
 
 
 def native_copy(pairs: Sequence[tuple[np.ndarray, np.ndarray]], store: Cache) -> Native:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dialect.arithmetic import STEPPING, Options
+from ..dialect.arithmetic import PAIRS, STEPPING, Options
 from ..dialect.batch import Batch, run_batch
 from ..dialect.cache import Cache
 from ..dialect.jit import host_lanes
@@ -43,6 +43,27 @@ def program_loop(program: Program, lanes: int, store: Cache) -> Loop:
     options = Options(lanes, branches=program.loops_only, vectorize=lanes == 1)
     groups = (Tree, Joints, program.inputs, program.work, program.outputs)
     return Loop(program.function, groups, options, shared=2, store=store)
+
+
+def exact_program(
+    program: Program, structure: Structure, arrays: Mapping[str, np.ndarray], parameters: np.ndarray, store: Cache
+) -> list[Native]:
+    """A program in double-double arithmetic on arrays by name with one more axis, of two; those that are not there are zero, or
+    scratch. `parameters`: as plain numbers. Of models without functions of the user's in their joints."""
+    sizes = program.sizes(structure)
+
+    def bound(group: type) -> Any:
+        own = allocate(group, sizes, lanes=2)
+        for name, x in own._asdict().items():
+            x[...] = 0.0
+            if name in arrays:
+                own = own._replace(**{name: arrays[name].reshape(x.shape)})
+        return own
+
+    loop = Loop(program.function, (Tree, Joints, program.inputs, program.work, program.outputs), PAIRS, shared=2, store=store)
+    data = FilledData(structure, parameters, store)
+    work = allocate(program.work, sizes, lanes=2)
+    return [*data.natives, loop.bind(*data.groups, bound(program.inputs), work, bound(program.outputs))]
 
 
 class LoopRunner(Interface):

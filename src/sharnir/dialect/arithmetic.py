@@ -37,8 +37,11 @@ class Options:
     """Functions with more nodes than this, those they call included, are not inlined."""
     vectorize: bool = False
     """Whether LLVM's loop vectoriser runs: longer to compile."""
+    pairs: bool = False
+    """Two lanes that are the parts of one double-double number (pairs.py)."""
 
 
+PAIRS = Options(lanes=2, pairs=True)
 STEPPING = Options(exact=True, branches=True, inline=60)
 """For code that branches on numbers and calls other code: bit for bit the interpreter, quick to compile."""
 
@@ -166,6 +169,10 @@ class Arithmetic:
             return b
         if op in (ast.Mult, ast.Div) and is_known(b) and b == 1:
             return a
+        return self.numbers(op, a, b)
+
+    def numbers(self, op: type, a: Any, b: Any) -> Any:
+        """A sum, difference, product or quotient of which nothing is known."""
         wide = self.is_wide(a, b)
         kind = self.w.T if wide else "double"
         x, y = (self.number(a), self.number(b)) if wide else (self.narrow(a), self.narrow(b))

@@ -15,7 +15,7 @@ from .arithmetic import Arithmetic, Mismatch, Options
 from .arrays import Array
 from .frame import Frame
 from .names import weight
-from .pairs import prelude
+from .pairs import PairArithmetic, PairWriter, prelude
 from .patterns import flatten, leaf_types, rebuild, returned_type
 from .sincos import UNLIKELY
 from .source import closure, refuse
@@ -112,9 +112,9 @@ class Function:
 
     def __init__(self, unit: Unit, name: str, parameters: Sequence[str]) -> None:
         self.unit, self.name, self.parameters = unit, name, parameters
-        self.w = Writer(unit.options.lanes)
+        self.w = PairWriter(unit.operations) if unit.options.pairs else Writer(unit.options.lanes)
         self.w.declarations = unit.declarations
-        self.a = Arithmetic(self.w, unit.options)
+        self.a = PairArithmetic(self.w, unit.options) if isinstance(self.w, PairWriter) else Arithmetic(self.w, unit.options)
         self._first: list[str] = []
         self._words: dict[tuple[str, int], str] = {}
         self._fields: dict[tuple[str, int], ArrayValue] = {}

@@ -5,12 +5,15 @@ The functions a module calls are part of it, once each and not inlined, so that 
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from . import double_double as dd
+from .arithmetic import Arithmetic, Options
 from .text import Writer, double
+from .values import Flag, Number, is_known
 
 PAIR = "<2 x double>"
 
@@ -60,10 +63,11 @@ class PairWriter(Writer):
 
     pairs = True
 
-    def __init__(self) -> None:
+    def __init__(self, operations: set[str] | None = None) -> None:
+        """`operations`: where to note the operations that are used."""
         super().__init__(2)
         self.bools = "i1"
-        self.operations: set[str] = set()
+        self.operations: set[str] = set() if operations is None else operations
 
     def const(self, x: float) -> str:
         return f"<double {double(x)}, double {double(0.0)}>"
@@ -85,9 +89,57 @@ class PairWriter(Writer):
         return sine, cosine
 
 
+class PairArithmetic(Arithmetic):
+    """Of functions of the dialect: every number that is not known is a pair, conditions are single."""
+
+    def __init__(self, w: PairWriter, options: Options) -> None:
+        super().__init__(w, options)
+        self.pair_writer = w
+
+    def is_wide(self, *values: Any) -> bool:
+        return any(isinstance(x, Number) for x in values)
+
+    def number(self, x: Any) -> str:
+        if is_known(x):
+            return self.w.const(float(x))
+        if isinstance(x, Number) and x.wide:
+            return x.name
+        return self.pure(f"insertelement {PAIR} zeroinitializer, double {self.narrow(x)}, i32 0")
+
+    def numbers(self, op: type, a: Any, b: Any) -> Any:
+        name = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}[op]
+        return Number(self.pair_writer.operation(name, self.number(a), self.number(b)), True)
+
+    def negative(self, x: Any) -> Any:
+        if not isinstance(x, Number):
+            return super().negative(x)
+        return Number(self.pure(f"fneg {PAIR} {self.number(x)}"), True)
+
+    def compare(self, op: type, a: Any, b: Any) -> Any:
+        if not self.is_wide(a, b):
+            return super().compare(op, a, b)
+        if op in (ast.Gt, ast.GtE):
+            op, a, b = (ast.Lt if op is ast.Gt else ast.LtE), b, a
+        if op in (ast.Lt, ast.LtE):
+            name = "less" if op is ast.Lt else "less_equal"
+            return Flag(self.pair_writer.operation(name, self.number(a), self.number(b)), False, True)
+        return self.both(self.compare(ast.LtE, a, b), self.compare(ast.LtE, b, a)) if op is ast.Eq else self.negated(
+            self.compare(ast.Eq, a, b)
+        )
+
+    def elementary(self, name: str, x: Any) -> Any:
+        pair = self.number(x)
+        if name == "sqrt":
+            return Number(self.pair_writer.operation("sqrt", pair), True)
+        if self._seen_in != self.w.here or ("sin", pair) not in self._seen:
+            seen = dict(self._seen) if self._seen_in == self.w.here else {}
+            sine, cosine = self.pair_writer.sine_and_cosine(pair)
+            self._seen, self._seen_in = seen | {("sin", pair): sine, ("cos", pair): cosine}, self.w.here
+        return Number(self._seen[name, pair], True)
+
+
 def prelude(operations: Iterable[str], declarations: set[str]) -> list[str]:
     """The functions @dd.name of these operations, as parts of a module; what they need declared is added."""
-    from .arithmetic import Options
     from .compiler import Unit
 
     if not operations:
@@ -100,7 +152,6 @@ def prelude(operations: Iterable[str], declarations: set[str]) -> list[str]:
 def _function(unit: Any, name: str) -> str:
     from .compiler import Function
     from .frame import Frame
-    from .values import Number
 
     operation = OPERATIONS[name]
     names = [f"%a{k}" for k in range(operation.arity)]

@@ -178,13 +178,25 @@ class BodyRows(RowLayout):
             yield name, flat[..., at : at + self.sizes[name]]
             at += self.sizes[name]
 
-    def _code(self, answers: tuple[str, ...], store: Cache | None) -> GroupedCode:
+    def exact_chain(self, flat: np.ndarray, arrays: Mapping[str, np.ndarray], store: Cache | None = None) -> list[Native]:
+        """The same in double-double arithmetic, from a flat motion (size, 2) to those of the arrays g, rate, gamma, K (…, 2) that
+        are there."""
+        answers = tuple(name for name in ANSWERS if name in arrays)
+        code = self._code(answers, store, pairs=True)
+        found = np.zeros((max(1, sum(self.sizes[name] for name in answers)), 2))
+        at, parts = 0, []
+        for name in answers:
+            parts.append((found[at : at + self.sizes[name]], arrays[name]))
+            at += self.sizes[name]
+        return [*code.chain(flat, {"push": found}), code.copied(parts)]
+
+    def _code(self, answers: tuple[str, ...], store: Cache | None, pairs: bool = False) -> GroupedCode:
         """Machine code for some of the answers, one after another in one flat vector."""
-        key = (answers, str((store or Cache()).folder))
+        key = (answers, pairs, str((store or Cache()).folder))
         if key not in self._codes:
             begin = dict(zip(answers, np.cumsum([0, *(self.sizes[name] for name in answers)]).tolist(), strict=False))
             groups = [_group(part, answers, begin) for part in self.parts]
-            self._codes[key] = GroupedCode([group for group in groups if group.places.size], store)
+            self._codes[key] = GroupedCode([group for group in groups if group.places.size], store, pairs)
         return self._codes[key]
 
 

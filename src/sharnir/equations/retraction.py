@@ -15,7 +15,7 @@ import numpy as np
 
 from ..backends.llvm.runner import GraphRunner
 from ..backends.traced import TracedProgram
-from ..dialect.arithmetic import STEPPING
+from ..dialect.arithmetic import PAIRS, STEPPING
 from ..dialect.cache import Cache
 from ..dialect.native import Loop, Native
 from ..dialect.rows import Scattered, scatter
@@ -62,18 +62,21 @@ def retract(model: Model, q: np.ndarray, delta: np.ndarray, t: Number) -> np.nda
     return moved_rows(model, q[None], delta[None], t)[0]
 
 
-def native_retract(model: Model, at: Mapping[str, np.ndarray], delta: np.ndarray, store: Cache) -> Native:
-    """The same as native code, in place: the coordinates at["q"] at the time at["t"] move by `delta`."""
+def native_retract(
+    model: Model, at: Mapping[str, np.ndarray], delta: np.ndarray, store: Cache, pairs: bool = False
+) -> Native:
+    """The same as native code, in place: the coordinates at["q"] at the time at["t"] move by `delta`. `pairs`: in double-double."""
     s = model.structure
     if not len(s.quaternions):  # every coordinate adds: a loop that is the same for all models
         places, speeds = layout(s).adding
         assert np.array_equal(places, speeds)
-        return Loop(scatter, (Scattered,), STEPPING, store=store).bind(Scattered(delta, places, at["q"]))
+        return Loop(scatter, (Scattered,), PAIRS if pairs else STEPPING, store=store).bind(Scattered(delta, places, at["q"]))
     graph = Graph()
     inputs = {name: tuple(graph.inputs(size)) for name, size in (("q", s.nq), ("delta", s.nv), ("t", 1))}
     q, small = (np.array(inputs[name], dtype=object) for name in ("q", "delta"))
     outputs = {"x": tuple(retract(model, q, small, inputs["t"][0]))}
-    return GraphRunner(TracedProgram(graph, inputs, outputs), store=store).bind({**at, "delta": delta, "x": at["q"]})
+    code = GraphRunner(TracedProgram(graph, inputs, outputs), store=store, pairs=pairs)
+    return code.bind({**at, "delta": delta, "x": at["q"]})
 
 
 def integrate(model: Model, q: State, dv: State, t: float) -> FloatArray:

@@ -13,14 +13,17 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.grouped import native_copy
 from ..backends.llvm.runner import GraphRunner
 from ..dialect.arithmetic import STEPPING
 from ..dialect.native import Loop, Native, calls, from_python
+from ..dialect.rows import Gathered, Scattered, gather, scatter
 from ..dialect.storage import allocate
 from ..trace import GraphTooLarge
 from . import passage
 from .constrained import ConstrainedEquations
 from .derivative import trace_derivative
+from .exact_loops import ExactLoops
 from .passage import Passage
 from .retraction import retract
 
@@ -153,6 +156,8 @@ class SingularPassage:
         parameters = p.parameter[: len(s.parameters)].tolist()
         t, start = float(p.T[0]), p.kept[: s.nq].copy()
         rng = np.random.default_rng(12)
+        if e.is_sparse:
+            return self._dependent_by_pivots(start, rng)
         always, samples = np.ones(len(e.table), dtype=bool), 0
         for _ in range(4 * ASSEMBLED):
             q = _moved_on(e, start, t, parameters, REACH * rng.uniform(0.2, 1.0), rng)
@@ -161,6 +166,30 @@ class SingularPassage:
                 samples += 1
             if samples == ASSEMBLED or (samples and not always.any()):
                 break
+        return always & (samples > 0)
+
+    def _dependent_by_pivots(self, start: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """The same where no matrix has all rows: by the pivots of the elimination at positions some way along the freedoms."""
+        e, s, p = self.equations, self.structure, self.p
+        assert e.sparse is not None
+        state = {"q": np.zeros(s.nq), "v": np.zeros(s.nv), "tau": np.zeros(s.nv), "t": p.T, "parameter": p.own_parameter}
+        at = e.sparse.allocate(state)
+        project, solve = e.projector.natives(at), e.sparse.chain(at)
+        always, samples = np.ones(len(e.table), dtype=bool), 0
+        for _ in range(ASSEMBLED):
+            at["q"][:], at["v"][:] = start, rng.normal(size=s.nv)
+            for native in project:
+                native()
+            at["q"][:] = retract(e.model, at["q"], REACH * rng.uniform(0.2, 1.0) * _unit(at["v"]), float(p.T[0]))
+            at["v"][:] = 0.0
+            for _ in range(ITERATIONS // 5):
+                for native in project:
+                    native()
+            for native in solve:
+                native()
+            if np.isfinite(at["inverse"]).all() and np.abs(at["g"]).max(initial=0.0) < CLOSE:
+                always &= p.usual * at["inverse"] > 1.0 / DEPENDENT
+                samples += 1
         return always & (samples > 0)
 
     # --- when first needed ----------------------------------------------------------------------------------------------------
@@ -195,13 +224,41 @@ class SingularPassage:
             "q": p.q2, "v": p.v2, "t": p.t2, "tau": p.tau2, "parameter": p.parameter2, "counted": counted,
             "rate": p.rate2, "qdd": p.qdd2, "power": p.power2,
         }  # fmt: skip
+        near = {passage.PROJECT: e.projector.natives(one), passage.DERIVE: run.one_state(one)}
+        if e.is_sparse:
+            return near | self._by_loops(two)
         position, speed, derivative = exact_code(e, run.causes)
-        return {
-            passage.PROJECT: e.projector.natives(one),
-            passage.DERIVE: run.one_state(one),
+        return near | {
             passage.POSITION: [position.bind({**two, "x": p.q2})],
             passage.SPEED: [speed.bind({**two, "x": p.v2})],
             passage.EXACT: [derivative.bind(two)],
+        }
+
+    def _by_loops(self, two: dict[str, np.ndarray]) -> dict[int, Sequence[Native]]:
+        """Of models of any size."""
+        e, s, p, run = self.equations, self.structure, self.p, self.run
+        assert e.sparse is not None
+        if s.drives or s.given:
+            raise GraphTooLarge("functions of the user's in joints are not computed in double-double by loops")
+        loops = ExactLoops(e.sparse, two, p.own_parameter, self.counted)
+        # powers need no more digits: those of the derivative in double precision, at the first parts
+        sizes = {"q": s.nq, "v": s.nv, "rate": s.nq, "qdd": s.nv, "power": len(run.causes)}
+        one = {name: np.zeros(size) for name, size in sizes.items()}
+        firsts = [
+            Loop(gather, (Gathered,), STEPPING, store=e.store).bind(Gathered(two[n].reshape(-1), 2 * np.arange(len(one[n])), one[n]))
+            for n in ("q", "v")
+        ]
+        inputs = {"t": run.T, "tau": p.own_tau, "parameter": p.own_parameter}
+        places = 2 * np.arange(len(run.causes))
+        powers = [
+            native_copy([(np.zeros_like(p.power2), p.power2)], e.store),
+            Loop(scatter, (Scattered,), STEPPING, store=e.store).bind(Scattered(one["power"], places, p.power2.reshape(-1))),
+        ]
+        derived = [*firsts, *run.one_state({**one, **inputs}), *powers] if run.causes else []
+        return {
+            passage.POSITION: loops.position(),
+            passage.SPEED: loops.speed(),
+            passage.EXACT: [*loops.derivative(p.qdd2, p.rate2), *derived],
         }
 
 

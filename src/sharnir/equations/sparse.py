@@ -54,10 +54,10 @@ class SparseEquations:
             return rows
         counted = values["counted"]
         kept = [[x * k for x, k in zip(part, counted, strict=False)] for part in (rows.g, rows.rate, rows.gamma)]
-        return RowsOnBodies(*kept, [x * counted[k] for x, k in zip(rows.K, self._row_of_K, strict=True)])
+        return RowsOnBodies(*kept, [x * counted[k] for x, k in zip(rows.K, self.row_of_K, strict=True)])
 
     @cached_property
-    def _row_of_K(self) -> list[int]:
+    def row_of_K(self) -> list[int]:
         """The row that every number in K belongs to."""
         rows, out = self.rows, list[int]()
         for c in range(len(rows.names)):

@@ -67,8 +67,8 @@ class GraphRunner:
         store: Cache | None = None,
         pairs: bool = False,
     ) -> None:
-        """`outputs`: their shapes, where they are not just rows. `pairs`: in double-double arithmetic, one state at a time; every
-        array has one more axis, of two."""
+        """`outputs`: their shapes, where they are not just rows. `pairs`: in double-double arithmetic, one lane; every array has one
+        more axis, of two."""
         self.traced, self._store, self.pairs = traced, store or Cache(), pairs
         self.inputs = {name: len(symbols) for name, symbols in traced.inputs.items()}
         self.outputs = dict(outputs or {name: (len(x),) for name, x in traced.outputs.items()})
@@ -96,9 +96,10 @@ class GraphRunner:
         With several there must be as many states as lanes.
         """
         descriptor, width = [n], 2 if self.pairs else 1
-        assert not self.pairs or n == lanes == 1
+        assert not self.pairs or lanes == 1
         for name, size in self.inputs.items():
-            descriptor += _rows(name, arrays[name], size * width, n)
+            place, stride = _rows(name, arrays[name], size * width, n)
+            descriptor += place, stride // width
         for name, shape in self.outputs.items():
             if arrays[name].size != n * width * prod(shape):
                 raise ValueError(f"{name!r}: {arrays[name].size} numbers for {n} results of {prod(shape)}")
