@@ -7,16 +7,18 @@ it is internal, that is where its forces on them balance: these are left out, ex
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from ..model.forces.layout import WIDTH
 from ..model.structure import Structure
 from .body_rows import BodyRows
 from .one_constraint import WIDE
 from .row_layout import BODY
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 WIDTHS = {**WIDTH, "drift": WIDE, "A": WIDE}
 """Of the outputs of the program "axes", numbers per body or per axis."""
@@ -57,6 +59,8 @@ class SparseRows:
         return {"g": g, "rate": rate, "J": self._jacobian(K, blocks, at), "gamma": gamma + drift}
 
     def _jacobian(self, K: np.ndarray, blocks: np.ndarray, at: dict[str, np.ndarray]) -> csr_array:
+        from scipy.sparse import csr_array  # imported here: small models need no SciPy
+
         e, r, G = self._entries, at["r"], at["G"].reshape(-1, 3, 3)
         body, owner = self.rows.blocks.body, self.structure.tree.owner
         force, moment = in_world(blocks, G[body])
