@@ -14,7 +14,7 @@ from time import thread_time
 import numpy as np
 
 import sharnir as sh
-from sharnir.backends import shared
+from sharnir.backends import threaded
 from sharnir.backends.team import Team
 from sharnir.model.joints import Revolute
 from sharnir.programs.sharing import SHARING
@@ -52,14 +52,14 @@ def links(n: int, carrier: Callable[[int], int], name: str) -> sh.Model:
 
 
 def measure(quick: bool = False) -> Iterator[Measure | str]:
-    own = shared.pays
-    shared.pays = lambda *given: True  # what is gained or lost by models too small to be shared, too
+    own = threaded.pays
+    threaded.pays = lambda *given: True  # what is gained or lost by models too small to be shared, too
     try:
         yield "shared from so many bodies on: " + ", ".join(f"{name} {sharing.least}" for name, sharing in SHARING.items())
         yield from trees(quick)
         yield from matrices(quick)
     finally:
-        shared.pays = own
+        threaded.pays = own
 
 
 def trees(quick: bool) -> Iterator[Measure]:

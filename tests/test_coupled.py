@@ -152,7 +152,9 @@ def coupled_tree(seed: int) -> sh.Model:
     """Random bodies on random carriers, joints of one axis and balls; eight of the axes share two speeds."""
     rng, m, names = np.random.default_rng(seed), sh.Model(f"coupled tree {seed}"), ["ground"]
     for k in range(14):
-        m.add_body(f"body {k}", float(rng.uniform(1.0, 2.0)), rng.uniform(-0.3, 0.3, 3).tolist(), rng.uniform(0.3, 0.4, 3).tolist())
+        m.add_body(
+            f"body {k}", float(rng.uniform(1.0, 2.0)), rng.uniform(-0.3, 0.3, 3).tolist(), rng.uniform(0.3, 0.4, 3).tolist()
+        )
         joint = (sh.Revolute("z"), sh.Prismatic("x"), sh.Ball(), sh.Revolute("y", armature=0.3), sh.Screw("x", pitch=0.1))[k % 5]
         at = sh.Pose(rng.uniform(-1.0, 1.0, 3).tolist())
         m.add_joint(f"joint {k}", joint, names[rng.integers(max(0, len(names) - 3), len(names))], f"body {k}", at=at)

@@ -13,8 +13,6 @@ from sharnir.programs.methods import METHODS
 from states import assert_close
 
 
-
-
 def on_an_arm(n: int = 3, gear: bool = True, couple: bool = True) -> sh.Model:
     """Parallelograms one after another on an arm that swings: loops that leave at bodies; a rod that ties the last one to the
     ground, a gear between joints of different loops, and a pair of coupled wheels, one of them in the gear."""

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from sharnir.backends import shared
+from sharnir.backends import threaded
 from sharnir.backends.division import bands, divide, subtree_sizes
 from sharnir.backends.run import run_program
 from sharnir.backends.team import Team
@@ -28,7 +28,7 @@ MATRICES = ("composite", "stepanenko", "recursive")
 
 @pytest.fixture
 def small_models_too(monkeypatch):
-    monkeypatch.setattr(shared, "pays", lambda *given: True)
+    monkeypatch.setattr(threaded, "pays", lambda *given: True)
 
 
 def random_carriers(rng, n, spread):

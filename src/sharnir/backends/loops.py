@@ -28,8 +28,8 @@ from .llvm.runner import share
 from .parametric_data import FilledData
 from .run import COMPUTED
 from .runner import Interface
-from .shared import shared_steps
 from .team import Team
+from .threaded import shared_steps
 from .user_functions import UserFunctions
 
 LANES_FROM = 8

@@ -46,7 +46,7 @@ STEPPING = Options(exact=True, branches=True, inline=60)
 """For code that branches on numbers and calls other code: bit for bit the interpreter, quick to compile."""
 
 
-_VERBS: dict[type, str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}
+VERBS: dict[type, str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}
 _KNOWN: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod, ast.Pow: operator.pow,
@@ -123,7 +123,7 @@ class Arithmetic:
             return self._call("pow", a, b)
         if op is ast.Mod:
             return self._float_mod(a, b)
-        if op not in _VERBS:
+        if op not in VERBS:
             raise Mismatch(f"the operator {op.__name__} is not one of numbers")
         return self._numbers(op, a, b)
 
@@ -142,8 +142,8 @@ class Arithmetic:
         if (op is ast.Add and a == 0) or (op in (ast.Add, ast.Sub) and b == 0):
             return b if op is ast.Add and a == 0 else a
         x, y = self.integer(a), self.integer(b)
-        if op in _VERBS:
-            return Integer(self.pure(f"{_VERBS[op]} nsw i64 {x}, {y}"))
+        if op in VERBS:
+            return Integer(self.pure(f"{VERBS[op]} nsw i64 {x}, {y}"))
         if op not in (ast.FloorDiv, ast.Mod):
             raise Mismatch(f"the operator {op.__name__} is not one of integers")
         rest = self.pure(f"srem i64 {x}, {y}")  # rounds towards zero; Python rounds down
@@ -176,7 +176,7 @@ class Arithmetic:
         wide = self.is_wide(a, b)
         kind = self.w.T if wide else "double"
         x, y = (self.number(a), self.number(b)) if wide else (self.narrow(a), self.narrow(b))
-        return Number(self.pure(f"f{_VERBS[op]} {self.flags} {kind} {x}, {y}"), wide)
+        return Number(self.pure(f"f{VERBS[op]} {self.flags} {kind} {x}, {y}"), wide)
 
     def _float_mod(self, a: Any, b: Any) -> Any:
         rest = self._call("fmod", a, b)

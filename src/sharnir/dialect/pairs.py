@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import double_double as dd
-from .arithmetic import Arithmetic, Options
+from .arithmetic import VERBS, Arithmetic, Options
 from .text import Writer, double
 from .values import Flag, Number, is_known
 
@@ -107,7 +107,7 @@ class PairArithmetic(Arithmetic):
         return self.pure(f"insertelement {PAIR} zeroinitializer, double {self.narrow(x)}, i32 0")
 
     def numbers(self, op: type, a: Any, b: Any) -> Any:
-        name = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}[op]
+        name = VERBS[op]
         return Number(self.pair_writer.operation(name, self.number(a), self.number(b)), True)
 
     def negative(self, x: Any) -> Any:
@@ -123,8 +123,10 @@ class PairArithmetic(Arithmetic):
         if op in (ast.Lt, ast.LtE):
             name = "less" if op is ast.Lt else "less_equal"
             return Flag(self.pair_writer.operation(name, self.number(a), self.number(b)), False, True)
-        return self.both(self.compare(ast.LtE, a, b), self.compare(ast.LtE, b, a)) if op is ast.Eq else self.negated(
-            self.compare(ast.Eq, a, b)
+        return (
+            self.both(self.compare(ast.LtE, a, b), self.compare(ast.LtE, b, a))
+            if op is ast.Eq
+            else self.negated(self.compare(ast.Eq, a, b))
         )
 
     def elementary(self, name: str, x: Any) -> Any:

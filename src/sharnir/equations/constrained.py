@@ -129,7 +129,8 @@ class ConstrainedEquations:
         solution.solve_weighted(c, EXACT if exact else ON_FORCES)
         return c
 
-    def _eliminated(self, sparse: SparseEquations, values: Values, dtype: type, stabilisation: str, exact: bool
+    def _eliminated(
+        self, sparse: SparseEquations, values: Values, dtype: type, stabilisation: str, exact: bool
     ) -> ConstrainedState:
         """Without J: nothing here is a matrix over all coordinates. The inverse pivots are on the diagonal of L."""
         s, c = self.structure, self.empty(dtype)

@@ -16,14 +16,15 @@ from ..dialect.native import Loop, Native
 from ..dialect.rows import Gathered, Scattered, gather, scatter
 from ..kernels.constrained import EXACT
 from ..programs import CLOSED, PROGRAMS
+from .retraction import native_retract
 from .sparse import SparseEquations
 
 Arrays = Mapping[str, np.ndarray]
 
 
 class ExactLoops:
-    """Native functions on the state in the arrays `two` (q, v, t, tau, parameter: pairs). `parameters`: plain numbers; `counted`: 0 for
-    rows that are left out."""
+    """Native functions on the state in the arrays `two` (q, v, t, tau, parameter: pairs). `parameters`: plain numbers;
+    `counted`: 0 for rows that are left out."""
 
     def __init__(self, sparse: SparseEquations, two: Arrays, parameters: np.ndarray, counted: np.ndarray) -> None:
         self.sparse, self.two, self.parameters = sparse, two, parameters
@@ -53,16 +54,14 @@ class ExactLoops:
         out = []
         for name, places in self._masks.items():
             if len(places):
-                own, zero = np.concatenate([2 * places, 2 * places + 1]), np.zeros(2 * len(places))
                 x = self.rows[name].reshape(-1)
-                keep = np.setdiff1d(np.arange(x.size), own)
+                keep = np.setdiff1d(np.arange(x.size), np.concatenate([2 * places, 2 * places + 1]))
                 kept = np.zeros(len(keep))
                 out += [
                     Loop(gather, (Gathered,), STEPPING, store=self.store).bind(Gathered(x, keep, kept)),
                     native_copy([(np.zeros(x.size), x)], self.store),
                     Loop(scatter, (Scattered,), STEPPING, store=self.store).bind(Scattered(kept, keep, x)),
                 ]
-                assert zero.size == own.size
         return out
 
     def _program(self, program: object, arrays: Arrays) -> list[Native]:
@@ -77,8 +76,6 @@ class ExactLoops:
 
     def position(self) -> list[Native]:
         """A Newton step of the coordinates, in place."""
-        from .retraction import native_retract
-
         moved = native_retract(self.sparse.model, self.two, self.rows["delta"], self.store, pairs=True)
         return [*self._corrected("g"), moved]
 

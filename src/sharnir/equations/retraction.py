@@ -62,10 +62,8 @@ def retract(model: Model, q: np.ndarray, delta: np.ndarray, t: Number) -> np.nda
     return moved_rows(model, q[None], delta[None], t)[0]
 
 
-def native_retract(
-    model: Model, at: Mapping[str, np.ndarray], delta: np.ndarray, store: Cache, pairs: bool = False
-) -> Native:
-    """The same as native code, in place: the coordinates at["q"] at the time at["t"] move by `delta`. `pairs`: in double-double."""
+def native_retract(model: Model, at: Mapping[str, np.ndarray], delta: np.ndarray, store: Cache, pairs: bool = False) -> Native:
+    """The same as native code, in place: the coordinates at["q"] at the time at["t"] move by `delta`. `pairs`: of numbers."""
     s = model.structure
     if not len(s.quaternions):  # every coordinate adds: a loop that is the same for all models
         places, speeds = layout(s).adding

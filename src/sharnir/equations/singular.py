@@ -245,7 +245,9 @@ class SingularPassage:
         sizes = {"q": s.nq, "v": s.nv, "rate": s.nq, "qdd": s.nv, "power": len(run.causes)}
         one = {name: np.zeros(size) for name, size in sizes.items()}
         firsts = [
-            Loop(gather, (Gathered,), STEPPING, store=e.store).bind(Gathered(two[n].reshape(-1), 2 * np.arange(len(one[n])), one[n]))
+            Loop(gather, (Gathered,), STEPPING, store=e.store).bind(
+                Gathered(two[n].reshape(-1), 2 * np.arange(len(one[n])), one[n])
+            )
             for n in ("q", "v")
         ]
         inputs = {"t": run.T, "tau": p.own_tau, "parameter": p.own_parameter}

@@ -20,20 +20,21 @@ from ..dialect.arithmetic import STEPPING
 from ..dialect.cache import Cache
 from ..dialect.native import Loop, Native
 from ..dialect.rows import Scattered, scatter
+from ..kernels.constrained import EXACT
 from ..model.elimination import Block, Link
 from ..model.model import Model
-from ..kernels.constrained import EXACT
 from ..programs import CLOSED
 from ..programs.closed import ForwardOut
 from ..trace import Number
-from .body_rows import BODY, BodyRows, RowsOnBodies, body_rows_of
+from .body_rows import BodyRows, RowsOnBodies, body_rows_of
 from .evaluation import Values
 from .projection import NEWTON_STEPS
 from .retraction import native_retract
+from .row_layout import BODY
 from .solution import DriftingRows, decaying
 
 SHARE = 1e-10
-"""Of the diagonal of the multipliers, added to it: soft modes of long machines, which are no singular positions, are far above."""
+"""Of the diagonal of the multipliers, added to it; soft modes of long machines, which are no singular positions, are far above."""
 FORWARD, CORRECTION = CLOSED["closed/forward/separate"], CLOSED["closed/correction"]
 
 
@@ -53,8 +54,8 @@ class SparseEquations:
         if "counted" not in values:
             return rows
         counted = values["counted"]
-        kept = [[x * k for x, k in zip(part, counted, strict=False)] for part in (rows.g, rows.rate, rows.gamma)]
-        return RowsOnBodies(*kept, [x * counted[k] for x, k in zip(rows.K, self.row_of_K, strict=True)])
+        g, rate, gamma = ([x * k for x, k in zip(part, counted, strict=False)] for part in (rows.g, rows.rate, rows.gamma))
+        return RowsOnBodies(g, rate, gamma, [x * counted[k] for x, k in zip(rows.K, self.row_of_K, strict=True)])
 
     @cached_property
     def row_of_K(self) -> list[int]:
@@ -72,9 +73,7 @@ class SparseEquations:
         """From gamma and K of the rows on the bodies. exact: for double-double arithmetic."""
         return self._evaluate(FORWARD, {**values, "gamma": gamma, "K": K, "share": [EXACT if exact else SHARE]}, dtype)
 
-    def correction(
-        self, values: Values, gap: Sequence[Number], K: Sequence[Number], dtype: type, exact: bool = False
-    ) -> Any:
+    def correction(self, values: Values, gap: Sequence[Number], K: Sequence[Number], dtype: type, exact: bool = False) -> Any:
         """The small motion, least in the metric of the masses, along which the rows change by -gap; of rows without one, 0."""
         gap = [*gap, *[0.0] * (len(self.rows) - len(gap))]
         share = [EXACT if exact else SHARE]
@@ -95,7 +94,7 @@ class SparseEquations:
         return {**own, "qdd": np.zeros(s.nv), "delta": np.zeros(s.nv), "parameter": parameters, **at}
 
     def chain(self, at: Mapping[str, np.ndarray], decay: np.ndarray | None = None) -> list[Native]:
-        """Native functions from q, v, tau, t, parameter (and wrench, where there are any) to qdd and lam. `decay`: of Baumgarte."""
+        """Native functions from q, v, tau, t, parameter (and wrench, where it is given) to qdd and lam. `decay`: Baumgarte's."""
         forward = self._with_wrenches if "wrench" in at else self._forward
         return [*self._rows(at), *self._stabilised(at, decay), *forward.chain(at)]
 

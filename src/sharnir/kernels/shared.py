@@ -11,7 +11,8 @@ as nodes: one speed, or all rows of one constraint. docs/theory/solving.md (D7)
 from typing import NamedTuple
 
 from .algebra import (
-    add, add6, add9, congruence, congruence_sym, cross, dot, get3, get3b, get6, get9, inc33, mtv, mv, scale, set6, set9, set33, sub,
+    add, add6, add9, congruence, congruence_sym, cross, dot, get3, get3b, get6, get9, inc33, mtv, mv, scale, set6, set9,
+    set33, sub,
 )
 from .constrained import FLOOR, REFINED
 from .separate import by_itself, shifted, times, without

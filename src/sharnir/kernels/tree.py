@@ -27,7 +27,7 @@ class Tree(NamedTuple):
     unknown: IntegerArray["nn+1"]          # unknowns of node p: unknown[p] .. unknown[p+1]
     multiplier: IntegerArray["nn"]         # 1 where node p is a constraint
     number: IntegerArray["nsx"]            # of an unknown among speeds or multipliers
-    panel: IntegerArray["nn+1"]            # where in D the rows of node p begin: over its own unknowns, then the later ones it meets
+    panel: IntegerArray["nn+1"]            # where in D the rows of node p begin: its own unknowns, then the later ones it meets
     width: IntegerArray["nn"]              # length of such a row
     later_of: IntegerArray["nn+1"]         # nodes that node p meets, later_of[p] .. later_of[p+1] of
     later: IntegerArray["nsl", 3]          # node; its column in the panel; its place among the columns of the body where p leaves

@@ -35,7 +35,7 @@ class Block:
     bodies: tuple[Link, ...]
     speeds: tuple[Link, ...] = ()
     internal: bool = False
-    """Whether it concerns only how its bodies move relative to each other, so that it may be solved where they are all carried."""
+    """Whether it concerns only how its bodies move relative to each other, so that it may leave where they are all carried."""
 
 
 class Shared(NamedTuple):
@@ -215,9 +215,7 @@ class _Search:
 
         def pairs(some: Sequence[int]) -> list[int]:
             """Where in its panel every block of the clique stands, row by row."""
-            return [
-                int(panel[a]) + (0 if a == b else columns[a][b]) for x, a in enumerate(some) for b in some[x:]
-            ]
+            return [int(panel[a]) + (0 if a == b else columns[a][b]) for x, a in enumerate(some) for b in some[x:]]
 
         of_node, of_body = [pairs(node.later) for node in nodes], [pairs(some) for some in rest]
         column = _starts([sum(size[m] for m in some) for some in held])
@@ -269,7 +267,6 @@ def _starts(lengths: Sequence[int]) -> IntArray:
 
 def _integers(x: Sequence[object]) -> IntArray:
     return np.array(x, dtype=np.int64)
-
 
 
 def _nothing(bodies: int, axes: int) -> Shared:

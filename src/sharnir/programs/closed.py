@@ -6,11 +6,11 @@ Rows are given on the bodies: K v̇ + gamma = 0 with v̇ the true accelerations 
 from typing import NamedTuple
 
 from ..dialect.arrays import Array
-from ..kernels.algebra import get3, get9, mv
-from ..kernels.shared import SharedWork, shared_bodies, shared_reactions
+from ..kernels.algebra import get9, mv
 from ..kernels.joint_stage import JointValues, joint_stage
 from ..kernels.kinematics import Drift, Poses, drift, poses, true_accelerations, zeros
 from ..kernels.separate import SeparateWork, separate_reactions
+from ..kernels.shared import SharedWork, shared_bodies, shared_reactions
 from .program import Program
 
 
@@ -60,7 +60,7 @@ def without_gravity(tree, K, gamma, p, out):
         x = mv(get9(p.G, tree.on_body[c, 1]), g)
         for r in range(tree.unknown[n + 1] - tree.unknown[n]):
             y = tree.number[tree.unknown[n] + r]
-            out[y] = out[y] + K[k + 6*r] * x[0] + K[k + 6*r + 1] * x[1] + K[k + 6*r + 2] * x[2]
+            out[y] = out[y] + K[k + 6 * r] * x[0] + K[k + 6 * r + 1] * x[1] + K[k + 6 * r + 2] * x[2]
 
 
 def to_speeds(tree, axes, x):

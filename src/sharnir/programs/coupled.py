@@ -68,9 +68,7 @@ class Separate(NamedTuple):
 def separate_forward(tree, joints, x, w, y):
     joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
     drift(tree, w.joint, x.wrench, w.drift)
-    shared_bodies(
-        tree, w.joint, w.drift.w, w.drift.F, w.drift.base, x.tau, w.K, w.gamma, 0.0, w.separate, w.shared, w.qdd, w.lam
-    )
+    shared_bodies(tree, w.joint, w.drift.w, w.drift.F, w.drift.base, x.tau, w.K, w.gamma, 0.0, w.separate, w.shared, w.qdd, w.lam)
     for a in range(w.qdd.shape[0]):
         y.qdd[tree.speed[a]] = w.qdd[a]
 

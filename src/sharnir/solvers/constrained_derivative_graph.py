@@ -25,7 +25,9 @@ LIMIT = 20_000
 
 
 def forward_graph(equations: ConstrainedEquations, residuals: TracedProgram, wrt: Sequence[str]) -> TracedProgram:
-    """`equations` by an inertia matrix: q, v, tau, parameter, t → qdd, lam, `independent` (the least pivot of S) and, as "dq" …, derivatives of qdd.
+    """`equations` by an inertia matrix:
+
+    q, v, tau, parameter, t → qdd, lam, `independent` (the least pivot of S) and, as "dq" …, derivatives of qdd.
 
     `residuals`: r and s with their Jacobians at fixed a and λ. More than LIMIT nodes raise GraphTooLarge.
     """

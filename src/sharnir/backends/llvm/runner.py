@@ -67,8 +67,8 @@ class GraphRunner:
         store: Cache | None = None,
         pairs: bool = False,
     ) -> None:
-        """`outputs`: their shapes, where they are not just rows. `pairs`: in double-double arithmetic, one lane; every array has one
-        more axis, of two."""
+        """`outputs`: their shapes, where they are not just rows. `pairs`: in double-double arithmetic, one lane; every array has
+        one more axis, of two."""
         self.traced, self._store, self.pairs = traced, store or Cache(), pairs
         self.inputs = {name: len(symbols) for name, symbols in traced.inputs.items()}
         self.outputs = dict(outputs or {name: (len(x),) for name, x in traced.outputs.items()})
