@@ -14,7 +14,7 @@ from sharnir.equations.body_rows import body_rows_of
 from sharnir.equations.constraint_table import ConstraintTable, table_of
 from sharnir.equations.evaluation import with_bodies
 from sharnir.equations.row_layout import BODY
-from states import assert_close, random_mass, random_pose
+from states import assert_close, random_axis, random_mass, random_pose
 from test_constraints import CUT
 
 EPS = np.finfo(float).eps
@@ -163,6 +163,23 @@ def test_constraints_of_one_shape_are_traced_once():
     rows = body_rows_of(m)
     assert sorted(len(part.which) for part in rows.parts) == [5, 5, 12]
     assert len(rows) == 2 * 12 + 5 + 5
+
+
+def test_hinges_about_different_axes_share_a_graph():
+    """Their traces differ in constants only."""
+    rng = np.random.default_rng(2)
+    m = sh.Model("spatial loops")
+    for k in range(9):
+        for name, carrier in ((f"a{k}", "ground"), (f"b{k}", f"a{k}")):
+            m.add_body(name, **random_mass(rng))
+            m.add_joint(f"to {name}", sh.Ball(), carrier, name, at=random_pose(rng))
+        m.add_joint(f"cut{k}", sh.Revolute(random_axis(rng)), "ground", f"b{k}", random_pose(rng), random_pose(rng), cut=True)
+    assert len(body_rows_of(m).parts) <= 2  # one for each way to find two directions across an axis
+    q, v = m.random_q(rng), rng.normal(size=m.nv)
+    found, expected = table_of(m).evaluate_sparse(q, v, 0.0), ConstraintTable(m.structure, m.constraints)
+    one = expected.trace({"q": q.tolist(), "v": v.tolist(), "t": [0.0], "parameter": []})
+    assert_close(found["J"].toarray(), np.array(one.J), 1e3 * EPS, scale=10.0)
+    assert_close(found["gamma"], np.array(one.gamma), 1e4 * EPS, scale=100.0)
 
 
 def test_constraints_of_the_same_formula_of_parameters_are_traced_once():

@@ -20,6 +20,9 @@ from ..trace import Expression, Graph, Number, Symbol
 from ..trace.alike import Form, with_constants_as_inputs, without_constants
 from .one_constraint import WIDE, TracedConstraint, label_of, row_of
 
+FEW = 4
+"""Families of fewer members are joined with others of the same form."""
+
 
 @dataclass(frozen=True)
 class Family:
@@ -75,30 +78,27 @@ class Family:
 
 
 def families(structure: Structure, layout: Layout, constraints: Mapping[str, Constraint]) -> list[Family]:
-    """Closing joints and constraints of the library by kind, each kind traced once; those of the user's traced one by one, then
-    joined where their graphs are equal but for constants."""
+    """Closing joints and constraints of the library by kind, each kind traced once; those of the user's traced one by one. Small
+    families are joined where their graphs are equal but for constants: hinges about different axes, functions of one form."""
     on = Motion(structure, Graph())
     kinds: dict[Any, tuple[Kind, TracedConstraint]] = {}
-    alone: dict[tuple[Form, tuple[int, ...]], list[tuple[int, TracedConstraint, list[float]]]] = {}
+    found: list[Family] = []
     for number, (name, constraint) in enumerate(constraints.items()):
         label = label_of(name, constraint)
         like = _signature(constraint, on)
-        if like is not None:
-            known = kinds.get(like.kind)  # once: hash and comparison of a joint type go through all its fields
-            if known is None:
-                graph = Graph()
-                symbols, numbers = symbols_for(graph, like.numbers)
-                traced = TracedConstraint(structure, graph, constraint.with_numbers(numbers), label)
-                shape = Shape(graph, list(traced.reads.values()), symbols, {})
-                places = [(0, part, index * WIDE if part == "velocity" else index) for part, index in traced.links]
-                known = kinds[like.kind] = Kind(structure, layout, like, shape, list(traced.reads), places), traced
-            known[0].add(number, like)
+        if like is None:
+            found.append(_of_one(layout, number, TracedConstraint(structure, Graph(), constraint, label)))
             continue
-        traced = TracedConstraint(structure, Graph(), constraint, label)
-        form, constants = without_constants(traced.graph, list(traced.reads.values()), traced.outputs)
-        sizes = (len(traced.g), len(traced.rate), *(len(block) for block in traced.K))
-        alone.setdefault((form, sizes), []).append((number, traced, constants))
-    return [*(_of_kind(*found) for found in kinds.values()), *(_of_form(layout, *found) for found in alone.items())]
+        known = kinds.get(like.kind)  # once: hash and comparison of a joint type go through all its fields
+        if known is None:
+            graph = Graph()
+            symbols, numbers = symbols_for(graph, like.numbers)
+            traced = TracedConstraint(structure, graph, constraint.with_numbers(numbers), label)
+            shape = Shape(graph, list(traced.reads.values()), symbols, {})
+            places = [(0, part, index * WIDE if part == "velocity" else index) for part, index in traced.links]
+            known = kinds[like.kind] = Kind(structure, layout, like, shape, list(traced.reads), places), traced
+        known[0].add(number, like)
+    return _joined([*(_of_kind(*one) for one in kinds.values()), *found])
 
 
 def _signature(constraint: Constraint, on: Motion) -> Signature | None:
@@ -118,16 +118,36 @@ def _of_kind(kind: Kind, traced: TracedConstraint) -> Family:
     )  # fmt: skip
 
 
-def _of_form(layout: Layout, key: tuple[Form, tuple[int, ...]], found: list[tuple[int, TracedConstraint, list[float]]]) -> Family:
-    form, (n_first, n_rows, *blocks) = key
-    graph, reads, numbers, outputs = with_constants_as_inputs(form)
+def _of_one(layout: Layout, number: int, traced: TracedConstraint) -> Family:
+    reads = np.array([[layout.at[part] + k for part, k in traced.reads]], dtype=np.int64)
+    targets = np.array([[k for _, k in traced.links]], dtype=np.int64)
+    return Family(
+        traced.graph, list(traced.reads.values()), (), traced.g, traced.rate, traced.gamma, traced.K,
+        [number], [[*traced.first, *traced.second]], reads, np.zeros((1, 0)), targets,
+    )  # fmt: skip
+
+
+def _joined(found: Sequence[Family]) -> list[Family]:
+    """Families of few members that have the same form as one, the constants of each beside its numbers."""
+    out = [f for f in found if len(f.members) >= FEW]
+    alike: dict[tuple[Form, tuple[int, ...]], list[tuple[Family, list[float]]]] = {}
+    for f in found:
+        if len(f.members) < FEW:
+            outputs = [*f.g, *f.rate, *f.gamma, *(x for block in f.K for x in block)]
+            form, constants = without_constants(f.graph, [*f.reads_of, *f.numbers_of], outputs)
+            sizes = (len(f.reads_of), len(f.g), len(f.rate), *(len(block) for block in f.K))
+            alike.setdefault((form, sizes), []).append((f, constants))
+    return [*out, *(_of_form(*one) if len(one[1]) > 1 else one[1][0][0] for one in alike.items())]
+
+
+def _of_form(key: tuple[Form, tuple[int, ...]], found: list[tuple[Family, list[float]]]) -> Family:
+    form, (n_reads, n_first, n_rows, *blocks) = key
+    graph, inputs, constants, outputs = with_constants_as_inputs(form)
     parts = np.cumsum([n_first, n_rows, n_rows, *blocks])
     g, rate, gamma, *K = (outputs[a:b] for a, b in zip([0, *parts[:-1]], parts, strict=True))
-    n = len(found)
+    numbers = [np.hstack([f.numbers, np.tile(np.array(own, dtype=float), (len(f.members), 1))]) for f, own in found]
     return Family(
-        graph, reads, numbers, g, rate, gamma, K, [number for number, _, _ in found],
-        [[*one.first, *one.second] for _, one, _ in found],
-        np.array([[layout.at[part] + k for part, k in one.reads] for _, one, _ in found], dtype=np.int64).reshape(n, -1),
-        np.array([constants for _, _, constants in found], dtype=float).reshape(n, -1),
-        np.array([[k for _, k in one.links] for _, one, _ in found], dtype=np.int64).reshape(n, -1),
+        graph, inputs[:n_reads], [*inputs[n_reads:], *constants], g, rate, gamma, K,
+        [number for f, _ in found for number in f.members], [names for f, _ in found for names in f.names],
+        np.vstack([f.reads for f, _ in found]), np.vstack(numbers), np.vstack([f.targets for f, _ in found]),
     )  # fmt: skip

@@ -34,6 +34,8 @@ class Check(NamedTuple):
 
 def check_values(model: Model, rows: np.ndarray) -> None:
     """Refuse rows of values of all parameters for which the model would make no sense."""
+    if not rows.shape[1]:
+        return
     cached = model.structure.cached
     if "parameter checks" not in cached:
         of_bodies = [check for body in model._bodies for check in _of_body(body)]
