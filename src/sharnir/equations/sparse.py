@@ -34,7 +34,7 @@ from .row_layout import BODY
 from .solution import DriftingRows, decaying
 
 SHARE = 1e-10
-"""Of the diagonal of the multipliers, added to it; soft modes of long machines, which are no singular positions, are far above."""
+"""Of the diagonal of the multipliers, added to it; soft modes of long machines, no singular positions, are far above."""
 FORWARD, CORRECTION = CLOSED["closed/forward/separate"], CLOSED["closed/correction"]
 
 
