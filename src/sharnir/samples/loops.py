@@ -69,7 +69,7 @@ def n_four_bar_start(n: int = 2, angle: float = math.pi / 2, speed: float = -1.0
 @checked
 @no_collection()
 def closed_chain(n: int = 10, spatial: bool = False) -> Model:
-    """n equal links between two points of the ground, 1 m and 10 kg together: one loop, closed by joint "end".
+    """n equal links between two points of the ground, 1 m and 10 kg together: one loop; joint "end" is the last one.
 
     At the coordinates zero it hangs as half a circle, which closes exactly; with more than four links that is no equilibrium.
     All hinges are along z: n − 2 degrees of freedom. With `spatial=True` they are along z and y by turns, and a ball joint closes
@@ -88,7 +88,8 @@ def closed_chain(n: int = 10, spatial: bool = False) -> Model:
         m.add_joint(f"hinge{k}", Revolute("y" if spatial and k % 2 else "z"), carrier, f"link{k}", at=at)
         carrier, at = f"link{k}", Pose(tip.position, bend)
     span = link * math.sin(0.5 * arc) / math.sin(0.5 * arc / n)
-    m.add_joint("end", Ball() if spatial else Revolute("z"), "ground", carrier, at=Pose((span, 0.0, 0.0)), child_at=tip)
+    last = Pose((span, 0.0, 0.0), Rotation.about("z", 0.5 * (arc - arc / n)))  # whatever joint is cut, zero is closed
+    m.add_joint("end", Ball() if spatial else Revolute("z"), "ground", carrier, at=last, child_at=tip)
     return m
 
 
