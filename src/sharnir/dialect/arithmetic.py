@@ -37,6 +37,8 @@ class Options:
     """Functions with more nodes than this, those they call included, are not inlined."""
     vectorize: bool = False
     """Whether LLVM's loop vectoriser runs: longer to compile."""
+    pairs: bool = False
+    """In double-double arithmetic (pairs.py): of two lanes, the parts of a number. Branches may depend on them."""
 
 
 STEPPING = Options(exact=True, branches=True, inline=60)
@@ -166,10 +168,13 @@ class Arithmetic:
             return b
         if op in (ast.Mult, ast.Div) and is_known(b) and b == 1:
             return a
+        return self._operate(_VERBS[op], a, b)
+
+    def _operate(self, verb: str, a: Any, b: Any) -> Number:
         wide = self.is_wide(a, b)
         kind = self.w.T if wide else "double"
         x, y = (self.number(a), self.number(b)) if wide else (self.narrow(a), self.narrow(b))
-        return Number(self.pure(f"f{_VERBS[op]} {self.flags} {kind} {x}, {y}"), wide)
+        return Number(self.pure(f"f{verb} {self.flags} {kind} {x}, {y}"), wide)
 
     def _float_mod(self, a: Any, b: Any) -> Any:
         rest = self._call("fmod", a, b)

@@ -1,18 +1,24 @@
 """Code whose numbers are double-double: every operation is a call of a function of double_double.py, a number a vector of two.
 
 The functions a module calls are part of it, once each and not inlined, so that long code stays short and compiles quickly.
+`PairWriter` is for straight-line code, `PairArithmetic` for loops.
 """
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from . import double_double as dd
+from .arithmetic import Arithmetic, Mismatch, Options
 from .text import Writer, double
+from .values import Complex, Flag, Number, is_integer, is_known
 
 PAIR = "<2 x double>"
+PAIRS = Options(lanes=2, branches=True, pairs=True)
+"""For loops in double-double: arrays have one more axis, of two."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +82,11 @@ class PairWriter(Writer):
 
     def operation(self, name: str, *args: str) -> str:
         """An operation of OPERATIONS: a pair, or a condition."""
+        return self.let(self.called(name, *args))
+
+    def called(self, name: str, *args: str) -> str:
         self.operations.add(name)
-        return self.let(f"call {_RETURNED.get(name, PAIR)} @dd.{name}({', '.join(f'{PAIR} {x}' for x in args)})")
+        return f"call {_RETURNED.get(name, PAIR)} @dd.{name}({', '.join(f'{PAIR} {x}' for x in args)})"
 
     def sine_and_cosine(self, x: str) -> tuple[str, str]:
         both = self.operation("sincos", x)
@@ -85,9 +94,54 @@ class PairWriter(Writer):
         return sine, cosine
 
 
+class PairArithmetic(Arithmetic):
+    """Of loops. Every number is a pair; those that all lanes share, doubles, become pairs where they meet another."""
+
+    w: PairWriter
+
+    def _does(self, name: str, *args: Any) -> str:
+        return self.pure(self.w.called(name, *(self.number(x) for x in args)))
+
+    def number(self, x: Any) -> str:
+        if is_known(x):
+            return self.w.const(float(x))
+        if isinstance(x, Number) and x.wide:
+            return x.name
+        return self.pure(f"insertelement {PAIR} zeroinitializer, double {self.narrow(x)}, i32 0")
+
+    def _operate(self, verb: str, a: Any, b: Any) -> Number:
+        return Number(self._does(verb, a, b), True)
+
+    def _call(self, name: str, *args: Any) -> Number:
+        if name not in OPERATIONS:
+            raise Mismatch(f"{name!r} is not among the operations of double-double numbers")
+        return Number(self._does(name, *args), True)
+
+    def negative(self, x: Any) -> Any:
+        return Number(self._does("neg", x), True) if isinstance(x, Number) else super().negative(x)
+
+    def compare(self, op: type, a: Any, b: Any) -> Any:
+        known = is_known(a) and is_known(b)
+        if known or isinstance(a, Complex) or isinstance(b, Complex) or (is_integer(a) and is_integer(b)):
+            return super().compare(op, a, b)
+        if op in (ast.Eq, ast.NotEq):
+            same = self.both(self.compare(ast.LtE, a, b), self.compare(ast.GtE, a, b))
+            return same if op is ast.Eq else self.negated(same)
+        name = "less" if op in (ast.Lt, ast.Gt) else "less_equal"
+        return Flag(self._does(name, a, b) if op in (ast.Lt, ast.LtE) else self._does(name, b, a), False, True)
+
+    def elementary(self, name: str, x: Any) -> Any:
+        return Number(self._does(name, x), True)
+
+    def absolute(self, x: Any) -> Any:
+        return Number(self._does("abs", x), True) if isinstance(x, Number) else super().absolute(x)
+
+    def as_integer(self, x: Any) -> Any:
+        return super().as_integer(Number(self.w.high(x.name), False) if isinstance(x, Number) and x.wide else x)
+
+
 def prelude(operations: Iterable[str], declarations: set[str]) -> list[str]:
     """The functions @dd.name of these operations, as parts of a module; what they need declared is added."""
-    from .arithmetic import Options
     from .compiler import Unit
 
     if not operations:
@@ -100,7 +154,6 @@ def prelude(operations: Iterable[str], declarations: set[str]) -> list[str]:
 def _function(unit: Any, name: str) -> str:
     from .compiler import Function
     from .frame import Frame
-    from .values import Number
 
     operation = OPERATIONS[name]
     names = [f"%a{k}" for k in range(operation.arity)]
