@@ -86,7 +86,7 @@ def test_every_stabilisation_that_claims_to_pass_does(n, choice):
 def test_without_stabilisation_a_run_says_that_it_does_not_pass():
     r = sh.simulate(S.n_four_bar(2), 1.5, **S.n_four_bar_start(2), stabilisation="none")
     assert r.cost.passages == 1 and r.cost.exact_evaluations == 0
-    assert "came to a singular position, where joint 'right" in r.message
+    assert "; at t = 0.7" in r.message and "it came to a singular position, where joint 'right" in r.message
     assert "stabilisation 'none' does not pass it, use 'projection'" in r.summary()
 
 
@@ -108,6 +108,12 @@ def test_loops_pass_as_straight_line_code_does():
     assert by_loops.cost.backend == "loops" and by_loops.cost.exact_evaluations > 0
     assert error(by_loops, 3, of_four_bars(2, 4.0)) < 1e-10
     assert np.abs(by_loops.q - by_graph.q).max() < 1e-10
+
+
+@pytest.mark.parametrize("way", [{"backend": "python"}, {"method": "maggi"}])
+def test_the_interpreter_and_matrix_forms_pass(way):
+    r = run(S.n_four_bar(2), 0.85, S.n_four_bar_start(2), 1e-10, **way)
+    assert error(r, 3, of_four_bars(2, 0.85)) < 1e-9 and r.cost.exact_evaluations > 0
 
 
 def test_the_motions_of_a_rollout_pass_one_by_one():

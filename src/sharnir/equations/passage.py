@@ -31,7 +31,7 @@ PLAIN, AFTER, PREPARE, PROJECT, DERIVE, POSITION, SPEED, EXACT, JACOBIAN = range
 # layout
 STATES, NQ, NV, CAUSES, STEP, PROJECTED, DIRECTION = range(7)
 # tally
-EVALUATIONS, PASSAGES, NOW, NEAREST, NEAREST_T, NEAREST_ROW, FAILED, FAILED_T, SETTLED = range(9)
+EVALUATIONS, PASSAGES, NOW, NEAREST, FIRST_T, FIRST_ROW, FAILED, FAILED_T, SETTLED = range(9)
 
 
 class Passage(NamedTuple):
@@ -129,13 +129,13 @@ def note(p, k, s):
     if p.tally[NOW] == 0.0 and p.layout[DIRECTION] * p.T[0] > p.tally[SETTLED]:  # not again for the dense output
         p.tally[PASSAGES] += 1.0
         p.tally[NOW] = 1.0
-    if s > p.tally[NEAREST]:
-        p.tally[NEAREST] = s
-        p.tally[NEAREST_T] = p.T[0]
-        m = p.usual.shape[0]
-        for i in range(m):
-            if p.usual[i] * p.pivots[(k * m + i) * p.layout[STEP]] >= s:
-                p.tally[NEAREST_ROW] = i
+        if p.tally[PASSAGES] == 1.0:
+            p.tally[FIRST_T] = p.T[0]
+            m = p.usual.shape[0]
+            for i in range(m):
+                if p.usual[i] * p.pivots[(k * m + i) * p.layout[STEP]] >= s:
+                    p.tally[FIRST_ROW] = i
+    p.tally[NEAREST] = max(p.tally[NEAREST], s)
 
 
 def blend(p, k, share):

@@ -28,8 +28,8 @@ from .retraction import retract
 MOST_CALLS = 64
 LIMIT = 200_000
 """Nodes of a graph in double-double: half a minute of compilation, once."""
-SAMPLES = 16
-"""Positions whose pivots are usual."""
+SAMPLES, FEW = 16, 5
+"""Positions whose pivots are usual; interpreted."""
 ASSEMBLED, REACH, ITERATIONS, CLOSE, DEPENDENT = 4, 0.4, 50, 1e-10, 1e-7
 """For rows that always depend on others: positions on the constraints, how far from the present one they are sought, steps of
 Newton's method, what they may leave, and the share of a row that the rows before it may leave."""
@@ -63,6 +63,8 @@ class Run:
     """In time."""
     failed: Callable[[BaseException], None]
     """Told of an exception in what was called from machine code."""
+    compiled: bool = True
+    """Or interpreted, as the derivative is."""
 
 
 class SingularPassage:
@@ -91,14 +93,23 @@ class SingularPassage:
             passage.PREPARE: [from_python(self._prepare)],
         }  # fmt: skip
         self._set_calls()
-        store = equations.store
         entries = passage.derive, passage.settle, passage.jacobian
-        self.derivative, self.after_step, self.jacobian = (
-            Loop(entry, (Passage,), STEPPING, store=store).bind(p) for entry in entries
-        )
-        for native in (self.derivative, self.after_step, self.jacobian):
-            native.keep_alive(self)
-        p.usual[:] = self._usual()
+        self.derivative, self.after_step, self.jacobian = (self._native(entry) for entry in entries)
+        key = ("usual pivots", equations.method.name, run.compiled)
+        if key not in s.cached:
+            s.cached[key] = self._usual(SAMPLES if run.compiled else FEW)
+        p.usual[:] = s.cached[key]
+
+    def _native(self, entry: Callable[[Passage], int]) -> Native:
+        def interpreted() -> None:
+            with np.errstate(all="ignore"):  # nan and inf are values, not warnings
+                entry(self.p)
+
+        if not self.run.compiled:
+            return from_python(interpreted)
+        native = Loop(entry, (Passage,), STEPPING, store=self.equations.store).bind(self.p)
+        native.keep_alive(self)
+        return native
 
     def _set_calls(self) -> None:
         """In place: machine code reads them at every call."""
@@ -119,10 +130,15 @@ class SingularPassage:
         return int(self.p.tally[passage.EVALUATIONS])
 
     @property
-    def nearest(self) -> tuple[float, float, str]:
-        """The least σ, relative to what is usual, when, and which row depends on the others there."""
-        s, t, row = self.p.tally[[passage.NEAREST, passage.NEAREST_T, passage.NEAREST_ROW]].tolist()
-        return (s**-0.5 if s > 0.0 else np.inf), t, str(self.equations.table.rows[int(row)])
+    def nearest(self) -> float:
+        """The least σ, relative to what is usual."""
+        s = float(self.p.tally[passage.NEAREST])
+        return s**-0.5 if s > 0.0 else np.inf
+
+    @property
+    def first(self) -> tuple[float, str]:
+        """When a neighbourhood was first entered, and which row depends on the others there."""
+        return float(self.p.tally[passage.FIRST_T]), str(self.equations.table.rows[int(self.p.tally[passage.FIRST_ROW])])
 
     @property
     def failures(self) -> tuple[int, float]:
@@ -130,13 +146,13 @@ class SingularPassage:
         return int(self.p.tally[passage.FAILED]), float(self.p.tally[passage.FAILED_T])
 
     # --- which rows count, and what is usual ----------------------------------------------------------------------------------
-    def _usual(self) -> np.ndarray:
+    def _usual(self, samples: int) -> np.ndarray:
         """The median of every pivot over random positions, on the constraints or not."""
         run, s, p = self.run, self.structure, self.p
         rng = np.random.default_rng(11)
         before, found = (run.X.copy(), run.T.copy()), []
         step = int(p.layout[passage.STEP])
-        for _ in range(-(-SAMPLES // run.n)):
+        for _ in range(-(-samples // run.n)):
             run.X[:] = 0.0
             run.X[: run.n * s.nq] = np.concatenate([self.equations.model.random_q(rng) for _ in range(run.n)])
             for native in run.derivative:
