@@ -68,7 +68,7 @@ class Run:
 
 
 class SingularPassage:
-    """`derivative`, `after_step` and `jacobian` are native functions to be called in place of those of the run."""
+    """`derivative`, `after_step` and, where the run has one, `jacobian` are native functions in place of those of the run."""
 
     def __init__(self, equations: ConstrainedEquations, run: Run) -> None:
         self.equations, self.structure, self.run = equations, equations.structure, run
@@ -93,21 +93,23 @@ class SingularPassage:
             passage.PREPARE: [from_python(self._prepare)],
         }  # fmt: skip
         self._set_calls()
-        entries = passage.derive, passage.settle, passage.jacobian
-        self.derivative, self.after_step, self.jacobian = (self._native(entry) for entry in entries)
+        self.derivative = self._native(passage.derive)
+        self.after_step = self._native(passage.settle, self.derivative)
+        self.jacobian = [self._native(passage.jacobian, self.derivative)] if run.jacobian else []
         key = ("usual pivots", equations.method.name, run.compiled)
         if key not in s.cached:
             s.cached[key] = self._usual(SAMPLES if run.compiled else FEW)
         p.usual[:] = s.cached[key]
 
-    def _native(self, entry: Callable[[Passage], int]) -> Native:
+    def _native(self, entry: Callable[[Passage], int], like: Native | None = None) -> Native:
         def interpreted() -> None:
             with np.errstate(all="ignore"):  # nan and inf are values, not warnings
                 entry(self.p)
 
         if not self.run.compiled:
             return from_python(interpreted)
-        native = Loop(entry, (Passage,), STEPPING, store=self.equations.store).bind(self.p)
+        loop = Loop(entry, (Passage,), STEPPING, store=self.equations.store)
+        native = loop.bind(self.p) if like is None else loop.bind_like(like)
         native.keep_alive(self)
         return native
 
@@ -185,7 +187,10 @@ class SingularPassage:
         """Called from machine code: must not raise."""
         begun = time.perf_counter()
         try:
-            self.counted[self._always_dependent()] = 0.0
+            key = "rows that always depend on others"
+            if key not in self.structure.cached:
+                self.structure.cached[key] = self._always_dependent()
+            self.counted[self.structure.cached[key]] = 0.0
             self.p.usual[:] *= self.counted
             if self.run.projects:
                 self._roles |= self._near()
