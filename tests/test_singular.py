@@ -37,7 +37,7 @@ def error(r: sh.Result, rods: int, wanted: float) -> float:
 
 
 def run(model: Model, duration: float, start: dict, tolerance: float, **options: object) -> sh.Result:
-    return sh.simulate(model, duration, **start, rtol=tolerance, atol=tolerance / 100, output=duration, **options)
+    return sh.simulate(model, duration, **start, rtol=tolerance, atol=tolerance / 100, output=abs(duration), **options)
 
 
 def rods(n: int, turned: bool, coupler: bool, joint: type = Revolute) -> Model:
@@ -163,6 +163,26 @@ def test_a_driven_parallelogram_stays_one():
     wanted = 13.0 + 0.3 * math.sin(18.0)
     assert abs(r.coordinate("C")[-1] - wanted) < 1e-14 * wanted and abs(r.coordinate("B")[-1] + wanted) < 1e-14 * wanted
     assert r.cost.passages >= 4 and np.abs(r.energy.defect).max() < 1e-8
+
+
+def test_a_slider_crank_of_equal_lengths_keeps_its_branch_and_its_energy():
+    """With the slider at the main bearing crank and rod could turn as one; they go on as an isosceles triangle."""
+    m, angle, speed = S.slider_crank(0.3, 0.3), 0.8, 6.0
+    start = {"q0": {"main": angle, "crankpin": -2.0 * angle, "slide": 0.6 * math.cos(angle) - 0.6}}
+    start["v0"] = {"main": speed, "crankpin": -2.0 * speed, "slide": -0.6 * speed * math.sin(angle)}
+    ends = {tolerance: run(m, 5.0, start, tolerance) for tolerance in (1e-9, 1e-12)}
+    for tolerance, r in ends.items():
+        assert abs(r.coordinate("crankpin")[-1] + 2.0 * r.coordinate("main")[-1]) < 1e-12
+        assert r.cost.passages == 12 and np.abs(r.energy.defect).max() < 100.0 * tolerance
+    assert np.abs(ends[1e-9].q[-1] - ends[1e-12].q[-1]).max() < 1e-7
+
+
+def test_a_motion_through_singular_positions_leads_back():
+    m = S.n_four_bar(2)
+    there = run(m, 3.0, S.n_four_bar_start(2), 1e-12)
+    back = run(m, -3.0, {"q0": there.q[-1], "v0": there.v[-1]}, 1e-12)
+    assert back.cost.passages == there.cost.passages > 0
+    assert np.abs(back.q[-1] - there.q[0]).max() < 1e-9
 
 
 @pytest.mark.parametrize("angle", [0.0, 1e-9, 1e-5])
