@@ -19,21 +19,17 @@ from ..dialect.native import Loop, Native, calls, from_python
 from ..dialect.storage import allocate
 from ..kernels.constrained import EXACT as SHARE
 from ..trace import GraphTooLarge
-from . import passage
+from . import near_state, passage
 from .constrained import ConstrainedEquations
+from .dependence import always_dependent
 from .derivative import trace_derivative
-from .passage import Passage
-from .retraction import retract
+from .near_state import Passage
 
 MOST_CALLS = 64
 LIMIT = 200_000
 """Nodes of a graph in double-double: half a minute of compilation, once."""
 SAMPLES, FEW = 16, 5
 """Positions whose pivots are usual; interpreted."""
-ASSEMBLED, REACH, ITERATIONS, CLOSE, DEPENDENT = 4, 0.4, 50, 1e-10, 1e-7
-"""For rows that always depend on others: positions on the constraints, how far from the present one they are sought, steps of
-Newton's method, what they may leave, and the share of a row that the rows before it may leave."""
-
 Arrays = Mapping[str, np.ndarray]
 
 
@@ -87,10 +83,10 @@ class SingularPassage:
             pivots=run.pivots.reshape(-1), usual=np.zeros(m), tally=np.zeros(9), layout=np.zeros(7, dtype=np.int64),
         )  # fmt: skip
         p.layout[:] = run.n, s.nq, s.nv, nw, 1 if step == 1 else m + 1, run.projects, -1 if run.backward else 1
-        p.tally[passage.SETTLED] = -np.inf
+        p.tally[near_state.SETTLED] = -np.inf
         self._roles: dict[int, Sequence[Native]] = {
-            passage.PLAIN: run.derivative, passage.AFTER: run.after_step, passage.JACOBIAN: run.jacobian,
-            passage.PREPARE: [from_python(self._prepare)],
+            near_state.PLAIN: run.derivative, near_state.AFTER: run.after_step, near_state.JACOBIAN: run.jacobian,
+            near_state.PREPARE: [from_python(self._prepare)],
         }  # fmt: skip
         self._set_calls()
         self.derivative = self._native(passage.derive)
@@ -115,7 +111,7 @@ class SingularPassage:
 
     def _set_calls(self) -> None:
         """In place: machine code reads them at every call."""
-        ordered = [list(self._roles.get(role, ())) for role in range(passage.JACOBIAN + 1)]
+        ordered = [list(self._roles.get(role, ())) for role in range(near_state.JACOBIAN + 1)]
         together = [native for role in ordered for native in role]
         self.p.calls[: len(together)] = calls(together)
         self.p.first[:] = np.cumsum([0, *map(len, ordered)])
@@ -124,28 +120,28 @@ class SingularPassage:
     @property
     def count(self) -> int:
         """How often a neighbourhood was entered."""
-        return int(self.p.tally[passage.PASSAGES])
+        return int(self.p.tally[near_state.PASSAGES])
 
     @property
     def evaluations(self) -> int:
         """In double-double."""
-        return int(self.p.tally[passage.EVALUATIONS])
+        return int(self.p.tally[near_state.EVALUATIONS])
 
     @property
     def nearest(self) -> float:
         """The least σ, relative to what is usual."""
-        s = float(self.p.tally[passage.NEAREST])
+        s = float(self.p.tally[near_state.NEAREST])
         return s**-0.5 if s > 0.0 else np.inf
 
     @property
     def first(self) -> tuple[float, str]:
         """When a neighbourhood was first entered, and which row depends on the others there."""
-        return float(self.p.tally[passage.FIRST_T]), str(self.equations.table.rows[int(self.p.tally[passage.FIRST_ROW])])
+        return float(self.p.tally[near_state.FIRST_T]), str(self.equations.table.rows[int(self.p.tally[near_state.FIRST_ROW])])
 
     @property
     def failures(self) -> tuple[int, float]:
         """Evaluations that had to be made as if the position were an ordinary one, and the time of the last."""
-        return int(self.p.tally[passage.FAILED]), float(self.p.tally[passage.FAILED_T])
+        return int(self.p.tally[near_state.FAILED]), float(self.p.tally[near_state.FAILED_T])
 
     # --- which rows count, and what is usual ----------------------------------------------------------------------------------
     def _usual(self, samples: int) -> np.ndarray:
@@ -153,7 +149,7 @@ class SingularPassage:
         run, s, p = self.run, self.structure, self.p
         rng = np.random.default_rng(11)
         before, found = (run.X.copy(), run.T.copy()), []
-        step = int(p.layout[passage.STEP])
+        step = int(p.layout[near_state.STEP])
         for _ in range(-(-samples // run.n)):
             run.X[:] = 0.0
             run.X[: run.n * s.nq] = np.concatenate([self.equations.model.random_q(rng) for _ in range(run.n)])
@@ -166,41 +162,26 @@ class SingularPassage:
         known = [column[np.isfinite(column) & (column > 0.0)] for column in pivots.T]
         return np.array([np.median(column) if len(column) else 0.0 for column in known])
 
-    def _always_dependent(self) -> np.ndarray:
-        """Rows that the rows before them determine wherever the constraints are met, as far as samples tell."""
-        e, s, p = self.equations, self.structure, self.p
-        parameters = p.parameter[: len(s.parameters)].tolist()
-        t, start = float(p.T[0]), p.kept[: s.nq].copy()
-        rng = np.random.default_rng(12)
-        always, samples = np.ones(len(e.table), dtype=bool), 0
-        for _ in range(4 * ASSEMBLED):
-            q = _moved_on(e, start, t, parameters, REACH * rng.uniform(0.2, 1.0), rng)
-            if q is not None:
-                always &= _dependent(e.table.evaluate(q, np.zeros(s.nv), t, parameters)["J"])
-                samples += 1
-            if samples == ASSEMBLED or (samples and not always.any()):
-                break
-        return always & (samples > 0)
-
     # --- when first needed ----------------------------------------------------------------------------------------------------
     def _prepare(self) -> None:
         """Called from machine code: must not raise."""
-        begun = time.perf_counter()
+        begun, e, p = time.perf_counter(), self.equations, self.p
+        parameters = p.parameter[: len(e.structure.parameters)].tolist()
         try:
             key = "rows that always depend on others"
             if key not in self.structure.cached:
-                self.structure.cached[key] = self._always_dependent()
+                self.structure.cached[key] = always_dependent(e, p.kept[: e.structure.nq].copy(), float(p.T[0]), parameters)
             self.counted[self.structure.cached[key]] = 0.0
             self.p.usual[:] *= self.counted
             if self.run.projects:
                 self._roles |= self._near()
         except GraphTooLarge:
             self.passes = False
-            self.p.layout[passage.PROJECTED] = 0
+            self.p.layout[near_state.PROJECTED] = 0
         except BaseException as error:
             self.p.usual[:] = 0.0
             self.run.failed(error)
-        self._roles[passage.PREPARE] = ()
+        self._roles[near_state.PREPARE] = ()
         self._set_calls()
         self.seconds += time.perf_counter() - begun
 
@@ -219,11 +200,11 @@ class SingularPassage:
         }  # fmt: skip
         position, speed, derivative = exact_code(e, run.causes)
         return {
-            passage.PROJECT: e.projector.natives(one, p.x),
-            passage.DERIVE: run.one_state(one),
-            passage.POSITION: [position.bind({**two, "x": p.q2})],
-            passage.SPEED: [speed.bind({**two, "x": p.v2})],
-            passage.EXACT: [derivative.bind(two)],
+            near_state.PROJECT: e.projector.natives(one, p.x),
+            near_state.DERIVE: run.one_state(one),
+            near_state.POSITION: [position.bind({**two, "x": p.q2})],
+            near_state.SPEED: [speed.bind({**two, "x": p.v2})],
+            near_state.EXACT: [derivative.bind(two)],
         }
 
 
@@ -237,43 +218,3 @@ def exact_code(e: ConstrainedEquations, causes: Sequence[str]) -> tuple[GraphRun
         e.structure.cached[key] = tuple(GraphRunner(traced, store=e.store, pairs=True) for traced in programs)
     found: tuple[GraphRunner, GraphRunner, GraphRunner] = e.structure.cached[key]
     return found
-
-
-def _moved_on(
-    e: ConstrainedEquations, start: np.ndarray, t: float, parameters: list[float], reach: float, rng: np.random.Generator
-) -> np.ndarray | None:
-    """A position on the constraints some way along a freedom of the mechanism, where Newton's method finds one."""
-    at_rest, q = np.zeros(e.structure.nv), start
-    J = e.table.evaluate(q, at_rest, t, parameters)["J"]
-    _, sizes, V = np.linalg.svd(J)
-    free = V[int((sizes > 1e-6 * sizes.max(initial=0.0)).sum()) :]
-    if not len(free):
-        return None
-    q = retract(e.model, q, reach * _unit(free.T @ rng.normal(size=len(free))), t)
-    for _ in range(ITERATIONS):
-        found = e.table.evaluate(q, at_rest, t, parameters)
-        g, J = found["g"], found["J"][: len(found["g"])]
-        if not np.isfinite(J).all() or not np.isfinite(g).all():
-            return None
-        if np.abs(g).max(initial=0.0) < CLOSE:
-            return q
-        q = retract(e.model, q, -np.linalg.lstsq(J, g, rcond=1e-6)[0], t)
-    return None
-
-
-def _unit(x: np.ndarray) -> np.ndarray:
-    return x / np.abs(x).max()
-
-
-def _dependent(J: np.ndarray) -> np.ndarray:
-    """Which rows the rows before them determine."""
-    out, basis = np.zeros(len(J), dtype=bool), np.zeros((0, J.shape[1]))
-    for k, row in enumerate(J):
-        length, left = np.linalg.norm(row), row
-        for _ in range(2):  # once more, for what rounding has left
-            left = left - basis.T @ (basis @ left)
-        size = np.linalg.norm(left)
-        out[k] = not size > DEPENDENT * length
-        if not out[k]:
-            basis = np.vstack([basis, left / size])
-    return out
