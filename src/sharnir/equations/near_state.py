@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from ..dialect.arrays import Array, IntegerArray
 from ..dialect.memory import invoke
+from ..dialect.ops import sqrt
 
 ITERATIONS = 12  # of Newton's method in double-double
-CONVERGED = 1e-27  # change of a coordinate
+CONVERGED = 1e-9  # change of a coordinate, to the power of 3/2 of sigma: the next one would be its square over sigma
 TRUSTED = 0.25  # of sigma: the largest way onto the constraints; further off, the other branch may be nearer
 APART = 1e-2  # change of a coordinate between two states of the interpolation
 
@@ -142,7 +143,7 @@ def project_exactly(p, furthest):
             way = max(way, abs(p.q2[a, 0] - p.x[a]))
         if not way <= furthest:
             return False
-        if change <= CONVERGED:
+        if change <= CONVERGED * furthest * sqrt(furthest):
             break
     perform(p, SPEED)
     return True
