@@ -90,6 +90,15 @@ def test_without_stabilisation_a_run_says_that_it_does_not_pass():
     assert "stabilisation 'none' does not pass it, use 'projection'" in r.summary()
 
 
+def test_a_model_too_large_for_it_says_so(monkeypatch):
+    monkeypatch.setattr("sharnir.equations.singular.DENSE", 10)
+    r = sh.simulate(S.n_four_bar(2), 1.5, **S.n_four_bar_start(2))
+    assert r.cost.exact_evaluations == 0
+    assert (
+        "where joint 'right" in r.message and "the model is too large to pass it exactly, rely on four digits beyond" in r.message
+    )
+
+
 @pytest.mark.parametrize(
     ("integrator", "option", "bound"),
     [

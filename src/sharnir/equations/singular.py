@@ -28,6 +28,8 @@ from .near_state import Passage
 MOST_CALLS = 64
 LIMIT = 200_000
 """Nodes of a graph in double-double: half a minute of compilation, once."""
+DENSE = 10_000_000
+"""Operations of a dense solution that are traced, zeros too, to find that graph."""
 SAMPLES, FEW = 16, 5
 """Positions whose pivots are usual; interpreted."""
 Arrays = Mapping[str, np.ndarray]
@@ -212,6 +214,9 @@ def exact_code(e: ConstrainedEquations, causes: Sequence[str]) -> tuple[GraphRun
     """A Newton step of the coordinates, the correction of the speeds, and the derivative, in double-double; once for a model."""
     key = ("exact", e.method.name, tuple(causes), str(e.store.folder))
     if key not in e.structure.cached:
+        n, m = e.sizes["n"], e.sizes["m"]
+        if n**3 / 6 + n * n * m + n * m * m + m**3 / 6 > DENSE:
+            raise GraphTooLarge
         derivative = trace_derivative(e.structure, e.method, bool(causes), "tau" in causes, LIMIT, e, exact=True)
         assert derivative.causes == tuple(causes)
         programs = (*e.projector.traced(SHARE, LIMIT, counted=len(e.table)), derivative.traced)
