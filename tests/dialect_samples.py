@@ -236,3 +236,23 @@ def laned(s, d):
         if s.place[k] > 1:
             y = y - 0.0 * total + sqrt(1.0 + total * total)
         d.out[k] = y * (total + 1.0) if k > 2 else select(s.y[k] < 0.0, y, 0.5)
+
+
+# --- double-double --------------------------------------------------------------------------------------------------------------
+class Roots(NamedTuple):
+    x: Array["n"]
+    y: Array["n"]
+    steps: IntegerArray["n"]
+
+
+def find_roots(r):
+    for i in range(r.x.shape[0]):
+        r.y[i] = r.x[i]
+        r.steps[i] = 0
+        while True:
+            last = r.y[i]
+            r.y[i] = 0.5 * (last + r.x[i] / last)
+            r.steps[i] += 1
+            if not abs(r.y[i] - last) > 1e-28 * abs(last) or r.steps[i] == 60:
+                break
+    return r.x.shape[0]

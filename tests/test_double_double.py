@@ -10,10 +10,18 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import sharnir as sh
+from dialect_samples import Roots, find_roots
+from sharnir import samples as S
 from sharnir.backends.llvm.runner import GraphRunner
 from sharnir.backends.traced import TracedProgram
 from sharnir.dialect import double_double as dd
+from sharnir.dialect.native import Loop
 from sharnir.dialect.pairs import OPERATIONS as PAIRWISE
+from sharnir.dialect.pairs import PAIRS
+from sharnir.dialect.storage import allocate
+from sharnir.equations.derivative import trace_derivative
+from sharnir.equations.solution import ConstrainedState, solve_exactly
 from sharnir.trace import Graph
 from sharnir.trace.functions import apply
 from sharnir.trace.operations import OPERATIONS
@@ -129,3 +137,36 @@ def test_what_doubles_lose_is_kept():
     arrays = {"x": np.array([[1e-12, 0.0]]), "y": np.zeros((1, 2))}
     GraphRunner(TracedProgram(graph, {"x": x}, {"y": (y,)}), pairs=True).bind(arrays)()
     assert abs(arrays["y"][0, 0] - 1e-24) < 1e-30
+
+
+# --- loops ----------------------------------------------------------------------------------------------------------------------
+def test_loops_solve_equations_as_straight_line_code_does():
+    """Accelerations of a closed mechanism next to a singular position, by a loop over arrays of pairs; there doubles are lost."""
+    n = 3
+    e = sh.Dynamics(S.n_four_bar(n)).formulation.constrained
+    start = S.n_four_bar_start(n, 1e-7, -5.0)
+    q, v = e.model.coordinates(start["q0"]), e.model.speeds(start["v0"])
+    given = {"q": q, "v": v, "tau": np.zeros(e.model.nv), "parameter": np.zeros(0), "t": np.zeros(1), "counted": np.ones(2 * n)}
+    arrays = {name: np.stack([x, 0.0 * x], axis=-1) for name, x in given.items()}
+    traced = trace_derivative(e.structure, e.method, constrained=e, exact=True, balance=False).traced
+    outputs = {"rate": np.zeros((e.model.nq, 2)), "qdd": np.zeros((e.model.nv, 2)), "power": np.zeros((0, 2))}
+    GraphRunner(traced, pairs=True).bind(arrays | outputs)()
+    c = allocate(ConstrainedState, e.sizes, lanes=2)
+    at_state = e.function(solved=False).traced
+    GraphRunner(at_state, pairs=True).bind(arrays | c._asdict())()
+    Loop(solve_exactly, (ConstrainedState,), PAIRS).bind(c)()
+    difference = (c.qdd[:, 0] - outputs["qdd"][:, 0]) + (c.qdd[:, 1] - outputs["qdd"][:, 1])
+    size = np.abs(outputs["qdd"]).max()
+    assert np.abs(difference).max() < 1e-16 * size  # 1e-30/x², x = 1e-7 the distance from the crossing
+    level = 9.81 * ((n + 1) / 2 + n) / ((n + 1) / 3 + n)
+    assert abs(c.qdd[0, 0] + level * math.cos(1e-7)) < 1e-12
+
+
+def test_a_loop_branches_on_pairs():
+    """The square root by Newton's method until nothing changes, in 32 digits."""
+    r = Roots(np.array([[2.0, 0.0], [1e10, 1e-9], [0.3, -1e-18]]), np.zeros((3, 2)), np.zeros(3, dtype=np.int64))
+    loop = Loop(find_roots, (Roots,), PAIRS).bind(r)
+    loop()
+    assert loop.status == 3 and (r.steps > 3).all()
+    for x, y in zip(r.x, r.y, strict=True):
+        assert abs(number(tuple(y)) ** 2 / number(tuple(x)) - 1) < 1e-30

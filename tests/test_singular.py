@@ -37,7 +37,7 @@ def error(r: sh.Result, rods: int, wanted: float) -> float:
 
 
 def run(model: Model, duration: float, start: dict, tolerance: float, **options: object) -> sh.Result:
-    return sh.simulate(model, duration, **start, rtol=tolerance, atol=tolerance / 100, output=duration, **options)
+    return sh.simulate(model, duration, **start, rtol=tolerance, atol=tolerance / 100, output=abs(duration), **options)
 
 
 def rods(n: int, turned: bool, coupler: bool, joint: type = Revolute) -> Model:
@@ -86,8 +86,17 @@ def test_every_stabilisation_that_claims_to_pass_does(n, choice):
 def test_without_stabilisation_a_run_says_that_it_does_not_pass():
     r = sh.simulate(S.n_four_bar(2), 1.5, **S.n_four_bar_start(2), stabilisation="none")
     assert r.cost.passages == 1 and r.cost.exact_evaluations == 0
-    assert "came to a singular position, where joint 'right" in r.message
+    assert "; at t = 0.7" in r.message and "it came to a singular position, where joint 'right" in r.message
     assert "stabilisation 'none' does not pass it, use 'projection'" in r.summary()
+
+
+def test_a_model_too_large_for_it_says_so(monkeypatch):
+    monkeypatch.setattr("sharnir.equations.singular.DENSE", 10)
+    r = sh.simulate(S.n_four_bar(2), 1.5, **S.n_four_bar_start(2))
+    assert r.cost.exact_evaluations == 0
+    assert (
+        "where joint 'right" in r.message and "the model is too large to pass it exactly, rely on four digits beyond" in r.message
+    )
 
 
 @pytest.mark.parametrize(
@@ -108,6 +117,12 @@ def test_loops_pass_as_straight_line_code_does():
     assert by_loops.cost.backend == "loops" and by_loops.cost.exact_evaluations > 0
     assert error(by_loops, 3, of_four_bars(2, 4.0)) < 1e-10
     assert np.abs(by_loops.q - by_graph.q).max() < 1e-10
+
+
+@pytest.mark.parametrize("way", [{"backend": "python"}, {"method": "maggi"}])
+def test_the_interpreter_and_matrix_forms_pass(way):
+    r = run(S.n_four_bar(2), 0.85, S.n_four_bar_start(2), 1e-10, **way)
+    assert error(r, 3, of_four_bars(2, 0.85)) < 1e-9 and r.cost.exact_evaluations > 0
 
 
 def test_the_motions_of_a_rollout_pass_one_by_one():
@@ -157,6 +172,26 @@ def test_a_driven_parallelogram_stays_one():
     wanted = 13.0 + 0.3 * math.sin(18.0)
     assert abs(r.coordinate("C")[-1] - wanted) < 1e-14 * wanted and abs(r.coordinate("B")[-1] + wanted) < 1e-14 * wanted
     assert r.cost.passages >= 4 and np.abs(r.energy.defect).max() < 1e-8
+
+
+def test_a_slider_crank_of_equal_lengths_keeps_its_branch_and_its_energy():
+    """With the slider at the main bearing crank and rod could turn as one; they go on as an isosceles triangle."""
+    m, angle, speed = S.slider_crank(0.3, 0.3), 0.8, 6.0
+    start = {"q0": {"main": angle, "crankpin": -2.0 * angle, "slide": 0.6 * math.cos(angle) - 0.6}}
+    start["v0"] = {"main": speed, "crankpin": -2.0 * speed, "slide": -0.6 * speed * math.sin(angle)}
+    ends = {tolerance: run(m, 5.0, start, tolerance) for tolerance in (1e-9, 1e-12)}
+    for tolerance, r in ends.items():
+        assert abs(r.coordinate("crankpin")[-1] + 2.0 * r.coordinate("main")[-1]) < 1e-12
+        assert r.cost.passages == 12 and np.abs(r.energy.defect).max() < 100.0 * tolerance
+    assert np.abs(ends[1e-9].q[-1] - ends[1e-12].q[-1]).max() < 1e-7
+
+
+def test_a_motion_through_singular_positions_leads_back():
+    m = S.n_four_bar(2)
+    there = run(m, 3.0, S.n_four_bar_start(2), 1e-12)
+    back = run(m, -3.0, {"q0": there.q[-1], "v0": there.v[-1]}, 1e-12)
+    assert back.cost.passages == there.cost.passages > 0
+    assert np.abs(back.q[-1] - there.q[0]).max() < 1e-9
 
 
 @pytest.mark.parametrize("angle", [0.0, 1e-9, 1e-5])

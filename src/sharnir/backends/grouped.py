@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..dialect.arithmetic import PAIRS, STEPPING
+from ..dialect.arithmetic import STEPPING
 from ..dialect.cache import Cache
 from ..dialect.jit import host_lanes
 from ..dialect.native import Loop, Native, address
+from ..dialect.pairs import PAIRS
 from ..dialect.rows import Copied, Gathered, Scattered, copy_rows, gather, scatter
 from ..model.forces.groups import Group, joined
 from .llvm.runner import GraphRunner

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..dialect.arithmetic import PAIRS, STEPPING, Options
+from ..dialect.arithmetic import STEPPING, Options
 from ..dialect.batch import Batch, run_batch
 from ..dialect.cache import Cache
 from ..dialect.jit import host_lanes
 from ..dialect.native import Loop, Native, address, calls
+from ..dialect.pairs import PAIRS
 from ..dialect.rows import Scattered, scatter
 from ..dialect.storage import allocate, resolve
 from ..errors import MethodError

@@ -38,15 +38,14 @@ class Options:
     vectorize: bool = False
     """Whether LLVM's loop vectoriser runs: longer to compile."""
     pairs: bool = False
-    """Two lanes that are the parts of one double-double number (pairs.py)."""
+    """In double-double arithmetic (pairs.py): of two lanes, the parts of a number. Branches may depend on them."""
 
 
-PAIRS = Options(lanes=2, pairs=True)
 STEPPING = Options(exact=True, branches=True, inline=60)
 """For code that branches on numbers and calls other code: bit for bit the interpreter, quick to compile."""
 
 
-VERBS: dict[type, str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}
+_VERBS: dict[type, str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}
 _KNOWN: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod, ast.Pow: operator.pow,
@@ -123,7 +122,7 @@ class Arithmetic:
             return self._call("pow", a, b)
         if op is ast.Mod:
             return self._float_mod(a, b)
-        if op not in VERBS:
+        if op not in _VERBS:
             raise Mismatch(f"the operator {op.__name__} is not one of numbers")
         return self._numbers(op, a, b)
 
@@ -142,8 +141,8 @@ class Arithmetic:
         if (op is ast.Add and a == 0) or (op in (ast.Add, ast.Sub) and b == 0):
             return b if op is ast.Add and a == 0 else a
         x, y = self.integer(a), self.integer(b)
-        if op in VERBS:
-            return Integer(self.pure(f"{VERBS[op]} nsw i64 {x}, {y}"))
+        if op in _VERBS:
+            return Integer(self.pure(f"{_VERBS[op]} nsw i64 {x}, {y}"))
         if op not in (ast.FloorDiv, ast.Mod):
             raise Mismatch(f"the operator {op.__name__} is not one of integers")
         rest = self.pure(f"srem i64 {x}, {y}")  # rounds towards zero; Python rounds down
@@ -169,14 +168,13 @@ class Arithmetic:
             return b
         if op in (ast.Mult, ast.Div) and is_known(b) and b == 1:
             return a
-        return self.numbers(op, a, b)
+        return self._operate(_VERBS[op], a, b)
 
-    def numbers(self, op: type, a: Any, b: Any) -> Any:
-        """A sum, difference, product or quotient of which nothing is known."""
+    def _operate(self, verb: str, a: Any, b: Any) -> Number:
         wide = self.is_wide(a, b)
         kind = self.w.T if wide else "double"
         x, y = (self.number(a), self.number(b)) if wide else (self.narrow(a), self.narrow(b))
-        return Number(self.pure(f"f{VERBS[op]} {self.flags} {kind} {x}, {y}"), wide)
+        return Number(self.pure(f"f{verb} {self.flags} {kind} {x}, {y}"), wide)
 
     def _float_mod(self, a: Any, b: Any) -> Any:
         rest = self._call("fmod", a, b)

@@ -112,9 +112,7 @@ class Function:
 
     def __init__(self, unit: Unit, name: str, parameters: Sequence[str]) -> None:
         self.unit, self.name, self.parameters = unit, name, parameters
-        self.w = PairWriter(unit.operations) if unit.options.pairs else Writer(unit.options.lanes)
-        self.w.declarations = unit.declarations
-        self.a = PairArithmetic(self.w, unit.options) if isinstance(self.w, PairWriter) else Arithmetic(self.w, unit.options)
+        self.w, self.a = _writer(unit)
         self._first: list[str] = []
         self._words: dict[tuple[str, int], str] = {}
         self._fields: dict[tuple[str, int], ArrayValue] = {}
@@ -194,6 +192,17 @@ class Function:
             for k, (kind, value) in enumerate(leaves):
                 out = self.w.let(f"insertvalue {kinds} {out}, {kind} {value}, {k}")
         self.w.line(f"ret {kinds} {out}")
+
+
+def _writer(unit: Unit) -> tuple[Writer, Arithmetic]:
+    """In the arithmetic of a module."""
+    if not unit.options.pairs:
+        w = Writer(unit.options.lanes)
+        w.declarations = unit.declarations
+        return w, Arithmetic(w, unit.options)
+    pairs = PairWriter()
+    pairs.declarations, pairs.operations = unit.declarations, unit.operations
+    return pairs, PairArithmetic(pairs, unit.options)
 
 
 _TYPES = [

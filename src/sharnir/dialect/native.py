@@ -47,6 +47,10 @@ class Native:
         self._alive = (self._alive, x)
 
     @property
+    def descriptor(self) -> list[int]:
+        return self._descriptor.tolist()
+
+    @property
     def status(self) -> int:
         """What a function of the dialect returned."""
         return int(self._descriptor[0])
@@ -113,6 +117,10 @@ class Loop:
             for kind, x in zip(_declared(declared), flat(group), strict=True):
                 descriptor += [address(x), *x.shape[: len(kind.shape)]]
         return Native(self.compiled, descriptor, groups)
+
+    def bind_like(self, other: Native) -> Native:
+        """To the arrays of another, which a loop over the same groups is bound to."""
+        return Native(self.compiled, other.descriptor, other.arrays)
 
 
 _loaded: dict[Any, Compiled] = {}

@@ -1,6 +1,7 @@
 """Code whose numbers are double-double: every operation is a call of a function of double_double.py, a number a vector of two.
 
 The functions a module calls are part of it, once each and not inlined, so that long code stays short and compiles quickly.
+`PairWriter` is for straight-line code, `PairArithmetic` for loops.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import double_double as dd
-from .arithmetic import VERBS, Arithmetic, Options
+from .arithmetic import Arithmetic, Mismatch, Options
 from .text import Writer, double
-from .values import Flag, Number, is_known
+from .values import Complex, Flag, Number, is_integer, is_known
 
 PAIR = "<2 x double>"
+PAIRS = Options(lanes=2, branches=True, pairs=True)
+"""For loops in double-double: arrays have one more axis, of two."""
 
 
 @dataclass(frozen=True)
@@ -63,11 +66,10 @@ class PairWriter(Writer):
 
     pairs = True
 
-    def __init__(self, operations: set[str] | None = None) -> None:
-        """`operations`: where to note the operations that are used."""
+    def __init__(self) -> None:
         super().__init__(2)
         self.bools = "i1"
-        self.operations: set[str] = set() if operations is None else operations
+        self.operations: set[str] = set()
 
     def const(self, x: float) -> str:
         return f"<double {double(x)}, double {double(0.0)}>"
@@ -80,8 +82,11 @@ class PairWriter(Writer):
 
     def operation(self, name: str, *args: str) -> str:
         """An operation of OPERATIONS: a pair, or a condition."""
+        return self.let(self.called(name, *args))
+
+    def called(self, name: str, *args: str) -> str:
         self.operations.add(name)
-        return self.let(f"call {_RETURNED.get(name, PAIR)} @dd.{name}({', '.join(f'{PAIR} {x}' for x in args)})")
+        return f"call {_RETURNED.get(name, PAIR)} @dd.{name}({', '.join(f'{PAIR} {x}' for x in args)})"
 
     def sine_and_cosine(self, x: str) -> tuple[str, str]:
         both = self.operation("sincos", x)
@@ -90,14 +95,12 @@ class PairWriter(Writer):
 
 
 class PairArithmetic(Arithmetic):
-    """Of functions of the dialect: every number that is not known is a pair, conditions are single."""
+    """Of loops. Every number is a pair; those that all lanes share, doubles, become pairs where they meet another."""
 
-    def __init__(self, w: PairWriter, options: Options) -> None:
-        super().__init__(w, options)
-        self.pair_writer = w
+    w: PairWriter
 
-    def is_wide(self, *values: Any) -> bool:
-        return any(isinstance(x, Number) for x in values)
+    def _does(self, name: str, *args: Any) -> str:
+        return self.pure(self.w.called(name, *(self.number(x) for x in args)))
 
     def number(self, x: Any) -> str:
         if is_known(x):
@@ -106,38 +109,35 @@ class PairArithmetic(Arithmetic):
             return x.name
         return self.pure(f"insertelement {PAIR} zeroinitializer, double {self.narrow(x)}, i32 0")
 
-    def numbers(self, op: type, a: Any, b: Any) -> Any:
-        name = VERBS[op]
-        return Number(self.pair_writer.operation(name, self.number(a), self.number(b)), True)
+    def _operate(self, verb: str, a: Any, b: Any) -> Number:
+        return Number(self._does(verb, a, b), True)
+
+    def _call(self, name: str, *args: Any) -> Number:
+        if name not in OPERATIONS:
+            raise Mismatch(f"{name!r} is not among the operations of double-double numbers")
+        return Number(self._does(name, *args), True)
 
     def negative(self, x: Any) -> Any:
-        if not isinstance(x, Number):
-            return super().negative(x)
-        return Number(self.pure(f"fneg {PAIR} {self.number(x)}"), True)
+        return Number(self._does("neg", x), True) if isinstance(x, Number) else super().negative(x)
 
     def compare(self, op: type, a: Any, b: Any) -> Any:
-        if not self.is_wide(a, b):
+        known = is_known(a) and is_known(b)
+        if known or isinstance(a, Complex) or isinstance(b, Complex) or (is_integer(a) and is_integer(b)):
             return super().compare(op, a, b)
-        if op in (ast.Gt, ast.GtE):
-            op, a, b = (ast.Lt if op is ast.Gt else ast.LtE), b, a
-        if op in (ast.Lt, ast.LtE):
-            name = "less" if op is ast.Lt else "less_equal"
-            return Flag(self.pair_writer.operation(name, self.number(a), self.number(b)), False, True)
-        return (
-            self.both(self.compare(ast.LtE, a, b), self.compare(ast.LtE, b, a))
-            if op is ast.Eq
-            else self.negated(self.compare(ast.Eq, a, b))
-        )
+        if op in (ast.Eq, ast.NotEq):
+            same = self.both(self.compare(ast.LtE, a, b), self.compare(ast.GtE, a, b))
+            return same if op is ast.Eq else self.negated(same)
+        name = "less" if op in (ast.Lt, ast.Gt) else "less_equal"
+        return Flag(self._does(name, a, b) if op in (ast.Lt, ast.LtE) else self._does(name, b, a), False, True)
 
     def elementary(self, name: str, x: Any) -> Any:
-        pair = self.number(x)
-        if name == "sqrt":
-            return Number(self.pair_writer.operation("sqrt", pair), True)
-        if self._seen_in != self.w.here or ("sin", pair) not in self._seen:
-            seen = dict(self._seen) if self._seen_in == self.w.here else {}
-            sine, cosine = self.pair_writer.sine_and_cosine(pair)
-            self._seen, self._seen_in = seen | {("sin", pair): sine, ("cos", pair): cosine}, self.w.here
-        return Number(self._seen[name, pair], True)
+        return Number(self._does(name, x), True)
+
+    def absolute(self, x: Any) -> Any:
+        return Number(self._does("abs", x), True) if isinstance(x, Number) else super().absolute(x)
+
+    def as_integer(self, x: Any) -> Any:
+        return super().as_integer(Number(self.w.high(x.name), False) if isinstance(x, Number) and x.wide else x)
 
 
 def prelude(operations: Iterable[str], declarations: set[str]) -> list[str]:

@@ -11,8 +11,9 @@ import numpy as np
 
 from ..backends.grouped import native_copy
 from ..backends.loops import exact_program, grouped_forces
-from ..dialect.arithmetic import PAIRS, STEPPING
+from ..dialect.arithmetic import STEPPING
 from ..dialect.native import Loop, Native
+from ..dialect.pairs import PAIRS
 from ..dialect.rows import Gathered, Scattered, gather, scatter
 from ..kernels.constrained import EXACT
 from ..programs import CLOSED, PROGRAMS
@@ -36,7 +37,7 @@ class ExactLoops:
         self._masks = {name: np.zeros(0, dtype=np.int64) for name in self.rows}
         if not counted.all():
             of = {"g": np.arange(sizes["g"]), "rate": np.arange(len(rows)), "gamma": np.arange(len(rows))}
-            of["K"] = np.array(sparse.row_of_K, dtype=np.int64)
+            of["K"] = rows.row_of_K
             self._masks |= {name: np.flatnonzero(counted[x] == 0.0) for name, x in of.items()}
 
     def _evaluated(self) -> list[Native]:

@@ -15,9 +15,10 @@ import numpy as np
 
 from ..backends.llvm.runner import GraphRunner
 from ..backends.traced import TracedProgram
-from ..dialect.arithmetic import PAIRS, STEPPING
+from ..dialect.arithmetic import STEPPING
 from ..dialect.cache import Cache
 from ..dialect.native import Loop, Native
+from ..dialect.pairs import PAIRS
 from ..dialect.rows import Scattered, scatter
 from ..errors import NOT_A_NUMBER, StateError, brief
 from ..kernels.joint_stage import BALL, FREE, GIVEN

@@ -105,6 +105,25 @@ class RowLayout:
         return len(self.rows)
 
     @cached_property
+    def row_of_K(self) -> np.ndarray:
+        """The row that every number in K belongs to."""
+        found = [np.zeros(0, dtype=np.int64)]
+        for c in range(len(self.names)):
+            mine = self.row_of[self.row_first[c] : self.row_first[c + 1]]
+            for k in range(self.links.first[c], self.links.first[c + 1]):
+                found.append(np.repeat(mine, WIDE if self.links.kind[k] == BODY else 1))
+        return np.concatenate(found)
+
+    @cached_property
+    def angular_K(self) -> np.ndarray:
+        """Of every number in K, whether it belongs to an angular velocity."""
+        found = [np.zeros(0, dtype=bool)]
+        for k in range(len(self.links.kind)):
+            size = int(self.links.at[k + 1] - self.links.at[k])
+            found.append(np.arange(size) % WIDE >= 3 if self.links.kind[k] == BODY else np.zeros(size, dtype=bool))
+        return np.concatenate(found)
+
+    @cached_property
     def owner(self) -> np.ndarray:
         """(links): the constraint a link belongs to."""
         return np.repeat(np.arange(len(self.names)), np.diff(self.links.first))

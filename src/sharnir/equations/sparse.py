@@ -55,17 +55,7 @@ class SparseEquations:
             return rows
         counted = values["counted"]
         g, rate, gamma = ([x * k for x, k in zip(part, counted, strict=False)] for part in (rows.g, rows.rate, rows.gamma))
-        return RowsOnBodies(g, rate, gamma, [x * counted[k] for x, k in zip(rows.K, self.row_of_K, strict=True)])
-
-    @cached_property
-    def row_of_K(self) -> list[int]:
-        """The row that every number in K belongs to."""
-        rows, out = self.rows, list[int]()
-        for c in range(len(rows.names)):
-            mine = rows.row_of[rows.row_first[c] : rows.row_first[c + 1]]
-            for k in range(rows.links.first[c], rows.links.first[c + 1]):
-                out += np.repeat(mine, (rows.links.at[k + 1] - rows.links.at[k]) // len(mine)).tolist()
-        return out
+        return RowsOnBodies(g, rate, gamma, [x * counted[k] for x, k in zip(rows.K, self.rows.row_of_K.tolist(), strict=True)])
 
     def accelerations(
         self, values: Values, gamma: Sequence[Number], K: Sequence[Number], dtype: type, exact: bool = False

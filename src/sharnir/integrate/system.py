@@ -77,9 +77,17 @@ class System:
         self.idle: dict[tuple[object, ...], Workspace] = {}
         """Workspaces of finished runs, for reuse (workspace.py)."""
         self._roles = [list(role) for role in (derivative, rates, projection, events, jacobian)]  # in the order of the roles
+        self._arrange()
+
+    def _arrange(self) -> None:
         self._calls = calls([native for role in self._roles for native in role])
         self._first = np.cumsum([0, *(len(role) for role in self._roles)]).astype(np.int64)
         self.has_jacobian = bool(self._roles[4])
+
+    def play(self, role: str, natives: Sequence[Native]) -> None:
+        """Have a role played by others, before the first run."""
+        self._roles[ROLE_NAMES.index(role)] = list(natives)
+        self._arrange()
 
     def natives(self, role: str) -> list[Native]:
         """The functions that play "derivative", "rates", "projection", "events" or "jacobian"."""

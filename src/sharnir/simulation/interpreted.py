@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
+from ..dialect.native import Native
+from ..dialect.native import from_python as native_from_python
+from ..equations.constrained import ConstrainedEquations
 from ..equations.normalization import is_redundant, normalize
 from ..equations.partitioning import Partitioning
+from ..equations.singular import Run, SingularPassage
 from ..equations.stabilisation import PROJECTION
 from ..errors import SingularError, StateError
 from ..integrate.system import from_python
@@ -30,6 +36,38 @@ class Interpreted(MotionSystem):
             projection=self._after_step if stabilised or is_redundant(setup.d.model) else None,
             split=setup.n * self.nq,
         )
+        if self.constrained and len(self.constrained.table):
+            self._pass_singular_positions(self.constrained)
+
+    def _pass_singular_positions(self, constrained: ConstrainedEquations) -> None:
+        b, system = self.system.buffers, self.system
+
+        def failed(error: BaseException) -> None:
+            system.failure = error
+
+        self._pivots = np.zeros((self.setup.n, len(constrained.table)))
+        self.passage = SingularPassage(
+            constrained,
+            Run(
+                b.X, b.DX, b.T, b.J, self.tau, self.parameters, self._pivots, self.setup.n, (), system.natives("derivative"),
+                system.natives("projection"), (), self._derivative_of_one, self.stabilisation.name != "none",
+                self.stabilisation.backward, failed, compiled=False,
+            ),
+        )  # fmt: skip
+        if isinstance(system.failure, Exception):  # a function of the user's that is not defined in some random position
+            system.failure = None
+        system.play("derivative", [self.passage.derivative])
+        system.play("projection", [self.passage.after_step])
+
+    def _derivative_of_one(self, at: Mapping[str, np.ndarray]) -> list[Native]:
+        def derive() -> None:
+            try:
+                t, p = float(at["t"][0]), at["parameter"] if at["parameter"].size else None
+                at["rate"][:], at["qdd"][:] = self._solved(t, at["q"], at["v"], at["tau"], p, [], 0)
+            except (SingularError, StateError, np.linalg.LinAlgError):
+                at["qdd"].fill(np.nan)
+
+        return [native_from_python(derive)]
 
     def _row(self, k: int) -> np.ndarray | None:
         """Parameters of state k, as the actions of events have left them."""
@@ -57,13 +95,24 @@ class Interpreted(MotionSystem):
     def _one(self, t: float, q: np.ndarray, v: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         d, tau, p = self.d, self.tau[k] if self.tau.ndim == 2 else self.tau, self._row(k)
         if self.constrained:
-            decay = self.decay.reshape(self.setup.n, -1)[k].tolist()
-            c = self.constrained.solve(q, v, tau, t, None, p, self.stabilisation.name, decay)
-            return c.qrate, c.qdd
+            return self._solved(t, q, v, tau, p, self.decay.reshape(self.setup.n, -1)[k].tolist(), k)
         if self.momenta:
             speeds = d.velocities(q, v, t, parameters=p)
             return d.rates(q, speeds, t, parameters=p), d.momentum_rates(q, v, tau, t, parameters=p)
         return d.rates(q, v, t, parameters=p), d.forward(q, v, tau, t, parameters=p)
+
+    def _solved(
+        self, t: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray, p: np.ndarray | None, decay: list[float], k: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """And the inverse pivots of the constraints, in a metric of their own: relative ones are wanted."""
+        assert self.constrained is not None
+        c = self.constrained.solve(q, v, tau, t, None, p, self.stabilisation.name, decay)
+        if len(c.J) and np.isfinite(c.J).all():
+            pivots = np.zeros(len(c.J))
+            found = np.diagonal(np.linalg.qr(c.J.T, mode="r")) ** 2
+            pivots[: len(found)] = found
+            self._pivots[k] = 1.0 / np.maximum(pivots, 1e-24)
+        return c.qrate, c.qdd
 
     def _after_step(self, t: float, x: np.ndarray) -> np.ndarray:
         if self.constrained and self.stabilisation.name == PROJECTION:

@@ -162,7 +162,7 @@ class CompiledSystem(MotionSystem):
                 ),
             )  # fmt: skip
             derivative, after = [self.passage.derivative], [self.passage.after_step]
-            jacobian = [self.passage.jacobian] if jacobian else []
+            jacobian = self.passage.jacobian
         self.system = System(
             b,
             derivative,

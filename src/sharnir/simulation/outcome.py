@@ -32,7 +32,7 @@ def make_result(m: MotionSystem, y: Trajectory, changes: Changes, ready: float, 
         partitions=m.partitioning.count if m.partitioning else 0,
         passages=m.passage.count if m.passage else 0,
         exact_evaluations=m.passage.evaluations if m.passage else 0,
-        nearest=m.passage.nearest[0] if m.passage and m.passage.count else 0.0,
+        nearest=m.passage.nearest if m.passage and m.passage.count else 0.0,
     )  # fmt: skip
     events = []
     for event in y.events:
@@ -49,7 +49,7 @@ def not_passed(m: MotionSystem) -> str:
     """A sentence where the run came to a singular position that its stabilisation does not pass."""
     if not m.passage or not m.passage.count or m.passage.passes:
         return ""
-    _, t, row = m.passage.nearest
+    t, row = m.passage.first
     why = f"stabilisation {m.stabilisation.name!r} does not pass it, use 'projection'"
     if m.passage.run.projects:
         why = "the model is too large to pass it exactly, rely on four digits beyond"
