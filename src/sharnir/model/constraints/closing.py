@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...errors import ModelError
-from ..joints.closing_rows import Row, welded
+from ...trace import Number
+from ..joints.closing_rows import Row, turn_sense, welded
 from ..pose import Pose
 from .base import Constraint
 
@@ -37,3 +38,10 @@ class ClosingJoint(Constraint):
         if joint.motion is not None:
             return welded(joint.driven_pose(on.t, label).inverse() @ pose)
         return joint.closing_rows(pose, on.t, label)
+
+    def sense(self, on: Motion) -> Number | None:
+        """Positive in the poses the joint allows, negative at half a turn from them where its rows vanish too; or None."""
+        pose, joint, label = self.relative(on), self.placed.type, f"joint {self.placed.name!r}"
+        if joint.motion is not None:
+            return turn_sense((joint.driven_pose(on.t, label).inverse() @ pose).rotation)
+        return joint.closing_sense(pose, label)

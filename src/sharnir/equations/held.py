@@ -1,0 +1,111 @@
+"""Coordinates that an assembly holds: by the name of a joint, or of one coordinate of a joint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import ModelError, brief, choices
+from ..kernels.joint_stage import BALL, FREE, SCREW, TURN
+from ..model.model import Model
+from ..model.references import is_name_in, listed_names
+from ..model.structure import Structure
+from .retraction import displacement
+
+
+@dataclass(frozen=True)
+class Held:
+    """What does not move: speeds, and coordinates that are no single speed's own (the position of a free joint)."""
+
+    speeds: np.ndarray
+    """(nv,): which speeds are zero while positions are searched for."""
+    rows: tuple[int, ...]
+    """Coordinates that need rows of their own."""
+    coordinates: tuple[int, ...]
+    """All held ones that are numbers of their own, in the order they were named: quaternions are held or not as a whole."""
+
+
+def held_coordinates(model: Model, names: Sequence[str], what: str = "fixed") -> Held:
+    """Of joints (of one that follows another: its leader's), and of single coordinates, "joint.coordinate"."""
+    s = model.structure
+    own, speeds = own_speeds(s), np.zeros(model.nv, dtype=bool)
+    rows, order = list[int](), list[int]()
+    quaternions = {k + i for k in s.quaternions.tolist() for i in range(4)}
+    places: dict[str, int] | None = None
+    for name in listed_names(names, what):
+        if is_name_in(s.joint_number, name):
+            follows = model.joints[s.joint_number[name]].follows
+            joint = follows.leader if follows else name
+            at, of = model.q_slice(joint), model.v_slice(joint)
+            speeds[of] = True
+            order += [k for k in range(at.start, at.stop) if own[k] >= 0]
+            continue
+        places = places if places is not None else {x: k for k, x in enumerate(model.q_names)}
+        if not is_name_in(places, name):
+            raise ModelError(_unknown(model, name, what, list(places)))
+        k = places[name]
+        if k in quaternions:
+            raise ModelError(f"{what}: {name!r} is part of a quaternion, which is held as a whole: name its joint")
+        order.append(k)
+        if own[k] >= 0:
+            speeds[own[k]] = True
+        else:
+            rows.append(k)
+    whole = [k for k in rows if not speeds[_speeds_of(s, k)].all()]
+    return Held(speeds, tuple(dict.fromkeys(whole)), tuple(dict.fromkeys(order)))
+
+
+def _unknown(model: Model, name: object, what: str, coordinates: list[str]) -> str:
+    joints = [j.name for j in model.joints]
+    if any(name == j.name for j in model.closing_joints):
+        return f"{what}: joint {name!r} closes a loop and has no coordinates to hold; {choices(name, joints, 'joints')}"
+    more = [x for x in coordinates if x not in joints]
+    return f"no joint {brief(name)} to hold fixed; {choices(name, [*joints, *more], 'joints and coordinates' if more else 'joints')}"
+
+
+def _speeds_of(s: Structure, k: int) -> slice:
+    """Of the joint of coordinate k."""
+    i = int(np.searchsorted(s.q_first, k, side="right")) - 1
+    return slice(int(s.v_first[i]), int(s.v_first[i + 1]))
+
+
+def own_speeds(s: Structure) -> np.ndarray:
+    """(nq,): the speed that is the rate of each coordinate, −1 where there is none."""
+    if "own speeds" not in s.cached:
+        j, out = s.joints, np.full(s.nq, -1)
+        adds = (j.coordinates > 0) & (j.kind != BALL) & (j.kind != FREE) & (j.coordinates == j.axes)
+        for q_at, v_at, n in zip(j.q_at[adds], j.v_at[adds], j.axes[adds], strict=True):
+            out[q_at : q_at + n] = np.arange(v_at, v_at + n)
+        s.cached["own speeds"] = out
+    found: np.ndarray = s.cached["own speeds"]
+    return found
+
+
+def angles(s: Structure) -> np.ndarray:
+    """(nv,): which speeds are those of rotations; of the user's own joints none is known to be."""
+    if "angles" not in s.cached:
+        j, out = s.joints, np.zeros(s.nv, dtype=bool)
+        for kind, first, last in ((TURN, 0, 1), (SCREW, 0, 1), (BALL, 0, 3), (FREE, 3, 6)):
+            for at in j.v_at[(j.kind == kind) & (j.coordinates > 0)].tolist():
+                out[at + first : at + last] = True
+        s.cached["angles"] = out
+    found: np.ndarray = s.cached["angles"]
+    return found
+
+
+def coordinate_rows(model: Model, q: np.ndarray, which: Sequence[int], t: float) -> np.ndarray:
+    """(coordinates, nv): rows of N, the rates of some coordinates at unit speeds."""
+    s, own = model.structure, own_speeds(model.structure)
+    out = np.zeros((len(which), s.nv))
+    for row, k in enumerate(which):
+        if own[k] >= 0:
+            out[row, own[k]] = 1.0
+            continue
+        speeds = _speeds_of(s, k)
+        for a in range(speeds.start, speeds.stop):
+            unit = [0.0] * s.nv
+            unit[a] = 1.0
+            out[row, a] = displacement(s, q.tolist(), unit, [t], float)[k]
+    return out

@@ -1,0 +1,47 @@
+"""The least motion that changes residuals as asked: δ = −Jᵀ(JJᵀ + μ)⁻¹ g, rows dense or sparse, dependent ones allowed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+Rows = Any
+"""A Jacobian (rows × nv): an array, or a sparse one of SciPy."""
+RANK = 1e-12
+"""Eigenvalues of JJᵀ below this, relative to the largest, belong to rows that depend on others."""
+DENSE = 150
+"""Rows up to which JJᵀ is factorized as a dense matrix."""
+REFINEMENTS = 4
+
+
+def least_motion(J: Rows, g: np.ndarray, damping: float = 0.0) -> np.ndarray:
+    """(nv,): −Jᵀ(JJᵀ + μ)⁻¹ g, μ = `damping` times the mean of the diagonal."""
+    if not len(g):
+        return np.zeros(J.shape[1])
+    return -np.asarray(J.T @ _gram_solution(J @ J.T, g, damping))
+
+
+def along(J: Rows, n: np.ndarray) -> np.ndarray:
+    """The part of a motion n (nv,) that changes no residual."""
+    kept = n + least_motion(J, J @ n)
+    return kept + least_motion(J, J @ kept)
+
+
+def _gram_solution(A: Any, g: np.ndarray, damping: float) -> np.ndarray:
+    m = len(g)
+    mean = float(A.diagonal().sum()) / m
+    if mean == 0.0:
+        return np.zeros(m)
+    if m <= DENSE:
+        dense = A.toarray() if sparse.issparse(A) else A
+        if damping:
+            return np.linalg.solve(dense + damping * mean * np.eye(m), g)
+        return np.linalg.lstsq(dense, g, rcond=RANK)[0]
+    factors = splu((sparse.csc_array(A) + max(damping, RANK) * mean * sparse.eye_array(m)).tocsc())
+    found = factors.solve(g)
+    for _ in range(0 if damping else REFINEMENTS):  # dependent rows stay out, the others are solved to rounding
+        found = found + factors.solve(g - A @ found)
+    return np.asarray(found)

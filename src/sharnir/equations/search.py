@@ -1,0 +1,204 @@
+"""The closed position nearest to a guess, what is held staying as it is; or an error that says what is possible.
+
+From the guess itself; then by driving what is held from a position that closes to the values asked for; then from other starts,
+near ones first, the same ones every time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..errors import AssemblyError
+from ..kernels.joint_stage import TURN
+from ..model.model import Model
+from ..model.pose import Pose, Rotation
+from .closure import TOLERANCE, Closing, Closure, Table, not_closed
+from .held import Held, angles, own_speeds
+from .reach import Drive, distance
+from .retraction import retract
+
+RINGS = ((0.05, 2), (0.3, 4), (1.0, 6), (math.pi, 8))
+"""Distances of other starts, rad, and how many of each; all of a ring are tried, and the nearest solution is taken."""
+DRIVES = 5
+"""Closed positions from which held coordinates are driven to their values."""
+
+
+def closed_position(model: Model, table: Table, guess: np.ndarray, t: float, held: Held) -> np.ndarray:
+    """The nearest closed position that is found."""
+    return _Search(model, table, guess, t, held).found()
+
+
+class _Search:
+    def __init__(self, model: Model, table: Table, guess: np.ndarray, t: float, held: Held) -> None:
+        self.model, self.table, self.t, self.held = model, table, t, held
+        self.guess = retract(model, guess, np.zeros(model.nv), t)
+        self.asked = guess
+        self.closure = Closure(model, table, t, ~held.speeds, held.rows, guess[list(held.rows)])
+        own = own_speeds(model.structure)
+        driven = [own[k] for k in held.coordinates if own[k] >= 0]
+        loose = ~held.speeds
+        loose[driven] = True
+        self.loose = Closure(model, table, t, loose)
+        self.ranges = list[tuple[int, tuple[int, ...], float, float]]()
+
+    def found(self) -> np.ndarray:
+        first = self.closure.close(self.guess)
+        if first.closed:
+            return self._checked(first.q)
+        best, least = self._driven() if self.held.coordinates else None, first
+        if best is not None:
+            return self._checked(best)
+        for ring in self._rings(self.closure.free):
+            ends = [self.closure.close(start) for start in ring]
+            closed = [self._unwound(end.q) for end in ends if end.closed]
+            if closed:
+                return self._checked(min(closed, key=self._distance))
+            least = min([least, *ends], key=lambda end: float(np.abs(end.g).max()) if not end.turned else math.inf)
+        raise self._refusal(first if first.turned and least.turned else least)
+
+    def _distance(self, q: np.ndarray) -> float:
+        return distance(self.model, self.guess, q, self.t)
+
+    def _rings(self, free: np.ndarray) -> Iterator[list[np.ndarray]]:
+        """Other starts around the guess: random motions, the same every time."""
+        rng = np.random.default_rng(2026)
+        g, J = self.loose.at(self.guess)
+        arms = abs(J[:, np.flatnonzero(angles(self.model.structure))]) if len(g) else np.zeros((0, 0))
+        metres = max(float(np.abs(g).max(initial=0.0)), float(arms.max()) if 0 not in arms.shape else 0.0) or 1.0
+        scale = np.where(angles(self.model.structure), 1.0, metres) * free
+        for radius, count in RINGS:
+            yield [
+                retract(self.model, self.guess, radius * scale * rng.uniform(-1.0, 1.0, self.model.nv), self.t)
+                for _ in range(count)
+            ]
+
+    # --- driving what is held to its values ---------------------------------------------------------------------------------
+    def _driven(self) -> np.ndarray | None:
+        """From a few positions that close with nothing held but whole joints."""
+        ends, seen = list[np.ndarray](), list[np.ndarray]()
+        for start in self._closed_starts():
+            if any(distance(self.model, start, other, self.t) < 1e-6 for other in seen):
+                continue
+            seen.append(start)
+            q = self._to_values(start)
+            if q is not None:
+                ends.append(self._unwound(q))
+                break
+            if len(seen) == DRIVES:
+                break
+        return min(ends, key=self._distance) if ends else None
+
+    def _closed_starts(self) -> Iterator[np.ndarray]:
+        first = self.loose.close(self.guess)
+        if first.closed:
+            yield first.q
+        for ring in self._rings(self.loose.free):
+            for start in ring[:3]:
+                found = self.loose.close(start)
+                if found.closed:
+                    yield self._unwound(found.q)
+
+    def _to_values(self, q: np.ndarray) -> np.ndarray | None:
+        """One held coordinate after the other. Where one does not get there, its range is remembered."""
+        free, rows, own = self.loose.free.copy(), list[int](), own_speeds(self.model.structure)
+        for n, k in enumerate(self.held.coordinates):
+            closure = Closure(self.model, self.table, self.t, free.copy(), list(rows), self.asked[rows])
+            drive = Drive(closure, k)
+            reached = drive.towards(q, float(self.asked[k]))
+            if not reached.there:
+                self.ranges.append((k, self.held.coordinates[:n], *drive.range_from(q)))
+                return None
+            q = reached.q
+            if own[k] >= 0:
+                free[own[k]] = False
+            else:
+                rows.append(k)
+        return q
+
+    # --- the end ------------------------------------------------------------------------------------------------------------
+    def _unwound(self, q: np.ndarray) -> np.ndarray:
+        """Angles brought within half a turn of the guess, where the mechanism is the same after a whole turn."""
+        j = self.model.structure.joints
+        turns = (j.kind == TURN) & (j.coordinates > 0)
+        at, out = j.q_at[turns], np.array(q)
+        whole = 2.0 * math.pi / np.abs(np.asarray(j.turn[turns], dtype=float))
+        out[at] -= whole * np.round((out[at] - self.guess[at]) / whole)
+        out[list(self.held.coordinates)] = q[list(self.held.coordinates)]
+        if (out == q).all():
+            return q
+        found = self.closure.close(out, 3)
+        return found.q if found.closed and distance(self.model, out, found.q, self.t) < 1e-9 else q
+
+    def _checked(self, q: np.ndarray) -> np.ndarray:
+        """With held coordinates to the last digit; everything met."""
+        rows = list(self.held.rows)
+        if rows:
+            q = np.array(q)
+            q[rows] = self.asked[rows]
+        check_joints(self.model, q, self.t)
+        return q
+
+    def _refusal(self, least: Closing) -> AssemblyError:
+        if not self.ranges:
+            return not_closed(self.table, least)
+        return not_closed(self.table, least, f"{self._possible()}; give values within reach, or leave more joints free")
+
+    def _possible(self) -> str:
+        """In words: what the held coordinate can be that did not get where it should."""
+        k, before = self.ranges[0][:2]
+        ranges = merged([(low, high) for i, others, low, high in self.ranges if (i, others) == (k, before)])
+        name = self.model.q_names[k]
+        own = own_speeds(self.model.structure)[k]
+        unit = "" if own < 0 else " rad" if angles(self.model.structure)[own] else " m"
+        if len(ranges) > 4:
+            ranges = sorted(sorted(ranges, key=lambda r: max(r[0] - self.asked[k], self.asked[k] - r[1]))[:4])
+        shown = " or ".join(_interval(low, high, unit) for low, high in ranges)
+        names = self.model.q_names
+        held = ", ".join(f"{names[i]} = {self.asked[i]:.6g}" for i in before)
+        return f"{f'with {held} ' if held else ''}{name!r} can be {shown}, not {self.asked[k]:.6g}"
+
+
+def merged(ranges: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Ranges in order, those that overlap as one."""
+    out = list[tuple[float, float]]()
+    for low, high in sorted(ranges):
+        if out and low <= out[-1][1] + 1e-6 * max(1.0, abs(low)):
+            out[-1] = (out[-1][0], max(high, out[-1][1]))
+        else:
+            out.append((low, high))
+    return out
+
+
+def _interval(low: float, high: float, unit: str) -> str:
+    if math.isinf(low) and math.isinf(high):
+        return "anything"
+    if math.isinf(low) or math.isinf(high):
+        return f"at most {high:.6g}{unit}" if math.isinf(low) else f"at least {low:.6g}{unit}"
+    if high - low < 1e-6 * max(1.0, abs(low)):
+        return f"{0.5 * (low + high):.6g}{unit}"
+    return f"between {low:.6g} and {high:.6g}{unit}"
+
+
+def check_joints(model: Model, q: np.ndarray, t: float) -> None:
+    """Quaternions and joints given by constraints are as they should be: retractions see to that, and this to them."""
+    s = model.structure
+    for at in s.quaternions.tolist():
+        off = abs(float(np.linalg.norm(q[at : at + 4])) - 1.0)
+        if off > TOLERANCE:
+            name = model.q_names[at]
+            raise AssemblyError(f"the quaternion that begins with {name!r} has a length that is off by {off:.3g}")
+    for i, placed in enumerate(s.placed):
+        if placed.type.projects_onto_constraints and placed.nq:
+            part = q[int(s.q_first[i + 1]) : int(s.q_first[i + 2])].tolist()
+            pose = Pose(part[:3], Rotation.quaternion(*part[3:]))
+            for what, x in placed.type.closing_rows(pose, t, f"joint {placed.name!r}"):
+                if not abs(x) <= 1e-9 * max(1.0, float(np.abs(part).max())):
+                    raise AssemblyError(
+                        f"joint {placed.name!r}: {what} of its own is violated by {abs(x):.3g}; give coordinates nearer to a pose it "
+                        "allows, or leave it free"
+                    )
+
+
