@@ -29,6 +29,8 @@ LARGE = 300
 FIRST_DAMPING, LAST_DAMPING = 1e-3, 1e9
 STATIONARY = 1e-9
 """|Jᵀg| relative to |J| |g|: no small motion brings the mechanism nearer to a closed position."""
+PATIENCE, SLOW = 10, 0.98
+"""Iterations in which the sum of squares must fall to this share of itself for the search to go on."""
 MOTION = 0.5
 """The largest motion of a step, rad; of metres as many as the mechanism is open by."""
 
@@ -95,7 +97,12 @@ class Closure:
         q = retract(self.model, q, self._at_rest, self.t)
         g, J = self.at(q, check=True)
         damping, cost = 0.0, float(g @ g)
-        for _ in range(iterations):
+        before = np.inf
+        for k in range(iterations):
+            if k % PATIENCE == 0:
+                if cost > SLOW * before:
+                    break
+                before = cost
             gap, size = _gap(g), _size(q, J)
             if gap <= ROUNDING * size:
                 break

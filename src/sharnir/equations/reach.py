@@ -16,7 +16,7 @@ from ..model.model import Model
 from .closure import Closing, Closure
 from .held import angles, coordinate_rows, own_speeds
 from .least_motion import along
-from .retraction import difference_rows, retract
+from .retraction import retract
 
 MAX_STEPS = 300
 FIRST_STEP, LONGEST_STEP = 0.05, 0.25
@@ -55,11 +55,12 @@ class Drive:
         found = self._held_at(ended.q, target)
         return Reached(found.q, target, there=True) if found.closed else ended
 
-    def range_from(self, q: np.ndarray) -> tuple[float, float]:
-        """The least and the largest value, infinite where there is no limit."""
-        ends = [self._driven(q, sign, sign * math.inf) for sign in (-1.0, 1.0)]
-        low, high = (sign * math.inf if e.endless else e.value for sign, e in zip((-1.0, 1.0), ends, strict=True))
-        return low, high
+    def range_beyond(self, q: np.ndarray, ended: Reached) -> tuple[float, float]:
+        """The least and the largest value, infinite where there is no limit, one of them being where `towards` ended."""
+        sign = math.copysign(1.0, q[self.k] - ended.value)
+        other = self._driven(q, sign, sign * math.inf)
+        ends = (ended.value, sign * math.inf if other.endless else other.value)
+        return min(ends), max(ends)
 
     def _held_at(self, q: np.ndarray, value: float) -> Closing:
         c, own = self.closure, own_speeds(self.model.structure)[self.k]
@@ -122,11 +123,15 @@ class Drive:
         c = self.closure
         trial = retract(c.model, q, motion, c.t)
         found = c.close(trial, CORRECTIONS)
-        if not found.closed or distance(c.model, trial, found.q, c.t) > 0.5 * float(np.linalg.norm(motion)) + 1e-12:
+        if not found.closed or distance(c.model, trial, found.q) > 0.5 * float(np.linalg.norm(motion)) + 1e-12:
             return None
         return found.q
 
 
-def distance(model: Model, a: np.ndarray, b: np.ndarray, t: float) -> float:
-    """The length of the motion between two positions."""
-    return float(np.linalg.norm(difference_rows(model, a[None], b[None], t)[0]))
+def distance(model: Model, a: np.ndarray, b: np.ndarray) -> float:
+    """Between two positions that are not far apart: the length of the motion that leads from one to the other."""
+    d, at = b - a, model.structure.quaternions[:, None] + np.arange(4)
+    if len(at):
+        same = np.where((a[at] * b[at]).sum(axis=1, keepdims=True) < 0.0, -1.0, 1.0)  # of two that mean the same turn the nearer
+        d[at] = 2.0 * (same * b[at] - a[at])
+    return float(np.linalg.norm(d))

@@ -22,8 +22,6 @@ from .retraction import retract
 
 RINGS = ((0.05, 2), (0.3, 4), (1.0, 6), (math.pi, 8))
 """Distances of other starts, rad, and how many of each; all of a ring are tried, and the nearest solution is taken."""
-DRIVES = 5
-"""Closed positions from which held coordinates are driven to their values."""
 
 
 def closed_position(model: Model, table: Table, guess: np.ndarray, t: float, held: Held) -> np.ndarray:
@@ -45,61 +43,47 @@ class _Search:
         self.ranges = list[tuple[int, tuple[int, ...], float, float]]()
 
     def found(self) -> np.ndarray:
-        first = self.closure.close(self.guess)
+        least = first = self.closure.close(self.guess)
         if first.closed:
             return self._checked(first.q)
-        best, least = self._driven() if self.held.coordinates else None, first
-        if best is not None:
-            return self._checked(best)
-        for ring in self._rings(self.closure.free):
-            ends = [self.closure.close(start) for start in ring]
+        if (q := self._driven(self.guess)) is not None:
+            return self._checked(q)
+        for ring in self._rings():
+            ends = [self.closure.close(self._with_values(start)) for start in ring]
             closed = [self._unwound(end.q) for end in ends if end.closed]
+            if not closed and (q := self._driven(ring[-1])) is not None:
+                closed.append(self._unwound(q))
             if closed:
                 return self._checked(min(closed, key=self._distance))
-            least = min([least, *ends], key=lambda end: float(np.abs(end.g).max()) if not end.turned else math.inf)
-        raise self._refusal(first if first.turned and least.turned else least)
+            least = min([least, *ends], key=lambda end: (bool(end.turned), float(np.abs(end.g).max(initial=0.0))))
+        raise self._refusal(least)
+
+    def _with_values(self, q: np.ndarray) -> np.ndarray:
+        out = np.array(q)
+        out[list(self.held.coordinates)] = self.asked[list(self.held.coordinates)]
+        return out
 
     def _distance(self, q: np.ndarray) -> float:
-        return distance(self.model, self.guess, q, self.t)
+        return distance(self.model, self.guess, q)
 
-    def _rings(self, free: np.ndarray) -> Iterator[list[np.ndarray]]:
+    def _rings(self) -> Iterator[list[np.ndarray]]:
         """Other starts around the guess: random motions, the same every time."""
         rng = np.random.default_rng(2026)
         g, J = self.loose.at(self.guess)
         arms = abs(J[:, np.flatnonzero(angles(self.model.structure))]) if len(g) else np.zeros((0, 0))
         metres = max(float(np.abs(g).max(initial=0.0)), float(arms.max()) if 0 not in arms.shape else 0.0) or 1.0
-        scale = np.where(angles(self.model.structure), 1.0, metres) * free
+        scale = np.where(angles(self.model.structure), 1.0, metres) * self.loose.free
         for radius, count in RINGS:
-            yield [
-                retract(self.model, self.guess, radius * scale * rng.uniform(-1.0, 1.0, self.model.nv), self.t)
-                for _ in range(count)
-            ]
+            motions = radius * scale * rng.uniform(-1.0, 1.0, (count, self.model.nv))
+            yield [retract(self.model, self.guess, motion, self.t) for motion in motions]
 
     # --- driving what is held to its values ---------------------------------------------------------------------------------
-    def _driven(self) -> np.ndarray | None:
-        """From a few positions that close with nothing held but whole joints."""
-        ends, seen = list[np.ndarray](), list[np.ndarray]()
-        for start in self._closed_starts():
-            if any(distance(self.model, start, other, self.t) < 1e-6 for other in seen):
-                continue
-            seen.append(start)
-            q = self._to_values(start)
-            if q is not None:
-                ends.append(self._unwound(q))
-                break
-            if len(seen) == DRIVES:
-                break
-        return min(ends, key=self._distance) if ends else None
-
-    def _closed_starts(self) -> Iterator[np.ndarray]:
-        first = self.loose.close(self.guess)
-        if first.closed:
-            yield first.q
-        for ring in self._rings(self.loose.free):
-            for start in ring[:3]:
-                found = self.loose.close(start)
-                if found.closed:
-                    yield self._unwound(found.q)
+    def _driven(self, start: np.ndarray) -> np.ndarray | None:
+        """From the position that closes with only whole joints of quaternions held."""
+        if not self.held.coordinates:
+            return None
+        found = self.loose.close(start)
+        return self._to_values(self._unwound(found.q)) if found.closed else None
 
     def _to_values(self, q: np.ndarray) -> np.ndarray | None:
         """One held coordinate after the other. Where one does not get there, its range is remembered."""
@@ -109,7 +93,7 @@ class _Search:
             drive = Drive(closure, k)
             reached = drive.towards(q, float(self.asked[k]))
             if not reached.there:
-                self.ranges.append((k, self.held.coordinates[:n], *drive.range_from(q)))
+                self.ranges.append((k, self.held.coordinates[:n], *drive.range_beyond(q, reached)))
                 return None
             q = reached.q
             if own[k] >= 0:
@@ -130,7 +114,7 @@ class _Search:
         if (out == q).all():
             return q
         found = self.closure.close(out, 3)
-        return found.q if found.closed and distance(self.model, out, found.q, self.t) < 1e-9 else q
+        return found.q if found.closed and distance(self.model, out, found.q) < 1e-9 else q
 
     def _checked(self, q: np.ndarray) -> np.ndarray:
         """With held coordinates to the last digit; everything met."""
@@ -149,16 +133,21 @@ class _Search:
     def _possible(self) -> str:
         """In words: what the held coordinate can be that did not get where it should."""
         k, before = self.ranges[0][:2]
-        ranges = merged([(low, high) for i, others, low, high in self.ranges if (i, others) == (k, before)])
-        name = self.model.q_names[k]
-        own = own_speeds(self.model.structure)[k]
+        names, asked, own = self.model.q_names, float(self.asked[k]), own_speeds(self.model.structure)[k]
+        ranges = [(low, high) for i, others, low, high in self.ranges if (i, others) == (k, before)]
         unit = "" if own < 0 else " rad" if angles(self.model.structure)[own] else " m"
-        if len(ranges) > 4:
-            ranges = sorted(sorted(ranges, key=lambda r: max(r[0] - self.asked[k], self.asked[k] - r[1]))[:4])
-        shown = " or ".join(_interval(low, high, unit) for low, high in ranges)
-        names = self.model.q_names
+        if unit == " rad" and self._is_periodic(k):
+            turns = [2.0 * math.pi * n for low, high in ranges for n in (round((asked - 0.5 * (low + high)) / (2.0 * math.pi)),)]
+            ranges = [(low + turn, high + turn) for (low, high), turn in zip(ranges, turns, strict=True)]
+        shown = " or ".join(_interval(low, high, unit) for low, high in merged(ranges))
         held = ", ".join(f"{names[i]} = {self.asked[i]:.6g}" for i in before)
-        return f"{f'with {held} ' if held else ''}{name!r} can be {shown}, not {self.asked[k]:.6g}"
+        return f"{f'with {held} ' if held else ''}{names[k]!r} can be {shown}, not {asked:.6g}"
+
+    def _is_periodic(self, k: int) -> bool:
+        """Whether a whole turn of coordinate k changes nothing."""
+        turned = np.array(self.guess)
+        turned[k] += 2.0 * math.pi
+        return bool(np.allclose(self.loose.at(self.guess)[0], self.loose.at(turned)[0], rtol=0.0, atol=1e-9))
 
 
 def merged(ranges: list[tuple[float, float]]) -> list[tuple[float, float]]:
