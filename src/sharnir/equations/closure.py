@@ -82,15 +82,17 @@ class Closure:
     def at(self, q: np.ndarray, check: bool = False) -> tuple[np.ndarray, Rows]:
         """g and J. `check`: what is not defined there is an error."""
         now = (self.table.finite if check else self.table.evaluate)(q, self._at_rest, self.t)
-        g, J = now["g"], now["J"][: len(now["g"])]
+        g = now["g"]
+        J: Rows = now["J"][: len(g)]
         if self.model.nv >= LARGE:
             J = sparse.csr_array(J)
         if self.held:
             assert self.values is not None
             g = np.concatenate([g, q[self.held] - self.values])
             more = coordinate_rows(self.model, q, self.held, self.t)
-            J = sparse.vstack([J, more]).tocsr() if sparse.issparse(J) else np.concatenate([J, more])
-        return g, (J @ sparse.diags_array(self.free.astype(float)) if sparse.issparse(J) else J * self.free)
+            both = [J, more if isinstance(J, np.ndarray) else sparse.csr_array(more)]
+            J = np.concatenate(both) if isinstance(J, np.ndarray) else sparse.csr_array(sparse.vstack(both))
+        return g, (J * self.free if isinstance(J, np.ndarray) else J @ sparse.diags_array(self.free.astype(float)))
 
     def close(self, q: np.ndarray, iterations: int = MAX_ITERATIONS) -> Closing:
         """The closed position that the guess q leads to, or the position where the search ended."""
@@ -109,7 +111,7 @@ class Closure:
             step = least_motion(J, g, damping)
             step *= min(1.0, MOTION * max(1.0, gap) / max(float(np.abs(step).max(initial=0.0)), 1e-300))
             expected = cost - float(((g + J @ step) ** 2).sum())
-            if expected <= 0.0 or (gap > TOLERANCE * size and _is_stationary(g, J)):
+            if expected <= 0.0 or (damping and gap > TOLERANCE * size and _is_stationary(g, J)):
                 break
             trial = retract(self.model, q, step, self.t)
             g1, J1 = self.at(trial)
@@ -126,7 +128,8 @@ class Closure:
             else:
                 damping = max(8.0 * damping, FIRST_DAMPING)
         closed = _gap(g) <= TOLERANCE * _size(q, J)
-        turned = turned_joint(self.model, q, self.t, self.table.parameters if isinstance(self.table, AtParameters) else ()) if closed else ""
+        parameters = self.table.parameters if isinstance(self.table, AtParameters) else ()
+        turned = turned_joint(self.model, q, self.t, parameters) if closed else ""
         return Closing(q, g, closed and not turned, turned)
 
 

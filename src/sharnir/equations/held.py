@@ -57,12 +57,22 @@ def held_coordinates(model: Model, names: Sequence[str], what: str = "fixed") ->
     return Held(speeds, tuple(dict.fromkeys(whole)), tuple(dict.fromkeys(order)))
 
 
+def held_speeds(model: Model, names: Sequence[str]) -> Held:
+    """Of speeds given by name: of joints, and of single speeds, "joint.speed"."""
+    s, speeds = model.structure, np.zeros(model.nv, dtype=bool)
+    places = {} if all(is_name_in(s.joint_number, name) for name in names) else {x: k for k, x in enumerate(model.v_names)}
+    for name in names:
+        speeds[model.v_slice(name) if is_name_in(s.joint_number, name) else places[name]] = True
+    return Held(speeds, (), ())
+
+
 def _unknown(model: Model, name: object, what: str, coordinates: list[str]) -> str:
     joints = [j.name for j in model.joints]
     if any(name == j.name for j in model.closing_joints):
         return f"{what}: joint {name!r} closes a loop and has no coordinates to hold; {choices(name, joints, 'joints')}"
     more = [x for x in coordinates if x not in joints]
-    return f"no joint {brief(name)} to hold fixed; {choices(name, [*joints, *more], 'joints and coordinates' if more else 'joints')}"
+    known = choices(name, [*joints, *more], "joints and coordinates" if more else "joints")
+    return f"no joint {brief(name)} to hold fixed; {known}"
 
 
 def _speeds_of(s: Structure, k: int) -> slice:

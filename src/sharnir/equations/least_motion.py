@@ -36,7 +36,7 @@ def _gram_solution(A: Any, g: np.ndarray, damping: float) -> np.ndarray:
     if mean == 0.0:
         return np.zeros(m)
     if m <= DENSE:
-        dense = A.toarray() if sparse.issparse(A) else A
+        dense = A if isinstance(A, np.ndarray) else A.toarray()
         if damping:
             return np.linalg.solve(dense + damping * mean * np.eye(m), g)
         return np.linalg.lstsq(dense, g, rcond=RANK)[0]

@@ -23,7 +23,7 @@ FIRST_STEP, LONGEST_STEP = 0.05, 0.25
 """Of the motion, rad: steps of slides alone may be longer."""
 SHORTEST_STEP = 1e-9
 FLAT = 1e-6
-"""Change of the coordinate per unit of motion below which it has reached its limit: its value is then known to the square of it."""
+"""Change of the coordinate per unit of motion below which it is at its limit: that is then known to the square of this."""
 CORRECTIONS = 12
 """Iterations in which the loops must close after a step."""
 
@@ -84,7 +84,8 @@ class Drive:
             if way is None or last is None:
                 way = p / slope
             else:  # conjugate to the step before, but never downward (Polak, Ribière)
-                way = p + max(0.0, float(p @ (p - last)) / float(last @ last)) * along(self.closure.at(q)[1], way * np.linalg.norm(last))
+                share = max(0.0, float(p @ (p - last)) / float(last @ last)) * float(np.linalg.norm(last))
+                way = p + share * along(self.closure.at(q)[1], way)
                 way = way / np.linalg.norm(way) if way @ p > 0.1 * slope * np.linalg.norm(way) else p / slope
             rise = float(way @ p)
             length = min(step, LONGEST_STEP / max(float(np.abs(way[self._turning]).max(initial=0.0)), 1e-300))

@@ -179,15 +179,17 @@ def check_joints(model: Model, q: np.ndarray, t: float) -> None:
         if off > TOLERANCE:
             name = model.q_names[at]
             raise AssemblyError(f"the quaternion that begins with {name!r} has a length that is off by {off:.3g}")
-    for i, placed in enumerate(s.placed):
-        if placed.type.projects_onto_constraints and placed.nq:
+    own = np.array([joint.projects_onto_constraints for joint in s.types], dtype=bool)
+    for i in np.flatnonzero(own[s.type_of]).tolist() if own.any() else ():
+        placed = s.placed[i]
+        if placed.nq:
             part = q[int(s.q_first[i + 1]) : int(s.q_first[i + 2])].tolist()
             pose = Pose(part[:3], Rotation.quaternion(*part[3:]))
             for what, x in placed.type.closing_rows(pose, t, f"joint {placed.name!r}"):
                 if not abs(x) <= 1e-9 * max(1.0, float(np.abs(part).max())):
                     raise AssemblyError(
-                        f"joint {placed.name!r}: {what} of its own is violated by {abs(x):.3g}; give coordinates nearer to a pose it "
-                        "allows, or leave it free"
+                        f"joint {placed.name!r}: {what} of its own is violated by {abs(x):.3g}; give coordinates nearer to a "
+                        "pose it allows, or leave it free"
                     )
 
 

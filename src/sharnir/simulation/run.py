@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..dynamics import Dynamics
-from ..equations.assembly import Start, assemble_start
+from ..equations.assembly import Start
+from ..equations.held import held_coordinates
 from ..equations.normalization import normalized_start
+from ..equations.start import StartState, assemble_start
 from ..errors import MethodError, SimulationError
 from ..integrate import run
 from ..integrate.compiled import make_ready
@@ -51,6 +53,7 @@ def simulate(
     *,
     q0: Start = None,
     v0: Start = None,
+    fixed: Sequence[str] | None = None,
     t0: float = 0.0,
     tau: Tau | None = None,
     parameters: Mapping[str, float] | None = None,
@@ -77,6 +80,9 @@ def simulate(
 
     q0, v0, tau  arrays or {joint: value}; the rest neutral, at rest, zero. `tau` is constant: for anything else add a force to
                  the model (`Motor`, or a function of your own)
+    fixed        of a model with loops: joints, or coordinates ("float.x"), that keep the values of q0 while the others are moved
+                 to close them. By default what q0 names is held, and a q0 given as an array is refused where it does not close;
+                 with `fixed` everything else is a guess, fixed=[] holds nothing. What was moved is in `result.start`
     parameters   {name: value} of the model; the rest as the model has them. Other values compile nothing
     method, backend   as of `Dynamics`
     integrator   a name of `sharnir.integrators()`; `rtol`, `atol` for adaptive ones, `step` for the others
@@ -115,8 +121,12 @@ def simulate(
     d = Dynamics(model, method, backend)
     d.formulation.check_inertia()
     how = check_stabilisation(d, stabilisation, decay)
+    start = StartState(model, q, v, q, v)
     if d.constrained:
-        q, v = assemble_start(model, q0, v0, t0, d.constrained.table, values)
+        start = assemble_start(model, q0, v0, t0, d.constrained.table, values, fixed)
+        q, v = start.q, start.v
+    elif fixed is not None:
+        held_coordinates(model, fixed)
     chosen = integrator_named(integrator)
     check_step(chosen, step)
     times = output_times(output, t0, t0 + duration, 2 * (model.nq + model.nv))
@@ -168,6 +178,7 @@ def simulate(
             )
         given_times = output is not None and np.ndim(output) > 0
         result = make_result(motion, trajectory, changes, ready - begun, time.perf_counter() - ready, given_times)
+        result.start = start
         at_limit = trajectory.status == "stopped" and trajectory.events[-1].index >= len(own_events)
         if at_limit and limits == "error":
             result.status, result.message = "limit", f"reached the {trajectory.events[-1].name} at t = {trajectory.final_t:.9g}"
