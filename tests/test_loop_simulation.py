@@ -21,7 +21,8 @@ FOUR = (0.5, 1.3, 0.9, 1.1)
 def test_constraints_are_kept_to_rounding_in_long_runs(integrator, step):
     """Every step goes back onto the constraints: 20 000 of them leave nothing. (`python -m benchmarks loops`: a million.)"""
     m = S.four_bar(*FOUR)
-    r = sh.simulate(m, 20_000 * step, q0=STARTS["four-bar"][1], fixed=["A"], integrator=integrator, step=step, output=None, every=50)
+    start = {"q0": STARTS["four-bar"][1], "fixed": ["A"]}
+    r = sh.simulate(m, 20_000 * step, **start, integrator=integrator, step=step, output=None, every=50)
     assert len(r) == 401 and r.violation.max() < 1e-13
     rates = [
         np.abs(r.dynamics.constrained.table.evaluate(q, v, 0.0)["rate"]).max() for q, v in zip(r.q[::20], r.v[::20], strict=True)
@@ -129,7 +130,8 @@ def test_a_rollout_assembles_its_states_and_follows_drives():
     m = S.car_axis()
     q0 = np.tile([0.0, 0.5, 1.0, 0.5], (3, 1)) + 0.01 * np.random.default_rng(0).normal(size=(3, 4))
     for integrator in ("rk4", "euler"):
-        many = sh.rollout(m, q0, np.tile([-0.5, 0, -0.5, 0], (3, 1)), dt=1e-4, steps=300, every=100, integrator=integrator, fixed=[])
+        steps = {"dt": 1e-4, "steps": 300, "every": 100, "integrator": integrator}
+        many = sh.rollout(m, q0, np.tile([-0.5, 0, -0.5, 0], (3, 1)), fixed=[], **steps)
         x, t = many.q, many.t[None, :]
         yb = 0.1 * np.sin(10 * t)
         assert np.abs(x[..., 0] * np.sqrt(1 - yb**2) + x[..., 1] * yb).max() < 1e-13

@@ -6,15 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from ..errors import AssemblyError
 from ..model.model import Model
 from ..model.states import check_state
-from .closure import LARGE, AtParameters, Table
+from .closure import AtParameters, Table, rows_at
 from .constraint_table import ConstraintTable, table_of
 from .held import Held, coordinate_rows, held_coordinates
-from .least_motion import least_motion
+from .least_motion import Rows, least_motion, of_speeds, stacked
 from .search import closed_position
 
 RANK = 1e-7
@@ -47,18 +46,15 @@ def assemble(
 
 def assembled_speeds(model: Model, table: Table, q: np.ndarray, v: np.ndarray, t: float, held: Held) -> np.ndarray:
     """The speeds nearest to v that meet the constraints, those held not changing."""
-    now = table.finite(q, v, t)
+    now = rows_at(table, q, v, t, check=True)
     J, rate = now["J"], now["rate"]
-    if not len(rate):
+    if not np.abs(rate).max(initial=0.0):
         return v
     size = max(1.0, float(np.abs(v).max(initial=0.0)))
-    if float(np.abs(rate).max()) == 0.0:
-        return v
-    rows, wanted = J, rate
     if held.rows:
-        rows = np.concatenate([J, coordinate_rows(model, q, held.rows, t)])
-        wanted = np.concatenate([rate, np.zeros(len(held.rows))])
-    v = v + _least_change(rows * ~held.speeds, wanted)
+        J = stacked(J, coordinate_rows(model, q, held.rows, t))
+        rate = np.concatenate([rate, np.zeros(len(held.rows))])
+    v = v + np.where(held.speeds, 0.0, _least_change(of_speeds(J, ~held.speeds), rate))
     left = table.evaluate(q, v, t)["rate"]
     if np.abs(left).max() > 1e-9 * size:
         raise refusal(table, left, 1)
@@ -67,22 +63,21 @@ def assembled_speeds(model: Model, table: Table, q: np.ndarray, v: np.ndarray, t
 
 def check_accelerations(table: Table, q: np.ndarray, v: np.ndarray, t: float) -> None:
     """Drives may agree in position and speed but not in acceleration; in a singular position not every speed can be continued."""
-    now = table.finite(q, v, t)
+    now = rows_at(table, q, v, t, check=True)
     J, gamma = now["J"], now["gamma"]
-    if not len(gamma) or not gamma.any():
+    if not gamma.any():
         return
     left = J @ _least_change(J, gamma) + gamma
     if np.abs(left).max() > 1e-6 * max(1.0, float(np.abs(gamma).max())):
         raise refusal(table, left, 2)
 
 
-def _least_change(J: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+def _least_change(J: Rows, wanted: np.ndarray) -> np.ndarray:
     """The least x with J x = −wanted, as nearly as that can be."""
-    if J.shape[1] < LARGE:
+    if isinstance(J, np.ndarray):
         return -np.linalg.lstsq(J, wanted, rcond=RANK)[0]
-    rows = sparse.csr_array(J)
-    x = least_motion(rows, wanted)
-    return x + least_motion(rows, wanted + rows @ x)
+    x = least_motion(J, wanted)
+    return x + least_motion(J, wanted + J @ x)
 
 
 _REMEDIES = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -17,7 +18,7 @@ from ..model.model import Model
 from .constraint_table import ConstraintTable, Numbers
 from .half_turn import turned_joint
 from .held import coordinate_rows
-from .least_motion import Rows, least_motion
+from .least_motion import Rows, least_motion, of_speeds, stacked
 from .retraction import retract
 
 TOLERANCE = 1e-11
@@ -54,6 +55,17 @@ Table = AtParameters | ConstraintTable
 """With the parameters it was made for, or with those of the model."""
 
 
+def rows_at(table: Table, q: np.ndarray, v: np.ndarray, t: float, check: bool = False) -> dict[str, Any]:
+    """g, rate, J, gamma in one state; J is sparse where it is large. `check`: what is not defined there is an error."""
+    if len(v) < LARGE:
+        return (table.finite if check else table.evaluate)(q, v, t)
+    whole, parameters = (table.table, table.parameters) if isinstance(table, AtParameters) else (table, ())
+    if not check and (found := getattr(whole, "evaluate_sparse", None)) is not None:
+        return dict(found(q, v, t, parameters))
+    now = (whole.finite if check else whole.evaluate)(q, v, t, parameters)
+    return {**now, "J": sparse.csr_array(now["J"])}
+
+
 @dataclass(frozen=True)
 class Closing:
     """Where a search for a closed position has ended."""
@@ -81,18 +93,14 @@ class Closure:
 
     def at(self, q: np.ndarray, check: bool = False) -> tuple[np.ndarray, Rows]:
         """g and J. `check`: what is not defined there is an error."""
-        now = (self.table.finite if check else self.table.evaluate)(q, self._at_rest, self.t)
+        now = rows_at(self.table, q, self._at_rest, self.t, check)
         g = now["g"]
         J: Rows = now["J"][: len(g)]
-        if self.model.nv >= LARGE:
-            J = sparse.csr_array(J)
         if self.held:
             assert self.values is not None
             g = np.concatenate([g, q[self.held] - self.values])
-            more = coordinate_rows(self.model, q, self.held, self.t)
-            both = [J, more if isinstance(J, np.ndarray) else sparse.csr_array(more)]
-            J = np.concatenate(both) if isinstance(J, np.ndarray) else sparse.csr_array(sparse.vstack(both))
-        return g, (J * self.free if isinstance(J, np.ndarray) else J @ sparse.diags_array(self.free.astype(float)))
+            J = stacked(J, coordinate_rows(self.model, q, self.held, self.t))
+        return g, of_speeds(J, self.free)
 
     def close(self, q: np.ndarray, iterations: int = MAX_ITERATIONS) -> Closing:
         """The closed position that the guess q leads to, or the position where the search ended."""

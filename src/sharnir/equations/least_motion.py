@@ -17,6 +17,18 @@ DENSE = 150
 REFINEMENTS = 4
 
 
+def stacked(J: Rows, more: np.ndarray) -> Rows:
+    """J with more rows below."""
+    if isinstance(J, np.ndarray):
+        return np.concatenate([J, more])
+    return sparse.csr_array(sparse.vstack([J, sparse.csr_array(more)]))
+
+
+def of_speeds(J: Rows, which: np.ndarray) -> Rows:
+    """J with zeros in the columns of all other speeds."""
+    return J * which if isinstance(J, np.ndarray) else J @ sparse.diags_array(which.astype(float))
+
+
 def least_motion(J: Rows, g: np.ndarray, damping: float = 0.0) -> np.ndarray:
     """(nv,): −Jᵀ(JJᵀ + μ)⁻¹ g, μ = `damping` times the mean of the diagonal."""
     if not len(g):
