@@ -28,7 +28,7 @@ SHOWN = 6
 """Coordinates that are named in a sentence."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StartState:
     """q0, v0 as they were asked for (neutral, at rest where nothing was said) and q, v from which a motion starts."""
 
@@ -39,6 +39,14 @@ class StartState:
     v: np.ndarray
     held: tuple[str, ...] = ()
     """Joints and coordinates that were held: named in q0 or in `fixed`."""
+
+    kept: tuple[np.ndarray, np.ndarray] | None = None
+    """(nv,) each: which coordinates, as speeds, and which speeds were held; None where none were."""
+
+    @property
+    def free(self) -> np.ndarray:
+        """(2, nv): which coordinates, as speeds, and which speeds an assembly may move."""
+        return np.ones((2, self.model.nv), dtype=bool) if self.kept is None else ~np.array(self.kept)
 
     @cached_property
     def moved(self) -> dict[str, float]:
@@ -103,7 +111,9 @@ def assemble_start(
     named_v = held if whole_v and fixed is not None else held_speeds(model, [*v0] if isinstance(v0, Mapping) else [])
     v = _nearly_met(model, table, q, asked_v, t, named_v)
     check_accelerations(table, q, v, t)
-    start = StartState(model, asked_q, asked_v, q, v, tuple(names))
+    same = [q[list(held.coordinates)] == asked_q[list(held.coordinates)], v[named_v.speeds] == asked_v[named_v.speeds]]
+    kept = held.speeds & bool(same[0].all()), named_v.speeds & bool(same[1].all())
+    start = StartState(model, asked_q, asked_v, q, v, tuple(names), kept)
     if fixed is None and q0 is not None and not isinstance(q0, Mapping) and start.moved:
         gap = table.evaluate(asked_q, asked_v, t)["g"]
         row = table.rows[worst := int(np.argmax(np.abs(gap)))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -138,9 +138,8 @@ def simulate(
     (how,) = stabilisations(d, how, q[None], v[None], forces, t0, duration, integrator, step, own)
     directions = None
     if len(sensitivities):
-        held = _kept(q0, q, model.q_slice), _kept(v0, v, model.v_slice)
         table = d.constrained.table if d.constrained else None
-        directions = sensitivities_by(model, sensitivities, q, v, t0, values, held, table)
+        directions = sensitivities_by(model, sensitivities, q, v, t0, values, start.free, table)
         check_sensitivities(d, how.name)
     setup = Setup(d, forces, all_events, balance, chosen.needs_jacobian, how, parameters=own, sensitivities=directions)
     motion = motion_system(setup)
@@ -191,9 +190,3 @@ def simulate(
         text = f"{model.name!r}: {result.message}. The motion up to there {HELD}"
         raise SimulationError(text, result, trajectory.final_t) from root_cause(trajectory.cause)
     return result
-
-
-def _kept(given: Start, found: np.ndarray, where: Callable[[str], slice]) -> list[str]:
-    """Joints given by name that assembly has left as they were."""
-    named = given if isinstance(given, Mapping) else {}
-    return [joint for joint, x in named.items() if np.allclose(found[where(joint)], x, rtol=0.0, atol=1e-12)]
