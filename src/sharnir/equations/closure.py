@@ -102,8 +102,11 @@ class Closure:
             J = stacked(J, coordinate_rows(self.model, q, self.held, self.t))
         return g, of_speeds(J, self.free)
 
-    def close(self, q: np.ndarray, iterations: int = MAX_ITERATIONS) -> Closing:
-        """The closed position that the guess q leads to, or the position where the search ended."""
+    def close(self, q: np.ndarray, iterations: int = MAX_ITERATIONS, enough: float = ROUNDING) -> Closing:
+        """The closed position that the guess q leads to, or the position where the search ended.
+
+        enough   residuals, relative to the size of the mechanism, below which nothing more is done
+        """
         q = retract(self.model, q, self._at_rest, self.t)
         g, J = self.at(q, check=True)
         damping, cost = 0.0, float(g @ g)
@@ -114,7 +117,7 @@ class Closure:
                     break
                 before = cost
             gap, size = _gap(g), _size(q, J)
-            if gap <= ROUNDING * size:
+            if gap <= enough * size:
                 break
             step = least_motion(J, g, damping)
             step *= min(1.0, MOTION * max(1.0, gap) / max(float(np.abs(step).max(initial=0.0)), 1e-300))
@@ -124,7 +127,7 @@ class Closure:
             trial = retract(self.model, q, step, self.t)
             g1, J1 = self.at(trial)
             cost1 = float(g1 @ g1)
-            if gap <= TOLERANCE * size and not cost1 < 0.25 * cost:  # down to rounding
+            if gap <= TOLERANCE * size and not cost1 < 0.9 * cost:  # down to rounding
                 q, g = (trial, g1) if cost1 < cost else (q, g)
                 break
             gain = (cost - cost1) / expected
@@ -135,7 +138,7 @@ class Closure:
                 break
             else:
                 damping = max(8.0 * damping, FIRST_DAMPING)
-        closed = _gap(g) <= TOLERANCE * _size(q, J)
+        closed = _gap(g) <= max(TOLERANCE, enough) * _size(q, J)
         parameters = self.table.parameters if isinstance(self.table, AtParameters) else ()
         turned = turned_joint(self.model, q, self.t, parameters) if closed else ""
         return Closing(q, g, closed and not turned, turned)

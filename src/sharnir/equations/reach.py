@@ -19,13 +19,13 @@ from .least_motion import along
 from .retraction import retract
 
 MAX_STEPS = 300
-FIRST_STEP, LONGEST_STEP = 0.05, 0.25
+FIRST_STEP, LONGEST_STEP = 0.1, 0.4
 """Of the motion, rad: steps of slides alone may be longer."""
 SHORTEST_STEP = 1e-9
 FLAT = 1e-6
 """Change of the coordinate per unit of motion below which it is at its limit: that is then known to the square of this."""
-CORRECTIONS = 12
-"""Iterations in which the loops must close after a step."""
+CORRECTIONS, ENOUGH = 12, 1e-9
+"""Iterations in which the loops must close after a step, and how well."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Drive:
         """After a motion and the return onto the constraints; None where that leads elsewhere."""
         c = self.closure
         trial = retract(c.model, q, motion, c.t)
-        found = c.close(trial, CORRECTIONS)
+        found = c.close(trial, CORRECTIONS, ENOUGH)
         if not found.closed or distance(c.model, trial, found.q) > 0.5 * float(np.linalg.norm(motion)) + 1e-12:
             return None
         return found.q

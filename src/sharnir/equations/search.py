@@ -22,6 +22,8 @@ from .retraction import retract
 
 RINGS = ((0.05, 2), (0.3, 4), (1.0, 6), (math.pi, 8))
 """Distances of other starts, rad, and how many of each; all of a ring are tried, and the nearest solution is taken."""
+FAR = 1.0
+"""Distance from which on a start may lead to another branch: held coordinates are driven to their values from there too."""
 
 
 def closed_position(model: Model, table: Table, guess: np.ndarray, t: float, held: Held) -> np.ndarray:
@@ -48,10 +50,10 @@ class _Search:
             return self._checked(first.q)
         if (q := self._driven(self.guess)) is not None:
             return self._checked(q)
-        for ring in self._rings():
+        for radius, ring in self._rings():
             ends = [self.closure.close(self._with_values(start)) for start in ring]
             closed = [self._unwound(end.q) for end in ends if end.closed]
-            if not closed and (q := self._driven(ring[-1])) is not None:
+            if not closed and radius >= FAR and (q := self._driven(ring[-1])) is not None:
                 closed.append(self._unwound(q))
             if closed:
                 return self._checked(min(closed, key=self._distance))
@@ -66,7 +68,7 @@ class _Search:
     def _distance(self, q: np.ndarray) -> float:
         return distance(self.model, self.guess, q)
 
-    def _rings(self) -> Iterator[list[np.ndarray]]:
+    def _rings(self) -> Iterator[tuple[float, list[np.ndarray]]]:
         """Other starts around the guess: random motions, the same every time."""
         rng = np.random.default_rng(2026)
         g, J = self.loose.at(self.guess)
@@ -75,7 +77,7 @@ class _Search:
         scale = np.where(angles(self.model.structure), 1.0, metres) * self.loose.free
         for radius, count in RINGS:
             motions = radius * scale * rng.uniform(-1.0, 1.0, (count, self.model.nv))
-            yield [retract(self.model, self.guess, motion, self.t) for motion in motions]
+            yield radius, [retract(self.model, self.guess, motion, self.t) for motion in motions]
 
     # --- driving what is held to its values ---------------------------------------------------------------------------------
     def _driven(self, start: np.ndarray) -> np.ndarray | None:
