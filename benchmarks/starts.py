@@ -13,7 +13,11 @@ import numpy as np
 
 import sharnir as sh
 from sharnir.equations.constraint_table import table_of
-from sharnir.reporting.table import Column, Table
+from sharnir.equations.held import held_coordinates
+from sharnir.equations.search import closed_position
+from sharnir.reporting.table import Table
+
+from .fuzz.seed_files import of_tests
 
 S = sh.samples
 RANGE = re.compile(r"between (-?[\d.e-]+) and (-?[\d.e-]+)")
@@ -113,18 +117,40 @@ def held_at(mechanism: Mechanism, angles: Sequence[float]) -> Angles:
     return out
 
 
+def random_loop(seed: int, moved: float) -> tuple[sh.Model, np.ndarray]:
+    """A chain of any joints, driven ones and the user's own included, closed at a random position; and a guess beside that."""
+    graphs, rng = of_tests("graph_models"), np.random.default_rng((seed, 16))
+    cut = int(rng.choice([k for k in graphs.CUTTABLE if k != graphs.CUTTABLE[-1]]))
+    joints = (*rng.choice(graphs.MOVING, int(rng.integers(2, 6))).tolist(), int(rng.choice(graphs.CUTTABLE)))
+    model, start = graphs.closed_chain(graphs.Loop(seed, joints, cut, 0), cut_other=False)
+    return model, model.integrate(model.coordinates(start), moved * rng.normal(size=model.nv))
+
+
+def closed_from(model: sh.Model, guess: np.ndarray) -> float | None:
+    """What is left of the residuals where the loop closes; None where that is refused."""
+    table = table_of(model)
+    try:
+        q = closed_position(model, table, guess, 0.0, held_coordinates(model, ()))
+    except sh.AssemblyError:
+        return None
+    return float(np.abs(table.evaluate(q, np.zeros(model.nv), 0.0)["g"]).max(initial=0.0))
+
+
 def main(quick: bool = False) -> None:
-    count = 72 if quick else 720
-    table = Table(
-        [Column("mechanism", align="left"), *(Column(x) for x in ("assembled", "refused", "wrong", "residual", "range off", "ms each"))]
-    )
+    count, loops = (36, 10) if quick else (720, 200)
+    rows = [["mechanism", "assembled", "refused", "wrong", "residual", "range off", "CPU ms each"]]
     for mechanism in mechanisms():
         found = held_at(mechanism, np.linspace(-math.pi, math.pi, count, endpoint=False).tolist())
-        table.add(
-            mechanism.name, found.assembled, found.refused, found.wrong, f"{found.residual:.1e}", f"{found.ends:.1e}",
-            f"{1e3 * found.seconds / count:.1f}",
-        )  # fmt: skip
-    print(table)
+        numbers = [str(x) for x in (found.assembled, found.refused, found.wrong)]
+        rows.append([mechanism.name, *numbers, f"{found.residual:.1e}", f"{found.ends:.1e}", f"{1e3 * found.seconds / count:.1f}"])
+    print(Table.of_text(rows).plain())
+    for moved in (0.3, 1.0):
+        left = [closed_from(*random_loop(seed, moved)) for seed in range(loops)]
+        closed = [x for x in left if x is not None]
+        print(
+            f"random loops of all joints, guesses {moved} beside a closed position: {len(closed)} of {loops} closed, residual at most "
+            f"{max(closed):.1e}"
+        )
     m = S.four_bar(0.5, 1.3, 0.9, 1.1)
     for words, start in (("near", {"A": 1.3, "B": -1.0, "C": 1.5}), ("neutral", {"A": 1.3})):
         for _ in range(30):

@@ -12,6 +12,7 @@ from ..kernels.joint_stage import BALL, FREE, SCREW, TURN
 from ..model.model import Model
 from ..model.references import is_name_in, listed_names
 from ..model.structure import Structure
+from .exponential import rotated, unit
 from .retraction import displacement
 
 
@@ -113,9 +114,14 @@ def coordinate_rows(model: Model, q: np.ndarray, which: Sequence[int], t: float)
         if own[k] >= 0:
             out[row, own[k]] = 1.0
             continue
+        free = np.flatnonzero((s.joints.kind == FREE) & (s.joints.q_at <= k) & (k < s.joints.q_at + 3) & (s.joints.coordinates > 0))
+        if free.size:  # the velocity of its origin is given in moved axes
+            at, of = int(s.joints.q_at[free[0]]), int(s.joints.v_at[free[0]])
+            out[row, of : of + 3] = rotated(unit(q[None, at + 3 : at + 7]), np.eye(3))[:, k - at]
+            continue
         speeds = _speeds_of(s, k)
         for a in range(speeds.start, speeds.stop):
-            unit = [0.0] * s.nv
-            unit[a] = 1.0
-            out[row, a] = displacement(s, q.tolist(), unit, [t], float)[k]
+            one = [0.0] * s.nv
+            one[a] = 1.0
+            out[row, a] = displacement(s, q.tolist(), one, [t], float)[k]
     return out

@@ -22,7 +22,7 @@ MAX_STEPS = 300
 FIRST_STEP, LONGEST_STEP = 0.1, 0.4
 """Of the motion, rad: steps of slides alone may be longer."""
 SHORTEST_STEP = 1e-9
-FLAT = 1e-6
+FLAT = 1e-5
 """Change of the coordinate per unit of motion below which it is at its limit: that is then known to the square of this."""
 CORRECTIONS, ENOUGH = 12, 1e-9
 """Iterations in which the loops must close after a step, and how well."""
