@@ -142,7 +142,9 @@ def main(quick: bool = False) -> None:
     for mechanism in mechanisms():
         found = held_at(mechanism, np.linspace(-math.pi, math.pi, count, endpoint=False).tolist())
         numbers = [str(x) for x in (found.assembled, found.refused, found.wrong)]
-        rows.append([mechanism.name, *numbers, f"{found.residual:.1e}", f"{found.ends:.1e}", f"{1e3 * found.seconds / count:.1f}"])
+        rows.append(
+            [mechanism.name, *numbers, f"{found.residual:.1e}", f"{found.ends:.1e}", f"{1e3 * found.seconds / count:.1f}"]
+        )
     print(Table.of_text(rows).plain())
     for moved in (0.3, 1.0):
         left = [closed_from(*random_loop(seed, moved)) for seed in range(loops)]

@@ -7,9 +7,9 @@ import time
 
 import numpy as np
 import pytest
+from benchmarks import starts
 
 import sharnir as sh
-from benchmarks import starts
 from loop_models import table_of
 from sharnir.equations import closure, least_motion
 from states import assert_close
@@ -76,7 +76,9 @@ def test_a_whole_position_is_held_or_refused_with_what_would_move():
     assert not sh.simulate(m, 1e-3, q0=np.round(q, 7), **run).start.words  # seven digits of a file
     assert not sh.simulate(m, 1e-3, q0=dict(zip("ABS", np.round(q, 7), strict=True)), **run).start.words
     off = q + [0.0, 0.01, 0.0]
-    with pytest.raises(sh.AssemblyError, match=r"q0 does not close the loops: joint 'C': position along y is off by .*'B' .*fixed=\[\]"):
+    with pytest.raises(
+        sh.AssemblyError, match=r"q0 does not close the loops: joint 'C': position along y is off by .*'B' .*fixed=\[\]"
+    ):
         sh.simulate(m, 1e-3, q0=off, **run)
     with pytest.raises(sh.AssemblyError, match="row 1: q0 does not close the loops"):
         sh.rollout(m, [q, off], step=1e-3, duration=2e-3)
@@ -231,3 +233,18 @@ def test_a_further_assembly_takes_about_a_millisecond():
         m.assemble({"A": 1.3, "B": -1.0, "C": 1.5}, fixed=["A"])
         spent.append(time.process_time() - begun)
     assert min(spent) < 3e-3  # 0.6 ms on an idle machine
+
+
+def test_a_position_by_name_with_open_loops_has_no_accelerations():
+    """Arrays are taken as they are: differences are off the constraints on purpose."""
+    m = S.four_bar(*FOUR)
+    d = sh.Dynamics(m, "composite", backend="python")
+    q, v = m.assemble({"A": 1.0}, fixed=["A"])
+    expected = d.forward(q, v)
+    assert_close(d.forward(dict(zip("ABC", q, strict=True))), expected, 1e-12)
+    assert np.isfinite(d.forward(q + 1e-3, v)).all()
+    for question in (d.forward, d.multipliers, d.solve, d.closing_reactions, d.reactions):
+        with pytest.raises(
+            sh.StateError, match=r"the loops are open in this position: joint 'D': position along . is off by .* m; ass"
+        ):
+            question({"A": 1.0})

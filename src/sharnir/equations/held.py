@@ -114,7 +114,9 @@ def coordinate_rows(model: Model, q: np.ndarray, which: Sequence[int], t: float)
         if own[k] >= 0:
             out[row, own[k]] = 1.0
             continue
-        free = np.flatnonzero((s.joints.kind == FREE) & (s.joints.q_at <= k) & (k < s.joints.q_at + 3) & (s.joints.coordinates > 0))
+        free = np.flatnonzero(
+            (s.joints.kind == FREE) & (s.joints.q_at <= k) & (k < s.joints.q_at + 3) & (s.joints.coordinates > 0)
+        )
         if free.size:  # the velocity of its origin is given in moved axes
             at, of = int(s.joints.q_at[free[0]]), int(s.joints.v_at[free[0]])
             out[row, of : of + 3] = rotated(unit(q[None, at + 3 : at + 7]), np.eye(3))[:, k - at]

@@ -193,5 +193,3 @@ def check_joints(model: Model, q: np.ndarray, t: float) -> None:
                         f"joint {placed.name!r}: {what} of its own is violated by {abs(x):.3g}; give coordinates nearer to a "
                         "pose it allows, or leave it free"
                     )
-
-

@@ -6,7 +6,7 @@ and the interpreted kernels go state by state. Redundant constraints: the multip
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, NoReturn
 
@@ -29,6 +29,8 @@ from .solver import Actions, nothing_to_count
 
 RANK_TOLERANCE = 1e-6
 """Squared sine of the angle between a row and the others below which the rank is determined by an SVD."""
+OPEN = 1e-6
+"""Residuals, relative to the largest coordinate (at least 1), from which on loops are open."""
 CONSISTENCY_TOLERANCE = 1e-6
 """Accelerations satisfy the constraints if |J a + γ| is below this, relative to the largest term of the sum."""
 
@@ -238,7 +240,23 @@ class ConstrainedSolver:
 
     # --- inside -------------------------------------------------------------------------------------------------------------
     def _states(self, wrenches: Any, parameters: Any, **given: Any) -> tuple[Rows, int, bool]:
-        return self.evaluator.arguments.states(wrenches, parameters, **given)
+        found = self.evaluator.arguments.states(wrenches, parameters, **given)
+        if given["q"] is None or isinstance(given["q"], Mapping):
+            self._check_closed(found[0])
+        return found
+
+    def _check_closed(self, rows: Rows) -> None:
+        """A position given by name, or not at all, is one nobody has assembled. Arrays are taken as they are: to look at them
+        would cost more than the answer, and whoever differentiates by differences is off the constraints on purpose."""
+        table, q, t = self.equations.table, rows["q"][0], float(rows["t"][0].flat[0])
+        parameters = rows["parameter"][0] if "parameter" in rows else ()
+        gap = np.abs(table.evaluate(q, np.zeros(self.model.nv), t, parameters)["g"])
+        if gap.size and gap.max() > OPEN * max(1.0, float(np.abs(q).max(initial=0.0))):
+            row = table.rows[int(gap.argmax())]
+            raise StateError(
+                f"the loops are open in this position: {row} is off by {row.amount(float(gap.max()), 0)}; assemble it first, "
+                "q, v = model.assemble(q, v, fixed=[…])"
+            )
 
     def state_by_state(self, rows: Rows, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """qdd, lam and J."""
