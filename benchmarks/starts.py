@@ -46,8 +46,8 @@ def slider_crank(crank: float, rod: float, joint: str = "main") -> Mechanism:
 
 
 def four_bar(crank: float, coupler: float, rocker: float, base: float) -> Mechanism:
-    """The crank turns until coupler and rocker are in line: all the way round, or about the position nearest to the rocker's foot,
-    or about the one farthest from it."""
+    """The crank turns until coupler and rocker are in line: all the way round, or about the position nearest to the rocker's
+    foot, or about the one farthest from it, or between the two."""
     near, far = abs(coupler - rocker), coupler + rocker
 
     def angle(distance: float) -> float:  # of the crank, its tip so far from the rocker's foot
@@ -150,8 +150,8 @@ def main(quick: bool = False) -> None:
         left = [closed_from(*random_loop(seed, moved)) for seed in range(loops)]
         closed = [x for x in left if x is not None]
         print(
-            f"random loops of all joints, guesses {moved} beside a closed position: {len(closed)} of {loops} closed, residual at most "
-            f"{max(closed):.1e}"
+            f"random loops of all joints, guesses {moved} beside a closed position: {len(closed)} of {loops} closed, "
+            f"residual at most {max(closed):.1e}"
         )
     m = S.four_bar(0.5, 1.3, 0.9, 1.1)
     for words, start in (("near", {"A": 1.3, "B": -1.0, "C": 1.5}), ("neutral", {"A": 1.3})):

@@ -65,7 +65,7 @@ def test_guesses_that_contradict_each_other_are_refused():
         sh.simulate(m, 1e-3, q0={"A": 0.3, "S": 0.39}, backend="python")
     r = sh.simulate(m, 1e-3, q0={"A": 0.3, "S": 0.39}, fixed=["S"], backend="python", output=1e-3)
     assert r.q[0, 2] == 0.39 and set(r.start.moved) == {"A", "B"}
-    with pytest.raises(sh.AssemblyError, match="'A': |'C': position"):
+    with pytest.raises(sh.AssemblyError, match=r"'C': position along . stays violated by .* m/s"):
         sh.simulate(m, 1e-3, q0={"A": 0.3}, v0={"A": 1.0, "S": 1.0}, backend="python")
 
 
@@ -75,7 +75,7 @@ def test_a_whole_position_is_held_or_refused_with_what_would_move():
     run = {"backend": "python", "output": 1e-3}
     assert not sh.simulate(m, 1e-3, q0=np.round(q, 7), **run).start.words  # seven digits of a file
     assert not sh.simulate(m, 1e-3, q0=dict(zip("ABS", np.round(q, 7), strict=True)), **run).start.words
-    off = q + [0.0, 0.01, 0.0]
+    off = q + np.array([0.0, 0.01, 0.0])
     with pytest.raises(
         sh.AssemblyError, match=r"q0 does not close the loops: joint 'C': position along y is off by .*'B' .*fixed=\[\]"
     ):
@@ -114,9 +114,11 @@ def test_single_coordinates_of_a_free_joint_are_held():
     assert q[0] == 0.3 and q[1] == 0.0
     now = table_of(m).evaluate(q, v, 0.0)
     assert np.abs(now["g"]).max() < 20 * EPS and abs(np.linalg.norm(q[3:]) - 1.0) < 4 * EPS
-    with pytest.raises(sh.AssemblyError, match="'plate float.x' can be between -1 and 1|'plate float.x' can be between -0.99"):
+    with pytest.raises(sh.AssemblyError, match=r"'plate float.x' can be between -1 and 1, not 1.2"):
         m.assemble({"plate float.x": 1.2}, fixed=["plate float.x"])
-    with pytest.raises(sh.ModelError, match="'plate float.qx' is part of a quaternion, which is held as a whole: name its joint"):
+    with pytest.raises(
+        sh.ModelError, match=r"'plate float.qx' is part of a quaternion, which is held as a whole: name its joint"
+    ):
         m.assemble(fixed=["plate float.qx"])
     with pytest.raises(sh.ModelError, match="no joint 'plate' to hold fixed; did you mean 'plate float'"):
         m.assemble(fixed=["plate"])
@@ -157,11 +159,11 @@ def test_what_is_held_comes_from_files_and_the_command_line(tmp_path, capsys, mo
         out = capsys.readouterr()
         assert ended.value.code == code and words in out.out + out.err
     path.write_text(path.read_text().replace("fixed: [A]", "fixed: [A, D.angle, E]"))
-    with pytest.raises(sh.ModelError, match="simulation.fixed.*no joint 'E'"):
+    with pytest.raises(sh.ModelError, match=r"simulation.fixed.*no joint 'E'"):
         sh.load(path)
 
 
-# --- positions that are hard ------------------------------------------------------------------------------------------------------
+# --- positions that are hard ----------------------------------------------------------------------------------------------------
 def test_straight_positions_stay_as_they_are():
     """A parallelogram laid flat, and a slider-crank at its dead centre: J has lost rank, the position closes."""
     flat = S.four_bar(1.0, 1.0, 1.0, 1.0)
@@ -198,7 +200,7 @@ def test_a_joint_does_not_close_at_half_a_turn():
         m.add_joint("lock", joint, "ground", "plate", cut=True)
         q, _ = m.assemble({"hinge": 3.0})
         assert_close(q % (2.0 * math.pi), [0.0], 1e-12, scale=1.0, what=type(joint).__name__)
-        with pytest.raises(sh.AssemblyError, match="'lock' closes only at half a turn|'hinge' can be 6.28"):
+        with pytest.raises(sh.AssemblyError, match=r"'lock' closes only at half a turn"):
             m.assemble({"hinge": math.pi}, fixed=["hinge"])
 
 
