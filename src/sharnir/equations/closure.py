@@ -59,11 +59,15 @@ def rows_at(table: Table, q: np.ndarray, v: np.ndarray, t: float, check: bool = 
     """g, rate, J, gamma in one state; J is sparse where it is large. `check`: what is not defined there is an error."""
     if len(v) < LARGE:
         return (table.finite if check else table.evaluate)(q, v, t)
-    whole, parameters = (table.table, table.parameters) if isinstance(table, AtParameters) else (table, ())
+    whole, parameters = _parts(table)
     if not check and (found := getattr(whole, "evaluate_sparse", None)) is not None:
         return dict(found(q, v, t, parameters))
     now = (whole.finite if check else whole.evaluate)(q, v, t, parameters)
     return {**now, "J": sparse.csr_array(now["J"])}
+
+
+def _parts(table: Table) -> tuple[ConstraintTable, Numbers]:
+    return (table.table, table.parameters) if isinstance(table, AtParameters) else (table, ())
 
 
 @dataclass(frozen=True)
@@ -139,8 +143,8 @@ class Closure:
             else:
                 damping = max(8.0 * damping, FIRST_DAMPING)
         closed = _gap(g) <= max(TOLERANCE, enough) * _size(q, J)
-        parameters = self.table.parameters if isinstance(self.table, AtParameters) else ()
-        turned = turned_joint(self.model, q, self.t, parameters) if closed else ""
+        whole, parameters = _parts(self.table)
+        turned = turned_joint(self.model, whole, q, self.t, parameters) if closed else ""
         return Closing(q, g, closed and not turned, turned)
 
 
