@@ -55,7 +55,7 @@ def test_a_simulation_starts_where_it_was_asked_to():
     expected = 0.1 * math.cos(1.0) + math.sqrt(0.09 - (0.1 * math.sin(1.0)) ** 2)
     assert_close(r.start.q, [1.0, -1.0 - math.asin(0.1 * math.sin(1.0) / 0.3), expected], 1e-12)
     assert set(r.start.moved) == {"B", "S"} and r.start.moved["S"] == pytest.approx(expected)
-    assert "start       'A' held; to close the loops 'B' moved by -1.28, 'S' by 0.342; speeds changed: " in r.summary()
+    assert "start       'A' held; to meet the constraints 'B' moved by -1.28, 'S' by 0.342; speeds changed: " in r.summary()
     assert r.start.held == ("A",) and (r.start.asked_q == [1.0, 0, 0]).all()
 
 
@@ -137,6 +137,10 @@ def test_a_joint_of_constraints_stays_on_them():
     assert abs(q[:3] @ q[:3] - 1.0) < 1e-13 and abs(np.linalg.norm(q[:3] - [0, 0, 2]) - 1.5) < 1e-12
     with pytest.raises(sh.AssemblyError, match="cannot be assembled: constraint 'string': distance stays violated by"):
         m.assemble({"sphere": (1, 0, 0, 1, 0, 0, 0)}, fixed=["sphere"])
+    with pytest.raises(
+        sh.AssemblyError, match=r"'sphere.x' = 0.9 is no position of its joint, which is off its constraints by 0.1"
+    ):
+        m.assemble({"sphere": (0.9, 0, 0, 1, 0, 0, 0)}, fixed=["sphere"])
 
 
 def test_what_is_held_comes_from_files_and_the_command_line(tmp_path, capsys, monkeypatch):
@@ -148,9 +152,9 @@ def test_what_is_held_comes_from_files_and_the_command_line(tmp_path, capsys, mo
     m.save(path)
     assert "fixed: [A]" in path.read_text() and sh.load(path).simulation == m.simulation
     for options, code, words in (
-        ([], 0, "start       'A' held; to close the loops "),
-        (["--fixed", "B"], 0, "start       'B' held; to close the loops "),
-        (["--fixed", ""], 0, "start       to close the loops "),
+        ([], 0, "start       'A' held; to meet the constraints "),
+        (["--fixed", "B"], 0, "start       'B' held; to meet the constraints "),
+        (["--fixed", ""], 0, "start       to meet the constraints "),
         (["--fixed", "Z"], 2, "--fixed: no joint 'Z' to hold fixed"),
     ):
         monkeypatch.setattr("sys.argv", ["sharnir", "run", str(path), *options])

@@ -26,22 +26,27 @@ class Held:
     """Coordinates that need rows of their own."""
     coordinates: tuple[int, ...]
     """All held ones that are numbers of their own, in the order they were named: quaternions are held or not as a whole."""
+    names: tuple[str, ...] = ()
+    whole: tuple[int, ...] = ()
+    """Coordinates of joints that are held as a whole because they have quaternions."""
 
 
 def held_coordinates(model: Model, names: Sequence[str], what: str = "fixed") -> Held:
     """Of joints (of one that follows another: its leader's), and of single coordinates, "joint.coordinate"."""
     s = model.structure
     own, speeds = own_speeds(s), np.zeros(model.nv, dtype=bool)
-    rows, order = list[int](), list[int]()
+    rows, order, whole = list[int](), list[int](), list[int]()
     quaternions = {k + i for k in s.quaternions.tolist() for i in range(4)}
     places: dict[str, int] | None = None
-    for name in listed_names(names, what):
+    names = listed_names(names, what)
+    for name in names:
         if is_name_in(s.joint_number, name):
             follows = model.joints[s.joint_number[name]].follows
             joint = follows.leader if follows else name
             at, of = model.q_slice(joint), model.v_slice(joint)
             speeds[of] = True
             order += [k for k in range(at.start, at.stop) if own[k] >= 0]
+            whole += [k for k in range(at.start, at.stop) if own[k] < 0]
             continue
         places = places if places is not None else {x: k for k, x in enumerate(model.q_names)}
         if not is_name_in(places, name):
@@ -54,8 +59,8 @@ def held_coordinates(model: Model, names: Sequence[str], what: str = "fixed") ->
             speeds[own[k]] = True
         else:
             rows.append(k)
-    whole = [k for k in rows if not speeds[_speeds_of(s, k)].all()]
-    return Held(speeds, tuple(dict.fromkeys(whole)), tuple(dict.fromkeys(order)))
+    rows = [k for k in rows if not speeds[_speeds_of(s, k)].all()]
+    return Held(speeds, tuple(dict.fromkeys(rows)), tuple(dict.fromkeys(order)), tuple(names), tuple(whole))
 
 
 def held_speeds(model: Model, names: Sequence[str]) -> Held:

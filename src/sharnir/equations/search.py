@@ -17,11 +17,13 @@ from ..model.model import Model
 from ..model.pose import Pose, Rotation
 from .closure import TOLERANCE, Closing, Closure, Table, not_closed
 from .held import Held, angles, own_speeds
-from .reach import Drive, distance
+from .reach import Drive, distance, turned_alike
 from .retraction import retract
 
 RINGS = ((0.05, 2), (0.3, 4), (1.0, 6), (math.pi, 8))
 """Distances of other starts, rad, and how many of each; all of a ring are tried, and the nearest solution is taken."""
+HELD = 1e-9
+"""By how much a joint that is held as a whole may be off its own constraints, relative to its coordinates."""
 FAR = 1.0
 """Distance from which on a start may lead to another branch: held coordinates are driven to their values from there too."""
 
@@ -45,6 +47,7 @@ class _Search:
         self.ranges = list[tuple[int, tuple[int, ...], float, float]]()
 
     def found(self) -> np.ndarray:
+        self._check_held()
         least = first = self.closure.close(self.guess)
         if first.closed:
             return self._checked(first.q)
@@ -59,6 +62,17 @@ class _Search:
                 return self._checked(min(closed, key=self._distance))
             least = min([least, *ends], key=lambda end: (bool(end.turned), float(np.abs(end.g).max(initial=0.0))))
         raise self._refusal(least)
+
+    def _check_held(self) -> None:
+        """What is held as a whole is as it was asked for: joints given by constraints are put onto them."""
+        whole = list(self.held.whole)
+        off = np.abs(turned_alike(self.model, self.asked, self.guess) - self.guess)[whole]
+        if off.size and off.max() > HELD * max(1.0, float(np.abs(self.asked[whole]).max())):
+            k = whole[int(off.argmax())]
+            raise AssemblyError(
+                f"the mechanism cannot be assembled: {self.model.q_names[k]!r} = {self.asked[k]:.6g} is no position of its joint, "
+                f"which is off its constraints by {off.max():.3g} there; give one that is, or leave the joint free"
+            )
 
     def _with_values(self, q: np.ndarray) -> np.ndarray:
         out = np.array(q)

@@ -20,6 +20,7 @@ from .assembly import Start, assembled_speeds, check_accelerations
 from .closure import AtParameters, Closure
 from .constraint_table import ConstraintTable, Numbers
 from .held import Held, held_coordinates, held_speeds
+from .reach import turned_alike
 from .search import closed_position
 
 MOVED = 1e-6
@@ -51,7 +52,7 @@ class StartState:
     @cached_property
     def moved(self) -> dict[str, float]:
         """Coordinates by name, and by how much they were moved."""
-        return _changes(self.model.q_names, _turned_alike(self.model, self.asked_q, self.q), self.q)
+        return _changes(self.model.q_names, turned_alike(self.model, self.asked_q, self.q), self.q)
 
     @cached_property
     def moved_speeds(self) -> dict[str, float]:
@@ -64,7 +65,7 @@ class StartState:
         parts = [f"{' and '.join(map(repr, self.held)) if len(self.held) < 3 else f'{len(self.held)} coordinates'} held"] * bool(
             self.held and (self.moved or self.moved_speeds)
         )
-        parts += [f"to close the loops {in_words(self.moved)}"] * bool(self.moved)
+        parts += [f"to meet the constraints {in_words(self.moved)}"] * bool(self.moved)
         parts += [f"speeds changed: {in_words(self.moved_speeds)}"] * bool(self.moved_speeds)
         return "; ".join(parts)
 
@@ -82,15 +83,6 @@ def _changes(names: Sequence[str], asked: np.ndarray, used: np.ndarray) -> dict[
     return {names[k]: float(change[k]) for k in large.tolist()}
 
 
-def _turned_alike(model: Model, asked: np.ndarray, used: np.ndarray) -> np.ndarray:
-    """Quaternions of length one, of the two that mean the same turn the nearer to those used."""
-    out = np.array(asked)
-    for k in model.structure.quaternions.tolist():
-        x = out[k : k + 4] / np.linalg.norm(out[k : k + 4])
-        out[k : k + 4] = x if x @ used[k : k + 4] >= 0.0 else -x
-    return out
-
-
 def assemble_start(
     model: Model,
     q0: Start,
@@ -103,17 +95,16 @@ def assemble_start(
     """The start of a motion. An AssemblyError where what was asked for cannot be held."""
     table = AtParameters(constraints, parameters)
     asked_q, asked_v, t = check_state(model, q0, v0, t)
-    names = list(fixed) if fixed is not None else [*q0] if isinstance(q0, Mapping) else []
-    held = held_coordinates(model, names if fixed is None else fixed)
+    held = held_coordinates(model, fixed if fixed is not None else [*q0] if isinstance(q0, Mapping) else [])
     q = _nearly_closed(model, table, asked_q, t, held) if fixed is None else None
-    q = _with_what_is_held(model, table, asked_q, t, held, named=bool(names) and fixed is None) if q is None else q
+    q = _with_what_is_held(model, table, asked_q, t, held, named=bool(held.names) and fixed is None) if q is None else q
     whole_v = v0 is not None and not isinstance(v0, Mapping)
     named_v = held if whole_v and fixed is not None else held_speeds(model, [*v0] if isinstance(v0, Mapping) else [])
     v = _nearly_met(model, table, q, asked_v, t, named_v)
     check_accelerations(table, q, v, t)
     same = [q[list(held.coordinates)] == asked_q[list(held.coordinates)], v[named_v.speeds] == asked_v[named_v.speeds]]
     kept = held.speeds & bool(same[0].all()), named_v.speeds & bool(same[1].all())
-    start = StartState(model, asked_q, asked_v, q, v, tuple(names), kept)
+    start = StartState(model, asked_q, asked_v, q, v, held.names, kept)
     if fixed is None and q0 is not None and not isinstance(q0, Mapping) and start.moved:
         gap = table.evaluate(asked_q, asked_v, t)["g"]
         row = table.rows[worst := int(np.argmax(np.abs(gap)))]

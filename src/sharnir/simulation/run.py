@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -135,6 +136,7 @@ def simulate(
         check_result_file(save, rows * (model.nq + 2 * model.nv + 12 * len(model.bodies)) * 8)
     all_events = [*own_events, *(limit_events(model, q) if limits != "ignore" else [])]
     q = normalized_start(model, q[None], t0)[0]
+    start = replace(start, q=q)
     (how,) = stabilisations(d, how, q[None], v[None], forces, t0, duration, integrator, step, own)
     directions = None
     if len(sensitivities):
