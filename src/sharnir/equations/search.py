@@ -70,8 +70,8 @@ class _Search:
         if off.size and off.max() > HELD * max(1.0, float(np.abs(self.asked[whole]).max())):
             k = whole[int(off.argmax())]
             raise AssemblyError(
-                f"the mechanism cannot be assembled: {self.model.q_names[k]!r} = {self.asked[k]:.6g} is no position of its joint, "
-                f"which is off its constraints by {off.max():.3g} there; give one that is, or leave the joint free"
+                f"the mechanism cannot be assembled: {self.model.q_names[k]!r} = {self.asked[k]:.6g} is no position of its "
+                f"joint, which is off its constraints by {off.max():.3g} there; give one that is, or leave the joint free"
             )
 
     def _with_values(self, q: np.ndarray) -> np.ndarray:
