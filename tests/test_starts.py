@@ -137,9 +137,7 @@ def test_a_joint_of_constraints_stays_on_them():
     assert abs(q[:3] @ q[:3] - 1.0) < 1e-13 and abs(np.linalg.norm(q[:3] - [0, 0, 2]) - 1.5) < 1e-12
     with pytest.raises(sh.AssemblyError, match="cannot be assembled: constraint 'string': distance stays violated by"):
         m.assemble({"sphere": (1, 0, 0, 1, 0, 0, 0)}, fixed=["sphere"])
-    with pytest.raises(
-        sh.AssemblyError, match=r"'sphere.x' = 0.9 is no position of its joint, which is off"
-    ):
+    with pytest.raises(sh.AssemblyError, match=r"'sphere.x' = 0.9 is no position of its joint, which is off"):
         m.assemble({"sphere": (0.9, 0, 0, 1, 0, 0, 0)}, fixed=["sphere"])
 
 

@@ -19,6 +19,7 @@ from .constraint_table import ConstraintTable, Numbers
 from .half_turn import turned_joint
 from .held import coordinate_rows
 from .least_motion import Rows, least_motion, of_speeds, stacked
+from .one_constraint import ConstraintRow
 from .retraction import retract
 
 TOLERANCE = 1e-11
@@ -154,14 +155,14 @@ def assembled_positions(
     """The closed position that q leads to, only speeds in `free` (nv,) being moved; an AssemblyError after so many iterations."""
     found = Closure(model, table, t, free).close(q, iterations)
     if not found.closed:
-        raise not_closed(table, found)
+        raise not_closed(model, table, found)
     return found.q
 
 
 REMEDY = "check lengths and places of joints, give coordinates nearer to a closed position, or leave more joints free"
 
 
-def not_closed(table: Table, found: Closing, remedy: str = REMEDY) -> AssemblyError:
+def not_closed(model: Model, table: Table, found: Closing, remedy: str = REMEDY) -> AssemblyError:
     if found.turned:
         return AssemblyError(
             f"the mechanism cannot be assembled: joint {found.turned!r} closes only at half a turn from where it "
@@ -169,7 +170,16 @@ def not_closed(table: Table, found: Closing, remedy: str = REMEDY) -> AssemblyEr
         )
     worst = int(np.argmax(np.abs(found.g[: len(table.rows)])))
     row = table.rows[worst]
-    return AssemblyError(f"the mechanism cannot be assembled: {row} stays violated by {row.amount(found.g[worst], 0)}; {remedy}")
+    return AssemblyError(
+        f"the mechanism cannot be assembled: {row} stays violated by {off_by(model, row, found.g[worst])}; {remedy}"
+    )
+
+
+def off_by(model: Model, row: ConstraintRow, residual: float) -> str:
+    """What a row of position is off by, in words: of a `Distance`, whose residual is another function, the distance."""
+    constraint = next((x for name, x in model.constraints.items() if row.owner == f"constraint {name!r}"), None)
+    amount = constraint.true_amount(row.what) if constraint is not None else None
+    return row.amount(residual if amount is None else amount(residual), 0)
 
 
 def _gap(g: np.ndarray) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -26,8 +26,6 @@ class ConstraintRow:
 
     owner: str
     what: str
-    true_amount: Callable[[float], float] | None = field(default=None, compare=False)
-    """Of a row whose residual is not what its name says: what it says, of the residual."""
 
     def __str__(self) -> str:
         return f"{self.owner}: {self.what}" if self.what else self.owner
@@ -35,7 +33,6 @@ class ConstraintRow:
     def amount(self, x: float, order: int) -> str:
         """|x| with its unit, x being a derivative of that order in time: "3 m/s²", or "3 /s²" where the unit is not known."""
         unit = UNITS.get(self.what.split(" ")[0], "") + ("", "/s", "/s²")[order]
-        x = self.true_amount(x) if self.true_amount is not None and order == 0 else x
         return f"{abs(x):.3g} {unit}".rstrip()
 
 
@@ -58,7 +55,7 @@ class OneConstraint:
         values = check_numbers([x for _, x in (*first, *second)], graph, label)
         if first and self._depends_on_speed(on, values[: len(first)]):
             raise ModelError(f"{label}: the residual of a constraint of position must not depend on speeds; use SpeedConstraint")
-        self.first = [ConstraintRow(label, what, constraint.true_amount(what)) for what, _ in first]
+        self.first = [ConstraintRow(label, what) for what, _ in first]
         self.second = [ConstraintRow(label, what) for what, _ in second]
         self._keys = list(on.inputs)
         self._graph, self._inputs = graph, dict(on.inputs)

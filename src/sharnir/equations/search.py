@@ -143,8 +143,10 @@ class _Search:
 
     def _refusal(self, least: Closing) -> AssemblyError:
         if not self.ranges:
-            return not_closed(self.table, least)
-        return not_closed(self.table, least, f"{self._possible()}; give values within reach, or leave more joints free")
+            return not_closed(self.model, self.table, least)
+        return not_closed(
+            self.model, self.table, least, f"{self._possible()}; give values within reach, or leave more joints free"
+        )
 
     def _possible(self) -> str:
         """In words: what the held coordinate can be that did not get where it should."""

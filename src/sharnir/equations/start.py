@@ -17,7 +17,7 @@ from ..errors import AssemblyError
 from ..model.model import Model
 from ..model.states import check_state
 from .assembly import Start, assembled_speeds, check_accelerations
-from .closure import AtParameters, Closure
+from .closure import AtParameters, Closure, off_by
 from .constraint_table import ConstraintTable, Numbers
 from .held import Held, held_coordinates, held_speeds
 from .reach import turned_alike
@@ -109,7 +109,7 @@ def assemble_start(
         gap = table.evaluate(asked_q, asked_v, t)["g"]
         row = table.rows[worst := int(np.argmax(np.abs(gap)))]
         raise AssemblyError(
-            f"q0 does not close the loops: {row} is off by {row.amount(gap[worst], 0)}; the nearest closed position found "
+            f"q0 does not close the loops: {row} is off by {off_by(model, row, gap[worst])}; the nearest closed position found "
             f"has {in_words(start.moved)}. Name what must stay, q0={{joint: value}} or fixed=[joints], or take all of "
             "q0 as a guess: fixed=[]"
         )

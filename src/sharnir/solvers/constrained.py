@@ -14,6 +14,7 @@ import numpy as np
 
 from ..backends.counting import Count, count_compiled
 from ..backends.fast_path import FastPath, fast_path
+from ..equations.closure import off_by
 from ..errors import MethodError, StateError
 from ..forms.solution import Solution
 from .actuation import actuated_speeds, check_produced, forces_of, least_multipliers, multipliers_of, without_carried
@@ -250,11 +251,11 @@ class ConstrainedSolver:
         would cost more than the answer, and whoever differentiates by differences is off the constraints on purpose."""
         table, q, t = self.equations.table, rows["q"][0], float(rows["t"][0].flat[0])
         parameters = rows["parameter"][0] if "parameter" in rows else ()
-        gap = np.abs(table.evaluate(q, np.zeros(self.model.nv), t, parameters)["g"])
-        if gap.size and gap.max() > OPEN * max(1.0, float(np.abs(q).max(initial=0.0))):
-            row = table.rows[int(gap.argmax())]
+        g = table.evaluate(q, np.zeros(self.model.nv), t, parameters)["g"]
+        if np.abs(g).max(initial=0.0) > OPEN * max(1.0, float(np.abs(q).max(initial=0.0))):
+            row = table.rows[worst := int(np.abs(g).argmax())]
             raise StateError(
-                f"the loops are open in this position: {row} is off by {row.amount(float(gap.max()), 0)}; assemble it first, "
+                f"the loops are open in this position: {row} is off by {off_by(self.model, row, g[worst])}; assemble it first, "
                 "q, v = model.assemble(q, v, fixed=[…])"
             )
 
