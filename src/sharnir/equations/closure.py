@@ -31,6 +31,8 @@ LARGE = 300
 FIRST_DAMPING, LAST_DAMPING = 1e-3, 1e9
 STATIONARY = 1e-9
 """|Jᵀg| relative to |J| |g|: no small motion brings the mechanism nearer to a closed position."""
+NEARLY = 1e-3
+"""Residuals below which the size of the mechanism matters: it takes as long to find as an iteration."""
 PATIENCE, SLOW = 10, 0.98
 """Iterations in which the sum of squares must fall to this share of itself for the search to go on."""
 MOTION = 0.5
@@ -115,13 +117,14 @@ class Closure:
         q = retract(self.model, q, self._at_rest, self.t)
         g, J = self.at(q, check=True)
         damping, cost = 0.0, float(g @ g)
-        before = np.inf
+        before, size = np.inf, 1.0
         for k in range(iterations):
             if k % PATIENCE == 0:
                 if cost > SLOW * before:
                     break
                 before = cost
-            gap, size = _gap(g), _size(q, J)
+            gap = _gap(g)
+            size = _size(q, J) if gap < NEARLY or not k else size
             if gap <= enough * size:
                 break
             step = least_motion(J, g, damping)

@@ -25,7 +25,10 @@ RINGS = ((0.05, 2), (0.3, 4), (1.0, 6), (math.pi, 8))
 HELD = 1e-9
 """By how much a joint that is held as a whole may be off its own constraints, relative to its coordinates."""
 FAR = 1.0
-"""Distance from which on a start may lead to another branch: held coordinates are driven to their values from there too."""
+"""Distance of another branch: held coordinates are driven to their values from so far away too, and where a position is found
+there, the other side of the guess is tried."""
+OTHER_SIDE = (0.5,)
+"""Starts there, in parts of the way from the guess to the position found."""
 
 
 def closed_position(model: Model, table: Table, guess: np.ndarray, t: float, held: Held) -> np.ndarray:
@@ -50,7 +53,7 @@ class _Search:
         self._check_held()
         least = first = self.closure.close(self.guess)
         if first.closed:
-            return self._checked(first.q)
+            return self._checked(self._nearer(self._unwound(first.q)))
         if (q := self._driven(self.guess)) is not None:
             return self._checked(q)
         for radius, ring in self._rings():
@@ -62,6 +65,18 @@ class _Search:
                 return self._checked(min(closed, key=self._distance))
             least = min([least, *ends], key=lambda end: (bool(end.turned), float(np.abs(end.g).max(initial=0.0))))
         raise self._refusal(least)
+
+    def _nearer(self, q: np.ndarray) -> np.ndarray:
+        """Of a closed position that is far from the guess, and the one on the other side of the guess, the nearer."""
+        if self._distance(q) < FAR:
+            return q
+        own = own_speeds(self.model.structure) >= 0
+        for share in OTHER_SIDE:
+            start = self.guess - share * np.where(own, q - self.guess, 0.0)
+            found = self.closure.close(self._with_values(start))
+            if found.closed:
+                q = min(q, self._unwound(found.q), key=self._distance)
+        return q
 
     def _check_held(self) -> None:
         """What is held as a whole is as it was asked for: joints given by constraints are put onto them."""
