@@ -252,3 +252,20 @@ def test_a_position_by_name_with_open_loops_has_no_accelerations():
             sh.StateError, match=r"the loops are open in this position: joint 'D': position along . is off by .* m; ass"
         ):
             question({"A": 1.0})
+
+
+def test_of_two_branches_the_nearer_to_the_guess_is_taken():
+    """A four-bar at a given angle of its crank closes in two ways: coupler and rocker above their line of centres, or below."""
+    m, (crank, coupler, rocker, base) = S.four_bar(*FOUR), FOUR
+    rng = np.random.default_rng(1)
+    for _ in range(40):
+        angle, side = rng.uniform(-3.0, 3.0), rng.choice([-1.0, 1.0])
+        tip = crank * np.array([math.cos(angle), math.sin(angle)])
+        way = np.array([base, 0.0]) - tip
+        length = np.linalg.norm(way)
+        x = (coupler**2 - rocker**2 + length**2) / (2.0 * length)
+        top = tip + x * way / length + side * math.sqrt(coupler**2 - x * x) * np.array([-way[1], way[0]]) / length
+        B, C = (math.atan2(top[1] - p[1], top[0] - p[0]) for p in (tip, (base, 0.0)))
+        guess = np.array([angle, B - angle, C]) + np.append(0.0, rng.uniform(-0.4, 0.4, 2))
+        q, _ = m.assemble(guess, fixed=["A"])
+        assert_close(q, [angle, B - angle, C], 1e-12, scale=1.0)
