@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..errors import AssemblyError
+from ..errors import AssemblyError, SingularError
 from ..model.model import Model
 from .constraint_table import ConstraintTable, Numbers
 from .half_turn import turned_joint
@@ -110,7 +110,8 @@ class Closure:
         return g, of_speeds(J, self.free)
 
     def close(self, q: np.ndarray, iterations: int = MAX_ITERATIONS, enough: float = ROUNDING) -> Closing:
-        """The closed position that the guess q leads to, or the position where the search ended.
+        """The closed position that the guess q leads to, or the position where the search ended; a SingularError where a row is
+        not defined at the guess.
 
         enough   residuals, relative to the size of the mechanism, below which nothing more is done
         """
@@ -150,6 +151,13 @@ class Closure:
         whole, parameters = _parts(self.table)
         turned = turned_joint(self.model, whole, q, self.t, parameters) if closed else ""
         return Closing(q, g, closed and not turned, turned)
+
+    def close_if_defined(self, q: np.ndarray, iterations: int = MAX_ITERATIONS, enough: float = ROUNDING) -> Closing | None:
+        """The same from a start that nobody asked for: None where a row is not defined there."""
+        try:
+            return self.close(q, iterations, enough)
+        except SingularError:
+            return None
 
 
 def assembled_positions(

@@ -57,7 +57,8 @@ class _Search:
         if (q := self._driven(self.guess)) is not None:
             return self._checked(q)
         for radius, ring in self._rings():
-            ends = [self.closure.close(self._with_values(start)) for start in ring]
+            tried = [self.closure.close_if_defined(self._with_values(start)) for start in ring]
+            ends = [end for end in tried if end is not None]
             closed = [self._unwound(end.q) for end in ends if end.closed]
             if not closed and radius >= FAR and (q := self._driven(ring[-1])) is not None:
                 closed.append(self._unwound(q))
@@ -73,8 +74,8 @@ class _Search:
         own = own_speeds(self.model.structure) >= 0
         for share in OTHER_SIDE:
             start = self.guess - share * np.where(own, q - self.guess, 0.0)
-            found = self.closure.close(self._with_values(start))
-            if found.closed:
+            found = self.closure.close_if_defined(self._with_values(start))
+            if found is not None and found.closed:
                 q = min(q, self._unwound(found.q), key=self._distance)
         return q
 
@@ -113,8 +114,8 @@ class _Search:
         """From the position that closes with only whole joints of quaternions held."""
         if not self.held.coordinates:
             return None
-        found = self.loose.close(start)
-        return self._to_values(self._unwound(found.q)) if found.closed else None
+        found = self.loose.close_if_defined(start)
+        return self._to_values(self._unwound(found.q)) if found is not None and found.closed else None
 
     def _to_values(self, q: np.ndarray) -> np.ndarray | None:
         """One held coordinate after the other. Where one does not get there, its range is remembered."""
