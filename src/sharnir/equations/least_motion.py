@@ -10,8 +10,10 @@ from scipy.sparse.linalg import splu
 
 Rows = Any
 """A Jacobian (rows × nv): an array, or a sparse one of SciPy."""
-RANK = 1e-12
+RANK = 1e-14
 """Eigenvalues of JJᵀ below this, relative to the largest, belong to rows that depend on others."""
+SPARSE_DAMPING = 1e-12
+"""What takes the place of that in a sparse matrix, relative to the mean of the diagonal."""
 DENSE = 150
 """Rows up to which JJᵀ is factorized as a dense matrix."""
 REFINEMENTS = 4
@@ -52,7 +54,7 @@ def _gram_solution(A: Any, g: np.ndarray, damping: float) -> np.ndarray:
         if damping:
             return np.linalg.solve(dense + damping * mean * np.eye(m), g)
         return np.linalg.lstsq(dense, g, rcond=RANK)[0]
-    factors = splu((sparse.csc_array(A) + max(damping, RANK) * mean * sparse.eye_array(m)).tocsc())
+    factors = splu((sparse.csc_array(A) + max(damping, SPARSE_DAMPING) * mean * sparse.eye_array(m)).tocsc())
     found = factors.solve(g)
     for _ in range(0 if damping else REFINEMENTS):  # dependent rows stay out, the others are solved to rounding
         found = found + factors.solve(g - A @ found)
