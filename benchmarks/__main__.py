@@ -43,6 +43,7 @@ PAGES = {
     "figure1": "figure1",
     "urdf": "urdf",
     "loops": "loops",
+    "starts": "starts",
     "stabilisation": "stabilisation",
     "conditioning": "conditioning",
     "singular": "singular",

@@ -1,160 +1,163 @@
-"""Starts of closed mechanisms: a crank held at every angle of a turn, what simulations start from, what an assembly takes."""
+"""Assembly: every angle of a crank that can be reached is found and held, every other is refused with the range; random loops;
+what it costs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+import re
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
 import sharnir as sh
+from sharnir.equations.constraint_table import table_of
+from sharnir.equations.held import held_coordinates
+from sharnir.equations.search import closed_position
+from sharnir.reporting.table import Table
 
-from .harness import race
-from .report import Measure
+from .fuzz.seed_files import of_tests
 
 S = sh.samples
-ANGLES = 720
-HELD = 1e-12
-"""Radians by which a coordinate that is held may be off."""
-AGAIN = 1.0
-"""Milliseconds of an assembly after the first."""
+RANGE = re.compile(r"between (-?[\d.e-]+) and (-?[\d.e-]+)")
 
 
 @dataclass(frozen=True)
 class Mechanism:
+    """A mechanism with one freedom, the coordinate that is held, and where it can be: a range about `middle`, every whole turn
+    again, and the same about the other middle where there is one."""
+
     name: str
-    make: Callable[[], sh.Model]
-    crank: str
-    reach: Callable[[np.ndarray], np.ndarray]
-    """By how much the loop can be closed at angles of the crank: below zero it cannot. Lengths in m."""
+    model: sh.Model
+    joint: str
+    half: float
+    """Half of the range; infinite: all the way round."""
+    middles: tuple[float, ...] = (0.0,)
+
+    def margin(self, angle: float) -> float:
+        """How far inside its range an angle is; negative outside."""
+        return max(self.half - abs(math.remainder(angle - middle, 2.0 * math.pi)) for middle in self.middles)
 
 
-def four_bar(*lengths: float) -> Mechanism:
-    """The rocker's pin must lie in the ring that the coupler can reach."""
-    crank, coupler, rocker, base = lengths
-
-    def reach(angle: np.ndarray) -> np.ndarray:
-        gap = np.hypot(base - crank * np.cos(angle), crank * np.sin(angle))
-        return np.minimum(coupler + rocker - gap, gap - abs(coupler - rocker))
-
-    return Mechanism(f"four-bar {', '.join(f'{x:g}' for x in lengths)}", partial(S.four_bar, *lengths), "A", reach)
+def slider_crank(crank: float, rod: float, joint: str = "main") -> Mechanism:
+    half = math.inf if crank <= rod else math.asin(rod / crank)
+    return Mechanism(f"slider-crank {crank:g}, {rod:g}", S.slider_crank(crank, rod), joint, half, (0.0, math.pi))
 
 
-def slider_crank(crank: float, rod: float, make: Callable[..., sh.Model] = S.slider_crank, name: str = "main") -> Mechanism:
-    where = "slider-crank" if name == "main" else "slider-crank from the main pin"
-    return Mechanism(
-        f"{where} {crank:g}, {rod:g}", partial(make, crank, rod), name, lambda angle: rod - abs(crank * np.sin(angle))
-    )
+def four_bar(crank: float, coupler: float, rocker: float, base: float) -> Mechanism:
+    """The crank turns until coupler and rocker are in line: all the way round, or about the position nearest to the rocker's
+    foot, or about the one farthest from it, or between the two."""
+    near, far = abs(coupler - rocker), coupler + rocker
+
+    def angle(distance: float) -> float:  # of the crank, its tip so far from the rocker's foot
+        return math.acos((crank * crank + base * base - distance * distance) / (2.0 * crank * base))
+
+    name = f"four-bar {crank:g}, {coupler:g}, {rocker:g}, {base:g}"
+    model = S.four_bar(crank, coupler, rocker, base)
+    if near <= abs(base - crank) and crank + base <= far:
+        return Mechanism(name, model, "A", math.inf)
+    if near <= abs(base - crank):
+        return Mechanism(name, model, "A", angle(far))
+    if crank + base <= far:
+        return Mechanism(name, model, "A", math.pi - angle(near), (math.pi,))
+    low, high = angle(near), angle(far)
+    return Mechanism(name, model, "A", 0.5 * (high - low), (0.5 * (low + high), -0.5 * (low + high)))
 
 
-def from_the_main_pin(crank: float, rod: float) -> sh.Model:
-    """A slider-crank whose slide is zero at the main pin: the neutral position is far from every closed one."""
-    m = sh.Model("slider-crank from the main pin", gravity=(0.0, -9.81, 0.0))
-    for body, length in (("crank", crank), ("rod", rod)):
-        m.add_body(body, mass=1.0, shape=sh.Rod((0.0, 0.0, 0.0), (length, 0.0, 0.0)))
-    m.add_body("slider", mass=1.0, shape=sh.Box((0.05, 0.05, 0.05)))
-    m.add_joint("A", sh.Revolute("z"), "ground", "crank")
-    m.add_joint("B", sh.Revolute("z"), "crank", "rod", at=sh.Pose((crank, 0.0, 0.0)))
-    m.add_joint("S", sh.Prismatic("x"), "ground", "slider")
-    m.add_joint("C", sh.Revolute("z"), "rod", "slider", at=sh.Pose((rod, 0.0, 0.0)))
-    return m
+def mechanisms() -> list[Mechanism]:
+    return [
+        slider_crank(0.1, 0.3),
+        slider_crank(0.2, 0.5),
+        slider_crank(0.5, 0.2),
+        four_bar(0.5, 1.3, 0.9, 1.1),
+        four_bar(1.0, 1.0, 0.8, 1.9),
+        four_bar(1.2, 0.4, 1.1, 0.9),
+        four_bar(1.0, 0.9, 0.3, 1.0),
+    ]
 
 
-MECHANISMS = (
-    slider_crank(0.1, 0.3, from_the_main_pin, "A"),
-    slider_crank(0.1, 0.3),  # the crank goes round
-    slider_crank(0.3, 0.2),  # a rod too short for that
-    four_bar(0.5, 1.3, 0.9, 1.1),  # crank and rocker
-    four_bar(1.0, 1.2, 1.4, 1.1),  # the shortest link is a crank
-    four_bar(1.2, 0.6, 1.1, 1.0),  # Grashof's condition, coupler the shortest: two rockers
-    four_bar(1.0, 0.7, 0.8, 1.6),  # not Grashof's: two rockers, one range through zero
-    four_bar(0.9, 1.0, 0.8, 0.4),  # the base is the shortest: two cranks
-    four_bar(1.0, 1.0, 1.0, 1.0),  # a parallelogram: stretched out at two angles
-)
-NEAR = 1e-9
-"""So near the limit of reach, in m, either answer is right."""
+@dataclass
+class Angles:
+    """What became of the angles of one mechanism."""
+
+    assembled: int = 0
+    refused: int = 0
+    wrong: int = 0
+    """Reachable ones refused, unreachable ones assembled, held ones moved."""
+    residual: float = 0.0
+    ends: float = 0.0
+    """The largest error of an end of a range that was reported, relative to what six digits say."""
+    unsaid: int = 0
+    """Refused without a range."""
+    slowest: float = 0.0
+    seconds: float = 0.0
 
 
-def measure(quick: bool = False) -> Iterator[Measure | str]:
-    for mechanism in MECHANISMS[: 4 if quick else None]:
-        yield from angles(mechanism, ANGLES // 8 if quick else ANGLES)
-    yield from times()
+def held_at(mechanism: Mechanism, angles: Sequence[float]) -> Angles:
+    """Every angle held, all other coordinates neutral."""
+    m, out, table = mechanism.model, Angles(), table_of(mechanism.model)
+    for angle in angles:
+        margin = mechanism.margin(angle)
+        begun = time.process_time()
+        try:
+            q, _ = m.assemble({mechanism.joint: angle}, fixed=[mechanism.joint])
+            out.assembled += 1
+            out.wrong += int(margin < -1e-9 or q[m.q_slice(mechanism.joint)][0] != angle)
+            out.residual = max(out.residual, float(np.abs(table.evaluate(q, np.zeros(m.nv), 0.0)["g"]).max()))
+        except sh.AssemblyError as error:
+            out.refused += 1
+            out.wrong += int(margin > 1e-9)
+            ranges = RANGE.findall(str(error))
+            out.unsaid += int(not ranges)
+            ends = [abs(mechanism.margin(float(x))) for pair in ranges for x in pair]
+            out.ends = max([out.ends, *ends])
+        spent = time.process_time() - begun
+        out.slowest, out.seconds = max(out.slowest, spent), out.seconds + spent
+    return out
 
 
-def angles(x: Mechanism, n: int) -> Iterator[Measure | str]:
-    """Every angle that can be reached is assembled and held, every other one refused; a simulation starts there, or says so."""
-    m, grid = x.make(), np.linspace(-np.pi, np.pi, n, endpoint=False)
-    reach = x.reach(grid)
-    can, cannot = grid[reach > NEAR], grid[reach < -NEAR]
-    held = [a for a in can if is_held(m, x.crank, a)]
-    for a in [a for a in can if a not in held][:2]:
-        yield f"{x.name}: not assembled at {x.crank} = {a:.4f}, which it reaches"
-    yield Measure("starts", x.name, f"assembled and held, of {len(can)} angles that are reached", len(held), "", len(can))
-    if len(cannot):
-        refused = [a for a in cannot if not is_held(m, x.crank, a)]
-        what = f"refused, of {len(cannot)} angles that are not"
-        yield Measure("starts", x.name, what, len(refused), "", len(cannot))
-        yield f"{x.name}: {refusal(m, x.crank, float(cannot[0]))}"
-    some = can[:: max(1, n // 24)]
-    moved = [a for a in some if not starts_there(m, x.crank, a)]
-    yield Measure("starts", x.name, f"simulations that start elsewhere, of {len(some)}", len(moved), "", 0, at_most=True)
+def random_loop(seed: int, moved: float) -> tuple[sh.Model, np.ndarray]:
+    """A chain of any joints, driven ones and the user's own included, closed at a random position; and a guess beside that."""
+    graphs, rng = of_tests("graph_models"), np.random.default_rng((seed, 16))
+    cut = int(rng.choice([k for k in graphs.CUTTABLE if k != graphs.CUTTABLE[-1]]))
+    joints = (*rng.choice(graphs.MOVING, int(rng.integers(2, 6))).tolist(), int(rng.choice(graphs.CUTTABLE)))
+    model, start = graphs.closed_chain(graphs.Loop(seed, joints, cut, 0), cut_other=False)
+    return model, model.integrate(model.coordinates(start), moved * rng.normal(size=model.nv))
 
 
-def is_held(m: sh.Model, crank: str, angle: float) -> bool:
-    """Whether it is assembled with the crank at that angle; one that was moved is none."""
+def closed_from(model: sh.Model, guess: np.ndarray) -> float | None:
+    """What is left of the residuals where the loop closes; None where that is refused."""
+    table = table_of(model)
     try:
-        q, v = m.assemble({crank: angle}, fixed=[crank])
+        q = closed_position(model, table, guess, 0.0, held_coordinates(model, ()))
     except sh.AssemblyError:
-        return False
-    closed = np.abs(loop_gap(m, q)).max() < 1e-9
-    return bool(abs(q[m.q_slice(crank)][0] - angle) <= HELD and closed and not v.any())
+        return None
+    return float(np.abs(table.evaluate(q, np.zeros(model.nv), 0.0)["g"]).max(initial=0.0))
 
 
-def loop_gap(m: sh.Model, q: np.ndarray) -> np.ndarray:
-    """How far apart the two sides of the joint that closes the loop are, by the oracle's poses."""
-    R, r = sh.matrices(m, q).poses
-    names = [b.name for b in m.bodies]
-
-    def point(body: str, at: sh.Pose) -> np.ndarray:
-        if body == "ground":
-            return np.array(at.position, dtype=float)
-        k = names.index(body)
-        return r[k] + R[k] @ np.array(at.position, dtype=float)
-
-    (cut,) = m.closing_joints
-    return point(cut.parent, cut.at) - point(cut.child, cut.child_at)
-
-
-def refusal(m: sh.Model, crank: str, angle: float) -> str:
-    """What an angle that cannot be reached is answered with."""
-    try:
-        m.assemble({crank: angle}, fixed=[crank])
-    except sh.AssemblyError as error:
-        return f"{crank} = {angle:.4f}: {error}"
-    return f"{crank} = {angle:.4f} was accepted"
-
-
-def starts_there(m: sh.Model, crank: str, angle: float) -> bool:
-    """A run starts with the crank where it was asked to be; an error that says otherwise is no surprise either."""
-    try:
-        r = sh.simulate(m, 1e-4, q0={crank: angle}, output=1e-4, progress=False)
-    except sh.AssemblyError:
-        return True
-    return bool(abs(r.q[0][m.q_slice(crank)][0] - angle) <= HELD)
-
-
-def times() -> Iterator[Measure | str]:
-    """The first assembly of a model, and those after it: near the solution, and from a guess of one angle alone."""
-    for x in (MECHANISMS[3], MECHANISMS[0]):
-        m = x.make()
-        first = race({"first": lambda x=x: x.make().assemble({x.crank: 1.2})}, rounds=3, sample=0.0)["first"]
-        yield Measure("starts", x.name, "building and first assembly of another such model", 1e3 * first, " ms")
-        q, _ = m.assemble({x.crank: 1.2})
-        near = np.array(q) + 1e-3
-        calls = {
-            "assembly near the solution": lambda m=m, near=near: m.assemble(near),
-            "assembly, crank held": lambda m=m, x=x: m.assemble({x.crank: 1.2}, fixed=[x.crank]),
-        }
-        for what, seconds in race(calls, rounds=20, sample=0.02).items():
-            yield Measure("starts", x.name, what, 1e3 * seconds, " ms", AGAIN, at_most=True)
+def main(quick: bool = False) -> None:
+    count, loops = (36, 10) if quick else (720, 200)
+    rows = [["mechanism", "assembled", "refused", "wrong", "residual", "range off", "CPU ms each"]]
+    for mechanism in mechanisms():
+        found = held_at(mechanism, np.linspace(-math.pi, math.pi, count, endpoint=False).tolist())
+        numbers = [str(x) for x in (found.assembled, found.refused, found.wrong)]
+        rows.append(
+            [mechanism.name, *numbers, f"{found.residual:.1e}", f"{found.ends:.1e}", f"{1e3 * found.seconds / count:.1f}"]
+        )
+    print(Table.of_text(rows).plain())
+    for moved in (0.3, 1.0):
+        left = [closed_from(*random_loop(seed, moved)) for seed in range(loops)]
+        closed = [x for x in left if x is not None]
+        print(
+            f"random loops of all joints, guesses {moved} beside a closed position: {len(closed)} of {loops} closed, "
+            f"residual at most {max(closed):.1e}"
+        )
+    m = S.four_bar(0.5, 1.3, 0.9, 1.1)
+    for words, start in (("near", {"A": 1.3, "B": -1.0, "C": 1.5}), ("neutral", {"A": 1.3})):
+        for _ in range(30):
+            m.assemble(start, fixed=["A"])
+        begun = time.process_time()
+        for _ in range(300):
+            m.assemble(start, fixed=["A"])
+        print(f"assembly of a four-bar, {words} guess: {(time.process_time() - begun) / 0.3:.2f} ms")

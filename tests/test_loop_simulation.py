@@ -22,7 +22,8 @@ FOUR = (0.5, 1.3, 0.9, 1.1)
 def test_constraints_are_kept_to_rounding_in_long_runs(integrator, step):
     """Every step goes back onto the constraints: 20 000 of them leave nothing. (`python -m benchmarks loops`: a million.)"""
     m = S.four_bar(*FOUR)
-    r = sh.simulate(m, 20_000 * step, q0=STARTS["four-bar"][1], integrator=integrator, step=step, output=None, every=50)
+    start = {"q0": STARTS["four-bar"][1], "fixed": ["A"]}
+    r = sh.simulate(m, 20_000 * step, **start, integrator=integrator, step=step, output=None, every=50)
     assert len(r) == 401 and r.violation.max() < 1e-13
     rates = [
         np.abs(r.dynamics.constrained.table.evaluate(q, v, 0.0)["rate"]).max() for q, v in zip(r.q[::20], r.v[::20], strict=True)
@@ -32,7 +33,7 @@ def test_constraints_are_kept_to_rounding_in_long_runs(integrator, step):
 
 @pytest.mark.parametrize("integrator", ["dop853", "radau"])
 def test_every_integrator_keeps_constraints_and_energy(integrator):
-    r = sh.simulate(S.four_bar(*FOUR), 2.0, q0=STARTS["four-bar"][1], integrator=integrator, rtol=1e-9, atol=1e-11)
+    r = sh.simulate(S.four_bar(*FOUR), 2.0, q0=STARTS["four-bar"][1], fixed=["A"], integrator=integrator, rtol=1e-9, atol=1e-11)
     assert r.violation.max() < 1e-12  # between the steps too, where the output is
     assert abs(r.energy.defect).max() < 1e-6
 
@@ -58,7 +59,7 @@ def test_a_driven_crank_works_against_the_piston():
         m.add_joint("slide", sh.Prismatic("x"), "ground", "piston", at=sh.Pose((0.7, 0, 0)))
         m.add_joint("wristpin", sh.Revolute("z"), "rod", "piston", at=sh.Pose((0.5, 0, 0)), cut=cut == "wristpin")
         start = {"crankpin": -0.56} if cut == "wristpin" else {"wristpin": 0.16, "crankpin": 0.56}
-        r = sh.simulate(m, 1.0, q0=start, rtol=1e-10, atol=1e-12, output=0.05)
+        r = sh.simulate(m, 1.0, q0=start, fixed=[], rtol=1e-10, atol=1e-12, output=0.05)
         angle = 0.4 + 5.0 * r.t
         expected = 0.2 * np.cos(angle) + np.sqrt(0.25 - (0.2 * np.sin(angle)) ** 2)
         assert np.abs(r.coordinate("slide") + 0.7 - expected).max() < 1e-9
@@ -83,14 +84,15 @@ def test_a_drive_that_tears_the_mechanism_apart_is_named():
 def test_events_stop_a_closed_mechanism_where_they_should():
     m = S.four_bar(*FOUR)
     turn = sh.Event(lambda on: on.q("A") - 0.5, name="level", direction="falling", action="stop")
-    r = sh.simulate(m, 5.0, q0=STARTS["four-bar"][1], events=[turn])
+    r = sh.simulate(m, 5.0, q0=STARTS["four-bar"][1], fixed=["A"], events=[turn])
     (there,) = r.events
     assert r.status == "stopped" and abs(there.q[m.q_slice("A")][0] - 0.5) < 1e-9
     assert np.abs(r.dynamics.constrained.table.evaluate(there.q, there.v, there.t)["g"]).max() < 1e-12
 
 
 def test_rolling_keeps_energy_and_touches():
-    r = sh.simulate(S.rolling_disc(), 2.0, q0=STARTS["rolling disc"][1], v0={"disc float": (1, 0, 0, 0, 0, -10)}, rtol=1e-10)
+    start = {"q0": STARTS["rolling disc"][1], "v0": {"disc float": (1, 0, 0, 0, 0, -10)}, "fixed": []}
+    r = sh.simulate(S.rolling_disc(), 2.0, **start, rtol=1e-10)
     assert abs(r.energy.defect).max() < 1e-7
     assert r.violation.max() < 1e-12
 
@@ -129,7 +131,8 @@ def test_a_rollout_assembles_its_states_and_follows_drives():
     m = S.car_axis()
     q0 = np.tile([0.0, 0.5, 1.0, 0.5], (3, 1)) + 0.01 * np.random.default_rng(0).normal(size=(3, 4))
     for integrator in ("rk4", "euler"):
-        many = sh.rollout(m, q0, np.tile([-0.5, 0, -0.5, 0], (3, 1)), dt=1e-4, steps=300, every=100, integrator=integrator)
+        steps = {"dt": 1e-4, "steps": 300, "every": 100, "integrator": integrator}
+        many = sh.rollout(m, q0, np.tile([-0.5, 0, -0.5, 0], (3, 1)), fixed=[], **steps)
         x, t = many.q, many.t[None, :]
         yb = 0.1 * np.sin(10 * t)
         assert np.abs(x[..., 0] * np.sqrt(1 - yb**2) + x[..., 1] * yb).max() < 1e-13
@@ -150,7 +153,7 @@ def test_constraints_that_cannot_be_met_any_more_are_named_with_time_and_gap(tmp
     m.add_joint("hinge", sh.Revolute("z"), "ground", "bar")
     m.add_joint("slide", sh.Prismatic("x", motion=lambda t: 1.0 + t), "ground", "cart")
     m.add_constraint(sh.Distance("bar", "cart", at_a=(1.0, 0, 0), length=1.0), "string")
-    run = {"q0": {"hinge": 1.0}, "integrator": "euler", "step": 0.01, "save": tmp_path / "run.nc"}
+    run = {"q0": {"hinge": 1.0}, "fixed": [], "integrator": "euler", "step": 0.01, "save": tmp_path / "run.nc"}
     says = r"'string': distance could not be met from t = 1 on, at the end it is violated by .* m\."
     with pytest.raises(sh.SimulationError, match=says) as error:
         sh.simulate(m, 1.5, **run)
@@ -189,7 +192,7 @@ def test_the_numbers_of_the_example(capsys):
 @pytest.mark.parametrize("method", ["composite", "direct", "separate"])
 def test_small_closed_models_move_alike_on_loops(method):
     m = sh.samples.four_bar(0.5, 1.0, 0.8, 0.9)
-    start = {"q0": {"A": 1.0, "B": -0.8, "C": 1.6}, "output": 0.1, "method": method}
+    start = {"q0": {"A": 1.0, "B": -0.8, "C": 1.6}, "fixed": ["A"], "output": 0.1, "method": method}
     expected = sh.simulate(m, 0.1, **start).q
     assert np.abs(sh.simulate(m, 0.1, backend="loops", **start).q - expected).max() < 1e-13
     with warnings.catch_warnings():

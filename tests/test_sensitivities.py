@@ -78,7 +78,7 @@ def test_sensitivities_of_a_closed_mechanism_start_on_its_constraints(name, stab
     """The start that is assembled depends on the parameters too."""
     m = linkage()
     q, _ = m.assemble(LINKAGE_START)
-    how = {"q0": q, "stabilisation": stabilisation}
+    how = {"q0": q, "fixed": [], "stabilisation": stabilisation}
     r = sh.simulate(m, 0.25, sensitivities=[name], **how, **RUN)
     value = m.parameters[name]
 

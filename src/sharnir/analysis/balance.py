@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..equations.assembly import assembled_positions
+from ..equations.closure import assembled_positions
 from ..equations.constraint_table import ConstraintTable
 from ..equations.retraction import retract
 from ..errors import AssemblyError, SingularError

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..equations.assembly import assembled_positions
+from ..equations.closure import assembled_positions
 from ..equations.constraint_table import table_of
 from ..equations.retraction import retract
 from ..errors import EquilibriumError, StateError

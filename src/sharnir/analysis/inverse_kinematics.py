@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..equations.assembly import assembled_positions
+from ..equations.closure import assembled_positions
 from ..equations.constraint_table import table_of
 from ..errors import UnreachableError
 from ..model.model import Model

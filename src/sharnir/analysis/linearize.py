@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..equations.assembly import assemble_start
+from ..equations.start import assemble_start
 from ..errors import LinearizationWarning
 from ..model.model import Model
 from ..model.states import check_model, check_state, check_tau
@@ -78,7 +78,8 @@ def linearize(
 def _state(d: Dynamics, q: State, v: State, t: float) -> tuple[np.ndarray, np.ndarray, float]:
     positions, speeds, t = check_state(d.model, q, v, t)
     if d.constrained is not None:
-        positions, speeds = assemble_start(d.model, q, v, t, d.constrained.table)
+        start = assemble_start(d.model, q, v, t, d.constrained.table)
+        positions, speeds = start.q, start.v
     return positions, speeds, t
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..equations.assembly import assembled_positions
+from ..equations.closure import assembled_positions
 from ..equations.constraint_table import ConstraintTable
 from ..equations.retraction import retract
 from ..errors import AssemblyError, SingularError

@@ -83,6 +83,11 @@ def add_run(p: Parser) -> None:
     p.option("--duration", type=not_zero, metavar="SECONDS", help="negative: backward in time")
     p.list_option("--q0", "initial coordinates: joint=value, or joint=w,x,y,z", metavar="JOINT=VALUE")
     p.list_option("--v0", "initial speeds: joint=value", metavar="JOINT=VALUE")
+    p.list_option(
+        "--fixed",
+        "joint or coordinate (float.x) that keeps its q0 while the others close the loops (default: all in --q0; '': none)",
+        metavar="NAME",
+    )
     p.list_option("--tau", "constant joint forces: joint=value", metavar="JOINT=VALUE")
     p.list_option("--set", "a parameter, or any number of the model: k=400, link3.mass=2", metavar="NAME=VALUE")
     p.option("--t0", type=number, metavar="SECONDS", help="initial time")
@@ -120,7 +125,9 @@ def run(options: Namespace) -> None:
         quiet=options.quiet,
         states={"q0": options.q0, "v0": options.v0, "tau": options.tau},
         values=options.set,
-        options=given | ({"decay": options.decay} if options.decay else {}),
+        options=given
+        | ({"decay": options.decay} if options.decay else {})
+        | ({"fixed": [name for name in options.fixed if name]} if options.fixed else {}),
     )
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..equations.held import held_coordinates
 from ..equations.stabilisation import CHOICES, DECAYING
 from ..errors import SaveError, SimulationError
 from ..integrate.methods import INTEGRATORS
@@ -110,6 +112,8 @@ def _check_combinations(model: Model, options: Mapping[str, Any], arguments: Map
         raise UsageError("--integrator", f"{integrator.name!r} has a fixed step: give --step SECONDS too")
     if "output" in options and (rows := abs(arguments["duration"]) / options["output"]) > MAX_TIMES:
         raise UsageError("--interval", f"{options['output']:g} s makes {rows:.0e} rows; take a longer one")
+    if "fixed" in options:
+        check_usage("--fixed", partial(held_coordinates, model), options["fixed"])
     if "stabilisation" in options and not model.constraints:
         raise UsageError("--stabilisation", f"model {model.name!r} has no closed loops and no constraints; leave it out")
     if "decay" in options and arguments.get("stabilisation") not in DECAYING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.compiled_programs import is_large
+from ..backends.fast_path import fast_single
 from ..backends.llvm.runner import GraphRunner
 from ..backends.traced import TracedProgram
 from ..errors import AssemblyError, SingularError
@@ -120,10 +121,18 @@ class ConstraintTable:
 
     def _compiled(self, *state: Any) -> dict[str, np.ndarray]:
         """The same by straight-line code."""
+        q, v, parameters, t = state
+        done = self._fast(q, v, np.asarray(parameters, dtype=float), float(t))
+        if done is not None:
+            return dict(zip(self._runner.outputs, done, strict=True))
         rows = [np.array(x, dtype=float).reshape(1, -1) for x in state]
         found = [np.empty((1, *shape)) for shape in self._runner.outputs.values()]
         self._runner.run(1, rows, [x.reshape(1, -1) for x in found])
         return {name: x[0] for name, x in zip(self._runner.outputs, found, strict=True)}
+
+    @cached_property
+    def _fast(self) -> Callable[..., Any]:
+        return fast_single(self._runner)
 
     @cached_property
     def _runner(self) -> GraphRunner:

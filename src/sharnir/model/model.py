@@ -452,12 +452,12 @@ class Model:
         return coordinates.random_q(self.joints, random_generator(rng))
 
     def coordinates(self, values: State) -> FloatArray:
-        """q from {joint: value}, the rest neutral; arrays pass through."""
-        return coordinates.filled(values, self.neutral(), self.q_slice, "q")
+        """q from {joint: value}, the rest neutral; "joint.coordinate" is one of several. Arrays pass through."""
+        return coordinates.filled(values, self.neutral(), lambda name: self._place_of(name, self.q_slice, "q_names"), "q")
 
     def speeds(self, values: State) -> FloatArray:
-        """v from {joint: value}, the rest zero; arrays pass through."""
-        return coordinates.filled(values, np.zeros(self.nv), self.v_slice, "v")
+        """v from {joint: value}, the rest zero; "joint.speed" is one of several. Arrays pass through."""
+        return coordinates.filled(values, np.zeros(self.nv), lambda name: self._place_of(name, self.v_slice, "v_names"), "v")
 
     def assemble(
         self,
@@ -467,7 +467,9 @@ class Model:
         fixed: Sequence[str] = (),
         parameters: Mapping[str, float] | None = None,
     ) -> tuple[FloatArray, FloatArray]:
-        """Coordinates and speeds that satisfy all constraints, nearest to the given ones; joints in `fixed` retain theirs."""
+        """Coordinates and speeds that satisfy all constraints, nearest to the given ones. What `fixed` names, joints or single
+        coordinates ("float.x"), retains its coordinates, and its speeds where v0 is given; where that cannot be, the error
+        says what can."""
         q, v = self._service("assemble", q0, v0, t, fixed, parameters=parameters)
         return q, v
 
@@ -493,6 +495,14 @@ class Model:
         return found
 
     # --- inside -----------------------------------------------------------------------------------------------------------
+    def _place_of(self, name: str, of_joint: Callable[[str], slice], names: str) -> slice:
+        """Of a joint, or of one of its coordinates."""
+        if not is_name_in(self.structure.joint_number, name) and isinstance(name, str) and "." in name:
+            every: list[str] = getattr(self, names)
+            if name in every:
+                return slice(every.index(name), every.index(name) + 1)
+        return of_joint(name)
+
     def _service(self, name: str, *arguments: Any, **options: Any) -> Any:
         return service(name)(self, *arguments, **options)
 

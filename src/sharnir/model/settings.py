@@ -7,7 +7,7 @@ from typing import Any
 
 from .element import Element, described, element, element_field
 from .events import Event
-from .values import Choice, Elements, Flag, Scalar, ScalarOrVector, State, Text, Times, Whole
+from .values import Choice, Elements, Flag, Names, Scalar, ScalarOrVector, State, Text, Times, Whole
 
 Values = Mapping[str, Any] | tuple[float, ...]
 STEPS = "steps"
@@ -22,6 +22,9 @@ class SimulationSettings(Element):
         State(), default=None, meaning="initial coordinates by joint, the others neutral; or all of them"
     )
     v0: Values | None = element_field(State(), default=None, meaning="initial speeds by joint, the others zero; or all of them")
+    fixed: tuple[str, ...] | None = element_field(
+        Names(), default=None, meaning="joints, or coordinates (float.x), that keep q0 while the others close the loops"
+    )
     t0: float | None = element_field(Scalar(), default=None, unit="s", meaning="initial time")
     tau: Values | None = element_field(
         State(), default=None, meaning="constant joint forces by joint, the others zero; or all of them"

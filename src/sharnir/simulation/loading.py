@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from ..equations.start import StartState
 from ..errors import FormatError, ModelError, SharnirError, StateError, known
 from ..model.model import Model
 from ..model.states import check_model
 from ..reporting.whole_file import file_path
 from .netcdf import Reader
 from .result import Cost, EventRecord, Result
-from .storage import DIMENSIONS, RUNNING, UNITS, VERSION, PathLike, left_behind
+from .storage import DIMENSIONS, RUNNING, START, UNITS, VERSION, PathLike, left_behind
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
 STATUS_BEFORE = {"lost": "constraints_violated"}
@@ -84,6 +85,7 @@ class _Contents:
             [EventRecord(*e) for e in zip(events, data["event_time"].tolist(), data["event_q"], data["event_v"], strict=True)],
             tuple(causes), data["work"], data["parameters"] if model.parameters else np.zeros((0, 0)),
             bool(self._number("accounted", int)), names, data["sensitivities"] if names else np.zeros((0, 0, 0)),
+            self._start(model),
         )  # fmt: skip
 
     def _model(self, path: Path) -> Model:
@@ -153,6 +155,18 @@ class _Contents:
         if isinstance(tau, str) or tau.shape != (model.nv,):
             raise ValueError(f"its attribute 'tau' must be {model.nv} numbers")
         return tau.astype(float)
+
+    def _start(self, model: Model) -> StartState | None:
+        """None in files of earlier versions."""
+        if "start_held" not in self.attributes:
+            return None
+        held = tuple(name for name in self._text("start_held").split("\n") if name)
+        arrays = {name: self._attribute(f"start_{name}") for name in START}
+        for name, x in arrays.items():
+            n = model.nq if START[name] == "coordinate" else model.nv
+            if isinstance(x, str) or x.shape != (n,):
+                raise ValueError(f"its attribute 'start_{name}' must be {n} numbers")
+        return StartState(model, **{name: x.astype(float) for name, x in arrays.items()}, held=held)
 
     def _text(self, name: str) -> str:
         value = self._attribute(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..equations.closure import off_by
 from ..equations.normalization import normalized_rows
 from ..equations.one_constraint import ConstraintRow
 from ..integrate.trajectory import Trajectory
@@ -72,12 +73,12 @@ def violated_constraint(m: MotionSystem, r: Result) -> str:
         return ""
     table, limit = m.constrained.table, m.stabilisation.violation_limit
     parameters = r.parameters[-1] if r.parameters.size else ()
-    g = np.abs(table.evaluate_either(r.q[-1], r.v[-1], float(r.t[-1]), parameters)["g"])
-    if not g.size or g.max() <= limit:
+    g = table.evaluate_either(r.q[-1], r.v[-1], float(r.t[-1]), parameters)["g"]
+    if np.abs(g).max(initial=0.0) <= limit:
         return ""
     since = float(r.t[int(np.argmax(r.violation > limit))])
-    row = table.rows[int(np.argmax(g))]
-    return f"{row} could not be met from t = {since:.6g} on, at the end it is violated by {row.amount(g.max(), 0)}"
+    row = table.rows[worst := int(np.argmax(np.abs(g)))]
+    return f"{row} could not be met from t = {since:.6g} on, at the end it is violated by {off_by(m.d.model, row, g[worst])}"
 
 
 def root_cause(error: Exception | None) -> BaseException | None:

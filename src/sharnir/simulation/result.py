@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..dynamics import Dynamics
+from ..equations.start import StartState
 from ..errors import SingularError, StateError, no_such
 from ..model.model import Model
 from ..model.references import is_name_in
@@ -128,6 +129,9 @@ class Result(ByName):
     sensitivity_names: tuple[str, ...] = ()
     sensitivities: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 0)))
     """(T, names, nq + nv): derivatives of coordinates and speeds by each of `sensitivity_names`."""
+
+    start: StartState | None = None
+    """What the start was asked to be, and what was moved to close the loops; None in files of earlier versions."""
 
     # --- by name ------------------------------------------------------------------------------------------------------------
     def sensitivity(self, name: str) -> Sensitivity:

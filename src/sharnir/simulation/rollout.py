@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike
 from ..backends.llvm.runner import share
 from ..dialect.jit import host_lanes
 from ..dynamics import Dynamics
-from ..equations.assembly import assemble_start
+from ..equations.held import held_coordinates
 from ..equations.normalization import normalized_start
-from ..errors import MethodError, SimulationError, StateError, brief
+from ..equations.start import assemble_start
+from ..errors import AssemblyError, MethodError, SimulationError, StateError, brief
 from ..integrate.running import FIRST, next_piece
 from ..integrate.trajectory import in_words, outcome
 from ..machine import beyond_memory
@@ -81,6 +82,7 @@ def rollout(
     q0: ArrayLike,
     v0: ArrayLike | None = None,
     *,
+    fixed: Sequence[str] | None = None,
     duration: float | None = None,
     step: float | None = None,
     tau: Tau | Control | None = None,
@@ -102,6 +104,8 @@ def rollout(
 ) -> Rollout:
     """Many trajectories, one for each row of q0 (B, nq) and v0 (B, nv), in fixed steps.
 
+    fixed           joints, or coordinates ("float.x"), that keep the values of q0 while the others are moved to close loops; by
+                    default a row of q0 that does not close them is refused, as an array is by `simulate`
     duration, step  seconds; or `dt` for the step and a number of `steps` for the duration
     tau             joint forces held over each step: an array (nv,), (steps, nv) or (B, steps, nv), {joint: value}, or a
                     Python function (t, q (B, nq), v (B, nv)) -> (B, nv) called before every step. `control` is the same
@@ -138,7 +142,7 @@ def rollout(
             "rollout go together: take another, or simulate them one by one"
         )
     values = _parameters(d, parameters)
-    q, v, values = _states(d, q0, v0, grid.t0, values)
+    q, v, values = _states(d, q0, v0, grid.t0, values, fixed)
     numbers = len(q) * (grid.count // grid.every + 1) * 2 * (model.nq + model.nv)
     if beyond := beyond_memory(numbers):
         raise StateError(
@@ -240,7 +244,7 @@ def _part(values: np.ndarray | None, first: int, last: int) -> np.ndarray | None
 
 
 def _states(
-    d: Dynamics, q0: ArrayLike, v0: ArrayLike | None, t0: float, parameters: np.ndarray | None
+    d: Dynamics, q0: ArrayLike, v0: ArrayLike | None, t0: float, parameters: np.ndarray | None, fixed: Sequence[str] | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Rows of coordinates and speeds, checked, quaternions normalized, loops assembled; one start may serve for many values of
     the parameters."""
@@ -269,5 +273,11 @@ def _states(
     if constrained:
         for k in range(len(q)):
             own = () if parameters is None else parameters[k] if parameters.ndim == 2 else parameters
-            q[k], v[k] = assemble_start(model, q[k], v[k], t0, constrained.table, own)
+            try:
+                start = assemble_start(model, q[k], None if v0 is None else v[k], t0, constrained.table, own, fixed)
+            except AssemblyError as error:
+                raise AssemblyError(f"row {k}: {error}" if len(q) > 1 else str(error)) from None
+            q[k], v[k] = start.q, start.v
+    elif fixed is not None:
+        held_coordinates(model, fixed)
     return q, v, parameters

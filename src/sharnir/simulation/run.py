@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..backends.team import helped
 from ..dynamics import Dynamics
-from ..equations.assembly import Start, assemble_start
+from ..equations.assembly import Start
+from ..equations.held import held_coordinates
 from ..equations.normalization import normalized_start
+from ..equations.start import StartState, assemble_start
 from ..errors import MethodError, SimulationError
 from ..integrate import run
 from ..integrate.compiled import make_ready
@@ -52,6 +55,7 @@ def simulate(
     *,
     q0: Start = None,
     v0: Start = None,
+    fixed: Sequence[str] | None = None,
     t0: float = 0.0,
     tau: Tau | None = None,
     parameters: Mapping[str, float] | None = None,
@@ -79,6 +83,9 @@ def simulate(
 
     q0, v0, tau  arrays or {joint: value}; the rest neutral, at rest, zero. `tau` is constant: for anything else add a force to
                  the model (`Motor`, or a function of your own)
+    fixed        of a model with loops: joints, or coordinates ("float.x"), that keep the values of q0 while the others are moved
+                 to close them. By default what q0 names is held, and a q0 given as an array is refused where it does not close;
+                 with `fixed` everything else is a guess, fixed=[] holds nothing. What was moved is in `result.start`
     parameters   {name: value} of the model; the rest as the model has them. Other values compile nothing
     method, backend, threads   as of `Dynamics`: with several threads those share every evaluation of a model that is large enough
     integrator   a name of `sharnir.integrators()`; `rtol`, `atol` for adaptive ones, `step` for the others
@@ -118,8 +125,12 @@ def simulate(
     d.formulation.check_inertia()
     how = check_stabilisation(d, stabilisation, decay)
     q = normalized_start(model, q[None], t0)[0]
+    start = StartState(model, q, v, q, v)
     if d.constrained:
-        q, v = assemble_start(model, q0, v0, t0, d.constrained.table, values)
+        start = assemble_start(model, q0, v0, t0, d.constrained.table, values, fixed)
+        q, v = start.q, start.v
+    elif fixed is not None:
+        held_coordinates(model, fixed)
     chosen = integrator_named(integrator)
     check_step(chosen, step)
     times = output_times(output, t0, t0 + duration, 2 * (model.nq + model.nv))
@@ -127,12 +138,12 @@ def simulate(
         rows = len(times) if times is not None else 1000
         check_result_file(save, rows * (model.nq + 2 * model.nv + 12 * len(model.bodies)) * 8)
     all_events = [*own_events, *(limit_events(model, q) if limits != "ignore" else [])]
+    start = replace(start, q=q)
     (how,) = stabilisations(d, how, q[None], v[None], forces, t0, duration, integrator, step, own)
     directions = None
     if len(sensitivities):
-        held = _kept(q0, q, model.q_slice), _kept(v0, v, model.v_slice)
         table = d.constrained.table if d.constrained else None
-        directions = sensitivities_by(model, sensitivities, q, v, t0, values, held, table)
+        directions = sensitivities_by(model, sensitivities, q, v, t0, values, start.free, table)
         check_sensitivities(d, how.name)
     setup = Setup(d, forces, all_events, balance, chosen.needs_jacobian, how, parameters=own, sensitivities=directions)
     motion = motion_system(setup)
@@ -170,6 +181,7 @@ def simulate(
             )
         given_times = output is not None and np.ndim(output) > 0
         result = make_result(motion, trajectory, changes, ready - begun, time.perf_counter() - ready, given_times)
+        result.start = start
         at_limit = trajectory.status == "stopped" and trajectory.events[-1].index >= len(own_events)
         if at_limit and limits == "error":
             result.status, result.message = "limit", f"reached the {trajectory.events[-1].name} at t = {trajectory.final_t:.9g}"
@@ -182,9 +194,3 @@ def simulate(
         text = f"{model.name!r}: {result.message}. The motion up to there {HELD}"
         raise SimulationError(text, result, trajectory.final_t) from root_cause(trajectory.cause)
     return result
-
-
-def _kept(given: Start, found: np.ndarray, where: Callable[[str], slice]) -> list[str]:
-    """Joints given by name that assembly has left as they were."""
-    named = given if isinstance(given, Mapping) else {}
-    return [joint for joint, x in named.items() if np.allclose(found[where(joint)], x, rtol=0.0, atol=1e-12)]

@@ -46,11 +46,11 @@ class Sensitivities:
 
 def sensitivities_by(
     model: Model, names: Sequence[str], q: np.ndarray, v: np.ndarray, t: float, parameters: np.ndarray,
-    held: tuple[Sequence[str], Sequence[str]], table: ConstraintTable | None,
+    free: np.ndarray, table: ConstraintTable | None,
 ) -> Sensitivities:  # fmt: skip
     """By names: a parameter, "q0.joint", "v0.joint" (with the component behind where there are several).
 
-    held   joints whose coordinates, and joints whose speeds, were given by name: assembly leaves them as they are
+    free   (2, nv): which coordinates, as speeds, and which speeds an assembly of the start moves
     """
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
         raise StateError(f"sensitivities: expected names of parameters, 'q0.joint' or 'v0.joint', got {brief(names)}")
@@ -67,10 +67,6 @@ def sensitivities_by(
             part, j = _component(model, name)
             (dq if part == "q0" else dv)[k, j] = 1.0
     if table is not None:
-        free = np.ones((2, nv), dtype=bool)
-        for row, joints in zip(free, held, strict=True):
-            for joint in joints:
-                row[model.v_slice(joint)] = False
         for k in range(n):
             dq[k], dv[k] = _consistent(table, model, q, v, t, parameters, dq[k], dv[k], dp[k], free)
     rows = np.zeros((n, nq + nv))

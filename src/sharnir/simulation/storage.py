@@ -44,6 +44,9 @@ DIMENSIONS = {
 
 UNITS = {"time": "s", "work": "J"}
 
+START = {"asked_q": "coordinate", "asked_v": "speed", "q": "coordinate", "v": "speed"}
+"""Arrays of `Result.start`, attributes start_… of a file, and what they count."""
+
 RUNNING = "running"
 """The status in a file of a run that has not ended: it goes on, or was killed."""
 
@@ -122,6 +125,9 @@ def motion(r: Result) -> tuple[Variables, dict[str, Any]]:
     attributes = {"model": m.name, "status": r.status, "message": r.message, "tau": r.tau, "sharnir_result": VERSION}
     attributes["accounted"] = int(r.accounted)
     attributes |= {f"cost_{key}": value for key, value in asdict(r.cost).items()}
+    if r.start is not None:
+        attributes |= {f"start_{name}": getattr(r.start, name) for name in START}
+        attributes["start_held"] = "\n".join(r.start.held)
     return data, attributes
 
 

@@ -21,6 +21,8 @@ def summary(r: Result) -> str:
     c = r.cost
     size = f"{plural(len(r.model.bodies), 'body', 'bodies')}, {_freedoms(r)}"
     lines = [f"{r.model.name}: {size}; {r.status}, {r.message}"]
+    if r.start is not None and r.start.words:
+        lines.append(f"  start       {r.start.words}")
     lines.append(f"  method      {c.method} on {c.backend} ({c.why})")
     steps = f"{c.steps} steps ({c.rejected} rejected), {c.evaluations} evaluations"
     if c.jacobians:

@@ -6,7 +6,7 @@ and the interpreted kernels go state by state. Redundant constraints: the multip
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, NoReturn
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from ..backends.counting import Count, count_compiled
 from ..backends.fast_path import FastPath, fast_path
+from ..equations.closure import off_by
 from ..equations.sparse import SparseEquations
 from ..errors import MethodError, StateError
 from ..forms.solution import Solution
@@ -30,6 +31,8 @@ from .solver import Actions, nothing_to_count
 
 RANK_TOLERANCE = 1e-6
 """Squared sine of the angle between a row and the others below which the rank is determined by an SVD."""
+OPEN = 1e-6
+"""Residuals, relative to the largest coordinate (at least 1), from which on loops are open."""
 CONSISTENCY_TOLERANCE = 1e-6
 """Accelerations satisfy the constraints if |J a + γ| is below this, relative to the largest term of the sum."""
 
@@ -248,7 +251,23 @@ class ConstrainedSolver:
 
     # --- inside -------------------------------------------------------------------------------------------------------------
     def _states(self, wrenches: Any, parameters: Any, **given: Any) -> tuple[Rows, int, bool]:
-        return self.evaluator.arguments.states(wrenches, parameters, **given)
+        found = self.evaluator.arguments.states(wrenches, parameters, **given)
+        if given["q"] is None or isinstance(given["q"], Mapping):
+            self._check_closed(found[0])
+        return found
+
+    def _check_closed(self, rows: Rows) -> None:
+        """A position given by name, or not at all, is one nobody has assembled. Arrays are taken as they are: to look at them
+        would cost more than the answer, and whoever differentiates by differences is off the constraints on purpose."""
+        table, q, t = self.equations.table, rows["q"][0], float(rows["t"][0].flat[0])
+        parameters = rows["parameter"][0] if "parameter" in rows else ()
+        g = table.evaluate(q, np.zeros(self.model.nv), t, parameters)["g"]
+        if np.abs(g).max(initial=0.0) > OPEN * max(1.0, float(np.abs(q).max(initial=0.0))):
+            row = table.rows[worst := int(np.abs(g).argmax())]
+            raise StateError(
+                f"the loops are open in this position: {row} is off by {off_by(self.model, row, g[worst])}; assemble it first, "
+                "q, v = model.assemble(q, v, fixed=[…])"
+            )
 
     def state_by_state(self, rows: Rows, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """qdd, lam and J."""

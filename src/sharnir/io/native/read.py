@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from ...model.element import Element, described
 from ...model.import_report import ImportReport
 from ...model.joints import Compound, Joint
 from ...model.model import Model
+from ...model.placed_joint import PlacedJoint
 from ...model.references import place as place_on
 from ...model.settings import SimulationSettings
 from ...model.values import Fault, Name
@@ -187,17 +188,28 @@ def _check_signals(model: Model, signals: set[tuple[str, ...]]) -> None:
             raise ModelError(f"signal {'.'.join(path)!r}: no {path[1]!r}; there are {known(sorted(there[path[0]]))}")
 
 
+def _is_part(name: str, joints: Mapping[str, PlacedJoint], names: str) -> bool:
+    """Whether it is one coordinate (or speed) of a joint: joint.coordinate."""
+    ends = [k for k, letter in enumerate(name) if letter == "." and name[:k] in joints]
+    return any(name[k + 1 :] in getattr(joints[name[:k]], names) for k in ends)
+
+
 def _check_settings(model: Model, settings: SimulationSettings) -> None:
     joints = {joint.name: joint for joint in model._joints}
     for what, names in (("q0", "q_names"), ("v0", "v_names"), ("tau", "v_names")):
         given = getattr(settings, what)
         for joint, values in given.items() if isinstance(given, dict) else ():
             with at(what, joint):
-                if joint not in joints:
+                if joint not in joints and not _is_part(joint, joints, names):
                     raise ModelError(no_such("joint", joint, joints))
-                n, m = len(getattr(joints[joint], names)), len(values) if isinstance(values, tuple) else 1
+                n = len(getattr(joints[joint], names)) if joint in joints else 1
+                m = len(values) if isinstance(values, tuple) else 1
                 if n != m:
                     raise ModelError(f"expected {n} number{'s' * (n != 1)}, got {m}")
+    for k, name in enumerate(settings.fixed or ()):
+        with at("fixed", k):
+            if name not in joints and not _is_part(name, joints, "q_names"):
+                raise ModelError(no_such("joint", name, joints))
     for k, event in enumerate(settings.events or ()):
         with at("events", k):
             _check_names(model, event, "event")

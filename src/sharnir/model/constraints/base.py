@@ -41,6 +41,10 @@ class Constraint:
         """Functions of position and time (holonomic)."""
         return ()
 
+    def true_amount(self, what: str) -> Callable[[float], float] | None:
+        """Of the row of that name whose residual is not the amount its name says: that amount, as a function of the residual."""
+        return None
+
     def speeds(self, on: Motion) -> Sequence[Row]:
         """Functions of position and time, linear in the speeds, that follow from no function of position (non-holonomic)."""
         return ()

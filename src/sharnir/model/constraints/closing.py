@@ -10,7 +10,7 @@ from ...errors import ModelError
 from ...kernels.algebra import IDENTITY
 from ...trace import Number, has_parameters
 from ..forces.base import Numbers
-from ..joints.closing_rows import Row, welded
+from ..joints.closing_rows import Row, turn_sense, welded
 from ..pose import Pose, Rotation
 from .base import Constraint
 
@@ -62,3 +62,10 @@ class ClosingJoint(Constraint):
         if joint.motion is not None:
             return welded(joint.driven_pose(on.t, label).inverse() @ pose)
         return joint.closing_rows(pose, on.t, label)
+
+    def sense(self, on: Motion) -> Number | None:
+        """Positive in the poses the joint allows, negative at half a turn from them where its rows vanish too; or None."""
+        pose, joint, label = self.relative(on), self.type, self.name
+        if joint.motion is not None:
+            return turn_sense((joint.driven_pose(on.t, label).inverse() @ pose).rotation)
+        return joint.closing_sense(pose, label)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ...errors import ModelError
@@ -38,3 +39,9 @@ class Distance(ConstraintElement):
     def positions(self, on: Motion) -> Sequence[Row]:
         d = sub(on.pose(self.b) @ self.at_b, on.pose(self.a) @ self.at_a)
         return [("distance", (dot(d, d) - self.length * self.length) / (2.0 * self.length))]
+
+    def true_amount(self, what: str) -> Callable[[float], float] | None:
+        length = self.length
+        if not isinstance(length, (int, float)):  # a parameter: to first order the residual is the distance off
+            return None
+        return lambda residual: math.sqrt(max(length * length + 2.0 * length * residual, 0.0)) - length

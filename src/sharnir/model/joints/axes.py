@@ -13,7 +13,7 @@ from ..element import element, element_field
 from ..pose import Axis, Pose, Rotation, unit_axis
 from ..values import AxisValue, Scalar
 from .base import ElementaryMotion, Joint, fixed
-from .closing_rows import Row, Z, across, common_axis, no_shift, no_turn
+from .closing_rows import Row, Z, across, axis_sense, common_axis, no_shift, no_turn, turn_sense
 
 Step = tuple[str, Axis, float, float]
 """Coordinate, axis, radians per unit, metres per unit."""
@@ -76,6 +76,9 @@ class Revolute(AxisJoint):
     def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
         return [*no_shift(pose.position), *common_axis(pose.rotation, unit_axis(self.axis, label))]
 
+    def closing_sense(self, pose: Pose, label: str) -> Number:
+        return axis_sense(pose.rotation, unit_axis(self.axis, label))
+
 
 @element("prismatic")
 class Prismatic(AxisJoint):
@@ -89,6 +92,9 @@ class Prismatic(AxisJoint):
 
     def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
         return [*no_shift(pose.position, across(unit_axis(self.axis, label))), *no_turn(pose.rotation)]
+
+    def closing_sense(self, pose: Pose, label: str) -> Number:
+        return turn_sense(pose.rotation)
 
 
 @element("screw")
@@ -116,6 +122,9 @@ class Cylindrical(AxisJoint):
     def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
         axis = unit_axis(self.axis, label)
         return [*no_shift(pose.position, across(axis)), *common_axis(pose.rotation, axis)]
+
+    def closing_sense(self, pose: Pose, label: str) -> Number:
+        return axis_sense(pose.rotation, unit_axis(self.axis, label))
 
 
 @element("universal")
@@ -150,6 +159,9 @@ class Planar(AxisJoint):
     def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
         return [*no_shift(pose.position, [Z]), *common_axis(pose.rotation, Z)]
 
+    def closing_sense(self, pose: Pose, label: str) -> Number:
+        return axis_sense(pose.rotation, Z)
+
 
 @element("translation")
 class Translation(AxisJoint):
@@ -162,3 +174,6 @@ class Translation(AxisJoint):
 
     def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
         return no_turn(pose.rotation)
+
+    def closing_sense(self, pose: Pose, label: str) -> Number:
+        return turn_sense(pose.rotation)

@@ -89,6 +89,11 @@ class Joint(Element):
         parent's, is one the joint allows. A joint whose rows would need its own coordinates does not define this."""
         raise ModelError(f"{label}: a {self.type_name} joint cannot be cut: its constraints need its own coordinates")
 
+    def closing_sense(self, pose: Pose, label: str) -> Number | None:
+        """Of a joint whose rows vanish at half a turn too: a number that is positive in the poses it allows, and negative
+        there. None where the rows vanish in poses it allows alone."""
+        return None
+
     def driven_pose(self, t: Number, label: str) -> Pose:
         """The relative pose of a joint all of whose coordinates are driven."""
         raise ModelError(f"{label}: a {self.type_name} joint driven like this cannot be cut")

@@ -35,6 +35,17 @@ def common_axis(rotation: Rotation, axis: Sequence[float]) -> list[Row]:
     return [(f"rotation about {_named(second)}", dot(first, there)), (f"rotation about {_named(first)}", -dot(second, there))]
 
 
+def turn_sense(rotation: Rotation) -> Number:
+    """The trace: 3 where `no_turn` holds as it should, −1 at half a turn, where its rows vanish too."""
+    R = rotation.entries
+    return R[0] + R[4] + R[8]
+
+
+def axis_sense(rotation: Rotation, axis: Sequence[float]) -> Number:
+    """1 where `common_axis` holds as it should, −1 where the axis points the other way."""
+    return dot(axis, rotation @ axis)
+
+
 def across(axis: Sequence[float]) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Two directions perpendicular to an axis and to each other."""
     columns = Rotation.align_z(tuple(axis)).entries

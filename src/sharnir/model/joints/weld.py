@@ -8,7 +8,7 @@ from ...trace import Number
 from ..element import element
 from ..pose import Pose
 from .base import ElementaryMotion, Joint
-from .closing_rows import Row, welded
+from .closing_rows import Row, turn_sense, welded
 
 
 @element("weld")
@@ -21,3 +21,6 @@ class Weld(Joint):
 
     def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
         return welded(pose)
+
+    def closing_sense(self, pose: Pose, label: str) -> Number:
+        return turn_sense(pose.rotation)

@@ -1,0 +1,156 @@
+"""The start of a motion: what was asked for, what is used, and what had to be moved to close the loops.
+
+What is asked for is held or refused. Coordinates by name are asked for; those that are not named are a guess, and an assembly
+moves them. A whole array is asked for too: a closure that is off by rounding, or by the digits of a file, is put right without a
+word, any larger motion is an error. `fixed` says otherwise: what it names is held, everything else is a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..errors import AssemblyError
+from ..model.model import Model
+from ..model.states import check_state
+from .assembly import Start, assembled_speeds, check_accelerations
+from .closure import AtParameters, Closure, off_by
+from .constraint_table import ConstraintTable, Numbers
+from .held import Held, held_coordinates, held_speeds
+from .reach import turned_alike
+from .search import closed_position
+
+MOVED = 1e-6
+"""A coordinate or speed that was changed by more than this, relative to the largest (at least 1), was moved."""
+SHOWN = 6
+"""Coordinates that are named in a sentence."""
+
+
+@dataclass(frozen=True, eq=False)
+class StartState:
+    """q0, v0 as they were asked for (neutral, at rest where nothing was said) and q, v from which a motion starts."""
+
+    model: Model
+    asked_q: np.ndarray
+    asked_v: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    held: tuple[str, ...] = ()
+    """Joints and coordinates that were held: named in q0 or in `fixed`."""
+
+    kept: tuple[np.ndarray, np.ndarray] | None = None
+    """(nv,) each: which coordinates, as speeds, and which speeds were held; None where none were."""
+
+    @property
+    def free(self) -> np.ndarray:
+        """(2, nv): which coordinates, as speeds, and which speeds an assembly may move."""
+        return np.ones((2, self.model.nv), dtype=bool) if self.kept is None else ~np.array(self.kept)
+
+    @cached_property
+    def moved(self) -> dict[str, float]:
+        """Coordinates by name, and by how much they were moved."""
+        return _changes(self.model.q_names, turned_alike(self.model, self.asked_q, self.q), self.q)
+
+    @cached_property
+    def moved_speeds(self) -> dict[str, float]:
+        """Speeds by name, and by how much they were changed."""
+        return _changes(self.model.v_names, self.asked_v, self.v)
+
+    @property
+    def words(self) -> str:
+        """In a sentence; empty where the motion starts as it was asked to."""
+        parts = [f"{' and '.join(map(repr, self.held)) if len(self.held) < 3 else f'{len(self.held)} coordinates'} held"] * bool(
+            self.held and (self.moved or self.moved_speeds)
+        )
+        parts += [f"to meet the constraints {in_words(self.moved)}"] * bool(self.moved)
+        parts += [f"speeds changed: {in_words(self.moved_speeds)}"] * bool(self.moved_speeds)
+        return "; ".join(parts)
+
+
+def in_words(moved: Mapping[str, float]) -> str:
+    """'B' moved by −0.28, 'S' by 0.44 and 3 more: the largest first."""
+    largest = sorted(moved.items(), key=lambda item: -abs(item[1]))
+    shown = ", ".join(f"{name!r} {'moved ' if k == 0 else ''}by {x:.3g}" for k, (name, x) in enumerate(largest[:SHOWN]))
+    return shown + (f" and {len(largest) - SHOWN} more" if len(largest) > SHOWN else "")
+
+
+def _changes(names: Sequence[str], asked: np.ndarray, used: np.ndarray) -> dict[str, float]:
+    change = used - asked
+    large = np.flatnonzero(np.abs(change) > MOVED * max(1.0, float(np.abs(used).max(initial=0.0))))
+    return {names[k]: float(change[k]) for k in large.tolist()}
+
+
+def assemble_start(
+    model: Model,
+    q0: Start,
+    v0: Start,
+    t: float,
+    constraints: ConstraintTable,
+    parameters: Numbers = (),
+    fixed: Sequence[str] | None = None,
+) -> StartState:
+    """The start of a motion. An AssemblyError where what was asked for cannot be held."""
+    table = AtParameters(constraints, parameters)
+    asked_q, asked_v, t = check_state(model, q0, v0, t)
+    held = held_coordinates(model, fixed if fixed is not None else [*q0] if isinstance(q0, Mapping) else [])
+    q = _nearly_closed(model, table, asked_q, t, held) if fixed is None else None
+    q = _with_what_is_held(model, table, asked_q, t, held, named=bool(held.names) and fixed is None) if q is None else q
+    whole_v = v0 is not None and not isinstance(v0, Mapping)
+    named_v = held if whole_v and fixed is not None else held_speeds(model, [*v0] if isinstance(v0, Mapping) else [])
+    v = _nearly_met(model, table, q, asked_v, t, named_v)
+    check_accelerations(table, q, v, t)
+    same = [q[list(held.coordinates)] == asked_q[list(held.coordinates)], v[named_v.speeds] == asked_v[named_v.speeds]]
+    kept = held.speeds & bool(same[0].all()), named_v.speeds & bool(same[1].all())
+    start = StartState(model, asked_q, asked_v, q, v, held.names, kept)
+    if fixed is None and q0 is not None and not isinstance(q0, Mapping) and start.moved:
+        gap = table.evaluate(asked_q, asked_v, t)["g"]
+        row = table.rows[worst := int(np.argmax(np.abs(gap)))]
+        raise AssemblyError(
+            f"q0 does not close the loops: {row} is off by {off_by(model, row, gap[worst])}; the nearest closed position found "
+            f"has {in_words(start.moved)}. Name what must stay, q0={{joint: value}} or fixed=[joints], or take all of "
+            "q0 as a guess: fixed=[]"
+        )
+    if fixed is None and whole_v and start.moved_speeds:
+        rate = table.evaluate(q, asked_v, t)["rate"]
+        row = table.rows[worst := int(np.argmax(np.abs(rate)))]
+        raise AssemblyError(
+            f"v0 does not meet the constraints: {row} changes by {row.amount(rate[worst], 1)}; the nearest speeds that do "
+            f"have {in_words(start.moved_speeds)}. Name what must stay, v0={{joint: value}} or fixed=[joints], or take all of "
+            "it as a guess: fixed=[]"
+        )
+    return start
+
+
+def _with_what_is_held(model: Model, table: AtParameters, asked: np.ndarray, t: float, held: Held, named: bool) -> np.ndarray:
+    try:
+        return closed_position(model, table, asked, t, held)
+    except AssemblyError as error:
+        if not named:
+            raise
+        raise AssemblyError(f"{error}. What q0 names is held: to let some of it move, name what must stay, fixed=[…]") from None
+
+
+def _nearly_closed(model: Model, table: AtParameters, asked: np.ndarray, t: float, held: Held) -> np.ndarray | None:
+    """Of a position that closes but for rounding, or for the digits of a file: the nearest that does; else None.
+
+    Where as many coordinates are named as this one names, none of them could give way otherwise."""
+    g, J = Closure(model, table, t, ~held.speeds).at(asked)
+    if not held.coordinates or not np.abs(g).max(initial=0.0) <= 10.0 * MOVED * max(1.0, float(abs(J).max()) if J.size else 0.0):
+        return None
+    if (exact := Closure(model, table, t, ~held.speeds, held.rows, asked[list(held.rows)]).close(asked)).closed:
+        return exact.q
+    near = Closure(model, table, t, np.ones(model.nv, dtype=bool)).close(asked)
+    return near.q if near.closed and not StartState(model, asked, asked, near.q, near.q).moved else None
+
+
+def _nearly_met(model: Model, table: AtParameters, q: np.ndarray, asked: np.ndarray, t: float, held: Held) -> np.ndarray:
+    try:
+        return assembled_speeds(model, table, q, asked, t, held)
+    except AssemblyError:
+        v = assembled_speeds(model, table, q, asked, t, held_speeds(model, []))
+        if _changes(model.v_names, asked, v):
+            raise
+        return v
