@@ -187,7 +187,9 @@ class SingularPassage:
         try:
             key = ("rows that always depend on others", e.sparse is not None)
             if key not in self.structure.cached:
-                self.structure.cached[key] = always_dependent(e, p.kept[: e.structure.nq].copy(), float(p.T[0]), parameters, p.usual)
+                self.structure.cached[key] = always_dependent(
+                    e, p.kept[: e.structure.nq].copy(), float(p.T[0]), parameters, p.usual
+                )
             self.counted[self.structure.cached[key]] = 0.0
             self.p.usual[:] *= self.counted
             if self.run.projects:
@@ -236,7 +238,9 @@ class SingularPassage:
         sizes = {"q": s.nq, "v": s.nv, "rate": s.nq, "qdd": s.nv, "power": len(run.causes)}
         one = {name: np.zeros(size) for name, size in sizes.items()}
         firsts = [
-            Loop(gather, (Gathered,), STEPPING, store=e.store).bind(Gathered(two[n].reshape(-1), 2 * np.arange(len(one[n])), one[n]))
+            Loop(gather, (Gathered,), STEPPING, store=e.store).bind(
+                Gathered(two[n].reshape(-1), 2 * np.arange(len(one[n])), one[n])
+            )
             for n in ("q", "v")
         ]
         inputs = {"t": run.T, "tau": p.own_tau, "parameter": p.own_parameter}
