@@ -34,6 +34,8 @@ DENSE = 10_000_000
 """Operations of a dense solution that are traced, zeros too, to find that graph."""
 SAMPLES, FEW = 16, 5
 """Positions whose pivots are usual; interpreted."""
+TIMES = 10.0
+"""What the least mobility of a row is multiplied by: pivots above that are not small, however large they are elsewhere."""
 Arrays = Mapping[str, np.ndarray]
 
 
@@ -164,7 +166,7 @@ class SingularPassage:
         with np.errstate(all="ignore"):
             pivots = 1.0 / np.concatenate(found)
         known = [column[np.isfinite(column) & (column > 0.0)] for column in pivots.T]
-        return np.minimum([np.median(column) if len(column) else 0.0 for column in known], self._least_mobility())
+        return np.minimum([np.median(column) if len(column) else 0.0 for column in known], TIMES * self._least_mobility())
 
     def _least_mobility(self) -> np.ndarray:
         """Of every row, what it would be if all bodies moved as one: long chains are far more mobile than that in most positions,
