@@ -174,12 +174,22 @@ class SingularPassage:
         s, rows = self.structure, self.equations.table.on_bodies
         rng = np.random.default_rng(11)
         q = np.array([self.equations.model.random_q(rng) for _ in range(FEW)])
-        K = rows.evaluate(q, np.zeros((FEW, s.nv)), np.zeros(FEW), answers=("K",))["K"]
-        mass, inertia = float(s.tree.mass.sum()), float(s.tree.inertia[:, :3].sum()) / 3.0
-        with np.errstate(divide="ignore"):
-            weight = np.where(rows.angular_K, np.divide(1.0, inertia), np.divide(1.0, mass))
-        found = [np.bincount(rows.row_of_K, x, len(rows)) for x in np.nan_to_num(K) ** 2 * weight]
-        return np.median(found, axis=0)
+        motion = rows.motion.rows(q, np.zeros((FEW, s.nv)), np.zeros(FEW))
+        K = np.nan_to_num(rows.at(motion, ("K",))["K"]) ** 2
+        m, at = s.tree.mass, rows.layout.at["r"]
+        r = motion[:, at : at + 3 * len(m)].reshape(FEW, -1, 3)
+        spread = (((r - np.average(r, axis=1, weights=m + 1e-300)[:, None]) ** 2).sum(axis=2) @ m).mean()
+        inertia = float(s.tree.inertia[:, :3].sum()) / 3.0 + spread
+
+        def of(which: np.ndarray) -> np.ndarray:
+            return np.median([np.bincount(rows.row_of_K, x * which, len(rows)) for x in K], axis=0)
+
+        shifting, turning = (
+            of(~rows.angular_K),
+            of(rows.angular_K),
+        )  # a row of position has arms too, in an open loop far too long
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(shifting > 0.0, shifting / m.sum(), turning / inertia)
 
     # --- when first needed ----------------------------------------------------------------------------------------------------
     def _prepare(self) -> None:
