@@ -187,7 +187,7 @@ class SingularPassage:
         shifting, turning = (
             of(~rows.angular_K),
             of(rows.angular_K),
-        )  # a row of position has arms too, in an open loop far too long
+        )  # rows of position have arms too, too long in open loops
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(shifting > 0.0, shifting / m.sum(), turning / inertia)
 
