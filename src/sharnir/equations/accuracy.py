@@ -15,6 +15,7 @@ from ..kernels.constrained import FLOOR, ON_FORCES, REFINED
 from ..model.model import Model
 from ..programs.methods import METHODS
 from .constraint_table import table_of
+from .sparse import SHARE
 
 POSITIONS = 3
 """Random positions in which a model with constraints is tried."""
@@ -31,28 +32,29 @@ def expected_errors(model: Model) -> dict[str, float]:
     errors = {name: found[method.loses] for name, method in METHODS.items() if method.loses in found}
     if not model.constraints:
         return errors
-    unanswered, masses = _unanswered(model), [body.mass for body in m.structure.bodies if body.mass]
+    (unanswered, eliminated), masses = _unanswered(model), [body.mass for body in m.structure.bodies if body.mass]
     around = accuracy.EPS * max(masses) / min(masses) if masses else 0.0  # a loop has no root: any body may hold any other
     for name, method in METHODS.items():
-        more = {"inertia": unanswered, "elimination": unanswered, "form": around if method.loses == "mobility" else 0.0}
+        more = {"inertia": unanswered, "elimination": eliminated, "form": around if method.loses == "mobility" else 0.0}
         if method.constrains in more and name in errors:
             errors[name] = max(errors[name], more[method.constrains])
     return errors
 
 
-def _unanswered(model: Model) -> float:
-    """The median over a few positions, those left out that are nearly singular whatever the masses. Of many constraints it is not
-    known: modes are those of a dense matrix."""
-    found = list[float]()
+def _unanswered(model: Model) -> tuple[float, float]:
+    """By an inertia matrix and by elimination: the median over a few positions, those left out that are nearly singular whatever
+    the masses. Of many constraints it is not known: modes are those of a dense matrix."""
+    found = list[tuple[float, float]]()
     for seed in range(POSITIONS if len(table_of(model)) <= MOST_ROWS else 0):
         m = Matrices(model, model.random_q(seed), None, 0.1234, None, sparse=False)
         J = table_of(model).evaluate(m.q, np.zeros(model.nv), m.t)["J"]
         if J.size and np.isfinite(J).all() and unanswered_share(J, np.eye(model.nv)) < WEAK:
-            found.append(unanswered_share(J, m.M_r))
-    return float(np.median(found)) if found else 0.0
+            found.append((unanswered_share(J, m.M_r), unanswered_share(J, m.M_r, SHARE)))
+    both = np.median(found, axis=0).tolist() if found else [0.0, 0.0]
+    return both[0], both[1]
 
 
-def unanswered_share(J: np.ndarray, M: np.ndarray) -> float:
+def unanswered_share(J: np.ndarray, M: np.ndarray, share: float = ON_FORCES) -> float:
     """The share (ε/(s + ε))⁶ of the residual of the constraints that is left in the weakest mode s of S = JM⁻¹Jᵀ (L7), of as
     many modes as J has independent rows."""
     try:
@@ -64,4 +66,4 @@ def unanswered_share(J: np.ndarray, M: np.ndarray) -> float:
         return np.inf
     d = 1.0 / np.sqrt(np.maximum(size + FLOOR * size.mean(), 1e-300))
     modes = np.linalg.eigvalsh(S * d * d[:, None])[::-1][: len(independent_rows(J, RANK_OF_SQUARE))]
-    return float(((ON_FORCES / (np.maximum(modes, 0.0) + ON_FORCES)) ** (REFINED + 1)).max(initial=0.0))
+    return float(((share / (np.maximum(modes, 0.0) + share)) ** (REFINED + 1)).max(initial=0.0))
