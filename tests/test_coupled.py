@@ -183,3 +183,19 @@ def test_couplings_cost_what_they_should():
 
     work = [sh.Dynamics(grippers(n), "separate").count().total for n in (4, 8, 16)]
     assert 1.9 < (work[2] - work[1]) / (work[1] - work[0]) < 2.1
+
+
+def test_values_of_joints_without_coordinates_are_refused_with_the_reason():
+    m = gripper()
+    follower = next(iter(COUPLINGS))
+    lead = {j.name: j.follows for j in m.joints}[follower].leader
+    for give in (m.coordinates, m.speeds):
+        with pytest.raises(
+            sh.StateError, match=f"joint '{follower}' follows '{lead}' and has nothing of its own: give that of '{lead}'"
+        ):
+            give({follower: 0.1})
+    m = sh.Model("driven")
+    m.add_body("bar", 1.0, inertia=(1.0, 1.0, 1.0))
+    m.add_joint("drive", sh.Revolute("z", motion=lambda t: t), "ground", "bar")
+    with pytest.raises(sh.StateError, match="q of joint 'drive': it has none of its own, it is driven"):
+        m.coordinates({"drive": 0.1})

@@ -373,3 +373,14 @@ def test_speeds_that_constraints_forbid_are_refused_with_the_constraint():
 def test_a_model_is_needed():
     with pytest.raises(sh.ModelError, match="equilibrium needs"):
         sh.equilibrium("pendulum")
+
+
+def test_a_straight_chain_between_near_anchors_hangs():
+    """From where it is straight no step leads to a closed position: loops are closed as by an assembly."""
+    m, last, n = sh.Model("chain"), "ground", 4
+    for k in range(n):
+        m.add_body(f"link {k}", 0.1, shape=sh.Rod((0, 0, 0), (10 / n, 0, 0)))
+        m.add_joint(f"{k}", sh.Revolute("y"), last, f"link {k}", at=sh.Pose((10 / n if k else 0.0, 0, 0)))
+        last = f"link {k}"
+    m.add_joint("end", sh.Revolute("y"), last, "ground", at=sh.Pose((10 / n, 0, 0)), child_at=sh.Pose((6.0, 0, 0)))
+    assert sh.equilibrium(m, starts=1).stability == "stable"

@@ -269,3 +269,11 @@ def test_ctrl_c_keeps_what_was_computed(monkeypatch):
     r = sh.rollout(m, q, v, duration=1e4, step=1e-3, every=10)
     assert r.status == "interrupted" and "interrupted" in repr(r) and 1 < len(r.t) < 1e5 and r.q.shape == (300, len(r.t), 1)
     assert (r.q == sh.rollout(m, q, v, steps=10 * (len(r.t) - 1), step=1e-3, every=10).q).all()
+
+
+def test_open_rows_are_refused_with_a_remedy_that_rollout_takes():
+    bar = sh.samples.four_bar()
+    open_rows = np.full((2, bar.nq), 0.3)
+    with pytest.raises(sh.AssemblyError, match=r"row 0: .*Name what must stay, fixed=\[joints\], or take all of q0 as a guess"):
+        sh.rollout(bar, open_rows, duration=0.01, step=0.01)
+    assert sh.rollout(bar, open_rows, duration=0.01, step=0.01, fixed=["A"]).q[0, 0, 0] == 0.3

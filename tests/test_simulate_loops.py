@@ -223,3 +223,12 @@ def test_a_rollout_on_loops_of_a_model_with_parameters(monkeypatch):
     straight = sh.rollout(m, q, dt=1e-3, steps=5, method="separate")
     monkeypatch.setattr(straight_line, "BODIES", 0)
     assert np.allclose(sh.rollout(m.copy(), q, dt=1e-3, steps=5, method="separate").q, straight.q, rtol=0.0, atol=1e-11)
+
+
+def test_energy_that_is_not_exchanged_is_no_measure_of_its_error():
+    """A disc that turns at constant speed: the defect is compared with the kinetic energy."""
+    m = sh.Model("disc")
+    m.add_body("disc", 1.0, inertia=(1.0, 1.0, 2.0))
+    m.add_joint("hinge", sh.Revolute("z"), "ground", "disc")
+    assert "0 of the kinetic energy" in sh.simulate(m, 0.1, v0={"hinge": 1.0}).summary()
+    assert "of the energy exchanged" in sh.simulate(sh.samples.pendulum(), 0.1).summary()

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..equations.closure import assembled_positions
 from ..equations.constraint_table import table_of
+from ..equations.held import Held
 from ..equations.retraction import retract
-from ..errors import EquilibriumError, StateError
+from ..equations.search import closed_position
+from ..errors import AssemblyError, EquilibriumError, SingularError, StateError
 from ..model.model import Model
 from ..model.states import check_model, check_state, check_tau
 from ..types import State, random_generator, truth
@@ -108,7 +109,7 @@ def _searched(
         raise EquilibriumError(_why_not(best) + BEST, _result(search, best, tried, held, False))
     p = search.problem
     if p.table is not None:
-        assembled_positions(p.model, p.table, q, p.t, p.free)  # says why there is no closed position
+        closed_position(p.model, p.table, q, p.t, Held(~p.free, (), ()))  # says why there is no closed position
     raise EquilibriumError("the forces of the model are not defined at the guess, nor at other positions; give another guess")
 
 
@@ -119,6 +120,7 @@ def _starts(
     limits, any_closed = Limits(problem.model), False
     for k in range(starts):
         closed = _closed(problem, random_start(problem.model, q, problem.free, limits, rng) if k else q, None if k else guess)
+        closed = _assembled(problem, q) if closed is None and not k else closed
         any_closed |= closed is not None
         if not any_closed and k + 1 >= CLOSINGS:
             return
@@ -133,6 +135,16 @@ def _closed(problem: Balance, q: np.ndarray, guess: State) -> np.ndarray | None:
     if isinstance(guess, Mapping):
         closed = problem.allowed(q, problem.free & ~speeds_of(problem.model, list(guess), "guess"))
     return problem.allowed(q) if closed is None else closed
+
+
+def _assembled(problem: Balance, q: np.ndarray) -> np.ndarray | None:
+    """Closed as an assembly does it, which finds more and takes longer: a straight chain between near anchors."""
+    if problem.table is None:
+        return None
+    try:
+        return closed_position(problem.model, problem.table, q, problem.t, Held(~problem.free, (), ()))
+    except (AssemblyError, SingularError, np.linalg.LinAlgError):
+        return None
 
 
 def _result(search: BalancingSearch, now: Position, starts: int, held: np.ndarray, is_balanced: bool = True) -> Equilibrium:

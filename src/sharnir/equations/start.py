@@ -110,7 +110,7 @@ def assemble_start(
         row = table.rows[worst := int(np.argmax(np.abs(gap)))]
         raise AssemblyError(
             f"q0 does not close the loops: {row} is off by {off_by(model, row, gap[worst])}; the nearest closed position found "
-            f"has {in_words(start.moved)}. Name what must stay, q0={{joint: value}} or fixed=[joints], or take all of "
+            f"has {in_words(start.moved)}. Name what must stay, fixed=[joints], or take all of "
             "q0 as a guess: fixed=[]"
         )
     if fixed is None and whole_v and start.moved_speeds:
@@ -118,7 +118,7 @@ def assemble_start(
         row = table.rows[worst := int(np.argmax(np.abs(rate)))]
         raise AssemblyError(
             f"v0 does not meet the constraints: {row} changes by {row.amount(rate[worst], 1)}; the nearest speeds that do "
-            f"have {in_words(start.moved_speeds)}. Name what must stay, v0={{joint: value}} or fixed=[joints], or take all of "
+            f"have {in_words(start.moved_speeds)}. Name what must stay, fixed=[joints], or take all of "
             "it as a guess: fixed=[]"
         )
     return start

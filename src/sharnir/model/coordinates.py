@@ -49,6 +49,8 @@ def filled(values: State, default: FloatArray, where: Callable[[str], slice], wh
     for joint, value in values.items():
         part = default[where(joint)]
         given = np.atleast_1d(real_array(value, f"{what} of joint {joint!r}"))
+        if given.size and not part.size:
+            raise StateError(f"{what} of joint {joint!r}: it has none of its own, it is driven in time or a weld; leave it out")
         if given.shape != part.shape:
             raise StateError(f"{what} of joint {joint!r}: expected {plural(part.size, 'number')}, got {given.size}")
         part[:] = given

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import ModelError, brief, no_such
+from ..errors import ModelError, StateError, brief, no_such
 from ..reporting.formats import plural
 from ..trace import Expression, Number, ParameterGraph, Symbol
 from ..types import FilePath, FloatArray, State, Vector, random_generator, truth
@@ -501,7 +501,12 @@ class Model:
             every: list[str] = getattr(self, names)
             if name in every:
                 return slice(every.index(name), every.index(name) + 1)
-        return of_joint(name)
+        place = of_joint(name)
+        if follows := self.joints[self.joint_index(name)].follows:
+            raise StateError(
+                f"joint {name!r} follows {follows.leader!r} and has nothing of its own: give that of {follows.leader!r}"
+            )
+        return place
 
     def _service(self, name: str, *arguments: Any, **options: Any) -> Any:
         return service(name)(self, *arguments, **options)

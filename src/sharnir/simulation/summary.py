@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 MAX_RANKED = 300
 """Speeds of a mechanism beyond which the rank of its constraints is not determined for a line of text."""
+STEADY = 1e-6
+"""Energy exchanged, relative to the kinetic energy, below which defects are compared with the latter."""
 
 
 def summary(r: Result) -> str:
@@ -71,8 +73,10 @@ def _energy(r: Result) -> list[str]:
         lines.append(f"    {'supplied by' if work[-1] >= 0.0 else 'removed by'} {name}: {abs(work[-1]):.6g} J")
     if not e.accounted:
         return [*lines, "    the work of drives and forces was not recorded (balance=False, or a backend that cannot record it)"]
-    size = max(float(np.ptp(e.kinetic)), float(np.ptp(e.potential)), 1e-300)
+    size, of = max(float(np.ptp(e.kinetic)), float(np.ptp(e.potential)), 1e-300), "energy exchanged"
+    if size < STEADY * (most := float(e.kinetic.max())):  # a share of next to nothing says nothing
+        size, of = most, "kinetic energy"
     worst = float(np.abs(e.defect).max())
     what = "defect of the energy balance" if e.work else "change of the total"
-    lines.append(f"    {what}: at most {worst:.2g} J, {worst / size:.1g} of the energy exchanged")
+    lines.append(f"    {what}: at most {worst:.2g} J, {worst / size:.1g} of the {of}")
     return lines
