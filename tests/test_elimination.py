@@ -77,6 +77,32 @@ def test_elimination_is_the_extended_system_where_loops_leave_at_bodies(options)
     assert shared.multiplier[: shared.left[1]].any()  # some leave at bodies, or the test is of nothing
 
 
+def coupled_on_an_arm(with_base: bool) -> sh.Model:
+    """Two wheels on an arm: coupled with each other, and the arm tied to the ground; or each coupled with a wheel on the ground,
+    and a rod between the two, whose multiplier has no other speeds than those to act on."""
+    m, rng = sh.Model("wheels on an arm"), np.random.default_rng(4)
+    m.add_body("arm", 1.0, (0.3, 0.1, 0.2), (0.3, 0.4, 0.5))
+    m.add_joint("shoulder", sh.Ball(), "ground", "arm")
+    for k in range(4 if with_base else 2):
+        m.add_body(f"disc {k}", float(rng.uniform(0.5, 2.0)), rng.uniform(-0.2, 0.5, 3).tolist(), (0.3, 0.3, 0.4))
+        m.add_joint(f"wheel {k}", sh.Revolute("z"), "ground" if k > 1 else "arm", f"disc {k}", at=sh.Pose((0.5 * k, 0.2, 0.0)))
+    if with_base:
+        m.couple("wheel 0", "wheel 2", 1.3, 0.1)
+        m.couple("wheel 1", "wheel 3", -0.7, 0.2)
+        m.add_constraint(sh.Distance("disc 0", "disc 1", (0.1, 0.5, 0.2), (0.2, 0.3, -0.1), 0.8), name="rod")
+    else:
+        m.couple("wheel 1", "wheel 0", -1.5, 0.2)
+        m.add_constraint(sh.Distance("disc 0", "ground", (0.1, 0.5, 0.2), (1.0, 1.0, 0.5), 1.0), name="rod")
+    return m
+
+
+@pytest.mark.parametrize("with_base", [False, True], ids=["speed at a body, multiplier on the base", "speeds on the base"])
+def test_elimination_is_the_extended_system_where_coupled_joints_move_on_an_arm(with_base):
+    m = coupled_on_an_arm(with_base)
+    q, v = m.assemble(None, np.random.default_rng(0).normal(size=m.nv))
+    check_elimination(m, q, v, tolerance=1e-11)
+
+
 def test_projection_by_loops_is_that_by_straight_lines():
     m = on_an_arm(2)
     q, v = m.assemble({"a 0": 0.2}, np.random.default_rng(0).normal(size=m.nv))

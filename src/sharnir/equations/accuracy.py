@@ -32,38 +32,44 @@ def expected_errors(model: Model) -> dict[str, float]:
     errors = {name: found[method.loses] for name, method in METHODS.items() if method.loses in found}
     if not model.constraints:
         return errors
-    (unanswered, eliminated), masses = _unanswered(model), [body.mass for body in m.structure.bodies if body.mass]
+    modes, masses = _weakest_modes(model), [body.mass for body in m.structure.bodies if body.mass]
     around = accuracy.EPS * max(masses) / min(masses) if masses else 0.0  # a loop has no root: any body may hold any other
+    inertia, elimination = (float(np.median([unanswered(s, e) for s in modes] or [0.0])) for e in (ON_FORCES, SHARE))
+    if modes:  # the pivot of a weak mode is what others leave of a diagonal of size one
+        elimination = min(1.0, max(elimination, accuracy.EPS / max(float(np.median(modes)), accuracy.EPS)))
     for name, method in METHODS.items():
-        more = {"inertia": unanswered, "elimination": eliminated, "form": around if method.loses == "mobility" else 0.0}
+        more = {"inertia": inertia, "elimination": elimination, "form": around if method.loses == "mobility" else 0.0}
         if method.constrains in more and name in errors:
             errors[name] = max(errors[name], more[method.constrains])
     return errors
 
 
-def _unanswered(model: Model) -> tuple[float, float]:
-    """By an inertia matrix and by elimination: the median over a few positions, those left out that are nearly singular whatever
-    the masses. Of many constraints it is not known: modes are those of a dense matrix."""
-    found = list[tuple[float, float]]()
+def _weakest_modes(model: Model) -> list[float]:
+    """In a few positions, those left out that are nearly singular whatever the masses. Of many constraints they are not known:
+    modes are those of a dense matrix."""
+    found = list[float]()
     for seed in range(POSITIONS if len(table_of(model)) <= MOST_ROWS else 0):
         m = Matrices(model, model.random_q(seed), None, 0.1234, None, sparse=False)
         J = table_of(model).evaluate(m.q, np.zeros(model.nv), m.t)["J"]
-        if J.size and np.isfinite(J).all() and unanswered_share(J, np.eye(model.nv)) < WEAK:
-            found.append((unanswered_share(J, m.M_r), unanswered_share(J, m.M_r, SHARE)))
-    both = np.median(found, axis=0).tolist() if found else [0.0, 0.0]
-    return both[0], both[1]
+        if J.size and np.isfinite(J).all() and unanswered(weakest_mode(J, np.eye(model.nv)), ON_FORCES) < WEAK:
+            found.append(weakest_mode(J, m.M_r))
+    return found
 
 
-def unanswered_share(J: np.ndarray, M: np.ndarray, share: float = ON_FORCES) -> float:
-    """The share (ε/(s + ε))⁶ of the residual of the constraints that is left in the weakest mode s of S = JM⁻¹Jᵀ (L7), of as
-    many modes as J has independent rows."""
+def unanswered(mode: float, share: float) -> float:
+    """The share (ε/(s + ε))⁶ of the residual of the constraints that is left in the mode s (L7), (D9)."""
+    return (share / (mode + share)) ** (REFINED + 1)
+
+
+def weakest_mode(J: np.ndarray, M: np.ndarray) -> float:
+    """Of S = JM⁻¹Jᵀ with a diagonal of ones, of as many modes as J has independent rows; 0 where it is not known."""
     try:
         S = J @ np.linalg.solve(M, J.T)
     except np.linalg.LinAlgError:
-        return np.inf
+        return 0.0
     size = np.diag(S)
     if not (size >= 0.0).all():
-        return np.inf
+        return 0.0
     d = 1.0 / np.sqrt(np.maximum(size + FLOOR * size.mean(), 1e-300))
     modes = np.linalg.eigvalsh(S * d * d[:, None])[::-1][: len(independent_rows(J, RANK_OF_SQUARE))]
-    return float(((share / (np.maximum(modes, 0.0) + share)) ** (REFINED + 1)).max(initial=0.0))
+    return float(np.maximum(modes, 0.0).min(initial=1.0))

@@ -56,7 +56,7 @@ def shared_bodies(tree, j, w, F, base, tau, K, gamma, share, s, h, qdd, lam):
     if inner == 0:                                                 # nothing below the base changes            (L7)
         copy(h.x, h.more)
         for sweep in range(REFINED if lam.shape[0] > 0 else 0):
-            unsolved(tree, share, h)
+            unsolved(tree, share, h, tree.left[1])
             for p in range(tree.left[1], tree.left[0]):
                 eliminate_right(tree, h, p)
             solve_on_base(tree, h, h.more)
@@ -67,7 +67,7 @@ def shared_bodies(tree, j, w, F, base, tau, K, gamma, share, s, h, qdd, lam):
             set33(h.none, i, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
         copy(h.x, h.more)
         for sweep in range(REFINED):
-            unsolved(tree, share, h)
+            unsolved(tree, share, h, 0)
             respond(tree, j, s, h)
             solve_on_base(tree, h, h.more)
             unfold(tree, j, h.none, h.none, s, h, h.u, h.acc, h.qdd, h.more)
@@ -372,9 +372,9 @@ def solve_node(tree, h, p, y, a, e, x):
 
 
 # --- refinement ---------------------------------------------------------------------------------------------------------------
-def unsolved(tree, share, h):
-    """h.d: what e kept from being solved by the last solution, h.more."""
-    for p in range(tree.multiplier.shape[0]):
+def unsolved(tree, share, h, first):
+    """h.d from node `first` on: what e kept from being solved by the last solution, h.more."""
+    for p in range(first, tree.multiplier.shape[0]):
         for x in range(tree.unknown[p], tree.unknown[p + 1]):
             if tree.multiplier[p] == 1:
                 h.d[x] = -share * h.size[x] * h.more[x]

@@ -128,7 +128,20 @@ class _Search:
                 for a in self.axes[link.number]:
                     self.at[self.owner[a]].add(k)
                     ends.append(self.carrier[self.owner[a]])
-            node.leaves_at = self._common(ends) if b.internal and len(ends) > 1 else 0
+            node.leaves_at = self._after_speeds(ends) if b.internal and len(ends) > 1 else 0
+
+    def _after_speeds(self, ends: Sequence[int]) -> int:
+        """Where a constraint between those bodies may leave: at their common carrier, or with the last of the coupled speeds that
+        move them relative to it. Before those are eliminated they have left nothing on its diagonal."""
+        top = self._common(ends)
+        places, seen = [top], {top}
+        for i in ends:
+            while i not in seen:
+                seen.add(i)
+                speeds = (self.speed[a] for a in range(self.first[i], self.first[i + 1]))
+                places += [self.nodes[self.coupled[s]].leaves_at for s in speeds if s in self.coupled]
+                i = self.carrier[i]
+        return self._common(places)
 
     def _common(self, bodies: Iterable[int]) -> int:
         """The lowest body that carries all of them, itself included."""
