@@ -170,20 +170,7 @@ def test_auto_warns_where_every_compiled_method_loses_and_takes_the_least_bad():
     assert d.method == "separate" and "'composite'" in d.why
 
 
-@pytest.mark.parametrize("ratio", [1e4, 1e6, 1e8])
-def test_separate_bodies_lose_as_little_as_expected_around_loops(ratio):
-    model = ring([1.0, ratio, 1.0])
-    errors = expected_errors(model)
-    assert errors["separate"] < 1e-3 * errors["composite"]
-    q, v, tau = state(model)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AccuracyWarning)
-        d = sh.Dynamics(model, "separate", "python")
-    assert error(d.forward(q, v, tau), sh.Dynamics(model, "extended").forward(q, v, tau)) < 20.0 * errors["separate"]
-    assert ratio > 1e6 or sh.Dynamics(model).method == "separate"  # without a warning: those are errors here
-
-
-@pytest.mark.parametrize("model", [heavy_tip(1e13, balls=True), ring([1.0, 1e12, 1.0])], ids=["tree", "ring"])
+@pytest.mark.parametrize("model", [heavy_tip(1e13, balls=True), ring([1.0, 1e6, 1.0])], ids=["tree", "ring"])
 def test_auto_takes_the_extended_system_where_nothing_else_is_right(model):
     d = sh.Dynamics(model)
     assert d.method == "extended" and "lose nearly all digits" in d.why

@@ -208,7 +208,7 @@ def test_an_action_that_leaves_the_constraints_is_followed_from_the_nearest_stat
         state.v[0] += 2.0
 
     def end(**options):
-        start = {"q0": {"A": 1.0, "B": -0.8, "C": 1.6}, "v0": {"A": 1.0}, "output": 0.3}
+        start = {"q0": {"A": 1.0, "B": -0.8, "C": 1.6}, "fixed": ["A"], "v0": {"A": 1.0}, "output": 0.3}
         return sh.simulate(m, 0.3, events=sh.Event(lambda on: on.t - 0.1, kick), **start, **options).q[-1]
 
     expected = end(stabilisation="ggl", rtol=1e-10, atol=1e-12)

@@ -48,9 +48,9 @@ def sample(name: str) -> sh.Model:
 def expected_end(name: str, duration: float) -> np.ndarray:
     """Coordinates at the end, by projection."""
     starts = {
-        "four_bar": {"q0": FOUR_START, "rtol": 1e-12, "atol": 1e-13},
+        "four_bar": {"q0": FOUR_START, "fixed": [], "rtol": 1e-12, "atol": 1e-13},
         "slider_crank": {"q0": {"main": 0.7}, **TIGHT},
-        "rolling_disc": {"q0": STARTS["rolling disc"][1], "v0": ROLLING, **TIGHT},
+        "rolling_disc": {"q0": STARTS["rolling disc"][1], "fixed": [], "v0": ROLLING, **TIGHT},
     }
     model = bar() if name == "four_bar" else sample(name)
     return sh.simulate(model, duration, output=abs(duration), **starts[name]).q[-1]
@@ -89,7 +89,7 @@ def tied() -> sh.Model:
 # --- published motions ----------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("choice", CHOICES)
 def test_the_four_bar_swings_as_published_whatever_keeps_it_closed(choice):
-    r = sh.simulate(bar(), 5.0, q0=FOUR_START, stabilisation=choice, **TIGHT)
+    r = sh.simulate(bar(), 5.0, q0=FOUR_START, fixed=[], stabilisation=choice, **TIGHT)
     assert_close(r.q[-1], expected_end("four_bar", 5.0), 2e-7)
     assert r.violation.max() < allowed(choice) and r.cost.stabilisation == choice
 
@@ -124,7 +124,9 @@ def test_a_slider_crank_agrees_with_its_geometry_and_its_energy(choice):
 @pytest.mark.parametrize("choice", CHOICES)
 def test_a_disc_rolls_without_slipping_and_keeps_its_energy(choice):
     """Rows of speeds beside one of position, and a quaternion."""
-    r = sh.simulate(sample("rolling_disc"), 1.0, q0=STARTS["rolling disc"][1], v0=ROLLING, stabilisation=choice, **TIGHT)
+    r = sh.simulate(
+        sample("rolling_disc"), 1.0, q0=STARTS["rolling disc"][1], fixed=[], v0=ROLLING, stabilisation=choice, **TIGHT
+    )
     assert abs(r.energy.defect).max() < 1e-7 and r.violation.max() < allowed(choice)
     assert_close(np.linalg.norm(r.q[:, 3:], axis=1), np.ones(len(r)), 1e-14)
     assert_close(r.q[-1], expected_end("rolling_disc", 1.0), 2e-8)
@@ -134,7 +136,7 @@ def test_a_disc_rolls_without_slipping_and_keeps_its_energy(choice):
 @pytest.mark.parametrize("choice", CHOICES)
 def test_a_driven_loop_follows_its_drive(choice, cut):
     start = {"crankpin": -0.56} if cut == "wristpin" else {"wristpin": 0.16, "crankpin": 0.56}
-    r = sh.simulate(engine(cut), 1.0, q0=start, stabilisation=choice, output=0.05, **TIGHT)
+    r = sh.simulate(engine(cut), 1.0, q0=start, fixed=[], stabilisation=choice, output=0.05, **TIGHT)
     angle = 0.4 + 5.0 * r.t
     expected = 0.2 * np.cos(angle) + np.sqrt(0.25 - (0.2 * np.sin(angle)) ** 2)
     assert np.abs(r.coordinate("slide") + 0.7 - expected).max() < 5 * allowed(choice)
@@ -146,7 +148,7 @@ def test_a_driven_loop_follows_its_drive(choice, cut):
 def test_violations_over_ten_thousand_steps(choice):
     """Exact ones stay at rounding, decaying ones at a level, and with none they grow with the square of time."""
     run = {"integrator": "rk4", "step": 1e-3, "output": None, "every": 20}
-    r = sh.simulate(bar(), 10.0, q0=FOUR_START, stabilisation=choice, **run)
+    r = sh.simulate(bar(), 10.0, q0=FOUR_START, fixed=[], stabilisation=choice, **run)
     quarters = [part.max() for part in np.array_split(r.violation[1:], 4)]
     if choice in EXACT:
         assert max(quarters) < 1e-13
@@ -187,7 +189,7 @@ def test_ggl_with_radau_is_the_system_of_index_two():
     """The last stage of Radau is the end of the step: with a decay much faster than the steps g and its rate vanish there,
     but for what Newton's method leaves, a hundredth of the tolerance."""
     m = bar()
-    run = {"q0": FOUR_START, "integrator": "radau", "output": None, "rtol": 1e-6, "atol": 1e-8}
+    run = {"q0": FOUR_START, "fixed": [], "integrator": "radau", "output": None, "rtol": 1e-6, "atol": 1e-8}
     r = sh.simulate(m, 0.5, stabilisation="ggl", decay=2e4, **run)
     rates = [np.abs(r.dynamics.constrained.table.evaluate(q, v, 0.0)["rate"]).max() for q, v in zip(r.q, r.v, strict=True)]
     assert r.violation.max() < 1e-8 and max(rates) < 1e-6
@@ -199,7 +201,9 @@ def test_ggl_with_radau_is_the_system_of_index_two():
 # --- partitioning -----------------------------------------------------------------------------------------------------------
 def test_a_partition_that_grows_bad_is_changed_on_the_way():
     start = {"pin": -0.5, "plane": (1.8, -1.2, 0.0)}
-    r, p = (sh.simulate(tied(), 5.0, q0=start, stabilisation=choice, **TIGHT) for choice in ("partitioning", "projection"))
+    r, p = (
+        sh.simulate(tied(), 5.0, q0=start, fixed=[], stabilisation=choice, **TIGHT) for choice in ("partitioning", "projection")
+    )
     assert r.cost.partitions > 3 and "partitions" in r.summary()
     assert r.violation.max() < 1e-13
     assert_close(r.q[-1], p.q[-1], 1e-6)
@@ -244,14 +248,14 @@ def test_interpreter_loops_forms_and_one_graph_agree(choice, monkeypatch):
 
 
 def test_nothing_said_is_projection_to_the_last_bit():
-    said, silent = (sh.simulate(bar(), 1.0, q0=FOUR_START, stabilisation=x) for x in ("projection", None))
+    said, silent = (sh.simulate(bar(), 1.0, q0=FOUR_START, fixed=[], stabilisation=x) for x in ("projection", None))
     assert np.array_equal(said.q, silent.q) and np.array_equal(said.v, silent.v) and silent.cost.stabilisation == "projection"
 
 
 @pytest.mark.parametrize("choice", CHOICES)
 def test_a_run_backward_returns(choice):
     """What dies out forward would grow backward: its sign goes with the time."""
-    there = sh.simulate(bar(), 1.0, q0=FOUR_START, **TIGHT)
+    there = sh.simulate(bar(), 1.0, q0=FOUR_START, fixed=[], **TIGHT)
     back = sh.simulate(bar(), -1.0, t0=1.0, **there.state(), stabilisation=choice, **TIGHT)
     assert_close(back.q[-1], there.q[0], 1e-8)
     assert back.violation.max() < allowed(choice)
@@ -264,7 +268,7 @@ def test_an_event_that_breaks_a_loop_is_put_right(choice):
         moment.q[0] += 0.01
 
     kick = sh.Event(lambda on: on.t - 0.5, action=push, name="kick")
-    r = sh.simulate(bar(), 1.0, q0=FOUR_START, events=[kick], stabilisation=choice)
+    r = sh.simulate(bar(), 1.0, q0=FOUR_START, fixed=[], events=[kick], stabilisation=choice)
     assert [e.name for e in r.events] == ["kick"] and r.violation[-1] < 1e-7
 
 
@@ -303,7 +307,7 @@ def test_a_rollout_is_many_simulations(choice):
 )
 def test_what_makes_no_sense_is_refused(arguments, error, words):
     with pytest.raises(error, match=words.replace("(", r"\(")):
-        sh.simulate(bar(), 1.0, q0=FOUR_START, **arguments)
+        sh.simulate(bar(), 1.0, q0=FOUR_START, fixed=[], **arguments)
 
 
 def test_a_tree_has_nothing_to_keep_and_a_rollout_no_partition():
@@ -315,19 +319,19 @@ def test_a_tree_has_nothing_to_keep_and_a_rollout_no_partition():
 
 def test_results_and_summaries_say_how_constraints_were_kept(tmp_path):
     m = bar()
-    r = sh.simulate(m, 0.1, q0=FOUR_START, stabilisation="baumgarte", decay=(20.0, 30.0), save=tmp_path / "a.nc")
+    r = sh.simulate(m, 0.1, q0=FOUR_START, fixed=[], stabilisation="baumgarte", decay=(20.0, 30.0), save=tmp_path / "a.nc")
     assert "baumgarte with α = 20/s, β = 30/s" in r.summary()
     again = sh.Result.load(tmp_path / "a.nc")
     assert again.cost == r.cost and (again.cost.stabilisation, again.cost.alpha, again.cost.beta) == ("baumgarte", 20.0, 30.0)
     assert r.to_xarray().attrs["cost_stabilisation"] == "baumgarte"
-    none = sh.simulate(m, 0.1, q0=FOUR_START, stabilisation="none")
+    none = sh.simulate(m, 0.1, q0=FOUR_START, fixed=[], stabilisation="none")
     assert "accelerations alone" in none.summary()
     assert sh.simulate(S.pendulum(), 0.1).cost.stabilisation == ""
 
 
 def test_files_and_the_command_line_choose(tmp_path, monkeypatch, capsys):
     m = S.four_bar(*FOUR)
-    m.simulation = sh.SimulationSettings(duration=0.1, q0=FOUR_START, stabilisation="baumgarte", decay=(20.0, 30.0))
+    m.simulation = sh.SimulationSettings(duration=0.1, q0=FOUR_START, fixed=[], stabilisation="baumgarte", decay=(20.0, 30.0))
     assert loads(dumps(m)).simulation == m.simulation
     m.save(tmp_path / "bar.yaml")
     for options, words in (([], "α = 20/s, β = 30/s"), (["--stabilisation", "ggl", "--decay", "9"], "ggl with κ = 9/s")):

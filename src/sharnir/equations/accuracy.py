@@ -15,7 +15,7 @@ from ..kernels.constrained import FLOOR, ON_FORCES, REFINED
 from ..model.model import Model
 from ..programs.methods import METHODS
 from .constraint_table import table_of
-from .sparse import SHARE
+from .sparse import share_of
 
 POSITIONS = 3
 """Random positions in which a model with constraints is tried."""
@@ -34,7 +34,9 @@ def expected_errors(model: Model) -> dict[str, float]:
         return errors
     modes, masses = _weakest_modes(model), [body.mass for body in m.structure.bodies if body.mass]
     around = accuracy.EPS * max(masses) / min(masses) if masses else 0.0  # a loop has no root: any body may hold any other
-    inertia, elimination = (float(np.median([unanswered(s, e) for s in modes] or [0.0])) for e in (ON_FORCES, SHARE))
+    inertia, elimination = (
+        float(np.median([unanswered(s, e) for s in modes] or [0.0])) for e in (ON_FORCES, share_of(len(table_of(model))))
+    )
     if modes:  # the pivot of a weak mode is what others leave of a diagonal of size one
         elimination = min(1.0, max(elimination, accuracy.EPS / max(float(np.median(modes)), accuracy.EPS)))
     for name, method in METHODS.items():

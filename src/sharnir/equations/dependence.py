@@ -93,6 +93,6 @@ def _dependent_by_pivots(
         for native in solve:
             native()
         if np.isfinite(at["inverse"]).all() and np.abs(at["g"]).max(initial=0.0) < CLOSE:
-            always &= usual * at["inverse"] > 1.0 / DEPENDENT
+            always &= usual * at["inverse"] > 0.03 / sparse.share  # no more than e is left of a pivot
             samples += 1
     return always & (samples > 0)

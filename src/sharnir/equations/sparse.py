@@ -20,7 +20,7 @@ from ..dialect.arithmetic import STEPPING
 from ..dialect.cache import Cache
 from ..dialect.native import Loop, Native
 from ..dialect.rows import Scattered, scatter
-from ..kernels.constrained import EXACT
+from ..kernels.constrained import EXACT, ON_FORCES
 from ..model.elimination import Block, Link
 from ..model.model import Model
 from ..programs import CLOSED
@@ -33,8 +33,16 @@ from .retraction import native_retract
 from .row_layout import BODY
 from .solution import DriftingRows, decaying
 
-SHARE = 1e-10
-"""Of the diagonal of the multipliers, added to it; soft modes of long machines, no singular positions, are far above."""
+FEW = 10
+"""Rows up to which e is that of methods with an inertia matrix."""
+
+
+def share_of(rows: int) -> float:
+    """e, the share of the diagonal of the multipliers that is added to it. Less for many rows: the softest mode of n loops in a row is
+    of the order 1/n², and no singular position. No less for few: off the constraints redundant rows are not quite dependent."""
+    return ON_FORCES * min(1.0, FEW / max(rows, 1)) ** 2
+
+
 FORWARD, CORRECTION = CLOSED["closed/forward/separate"], CLOSED["closed/correction"]
 
 
@@ -45,6 +53,7 @@ class SparseEquations:
         self.model, self.store = model, store or Cache()
         self.rows: BodyRows = body_rows_of(model)
         self.structure = model.structure.with_constraints(blocks(model, self.rows), len(self.rows), self.rows.sizes["K"])
+        self.share = share_of(len(self.rows))
         self._idle: list[tuple[dict[str, np.ndarray], list[Native]]] = []
 
     # --- on numbers of any kind ---------------------------------------------------------------------------------------------
@@ -61,12 +70,12 @@ class SparseEquations:
         self, values: Values, gamma: Sequence[Number], K: Sequence[Number], dtype: type, exact: bool = False
     ) -> ForwardOut:
         """From gamma and K of the rows on the bodies. exact: for double-double arithmetic."""
-        return self._evaluate(FORWARD, {**values, "gamma": gamma, "K": K, "share": [EXACT if exact else SHARE]}, dtype)
+        return self._evaluate(FORWARD, {**values, "gamma": gamma, "K": K, "share": [EXACT if exact else self.share]}, dtype)
 
     def correction(self, values: Values, gap: Sequence[Number], K: Sequence[Number], dtype: type, exact: bool = False) -> Any:
         """The small motion, least in the metric of the masses, along which the rows change by -gap; of rows without one, 0."""
         gap = [*gap, *[0.0] * (len(self.rows) - len(gap))]
-        share = [EXACT if exact else SHARE]
+        share = [EXACT if exact else self.share]
         return self._evaluate(CORRECTION, {**values, "gap": gap, "K": K, "share": share}, dtype).delta
 
     def _evaluate(self, program: Any, values: Values, dtype: type) -> Any:
@@ -117,16 +126,16 @@ class SparseEquations:
 
     @cached_property
     def _forward(self) -> LoopRunner:
-        none = {"wrench": np.zeros(6 * (self.structure.nb + 1)), "share": [SHARE]}
+        none = {"wrench": np.zeros(6 * (self.structure.nb + 1)), "share": [self.share]}
         return LoopRunner(FORWARD, self.structure, constant=none, store=self.store)
 
     @cached_property
     def _with_wrenches(self) -> LoopRunner:
-        return LoopRunner(FORWARD, self.structure, constant={"share": [SHARE]}, store=self.store)
+        return LoopRunner(FORWARD, self.structure, constant={"share": [self.share]}, store=self.store)
 
     @cached_property
     def _correction(self) -> LoopRunner:
-        return LoopRunner(CORRECTION, self.structure, constant={"share": [SHARE]}, store=self.store)
+        return LoopRunner(CORRECTION, self.structure, constant={"share": [self.share]}, store=self.store)
 
     # --- compiled: many -----------------------------------------------------------------------------------------------------
     def solve(self, given: Mapping[str, np.ndarray], n: int, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
