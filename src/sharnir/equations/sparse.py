@@ -38,8 +38,9 @@ FEW = 10
 
 
 def share_of(rows: int) -> float:
-    """e, the share of the diagonal of the multipliers that is added to it. Less for many rows: the softest mode of n loops in a row is
-    of the order 1/n², and no singular position. No less for few: off the constraints redundant rows are not quite dependent."""
+    """e, the share of the diagonal of the multipliers that is added to it. Less for many rows: the softest mode of n loops in a
+    row is of the order 1/n², and no singular position. No less for few: off the constraints redundant rows are not quite
+    dependent."""
     return ON_FORCES * min(1.0, FEW / max(rows, 1)) ** 2
 
 
