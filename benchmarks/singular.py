@@ -57,6 +57,7 @@ def alone(n: int, tolerance: float) -> list[str]:
 
 def row(model: sh.Model, n: int, choice: str, tolerance: float) -> list[str]:
     run = {"rtol": tolerance, "atol": tolerance / 100, "output": DURATIONS[n], "stabilisation": choice, "progress": False}
+    run["method"] = "composite" if n > 6 and choice in ("partitioning", "ggl") else "auto"  # those need all rows in one matrix
     name = [str(n), choice, f"{tolerance:.0e}"]
     try:
         r = sh.simulate(model, DURATIONS[n], **sh.samples.n_four_bar_start(n), **run)
