@@ -34,7 +34,7 @@ def expected_errors(model: Model) -> dict[str, float]:
         return errors
     modes, masses = _weakest_modes(model), [body.mass for body in m.structure.bodies if body.mass]
     around = accuracy.EPS * max(masses) / min(masses) if masses else 0.0  # a loop has no root: any body may hold any other
-    shares = ON_FORCES, share_of(len(table_of(model)))
+    shares = ON_FORCES, share_of(len(table_of(model)), m.structure.nb)
     inertia, elimination = (float(np.median([unanswered(s, e) for s in modes] or [0.0])) for e in shares)
     if modes:  # the pivot of a weak mode is what others leave of a diagonal of size one
         elimination = min(1.0, max(elimination, accuracy.EPS / max(float(np.median(modes)), accuracy.EPS)))

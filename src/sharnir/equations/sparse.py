@@ -34,14 +34,14 @@ from .row_layout import BODY
 from .solution import DriftingRows, decaying
 
 FEW = 10
-"""Rows up to which e is that of methods with an inertia matrix."""
+"""Rows and bodies up to which e is that of methods with an inertia matrix."""
 
 
-def share_of(rows: int) -> float:
-    """e, the share of the diagonal of the multipliers that is added to it. Less for many rows: the softest mode of n loops in a
-    row is of the order 1/n², and no singular position. No less for few: off the constraints redundant rows are not quite
-    dependent."""
-    return ON_FORCES * min(1.0, FEW / max(rows, 1)) ** 2
+def share_of(rows: int, bodies: int) -> float:
+    """e, the share of the diagonal of the multipliers that is added to it. Less for large models: the softest mode of n loops in
+    a row, or of a loop of n links, is of the order 1/n², and no singular position. No less for small ones: off the constraints
+    redundant rows are not quite dependent."""
+    return ON_FORCES * min(1.0, FEW / max(rows, bodies, 1)) ** 2
 
 
 FORWARD, CORRECTION = CLOSED["closed/forward/separate"], CLOSED["closed/correction"]
@@ -54,7 +54,7 @@ class SparseEquations:
         self.model, self.store = model, store or Cache()
         self.rows: BodyRows = body_rows_of(model)
         self.structure = model.structure.with_constraints(blocks(model, self.rows), len(self.rows), self.rows.sizes["K"])
-        self.share = share_of(len(self.rows))
+        self.share = share_of(len(self.rows), model.structure.nb)
         self._idle: list[tuple[dict[str, np.ndarray], list[Native]]] = []
 
     # --- on numbers of any kind ---------------------------------------------------------------------------------------------
