@@ -32,7 +32,6 @@ MEASURED = {
         "coupled",
         "Robots with coupled joints, times faster than Pinocchio called from Python; one thread",
     ),
-    "starts": ("starts", "Starts of closed mechanisms: every crank angle, and what an assembly takes"),
     "sweep": ("sweep", "Preparation of a run in a sweep over a parameter of a closed mechanism"),
     "choice": ("choice", 'method="auto" on sixty models, compared with the fastest method of each'),
     "soak": ("soak", "Memory that stays in a process of many models and simulations"),
