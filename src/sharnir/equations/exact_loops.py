@@ -17,6 +17,7 @@ from ..dialect.pairs import PAIRS
 from ..dialect.rows import Gathered, Scattered, gather, scatter
 from ..kernels.constrained import EXACT
 from ..programs import CLOSED, PROGRAMS
+from ..programs.program import Program
 from .retraction import native_retract
 from .sparse import SparseEquations
 
@@ -65,8 +66,8 @@ class ExactLoops:
                 ]
         return out
 
-    def _program(self, program: object, arrays: Arrays) -> list[Native]:
-        return exact_program(program, self.structure, arrays, self.parameters, self.store)  # type: ignore[arg-type]
+    def _program(self, program: Program, arrays: Arrays) -> list[Native]:
+        return exact_program(program, self.structure, arrays, self.parameters, self.store)
 
     def _corrected(self, name: str) -> list[Native]:
         """rows["delta"]: what makes the rows of that name vanish."""
