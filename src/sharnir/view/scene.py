@@ -1,0 +1,157 @@
+"""What is drawn: a scene of parts that bodies carry, spans between moving points and lines, over time.
+
+It is made once (`build.py`) and drawn by three renderers: pages (`page/`), the live view (`live/`) and pictures (`picture/`).
+None of them knows a joint, a force or a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..types import FloatArray
+
+LAYERS = {
+    "bodies": "bodies by their shapes, meshes and bars",
+    "joints": "joints by type",
+    "springs": "springs, dampers and tendons",
+    "constraints": "constraints between points",
+    "ground": "ground with a grid",
+    "traces": "paths of points",
+    "frames": "frames of bodies and named frames",
+    "mass": "centres of mass and ellipsoids of inertia",
+    "collision": "shapes that touch others",
+    "forces": "forces and moments of the model",
+    "reactions": "reactions of the joints",
+}
+"""What can be switched on and off; in this order in every list of switches."""
+
+SHOWN = ("bodies", "joints", "springs", "constraints", "ground", "traces")
+"""What is on where nothing else is asked for."""
+
+GROUND = -1
+"""The carrier of what does not move."""
+
+Colour = tuple[float, float, float, float]
+"""Red, green, blue, opacity; 0 to 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class Geometry:
+    """Triangles in their own frame. Parts that look alike share one, so that renderers draw them at once."""
+
+    vertices: np.ndarray
+    """(V, 3) float32."""
+    faces: np.ndarray
+    """(F, 3) int32, counterclockwise from outside."""
+    normals: np.ndarray
+    """(V, 3) float32, of unit length; vertices of an edge are there once for each face that meets in it."""
+    colours: np.ndarray | None = None
+    """(V, 3) float32 in place of the part's colour, 0 to 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A geometry on a body, or on the ground."""
+
+    name: str
+    """What it shows, as a person would say it: "body boom", "joint slew"."""
+    layer: str
+    geometry: Geometry
+    colour: Colour
+    carrier: int
+    """Index of a body of the model, or GROUND."""
+    at: FloatArray
+    """(4, 4): geometry → carrier. It may scale."""
+
+
+@dataclass(frozen=True, eq=False)
+class Anchor:
+    """A point on a body, or on the ground."""
+
+    carrier: int
+    point: FloatArray
+    """(3,) in the carrier's axes."""
+
+    def path(self, rotation: FloatArray, position: FloatArray) -> FloatArray:
+        """(T, 3) in the world, from the poses of all bodies."""
+        if self.carrier == GROUND:
+            return np.broadcast_to(self.point, (len(position), 3))
+        moved: FloatArray = position[:, self.carrier] + rotation[:, self.carrier] @ self.point
+        return moved
+
+
+@dataclass(frozen=True, eq=False)
+class Span:
+    """A geometry stretched from one moving point to another: its z = 0 at the start, its z = 1 at the end, across it scaled by
+    `width`. Where the two meet nothing is drawn."""
+
+    name: str
+    layer: str
+    geometry: Geometry
+    colour: Colour
+    width: float
+    start: Anchor
+    end: Anchor | None = None
+    vector: FloatArray | None = None
+    """In place of an end: (T, 3) in the world, from the start. Known for the times of the scene only."""
+    share: tuple[float, float] = (0.0, 1.0)
+    """The part of the way that it covers: an arrow is a shaft and a head."""
+
+    def ends(self, rotation: FloatArray, position: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """(T, 3), (T, 3) in the world, from the poses of all bodies."""
+        a = self.start.path(rotation, position)
+        way = self.vector if self.vector is not None else self.end.path(rotation, position) - a if self.end else np.zeros_like(a)
+        return a + self.share[0] * way, a + self.share[1] * way
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A polyline that stands still: the path of a point, a line of the grid."""
+
+    name: str
+    layer: str
+    points: FloatArray
+    """(P, 3) in the world."""
+    colour: Colour
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Everything that is drawn of one model, at the times of a motion or at one."""
+
+    name: str
+    t: FloatArray
+    """(T,) seconds; one time for a model that stands still."""
+    rotation: FloatArray
+    """(T, N, 3, 3): body → world."""
+    position: FloatArray
+    """(T, N, 3)."""
+    bodies: tuple[str, ...]
+    parts: Sequence[Part]
+    spans: Sequence[Span]
+    lines: Sequence[Line]
+    up: FloatArray
+    """(3,): against gravity."""
+    size: float
+    """A length of the mechanism, m: joints and arrows are drawn in proportion to it."""
+    low: FloatArray
+    high: FloatArray
+    """(3,), (3,): the box that all bodies keep in, at all times."""
+    shown: tuple[str, ...] = SHOWN
+    """Layers that are on at first."""
+    notes: tuple[str, ...] = field(default=())
+    """What could not be drawn as it was meant, and what is drawn in its place."""
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """Those that have anything in them."""
+        there = {x.layer for x in (*self.parts, *self.spans, *self.lines)}
+        return tuple(name for name in LAYERS if name in there)
+
+    def at_poses(self, t: FloatArray, rotation: FloatArray, position: FloatArray) -> Scene:
+        """The same at other poses; what is known for the times of the scene only is left out."""
+        spans = [x for x in self.spans if x.vector is None]
+        return replace(self, t=t, rotation=rotation, position=position, spans=spans)
