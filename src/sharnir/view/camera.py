@@ -1,0 +1,78 @@
+"""From where a scene is seen, and where a point of the world is on the picture: the same for pages, live views and pictures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..types import FloatArray
+from .scene import Scene
+
+FIELD = 35.0
+"""Vertical angle of view in degrees: a mechanism on a desk, not one in a tunnel."""
+
+MARGIN = 1.1
+"""Room around the mechanism."""
+
+
+@dataclass(frozen=True, eq=False)
+class Camera:
+    """A pinhole camera."""
+
+    position: FloatArray
+    target: FloatArray
+    up: FloatArray
+    field: float = FIELD
+
+    def axes(self) -> FloatArray:
+        """(3, 3): right, up and backward in the world, as rows."""
+        back = (self.position - self.target) / np.linalg.norm(self.position - self.target)
+        right = np.cross(self.up, back)
+        right = right / np.linalg.norm(right)
+        return np.array([right, np.cross(back, right), back])
+
+    def project(self, points: FloatArray, width: float, height: float) -> FloatArray:
+        """(…, 3): pixels to the right and down from the upper left corner, and depth in front of the camera, m."""
+        x, y, z = np.moveaxis((points - self.position) @ self.axes().T, -1, 0)
+        focal = 0.5 * height / math.tan(math.radians(self.field) / 2)
+        return np.stack([0.5 * width + focal * x / -z, 0.5 * height - focal * y / -z, -z], axis=-1)
+
+
+def camera_for(scene: Scene, aspect: float = 16 / 9, direction: Sequence[float] | None = None) -> Camera:
+    """A camera that sees the whole motion. By default from the side from which a planar mechanism is seen flat, a little from
+    above and aside; `direction` from the mechanism to the camera, in the world."""
+    centre, half = 0.5 * (scene.low + scene.high), 0.5 * (scene.high - scene.low)
+    away = _three_quarters(scene) if direction is None else np.array(direction, dtype=float)
+    away = away / np.linalg.norm(away)
+    up = scene.up if abs(scene.up @ away) < 0.999 else _across(scene.up)
+    camera = Camera(centre + away, centre, up)
+    corners = centre + half * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+    right, above, back = np.moveaxis((corners - centre) @ camera.axes().T, -1, 0)
+    slope = math.tan(math.radians(FIELD) / 2)
+    distance = float(max((np.abs(above) / slope + back).max(), (np.abs(right) / (slope * aspect) + back).max()))
+    return Camera(centre + away * MARGIN * max(distance, 1e-3 * scene.size, 1e-9), centre, up)
+
+
+def _three_quarters(scene: Scene) -> FloatArray:
+    """Across the thinnest horizontal side, turned by 30° and raised by 20°."""
+    up, extent = scene.up, scene.high - scene.low
+    sides = [e for e in np.eye(3) if abs(e @ up) < 0.9]
+    front = min(sides, key=lambda e: float(e @ extent))
+    front = front - (front @ up) * up
+    front = front / np.linalg.norm(front)
+    if front @ np.array([1.0, -1.0, 0.5]) < 0.0:
+        front = -front
+    aside = np.cross(up, front)
+    turn, rise = math.radians(30.0), math.radians(20.0)
+    flat: FloatArray = math.cos(turn) * front + math.sin(turn) * aside
+    return math.cos(rise) * flat + math.sin(rise) * up
+
+
+def _across(up: FloatArray) -> FloatArray:
+    """A direction square to `up`."""
+    e = np.eye(3)[int(np.argmin(np.abs(up)))]
+    across: FloatArray = e - (e @ up) * up
+    return across / np.linalg.norm(across)
