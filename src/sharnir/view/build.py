@@ -121,8 +121,9 @@ def _scene(
         for layer, loads_of in (("forces", forces), ("reactions", reactions)):
             if layer in (shown or ()) or (shown is None and len(numeric.bodies) <= FEW // 5 and layer == "forces"):
                 loads: list[Load] = loads_of(o, r)
-                made, scales[layer] = arrows(layer, loads, o.size)
+                made, meaning = arrows(layer, loads, o.size)
                 spans += made
+                scales |= {layer: meaning} if meaning else {}
         for trace in traces:
             _trace(o, r, trace, parts, lines)
     low, high = _extent(o, R, x, parts)
@@ -181,19 +182,17 @@ def _trace(o: Outline, r: Result, trace: Trace, parts: list[Part], lines: list[L
 
 
 def _extent(o: Outline, R: FloatArray, x: FloatArray, parts: Sequence[Part]) -> tuple[FloatArray, FloatArray]:
-    """The box that everything keeps in, at all times."""
+    """The box that bodies, and what is attached to them, keep in at all times."""
     some = slice(None, None, max(1, len(x) // TIMES))
-    R, x = R[some], x[some]
-    good = np.isfinite(x).all(axis=(1, 2))
-    R, x = R[good], x[good]
+    good = np.isfinite(x[some]).all(axis=(1, 2))
+    R, x = R[some][good], x[some][good]
+    points = {i: list(near) for i, near in enumerate(o.extent)} | {GROUND: list(o.fixed)}
+    for part in parts:
+        if part.layer in ("bodies", "constraints"):
+            points[part.carrier] += corners(part.geometry, part.at)
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
-    for i, points in enumerate(o.extent):
-        box = np.array(points)
-        box = np.concatenate([box, box.min(axis=0)[None], box.max(axis=0)[None]])
-        world = x[:, i, None] + np.einsum("tij,pj->tpi", R[:, i], box)
-        low, high = np.minimum(low, world.min(axis=(0, 1))), np.maximum(high, world.max(axis=(0, 1)))
-    still = [corners(p.geometry, p.at) for p in parts if p.carrier == GROUND and p.layer == "bodies"]
-    for points in still:
-        low, high = np.minimum(low, np.min(points, axis=0)), np.maximum(high, np.max(points, axis=0))
-    least = 0.05 * o.size
-    return low - least, high + least
+    for i, near in points.items():
+        if near:
+            world = np.array(near)[None] if i == GROUND else x[:, i, None] + np.einsum("tij,pj->tpi", R[:, i], np.array(near))
+            low, high = np.minimum(low, world.min(axis=(0, 1))), np.maximum(high, world.max(axis=(0, 1)))
+    return low, high

@@ -28,6 +28,8 @@ class Outline:
     """Of every body the points of its joints, in its axes: first that of the joint which carries it."""
     extent: list[list[FloatArray]]
     """Points that a picture of the body must show: those, its centre of mass, and the corners of what it looks like."""
+    fixed: list[FloatArray]
+    """The same of the ground."""
     lengths: FloatArray
     """(N,): of every body, between the points attached to it."""
     size: float
@@ -94,7 +96,7 @@ def outline(model: Model, rotation: FloatArray, position: FloatArray, looks: Seq
     everything = np.concatenate([*world, np.array(fixed).reshape(-1, 3)])
     size = _spread(everything[np.isfinite(everything).all(axis=1)])
     size = size if size > 0.0 else float(_inertial_size(model)) or 1.0
-    return Outline(model, joints, extent, np.where(lengths > 0.0, lengths, 0.2 * size), size)
+    return Outline(model, joints, extent, fixed, np.where(lengths > 0.0, lengths, 0.2 * size), size)
 
 
 def _ends(model: Model) -> Iterable[tuple[str, Iterable[float]]]:
