@@ -24,7 +24,7 @@ CUT: Colour = (0.60, 0.25, 0.60, 1.0)
 
 def joint_parts(o: Outline, joint: PlacedJoint, closing: bool = False) -> Iterator[Part]:
     parent, child = index(o.model, joint.parent), index(o.model, joint.child)
-    size = 1.7 * min((o.width(i) for i in (parent, child)))
+    size = 1.7 * min(o.width(i) for i in (parent, child))
     name = f"joint {joint.name}"
     moved = joint.follows is not None or joint.type.motion is not None
     colour = CUT if closing else DRIVEN if moved else DARK

@@ -92,15 +92,14 @@ def outline(
     def attach(body: str, point: Iterable[float]) -> None:
         (fixed if body == "ground" else attached[model.body_index(body)]).append(np.array(list(point), dtype=float))
 
+    for body, joint in zip(model.bodies, model.joints, strict=True):  # first what carries a body
+        attach(body.name, (joint.child_at if joint.child == body.name else joint.at).position)
     for joint in (*model.joints, *model.closing_joints):
         attach(joint.child, joint.child_at.position)
         attach(joint.parent, joint.at.position)
-    for i, (body, joint) in enumerate(zip(model.bodies, model.joints, strict=True)):
-        own = joint.child_at if joint.child == body.name else joint.at
-        attached[i].sort(key=lambda x, at=np.array(own.position, dtype=float): not np.array_equal(x, at))  # type: ignore[misc]
     joints = [list(points) for points in attached]
-    for body, point in _ends(model):
-        attach(body, point)
+    for end in _ends(model):
+        attach(*end)
     extent = [list(points) for points in attached]
     for i, body in enumerate(model.bodies):
         extent[i].append(np.array(body.com, dtype=float))
