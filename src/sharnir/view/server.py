@@ -60,6 +60,17 @@ def _in_use(host: str, port: int) -> str:
     return f"port {port} of {host} is in use by another program; choose another, or 0 for any that is free"
 
 
+def is_free(host: str, port: int) -> bool:
+    """Whether a server could listen there; what is no port or no host of this machine is an error."""
+    try:
+        _check_free(host, port)
+    except StateError as error:
+        if str(error) != _in_use(host, port):
+            raise
+        return False
+    return True
+
+
 def _check_free(host: str, port: int) -> None:
     """viser itself would go on to the next port without a word, and wait forever for a host that is not ours."""
     if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
