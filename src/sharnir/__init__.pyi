@@ -112,5 +112,7 @@ from .trace.functions import sinh as sinh
 from .trace.functions import sqrt as sqrt
 from .trace.functions import tan as tan
 from .trace.functions import tanh as tanh
+from .view.live.view import View as View
+from .view.live.view import view as view
 
 __version__: str

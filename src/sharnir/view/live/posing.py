@@ -66,6 +66,8 @@ class Posing:
         self, model: Model, q: State = None, t: float = 0.0, size: float = 1.0, parameters: Mapping[str, float] | None = None
     ) -> None:
         self.model, self.size, self.message = model, size, ""
+        self.values = dict(parameters or {})
+        """Of parameters that are not the model's own."""
         self._values = tuple(model.parameter_values(parameters).values())
         self._parameters = np.array(self._values) if self._values else None
         self._table = AtParameters(table_of(model), self._values) if model.constraints else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...equations.exponential import rotated
 from ...types import FloatArray
 from ..scene import Scene
 
@@ -31,6 +32,11 @@ def quaternions_of(rotation: FloatArray) -> FloatArray:
         out[here] = part
     unit: FloatArray = out / np.linalg.norm(out, axis=-1, keepdims=True)
     return unit
+
+
+def matrices_of(wxyz: FloatArray) -> FloatArray:
+    """(…, 3, 3) of quaternions (…, 4) of length one."""
+    return np.stack([rotated(wxyz, np.broadcast_to(e, (*wxyz.shape[:-1], 3))) for e in np.eye(3)], axis=-1)
 
 
 class Track:
