@@ -23,6 +23,9 @@ Ticker = Callable[[float], bool]
 ASPECT = 1.1
 """Width to height of what the control panel leaves of a window."""
 
+LIGHT = 0.3
+"""From all around: more would wash the colours out."""
+
 
 class Stage:
     """`add` draws a scene. Everything below runs on the thread of `worker`: callbacks of the browser use `post`."""
@@ -66,6 +69,7 @@ class Stage:
         scene = self._home
         camera, up = camera_for(scene, ASPECT), tuple(float(x) for x in scene.up)
         self.viser.scene.set_up_direction(up)  # type: ignore[arg-type]
+        self.viser.scene.configure_environment_map("studio", environment_intensity=LIGHT)
         first = self.viser.initial_camera
         first.position, first.look_at, first.up = camera.position, camera.target, camera.up
         first.fov = float(np.radians(camera.field))
