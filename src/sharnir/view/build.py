@@ -154,7 +154,7 @@ def _looks(model: Model, role: str) -> tuple[list[Part], list[str]]:
     if role == "visual":
         for i, body in enumerate(model.bodies):
             if i not in drawn and body.shape is not None:
-                geometry, at = shape_part(body, body.shape, 24 if len(model.bodies) <= FEW else 8)
+                geometry, at = shape_part(body, body.shape, 48 if len(model.bodies) <= FEW else 8)
                 parts.append(Part(f"body {body.name}", layer, geometry, PALETTE[i % len(PALETTE)], i, at))
     return parts, notes
 
