@@ -44,7 +44,7 @@ def place_names(model: Model) -> list[str]:
 
 
 def place_named(model: Model, text: str) -> Place | None:
-    """"piston", "piston.x", "piston@(0.1, 0, 0).y", "body piston", "frame tip.z"; None where nothing has that name.
+    """ "piston", "piston.x", "piston@(0.1, 0, 0).y", "body piston", "frame tip.z"; None where nothing has that name.
 
     A body comes before a frame of the same name.
     """
@@ -66,7 +66,8 @@ def _point(model: Model, text: str) -> Place | None:
     try:
         x, y, z = (float(word) for word in found[1].split(","))
     except ValueError:
-        raise StateError(f"a point of {base.name!r} is given by three numbers, such as {base.name}@(0.1, 0, 0); got {brief(text)}") from None
+        example = f"{base.name}@(0.1, 0, 0)"
+        raise StateError(f"a point is given by three numbers, such as {example}; got {brief(text)}") from None
     body, at = base.where if isinstance(base.where, tuple) else (base.where, Pose())
     return Place(f"{base.name}@({x:g}, {y:g}, {z:g})", (body, at @ Pose((x, y, z))))
 

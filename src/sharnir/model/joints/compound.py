@@ -139,8 +139,11 @@ class Compound(Joint):
         return self._of_parts(lambda joint: joint.speed_units())
 
     def _of_parts(self, of: Callable[[Joint], dict[str, str]]) -> dict[str, str]:
-        found = [(name, joint, of(joint)) for name, (joint, _) in self.parts.items()]
-        return {full: u for name, joint, units in found for full, u in zip(_names(name, joint, list(units)), units.values(), strict=True)}
+        out: dict[str, str] = {}
+        for name, (joint, _) in self.parts.items():
+            own = of(joint)
+            out |= dict(zip(_names(name, joint, list(own)), own.values(), strict=True))
+        return out
 
     def neutral(self) -> tuple[float, ...]:
         return tuple(x for _, joint, _ in self._moved() for x in joint.neutral())
