@@ -12,7 +12,8 @@ from ..types import FloatArray
 from .lines import Line
 from .panels import FEW, MANY, Panel, distinguishable, grouped
 from .quantities import quantity
-from .result import EventRecord, Result
+from .records import EventRecord
+from .result import Result
 
 DASHES = ("solid", "dashed", "dotted", "dashdot")
 MARKED = 40

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..model.joints.units import force_unit
+from ..analysis.force_units import unit_of_force
+from ..model.model import Model
 from ..model.placed_joint import PlacedJoint
 from ..types import FloatArray
 
@@ -27,12 +28,12 @@ class Line:
     """What it may share a panel with beside what has its unit: energies do not go with works, nor violations with lengths."""
 
 
-def joint_forces(joint: PlacedJoint, values: FloatArray, label: str, part: str = "") -> list[Line]:
+def joint_forces(model: Model, joint: PlacedJoint, values: FloatArray, label: str, part: str = "") -> list[Line]:
     """(T, n) forces on the speeds of a joint."""
-    units = joint.type.speed_units()
-    full = [label if joint.nv == 1 else f"{label}.{name}" for name in joint.v_names]
-    lines = zip(joint.v_names, full, values.T, strict=True)
-    return [Line(name, force_unit(units[own]), x) for own, name, x in lines if part in ("", own)]
+    first, names = model.v_slice(joint.name).start, joint.v_names
+    full = [label if len(names) == 1 else f"{label}.{name}" for name in names]
+    lines = zip(names, full, values.T, strict=True)
+    return [Line(name, unit_of_force(model, first + k), x) for k, (own, name, x) in enumerate(lines) if part in ("", own)]
 
 
 def wrench(values: FloatArray, label: str, part: str) -> list[Line]:

@@ -29,14 +29,9 @@ class Place:
 
     def motion(self, r: Result, order: int) -> FloatArray:
         """(T, 3) in the world: position, velocity or acceleration."""
-        d, p = r.dynamics, r.parameters if r.parameters.size else None
         if order == 0:
-            pose = d.pose(r.q, self.where, r.t, p)
-            position: FloatArray = pose[1] if isinstance(pose, tuple) else pose
-            return position
-        if order == 1:
-            return d.velocity(r.q, r.v, self.where, t=r.t, parameters=p)[:, :3]
-        return d.acceleration(r.q, r.v, r.a, self.where, t=r.t, parameters=p)[:, :3]
+            return r.place(self.where)[1]
+        return (r.velocity_of if order == 1 else r.acceleration_of)(self.where)[..., :3]
 
 
 def place_names(model: Model) -> list[str]:

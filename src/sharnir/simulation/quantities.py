@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import StateError, brief, known, suggestion
-from ..model.joints.units import rate_unit
 from ..model.model import Model
 from ..model.placed_joint import PlacedJoint
+from .joint_motion import Column, columns
 from .lines import WRENCH, Line, joint_forces, wrench
 from .places import Place, place_named, place_names
 
@@ -88,22 +88,17 @@ def _coordinates(model: Model, text: str, order: int) -> Quantity | None:
     if found is None:
         return None
     joint, part = found
-    units = joint.type.speed_units() if order else joint.type.units()
-    if part and part not in units:
-        return None
-    if not units:
+    shown = columns(model, joint, order)
+    if not shown:
         raise StateError(f"joint {joint.name!r} has no coordinates: it is a {joint.type.label}; show its reaction instead")
+    if part:
+        shown = [column for column in shown if column.name == f"{joint.name}.{part}"]
+    return partial(_columns, joint=joint.name, shown=shown, order=order) if shown else None
 
-    def lines(r: Result) -> list[Line]:
-        values = (r.coordinate, r.speed, r.acceleration)[order](joint.name).reshape(len(r.t), -1)
-        out = []
-        for (name, unit), column in zip(units.items(), values.T, strict=True):
-            full = f"{joint.name}.{name}" if len(units) > 1 else joint.name
-            if part in ("", name):
-                out.append(Line(_titled(full, order), rate_unit(unit) if order == 2 else unit, column))
-        return out
 
-    return lines
+def _columns(r: Result, joint: str, shown: list[Column], order: int) -> list[Line]:
+    values = (r.coordinate, r.speed, r.acceleration)[order](joint).reshape(len(r.t), -1)
+    return [Line(_titled(column.name, order), column.unit, values[:, column.at]) for column in shown]
 
 
 def _titled(name: str, order: int) -> str:
@@ -128,7 +123,7 @@ def _tau(model: Model, text: str) -> Quantity | None:
 
     def lines(r: Result) -> list[Line]:
         tau = np.broadcast_to(r.tau[..., model.v_slice(joint.name)], (len(r.t), joint.nv))
-        return joint_forces(joint, tau, f"tau of {joint.name}", part)
+        return joint_forces(model, joint, tau, f"tau of {joint.name}", part)
 
     return lines
 
@@ -173,7 +168,7 @@ def _actions(r: Result, name: str, only: str) -> list[Line]:
         if target in bodies and acts[target].shape[-1] == 6:
             lines += [line for part in (WRENCH if only else "FM") for line in wrench(acts[target], label, part)]
         else:
-            lines += joint_forces(joints[target], acts[target], label)
+            lines += joint_forces(r.model, joints[target], acts[target], label)
     return lines
 
 
