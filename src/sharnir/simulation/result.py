@@ -17,8 +17,6 @@ from .named_motion import NamedMotion
 from .records import Cost, EventRecord
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from .netcdf import Variables
     from .storage import PathLike
 
@@ -105,11 +103,13 @@ class Result(NamedMotion):
 
         return summary(self)
 
-    def plot(self, *what: str, path: PathLike | None = None) -> Figure:
-        """A Matplotlib figure of coordinates, speeds, energies and work over time; `what` selects joints by name."""
+    def plot(self, *what: str, path: PathLike | None = None, interactive: bool = False, over: str | None = None) -> Any:
+        """A Matplotlib figure, one panel for each unit: r.plot("A", "piston.x", "reaction of B"); with no names coordinates,
+        speeds, energies and work. `interactive`: a plotly figure; `path`: into a file, .html for a page; `over`: what is on the
+        horizontal axis instead of time. `sharnir.plot([r, other], "A")` draws several results on the same axes."""
         from .plots import plot
 
-        return plot(self, what, path)
+        return plot(self, *what, path=path, interactive=interactive, over=over)
 
     def save(self, path: PathLike) -> None:
         """NetCDF: `Result.load` reads it back, and so does xarray.open_dataset. To a name that ends with .csv, the table."""
