@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..errors import ModelError, brief
-from ..trace import at_values
+from ..trace import Number, is_zero
+from ..types import FilePath
 from .element import Element, element, element_field
 from .pose import Pose
 from .shapes import Box, Cylinder, Rod, Shape, Sphere
-from .values import HERE, Choice, ColourValue, FilePath, Flag, Label, Name, PoseValue, Text, Vector
+from .values import FilePath as PathValue
+from .values import HERE, Choice, ColourValue, Flag, Label, Name, PoseValue, Text, Vector
 
-THIN = 0.01
+THIN = 0.015
 """Radius of a rod without one, as a share of its length."""
 
 
@@ -34,7 +40,7 @@ class Visual(Element):
     )
     uri: str = element_field(Text(), default="", meaning="a mesh as its file named it")
     path: Path | None = element_field(
-        FilePath(), default=None, meaning="where the mesh is: STL, OBJ, DAE, glTF, GLB, PLY, OFF; opened when it is drawn"
+        PathValue(), default=None, meaning="where the mesh is: STL, OBJ, DAE, glTF, GLB, PLY, OFF; opened when it is drawn"
     )
     scale: tuple[float, float, float] = element_field(Vector(3), default=(1.0, 1.0, 1.0), meaning="scale of a mesh")
     colour: tuple[float, float, float, float] | None = element_field(
@@ -52,34 +58,34 @@ class Visual(Element):
     )
 
 
-def make_visual(body: str, what: Shape | str | Path, at: Pose | None, **options: Any) -> Visual:
+def make_visual(
+    body: str, what: Shape | FilePath, at: Pose | None, scale: float | Sequence[float] = 1.0, **options: Any
+) -> Visual:  # fmt: skip
     """From a shape, or from the path of a mesh; `at` is where that is in the body."""
     place = HERE if at is None else at
-    if isinstance(what, (str, Path)):
-        if not str(what):
-            raise ModelError(f"visual on {body!r}: the path of a mesh is empty")
-        return Visual(body, "mesh", place, uri=str(what), path=Path(what).absolute(), **options)
-    if not isinstance(what, Shape):
-        raise ModelError(
-            f"visual on {body!r}: expected a shape such as sharnir.Box((0.1, 0.1, 0.5)) or the path of a mesh, got {brief(what)}"
-        )
-    if options.pop("scale", (1.0, 1.0, 1.0)) != (1.0, 1.0, 1.0):
-        raise ModelError(f"visual on {body!r}: scale is for meshes; give the shape its size")
-    kind, sizes = primitive(what)
-    return Visual(body, kind, place @ what.placement(), sizes, **options)
+    if isinstance(what, Shape):
+        if scale != 1.0:
+            raise ModelError(f"visual on {body!r}: scale is for meshes; give the shape its size")
+        kind, sizes = primitive_of(what)
+        return Visual(body, kind, place @ what.placement(), sizes, **options)
+    if isinstance(what, (str, PathLike)) and str(what):
+        scales = scale if np.iterable(scale) else (scale,) * 3
+        return Visual(body, "mesh", place, uri=str(what), path=Path(what).absolute(), scale=scales, **options)  # type: ignore[arg-type]
+    raise ModelError(
+        f"visual on {body!r}: expected a shape such as sharnir.Box((0.1, 0.1, 0.5)) or the path of a mesh, got {brief(what)}"
+    )
 
 
-def primitive(shape: Shape) -> tuple[str, tuple[float, ...]]:
-    """Kind and sizes of a shape, about its placement; parameters at their values."""
-    if isinstance(shape, Box):
-        x, y, z = (float(at_values(x)) for x in shape.size)
-        return "box", (x, y, z)
-    if isinstance(shape, Cylinder):
-        radius, length, hole = (float(at_values(x)) for x in (shape.radius, shape.length, shape.hole))
-        return "cylinder", (radius, length, hole) if hole else (radius, length)
-    if isinstance(shape, Sphere):
-        return "sphere", (float(at_values(shape.radius)),)
-    if isinstance(shape, Rod):
-        length = float(at_values(shape.length()))
-        return "cylinder", (float(at_values(shape.radius)) or THIN * length, length)
+def primitive_of(shape: Shape) -> tuple[str, tuple[Number, ...]]:
+    """Kind and sizes of a shape, about its placement."""
+    match shape:
+        case Box():
+            return "box", tuple(shape.size)
+        case Cylinder():
+            return "cylinder", (shape.radius, shape.length, *([] if is_zero(shape.hole) else [shape.hole]))
+        case Sphere():
+            return "sphere", (shape.radius,)
+        case Rod():
+            length = shape.length()
+            return "cylinder", (THIN * length if is_zero(shape.radius) else shape.radius, length)
     raise ModelError(f"a {type(shape).__name__} has no picture of its own; give it a mesh")
