@@ -16,11 +16,11 @@ from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 
 from ..io.paths import UNUSABLE, confined, package_root
-from ..reporting.formats import plural
 from ..types import FloatArray
 from .mesh_shading import Piece, reduced
 from .scene import Colour
@@ -46,7 +46,7 @@ class Mesh:
     triangles: int
     """In the file; more than are drawn where it had to be simplified."""
     left_out: tuple[str, ...]
-    """Files that it refers to and that were not read, with the reason."""
+    """What it refers to and is not there, or not read: textures, materials."""
 
     @property
     def drawn(self) -> int:
@@ -81,17 +81,14 @@ def _cached(path: Path, changed: int, size: int, budget: int) -> Mesh | str:
 
 
 def _pieces(path: Path) -> tuple[list[Piece], list[str]]:
-    import trimesh
-
-    data = path.read_bytes()
-    kind = path.suffix.lower()[1:]
-    if kind == "dae" and b"<!DOCTYPE" in data:
-        raise MeshFault("not read: a document type in COLLADA can name any file")  # and expand to gigabytes
-    files = _referred_files(path)
+    kind, files = path.suffix.lower()[1:], _referred_files(path)
     try:
         with _silent():
-            scene = trimesh.load_scene(BytesIO(data), file_type=kind, resolver=files, process=False)
+            data = path.read_bytes()
+            scene = _collada(data, files) if kind == "dae" else _scene(data, kind, files)
             pieces = [piece for piece in _placed(scene, kind) if len(piece.faces)]
+    except (MeshFault, OSError) as fault:
+        raise fault if isinstance(fault, MeshFault) else MeshFault(f"unreadable ({fault.strerror})") from None
     except MemoryError:
         raise MeshFault("too large for the memory") from None
     except Exception as error:  # trimesh and pycollada raise whatever their parsing runs into
@@ -99,6 +96,31 @@ def _pieces(path: Path) -> tuple[list[Piece], list[str]]:
     if not pieces:
         raise MeshFault("without a triangle; the file may be cut off")
     return pieces, files.left_out
+
+
+def _scene(data: bytes, kind: str, files: Any, **options: Any) -> Any:
+    import trimesh
+
+    return trimesh.load_scene(BytesIO(data), file_type=kind, resolver=files, process=False, **options)
+
+
+def _collada(data: bytes, files: Any) -> Any:
+    """pycollada leaves out what has a material that refers to something missing: here only the material is left out."""
+    import collada
+
+    if b"<!DOCTYPE" in data or b"\0" in data[:1000]:  # which could name any file, or expand to gigabytes
+        raise MeshFault("not read: COLLADA is text without a document type")
+    try:
+        return _scene(data, "dae", files, ignore_broken=False)
+    except collada.common.DaeError as error:
+        known = {"#" + material.id for material in collada.Collada(BytesIO(data), ignore=[collada.common.DaeError]).materials}
+        root = ElementTree.fromstring(data)
+        for parent in root.iter():
+            for child in list(parent):
+                if child.tag.endswith("}instance_material") and child.get("target") not in known:
+                    parent.remove(child)
+                    files.left_out.append(f"material {child.get('target', '')[1:]} ({error})")
+        return _scene(ElementTree.tostring(root), "dae", files)
 
 
 @contextmanager
@@ -220,10 +242,7 @@ def _display(colours: FloatArray, kind: str) -> FloatArray:
     return np.column_stack([bent, colours[:, 3]])
 
 
-def said(mesh: Mesh, name: str) -> str:
+def numbers(mesh: Mesh, name: str) -> str:
     """How much of a mesh is drawn: `rock.stl 2 000 000 → 30 000`."""
     return f"{name} {mesh.triangles:,} → {mesh.drawn:,}".replace(",", " ")
 
-
-def files_left_out(mesh: Mesh, name: str) -> str:
-    return f"{name} refers to {plural(len(mesh.left_out), 'file')} not read: {', '.join(mesh.left_out[:3])}"

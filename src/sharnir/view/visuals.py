@@ -16,7 +16,7 @@ from ..model.pose import Pose
 from ..model.visual import Visual
 from ..reporting.formats import plural
 from ..types import FloatArray
-from .mesh_files import MESH_BUDGET, Mesh, MeshFault, files_left_out, read_mesh, said
+from .mesh_files import MESH_BUDGET, Mesh, MeshFault, numbers, read_mesh
 from .mesh_shading import Piece, reduced, shaded
 from .outline import matrix
 from .scene import Colour, Geometry
@@ -117,15 +117,17 @@ class _Drawing:
                 names += [name] if name not in names else []
         most = _most_each([mesh.drawn for mesh in found.values()], budget)
         found = {path: mesh if mesh.drawn <= most else _smaller(mesh, most) for path, mesh in found.items()}
-        fewer = [said(mesh, path.name) for path, mesh in found.items() if mesh.drawn < mesh.triangles]
+        fewer = [numbers(mesh, path.name) for path, mesh in found.items() if mesh.drawn < mesh.triangles]
         if fewer:
             self.notes.append(f"drawn with fewer triangles: {_listed(fewer)}")
-        self.notes += [files_left_out(mesh, path.name) for path, mesh in found.items() if mesh.left_out][:NAMED]
+        absent = [f"{what} of {path.name}" for path, mesh in found.items() for what in mesh.left_out]
+        if absent:
+            self.notes.append(f"drawn without: {_listed(absent)}")
         return found
 
     def _allowed_path(self, visual: Visual) -> Path:
         if visual.path is None:
-            raise MeshFault("missing" if visual.uri else "without a file")
+            raise MeshFault("missing (`import_report` says why)" if visual.uri else "without a file")
         for folders in self.allowed:
             try:
                 outside = folders is not None and confined(visual.path, folders) is None
