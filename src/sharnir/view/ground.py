@@ -21,13 +21,16 @@ LINES = 10
 """On either side of the middle."""
 
 
-def ground_parts(low: FloatArray, high: FloatArray, up: FloatArray, size: float) -> Iterator[Part | Line]:
-    """A floor through the origin where nothing goes below it, else below everything."""
+def ground_parts(
+    low: FloatArray, high: FloatArray, up: FloatArray, size: float, known: float | None = None
+) -> Iterator[Part | Line]:  # fmt: skip
+    """A floor at the height that is known; else through the origin where nothing goes below it, else below everything."""
     rotation = Rotation.align_z(up.tolist())
     axes = np.asarray(rotation.matrix, dtype=float)
     corner = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])]) @ axes
     lowest = corner[:, 2].min()
-    height = 0.0 if -TOUCHING * size <= lowest <= size else lowest - BELOW * size
+    usual = 0.0 if -TOUCHING * size <= lowest <= size else lowest - BELOW * size
+    height = usual if known is None else known
     step = round_number(max(np.ptp(corner[:, 0]), np.ptp(corner[:, 1]), 0.5 * size) / LINES)
     middle = np.round(0.5 * (corner[:, :2].min(axis=0) + corner[:, :2].max(axis=0)) / step) * step
     half = LINES * step
