@@ -101,10 +101,10 @@ def test_names_of_the_model_are_text_everywhere(page, nasty, tmp_path):
 def test_an_undefined_name_in_a_template_is_an_error():
     from jinja2 import UndefinedError
 
-    from sharnir.comparison.report import _templates
+    from sharnir.reporting.pages import templates
 
     with pytest.raises(UndefinedError):
-        _templates().get_template("page.html").render(name="arm")
+        templates("sharnir.comparison").get_template("page.html").render(name="arm")
 
 
 def test_page_and_picture_draw_the_same_points(nasty, tmp_path):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..reporting.formats import duration, error, plural
+from ..reporting.pages import templates
 from ..reporting.whole_file import file_path, whole_file
 from ..simulation.storage import check_writable
 from .charts import charts
@@ -18,8 +19,6 @@ from .summary import conclusions, footnotes, mechanism, without_answer
 from .table import NAMES, measurements
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
-
     from .comparison import Comparison
 
 SIZE = 6_000_000
@@ -40,7 +39,7 @@ def page(c: Comparison) -> str:
     shown = charts(c.rows)
     table = measurements(c)
     return (
-        _templates()
+        templates("sharnir.comparison")
         .get_template("page.html")
         .render(
             name=c.model["name"],
@@ -60,16 +59,6 @@ def page(c: Comparison) -> str:
             facts={**c.machine, "measured in": duration(c.seconds), "status": c.status},
         )
     )
-
-
-def _templates() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    loader = PackageLoader("sharnir.comparison")
-    out = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    out.filters |= {"duration": duration, "plural": plural}
-    out.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "allow_nan": False}
-    return out
 
 
 def _cards(c: Comparison) -> list[tuple[str, str]]:
