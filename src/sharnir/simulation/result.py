@@ -19,7 +19,6 @@ from ..trace import at_values
 from .by_name import ByName, index_of, squeezed
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from xarray import Dataset
 
     from .storage import PathLike
@@ -267,11 +266,13 @@ class Result(ByName):
 
         return summary(self)
 
-    def plot(self, *what: str, path: PathLike | None = None) -> Figure:
-        """A Matplotlib figure of coordinates, speeds, energies and work over time; `what` selects joints by name."""
+    def plot(self, *what: str, path: PathLike | None = None, interactive: bool = False, over: str | None = None) -> Any:
+        """A Matplotlib figure, one panel for each unit: r.plot("A", "piston.x", "reaction of B"); with no names coordinates,
+        speeds, energies and work. `interactive`: a plotly figure; `path`: into a file, .html for a page; `over`: what is on the
+        horizontal axis instead of time. `sharnir.plot([r, other], "A")` draws several results on the same axes."""
         from .plots import plot
 
-        return plot(self, what, path)
+        return plot(self, *what, path=path, interactive=interactive, over=over)
 
     def to_xarray(self) -> Dataset:
         """An xarray.Dataset with named dimensions: time, coordinate, speed, body."""

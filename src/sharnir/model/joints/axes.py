@@ -45,6 +45,9 @@ class AxisJoint(Joint):
                 out.append(ElementaryMotion(kind, nq=1, nv=1, turn=turn, slide=slide))
         return out + fixed(Pose(rotation=aligned.T))
 
+    def units(self) -> dict[str, str]:
+        return {name: "rad" if turn else "m" for name, _, turn, _ in self.steps(self.label)}
+
     def driven_pose(self, t: Number, label: str) -> Pose:
         pose, drives = Pose(), self.drives(label)
         for name, direction, turn, slide in self.steps(label):

@@ -17,6 +17,7 @@ from ..element import Element, element, element_field
 from ..pose import Pose
 from ..values import DriveFunction, Limits, Scalar, ScalarOrVector
 from .closing_rows import Row
+from .units import rate_unit
 
 OneOrMore = float | Sequence[float]
 Drive = Callable[[Any], Any] | Mapping[str, Callable[[Any], Any]] | None
@@ -136,6 +137,14 @@ class Joint(Element):
     def v_names(self) -> tuple[str, ...]:
         """Names of the speeds."""
         return self.q_names()
+
+    def units(self) -> dict[str, str]:
+        """Of all `coordinates`, driven ones too: "rad", "m", "1" of a quaternion; "" where only the user knows."""
+        return dict.fromkeys(self.coordinates, "")
+
+    def speed_units(self) -> dict[str, str]:
+        """Of all speeds, those of driven coordinates too."""
+        return {name: rate_unit(unit) for name, unit in self.units().items()}
 
     def neutral(self) -> tuple[float, ...]:
         """The coordinates of the reference position."""

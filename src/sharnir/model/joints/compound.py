@@ -132,6 +132,16 @@ class Compound(Joint):
     def v_names(self) -> tuple[str, ...]:
         return tuple(full for name, joint, _ in self._moved() for full in _names(name, joint, joint.v_names()))
 
+    def units(self) -> dict[str, str]:
+        return self._of_parts(lambda joint: joint.units())
+
+    def speed_units(self) -> dict[str, str]:
+        return self._of_parts(lambda joint: joint.speed_units())
+
+    def _of_parts(self, of: Callable[[Joint], dict[str, str]]) -> dict[str, str]:
+        found = [(name, joint, of(joint)) for name, (joint, _) in self.parts.items()]
+        return {full: u for name, joint, units in found for full, u in zip(_names(name, joint, list(units)), units.values(), strict=True)}
+
     def neutral(self) -> tuple[float, ...]:
         return tuple(x for _, joint, _ in self._moved() for x in joint.neutral())
 

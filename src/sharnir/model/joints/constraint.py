@@ -18,8 +18,8 @@ from ..values import HERE, NamedFormula, PoseValue
 from .base import ElementaryMotion, Joint
 from .closing_rows import Row
 from .traced import motion_values
+from .units import POSE, TWIST
 
-TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
 NEWTON_STEPS = 3
 """Back onto the constraints: what was off by 1e-2, as after a coarse step of Euler, is then at rounding."""
 
@@ -38,7 +38,7 @@ class ConstraintJoint(Joint):
         meaning="one to six functions that are zero: of x y z, of the entries rxx rxy … rzz of the rotation, and of t",
     )
     start: Pose = element_field(PoseValue(), default=HERE, meaning="a pose that satisfies the constraints at t = 0")
-    coordinates = ("x", "y", "z", "qw", "qx", "qy", "qz")
+    coordinates = tuple(POSE)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -64,7 +64,13 @@ class ConstraintJoint(Joint):
         return self.coordinates
 
     def v_names(self) -> tuple[str, ...]:
-        return tuple(TWIST[k] for k in self.independent)
+        return tuple(self.speed_units())
+
+    def units(self) -> dict[str, str]:
+        return dict(POSE)
+
+    def speed_units(self) -> dict[str, str]:
+        return {name: unit for k, (name, unit) in enumerate(TWIST.items()) if k in self.independent}
 
     def quaternions(self) -> tuple[int, ...]:
         return (3,)

@@ -13,6 +13,7 @@ from ..pose import Pose, Rotation
 from .base import ElementaryMotion, Joint
 from .closing_rows import Row, no_shift
 from .traced import pose_expression
+from .units import POSE, TWIST
 
 
 @element()
@@ -44,6 +45,12 @@ class QuaternionJoint(Joint):
 
     def v_names(self) -> tuple[str, ...]:
         return self.speeds if self.motion is None else ()
+
+    def units(self) -> dict[str, str]:
+        return {name: POSE[name] for name in self.coordinates}
+
+    def speed_units(self) -> dict[str, str]:
+        return {name: TWIST[name] for name in self.speeds}
 
     def quaternions(self) -> tuple[int, ...]:
         return (self.coordinates.index("qw"),) if self.motion is None else ()
