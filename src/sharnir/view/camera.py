@@ -14,7 +14,7 @@ from .scene import Scene
 FIELD = 35.0
 """Vertical angle of view in degrees: a mechanism on a desk, not one in a tunnel."""
 
-MARGIN = 1.1
+MARGIN = 1.12
 """Room around the mechanism."""
 
 
@@ -42,9 +42,8 @@ class Camera:
 
 
 def camera_for(scene: Scene, aspect: float = 16 / 9, direction: Sequence[float] | None = None) -> Camera:
-    """A camera that sees the whole motion. By default from the side from which a planar mechanism is seen flat, a little from
-    above and aside; `direction` from the mechanism to the camera, in the world."""
-    centre, half = 0.5 * (scene.low + scene.high), 0.5 * (scene.high - scene.low)
+    """A camera that sees the whole motion. By default from where a planar mechanism is seen flat, a little from above and aside; `direction` from the mechanism to the camera, in the world."""
+    centre, half = 0.5 * (scene.low + scene.high), np.maximum(0.5 * (scene.high - scene.low), 0.04 * scene.size)
     away = _three_quarters(scene) if direction is None else np.array(direction, dtype=float)
     away = away / np.linalg.norm(away)
     up = scene.up if abs(scene.up @ away) < 0.999 else _across(scene.up)
@@ -57,18 +56,19 @@ def camera_for(scene: Scene, aspect: float = 16 / 9, direction: Sequence[float] 
 
 
 def _three_quarters(scene: Scene) -> FloatArray:
-    """Across the thinnest horizontal side, turned by 30° and raised by 20°."""
+    """Across the thinnest horizontal side, turned by 35° and raised by 20°; a flat mechanism is turned less."""
     up, extent = scene.up, scene.high - scene.low
     sides = [e for e in np.eye(3) if abs(e @ up) < 0.9]
     front = min(sides, key=lambda e: float(e @ extent))
+    flat = 1.0 - min(1.0, 2.0 * float(front @ extent / extent.max()))
     front = front - (front @ up) * up
     front = front / np.linalg.norm(front)
     if front @ np.array([1.0, -1.0, 0.5]) < 0.0:
         front = -front
     aside = np.cross(up, front)
-    turn, rise = math.radians(30.0), math.radians(20.0)
-    flat: FloatArray = math.cos(turn) * front + math.sin(turn) * aside
-    return math.cos(rise) * flat + math.sin(rise) * up
+    turn, rise = math.radians(35.0 - 15.0 * flat), math.radians(20.0 - 5.0 * flat)
+    level: FloatArray = math.cos(turn) * front + math.sin(turn) * aside
+    return math.cos(rise) * level + math.sin(rise) * up
 
 
 def _across(up: FloatArray) -> FloatArray:
