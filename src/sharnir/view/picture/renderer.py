@@ -51,7 +51,7 @@ class Renderer:
         shown = scene.shown if shown is None else shown
         self._interpreted = interpreted
         focal = 0.5 / math.tan(math.radians(camera.field) / 2)
-        self.stage = stage(scene, shown, camera, 1.0 / (focal * size[1]))
+        self.stage = stage(scene, shown, camera, 1.0 / (focal * size[1]), theme.grid)
         self._casting = self.stage.casting
         height, drawn = _ground(scene, shown)
         direction = lamp(scene, camera)

@@ -11,6 +11,9 @@ from ..scene import Scene
 TEXELS = 768
 """Squares along a side of what the lamp sees."""
 
+ABOVE_ALL = 1e29
+"""No surface is so high."""
+
 MARGIN = 0.12
 """Room for soft edges, as a share of that side."""
 
@@ -54,25 +57,31 @@ def soft(lowest: FloatArray) -> FloatArray:
     from scipy.ndimage import gaussian_filter
 
     n = lowest.shape[0]
-    covered = lowest < 1e29
+    covered = lowest < ABOVE_ALL
     if not covered.any():
-        return np.zeros_like(lowest)
-    height = np.where(covered, lowest, 0.0) / n
-    near = np.where(covered, np.exp(-height / 0.06), 0.0).astype(np.float32)
-    middle = np.where(covered, np.exp(-height / 0.22), 0.0).astype(np.float32) - near
-    far = covered.astype(np.float32) - near - middle
+        return np.zeros((n, n))
+    height = np.minimum(lowest, n).astype(np.float32) / n
+    near = np.where(covered, np.exp(height * (-1 / 0.06)), 0.0)
+    middle = np.where(covered, np.exp(height * (-1 / 0.22)), 0.0) - near
+    far = covered - near - middle
     out = gaussian_filter(near, 2.0, truncate=2.5)
-    for layer, sigma, strength, step in ((middle, 7.0, 0.9, 2), (far, 16.0, 0.75, 4)):
-        small = layer.reshape(n // step, step, n // step, step).mean(axis=(1, 3))
-        small = gaussian_filter(small, sigma / step, truncate=2.5)
-        out += strength * _enlarged(small, step)
-    return np.ascontiguousarray(np.clip(out, 0.0, 1.0), dtype=float)
+    for layer, sigma, strength, step in ((middle, 7.0, 0.9, 4), (far, 16.0, 0.75, 8)):
+        out += strength * _enlarged(gaussian_filter(_reduced(layer, step), sigma / step, truncate=2.5), step)
+    return np.clip(out, 0.0, 1.0).astype(float)
+
+
+def _reduced(layer: np.ndarray, step: int) -> np.ndarray:
+    """Means of squares."""
+    while step > 1:
+        rows = layer[::2] + layer[1::2]
+        layer, step = (rows[:, ::2] + rows[:, 1::2]) * np.float32(0.25), step // 2
+    return layer
 
 
 def _enlarged(small: np.ndarray, step: int) -> np.ndarray:
-    """Linear between the squares' middles."""
-    at = (np.arange(small.shape[0] * step) + 0.5) / step - 0.5
-    i = np.clip(np.floor(at).astype(int), 0, small.shape[0] - 2)
-    share = np.clip(at - i, 0.0, 1.0).astype(np.float32)
-    rows = small[i] * (1 - share)[:, None] + small[i + 1] * share[:, None]
-    return rows[:, i] * (1 - share) + rows[:, i + 1] * share
+    """Linear between the middles of the squares."""
+    from scipy.ndimage import uniform_filter1d
+
+    for axis in (0, 1):
+        small = uniform_filter1d(np.repeat(small, step, axis=axis), step, axis=axis)
+    return small

@@ -33,7 +33,7 @@ class Stage:
     faces: np.ndarray
     """(F, 3)."""
     casts: np.ndarray
-    """(F,): whether it throws a shadow; lines do not, nor does the ground."""
+    """(F,): whether it throws a shadow; lines do not."""
 
     @cached_property
     def opaque(self) -> np.ndarray:
@@ -72,16 +72,16 @@ class Stage:
         return out
 
 
-def stage(scene: Scene, shown: Collection[str], camera: Camera, pixel: float) -> Stage:
-    """What is on the given layers. `pixel`: its height as a share of depth; lines are so many of them wide."""
+def stage(scene: Scene, shown: Collection[str], camera: Camera, pixel: float, grid_opacity: float = 1.0) -> Stage:
+    """What is on the given layers; of the ground its lines, the background is its floor. `pixel`: its height as a share of depth."""
     made = _Collected()
     for part in scene.parts:
-        if part.layer in shown:
-            made.add(part.geometry, part.colour, 0 if part.carrier == GROUND else 1 + part.carrier, part.at, part.layer != "ground")
+        if part.layer in shown and part.layer != "ground":
+            made.add(part.geometry, part.colour, 0 if part.carrier == GROUND else 1 + part.carrier, part.at)
     spans = [x for x in scene.spans if x.layer in shown]
     for j, span in enumerate(spans):
-        made.add(span.geometry, span.colour, 1 + scene.position.shape[1] + j, np.eye(4), True)
-    for stroke in strokes(scene, [x for x in scene.lines if x.layer in shown], camera, pixel):
+        made.add(span.geometry, span.colour, 1 + scene.position.shape[1] + j, np.eye(4))
+    for stroke in strokes([x for x in scene.lines if x.layer in shown], camera, pixel, grid_opacity):
         made.add_stroke(stroke)
     return Stage(scene, spans, *made.arrays())
 
@@ -91,13 +91,13 @@ class _Collected:
         self.rows: list[tuple[FloatArray, FloatArray, FloatArray, np.ndarray, np.ndarray, np.ndarray]] = []
         self.count = 0
 
-    def add(self, geometry: Geometry, colour: Sequence[float], item: int, at: FloatArray, casts: bool) -> None:
+    def add(self, geometry: Geometry, colour: Sequence[float], item: int, at: FloatArray) -> None:
         vertices = geometry.vertices @ at[:3, :3].T + at[:3, 3]
         normals = geometry.normals @ _cofactors(at[:3, :3]).T
         light = np.empty((len(vertices), 4))
         light[:, :3] = linear(colour[:3] if geometry.colours is None else geometry.colours)
         light[:, 3] = colour[3]
-        self._append(vertices, normals, light, item, geometry.faces, casts)
+        self._append(vertices, normals, light, item, geometry.faces, True)
 
     def add_stroke(self, stroke: Stroke) -> None:
         self._append(stroke.vertices, np.zeros_like(stroke.vertices), stroke.colours, 0, stroke.faces, False)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...types import FloatArray
 from ..camera import Camera
-from ..scene import Line, Scene
+from ..scene import Line
 from .themes import linear
 
 WIDTH = {"ground": 1.2, "traces": 3.0}
@@ -33,31 +33,20 @@ class Stroke:
     faces: np.ndarray
 
 
-def strokes(scene: Scene, lines: Sequence[Line], camera: Camera, pixel: float) -> Iterator[Stroke]:
-    """`pixel`: its height as a share of depth."""
-    centre, reach = ground_fade(scene)
+def strokes(lines: Sequence[Line], camera: Camera, pixel: float, grid_opacity: float) -> Iterator[Stroke]:
+    """`pixel`: its height as a share of depth. The lines of the ground fade out from its middle to its edge."""
+    grid = np.array([x.points for x in lines if x.layer == "ground"])
     for line in lines:
         points = np.asarray(line.points, dtype=float)
         opacity = np.full(len(points), line.colour[3])
         if line.layer == "ground":
             points = _cut(points)
-            away = np.linalg.norm(points - centre, axis=1) / reach
-            opacity = line.colour[3] * np.clip(1.0 - away, 0.0, 1.0) ** 1.5
-        keep = np.linalg.norm(np.diff(points, axis=0), axis=1) > 0.0
-        a, b = points[:-1][keep], points[1:][keep]
-        oa, ob = opacity[:-1][keep], opacity[1:][keep]
-        if line.layer == "ground":
-            seen = (oa > 0.0) | (ob > 0.0)
-            a, b, oa, ob = a[seen], b[seen], oa[seen], ob[seen]
-        if len(a):
-            yield _strip(a, b, oa, ob, line, camera, pixel)
-
-
-def ground_fade(scene: Scene) -> tuple[FloatArray, float]:
-    """About which point, and how far away, the ground fades out."""
-    centre = 0.5 * (scene.low + scene.high)
-    radius = 0.5 * float(np.linalg.norm(scene.high - scene.low))
-    return centre, 3.2 * max(radius, 0.5 * scene.size)
+            away = np.linalg.norm(points - grid.mean(axis=(0, 1)), axis=1) / (0.5 * np.ptp(grid, axis=(0, 1)).max())
+            opacity = grid_opacity * line.colour[3] * np.clip(1.0 - away, 0.0, 1.0) ** 0.7
+        a, b, opacity_a, opacity_b = points[:-1], points[1:], opacity[:-1], opacity[1:]
+        seen = (np.linalg.norm(b - a, axis=1) > 0.0) & ((opacity_a > 0.0) | (opacity_b > 0.0))
+        if seen.any():
+            yield _strip(a[seen], b[seen], opacity_a[seen], opacity_b[seen], line, camera, pixel)
 
 
 def _cut(points: FloatArray) -> FloatArray:
@@ -77,8 +66,9 @@ def _strip(
     side /= np.maximum(np.linalg.norm(side, axis=1, keepdims=True), 1e-300)
     wide_a, wide_b = (side * half * ((camera.position - p) @ back)[:, None] for p in (a, b))
     if line.layer != "ground":  # segments of a path overlap a little: no gap is seen where it bends
-        along = (b - a) / np.linalg.norm(b - a, axis=1, keepdims=True)
-        a, b = a - along * np.linalg.norm(wide_a, axis=1, keepdims=True) * 0.5, b + along * np.linalg.norm(wide_b, axis=1, keepdims=True) * 0.5
+        along = 0.5 * (b - a) / np.linalg.norm(b - a, axis=1, keepdims=True)
+        a = a - along * np.linalg.norm(wide_a, axis=1, keepdims=True)
+        b = b + along * np.linalg.norm(wide_b, axis=1, keepdims=True)
     vertices = np.stack([a - wide_a, a + wide_a, b + wide_b, b - wide_b], axis=1).reshape(-1, 3)
     colours = np.empty((len(vertices), 4))
     colours[:, :3] = linear(line.colour[:3])
