@@ -19,7 +19,7 @@ from .bodies import DARK, PALETTE, bars, mass_parts, shape_part
 from .elements import axes_parts, constraint_parts, force_parts
 from .glyphs import joint_parts
 from .ground import ground_parts
-from .outline import FEW, Outline, corners, index, matrix, outline
+from .outline import FEW, Outline, corners, index, matrix, outline, with_base
 from .scene import GROUND, LAYERS, SHOWN, Line, Part, Scene, Span
 
 TRACE = 2000
@@ -94,6 +94,7 @@ def _scene(
     r: Result | None, traces: Sequence[Trace], notes: Sequence[str] = (),
 ) -> Scene:  # fmt: skip
     """`numeric`: the model with numbers in all places, by which it is drawn."""
+    R, x = with_base(numeric, t, R, x)
     looks, missing = _looks(numeric, "visual")
     looks += [] if shown is None or "collision" not in shown else _looks(numeric, "collision")[0]
     o = outline(numeric, R[0], x[0], [(p.carrier, corners(p.geometry, p.at)) for p in looks])
@@ -135,7 +136,7 @@ def _scene(
             parts.append(ground) if isinstance(ground, Part) else lines.append(ground)
     if shown is None:  # meshes show where the joints are
         shown = tuple(name for name in SHOWN if name != "joints" or len(drawn) < 0.5 * len(numeric.bodies) or not numeric.visuals)
-    names = tuple(body.name for body in numeric.bodies)
+    names = (*(body.name for body in numeric.bodies), *["base"] * (numeric.base_motion is not None))
     return Scene(model.name, t, R, x, names, parts, spans, lines, up, o.size, low, high, shown, scales, (*notes, *missing))
 
 
@@ -186,7 +187,7 @@ def _extent(o: Outline, R: FloatArray, x: FloatArray, parts: Sequence[Part]) -> 
     some = slice(None, None, max(1, len(x) // TIMES))
     good = np.isfinite(x[some]).all(axis=(1, 2))
     R, x = R[some][good], x[some][good]
-    points = {i: list(near) for i, near in enumerate(o.extent)} | {GROUND: list(o.fixed)}
+    points = {i: list(near) for i, near in enumerate(o.extent)} | {index(o.model, "ground"): list(o.fixed)}
     for part in parts:
         if part.layer in ("bodies", "constraints"):
             points[part.carrier] += corners(part.geometry, part.at)

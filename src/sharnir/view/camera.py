@@ -42,8 +42,10 @@ class Camera:
 
 
 def camera_for(scene: Scene, aspect: float = 16 / 9, direction: Sequence[float] | None = None) -> Camera:
-    """A camera that sees the whole motion. By default from where a planar mechanism is seen flat, a little from above and aside; `direction` from the mechanism to the camera, in the world."""
-    centre, half = 0.5 * (scene.low + scene.high), np.maximum(0.5 * (scene.high - scene.low), 0.04 * scene.size)
+    """A camera that sees the whole motion. By default from where a planar mechanism is seen flat, a little from above and
+    aside; `direction` from the mechanism to the camera, in the world."""
+    centre = 0.5 * (scene.low + scene.high)
+    half = np.maximum(0.5 * (scene.high - scene.low), 0.04 * scene.size)
     away = _three_quarters(scene) if direction is None else np.array(direction, dtype=float)
     away = away / np.linalg.norm(away)
     up = scene.up if abs(scene.up @ away) < 0.999 else _across(scene.up)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 import numpy as np
 
@@ -35,13 +36,13 @@ def force_parts(o: Outline, name: str, force: object) -> Iterator[Part | Span]:
             yield Span(label, "springs", rod(), DARK, 0.22 * w, a, b)
     elif isinstance(force, Tendon):
         points = [o.anchor(body, at) for body, at in force.points]
-        for a, b in zip(points, points[1:], strict=False):
+        for a, b in pairwise(points):
             yield Span(label, "springs", rod(8), TENDON, 0.004 * o.size, a, b)
     elif isinstance(force, Bushing):
-        r = 1.6 * o.width(index(o.model, force.b))
-        yield Part(
-            label, "springs", sphere(o.sides), (*SPRING[:3], 0.6), index(o.model, force.b), matrix(Pose(force.at_b.position), (r, r, r))
-        )  # fmt: skip
+        carrier = index(o.model, force.b)
+        r = 1.6 * o.width(carrier)
+        at = matrix(Pose(force.at_b.position), (r, r, r))
+        yield Part(label, "springs", sphere(o.sides), (*SPRING[:3], 0.6), carrier, at)
         a, b = o.anchor(force.a, force.at_a.position), o.anchor(force.b, force.at_b.position)
         yield Span(label, "springs", rod(), SPRING, 0.4 * r, a, b)
 

@@ -24,7 +24,7 @@ CUT: Colour = (0.60, 0.25, 0.60, 1.0)
 
 def joint_parts(o: Outline, joint: PlacedJoint, closing: bool = False) -> Iterator[Part]:
     parent, child = index(o.model, joint.parent), index(o.model, joint.child)
-    size = 1.7 * min((o.width(i) for i in (parent, child) if i >= 0), default=0.02 * o.size)
+    size = 1.7 * min(o.width(i) for i in (parent, child))
     name = f"joint {joint.name}"
     moved = joint.follows is not None or joint.type.motion is not None
     colour = CUT if closing else DRIVEN if moved else DARK
@@ -44,12 +44,14 @@ def joint_parts(o: Outline, joint: PlacedJoint, closing: bool = False) -> Iterat
             continue
         seen += 1
         # the first motion begins in the parent's frame, the last ends in the child's; those between are drawn with the child
-        frame, carrier = (joint.at @ before, parent) if seen == 1 and count > 1 else (joint.child_at @ after.inverse() @ before, child)
+        frame, carrier = (
+            (joint.at @ before, parent) if seen == 1 and count > 1 else (joint.child_at @ after.inverse() @ before, child)
+        )
         for geometry, at in _sign(motion, size, o.sides):
             yield Part(name, "joints", geometry, colour, carrier, matrix(frame) @ at)
     rail = next((m for m in joint.motions if m.kind == stage.SLIDE), None)
     if rail is not None and count == 1:  # what it slides on
-        length = max(6.0 * size, 0.3 * o.lengths[child] if child >= 0 else 0.0)
+        length = max(6.0 * size, 0.3 * o.lengths[child] if 0 <= child < len(o.lengths) else 0.0)
         at = matrix(joint.at @ _until(joint.motions, rail))
         yield Part(name, "joints", cylinder(0.0, 8), PALE, parent, at @ _scaled(0.35 * size, 0.35 * size, length))
 

@@ -42,7 +42,7 @@ class Outline:
 
     def width(self, body: int) -> float:
         """Thickness of a bar of a body, or of its joints."""
-        length = self.lengths[body] if body != GROUND else self.size
+        length = self.lengths[body] if 0 <= body < len(self.lengths) else self.size
         return min(max(0.05 * length, 0.003 * self.size), 0.02 * self.size)
 
     def anchor(self, body: str, point: Iterable[float]) -> Anchor:
@@ -50,7 +50,20 @@ class Outline:
 
 
 def index(model: Model, body: str) -> int:
-    return GROUND if body == "ground" else model.body_index(body)
+    """Of what carries a part. A base that moves counts as one more body, after all others."""
+    if body != "ground":
+        return model.body_index(body)
+    return GROUND if model.base_motion is None else len(model.bodies)
+
+
+def with_base(model: Model, t: FloatArray, rotation: FloatArray, position: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Poses over time of all that can carry parts, from those of the bodies: the base is added where it moves."""
+    if model.base_motion is None:
+        return rotation, position
+    poses = [model.base_motion(float(x)) for x in t]
+    turned = np.array([pose.rotation.matrix for pose in poses], dtype=float)
+    moved = np.array([pose.position for pose in poses], dtype=float)
+    return np.concatenate([rotation, turned[:, None]], axis=1), np.concatenate([position, moved[:, None]], axis=1)
 
 
 def matrix(pose: Pose, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> FloatArray:
@@ -68,7 +81,9 @@ def corners(geometry: Geometry, at: FloatArray) -> list[FloatArray]:
     return list(box @ at[:3, :3].T + at[:3, 3])
 
 
-def outline(model: Model, rotation: FloatArray, position: FloatArray, looks: Sequence[tuple[int, Sequence[FloatArray]]]) -> Outline:
+def outline(
+    model: Model, rotation: FloatArray, position: FloatArray, looks: Sequence[tuple[int, Sequence[FloatArray]]]
+) -> Outline:
     """Of a model without parameters in the position given (N, 3, 3), (N, 3). `looks`: points of what bodies look like."""
     n = len(model.bodies)
     attached: list[list[FloatArray]] = [[] for _ in range(n)]
@@ -77,20 +92,19 @@ def outline(model: Model, rotation: FloatArray, position: FloatArray, looks: Seq
     def attach(body: str, point: Iterable[float]) -> None:
         (fixed if body == "ground" else attached[model.body_index(body)]).append(np.array(list(point), dtype=float))
 
+    for body, joint in zip(model.bodies, model.joints, strict=True):  # first what carries a body
+        attach(body.name, (joint.child_at if joint.child == body.name else joint.at).position)
     for joint in (*model.joints, *model.closing_joints):
         attach(joint.child, joint.child_at.position)
         attach(joint.parent, joint.at.position)
-    for i, (body, joint) in enumerate(zip(model.bodies, model.joints, strict=True)):
-        own = joint.child_at if joint.child == body.name else joint.at
-        attached[i].sort(key=lambda x, at=np.array(own.position, dtype=float): not np.array_equal(x, at))  # type: ignore[misc]
     joints = [list(points) for points in attached]
-    for body, point in _ends(model):
-        attach(body, point)
+    for end in _ends(model):
+        attach(*end)
     extent = [list(points) for points in attached]
     for i, body in enumerate(model.bodies):
         extent[i].append(np.array(body.com, dtype=float))
     for i, points in looks:
-        (extent[i] if i != GROUND else fixed).extend(points)
+        (extent[i] if 0 <= i < n else fixed).extend(points)
     lengths = np.array([_spread(points) for points in extent])
     world = [position[i] + x @ rotation[i].T for i, points in enumerate(extent) for x in (np.array(points),)]
     everything = np.concatenate([*world, np.array(fixed).reshape(-1, 3)])

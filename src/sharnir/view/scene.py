@@ -150,7 +150,7 @@ class Scene:
     @property
     def layers(self) -> tuple[str, ...]:
         """Those that have anything in them."""
-        there = {x.layer for x in (*self.parts, *self.spans, *self.lines)}
+        there = {x.layer for x in self.parts} | {x.layer for x in self.spans} | {x.layer for x in self.lines}
         return tuple(name for name in LAYERS if name in there)
 
     def at_poses(self, t: FloatArray, rotation: FloatArray, position: FloatArray) -> Scene:

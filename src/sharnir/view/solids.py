@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -20,7 +21,9 @@ ROUND = 24
 @lru_cache
 def box() -> Geometry:
     """A cube of edge 1 about the origin."""
-    vertices, normals, faces = [], [], []
+    vertices: list[FloatArray] = []
+    normals: list[FloatArray] = []
+    faces: list[tuple[int, int, int]] = []
     for axis in range(3):
         for sign in (-1.0, 1.0):
             e, u, w = (np.roll(np.eye(3), -axis, axis=0)[k] for k in range(3))
@@ -101,7 +104,7 @@ def revolved(outline: list[tuple[float, float]], sides: int) -> Geometry:
     angle = 2.0 * math.pi * np.arange(sides + 1) / sides
     around = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     vertices, normals, faces, first = [], [], [], 0
-    for (r0, z0), (r1, z1) in zip(outline, outline[1:], strict=False):
+    for (r0, z0), (r1, z1) in pairwise(outline):
         out, rise = z1 - z0, r0 - r1
         length = math.hypot(out, rise)
         for r, z in ((r0, z0), (r1, z1)):
