@@ -49,7 +49,9 @@ def add_visuals(
             uri, path = (asset.uri, asset.path) if asset is not None else ("", None)
             within, scale = _mesh_place(compiled.mesh_change[mesh])
             if within is None:
-                report.approximated("mesh", f"mesh {compiled.name_of('mesh', mesh)!r}", "a turned mesh of unequal scales: for viewing")
+                report.approximated(
+                    "mesh", f"mesh {compiled.name_of('mesh', mesh)!r}", "a turned mesh of unequal scales: for viewing"
+                )
             at, record = at @ (within or Pose()), {"uri": uri, "path": path, "scale": scale}
         colour = tuple(min(max(float(x), 0.0), 1.0) for x in _colour(compiled, g))
         link = body_label(compiled, int(compiled.geom_bodyid[g])) if compiled.geom_bodyid[g] else ""

@@ -360,6 +360,22 @@ class Model:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
+    def draw(
+        self, path: FilePath, q: State = None, t: float = 0.0, *, show: Sequence[str] | None = None,
+        size: tuple[int, int] = (1280, 720), view: str | Sequence[float] | None = None, theme: str = "light",
+        labels: bool = False, title: str = "", transparent: bool = False,
+    ) -> None:  # fmt: skip
+        """A picture of the mechanism at q (by default the neutral position; loops are closed), in a file: .png, .jpg or .webp.
+
+        show   layers, of `sharnir.view.scene.LAYERS`: "bodies", "joints", "frames", "mass", …
+        size   width and height in pixels
+        view   "front", "side", "top", or the direction to the camera; by default a little from above and aside
+        theme  "light" or "dark"; `transparent`: no background
+        labels names of bodies and joints
+        """
+        look = {"size": size, "view": view, "theme": theme, "labels": labels, "title": title, "transparent": transparent}
+        self._service("draw", path, q, t, show=show, **look)
+
     def save(self, path: FilePath) -> None:
         """Write the model to a file in the format of its suffix (.yaml, .urdf). What the format cannot express is refused."""
         self._service("save", path)

@@ -157,7 +157,7 @@ def _up_in_space(extent: FloatArray) -> FloatArray:
 
 def _looks(model: Model, role: str) -> tuple[list[Part], list[str], list[Drawn]]:
     """Visuals of the model, and shapes of bodies that have none; what is to be said of them; planes without edges."""
-    layer, sides = "bodies" if role == "visual" else "collision", 24 if len(model.bodies) <= FEW else 8
+    layer, sides = "bodies" if role == "visual" else "collision", 48 if len(model.bodies) <= FEW else 8
     drawn_ones, notes = drawn_visuals(model, role, sides=sides)
     parts: list[Part] = []
     for one in drawn_ones:

@@ -245,4 +245,3 @@ def _display(colours: FloatArray, kind: str) -> FloatArray:
 def numbers(mesh: Mesh, name: str) -> str:
     """How much of a mesh is drawn: `rock.stl 2 000 000 → 30 000`."""
     return f"{name} {mesh.triangles:,} → {mesh.drawn:,}".replace(",", " ")
-
