@@ -121,7 +121,7 @@ def _scene(
     scales: dict[str, str] = {}
     if r is not None:
         for layer, loads_of in (("forces", forces), ("reactions", reactions)):
-            if layer in (shown or ()) or (shown is None and len(numeric.bodies) <= FEW // 5 and layer == "forces"):
+            if layer in (shown or ()) or (shown is None and len(numeric.bodies) <= FEW // 5):
                 loads: list[Load] = loads_of(o, r)
                 made, meaning = arrows(layer, loads, o.size)
                 spans += made
