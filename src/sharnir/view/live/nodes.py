@@ -110,14 +110,13 @@ class SceneNodes:
     def _batch(self, name: str, batch: PartBatch | SpanBatch, placed: Placed, what: str) -> Any:
         g, colours = batch.geometry, np.array([self._tinted(c) for c in batch.colours])
         opacity = None if colours[0, 3] >= 1.0 else float(colours[0, 3])
-        shadow = batch.layer in ("bodies", "springs")
         common: dict[str, Any] = dict(
             batched_wxyzs=placed.wxyz,
             batched_positions=placed.position,
             batched_scales=placed.scale,
             lod="off",
-            cast_shadow=shadow,
-            receive_shadow=shadow,
+            cast_shadow=False,
+            receive_shadow=False,
             visible=self.shown[batch.layer],
         )
         path = f"{self.root}/{batch.layer}/{name}"

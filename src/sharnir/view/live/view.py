@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import sys
 import threading
 import webbrowser
@@ -24,7 +25,7 @@ from .stage import Stage
 from .subjects import names_of, subjects_of
 from .traces_gui import TracesPanel
 
-ROOM = 0.35
+ROOM = 0.2
 """Around a model that sliders will move, in parts of its size."""
 
 
@@ -37,6 +38,7 @@ class View:
         self.sliders: PosingPanel | None = None
         self.simulation: SessionPanel | None = None
         self._stopped = threading.Event()
+        atexit.register(self.stop)  # before viser's own, which prints
 
     @property
     def url(self) -> str:
@@ -56,6 +58,7 @@ class View:
     def stop(self) -> None:
         if not self._stopped.is_set():
             self._stopped.set()
+            atexit.unregister(self.stop)
             self.stage.stop()
 
     def wait(self) -> None:
