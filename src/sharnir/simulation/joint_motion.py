@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import ModelError, no_such
 from ..model.joints import Joint
 from ..model.joints.segments import Segment
 from ..model.model import Model
@@ -40,12 +40,13 @@ class Values(NamedTuple):
 
 def find_joint(model: Model, name: str) -> PlacedJoint:
     """A joint of the tree, or one that is cut."""
-    if is_name_in(model.structure.joint_number, name):
-        return model.joints[model.structure.joint_number[name]]
-    for joint in model.closing_joints:
-        if joint.name == name:
-            return joint
-    raise ModelError(f"no joint {name!r}; {model.structure.where_is(name)}")
+    number = model.structure.joint_number
+    if is_name_in(number, name):
+        return model.joints[number[name]]
+    closing = {joint.name: joint for joint in model.closing_joints}
+    if is_name_in(closing, name):
+        return closing[name]
+    raise ModelError(no_such("joint", name, [*number, *closing]))
 
 
 def is_cut(model: Model, joint: PlacedJoint) -> bool:
@@ -84,14 +85,16 @@ def has_coordinates(joint: Joint) -> bool:
 
 def values_of(r: Derived, name: str, order: int) -> np.ndarray:
     """(…, T, n) of a joint, or (…, T, 1) of "joint.part", one of several."""
-    known = (*r.model.joints, *r.model.closing_joints)
-    if isinstance(name, str) and all(name != joint.name for joint in known):
-        for joint in known:
-            if name.startswith(f"{joint.name}."):
-                for column in columns(r.model, joint, order):
-                    if column.name == name:
-                        return _values(r, joint, order)[..., column.at : column.at + 1]
-    return _values(r, find_joint(r.model, name), order)
+    try:
+        return _values(r, find_joint(r.model, name), order)
+    except ModelError:
+        whole = [joint for joint in (*r.model.joints, *r.model.closing_joints) if str(name).startswith(f"{joint.name}.")]
+        if not whole:
+            raise
+    parts = {column.name: column.at for column in columns(r.model, whole[-1], order)}
+    if name not in parts:
+        raise ModelError(no_such("coordinate" if order == COORDINATE else "speed", name, parts))
+    return _values(r, whole[-1], order)[..., parts[name], None]
 
 
 def _values(r: Derived, joint: PlacedJoint, order: int) -> np.ndarray:
