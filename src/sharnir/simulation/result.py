@@ -12,13 +12,12 @@ from ..equations.start import StartState
 from ..errors import StateError, no_such
 from ..model.model import Model
 from ..model.references import is_name_in
+from ..model.services import service
 from .by_name import ByName, index_of
 from .named_motion import NamedMotion
 from .records import Cost, EventRecord
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from .netcdf import Variables
     from .storage import PathLike
 
@@ -105,11 +104,36 @@ class Result(NamedMotion):
 
         return summary(self)
 
-    def plot(self, *what: str, path: PathLike | None = None) -> Figure:
-        """A Matplotlib figure of coordinates, speeds, energies and work over time; `what` selects joints by name."""
+    def plot(self, *what: str, path: PathLike | None = None, interactive: bool = False, over: str | None = None) -> Any:
+        """A Matplotlib figure, one panel for each unit: r.plot("A", "piston.x", "reaction of B"); with no names coordinates,
+        speeds, energies and work. `interactive`: a plotly figure; `path`: into a file, .html for a page; `over`: what is on the
+        horizontal axis instead of time. `sharnir.plot([r, other], "A")` draws several results on the same axes."""
         from .plots import plot
 
-        return plot(self, what, path)
+        return plot(self, *what, path=path, interactive=interactive, over=over)
+
+    def snapshot(
+        self, path: PathLike, t: float | None = None, *, show: Sequence[str] | None = None, traces: Sequence[Any] = (),
+        size: tuple[int, int] = (1280, 720), view: str | Sequence[float] | None = None, theme: str = "light",
+        labels: bool = False, title: str = "", transparent: bool = False, stamp: bool = True,
+    ) -> None:  # fmt: skip
+        """A picture of the mechanism at time t (by default the end), in a file: .png, .jpg or .webp.
+
+        Between two times of the result coordinates move evenly from the one to the other. `traces`: bodies, frames, or (body, point)
+        whose paths are drawn; `stamp`: whether the time is written on it; the rest as for `Model.draw`.
+        """
+        look = {"size": size, "view": view, "theme": theme, "labels": labels, "title": title, "transparent": transparent}
+        service("snapshot")(self, path, t, show=show, traces=traces, stamp=stamp, **look)
+
+    def video(
+        self, path: PathLike, fps: float = 30.0, speed: float = 1.0, *, show: Sequence[str] | None = None,
+        traces: Sequence[Any] = (), size: tuple[int, int] | None = None, view: str | Sequence[float] | None = None,
+        theme: str = "light", labels: bool = False, title: str = "", stamp: bool = True, progress: bool | None = None,
+    ) -> None:  # fmt: skip
+        """The motion as a video, .mp4 or .gif: `fps` frames a second, `speed` seconds of the motion in one. An .mp4 is 1280 × 720
+        by default, a .gif 640 × 360. The rest as for `snapshot`."""
+        look = {"size": size, "view": view, "theme": theme, "labels": labels, "title": title}
+        service("video")(self, path, fps, speed, show=show, traces=traces, stamp=stamp, progress=progress, **look)
 
     def save(self, path: PathLike) -> None:
         """NetCDF: `Result.load` reads it back, and so does xarray.open_dataset. To a name that ends with .csv, the table."""

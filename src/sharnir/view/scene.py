@@ -6,7 +6,7 @@ None of them knows a joint, a force or a file.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -142,13 +142,15 @@ class Scene:
     """(3,), (3,): the box that all bodies keep in, at all times."""
     shown: tuple[str, ...] = SHOWN
     """Layers that are on at first."""
-    notes: tuple[str, ...] = field(default=())
+    scales: Mapping[str, str] = field(default_factory=dict)
+    """{layer: what the length of its arrows means}."""
+    notes: tuple[str, ...] = ()
     """What could not be drawn as it was meant, and what is drawn in its place."""
 
     @property
     def layers(self) -> tuple[str, ...]:
         """Those that have anything in them."""
-        there = {x.layer for x in (*self.parts, *self.spans, *self.lines)}
+        there = {x.layer for x in self.parts} | {x.layer for x in self.spans} | {x.layer for x in self.lines}
         return tuple(name for name in LAYERS if name in there)
 
     def at_poses(self, t: FloatArray, rotation: FloatArray, position: FloatArray) -> Scene:

@@ -16,7 +16,7 @@ class Segment:
     """Some coordinates of a joint, in its order. It is free where it has neither `drive` nor `given`."""
 
     q_units: tuple[str, ...]
-    """Of each coordinate; empty for parts of a quaternion, and where only the user knows."""
+    """Of each coordinate; "1" for parts of a quaternion, empty where only the user knows."""
     v_units: tuple[str, ...]
     drive: Expression | None = None
     """(t) -> value, first and second derivative of one coordinate."""
@@ -38,7 +38,7 @@ def one_coordinate(unit: str, drive: Expression | None = None) -> Segment:
 
 def pose_segment(coordinates: Sequence[str], speeds: Sequence[str], given: Expression | None = None) -> Segment:
     """Coordinates (x y z) qw qx qy qz, speeds among those of `TWIST`."""
-    q_units = tuple("m" if name in "xyz" else "" for name in coordinates)
+    q_units = tuple("m" if name in "xyz" else "1" for name in coordinates)
     v_units = tuple("m/s" if name[0] == "v" else "rad/s" for name in speeds)
     return Segment(q_units, v_units, given=given, twist=tuple(map(TWIST.index, speeds)))
 

@@ -1,0 +1,97 @@
+"""Forces and reactions as arrows, all of one layer to one scale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..simulation.result import Result
+from ..types import FloatArray
+from .outline import Outline, index
+from .scene import Anchor, Colour, Span
+from .solids import cone, rod
+
+LONGEST = 0.3
+"""The longest arrow of a layer, in sizes of the mechanism."""
+
+COLOURS: dict[str, tuple[Colour, Colour]] = {
+    "forces": ((0.10, 0.55, 0.35, 1.0), (0.45, 0.65, 0.10, 1.0)),
+    "reactions": ((0.80, 0.18, 0.28, 1.0), (0.62, 0.25, 0.72, 1.0)),
+}
+"""Of forces and of moments."""
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """A force or a moment over time, at a point of a body."""
+
+    name: str
+    start: Anchor
+    vector: FloatArray
+    """(T, 3) in the world, N or N m."""
+    is_moment: bool
+
+
+def arrows(layer: str, loads: Sequence[Load], size: float) -> tuple[list[Span], str]:
+    """Shafts and heads, and what their length means; a moment has two heads."""
+    spans: list[Span] = []
+    words = []
+    for moments, unit in ((False, "N"), (True, "N m")):
+        alike = [x for x in loads if x.is_moment == moments]
+        most = max((float(np.nanmax(np.linalg.norm(x.vector, axis=1), initial=0.0)) for x in alike), default=0.0)
+        if most <= 0.0:
+            continue
+        words.append(f"{most:.3g} {unit}")
+        for x in alike:
+            way = x.vector * (LONGEST * size / most)
+            if float(np.nanmax(np.abs(way), initial=0.0)) > 1e-3 * size:
+                spans += _arrow(layer, x, way, 0.005 * size, COLOURS[layer][moments])
+    return spans, f"longest arrow: {' or '.join(words)}" if words else ""
+
+
+def _arrow(layer: str, load: Load, way: FloatArray, width: float, colour: Colour) -> Iterable[Span]:
+    way = np.where(np.isfinite(way), way, 0.0)
+    yield Span(load.name, layer, rod(8), colour, width, load.start, vector=way, share=(0.0, 0.8))
+    for share in ((0.62, 0.81), (0.81, 1.0)) if load.is_moment else ((0.76, 1.0),):
+        yield Span(load.name, layer, cone(8), colour, 2.6 * width, load.start, vector=way, share=share)
+
+
+def reactions(o: Outline, r: Result) -> list[Load]:
+    """Of every joint on the body it carries, where the joint is."""
+    found = []
+    for joint in (*o.model.joints, *o.model.closing_joints):
+        wrench = r.reaction(joint.name, axes="world", at="joint")
+        start = o.anchor(joint.child, joint.child_at.position)
+        found.append(Load(f"reaction of {joint.name}", start, wrench[:, :3], False))
+        found.append(Load(f"reaction of {joint.name}", start, wrench[:, 3:], True))
+    return found
+
+
+def forces(o: Outline, r: Result) -> list[Load]:
+    """Of every force of the model on every body, on its line of action where that passes near, else at the body's origin."""
+    found = []
+    rotation, _ = r.poses
+    for name, action in r.force_actions.items():
+        for body, wrench in action.items():
+            if body not in {b.name for b in o.model.bodies} or wrench.ndim != 2 or wrench.shape[1] != 6:
+                continue  # on a joint: it is no arrow
+            i = index(o.model, body)
+            force, moment = wrench[:, :3], wrench[:, 3:]
+            point = _on_the_line(force, moment, o.size)
+            left = moment - np.cross(point, force)
+            start, R = Anchor(i, point), rotation[:, i]
+            found.append(Load(f"force {name} on {body}", start, np.einsum("tij,tj->ti", R, force), False))
+            found.append(Load(f"moment {name} on {body}", start, np.einsum("tij,tj->ti", R, left), True))
+    return found
+
+
+def _on_the_line(force: FloatArray, moment: FloatArray, size: float) -> FloatArray:
+    """The point of the line of action nearest to the body's origin, at the time of the largest force: f × m / f²."""
+    k = int(np.nanargmax(np.linalg.norm(force, axis=1))) if np.isfinite(force).any() else 0
+    square = float(force[k] @ force[k])
+    if not square > 0.0:
+        return np.zeros(3)
+    point: FloatArray = np.cross(force[k], moment[k]) / square
+    return point if np.linalg.norm(point) < size else np.zeros(3)

@@ -1,0 +1,96 @@
+"""Joints as signs: each elementary motion of a joint has its own, so that every joint is drawn by what it allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..kernels import joint_stage as stage
+from ..model.joints.base import ElementaryMotion
+from ..model.placed_joint import PlacedJoint
+from ..model.pose import Pose
+from ..types import FloatArray
+from .bodies import DARK, PALE
+from .outline import Outline, index, matrix
+from .scene import Colour, Geometry, Part
+from .solids import box, cylinder, ring, sphere
+
+DRIVEN: Colour = (0.85, 0.25, 0.22, 1.0)
+"""A joint that is moved by a function of time, or by another joint."""
+CUT: Colour = (0.60, 0.25, 0.60, 1.0)
+"""A joint that closes a loop."""
+
+
+def joint_parts(o: Outline, joint: PlacedJoint, closing: bool = False) -> Iterator[Part]:
+    parent, child = index(o.model, joint.parent), index(o.model, joint.child)
+    size = 1.7 * min(o.width(i) for i in (parent, child))
+    name = f"joint {joint.name}"
+    moved = joint.follows is not None or joint.type.motion is not None
+    colour = CUT if closing else DRIVEN if moved else DARK
+    kinds = [m.kind for m in joint.motions]
+    if stage.FREE in kinds:
+        return  # it holds nothing
+    if not any(kind != stage.FIXED for kind in kinds):
+        yield Part(name, "joints", box(), PALE, child, matrix(joint.child_at, (1.4 * size,) * 3))
+        return
+    count = sum(kind != stage.FIXED for kind in kinds)
+    before, after = Pose(), _fixed_part(joint.motions)
+    seen = 0
+    for motion in joint.motions:
+        if motion.kind == stage.FIXED:
+            assert motion.placement is not None
+            before = before @ motion.placement
+            continue
+        seen += 1
+        # the first motion begins in the parent's frame, the last ends in the child's; those between are drawn with the child
+        frame, carrier = (
+            (joint.at @ before, parent) if seen == 1 and count > 1 else (joint.child_at @ after.inverse() @ before, child)
+        )
+        for geometry, at in _sign(motion, size, o.sides):
+            yield Part(name, "joints", geometry, colour, carrier, matrix(frame) @ at)
+    rail = next((m for m in joint.motions if m.kind == stage.SLIDE), None)
+    if rail is not None and count == 1:  # what it slides on
+        length = max(6.0 * size, 0.3 * o.lengths[child] if 0 <= child < len(o.lengths) else 0.0)
+        at = matrix(joint.at @ _until(joint.motions, rail))
+        yield Part(name, "joints", cylinder(0.0, 8), PALE, parent, at @ _scaled(0.35 * size, 0.35 * size, length))
+
+
+def _sign(motion: ElementaryMotion, size: float, sides: int) -> Iterator[tuple[Geometry, FloatArray]]:
+    """Along the z axis of its frame."""
+    if motion.kind == stage.TURN:
+        yield cylinder(0.0, sides), _scaled(size, size, 2.6 * size)
+    elif motion.kind == stage.SLIDE:
+        yield box(), _scaled(2.0 * size, 2.0 * size, 3.2 * size)
+    elif motion.kind == stage.SCREW:
+        yield cylinder(0.0, sides), _scaled(0.7 * size, 0.7 * size, 4.0 * size)
+        for k in (-1.2, -0.4, 0.4, 1.2):
+            yield ring(0.25, sides), _scaled(size, size, size) @ _shifted(k)
+    elif motion.kind == stage.BALL:
+        yield sphere(sides), _scaled(1.5 * size, 1.5 * size, 1.5 * size)
+    else:  # a motion given by functions: a body that is nothing in particular
+        yield sphere(8), _scaled(1.4 * size, 1.4 * size, 1.4 * size)
+
+
+def _fixed_part(motions: list[ElementaryMotion]) -> Pose:
+    """All fixed steps of a joint, its coordinates being zero."""
+    pose = Pose()
+    for motion in motions:
+        if motion.kind == stage.FIXED:
+            assert motion.placement is not None
+            pose = pose @ motion.placement
+    return pose
+
+
+def _until(motions: list[ElementaryMotion], end: ElementaryMotion) -> Pose:
+    return _fixed_part(motions[: motions.index(end)])
+
+
+def _scaled(x: float, y: float, z: float) -> FloatArray:
+    return np.diag([x, y, z, 1.0])
+
+
+def _shifted(z: float) -> FloatArray:
+    out = np.eye(4)
+    out[2, 3] = z
+    return out

@@ -1,0 +1,137 @@
+"""Where the parts of a model are: points of every body at which something is attached, and lengths to draw in proportion to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..model.constraints import Distance
+from ..model.forces import Bushing, SpringDamper, Tendon
+from ..model.model import Model
+from ..model.pose import Pose
+from ..types import FloatArray
+from .scene import GROUND, Anchor, Geometry
+
+FEW = 200
+"""Bodies up to which everything is drawn in full."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outline:
+    """A model with numbers in all places, and what is known of its extent."""
+
+    model: Model
+    attached: list[list[FloatArray]]
+    """Of every body the points of its joints and forces, in its axes: first that of the joint which carries it."""
+    extent: list[list[FloatArray]]
+    """Points that a picture of the body must show: those, its centre of mass, and the corners of what it looks like."""
+    fixed: list[FloatArray]
+    """The same of the ground."""
+    lengths: FloatArray
+    """(N,): of every body, between the points attached to it."""
+    size: float
+    """Of the mechanism."""
+
+    @property
+    def sides(self) -> int:
+        """Of what is round: fewer for many bodies, each of which is small on the picture."""
+        return 24 if len(self.lengths) <= FEW else 8
+
+    def width(self, body: int) -> float:
+        """Thickness of a bar of a body, or of its joints."""
+        length = self.lengths[body] if 0 <= body < len(self.lengths) else self.size
+        return min(max(0.045 * length, 0.003 * self.size), 0.014 * self.size)
+
+    def anchor(self, body: str, point: Iterable[float]) -> Anchor:
+        return Anchor(index(self.model, body), np.array(list(point), dtype=float))
+
+
+def index(model: Model, body: str) -> int:
+    """Of what carries a part. A base that moves counts as one more body, after all others."""
+    if body != "ground":
+        return model.body_index(body)
+    return GROUND if model.base_motion is None else len(model.bodies)
+
+
+def with_base(model: Model, t: FloatArray, rotation: FloatArray, position: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Poses over time of all that can carry parts, from those of the bodies: the base is added where it moves."""
+    if model.base_motion is None:
+        return rotation, position
+    poses = [model.base_motion(float(x)) for x in t]
+    turned = np.array([pose.rotation.matrix for pose in poses], dtype=float)
+    moved = np.array([pose.position for pose in poses], dtype=float)
+    return np.concatenate([rotation, turned[:, None]], axis=1), np.concatenate([position, moved[:, None]], axis=1)
+
+
+def matrix(pose: Pose, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> FloatArray:
+    """(4, 4) of a pose, of something scaled before it is placed."""
+    out = np.eye(4)
+    out[:3, :3] = np.asarray(pose.rotation.matrix, dtype=float) * np.asarray(scale)
+    out[:3, 3] = pose.position
+    return out
+
+
+def corners(geometry: Geometry, at: FloatArray) -> list[FloatArray]:
+    """Of the box around a geometry, where it is placed."""
+    low, high = geometry.vertices.min(axis=0), geometry.vertices.max(axis=0)
+    box = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+    return list(box @ at[:3, :3].T + at[:3, 3])
+
+
+def outline(
+    model: Model, rotation: FloatArray, position: FloatArray, looks: Sequence[tuple[int, Sequence[FloatArray]]]
+) -> Outline:
+    """Of a model without parameters in the position given (N, 3, 3), (N, 3). `looks`: points of what bodies look like."""
+    n = len(model.bodies)
+    attached: list[list[FloatArray]] = [[] for _ in range(n)]
+    fixed: list[FloatArray] = []
+
+    def attach(body: str, point: Iterable[float]) -> None:
+        (fixed if body == "ground" else attached[model.body_index(body)]).append(np.array(list(point), dtype=float))
+
+    for body, joint in zip(model.bodies, model.joints, strict=True):  # first what carries a body
+        attach(body.name, (joint.child_at if joint.child == body.name else joint.at).position)
+    for joint in (*model.joints, *model.closing_joints):
+        attach(joint.child, joint.child_at.position)
+        attach(joint.parent, joint.at.position)
+    for end in _ends(model):
+        attach(*end)
+    extent = [list(points) for points in attached]
+    for i, body in enumerate(model.bodies):
+        extent[i].append(np.array(body.com, dtype=float))
+    for i, points in looks:
+        (extent[i] if 0 <= i < n else fixed).extend(points)
+    lengths = np.array([_spread(points) for points in extent])
+    world = [position[i] + x @ rotation[i].T for i, points in enumerate(extent) for x in (np.array(points),)]
+    everything = np.concatenate([*world, np.array(fixed).reshape(-1, 3)])
+    size = _spread(everything[np.isfinite(everything).all(axis=1)])
+    size = size if size > 0.0 else float(_inertial_size(model)) or 1.0
+    return Outline(model, attached, extent, fixed, np.where(lengths > 0.0, lengths, 0.2 * size), size)
+
+
+def _ends(model: Model) -> Iterable[tuple[str, Iterable[float]]]:
+    """Bodies and points between which forces and constraints act."""
+    for x in (*model.forces.values(), *model.constraints.values()):
+        if isinstance(x, (SpringDamper, Distance)):
+            yield from ((x.a, x.at_a), (x.b, x.at_b))
+        elif isinstance(x, Bushing):
+            yield from ((x.a, x.at_a.position), (x.b, x.at_b.position))
+        elif isinstance(x, Tendon):
+            yield from x.points
+
+
+def _spread(points: Sequence[FloatArray] | FloatArray) -> float:
+    """Diagonal of the box around points."""
+    if len(points) < 2:
+        return 0.0
+    x = np.asarray(points)
+    return float(np.linalg.norm(x.max(axis=0) - x.min(axis=0)))
+
+
+def _inertial_size(model: Model) -> float:
+    """Where all is in one point: from the largest radius of gyration."""
+    radii = [math.sqrt(max(body.inertia[:3]) / body.mass) for body in model.bodies if body.mass > 0.0]
+    return 3.0 * max(radii, default=0.0)

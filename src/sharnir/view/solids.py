@@ -1,0 +1,165 @@
+"""Solids of unit size as triangles: parts scale them to what they draw, so that a thousand links share one geometry.
+
+All are cached: asking twice gives the same object, and renderers draw parts of one geometry at once.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+
+from ..types import FloatArray
+from .scene import Geometry
+
+ROUND = 24
+"""Sides of what is round."""
+
+
+@lru_cache
+def box() -> Geometry:
+    """A cube of edge 1 about the origin."""
+    vertices: list[FloatArray] = []
+    normals: list[FloatArray] = []
+    faces: list[tuple[int, int, int]] = []
+    for axis in range(3):
+        for sign in (-1.0, 1.0):
+            e, u, w = (np.roll(np.eye(3), -axis, axis=0)[k] for k in range(3))
+            first = len(vertices)
+            vertices += [0.5 * (sign * e + a * u + sign * b * w) for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+            normals += [sign * e] * 4
+            faces += [(first, first + 1, first + 2), (first, first + 2, first + 3)]
+    return geometry(vertices, faces, normals)
+
+
+@lru_cache
+def cylinder(hole: float = 0.0, sides: int = ROUND) -> Geometry:
+    """Radius 1, length 1 along z about the origin; with a bore of radius `hole` < 1."""
+    outline = [(hole, -0.5), (1.0, -0.5), (1.0, 0.5), (hole, 0.5)]
+    return revolved([*outline, outline[0]] if hole else outline, sides)
+
+
+@lru_cache
+def rod(sides: int = 12) -> Geometry:
+    """Radius 1, from z = 0 to z = 1: what spans are drawn with."""
+    return revolved([(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)], sides)
+
+
+@lru_cache
+def cone(sides: int = 16) -> Geometry:
+    """Base of radius 1 at z = 0, tip at z = 1."""
+    return revolved([(0.0, 0.0), (1.0, 0.0), (0.0, 1.0)], sides)
+
+
+@lru_cache
+def sphere(sides: int = ROUND) -> Geometry:
+    """Radius 1."""
+    return _ball(0.0, sides)
+
+
+@lru_cache
+def capsule(length: float, sides: int = ROUND) -> Geometry:
+    """Radius 1, a cylinder of the given length along z between two half balls."""
+    return _ball(length, sides)
+
+
+@lru_cache
+def square() -> Geometry:
+    """Edge 1 in the plane z = 0, seen from above."""
+    corners = [(-0.5, -0.5, 0.0), (0.5, -0.5, 0.0), (0.5, 0.5, 0.0), (-0.5, 0.5, 0.0)]
+    return geometry(corners, [(0, 1, 2), (0, 2, 3)], [(0.0, 0.0, 1.0)] * 4)
+
+
+@lru_cache
+def ring(thickness: float, sides: int = 2 * ROUND) -> Geometry:
+    """A torus of radius 1 about z."""
+    angle = np.linspace(0.0, 2.0 * math.pi, sides + 1)
+    return swept(np.stack([np.cos(angle), np.sin(angle), np.zeros_like(angle)], axis=1), thickness, 8)
+
+
+@lru_cache
+def spring(turns: int = 8, slenderness: float = 6.0) -> Geometry:
+    """A coil of radius 1 from z = 0 to z = 1 with straight ends; the wire is round where it is `slenderness` times as long as
+    wide."""
+    steps = 14 * turns
+    share = np.linspace(0.0, 1.0, steps + 1)
+    angle = 2.0 * math.pi * turns * share
+    coil = np.stack([np.cos(angle), np.sin(angle), 0.12 + 0.76 * share], axis=1)
+    ends = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 0.09], coil[0]]), np.array([coil[-1], [0.0, 0.0, 0.91], [0.0, 0.0, 1.0]])
+    stretch = np.array([1.0, 1.0, 2.0 * slenderness])
+    made = swept(np.concatenate([ends[0][:-1], coil, ends[1][1:]]) * stretch, 0.16, 6)
+    return geometry(made.vertices / stretch, made.faces, _unit(made.normals * stretch))
+
+
+def geometry(vertices: object, faces: object, normals: object) -> Geometry:
+    return Geometry(
+        np.asarray(vertices, dtype=np.float32), np.asarray(faces, dtype=np.int32), np.asarray(normals, dtype=np.float32)
+    )  # fmt: skip
+
+
+def revolved(outline: list[tuple[float, float]], sides: int) -> Geometry:
+    """A line of (radius, z), from below outward, turned about z: smooth around, sharp between its segments."""
+    angle = 2.0 * math.pi * np.arange(sides + 1) / sides
+    around = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    vertices, normals, faces, first = [], [], [], 0
+    for (r0, z0), (r1, z1) in pairwise(outline):
+        out, rise = z1 - z0, r0 - r1
+        length = math.hypot(out, rise)
+        for r, z in ((r0, z0), (r1, z1)):
+            vertices.append(np.column_stack([r * around, np.full(sides + 1, z)]))
+            normals.append(np.column_stack([out / length * around, np.full(sides + 1, rise / length)]))
+        faces.append(_strip(first, sides, r0 > 0.0, r1 > 0.0))
+        first += 2 * (sides + 1)
+    return geometry(np.concatenate(vertices), np.concatenate(faces), np.concatenate(normals))
+
+
+def swept(path: FloatArray, radius: float, sides: int) -> Geometry:
+    """A round wire along a path (P, 3); closed where the path ends where it began."""
+    along = np.gradient(path, axis=0)
+    if np.allclose(path[0], path[-1]):
+        along[0] = along[-1] = path[1] - path[-2]
+    along = _unit(along)
+    side = np.empty_like(path)
+    side[0] = _unit(np.cross(along[0], np.eye(3)[int(np.argmin(np.abs(along[0])))]))
+    for k in range(1, len(path)):  # without twist: each is the one before, made square to the path
+        side[k] = _unit(side[k - 1] - (side[k - 1] @ along[k]) * along[k])
+    other = np.cross(along, side)
+    angle = 2.0 * math.pi * np.arange(sides + 1) / sides
+    normals = np.cos(angle)[None, :, None] * side[:, None] + np.sin(angle)[None, :, None] * other[:, None]
+    vertices = path[:, None] + radius * normals
+    faces = np.concatenate([_strip(k * (sides + 1), sides) for k in range(len(path) - 1)])
+    return geometry(vertices.reshape(-1, 3), faces, normals.reshape(-1, 3))
+
+
+def _ball(length: float, sides: int) -> Geometry:
+    """A ball, pulled apart along z."""
+    half = max(sides // 2, 4)
+    latitude = math.pi * (np.arange(half + 1) / half - 0.5)
+    rows = [(math.cos(x), math.sin(x), -0.5 * length if x < 0 else 0.5 * length) for x in latitude]
+    if length:
+        rows.insert(half // 2 + half % 2, (1.0, 0.0, -0.5 * length))  # the cylinder between two half balls
+    angle = 2.0 * math.pi * np.arange(sides + 1) / sides
+    normals = np.array([[(c * math.cos(a), c * math.sin(a), s) for a in angle] for c, s, _ in rows])
+    shift = np.array([[0.0, 0.0, z] for _, _, z in rows])
+    last = len(rows) - 2
+    faces = np.concatenate([_strip(k * (sides + 1), sides, k > 0, k < last) for k in range(len(rows) - 1)])
+    return geometry((normals + shift[:, None]).reshape(-1, 3), faces, normals.reshape(-1, 3))
+
+
+def _strip(first: int, sides: int, lower: bool = True, upper: bool = True) -> np.ndarray:
+    """Triangles between two rings of sides + 1 vertices; where one ring is a point those on it are left out."""
+    k = first + np.arange(sides)
+    above = k + sides + 1
+    parts = []
+    if lower:
+        parts.append(np.stack([k, k + 1, above + 1 if upper else above], axis=1))
+    if upper:
+        parts.append(np.stack([k, above + 1, above], axis=1))
+    return np.concatenate(parts)
+
+
+def _unit(x: FloatArray) -> FloatArray:
+    unit: FloatArray = x / np.linalg.norm(x, axis=-1, keepdims=True)
+    return unit
