@@ -1,9 +1,10 @@
-"""Results by name: every joint, free, driven, following or cut, has the coordinates, reactions and power that its two bodies show."""
+"""Results by name: every joint, free, driven, following or cut, has coordinates, reactions and power as its bodies show them."""
 
 from __future__ import annotations
 
 from math import pi
 
+import matplotlib as mpl
 import numpy as np
 import pytest
 
@@ -15,6 +16,7 @@ from sharnir.simulation.records import Cost
 from sharnir.simulation.trajectories import Rollout
 from states import assert_close
 
+mpl.use("Agg")
 pytestmark = pytest.mark.xdist_group("integrators")
 COST = Cost("separate", "", "python", "rk4", 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
 DRIVEN = [name for name in JOINTS if "driven" in name]
@@ -300,6 +302,14 @@ def test_a_trajectory_of_a_rollout_is_a_result_that_can_be_saved(many, tmp_path)
     assert np.array_equal(back.tau, one.tau) and np.array_equal(back.a, one.a)
     with pytest.raises(sh.StateError, match="trajectory of the rollout, from -3 to 2"):
         many[3]
+
+
+def test_trajectories_are_drawn_on_the_same_axes(many, tmp_path):
+    figure = many.plot("A", "B", trajectories=[0, 2], path=tmp_path / "two.png")
+    assert [line.get_text() for line in figure.axes[0].get_legend().get_texts()][-1] == "B, trajectory 2"
+    rows = np.zeros((20, many.model.nq)) + many.model.neutral()
+    with pytest.raises(sh.StateError, match=r"choose, e.g. trajectories=\[0, 19\]"):
+        sh.rollout(many.model, rows, dt=0.01, steps=1).plot("A")
 
 
 def test_a_trajectory_that_failed_is_a_result_up_to_there():
