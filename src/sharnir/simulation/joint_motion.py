@@ -55,7 +55,7 @@ def is_cut(model: Model, joint: PlacedJoint) -> bool:
 
 def columns(model: Model, joint: PlacedJoint, order: int) -> list[Column]:
     """The coordinates, speeds or accelerations of a joint by name, driven and dependent ones too."""
-    parts = joint.type.coordinates if order == COORDINATE else joint.type.speeds
+    parts = _parts(joint, order)
     free = not joint.follows and not is_cut(model, joint)
     found: list[tuple[str, bool]] = []
     for run in joint.type.segments(_label(joint)):
@@ -98,23 +98,28 @@ def values_of(r: Derived, name: str, order: int) -> np.ndarray:
 
 
 def _values(r: Derived, joint: PlacedJoint, order: int) -> np.ndarray:
+    """Of a whole joint; what is not read off q, v, a is computed once."""
+    cut = is_cut(r.model, joint)
+    if not cut and (joint.nq if order == COORDINATE else joint.nv) == len(_parts(joint, order)):
+        return _own(r, joint.name, order)
+    if (joint.name, order) not in r.joint_values:
+        r.joint_values[joint.name, order] = _computed(r, joint, order, cut)
+    return r.joint_values[joint.name, order]
+
+
+def _computed(r: Derived, joint: PlacedJoint, order: int, cut: bool) -> np.ndarray:
     if joint.follows is not None:
         ratio, offset = r.number(joint.follows.ratio), r.number(joint.follows.offset)
         led = ratio[..., None] * _values(r, find_joint(r.model, joint.follows.leader), order)
         return led + offset[..., None] if order == COORDINATE else led
     runs = joint.type.segments(_label(joint))
-    cut = is_cut(r.model, joint)
     if cut and joint.type.motion is None:
         return measured(r, joint, runs, order)
-    own = None if cut else _own(r, joint.name, order)
-    if own is not None and all(run.is_free for run in runs):
-        return own
     parts, at = [], 0
     for run in runs:
-        if run.is_free:
-            assert own is not None  # what is cut is free or driven as a whole
+        if run.is_free:  # never where it is cut: what is cut is free or driven as a whole
             n = len(run.q_units if order == COORDINATE else run.v_units)
-            parts.append(own[..., at : at + n])
+            parts.append(_own(r, joint.name, order)[..., at : at + n])
             at += n
         else:
             parts.append(_law(r, run, order))
@@ -143,6 +148,11 @@ def _law(r: Derived, run: Segment, order: int) -> np.ndarray:
 
 def _floats(x: Any) -> np.ndarray:
     return np.asarray(x, dtype=float)
+
+
+def _parts(joint: PlacedJoint, order: int) -> tuple[str, ...]:
+    """Names of all coordinates or speeds, before any is driven."""
+    return joint.type.coordinates if order == COORDINATE else joint.type.speeds
 
 
 def _label(joint: PlacedJoint) -> str:
