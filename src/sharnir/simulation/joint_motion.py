@@ -85,16 +85,25 @@ def has_coordinates(joint: Joint) -> bool:
 
 def values_of(r: Derived, name: str, order: int) -> np.ndarray:
     """(…, T, n) of a joint, or (…, T, 1) of "joint.part", one of several."""
-    try:
-        return _values(r, find_joint(r.model, name), order)
-    except ModelError:
-        whole = [joint for joint in (*r.model.joints, *r.model.closing_joints) if str(name).startswith(f"{joint.name}.")]
-        if not whole:
-            raise
-    parts = {column.name: column.at for column in columns(r.model, whole[-1], order)}
-    if name not in parts:
-        raise ModelError(no_such("coordinate" if order == COORDINATE else "speed", name, parts))
-    return _values(r, whole[-1], order)[..., parts[name], None]
+    joint, part = _named(r.model, name)
+    values = _values(r, joint, order)
+    if not part:
+        return values
+    places = {column.name: column.at for column in columns(r.model, joint, order)}
+    if name not in places:
+        raise ModelError(no_such("coordinate" if order == COORDINATE else "speed", name, places))
+    return values[..., places[name], None]
+
+
+def _named(model: Model, name: str) -> tuple[PlacedJoint, str]:
+    """A joint, and what follows its name and a dot; a joint of that whole name comes first."""
+    number = model.structure.joint_number
+    if isinstance(name, str) and name not in number:
+        every = {joint.name: joint for joint in (*model.joints, *model.closing_joints)}
+        for k in range(len(name) - 1, 0, -1) if name not in every else ():
+            if name[k] == "." and name[:k] in every:
+                return every[name[:k]], name[k + 1 :]
+    return find_joint(model, name), ""
 
 
 def _values(r: Derived, joint: PlacedJoint, order: int) -> np.ndarray:
@@ -136,7 +145,7 @@ def _own(r: Derived, joint: str, order: int) -> np.ndarray:
 def _law(r: Derived, run: Segment, order: int) -> np.ndarray:
     """A run that is driven, from its law of time."""
     if run.drive is not None:
-        return np.broadcast_to(_floats(run.drive(r.t, parameters=r.named_parameters)[order]), r.shape)[..., None]
+        return np.array(np.broadcast_to(_floats(run.drive(r.t, parameters=r.named_parameters)[order]), r.shape))[..., None]
     assert run.given is not None
     found = run.given(r.t, parameters=r.named_parameters)[:24]
     values = np.stack([np.broadcast_to(_floats(x), r.shape) for x in found], axis=-1)
