@@ -136,9 +136,9 @@ def _mechanism(o: Outline, looks: Sequence[Part]) -> Iterator[Piece]:
         i = index(m, carrier)
         yield from axes_parts(f"frame {name}", "frames", i, matrix(at), 8 * o.width(i))
     for joint in m.joints:
-        yield from joint_parts(o, joint)
+        yield from joint_parts(o, joint, rails=index(m, joint.parent) not in drawn)
     for joint in m.closing_joints:
-        yield from joint_parts(o, joint, closing=True)
+        yield from joint_parts(o, joint, closing=True, rails=index(m, joint.parent) not in drawn)
     for name, force in m.forces.items():
         yield from force_parts(o, name, force)
     for name, constraint in m.constraints.items():
