@@ -23,7 +23,7 @@ Ticker = Callable[[float], bool]
 ASPECT = 1.1
 """Width to height of what the control panel leaves of a window."""
 
-LIGHT = 1.0
+LIGHT = 1.6
 """From all around."""
 
 
