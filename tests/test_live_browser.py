@@ -1,4 +1,4 @@
-"""The live view in Chromium: it opens without a word on the console, sliders, playback, scrubbing and dragging move what they should."""
+"""The live view in Chromium: nothing on the console; sliders, playing, scrubbing and dragging move what they should."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_a_body_that_is_dragged_while_it_runs_is_pulled(shown):
     page.get_by_role("button", name="simulate").click()
     session = wait_for(lambda: view.simulation.running and view.simulation.session)
     box = page.locator("canvas").first.bounding_box()
-    x, y = where(view, page, 0) + (box["x"], box["y"])
+    x, y = where(view, page, 0) + np.array([box["x"], box["y"]])
     page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x + 20, y, steps=4)
