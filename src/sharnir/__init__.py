@@ -13,9 +13,13 @@ provide(
     {
         "assemble": ("sharnir.equations.assembly", "assemble"),
         "difference": ("sharnir.equations.retraction", "difference"),
+        "draw": ("sharnir.view.picture.files", "draw"),
         "integrate": ("sharnir.equations.retraction", "integrate"),
         "mobility": ("sharnir.equations.mobility", "mobility"),
+        "mode video": ("sharnir.view.picture.video", "mode_video"),
         "save": ("sharnir.io.save", "save"),
+        "snapshot": ("sharnir.view.picture.files", "snapshot"),
+        "video": ("sharnir.view.picture.video", "video"),
     }
 )
 

@@ -31,6 +31,7 @@ from .errors import SingularError as SingularError
 from .errors import StateError as StateError
 from .errors import TraceError as TraceError
 from .errors import UnreachableError as UnreachableError
+from .errors import ViewWarning as ViewWarning
 from .forms.matrices import Matrices as Matrices
 from .forms.matrices import matrices as matrices
 from .integrate.methods import integrators as integrators

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from ..equations.start import StartState
 from ..errors import StateError, no_such
 from ..model.model import Model
 from ..model.references import is_name_in
+from ..model.services import service
 from .by_name import ByName, index_of
 from .named_motion import NamedMotion
 from .records import Cost, EventRecord
@@ -110,6 +111,29 @@ class Result(NamedMotion):
         from .plots import plot
 
         return plot(self, *what, path=path, interactive=interactive, over=over)
+
+    def snapshot(
+        self, path: PathLike, t: float | None = None, *, show: Sequence[str] | None = None, traces: Sequence[Any] = (),
+        size: tuple[int, int] = (1280, 720), view: str | Sequence[float] | None = None, theme: str = "light",
+        labels: bool = False, title: str = "", transparent: bool = False, stamp: bool = True,
+    ) -> None:  # fmt: skip
+        """A picture of the mechanism at time t (by default the end), in a file: .png, .jpg or .webp.
+
+        Between two times of the result coordinates move evenly from the one to the other. `traces`: bodies, frames, or (body,
+        point) whose paths are drawn; `stamp`: whether the time is written on it; the rest as for `Model.draw`.
+        """
+        look = {"size": size, "view": view, "theme": theme, "labels": labels, "title": title, "transparent": transparent}
+        service("snapshot")(self, path, t, show=show, traces=traces, stamp=stamp, **look)
+
+    def video(
+        self, path: PathLike, fps: float = 30.0, speed: float = 1.0, *, show: Sequence[str] | None = None,
+        traces: Sequence[Any] = (), size: tuple[int, int] | None = None, view: str | Sequence[float] | None = None,
+        theme: str = "light", labels: bool = False, title: str = "", stamp: bool = True, progress: bool | None = None,
+    ) -> None:  # fmt: skip
+        """The motion as a video, .mp4 or .gif: `fps` frames a second, `speed` seconds of the motion in one. An .mp4 is 1280 × 720
+        by default, a .gif 640 × 360. The rest as for `snapshot`."""
+        look = {"size": size, "view": view, "theme": theme, "labels": labels, "title": title}
+        service("video")(self, path, fps, speed, show=show, traces=traces, stamp=stamp, progress=progress, **look)
 
     def save(self, path: PathLike) -> None:
         """NetCDF: `Result.load` reads it back, and so does xarray.open_dataset. To a name that ends with .csv, the table."""

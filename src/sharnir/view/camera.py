@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..types import FloatArray
+from ..errors import StateError, brief, known, no_such
+from ..types import FloatArray, real_array
 from .scene import Scene
 
 FIELD = 35.0
@@ -49,24 +50,54 @@ def camera_for(scene: Scene, aspect: float = 16 / 9, direction: Sequence[float] 
     away = _three_quarters(scene) if direction is None else np.array(direction, dtype=float)
     away = away / np.linalg.norm(away)
     up = scene.up if abs(scene.up @ away) < 0.999 else _across(scene.up)
-    camera = Camera(centre + away, centre, up)
-    corners = centre + half * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-    right, above, back = np.moveaxis((corners - centre) @ camera.axes().T, -1, 0)
-    slope = math.tan(math.radians(FIELD) / 2)
-    distance = float(max((np.abs(above) / slope + back).max(), (np.abs(right) / (slope * aspect) + back).max()))
-    return Camera(centre + away * MARGIN * max(distance, 1e-3 * scene.size, 1e-9), centre, up)
+    axes = Camera(centre + away, centre, up).axes()
+    corners = half * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) @ axes.T
+    slope, shift, distance = math.tan(math.radians(FIELD) / 2), np.zeros(3), 0.0
+    for _ in range(6):  # what is nearer looks larger: the middle of the picture is not the middle of the box
+        right, above, back = (corners - shift).T
+        distance = MARGIN * float(max((np.abs(above) / slope + back).max(), (np.abs(right) / (slope * aspect) + back).max()))
+        seen = (corners - shift)[:, :2] / (distance - back)[:, None]
+        shift[:2] += 0.5 * (seen.max(axis=0) + seen.min(axis=0)) * distance
+    target = centre + shift @ axes
+    return Camera(target + away * max(1.02 * distance, 1e-9), target, up)
 
 
-def _three_quarters(scene: Scene) -> FloatArray:
-    """Across the thinnest horizontal side, turned by 35° and raised by 20°; a flat mechanism is turned less."""
+VIEWS = ("front", "side", "top")
+"""Directions that have names: a flat mechanism is seen flat from the front."""
+
+
+def direction_of(scene: Scene, view: str | Sequence[float] | None) -> Sequence[float] | None:
+    """From the mechanism to the camera: a view by name, or three numbers; None: a little from above and aside."""
+    if view is None:
+        return None
+    if isinstance(view, str):
+        if view not in VIEWS:
+            raise StateError(f"view: {no_such('view', view, VIEWS)}, or give a direction: three numbers, to the camera")
+        front = _front(scene)
+        found: FloatArray = {"front": front, "side": np.cross(scene.up, front), "top": scene.up}[view]
+    else:
+        found = real_array(view, "view")
+        if found.shape != (3,) or not np.isfinite(found).all() or not found.any():
+            raise StateError(
+                f"view: expected {known(VIEWS)} or three numbers, from the mechanism to the camera, got {brief(view)}"
+            )
+    return found.tolist()
+
+
+def _front(scene: Scene) -> FloatArray:
+    """Across the thinnest horizontal side."""
     up, extent = scene.up, scene.high - scene.low
     sides = [e for e in np.eye(3) if abs(e @ up) < 0.9]
     front = min(sides, key=lambda e: float(e @ extent))
-    flat = 1.0 - min(1.0, 2.0 * float(front @ extent / extent.max()))
     front = front - (front @ up) * up
     front = front / np.linalg.norm(front)
-    if front @ np.array([1.0, -1.0, 0.5]) < 0.0:
-        front = -front
+    return front if front @ np.array([1.0, -1.0, 0.5]) >= 0.0 else -front
+
+
+def _three_quarters(scene: Scene) -> FloatArray:
+    """From the front, turned by 35° and raised by 20°; a flat mechanism is turned less."""
+    up, front, extent = scene.up, _front(scene), scene.high - scene.low
+    flat = 1.0 - min(1.0, 2.0 * float(np.abs(front) @ extent / max(extent.max(), 1e-300)))
     aside = np.cross(up, front)
     turn, rise = math.radians(35.0 - 15.0 * flat), math.radians(20.0 - 5.0 * flat)
     level: FloatArray = math.cos(turn) * front + math.sin(turn) * aside
