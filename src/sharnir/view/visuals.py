@@ -143,6 +143,7 @@ class _Drawing:
         if not np.prod(scale):
             self._note(f"not drawn: a mesh of scale 0, on {visual.body!r}")
             return []
+        # URDF: "assign materials only if the submesh does not have one already" (RViz, robot_link.cpp); MuJoCo: its own always
         painted = visual.colour is not None and not (visual.own_colours and any(p.colour for p in mesh.pieces))
         at = matrix(visual.at, -scale if mirrored else scale)  # a mirrored mesh is one turned inside out, −v, of scale −s
         found = []
