@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import pathlib
 import time
 
 import numpy as np
@@ -140,7 +141,8 @@ def test_what_a_mesh_refers_to_outside_its_package_is_not_read(library, tmp_path
     package.mkdir()
     path = obj(package, mtl="", library=library)
     opened = []
-    monkeypatch.setattr("pathlib.Path.read_bytes", lambda self: opened.append(self) or open(self, "rb").read())
+    read = pathlib.Path.read_bytes
+    monkeypatch.setattr(pathlib.Path, "read_bytes", lambda self: opened.append(self) or read(self))
     mesh = read_mesh(path)
     assert opened == [path] and one(mesh)[1] is None and library in mesh.left_out[0]
 

@@ -133,7 +133,7 @@ def _scene(
     weightless = not up.any()
     up = _up_in_space(high - low) if weightless else up / np.linalg.norm(up)
     if not weightless:
-        floors = [one.at[:3, 3] @ up for one in planes if _is_floor(one, up)]
+        floors = [float(one.at[:3, 3] @ up) for one in planes if _is_floor(one, up)]
         for ground in ground_parts(low, high, up, o.size, max(floors, default=None)):
             parts.append(ground) if isinstance(ground, Part) else lines.append(ground)
     wide = np.diag([4.0 * o.size, 4.0 * o.size, 1.0, 1.0])
@@ -169,7 +169,7 @@ def _looks(model: Model, role: str) -> tuple[list[Part], list[str], list[Drawn]]
     if role == "visual":
         for i, body in enumerate(model.bodies):
             if i not in drawn and body.shape is not None:
-                geometry, at = shape_part(body, body.shape, sides)
+                geometry, at = shape_part(body.shape, sides)
                 parts.append(Part(f"body {body.name}", layer, geometry, PALETTE[i % len(PALETTE)], i, at))
     return parts, notes, [one for one in drawn_ones if one.endless]
 

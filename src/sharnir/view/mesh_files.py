@@ -147,7 +147,7 @@ def _referred_files(path: Path) -> Any:
     folder = path.resolve().parent
     roots = [folder, package_root(folder)]
 
-    class Confined(Resolver):  # type: ignore[misc]
+    class Confined(Resolver):
         left_out: list[str]
 
         def __init__(self) -> None:
