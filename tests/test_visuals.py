@@ -41,6 +41,8 @@ SOLIDS = {
     "ellipsoid": ((0.1, 0.2, 0.3), (0.1, 0.2, 0.3)),
     "plane": ((0.2, 0.4), (0.1, 0.2, 0.0)),
 }
+FIELD = """<mujoco><asset><hfield name="h" nrow="4" ncol="4" size="1 2 .2 .3"/></asset>
+<worldbody><geom type="hfield" hfield="h" pos="0 0 1"/><body><freejoint/><geom size="1"/></body></worldbody></mujoco>"""
 
 
 @pytest.mark.parametrize("kind", SOLIDS)
@@ -52,6 +54,13 @@ def test_a_primitive_is_as_large_as_it_says_and_where_it_says(kind, bar):
     low, high = box_of(one)
     assert np.allclose((low + high) / 2, at.position, atol=1e-6) and np.allclose((high - low) / 2, half, atol=1e-6)
     assert one.body == "bar" and one.colour == pytest.approx((1.0, 165 / 255, 0.0, 1.0)) and not notes
+
+
+def test_a_height_field_is_drawn_flat_and_said(tmp_path):
+    (tmp_path / "m.xml").write_text(FIELD)
+    (field, _), notes = drawn_visuals(sh.load(tmp_path / "m.xml"))
+    assert np.allclose(box_of(field), [(-1, -2, 0.7), (1, 2, 1)], atol=1e-6)
+    assert notes == ["drawn flat: height fields, whose heights are not read"]
 
 
 def test_shapes_and_meshes_are_added_in_python_with_colours_by_name(bar, tmp_path):

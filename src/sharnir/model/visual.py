@@ -36,7 +36,8 @@ class Visual(Element):
         default=(),
         unit="m",
         meaning="edges of a box; radius and length of a cylinder (and the radius of its bore) or of a capsule without its ends; "
-        "radius of a sphere; half axes of an ellipsoid; edges of a plane, 0 for an endless one",
+        "radius of a sphere; half axes of an ellipsoid; edges of a plane, 0 for an endless one; "
+        "of a height field (hfield) half its edges, greatest height, depth of its base",
     )
     uri: str = element_field(Text(), default="", meaning="a mesh as its file named it")
     path: Path | None = element_field(
