@@ -71,8 +71,8 @@ class Drawing {
   }
 
   light() {
-    const { up, direction, low, high, size } = this.data, z = new THREE.Vector3(...up);
-    const front = new THREE.Vector3(...direction).normalize(), side = new THREE.Vector3().crossVectors(z, front);
+    const { up, cameras: [first], low, high, size } = this.data, z = new THREE.Vector3(...up);
+    const front = new THREE.Vector3(...first.position).sub(new THREE.Vector3(...first.target)).normalize(), side = new THREE.Vector3().crossVectors(z, front);
     this.sky = new THREE.HemisphereLight(0xffffff, 0x8d8d8d, 0.62);
     this.sky.position.copy(z);
     this.sun = new THREE.DirectionalLight(0xffffff, 0.62);
