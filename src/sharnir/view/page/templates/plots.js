@@ -12,9 +12,9 @@ class Plot {
     const box = this.figure.appendChild(document.createElement("div"));
     box.className = "plot";
     this.below = box.appendChild(document.createElement("canvas"));             // axes and lines: drawn when something changes
-    this.above = box.appendChild(document.createElement("canvas"));             // values: drawn when the time stands still
     this.mark = box.appendChild(document.createElement("div"));                 // the time that is shown
     this.mark.className = "mark";
+    this.above = box.appendChild(document.createElement("canvas"));             // values: drawn when the time stands still
     this.seen = true;
     this.written = 0;
     new IntersectionObserver(([entry]) => { this.seen = entry.isIntersecting; }).observe(box);
@@ -143,7 +143,7 @@ class Plot {
   cursor(now, playing = false, stamp = 0) {
     this.now = now;
     if (!this.pen || !this.seen) return;
-    this.mark.style.transform = `translateX(${this.x(now)}px)`;
+    this.mark.style.transform = `translateX(${this.x(now) - 0.75}px)`;
     if (playing && stamp - this.written < 250 && stamp >= this.written) return;
     this.written = stamp;
     const c = this.pen, at = this.hover ?? now;
