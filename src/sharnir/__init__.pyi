@@ -114,5 +114,6 @@ from .trace.functions import sinh as sinh
 from .trace.functions import sqrt as sqrt
 from .trace.functions import tan as tan
 from .trace.functions import tanh as tanh
+from .view.page.animate import animate as animate
 
 __version__: str

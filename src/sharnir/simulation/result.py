@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -111,6 +112,18 @@ class Result(NamedMotion):
         from .plots import plot
 
         return plot(self, *what, path=path, interactive=interactive, over=over)
+
+    def animate(
+        self, path: PathLike = "run.html", *, what: Sequence[str] = (), show: Sequence[str] | None = None,
+        traces: Sequence[Any] = (), fps: float = 30.0, follow: str | None = None,
+        view: str | Sequence[float] | None = None, title: str | None = None, progress: bool | None = None,
+    ) -> Path:  # fmt: skip
+        """A page that opens in any browser, offline, with everything in it: the motion, plots of `what` in step with it, the
+        model, the run. `fps`: key frames a second at least; `follow`: the body that the camera goes along with; the rest as for
+        `snapshot`. `sharnir.animate([r, other], "runs.html")` draws several results over each other."""
+        options = {"what": what, "show": show, "traces": traces, "fps": fps, "follow": follow, "view": view, "title": title}
+        page: Path = service("animate")(self, path, progress=progress, **options)
+        return page
 
     def snapshot(
         self, path: PathLike, t: float | None = None, *, show: Sequence[str] | None = None, traces: Sequence[Any] = (),
