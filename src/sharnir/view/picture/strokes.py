@@ -18,7 +18,7 @@ USUAL = 2.0
 """… and of all others."""
 
 NEARER = 2e-3
-"""By so much of their depth lines are drawn nearer, so that those in a surface are seen."""
+"""By so much of their depth lines are drawn nearer, so that those in a surface are seen; those of the ground are not."""
 
 PIECES = 24
 """Lines of the ground are cut so often: each piece has its own opacity."""
@@ -61,7 +61,8 @@ def _strip(
     """Two triangles for every segment."""
     half = 0.5 * WIDTH.get(line.layer, USUAL) * pixel
     back = camera.axes()[2]
-    a, b = (p + NEARER * (camera.position - p) for p in (a, b))
+    if line.layer != "ground":
+        a, b = (p + NEARER * (camera.position - p) for p in (a, b))
     side = np.cross(b - a, camera.position - a)
     side /= np.maximum(np.linalg.norm(side, axis=1, keepdims=True), 1e-300)
     wide_a, wide_b = (side * half * ((camera.position - p) @ back)[:, None] for p in (a, b))

@@ -18,7 +18,7 @@ class Surface(NamedTuple):
     gloss: Array[2]  # of the surfaces; light that remains in the shadow of the lamp
     ground: Array[3]  # height along `up`; how dark shadows on it are, 0: it is not drawn; texels in a metre
     highest: Array["nt", "nt"]  # of the surfaces that the lamp sees, in texels above the ground
-    shadow: Array["nt", "nt"]  # on the ground, 0 to 1
+    shadow: Array["ng", "ng"]  # on the ground, 0 to 1; over the same square
 
 
 def shade(c, f, px, py):
@@ -128,7 +128,8 @@ def ground_in_sight(c, sight):
     if not (c.ground[1] > 0.0 and above > 0.0 and down > 0.0):
         return 0.0, 0.0
     x, y, h = cast_point(c, sight, above / down)
-    x, y = x - 0.5, y - 0.5
+    squares = c.shadow.shape[0] / c.highest.shape[0]
+    x, y = squares * x - 0.5, squares * y - 0.5
     last = c.shadow.shape[0] - 1
     if not (x > 0.0 and y > 0.0 and x < last and y < last):
         return down / above, 0.0
