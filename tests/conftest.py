@@ -23,6 +23,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # for `benchmarks.robots`
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
+from browser import INSTALL, OPTIONS, Visit, address_of, find_chromium  # noqa: E402
+
 settings.register_profile("sharnir", deadline=None, derandomize=True, max_examples=40)
 settings.load_profile("sharnir")
 
@@ -40,3 +42,76 @@ def command(capsys, monkeypatch):
         return int(end.value.code or 0), out.out, out.err
 
     return call
+
+
+# --- pages in a browser -----------------------------------------------------------------------------------------------------
+LEFT_OUT: list[str] = []
+"""Tests for which there was no Chromium; in the process that reports."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.get_closest_marker("browser"):
+            if item.get_closest_marker("xdist_group"):
+                raise pytest.UsageError(f"{item.nodeid}: tests in a browser have a group of their own; move it to another file")
+            item.add_marker(pytest.mark.xdist_group("browser"))  # all on one worker: one Chromium at a time
+
+
+def pytest_runtest_setup(item):
+    if item.get_closest_marker("browser") and find_chromium() is None:
+        if os.environ.get("SHARNIR_NEEDS_BROWSER") == "1":
+            pytest.fail(f"no Chromium here, and SHARNIR_NEEDS_BROWSER=1; {INSTALL}", pytrace=False)
+        pytest.skip("no Chromium here")
+
+
+def pytest_runtest_logreport(report):
+    if report.skipped and "browser" in report.keywords and report.longrepr[2].endswith("no Chromium here"):
+        LEFT_OUT.append(report.nodeid)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure():
+    if LEFT_OUT and "PYTEST_XDIST_WORKER" not in os.environ:  # after pytest's own last line
+        tests = "1 test in a browser was" if len(LEFT_OUT) == 1 else f"{len(LEFT_OUT)} tests in a browser were"
+        print(f"{tests} left out: no Chromium here; to run them: {INSTALL}", flush=True)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """One Chromium for all tests of this process."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=find_chromium(), args=list(OPTIONS))
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def visits():
+    """The windows that a test opens; closed at its end."""
+    opened: list[Visit] = []
+    yield opened
+    for one in opened:
+        one.context.close()
+
+
+@pytest.fixture
+def visit(browser, visits):
+    """Opens a page in a window of its own, and returns the `Visit`; whoever takes it looks at its complaints himself."""
+
+    def visit(where, size=(1280, 800), dark=False, touch=False, allow=None) -> Visit:
+        visits.append(Visit(browser, size, dark, touch, allow or {}))
+        visits[-1].page.goto(address_of(where))
+        return visits[-1]
+
+    return visit
+
+
+@pytest.fixture
+def open_page(visit, visits):
+    """`open_page(address or file, size=(1280, 800), dark=False, touch=False, allow={pattern: reason})`: a page of playwright.
+    The test fails if the page had anything to say on the console, an error, or asked for anything outside this machine."""
+    yield lambda *args, **options: visit(*args, **options).page
+    assert [text for one in visits for text in one.complaints] == []

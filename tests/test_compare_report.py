@@ -8,7 +8,6 @@ from functools import partial
 from html.parser import HTMLParser
 
 import pytest
-from benchmarks import browser
 
 import sharnir as sh
 from urdf_files import arm, write
@@ -102,10 +101,10 @@ def test_names_of_the_model_are_text_everywhere(page, nasty, tmp_path):
 def test_an_undefined_name_in_a_template_is_an_error():
     from jinja2 import UndefinedError
 
-    from sharnir.comparison.report import _templates
+    from sharnir.reporting.pages import templates
 
     with pytest.raises(UndefinedError):
-        _templates().get_template("page.html").render(name="arm")
+        templates("sharnir.comparison").get_template("page.html").render(name="arm")
 
 
 def test_page_and_picture_draw_the_same_points(nasty, tmp_path):
@@ -140,21 +139,40 @@ def test_a_page_without_a_single_answer_still_says_why(tmp_path):
 
 
 # --- in a browser -----------------------------------------------------------------------------------------------------------
-needs_browser = pytest.mark.skipif(browser.find() is None, reason="no Chromium here")
+@pytest.mark.browser
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize(("size", "touch"), [((1280, 800), False), ((390, 844), True)], ids=["desk", "phone"])
+def test_a_browser_draws_all_charts_and_has_nothing_to_complain_of(page, open_page, size, touch, dark):
+    opened = open_page(page, size=size, touch=touch, dark=dark)
+    charts = opened.locator("[id^=chart-]")
+    assert charts.count() == 4 and charts.locator(".main-svg").count() >= 4
+    inside = "e => e.scrollWidth <= e.clientWidth"
+    assert opened.evaluate(f"({inside})(document.documentElement)"), "the page is wider than the window"
+    background = opened.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, re.findall(r"\d+", background)[:3])) < 384) == dark
 
 
-@needs_browser
-def test_a_browser_draws_all_charts_and_has_nothing_to_complain_of(page):
-    seen = browser.open_page(page)
-    assert seen.console == [] and seen.charts == (4, 4)
+@pytest.mark.browser
+def test_columns_sort_by_their_numbers(page, open_page):
+    opened = open_page(page)
+    head = opened.locator("table.sortable th[data-kind=number]").first
+    column = head.evaluate("th => th.cellIndex")
+    values = f"rows => rows.map(row => row.cells[{column}].dataset.value).filter(x => x !== '').map(Number)"
+    for order in (1, -1):
+        head.locator("button").click()
+        shown = opened.locator("table.sortable tbody tr").evaluate_all(values)
+        assert len(shown) > 1 and shown == sorted(shown)[::order]
 
 
-@needs_browser
-def test_a_page_that_fetches_something_would_be_noticed(page, tmp_path):
+@pytest.mark.browser
+def test_a_page_that_fetches_something_would_be_noticed(page, tmp_path, visit):
     text = page.read_text(encoding="utf-8")
-    worse = tmp_path / "worse.html"
-    worse.write_text(text.replace("<header>", '<header><img alt="" src="https://example.invalid/x.png">', 1), encoding="utf-8")
-    assert "Content Security Policy" in " ".join(browser.open_page(worse).console)
+    picture = '<header><img alt="" src="https://example.invalid/x.png">'
+    worse, worst = tmp_path / "worse.html", tmp_path / "worst.html"
+    worse.write_text(text.replace("<header>", picture, 1), encoding="utf-8")
+    assert "Content Security Policy" in " ".join(visit(worse).complaints)
+    worst.write_text(f"<!DOCTYPE html><title>x</title>{picture}", encoding="utf-8")
+    assert any(c.startswith("asked for https://example.invalid") for c in visit(worst).complaints)
 
 
 # --- the command ------------------------------------------------------------------------------------------------------------

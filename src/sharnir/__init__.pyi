@@ -90,10 +90,11 @@ from .model.shapes import Cylinder as Cylinder
 from .model.shapes import Rod as Rod
 from .model.shapes import Sphere as Sphere
 from .programs.methods import methods as methods
+from .simulation.plots import plot as plot
 from .simulation.result import Result as Result
-from .simulation.rollout import Rollout as Rollout
 from .simulation.rollout import rollout as rollout
 from .simulation.run import simulate as simulate
+from .simulation.trajectories import Rollout as Rollout
 from .trace.formula import Formula as Formula
 from .trace.formula import formula as formula
 from .trace.functions import acos as acos

@@ -1,7 +1,4 @@
-"""A comparison as one HTML page with everything in it: it opens offline, and its policy forbids the browser to fetch anything.
-
-The page is made by the templates in `templates/`: everything is escaped, and an undefined name is an error.
-"""
+"""A comparison as one HTML page with everything in it (`reporting/pages.py`)."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..reporting.formats import duration, error, plural
-from ..reporting.whole_file import file_path, whole_file
+from ..reporting.pages import SIZE, page, write_page
 from ..simulation.storage import check_writable
 from .charts import charts
 from .page_charts import figure
@@ -18,58 +15,35 @@ from .summary import conclusions, footnotes, mechanism, without_answer
 from .table import NAMES, measurements
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
-
     from .comparison import Comparison
-
-SIZE = 6_000_000
-"""Bytes of a page, nearly all of them plotly.js."""
 
 
 def write_report(c: Comparison, path: str | PathLike[str]) -> Path:
     check_writable(path, SIZE)
-    text = page(c)
-    with whole_file(path) as part:
-        part.write_text(text, encoding="utf-8")
-    return file_path(path)
+    return write_page(_page(c), path)
 
 
-def page(c: Comparison) -> str:
-    from plotly.offline import get_plotlyjs
-
+def _page(c: Comparison) -> str:
     shown = charts(c.rows)
     table = measurements(c)
-    return (
-        _templates()
-        .get_template("page.html")
-        .render(
-            name=c.model["name"],
-            mechanism=mechanism(c),
-            joints=", ".join(f"{n} {kind}" for kind, n in c.model["joints"].items()),
-            cards=_cards(c),
-            conclusions=conclusions(c),
-            charts=shown,
-            figures={key: figure(chart) for key, chart in shown.items()},
-            plotly=get_plotlyjs() if shown else "",
-            columns=table.columns[NAMES:],
-            rows=list(zip([row for row in c.rows if row.ok], [cells[NAMES:] for cells in table.rows], strict=True)),
-            footnotes=footnotes(c),
-            missing=without_answer(c),
-            oracle=c.oracle or "the oracle",
-            settings=c.settings,
-            facts={**c.machine, "measured in": duration(c.seconds), "status": c.status},
-        )
+    return page(
+        "sharnir.comparison",
+        "page.html",
+        name=c.model["name"],
+        mechanism=mechanism(c),
+        joints=", ".join(f"{n} {kind}" for kind, n in c.model["joints"].items()),
+        cards=_cards(c),
+        conclusions=conclusions(c),
+        charts=shown,
+        figures={key: figure(chart) for key, chart in shown.items()},
+        columns=table.columns[NAMES:],
+        rows=list(zip([row for row in c.rows if row.ok], [cells[NAMES:] for cells in table.rows], strict=True)),
+        footnotes=footnotes(c),
+        missing=without_answer(c),
+        oracle=c.oracle or "the oracle",
+        settings=c.settings,
+        facts={**c.machine, "measured in": duration(c.seconds), "status": c.status},
     )
-
-
-def _templates() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    loader = PackageLoader("sharnir.comparison")
-    out = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    out.filters |= {"duration": duration, "plural": plural}
-    out.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "allow_nan": False}
-    return out
 
 
 def _cards(c: Comparison) -> list[tuple[str, str]]:

@@ -1,95 +1,107 @@
-"""A motion as a picture."""
+"""A motion as a picture: a chart for each unit under a common axis, with Matplotlib; `plotly_plots.py` makes it interactive."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ..errors import StateError, brief
-from ..model.references import is_name_in
-from ..reporting.pictures import COLOURS, GREY, check_picture_suffix, new_figure, plain_axes, save_picture
+from ..reporting.pictures import GREY, check_picture_suffix, new_figure, plain_axes, save_picture
+from ..reporting.whole_file import file_path
+from .charts import Chart, Charts, Results, charts
 from .storage import check_writable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from .result import Result
+INK = "#22262b"
+WIDTH, HEIGHT, PHASE = 9.0, 2.0, 4.0
+"""Inches of a chart; the height of one that is not over time."""
+ROWS = 10
+"""Entries of a legend in a column, as many as fit beside a chart."""
+LONGEST = 40
+"""Characters of a label."""
+PAGE = ".html"
 
-MAX_LINES = 8
-"""Lines that can be distinguished."""
 
+def plot(
+    results: Results,
+    *what: str,
+    path: str | PathLike[str] | None = None,
+    interactive: bool = False,
+    over: str | None = None,
+) -> Any:
+    """Draw one result, or several on the same axes: a list, or {name: result}.
 
-def plot(r: Result, joints: Sequence[str] = (), path: str | PathLike[str] | None = None) -> Figure:
-    """Coordinates and speeds of the joints (all, or those named), energies, and the work of drives and forces, over time."""
-    _check(r, joints)
+    what         names: "A", "piston.x", "speed of A", "reaction of B", "energy" …; none: coordinates, speeds, energies, work
+    path         a file: .png, .svg, .pdf; .html for an interactive page that opens offline
+    interactive  a plotly figure instead of a Matplotlib one
+    over         the quantity of the horizontal axis, instead of time: plot(r, "speed of A", over="A")
+    """
+    page = path is not None and file_path(path).suffix.lower() == PAGE
     if path is not None:
-        check_picture_suffix(path)
-        check_writable(path)
-    names = joints or [j.name for j in r.model.joints if j.nv]
-    e = r.energy
-    panels = {
-        "coordinates, rad or m": _columns(r, names, r.q, "q"),
-        "speeds, rad/s or m/s": _columns(r, names, r.v, "v"),
-        # the zero of potential energy is arbitrary: counted from the start, changes can be seen
-        "energy, J": {"total": e.total - e.potential[0], "kinetic": e.kinetic, "potential": e.potential - e.potential[0]},
-        "work since the start, J": _largest(e.work),
-    }
-    panels = {label: lines for label, lines in panels.items() if lines}
-    figure = new_figure((9.0, 0.6 + 2.1 * len(panels)), window=path is None, layout="constrained")
-    axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
-    for axis, (label, lines) in zip(axes, panels.items(), strict=True):
-        _lines(axis, r.t, lines, label)
-    axes[0].margins(x=0.0)
-    axes[-1].set_xlabel("t, s")
-    title = f"{r.model.name}   " + (r.status if r.status != "done" else "")
-    axes[0].set_title(title, loc="left", fontsize=12, fontweight="bold", pad=12)
-    axes[0].set_title(f"{r.cost.method}, {r.cost.integrator}", loc="right", fontsize=9, color=GREY, pad=12)
-    for event in r.events[:40]:
+        check_plot_file(path)
+    found = charts(results, what, over)
+    if page or interactive:
+        from .plotly_plots import interactive_figure, save_interactive
+
+        figure = interactive_figure(found)
+        if path is not None:
+            save_interactive(found, path)
+        return figure
+    return _drawn(found, path)
+
+
+def check_plot_file(path: str | PathLike[str]) -> None:
+    """Refuse, before anything is computed, a file that no plot can be written to."""
+    check_writable(path)
+    check_picture_suffix(path, also=(PAGE,))
+
+
+def _drawn(found: Charts, path: str | PathLike[str] | None) -> Figure:
+    n = len(found.charts)
+    height = HEIGHT if found.over_time else PHASE
+    figure = new_figure((WIDTH, 0.75 + height * max(n, 1)), window=path is None, layout="constrained")
+    axes = figure.subplots(max(n, 1), 1, sharex=True, squeeze=False)[:, 0]
+    for axis, chart in zip(axes, found.charts, strict=False):
+        _lines(axis, chart)
+    axes[0].margins(x=0.0 if found.over_time else 0.03)
+    figure.align_ylabels(axes)
+    axes[-1].set_xlabel(found.axis, fontsize=9, parse_math=False)
+    figure.suptitle(found.title, x=0.01, ha="left", fontsize=12, fontweight="bold", color=INK, parse_math=False)
+    note = ", ".join([found.note] * bool(found.note) + [f"{found.unmarked} more events not marked"] * bool(found.unmarked))
+    figure.text(0.99, 0.995, note, ha="right", va="top", fontsize=8.5, color=GREY, parse_math=False)
+    for event in found.events:
         for axis in axes:
-            axis.axvline(event.t, color=GREY, linewidth=0.8, linestyle=":")
-    if len(r.events) <= MAX_LINES:
-        for event in r.events:
-            axes[0].annotate(
-                event.name, (event.t, 1.0), (2, 2), xycoords=("data", "axes fraction"), textcoords="offset points",
-                fontsize=7, color=GREY,
-            )  # fmt: skip
+            axis.axvline(event.t, color=GREY, linewidth=0.8, linestyle=(0, (1, 2)), zorder=0.5)
+    for k, event in enumerate(found.named):
+        axes[0].annotate(
+            event.name or "event", (event.t, 1.0), (2, 2 + 8 * (k % 2)), xycoords=("data", "axes fraction"),
+            textcoords="offset points", fontsize=7, color=GREY, parse_math=False, annotation_clip=False,
+        )  # fmt: skip
     if path is not None:
         save_picture(figure, path)
     return figure
 
 
-def _largest(work: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The causes that did the most work, as many as can be distinguished."""
-    shown = sorted(work, key=lambda name: -float(np.abs(work[name]).max()))[:MAX_LINES]
-    return {name: work[name] for name in work if name in shown}
+def _lines(axis: Axes, chart: Chart) -> None:
+    handles = [axis.plot(curve.x, curve.y, color=curve.colour, linestyle=curve.dash, linewidth=1.4)[0] for curve in chart.curves]
+    plain_axes(axis, chart.panel.axis)
+    low, high = axis.get_ylim()
+    if low < 0.0 < high:
+        axis.axhline(0.0, color="#bbbbbb", linewidth=0.8, zorder=0)
+    axis.ticklabel_format(axis="y", useMathText=True, scilimits=(-3, 5))
+    if chart.panel.left_out:
+        axis.set_title(chart.panel.heading, loc="left", fontsize=8, color=GREY, parse_math=False)
+    legend = axis.legend(
+        handles, [_legible(curve.label) for curve in chart.curves], loc="upper left", bbox_to_anchor=(1.0, 1.04), frameon=False,
+        fontsize=8, ncols=-(-len(handles) // ROWS), handlelength=1.6, labelspacing=0.35, columnspacing=1.0, borderaxespad=0.3,
+    )  # fmt: skip
+    for text in legend.get_texts():
+        text.set_parse_math(False)
 
 
-def _columns(r: Result, joints: Sequence[str], values: np.ndarray, kind: str) -> dict[str, np.ndarray]:
-    names = r.model.q_names if kind == "q" else r.model.v_names
-    where = r.model.q_slice if kind == "q" else r.model.v_slice
-    return {names[k]: values[:, k] for joint in joints for k in range(where(joint).start, where(joint).stop)}
-
-
-def _lines(axis: Axes, t: np.ndarray, parts: dict[str, np.ndarray], label: str) -> None:
-    many = len(parts) > MAX_LINES
-    for k, (name, values) in enumerate(parts.items()):
-        colour = COLOURS[k % len(COLOURS)]
-        axis.plot(t, values, color=colour, linewidth=0.7 if many else 1.5, alpha=0.7 if many else 1.0, label=name)
-    axis.axhline(0.0, color="#bbbbbb", linewidth=0.8, zorder=0)
-    plain_axes(axis, label)
-    if parts and not many:
-        axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=8)
-
-
-def _check(r: Result, joints: Sequence[str]) -> None:
-    have = [j.name for j in r.model.joints if j.nv]
-    for joint in joints:
-        if not is_name_in(have, joint):
-            where = r.model.structure.where_is(joint, have, "joints with freedoms")
-            raise StateError(f"no joint {brief(joint)} with freedoms to plot; {where}")
-    if not len(r):
-        raise StateError("nothing to plot: the result has no times")
+def _legible(label: str) -> str:
+    """Not so long that no room is left for the chart; Matplotlib leaves out what begins with an underscore."""
+    short = label if len(label) <= LONGEST else label[: LONGEST - 1] + "…"
+    return f" {short}" if short.startswith("_") else short

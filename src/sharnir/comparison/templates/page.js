@@ -1,28 +1,4 @@
-// The charts, in the colours of the page; and the tables, sorted by the column that is pressed.
-"use strict";
-const charts = JSON.parse(document.getElementById("charts").textContent);
-const dark = matchMedia("(prefers-color-scheme: dark)");
-
-function colours() {
-  const style = getComputedStyle(document.documentElement);
-  const [ink, line, paper] = ["--ink", "--line", "--paper"].map((name) => style.getPropertyValue(name).trim());
-  const axis = { gridcolor: line, zerolinecolor: line, linecolor: line };
-  return { ink, axis, paper };
-}
-
-function draw() {
-  const { ink, axis, paper } = colours();
-  const narrow = window.innerWidth < 640;
-  for (const [id, chart] of Object.entries(charts)) {
-    const layout = structuredClone(chart.layout);
-    layout.font = { ...layout.font, color: ink, size: narrow ? 10 : 12 };
-    layout.xaxis = { ...layout.xaxis, ...axis };
-    layout.yaxis = { ...layout.yaxis, ...axis };
-    layout.hoverlabel = { bgcolor: paper, font: { color: ink } };
-    Plotly.react("chart-" + id, chart.data, layout, { responsive: true, displaylogo: false, displayModeBar: false });
-  }
-}
-
+// The tables, sorted by the column that is pressed.
 function sortable(table) {
   const body = table.tBodies[0];
   table.querySelectorAll("thead button").forEach((button) => {
@@ -44,6 +20,4 @@ function sortable(table) {
   });
 }
 
-draw();
-dark.addEventListener("change", draw);
 document.querySelectorAll("table.sortable").forEach(sortable);

@@ -13,6 +13,7 @@ from ..element import element, element_field
 from ..pose import Pose
 from ..values import HERE, Fault, Kind, name_fault, shown
 from .base import ElementaryMotion, Joint, OneOrMore, fixed, per_coordinate
+from .segments import Segment
 
 Part = Joint | tuple[Joint, Pose]
 PARTS_ONLY = ("limits", "damping", "friction", "stiffness", "rest", "armature")
@@ -119,6 +120,13 @@ class Compound(Joint):
     @property
     def coordinates(self) -> tuple[str, ...]:
         return tuple(full for name, (joint, _) in self.parts.items() for full in _names(name, joint, joint.coordinates))
+
+    @property
+    def speeds(self) -> tuple[str, ...]:
+        return tuple(full for name, (joint, _) in self.parts.items() for full in _names(name, joint, joint.speeds))
+
+    def segments(self, label: str) -> list[Segment]:
+        return [run for name, joint, _ in self._moved(label) for run in joint.segments(f"{label}, part {name!r}")]
 
     def motions(self, label: str) -> list[ElementaryMotion]:
         out: list[ElementaryMotion] = []

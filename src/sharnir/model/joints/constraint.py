@@ -17,9 +17,9 @@ from ..pose import Pose, Rotation, quaternion_of
 from ..values import HERE, NamedFormula, PoseValue
 from .base import ElementaryMotion, Joint
 from .closing_rows import Row
+from .segments import TWIST, Segment, pose_segment
 from .traced import motion_values
 
-TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
 NEWTON_STEPS = 3
 """Back onto the constraints: what was off by 1e-2, as after a coarse step of Euler, is then at rounding."""
 
@@ -65,6 +65,13 @@ class ConstraintJoint(Joint):
 
     def v_names(self) -> tuple[str, ...]:
         return tuple(TWIST[k] for k in self.independent)
+
+    @property
+    def speeds(self) -> tuple[str, ...]:
+        return self.v_names()
+
+    def segments(self, label: str) -> list[Segment]:
+        return [pose_segment(self.coordinates, self.speeds)]
 
     def quaternions(self) -> tuple[int, ...]:
         return (3,)

@@ -12,6 +12,7 @@ from ..element import element
 from ..pose import Pose, Rotation
 from .base import ElementaryMotion, Joint
 from .closing_rows import Row, no_shift
+from .segments import Segment, pose_segment
 from .traced import pose_expression
 
 
@@ -22,7 +23,7 @@ class QuaternionJoint(Joint):
     kind: ClassVar[int]
     drive_returns: ClassVar[str]
     """What `motion(t)` returns: "Rotation" or "Pose"."""
-    speeds: ClassVar[tuple[str, ...]]
+    speeds: ClassVar[tuple[str, ...]]  # type: ignore[misc]
     reference: ClassVar[tuple[float, ...]]
 
     def motions(self, label: str) -> list[ElementaryMotion]:
@@ -34,6 +35,9 @@ class QuaternionJoint(Joint):
                 f"a sharnir.{self.drive_returns}"
             )
         return [ElementaryMotion(GIVEN, given=pose_expression(self.motion, 0, label))]
+
+    def segments(self, label: str) -> list[Segment]:
+        return [pose_segment(self.coordinates, self.speeds, self.built(label)[0].given)]
 
     def driven_pose(self, t: Number, label: str) -> Pose:
         pose = self.motion(t)  # type: ignore[operator, misc]

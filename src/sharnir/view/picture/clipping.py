@@ -22,7 +22,9 @@ def clipped(stage: Stage, placed: Placed, view: View) -> Clipped:
     cut = np.flatnonzero(behind.any(axis=1) & ~behind.all(axis=1))
     if not len(cut):
         return whole
-    corners = np.concatenate([_in_axes(stage, placed, view)[faces[cut]], placed.turned[faces[cut]], stage.colours[faces[cut]]], axis=2)
+    corners = np.concatenate(
+        [_in_axes(stage, placed, view)[faces[cut]], placed.turned[faces[cut]], stage.colours[faces[cut]]], axis=2
+    )
     depth = -corners[:, :, 2] - view.near[0]
     made, source = [], []
     for f, triangle, d in zip(cut, corners, depth, strict=True):

@@ -89,7 +89,9 @@ class Mp4(Encoder):
         self._process.wait()
         self._messages.seek(0)
         said = self._messages.read().decode(errors="replace").strip().splitlines()
-        raise StateError(f"ffmpeg ({self._program}) could not write the video: {said[-1] if said else 'it said nothing'}") from None
+        raise StateError(
+            f"ffmpeg ({self._program}) could not write the video: {said[-1] if said else 'it said nothing'}"
+        ) from None
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if self._process is not None:

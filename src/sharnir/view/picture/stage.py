@@ -102,7 +102,9 @@ class _Collected:
     def add_stroke(self, stroke: Stroke) -> None:
         self._append(stroke.vertices, np.zeros_like(stroke.vertices), stroke.colours, 0, stroke.faces, False)
 
-    def _append(self, vertices: FloatArray, normals: FloatArray, light: FloatArray, item: int, faces: np.ndarray, casts: bool) -> None:
+    def _append(
+        self, vertices: FloatArray, normals: FloatArray, light: FloatArray, item: int, faces: np.ndarray, casts: bool
+    ) -> None:
         items, cast = np.full(len(vertices), item), np.full(len(faces), casts)
         self.rows.append((vertices, normals, light, items, faces.astype(np.int64) + self.count, cast))
         self.count += len(vertices)

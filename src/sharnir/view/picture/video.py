@@ -122,4 +122,6 @@ def _positive(x: float, what: str) -> float:
 
 def _check_count(count: int) -> None:
     if count > MOST_FRAMES:
-        raise StateError(f"a video of {count} frames, more than {MOST_FRAMES}: take fewer a second (fps), or show it faster (speed)")
+        raise StateError(
+            f"a video of {count} frames, more than {MOST_FRAMES}: take fewer a second (fps), or show it faster (speed)"
+        )

@@ -37,9 +37,7 @@ def place(v, p):
         z = p.pose[k, 6] * a + p.pose[k, 7] * b + p.pose[k, 8] * d + p.pose[k, 20]
         turn(p, i, k)
         for j in range(3):
-            p.cast[i, j] = (
-                v.sun[j, 0] * (x - v.sun[3, 0]) + v.sun[j, 1] * (y - v.sun[3, 1]) + v.sun[j, 2] * (z - v.sun[3, 2])
-            )
+            p.cast[i, j] = v.sun[j, 0] * (x - v.sun[3, 0]) + v.sun[j, 1] * (y - v.sun[3, 1]) + v.sun[j, 2] * (z - v.sun[3, 2])
         x, y, z = x - c[0], y - c[1], z - c[2]
         depth = -(c[9] * x + c[10] * y + c[11] * z)
         if depth > v.near[0]:

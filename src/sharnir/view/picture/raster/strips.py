@@ -122,8 +122,8 @@ def resolve(p, first, last):
             red = size * (share * red + behind * ((1.0 - v) * p.background[0, 0] + v * p.background[1, 0]))
             green = size * (share * green + behind * ((1.0 - v) * p.background[0, 1] + v * p.background[1, 1]))
             blue = size * (share * blue + behind * ((1.0 - v) * p.background[0, 2] + v * p.background[1, 2]))
-            p.pixels[first + i, j] = (
-                encoded(p, red) + 256 * (encoded(p, green) + 256 * (encoded(p, blue) + 256 * int(255.0 * opacity + 0.5)))
+            p.pixels[first + i, j] = encoded(p, red) + 256 * (
+                encoded(p, green) + 256 * (encoded(p, blue) + 256 * int(255.0 * opacity + 0.5))
             )
 
 

@@ -1,0 +1,230 @@
+"""Quantities of a motion by name: "A", "speed of A", "piston.x", "reaction of B", "energy". The grammar is here and nowhere else.
+
+Every plot, table and view that lets people choose what to look at asks `quantity`. A name is understood from the model alone
+(`understood`), so that a wrong one is refused before a run and not after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import StateError, brief, known, suggestion
+from ..model.model import Model
+from ..model.placed_joint import PlacedJoint
+from .joint_motion import Column, columns
+from .lines import WRENCH, Line, joint_forces, wrench
+from .places import Place, place_named, place_names
+
+if TYPE_CHECKING:
+    from .result import Result
+
+Quantity = Callable[["Result"], list[Line]]
+"""What a name stands for: its lines, of a result."""
+FORMS = (
+    "A, A.x: coordinates of joint A", "piston, piston.x, piston@(0.1, 0, 0).x: position of a body, of a point on it, of a frame",
+    "speed of …, velocity of …, acceleration of …: of any of these", "reaction of A, reaction of A.Fx", "power of A", "tau of A",
+    "force of spring, force of spring on piston", "power of spring", "energy of spring", "energy", "work", "defect", "violation",
+    "joint A, body A, frame A: where several have one name",
+)  # fmt: skip
+"""What can be asked for, as an error lists it."""
+
+
+def quantity(r: Result, text: str) -> list[Line]:
+    """The lines that a name stands for; a name that stands for nothing is refused with those there are."""
+    return understood(r.model, text)(r)
+
+
+def understood(model: Model, text: str) -> Quantity:
+    """What a name stands for in a model. Words ("energy") come before joints, joints before bodies, bodies before frames."""
+    if not isinstance(text, str):
+        raise StateError(f"what to show is a text, such as 'A' or 'speed of A'; got {brief(text)}")
+    asked = " ".join(text.split())
+    if asked in _WHOLE:
+        return _WHOLE[asked]
+    if (own := _coordinates(model, asked, 0)) is not None:
+        return own
+    for prefix, of in _OF.items():
+        if asked.startswith(prefix + " ") and (found := of(model, asked.removeprefix(prefix + " "))) is not None:
+            return found
+    if (place := place_named(model, asked)) is not None:
+        return partial(_path, place=place, order=0)
+    raise StateError(_unknown(model, asked))
+
+
+def names_of(model: Model) -> list[str]:
+    """The texts a person would choose from, most useful first: for lists in views, and for the nearest spelling."""
+    joints = [j.name for j in _joints(model) if j.type.coordinates]
+    parts = [f"{j.name}.{c}" for j in _joints(model) if len(j.type.coordinates) > 1 for c in j.type.coordinates]
+    motions = [f"{what} of {name}" for what in ("speed", "acceleration", "power") for name in joints]
+    reactions = [f"reaction of {j.name}" for j in _joints(model)]
+    forces = [f"{what} of {name}" for name in _forces(model) for what in ("force", "power", "energy")]
+    places = [*place_names(model), *(f"{name}.{axis}" for name in place_names(model) for axis in "xyz")]
+    return list(dict.fromkeys([*joints, *_WHOLE, *motions, *reactions, *forces, *parts, *places]))
+
+
+# --- joints -----------------------------------------------------------------------------------------------------------------
+def _joints(model: Model) -> list[PlacedJoint]:
+    return [*model.joints, *model.closing_joints]
+
+
+def _joint_of(model: Model, text: str) -> tuple[PlacedJoint, str] | None:
+    """A joint, and what follows its name and a dot. Names may contain dots themselves: the whole text comes first."""
+    name = text.removeprefix("joint ")
+    joints = {j.name: j for j in _joints(model)}
+    for wanted in (text, name):
+        if wanted in joints:
+            return joints[wanted], ""
+    ends = [k for k, letter in enumerate(name) if letter == "." and name[:k] in joints]
+    return (joints[name[: ends[-1]]], name[ends[-1] + 1 :]) if ends else None
+
+
+def _coordinates(model: Model, text: str, order: int) -> Quantity | None:
+    """Coordinates of a joint, their speeds or accelerations; None where it is no joint, or has no such part."""
+    found = _joint_of(model, text)
+    if found is None:
+        return None
+    joint, part = found
+    shown = columns(model, joint, order)
+    if not shown:
+        raise StateError(f"joint {joint.name!r} has no coordinates: it is a {joint.type.label}; show its reaction instead")
+    if part:
+        shown = [column for column in shown if column.name == f"{joint.name}.{part}"]
+    return partial(_columns, joint=joint.name, shown=shown, order=order) if shown else None
+
+
+def _columns(r: Result, joint: str, shown: list[Column], order: int) -> list[Line]:
+    values = (r.coordinate, r.speed, r.acceleration)[order](joint).reshape(len(r.t), -1)
+    return [Line(_titled(column.name, order), column.unit, values[:, column.at]) for column in shown]
+
+
+def _titled(name: str, order: int) -> str:
+    return ("", "speed of ", "acceleration of ")[order] + name
+
+
+def _reaction(model: Model, text: str) -> Quantity | None:
+    found = _joint_of(model, text)
+    if found is None or found[1] not in ("", *WRENCH):
+        return None
+    joint, part = found
+    return lambda r: wrench(r.reaction(joint.name), f"reaction of {joint.name}", part)
+
+
+def _tau(model: Model, text: str) -> Quantity | None:
+    found = _joint_of(model, text)
+    if found is None or found[1] not in ("", *found[0].v_names):
+        return None
+    joint, part = found
+    if not joint.nv:
+        raise StateError(f"tau of joint {joint.name!r}: it has no speeds of its own, so no force is given to it")
+
+    def lines(r: Result) -> list[Line]:
+        tau = np.broadcast_to(r.tau[..., model.v_slice(joint.name)], (len(r.t), joint.nv))
+        return joint_forces(model, joint, tau, f"tau of {joint.name}", part)
+
+    return lines
+
+
+# --- places -----------------------------------------------------------------------------------------------------------------
+def _path(r: Result, place: Place, order: int, magnitude: bool = False) -> list[Line]:
+    """Position, velocity or acceleration of a point: its components in the world, or the magnitude."""
+    vectors, unit = place.motion(r, order), ("m", "m/s", "m/s²")[order]
+    if magnitude and not place.axis:
+        return [Line(_titled(place.name, order), unit, np.linalg.norm(vectors, axis=1))]
+    title = ("", "velocity of ", "acceleration of ")[order] + place.name
+    return [Line(f"{title}.{axis}", unit, vectors[:, k]) for k, axis in enumerate("xyz") if place.axis in ("", axis)]
+
+
+def _moving(model: Model, text: str, order: int, magnitude: bool = False) -> Quantity | None:
+    lines = _coordinates(model, text, order)
+    if lines is None and (place := place_named(model, text)) is not None:
+        return partial(_path, place=place, order=order, magnitude=magnitude)
+    return lines
+
+
+# --- forces -----------------------------------------------------------------------------------------------------------------
+def _forces(model: Model) -> list[str]:
+    return model.structure.forces.names
+
+
+def _force(model: Model, text: str) -> Quantity | None:
+    """Magnitudes on every body and forces on every joint; "spring on piston": all components on one."""
+    named = sorted(_forces(model), key=len, reverse=True)
+    name = next((x for x in named if text == x or text.startswith(f"{x} on ")), None)
+    return None if name is None else partial(_actions, name=name, only=text[len(name) + 4 :])
+
+
+def _actions(r: Result, name: str, only: str) -> list[Line]:
+    acts = r.force(name)
+    if only and only not in acts:
+        raise StateError(f"force {name!r} does not act on {only!r}; it acts on {known(acts)}")
+    joints, bodies = {j.name: j for j in r.model.joints}, {b.name for b in r.model.bodies}
+    lines: list[Line] = []
+    for target in [only] if only else acts:
+        label = f"force of {name} on {target}" if len(acts) > 1 else f"force of {name}"
+        if target in bodies and acts[target].shape[-1] == 6:
+            lines += [line for part in (WRENCH if only else "FM") for line in wrench(acts[target], label, part)]
+        else:
+            lines += joint_forces(r.model, joints[target], acts[target], label)
+    return lines
+
+
+def _power(model: Model, text: str) -> Quantity | None:
+    """Of a joint's reactions and drive, or of a force; a joint comes before a force of the same name."""
+    found = _joint_of(model, text)
+    if found is not None and not found[1]:
+        joint = found[0].name
+        return lambda r: [Line(f"power of {joint}", "W", r.power(joint))]
+    name = text.removeprefix("force ")
+    return (lambda r: [Line(f"power of {name}", "W", r.force_power(name))]) if name in _forces(model) else None
+
+
+def _stored(model: Model, text: str) -> Quantity | None:
+    names = _forces(model)
+    if text not in names:
+        return None
+    return lambda r: [Line(f"energy of {text}", "J", r.force_energies[:, names.index(text)], "energy")]
+
+
+# --- the whole mechanism ----------------------------------------------------------------------------------------------------
+def _energy(r: Result) -> list[Line]:
+    e = r.energy
+    # the zero of potential energy is arbitrary: counted from the start, changes can be seen
+    parts = {"total": e.total - e.potential[:1], "kinetic": e.kinetic, "potential": e.potential - e.potential[:1]}
+    return [Line(name, "J", values, "energy") for name, values in parts.items()]
+
+
+def _work(r: Result) -> list[Line]:
+    return [Line(name, "J", values, "work since the start") for name, values in r.energy.work.items()]
+
+
+_WHOLE: dict[str, Quantity] = {
+    "energy": _energy,
+    "work": _work,
+    "defect": lambda r: [Line("defect", "J", r.energy.defect, "defect of the energy balance")],
+    "violation": lambda r: [Line("largest violation", "", r.violation, "violation of constraints, m or rad")],
+}
+_OF: dict[str, Callable[[Model, str], Quantity | None]] = {
+    "joint": lambda model, text: _coordinates(model, f"joint {text}", 0),
+    "speed of": partial(_moving, order=1, magnitude=True),
+    "velocity of": partial(_moving, order=1),
+    "acceleration of": partial(_moving, order=2),
+    "reaction of": _reaction,
+    "power of": _power,
+    "force of": _force,
+    "energy of": _stored,
+    "tau of": _tau,
+    "torque of": _tau,
+}
+
+
+# --- refusals ---------------------------------------------------------------------------------------------------------------
+def _unknown(model: Model, text: str) -> str:
+    there = [f"joints {known([j.name for j in _joints(model)])}", f"bodies {known([b.name for b in model.bodies])}"]
+    there += [f"frames {known(model.frames)}"] * bool(model.frames)
+    there += [f"forces {known(_forces(model))}"] * bool(_forces(model))
+    hint = suggestion(text, names_of(model))
+    return f"nothing is called {brief(text)}; {hint}There are {'; '.join(there)}. Forms: {'; '.join(FORMS)}"
