@@ -28,7 +28,7 @@ lint: $(VENV)/.lint
 
 # The generated part of the documentation: tables and pictures in docs/results.
 docs: $(VENV)/.bench
-	$(BIN)/python -m benchmarks kane
+	$(BIN)/python -m benchmarks kane pictures
 	$(BIN)/python examples/tour.py
 	cp results/structure.png docs/results/structure.png
 

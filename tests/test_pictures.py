@@ -53,7 +53,7 @@ def hue(pixel) -> int:
     return int(np.argmax(np.asarray(pixel)[:3]))
 
 
-# --- triangles --------------------------------------------------------------------------------------------------------------------
+# --- triangles ----------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("seed", range(6))
 def test_a_triangle_has_the_samples_inside_it_and_is_flat(seed):
     rng = np.random.default_rng(seed)
@@ -83,7 +83,7 @@ def test_triangles_that_share_edges_share_no_sample_and_leave_none_out(seed):
     assert (count[1:-1, 1:-1] == 1).all()
 
 
-# --- pictures of scenes -------------------------------------------------------------------------------------------------------------
+# --- pictures of scenes -------------------------------------------------------------------------------------------------------
 def test_the_nearest_is_seen_whatever_the_order():
     near, far = sheet(RED, -1.0), sheet(BLUE, 1.0, 2.0)
     pictures = [picture(still(*parts), FRONT, size=(64, 48)) for parts in ((near, far), (far, near))]
@@ -113,7 +113,9 @@ def test_a_point_is_where_the_camera_projects_it(view):
     camera = camera_for(scene, 1.6, view)
     seen = picture(scene, camera, size=size)
     x, y, depth = camera.project(places, *size).T
-    free = [k for k in range(12) if all(np.hypot(x[j] - x[k], y[j] - y[k]) > 12 or depth[j] > depth[k] for j in range(12) if j != k)]
+    free = [
+        k for k in range(12) if all(np.hypot(x[j] - x[k], y[j] - y[k]) > 12 or depth[j] > depth[k] for j in range(12) if j != k)
+    ]
     assert len(free) >= 6
     for k in free:
         assert hue(seen[int(y[k]), int(x[k])]) == hue(colours[k])
@@ -147,7 +149,9 @@ def test_what_reaches_behind_the_camera_is_cut_there():
         geometry = Geometry(vertices.astype(np.float32), faces, normals.astype(np.float32))
         floors.append(picture(still(Part("body floor", "bodies", geometry, GREEN, 0, np.eye(4))), FRONT, size=(64, 48)))
     whole, ahead = floors
-    assert all(hue(pixel) == 1 for pixel in whole[26:].reshape(-1, 4)) and all(hue(pixel) != 1 for pixel in whole[:22].reshape(-1, 4))
+    assert all(hue(pixel) == 1 for pixel in whole[26:].reshape(-1, 4)) and all(
+        hue(pixel) != 1 for pixel in whole[:22].reshape(-1, 4)
+    )
     np.testing.assert_allclose(whole[26:34].astype(int), ahead[26:34].astype(int), atol=2)
 
 
@@ -164,12 +168,14 @@ def test_a_body_over_the_ground_throws_its_shadow_away_from_the_lamp():
 def test_a_surface_in_the_shadow_of_another_is_darker():
     floor = Part("body floor", "bodies", solids.box(), (0.8, 0.8, 0.8, 1.0), 0, np.diag([2.0, 2.0, 0.1, 1.0]))
     camera = camera_for(still(floor), 1.0, (0.0, -1.0, 1.0))
-    alone, under = (picture(still(floor, *more), camera, size=(120, 120)).astype(int) for more in ((), (ball(RED, (0, 0, 0.5), 0.3),)))
+    alone, under = (
+        picture(still(floor, *more), camera, size=(120, 120)).astype(int) for more in ((), (ball(RED, (0, 0, 0.5), 0.3),))
+    )
     grey = np.ptp(under[:, :, :3], axis=2) < 30
     assert ((alone - under)[:, :, 1][grey] > 25).sum() > 50
 
 
-# --- models and motions -------------------------------------------------------------------------------------------------------------
+# --- models and motions -------------------------------------------------------------------------------------------------------
 @pytest.fixture(scope="module")
 def swinging() -> sh.Result:
     m = sh.Model("swing")

@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageSequence
 
 import sharnir as sh
 from sharnir.view.mode_motion import motion_of_mode, scene_of_mode
@@ -24,10 +24,9 @@ def frames(path) -> tuple[list[np.ndarray], float]:
     """Of a gif: pictures, and seconds in all."""
     out, milliseconds = [], 0
     with Image.open(path) as image:
-        for k in range(image.n_frames):
-            image.seek(k)
-            out.append(np.asarray(image.convert("RGB")).astype(int))
-            milliseconds += image.info["duration"]
+        for frame in ImageSequence.Iterator(image):
+            out.append(np.asarray(frame.convert("RGB")).astype(int))
+            milliseconds += frame.info["duration"]
     return out, milliseconds / 1000
 
 
@@ -111,7 +110,7 @@ def test_a_video_that_cannot_be_is_refused_before_it_is_drawn(run, tmp_path, mon
     assert not list(tmp_path.iterdir())
 
 
-# --- modes -----------------------------------------------------------------------------------------------------------------------
+# --- modes --------------------------------------------------------------------------------------------------------------------
 @pytest.fixture(scope="module")
 def modes():
     """Of a tree and of a mechanism with loops, both hanging at rest."""

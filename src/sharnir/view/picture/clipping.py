@@ -12,8 +12,8 @@ Clipped = tuple[FloatArray, FloatArray, FloatArray, np.ndarray, np.ndarray, np.n
 
 
 def clipped(stage: Stage, placed: Placed, view: View) -> Clipped:
-    """Screen, normals, colours, faces, which faces are opaque and which translucent. Usually nothing reaches behind the camera, and
-    they are what was given."""
+    """Screen, normals, colours, faces, which faces are opaque and which translucent: those given, where nothing reaches behind
+    the camera."""
     screen, faces = placed.screen, stage.faces
     whole = screen, placed.turned, stage.colours, faces, stage.opaque, stage.translucent
     if not (screen[:, 2] < 0.0).any():

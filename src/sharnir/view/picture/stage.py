@@ -73,7 +73,7 @@ class Stage:
 
 
 def stage(scene: Scene, shown: Collection[str], camera: Camera, pixel: float, grid_opacity: float = 1.0) -> Stage:
-    """What is on the given layers; of the ground its lines, the background is its floor. `pixel`: its height as a share of depth."""
+    """What is on the given layers; of the ground its lines: the background is its floor. `pixel`: its height at depth 1."""
     made = _Collected()
     for part in scene.parts:
         if part.layer in shown and part.layer != "ground":

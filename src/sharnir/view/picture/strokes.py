@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -51,7 +52,7 @@ def strokes(lines: Sequence[Line], camera: Camera, pixel: float, grid_opacity: f
 
 def _cut(points: FloatArray) -> FloatArray:
     share = np.linspace(0.0, 1.0, PIECES + 1)[:-1, None]
-    pieces = [a + share * (b - a) for a, b in zip(points[:-1], points[1:], strict=True)]
+    pieces = [a + share * (b - a) for a, b in pairwise(points)]
     return np.concatenate([*pieces, points[-1:]])
 
 
@@ -75,5 +76,5 @@ def _strip(
     colours[:, :3] = linear(line.colour[:3])
     colours[:, 3] = np.stack([opacity_a, opacity_a, opacity_b, opacity_b], axis=1).ravel()
     first = 4 * np.arange(len(a))[:, None]
-    faces = np.concatenate([first + [0, 1, 2], first + [0, 2, 3]])
+    faces = np.concatenate([first + np.array([0, 1, 2]), first + np.array([0, 2, 3])])
     return Stroke(vertices, colours, faces)

@@ -1,4 +1,4 @@
-"""A picture strip by strip: opaque triangles by depth, then translucent ones over them from back to front, then samples to pixels.
+"""A picture strip by strip: opaque triangles by depth, translucent ones over them from back to front, then samples to pixels.
 
 A strip is small enough to stay in the processor's cache; threads take turns at them, each with its own samples.
 """
@@ -97,7 +97,7 @@ def shade_strip(p, first, last):
                         before = f
                         red, green, blue = 0.0, 0.0, 0.0
                         if f != NO_FACE:
-                            red, green, blue, opacity = shade(p.surface, f, s * j + b + 0.5, s * (first + i) + a + 0.5)
+                            red, green, blue, _ = shade(p.surface, f, s * j + b + 0.5, s * (first + i) + a + 0.5)
                     shadow = dark if ground > p.samples.depth[k] else 0.0
                     c[k, 0], c[k, 1], c[k, 2] = (1.0 - shadow) * red, (1.0 - shadow) * green, (1.0 - shadow) * blue
                     c[k, 3] = shadow if f == NO_FACE else 1.0
