@@ -91,6 +91,16 @@ def test_the_nearest_is_seen_whatever_the_order():
     assert hue(pictures[0][24, 32]) == 0 and hue(pictures[0][24, 42]) == 2
 
 
+def test_of_surfaces_in_one_plane_the_smaller_is_seen_whole():
+    small, large = sheet(RED, 0.0), sheet(BLUE, 0.0, 2.0)
+    tilted = Camera(np.array([3.0, -10.0, 2.0]), np.zeros(3), np.array([0.0, 0.0, 1.0]))
+    inner = np.stack(np.meshgrid(np.linspace(-0.35, 0.35, 9), [0.0], np.linspace(-0.35, 0.35, 9)), axis=-1).reshape(-1, 3)
+    x, y, _ = tilted.project(inner, 96, 64).astype(int).T
+    for parts in ((small, large), (large, small)):
+        seen = picture(still(*parts), tilted, size=(96, 64))
+        assert (np.argmax(seen[y, x, :3], axis=1) == 0).all()
+
+
 def test_interpreted_text_and_machine_code_give_the_same_picture():
     coil = Span("spring", "springs", solids.rod(5), GREEN, 0.1, Anchor(0, np.array([0.3, 0.0, 0.2])), Anchor(GROUND, np.ones(3)))
     lines = [Line("path", "traces", np.array([[-1.0, 0.0, 0.0], [1.0, 0.5, 0.5]]), BLUE)]

@@ -10,6 +10,7 @@ from .light import Surface, ground_in_sight, ray, shade
 from .scan import corners_of, scan
 
 NO_FACE = -1
+NEARER = 1.000001  # surfaces closer than this ratio of depths are in one plane: the first that is drawn is seen
 
 
 class Samples(NamedTuple):
@@ -63,7 +64,7 @@ def draw_all(touch, p, entries, ends, strip, first, last):
 
 
 def nearest(p, f, k, x, y, w):
-    if w > p.samples.depth[k]:
+    if w > NEARER * p.samples.depth[k]:
         p.samples.depth[k] = w
         p.samples.face[k] = f
 
