@@ -123,6 +123,16 @@ def test_page_and_picture_draw_the_same_points(nasty, tmp_path):
         assert name == "operations" or len(drawn) == len(timed)
 
 
+@pytest.mark.parametrize(
+    "values", [(3.05, 4.8), (348.0, 387.0), (9.9, 9.9), (1.0, 40.0), (1e-6, 2e-3), *((x, x) for x in range(1, 30))]
+)
+def test_logarithmic_axes_have_two_ticks_at_least(values):
+    from sharnir.comparison.charts import log_ticks
+
+    (low, high), ticks = log_ticks(values)
+    assert 2 <= len(ticks) <= 12 and all(10**low <= x <= 10**high for x in ticks)
+
+
 def test_charts_are_valid_data(page):
     found = re.search(r'<script type="application/json" id="charts">(.*?)</script>', page.read_text(encoding="utf-8"), re.DOTALL)
     charts = json.loads(found[1])
@@ -146,6 +156,7 @@ def test_a_browser_draws_all_charts_and_has_nothing_to_complain_of(page, open_pa
     opened = open_page(page, size=size, touch=touch, dark=dark)
     charts = opened.locator("[id^=chart-]")
     assert charts.count() == 4 and charts.locator(".main-svg").count() >= 4
+    assert all(charts.nth(i).locator(".xtick").count() >= 2 and charts.nth(i).locator(".ytick").count() >= 1 for i in range(4))
     inside = "e => e.scrollWidth <= e.clientWidth"
     assert opened.evaluate(f"({inside})(document.documentElement)"), "the page is wider than the window"
     background = opened.evaluate("getComputedStyle(document.body).backgroundColor")

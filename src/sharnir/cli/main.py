@@ -48,7 +48,7 @@ def parser() -> Parser:
     commands = out.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for add, call in (
         (add_inspect, inspect), (add_run, run), (add_equilibrium, equilibrium), (add_modes, modes),
-        (add_calibrate, calibrate), (add_compare, compare), (add_schema, schema),
+        (add_calibrate, calibrate), (add_compare, compare), (add_view, view), (add_schema, schema),
     ):  # fmt: skip
         of_command = commands.add_parser(call.__name__, help=add.__doc__, description=add.__doc__, allow_abbrev=False)
         of_command.set_defaults(call=call, parser=of_command)
@@ -58,6 +58,10 @@ def parser() -> Parser:
 
 def add_file(p: Parser) -> None:
     p.add_argument("file", type=Path, metavar="FILE", help="a model: .urdf, .xml, .mjcf, .yaml")
+    add_reading(p)
+
+
+def add_reading(p: Parser) -> None:
     p.flag("--floating", what="let the root move freely instead of fixing it to the ground")
     p.flag("--strict", what="refuse a file with elements that would be ignored")
     p.list_option("--package-path", "a folder with ROS packages", Path, "FOLDER")
@@ -245,6 +249,38 @@ def compare(options: Namespace) -> None:
         values=options.set,
         quiet=options.quiet,
         options={name: getattr(options, name) for name in COMPARE_OPTIONS if name in options},
+    )
+
+
+def add_view(p: Parser) -> None:
+    """Show a model file in the browser, with a slider for every coordinate; or saved results, which are played."""
+    p.add_argument("files", type=Path, nargs="+", metavar="FILE", help="a model: .urdf, .xml, .mjcf, .yaml; or results: .nc")
+    add_reading(p)
+    p.list_option("--q0", "position at first: joint=value, or joint=w,x,y,z", metavar="JOINT=VALUE")
+    p.list_option("--set", "a parameter, or any number of the model: k=400, link3.mass=2", metavar="NAME=VALUE")
+    p.list_option("--show", "a layer that is on at first: bodies, joints, frames, mass …, or all", metavar="LAYER")
+    p.list_option("--plot", "of results: a quantity over time, as of Result.plot", metavar="QUANTITY")
+    p.option("--port", type=at_least(0), metavar="NUMBER", help="of the server (default: the first free one from 8080)")
+    p.add_argument(
+        "--host", default="127.0.0.1", metavar="ADDRESS",
+        help="address to listen on; any but the default opens the view to other machines, by a token in the address",
+    )  # fmt: skip
+    p.flag("--no-browser", what="print the address, and open nothing")
+
+
+def view(options: Namespace) -> None:
+    from .view import view_files
+
+    view_files(
+        options.files,
+        reading={"floating": options.floating, "strict": options.strict, "package_paths": options.package_path},
+        q0=options.q0,
+        values=options.set,
+        show=options.show,
+        plots=options.plot,
+        host=options.host,
+        port=getattr(options, "port", None),
+        open_browser=not options.no_browser,
     )
 
 

@@ -108,9 +108,11 @@ def _operations(rows: Sequence[Row]) -> Chart:
     ):
         points = [Point(row, n, f"{row.method}, {name}: {count(n)}") for row in rows if (n := row.operations(kind))]
         series += [Series(name, colour, "circle", points, filled)] if points else []
-    caption = "Straight-line code folds constants, drops zeros and shares common subexpressions of one model."
-    axis = "additions, multiplications, divisions, functions (log scale)"
-    return Chart("Operations", caption, axis, lambda x: count(round(x)), series)
+    caption = (
+        "Additions, multiplications, divisions, functions. Straight-line code folds constants, drops zeros and shares common "
+        "subexpressions of one model."
+    )
+    return Chart("Operations", caption, "operations (log scale)", lambda x: count(round(x)), series)
 
 
 def _time_over_operations(rows: Sequence[Row]) -> Chart:
@@ -130,10 +132,18 @@ def _time_over_operations(rows: Sequence[Row]) -> Chart:
     return Chart("Time over operations", caption, "operations (log scale)", lambda x: count(round(x)), series)
 
 
+STEPS = ((1,), (1, 2, 5), (1, 1.2, 1.5, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8))
+"""Where ticks may be within a decade, from coarse to fine; the last has two at least within a factor of 1.5."""
+
+
 def log_ticks(values: Iterable[float]) -> tuple[tuple[float, float], list[float]]:
-    """Ends of a logarithmic axis (as powers of ten) with some room, and ticks: at 1, 2, 5 where there are few decades."""
+    """Ends of a logarithmic axis (as powers of ten) with some room, and ticks: three or more where the axis is long enough."""
     logs = [log10(x) for x in values]
     low, high = min(logs) - 0.1, max(logs) + 0.1
-    steps = (1, 2, 5) if high - low < 2.5 else (1,)
-    ticks = [s * 10.0**k for k in range(floor(low), floor(high) + 1) for s in steps]
-    return (low, high), [x for x in ticks if low <= log10(x) <= high]
+    ticks: list[float] = []
+    for steps in STEPS:
+        ticks = [s * 10.0**k for k in range(floor(low), floor(high) + 1) for s in steps]
+        ticks = [x for x in ticks if low <= log10(x) <= high]
+        if len(ticks) >= 3:
+            break
+    return (low, high), ticks

@@ -24,6 +24,7 @@ def figure(chart: Chart) -> Json:
             "xaxis": _log_axis(chart.xs, chart.label) | {"title": {"text": chart.axis, "font": {"size": 12}}},
             "yaxis": _log_axis(chart.ys, duration) if timed else _categories(methods),
             "legend": {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0.0},
+            "showlegend": True,
             "hovermode": "closest",
             "font": {"size": 12},
             "paper_bgcolor": "rgba(0,0,0,0)",

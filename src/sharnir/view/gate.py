@@ -1,0 +1,87 @@
+"""Who may talk to a server of ours: this machine's browsers with our own pages, and, where there is a token, whoever has it.
+
+Listening on the loopback address alone does not do: any page of any site that the user has open may connect to it, either as
+it is (its `Origin` says so) or under a name of its own that it lets resolve to 127.0.0.1 (its `Host` says so).
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qs, urlsplit
+
+COOKIE = "sharnir"
+POLICY = (
+    "default-src 'self' 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' data: blob:; connect-src 'self' ws: data: blob:; "
+    "frame-ancestors 'self' http://localhost:* http://127.0.0.1:*"
+)
+"""The browser itself sees to it that nothing is fetched from elsewhere; notebooks on this machine may show a view in a frame."""
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a name or address is this machine's own and nobody else's."""
+    if host.lower().rstrip(".") == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the gate says in place of the server: a refusal with its reason, or where to go next."""
+
+    status: int
+    words: str
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Gate:
+    host: str
+    """The address that the server listens on."""
+    token: str | None = None
+    """What a browser must know, once, by `/?token=…`; then a cookie has it."""
+
+    def answer(self, path: str, headers: Mapping[str, str]) -> Answer | None:
+        """To a request, whether for a page or for a websocket; None lets it pass."""
+        host, origin = headers.get("Host", ""), headers.get("Origin")
+        if self.token is None and not is_loopback(_name(host)):
+            return Answer(403, f"This server answers to addresses of this machine only, not to {host!r}.\n")
+        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+            return Answer(403, f"This server answers to its own pages only, not to those of {origin!r}.\n")
+        if self.token is None:
+            return None
+        asked = parse_qs(urlsplit(path).query).get("token")
+        if asked is not None and self._knows(asked[0]):
+            cookie = f"{self._cookie(host)}={self.token}; Path=/; HttpOnly; SameSite=Lax"
+            return Answer(303, "", (("Location", "/"), ("Set-Cookie", cookie)))  # so that the token leaves the address line
+        if self._knows(self._cookie_of(headers, host)):
+            return None
+        return Answer(403, "This server needs its token: open the address with ?token=… that it printed when it was started.\n")
+
+    def _knows(self, what: str) -> bool:
+        return self.token is not None and hmac.compare_digest(what.encode(), self.token.encode())
+
+    def _cookie(self, host: str) -> str:
+        """Cookies are the same for all ports of a host; two servers need two."""
+        return f"{COOKIE}-{urlsplit(f'//{host}').port or 80}"
+
+    def _cookie_of(self, headers: Mapping[str, str], host: str) -> str:
+        try:
+            found = SimpleCookie(headers.get("Cookie", "")).get(self._cookie(host))
+        except (CookieError, ValueError):
+            return ""
+        return found.value if found else ""
+
+
+def _name(host: str) -> str:
+    """The name in a `Host` header."""
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""

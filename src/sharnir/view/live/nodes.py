@@ -1,0 +1,191 @@
+"""A scene as nodes of viser: a batch of meshes for every geometry, moved as a whole. It knows no mechanics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...types import FloatArray
+from ..scene import Colour, Scene
+from .batches import PartBatch, Placed, SpanBatch, part_batches, span_batches
+from .glb import glb
+from .track import quaternions_of
+
+LINE = 1.5
+"""Width of lines, pixels."""
+TINTED = 0.65
+"""The share of the tint in the colours of a scene that is one of several."""
+LABELS = 200
+"""More are not drawn: they would hide each other."""
+
+Drag = Callable[[str, int, FloatArray, FloatArray], None]
+"""(phase "start", "update" or "end", body, point of it in the world, pointer in the world)."""
+
+
+class SceneNodes:
+    """What is drawn of one scene below the node `root`. `pose` moves it, `show` switches a layer."""
+
+    def __init__(self, server: Any, scene: Scene, root: str = "/scene", tint: Colour | None = None) -> None:
+        self.server, self.scene, self.root, self.tint = server, scene, root, tint
+        self.shown = {layer: layer in scene.shown for layer in scene.layers}
+        self.rotation, self.position = scene.rotation[0], scene.position[0]
+        self._parts = part_batches(scene)
+        self._spans = span_batches(scene)
+        self._by_layer: dict[str, list[Any]] = {layer: [] for layer in scene.layers}
+        self._labels: list[tuple[Any, int, FloatArray]] = []
+        self._labelled = {"bodies": False, "joints": False}
+        wxyz = quaternions_of(self.rotation)
+        with server.atomic():
+            self._part_nodes = [
+                self._batch(f"part{k}", b, b.placed(wxyz, self.position), b.parts[0].name) for k, b in enumerate(self._parts)
+            ]
+            self._span_nodes = [
+                self._batch(f"span{k}", b, b.placed(self.rotation, self.position, 0), b.spans[0].name)
+                for k, b in enumerate(self._spans)
+            ]
+            self._lines()
+
+    # --- moving ---------------------------------------------------------------------------------------------------------------
+    def pose(self, rotation: FloatArray, position: FloatArray, row: int | None = None, wxyz: FloatArray | None = None) -> None:
+        """Bodies to where they are: (N, 3, 3), (N, 3). `row`: the time of the scene, where it is one of its own."""
+        self.rotation, self.position = rotation, position
+        wxyz = quaternions_of(rotation) if wxyz is None else wxyz
+        with self.server.atomic():
+            for parts, node in zip(self._parts, self._part_nodes, strict=True):
+                if parts.moves and self.shown[parts.layer]:
+                    self._move(node, parts.placed(wxyz, position), scaled=False)
+            for spans, node in zip(self._spans, self._span_nodes, strict=True):
+                if self.shown[spans.layer]:
+                    self._move(node, spans.placed(rotation, position, row), scaled=True)
+            for label, carrier, point in self._labels:
+                if label.visible and carrier >= 0:
+                    label.position = position[carrier] + rotation[carrier] @ point
+        self._row = row
+
+    def show(self, layer: str, on: bool) -> None:
+        if layer not in self.shown:
+            return
+        self.shown[layer] = on
+        if on:
+            self.pose(self.rotation, self.position, getattr(self, "_row", 0))
+        for node in self._by_layer[layer]:
+            node.visible = on
+
+    def label(self, kind: str, on: bool) -> None:
+        """Names of "bodies" or of "joints"."""
+        self._labelled[kind] = on
+        for label, _, _ in self._labels:
+            label.remove()
+        self._labels = []
+        if any(self._labelled.values()):
+            self._make_labels()
+
+    def remove(self) -> None:
+        self.server.scene.remove_by_name(self.root)
+
+    def on_drag(self, callback: Drag) -> None:
+        """Call it when a body is dragged. Dragging beside the bodies turns the camera as ever."""
+        for batch, node in zip(self._parts, self._part_nodes, strict=True):
+            if batch.layer == "bodies" and batch.moves:
+                node.on_drag("left")(self._dragged(batch, callback))
+
+    def off_drag(self) -> None:
+        for batch, node in zip(self._parts, self._part_nodes, strict=True):
+            if batch.layer == "bodies" and batch.moves:
+                node.remove_drag_callback("all")
+
+    # --- inside -------------------------------------------------------------------------------------------------------------
+    def _dragged(self, batch: PartBatch, callback: Drag) -> Callable[[Any], Any]:
+        async def dragged(event: Any) -> None:  # asynchronous: those come in order
+            body = int(batch.carrier[event.instance_index or 0])
+            if body >= 0:
+                callback(event.phase, body, np.array(event.start_position), np.array(event.end_position))
+
+        return dragged
+
+    def _batch(self, name: str, batch: PartBatch | SpanBatch, placed: Placed, what: str) -> Any:
+        g, colours = batch.geometry, np.array([self._tinted(c) for c in batch.colours])
+        opacity = None if colours[0, 3] >= 1.0 else float(colours[0, 3])
+        common: dict[str, Any] = {
+            "batched_wxyzs": placed.wxyz,
+            "batched_positions": placed.position,
+            "batched_scales": placed.scale,
+            "lod": "off",
+            "cast_shadow": False,
+            "receive_shadow": False,
+            "visible": self.shown[batch.layer],
+        }
+        path = f"{self.root}/{batch.layer}/{name}"
+        scene = self.server.scene
+        if g.colours is not None and self.tint is None:
+            node: Any = scene.add_batched_glb(path, glb(g), **common)
+        else:
+            side = "front" if batch.layer == "ground" else "double"  # from below one sees through the floor
+            rgb = np.round(255 * colours[:, :3]).astype(np.uint8)
+            node = scene.add_batched_meshes_simple(
+                path, g.vertices, g.faces, batched_colors=rgb, opacity=opacity, side=side, **common
+            )
+        self._by_layer[batch.layer].append(node)
+        return node
+
+    def _lines(self) -> None:
+        groups: dict[tuple[str, Colour], list[np.ndarray]] = {}
+        for line in self.scene.lines:
+            if len(line.points) > 1:
+                groups.setdefault((line.layer, self._tinted(line.colour)), []).append(segments(line.points))
+        for k, ((layer, colour), parts) in enumerate(groups.items()):
+            node = self.server.scene.add_line_segments(
+                f"{self.root}/{layer}/lines{k}", np.concatenate(parts), rgb255(colour), thickness=LINE, thickness_units="screen",
+                visible=self.shown[layer],
+            )  # fmt: skip
+            self._by_layer[layer].append(node)
+
+    def _make_labels(self) -> None:
+        places = [x for kind in ("bodies", "joints") if self._labelled[kind] for x in label_places(self.scene, kind)]
+        for k, (text, carrier, point) in enumerate(places[:LABELS]):
+            at = point if carrier < 0 else self.position[carrier] + self.rotation[carrier] @ point
+            label = self.server.scene.add_label(f"{self.root}/labels/{k}", text, position=at, anchor="bottom-center")
+            self._labels.append((label, carrier, point))
+
+    def _tinted(self, colour: Colour) -> Colour:
+        if self.tint is None:
+            return colour
+        r, g, b = (TINTED * t + (1.0 - TINTED) * c for c, t in zip(colour[:3], self.tint[:3], strict=True))
+        return r, g, b, colour[3] * self.tint[3]
+
+    @staticmethod
+    def _move(node: Any, placed: Placed, scaled: bool) -> None:
+        node.batched_positions = placed.position.astype(np.float32)
+        node.batched_wxyzs = placed.wxyz.astype(np.float32)
+        if scaled:
+            node.batched_scales = placed.scale.astype(np.float32)
+
+
+def label_places(scene: Scene, kind: str) -> list[tuple[str, int, FloatArray]]:
+    """(name, carrier, point of it) of every body, in the middle of what is drawn of it; or of every joint."""
+    if kind == "bodies":
+        centres: dict[int, list[FloatArray]] = {i: [] for i in range(len(scene.bodies))}
+        for part in scene.parts:
+            if part.layer == "bodies" and part.carrier >= 0:
+                v = part.geometry.vertices
+                middle = 0.5 * (v.min(axis=0) + v.max(axis=0))
+                centres[part.carrier].append(part.at[:3, :3] @ middle + part.at[:3, 3])
+        return [(scene.bodies[i], i, np.mean(c, axis=0) if c else np.zeros(3)) for i, c in centres.items()]
+    joints: dict[str, tuple[str, int, FloatArray]] = {}
+    for part in scene.parts:
+        if part.layer == "joints" and part.name not in joints:
+            joints[part.name] = (part.name.removeprefix("joint "), part.carrier, np.asarray(part.at[:3, 3], dtype=float))
+    return list(joints.values())
+
+
+def segments(points: FloatArray) -> np.ndarray:
+    """(P − 1, 2, 3) of a polyline."""
+    p = np.asarray(points, dtype=np.float32)
+    return np.stack([p[:-1], p[1:]], axis=1)
+
+
+def rgb255(colour: Sequence[float]) -> tuple[int, int, int]:
+    r, g, b = (round(255 * x) for x in colour[:3])
+    return r, g, b

@@ -1,0 +1,284 @@
+"""A model in a pose: every coordinate can be set, loops follow, limits hold. No browser here.
+
+A slider is a coordinate; the orientation of a quaternion is three, roll, pitch and yaw. When one is set in a mechanism with
+loops, the others follow along the closed positions; where it cannot get there, the pose stays the last closed one on the way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ...analysis.limits import Limits
+from ...dynamics import Dynamics
+from ...equations.closure import AtParameters, Closure
+from ...equations.constraint_table import table_of
+from ...equations.held import angles, held_coordinates, own_speeds
+from ...equations.least_motion import along
+from ...equations.reach import Drive, Reached, distance
+from ...equations.retraction import retract
+from ...equations.search import closed_position
+from ...errors import SharnirError
+from ...io.rpy import roll_pitch_yaw
+from ...model.model import Model
+from ...model.pose import Rotation, quaternion_of
+from ...types import FloatArray, State
+
+RPY = ("roll", "pitch", "yaw")
+UPRIGHT = math.pi / 2 - 1e-3
+"""The largest pitch: at a right angle roll and yaw are the same turn."""
+NEAR = 0.3
+"""A change of a coordinate, rad or m, for which the loops are closed at once; larger ones are driven there."""
+SMALL = 0.05
+"""A step of a joint given by constraints: rad, or parts of the mechanism's size."""
+BACK, NUDGE = 1e-4, 0.05
+"""How far before a dead centre a slider stops, so that it can go back; the motion, rad, that leads off one."""
+OTHER_TIMES = (0.7310585, 3.1867273)
+"""Seconds later at which it is tried whether anything is driven: no drive has a period that divides both."""
+TIME_STEPS = 40
+"""Parts in which drives are moved to another time, so that loops stay on their branch."""
+
+
+@dataclass(frozen=True)
+class Slider:
+    """One number that can be set."""
+
+    name: str
+    """Of the coordinate as in `Model.q_names`, or "joint.roll"."""
+    joint: str
+    low: float
+    high: float
+    is_angle: bool
+    place: int
+    """Of the coordinate in q; of the quaternion's first one for an angle of an orientation."""
+    turn: int | None = None
+    """0, 1, 2: roll, pitch, yaw of the quaternion at `place`."""
+
+
+class Posing:
+    """A model at q and t. `message` says what the last change could not do; empty where it did what was asked."""
+
+    def __init__(
+        self, model: Model, q: State = None, t: float = 0.0, size: float = 1.0, parameters: Mapping[str, float] | None = None
+    ) -> None:
+        self.model, self.size, self.message = model, size, ""
+        self.values = dict(parameters or {})
+        """Of parameters that are not the model's own."""
+        self._values = tuple(model.parameter_values(parameters).values())
+        self._parameters = np.array(self._values) if self._values else None
+        self._table = AtParameters(table_of(model), self._values) if model.constraints else None
+        self._limits = Limits(model)
+        self.dynamics = Dynamics(model)
+        guess = retract(model, model.coordinates(q), np.zeros(model.nv), t)
+        self.t, self.q = t, guess
+        self._take_start(guess, t, list(q) if isinstance(q, Mapping) else [])
+        self.start = self.q, self.t
+        self.sliders = sliders_of(model, size, self.q)
+        self._angles = {at: _angles(self.q, at) for at in model.structure.quaternions.tolist()}
+
+    @cached_property
+    def follows_time(self) -> bool:
+        """Whether the time alone moves a body or opens a loop: drives, a moving base, formulas of the user."""
+        for later in OTHER_TIMES:
+            there, then = (self.dynamics.poses(self.q, t, parameters=self._parameters) for t in (self.t, self.t + later))
+            if any((a != b).any() for a, b in zip(there, then, strict=True)):
+                return True
+            if self._table is not None:
+                gaps = [self._table.evaluate(self.q, self._still, t)["g"] for t in (self.t, self.t + later)]
+                if (gaps[0] != gaps[1]).any():
+                    return True
+        return False
+
+    def poses(self) -> tuple[FloatArray, FloatArray]:
+        """Rotation (N, 3, 3) and position (N, 3) of every body."""
+        return self.dynamics.poses(self.q, self.t, parameters=self._parameters)
+
+    def value(self, slider: Slider) -> float:
+        """Where a slider stands."""
+        return float(self.q[slider.place] if slider.turn is None else self._angles[slider.place][slider.turn])
+
+    def text(self) -> str:
+        """The pose as {joint: value}: `q0` of a simulation."""
+        parts = []
+        for joint in self.model.joints:
+            x = self.q[self.model.q_slice(joint.name)]
+            if len(x):
+                values = ", ".join(f"{float(v):.9g}" for v in x)
+                parts.append(f"{joint.name!r}: {values if len(x) == 1 else f'({values})'}")
+        return "{" + ", ".join(parts) + "}"
+
+    # --- changes ------------------------------------------------------------------------------------------------------------
+    def set(self, slider: Slider, value: float) -> None:
+        """Bring a slider to a value, within its limits; or as near as loops and limits allow, which `message` says."""
+        self.message = ""
+        value = min(max(value, slider.low), slider.high)
+        if slider.turn is not None:
+            self._turn(slider, value)
+            return
+        if self._table is not None:
+            self._accept(self._followed(slider.place, value), slider)
+            return
+        q, parts = self.q, self._parts(slider, abs(value - self.q[slider.place]) / self.size)
+        for x in np.linspace(q[slider.place], value, parts + 1)[1:]:
+            q = q.copy()
+            q[slider.place] = x
+            q = retract(self.model, q, self._still, self.t)
+        self._accept(q, slider)
+        self._say_if_elsewhere(slider, value)
+
+    def set_time(self, t: float) -> None:
+        """Drives are where they are at t; loops follow."""
+        self.message = ""
+        q, begun = self.q, self.t
+        steps = TIME_STEPS if self._table else 1
+        for k in range(1, steps + 1):
+            now = begun + (t - begun) * k / steps
+            try:
+                q = self._closed_near(q, now)
+            except SharnirError as error:
+                self.message = f"at t = {now:.4g} s: {error}"
+                return
+            self.q, self.t = q, now
+        self._angles = {at: _angles(self.q, at, old) for at, old in self._angles.items()}
+
+    def take(self, q: FloatArray, t: float) -> None:
+        """Any state that closes: the end of a simulation, a row of a result."""
+        self.q, self.t, self.message = np.array(q, dtype=float), t, ""
+        self._angles = {at: _angles(self.q, at, old) for at, old in self._angles.items()}
+
+    def reset(self) -> None:
+        self.take(*self.start)
+
+    # --- inside -------------------------------------------------------------------------------------------------------------
+    @property
+    def _still(self) -> FloatArray:
+        return np.zeros(self.model.nv)
+
+    def _take_start(self, guess: FloatArray, t: float, named: list[str]) -> None:
+        """The closed position nearest to the guess, with what was named held; what cannot be is said."""
+        if self._table is None:
+            return
+        for held in (named, []) if named else ([],):
+            try:
+                self.q = closed_position(self.model, self._table, guess, t, held_coordinates(self.model, held))
+                return
+            except SharnirError as error:
+                self.message = f"drawn {'elsewhere' if held else 'with open loops'}: {error}"
+
+    def _closed_near(self, q: FloatArray, t: float) -> FloatArray:
+        if self._table is None:
+            return retract(self.model, q, self._still, t)
+        found = Closure(self.model, self._table, t, np.ones(self.model.nv, dtype=bool)).close(q)
+        return found.q if found.closed else closed_position(self.model, self._table, q, t, held_coordinates(self.model, ()))
+
+    def _parts(self, slider: Slider, change: float) -> int:
+        """Joints given by constraints are put back onto them by Newton's method, which needs small steps."""
+        joint = self.model.joints[self.model.joint_index(slider.joint)]
+        return max(1, math.ceil(change / SMALL)) if joint.type.projects_onto_constraints else 1
+
+    def _followed(self, k: int, value: float) -> FloatArray:
+        """The closed position with coordinate k at a value, on the branch of the present one; or the last one on the way."""
+        assert self._table is not None
+        everything, own = np.ones(self.model.nv, dtype=bool), own_speeds(self.model.structure)[k]
+        scale = 1.0 if own >= 0 and angles(self.model.structure)[own] else self.size
+        if own >= 0 and abs(value - self.q[k]) < NEAR * scale:
+            free, asked = everything.copy(), self.q.copy()
+            free[own], asked[k] = False, value
+            found = Closure(self.model, self._table, self.t, free).close_if_defined(asked)
+            if found is not None and found.closed and distance(self.model, self.q, found.q) < 5.0 * abs(value - self.q[k]) + 1e-9:
+                return found.q
+        drive = Drive(Closure(self.model, self._table, self.t, everything), k)
+        reached = drive.towards(self.q, value)
+        if not reached.there and abs(reached.value - self.q[k]) < BACK * scale:  # it stands where the coordinate turns back
+            reached = self._off_the_end(drive, value, reached)
+        if reached.there:
+            return reached.q
+        end = 0.0 if abs(reached.value) < 1e-9 * scale else reached.value
+        self.message = f"{self.model.q_names[k]!r} cannot get to {value:.4g}: the loops let it go to {end:.4g}"
+        if abs(reached.value - self.q[k]) < BACK * scale:
+            return self.q
+        before = drive.towards(self.q, reached.value - math.copysign(BACK * scale, value - self.q[k]))
+        if before.there:  # at the very end no direction would lead back
+            return before.q
+        closed = drive.closure.close(reached.q)
+        return closed.q if closed.closed else self.q
+
+    def _off_the_end(self, drive: Drive, value: float, stuck: Reached) -> Reached:
+        """Away from a dead centre, along whatever the loops allow, in the direction that is asked for."""
+        c = drive.closure
+        allowed = along(c.at(self.q)[1], np.ones(self.model.nv))
+        size = float(np.linalg.norm(allowed))
+        for sign in (1.0, -1.0) if size > 1e-9 else ():
+            found = c.close_if_defined(retract(self.model, self.q, sign * NUDGE / size * allowed, self.t))
+            if found is not None and found.closed and (found.q[drive.k] - self.q[drive.k]) * (value - self.q[drive.k]) > 0.0:
+                return drive.towards(found.q, value)
+        return stuck
+
+    def _turn(self, slider: Slider, value: float) -> None:
+        wanted, begun = list(self._angles[slider.place]), self.value(slider)
+        q, i = self.q, slider.turn or 0
+        try:
+            for x in np.linspace(begun, value, self._parts(slider, abs(value - begun)) + 1)[1:]:
+                wanted[i] = float(x)
+                q = q.copy()
+                q[slider.place : slider.place + 4] = quaternion_of(Rotation.rpy(*wanted))
+                q = self._closed_near(q, self.t)
+        except SharnirError as error:
+            self.message = str(error)
+            return
+        self._accept(q, slider, tuple(wanted))
+        self._say_if_elsewhere(slider, value)
+
+    def _say_if_elsewhere(self, slider: Slider, value: float) -> None:
+        if not self.message and abs(self.value(slider) - value) > 1e-6:
+            self.message = f"{slider.name!r} cannot be {value:.4g}: this is the nearest position that was found"
+
+    def _accept(self, q: FloatArray, slider: Slider, wanted: tuple[float, ...] | None = None) -> None:
+        """Unless another joint has passed a limit that it had not passed before."""
+        if not np.isfinite(q).all():
+            self.message = f"no position found on the way; {slider.name!r} stays at {self.value(slider):.4g}"
+            return
+        passed = self._limits.beyond(q, 1e-9) & ~self._limits.beyond(self.q, 1e-9)
+        if passed.any():
+            joint = self.model.q_names[self._limits.coordinate[int(np.flatnonzero(passed)[0])]]
+            self.message = f"{joint!r} would pass its limit; {slider.name!r} stays at {self.value(slider):.4g}"
+            return
+        self.q = q
+        guesses = {at: wanted if wanted is not None and at == slider.place else old for at, old in self._angles.items()}
+        self._angles = {at: _angles(q, at, old) for at, old in guesses.items()}
+
+
+def sliders_of(model: Model, size: float, q: FloatArray) -> list[Slider]:
+    """Of every coordinate. Where there is no limit: ± half a turn, ± the size of the mechanism about where it stands."""
+    s, limits, out = model.structure, Limits(model), list[Slider]()
+    own, turning = own_speeds(s), angles(s)
+    quaternions, names = set(s.quaternions.tolist()), model.q_names
+    k, joint_of = 0, [j.name for j in model.joints for _ in j.q_names]
+    while k < model.nq:
+        if k in quaternions:
+            base = names[k].rsplit(".", 1)[0]
+            ends = (math.pi, UPRIGHT, math.pi)
+            out += [Slider(f"{base}.{RPY[i]}", joint_of[k], -end, end, True, k, i) for i, end in enumerate(ends)]
+            k += 4
+            continue
+        v = own[k]
+        is_angle = bool(v >= 0 and turning[v])
+        low, high = (float(limits.low[v]), float(limits.high[v])) if v >= 0 else (-math.inf, math.inf)
+        reach, at = (math.pi, 0.0) if is_angle else (max(size, 1e-6), float(q[k]))
+        low, high = low if math.isfinite(low) else min(at - reach, high), high if math.isfinite(high) else max(at + reach, low)
+        low, high = min(low, float(q[k])), max(high, float(q[k]))  # what stands beyond a limit is there to be seen
+        out.append(Slider(names[k], joint_of[k], low, high, is_angle, k))
+        k += 1
+    return out
+
+
+def _angles(q: FloatArray, at: int, near: tuple[float, ...] | None = None) -> tuple[float, ...]:
+    """Roll, pitch, yaw of a quaternion; those of a moment before where they still mean the same turn."""
+    w = q[at : at + 4]
+    if near is not None and abs(float(np.dot(quaternion_of(Rotation.rpy(*near)), w))) > 1.0 - 1e-12:
+        return near
+    return roll_pitch_yaw(Rotation.quaternion(*(float(x) for x in w / np.linalg.norm(w))))

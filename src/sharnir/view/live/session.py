@@ -1,0 +1,148 @@
+"""A simulation that runs while it is watched, in pieces of a frame, and a hand that may pull at it. No browser here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...dynamics import Dynamics
+from ...errors import SimulationError
+from ...model.model import Model
+from ...simulation.result import Result
+from ...simulation.run import simulate
+from ...types import FloatArray
+from .pulling import Hand, hand_force, pulled_model, stiffness_and_damping
+
+OPTIONS = {"rtol": 1e-6, "atol": 1e-8}
+"""Of the integration: finer than anyone sees, and fast."""
+FROM_SETTINGS = ("method", "backend", "integrator", "rtol", "atol", "step", "max_step", "stabilisation", "decay")
+"""Options of the model's own simulation settings that are kept."""
+
+
+@dataclass
+class Account:
+    """Energy since the start, J: total = total at the start + work of every cause + work of the hand's motion + defect."""
+
+    begun: float = 0.0
+    now: float = 0.0
+    work: dict[str, float] = field(default_factory=dict)
+    hand: float = 0.0
+    """Done by moving the hand; what its damper removes is in `work`."""
+
+    @property
+    def defect(self) -> float:
+        return self.now - self.begun - sum(self.work.values()) - self.hand
+
+
+class Session:
+    """`t`, `q`, `v`: the present state. `advance` goes on; `grip`, `move`, `release` are the hand."""
+
+    def __init__(
+        self, model: Model, q: FloatArray, v: FloatArray | None = None, t: float = 0.0, values: Mapping[str, float] | None = None
+    ) -> None:
+        self.model, self.values = model, dict(values or {})
+        self.q, self.t = np.array(q, dtype=float), float(t)
+        self.v = np.zeros(model.nv) if v is None else np.array(v, dtype=float)
+        self.hand: Hand | None = None
+        self.account = Account()
+        self._running, self._dynamics, self._pulled = model, Dynamics(model), dict[str, Model]()
+        self._fixed: list[str] | None = [] if model.constraints else None
+        settings = model.simulation.arguments() if model.simulation is not None else {}
+        self._options: dict[str, Any] = OPTIONS | {name: settings[name] for name in FROM_SETTINGS if name in settings}
+        self.account.begun = self.account.now = self._energy()
+
+    def poses(self) -> tuple[FloatArray, FloatArray]:
+        """Rotation (N, 3, 3) and position (N, 3) of every body."""
+        return self._dynamics.poses(self.q, self.t, parameters=self._parameters())
+
+    def advance(self, dt: float) -> Result:
+        """Go on by so many seconds. A SimulationError leaves the state where the motion ended."""
+        try:
+            found = simulate(
+                self._running,
+                dt,
+                q0=self.q,
+                v0=self.v,
+                t0=self.t,
+                fixed=self._fixed,
+                parameters=self._named(),
+                output=dt,
+                progress=False,
+                **self._options,
+            )
+        except SimulationError as error:
+            if error.result is not None and len(error.result):
+                self._take(error.result)
+            raise
+        self._take(found)
+        return found
+
+    # --- the hand -------------------------------------------------------------------------------------------------------------
+    def grip(self, hand: Hand) -> None:
+        """Pull at a body. The first time for each body its equations are compiled."""
+        self.release()
+        if hand.body not in self._pulled:
+            self._pulled[hand.body] = pulled_model(self.model, hand.body)
+        self._running = self._pulled[hand.body]
+        self._dynamics = Dynamics(self._running)
+        self._change(hand)
+
+    def move(self, at: FloatArray) -> None:
+        """The hand to another point of the world."""
+        if self.hand is not None:
+            self._change(self.hand.moved(at))
+
+    def release(self) -> None:
+        if self.hand is not None:
+            self._change(None)
+            self._running, self._dynamics = self.model, Dynamics(self.model)
+
+    def grip_point(self) -> FloatArray | None:
+        """(3,) in the world."""
+        return None if self.hand is None else self._grip_of(self.hand)
+
+    def force(self) -> float:
+        """Of the hand's spring, N."""
+        if self.hand is None:
+            return 0.0
+        k, _ = stiffness_and_damping(self.model, self.hand.body, self.hand.strength)
+        return float(k * np.linalg.norm(self.hand.at - self._grip_of(self.hand)))
+
+    # --- inside -------------------------------------------------------------------------------------------------------------
+    def _change(self, hand: Hand | None) -> None:
+        """The energy of the spring changes with the hand: that is the hand's work."""
+        for sign, one in ((-1.0, self.hand), (1.0, hand)):
+            if one is not None:
+                self.account.hand += sign * one.stored(self.model, self._grip_of(one))
+        self.hand = hand
+        self.account.now = self._energy()
+
+    def _grip_of(self, hand: Hand) -> FloatArray:
+        R, r = self.poses()
+        i = self.model.body_index(hand.body)
+        at: FloatArray = r[i] + R[i] @ hand.grip
+        return at
+
+    def _named(self) -> dict[str, float] | None:
+        named = dict(self.values)
+        if self.hand is not None:
+            named |= self.hand.parameters(self.model)
+        return named or None
+
+    def _parameters(self) -> Mapping[str, float] | None:
+        if not self._running.parameters:
+            return None
+        return self._running.parameter_values(self._named())
+
+    def _energy(self) -> float:
+        return float(sum(self._dynamics.energy(self.q, self.v, self.t, parameters=self._parameters())))
+
+    def _take(self, found: Result) -> None:
+        self.q, self.v, self.t = found.q[-1].copy(), found.v[-1].copy(), float(found.t[-1])
+        for k, cause in enumerate(found.causes):
+            name = "hand's damper" if cause == hand_force(self.model) and self.hand is not None else cause
+            self.account.work[name] = self.account.work.get(name, 0.0) + float(found.work_done[-1, k])
+        self.account.now = self._energy()

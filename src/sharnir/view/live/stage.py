@@ -1,0 +1,157 @@
+"""What the view and the studio stand on: a server, the thread that owns all state, the scenes drawn, layers, the camera."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...types import FloatArray
+from ..camera import camera_for
+from ..scene import LAYERS, Colour, Scene
+from .nodes import SceneNodes
+from .server import Server
+from .worker import Worker
+
+Ticker = Callable[[float], bool]
+"""Called every frame with the time of the wall; True while it has more to do."""
+
+
+ASPECT = 1.1
+"""Width to height of what the control panel leaves of a window."""
+
+LIGHT = 1.6
+"""From all around."""
+
+
+class Stage:
+    """`add` draws a scene. Everything below runs on the thread of `worker`: callbacks of the browser use `post`."""
+
+    def __init__(self, server: Server) -> None:
+        self.server, self.viser = server, server.viser
+        self.scenes: list[SceneNodes] = []
+        self.tickers: list[Ticker] = []
+        self.worker = Worker(self._tick, self.say)
+        self._status: Any = None
+        self._following: tuple[SceneNodes, int] | None = None
+        self._followed: FloatArray = np.zeros(3)
+
+    def start(self) -> None:
+        self.worker.start()
+
+    def stop(self) -> None:
+        self.worker.stop()
+        self.server.stop()
+
+    def post(self, key: object, job: Callable[[], None]) -> None:
+        self.worker.post(key, job)
+
+    # --- scenes -------------------------------------------------------------------------------------------------------------
+    def add(self, scene: Scene, tint: Colour | None = None, room: float = 0.0) -> SceneNodes:
+        """Draw a scene beside those that are there. `room` around it, in parts of its size: it may yet move there."""
+        if not self.scenes:
+            self._home = replace(scene, low=scene.low - room * scene.size, high=scene.high + room * scene.size)
+            self._look_home()
+        nodes = SceneNodes(self.viser, scene, f"/scene{len(self.scenes)}", tint)
+        self.scenes.append(nodes)
+        return nodes
+
+    def clear(self) -> None:
+        """Remove all scenes."""
+        for nodes in self.scenes:
+            nodes.remove()
+        self.scenes, self.tickers, self._following = [], [], None
+
+    def _look_home(self) -> None:
+        scene = self._home
+        camera, up = camera_for(scene, ASPECT), tuple(float(x) for x in scene.up)
+        self.viser.scene.set_up_direction(up)
+        # neither a photograph of a room as a lamp nor shadows: without a graphics card the first takes half a minute
+        self.viser.scene.configure_environment_map(None)
+        self.viser.scene.configure_default_lights(cast_shadow=False)
+        self.viser.scene.add_light_hemisphere("/light", intensity=LIGHT)
+        first = self.viser.initial_camera
+        first.position, first.look_at, first.up = camera.position, camera.target, camera.up
+        first.fov = float(np.radians(camera.field))
+        first.near, first.far = 1e-3 * max(scene.size, 1e-9), 1e3 * max(scene.size, 1e-9)
+        for client in self.viser.get_clients().values():
+            client.camera.up_direction = camera.up
+            client.camera.position = camera.position
+            client.camera.look_at = camera.target
+
+    # --- words --------------------------------------------------------------------------------------------------------------
+    def add_status(self) -> None:
+        """A line for messages, where the next element of the panel would be."""
+        self._status = self.viser.gui.add_markdown("", visible=False)
+
+    def say(self, message: str) -> None:
+        """Show a message; none clears it."""
+        if self._status is not None:
+            self._status.content = _plain(message)
+            self._status.visible = bool(message)
+
+    # --- layers ---------------------------------------------------------------------------------------------------------------
+    def add_layers(self) -> None:
+        """A checkbox for every layer that has anything in it, and two for names."""
+        gui = self.viser.gui
+        there = [name for name in LAYERS if any(name in s.shown for s in self.scenes)]
+        for name in there:
+            box = gui.add_checkbox(name, any(s.shown.get(name, False) for s in self.scenes), hint=LAYERS[name])
+            box.on_update(partial(self._asked, self._show, name))
+        for kind in ("bodies", "joints"):
+            box = gui.add_checkbox(f"names of {kind}", False)
+            box.on_update(partial(self._asked, self._name, kind))
+
+    def _asked(self, change: Callable[[str, bool], None], name: str, event: Any) -> None:
+        self.post((change.__name__, name), lambda: change(name, event.target.value))
+
+    def _show(self, name: str, on: bool) -> None:
+        for s in self.scenes:
+            s.show(name, on)
+
+    def _name(self, kind: str, on: bool) -> None:
+        for s in self.scenes[:1]:
+            s.label(kind, on)
+
+    # --- camera -------------------------------------------------------------------------------------------------------------
+    def add_camera(self) -> None:
+        """A choice of the body that the camera follows, and a button that shows everything again."""
+        gui, bodies = self.viser.gui, self.scenes[0].scene.bodies
+        choice = gui.add_dropdown("follow", ("nothing", *bodies), hint="the camera moves with this body")
+        choice.on_update(lambda event: self.post("follow", lambda: self._follow(event.target.value)))
+        gui.add_button("show all").on_click(lambda _: self.post("home", self._look_home))
+
+    def _follow(self, body: str) -> None:
+        nodes = self.scenes[0]
+        if body not in nodes.scene.bodies:
+            self._following = None
+            return
+        i = nodes.scene.bodies.index(body)
+        self._following, self._followed = (nodes, i), nodes.position[i].copy()
+
+    def moved(self) -> None:
+        """After the scenes have moved: the camera with them."""
+        if self._following is None:
+            return
+        nodes, i = self._following
+        step = nodes.position[i] - self._followed
+        if np.linalg.norm(step) > 1e-6 * nodes.scene.size:
+            self._followed = nodes.position[i].copy()
+            for client in self.viser.get_clients().values():
+                client.camera.position = client.camera.position + step  # its target moves with it
+
+    def _tick(self, now: float) -> bool:
+        return bool(sum(ticker(now) for ticker in list(self.tickers)))  # all of them, each time
+
+
+def now() -> float:
+    return time.perf_counter()
+
+
+def _plain(message: str) -> str:
+    """As Markdown: nothing in a name is a command."""
+    return "".join(f"\\{c}" if c in r"\`*_{}[]()#+-!|<>&~$" else c for c in message)

@@ -1,0 +1,218 @@
+"""`view`: a model or a motion in the browser."""
+
+from __future__ import annotations
+
+import atexit
+import sys
+import threading
+import webbrowser
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...model.model import Model
+from ...simulation.result import Result
+from ...types import State
+from ..build import position_of, scene_of
+from .playback_gui import TINTS, PlaybackPanel
+from .plots_gui import PlotsPanel
+from .posing import Posing
+from .posing_gui import PosingPanel
+from .server import Server
+from .session_gui import SessionPanel
+from .stage import Stage
+from .subjects import names_of, subjects_of
+from .traces_gui import TracesPanel
+
+ROOM = 0.2
+"""Around a model that sliders will move, in parts of its size."""
+
+
+class View:
+    """A view that runs: `url` in a browser shows it until `stop()`, `wait()` waits for Ctrl-C."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.stage = stage
+        self.playback: PlaybackPanel | None = None
+        self.sliders: PosingPanel | None = None
+        self.simulation: SessionPanel | None = None
+        self._stopped = threading.Event()
+        atexit.register(self.stop)  # before viser's own, which prints
+
+    @property
+    def url(self) -> str:
+        return self.stage.server.url
+
+    def pose(self, q: State = None, t: float | None = None) -> None:
+        """Of a model: show this position; loops are closed nearest to it. Of results: the time t."""
+        if self.sliders is not None:
+            posing = self.sliders.posing
+            at = posing.t if t is None else float(t)
+            found = position_of(posing.model, q, at)[0]
+            self.stage.post("pose", lambda: self._take(found, at))
+        elif self.playback is not None and t is not None:
+            playback, at = self.playback, float(t)
+            self.stage.post("scrub", lambda: playback.scrub(at))
+
+    def stop(self) -> None:
+        if not self._stopped.is_set():
+            self._stopped.set()
+            atexit.unregister(self.stop)
+            self.stage.stop()
+
+    def wait(self) -> None:
+        """Until Ctrl-C, or until another thread stops the view."""
+        try:
+            while not self._stopped.wait(0.5):
+                pass
+        except KeyboardInterrupt:
+            self.stop()
+
+    def __enter__(self) -> View:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def __repr__(self) -> str:
+        return f"View({self.url!r}{', stopped' if self._stopped.is_set() else ''})"
+
+    def _take(self, q: np.ndarray, t: float) -> None:
+        assert self.sliders is not None
+        self.sliders.posing.take(q, t)
+        self.sliders.draw()
+
+
+def view(
+    what: Any,
+    *,
+    q: State = None,
+    t: float = 0.0,
+    show: Sequence[str] | None = None,
+    plots: Sequence[str] = (),
+    parameters: Mapping[str, float] | None = None,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    token: str | None = None,
+    open_browser: bool = True,
+    block: bool | None = None,
+    **options: Any,
+) -> View:
+    """Show a model, a result, several results or a file of either in the browser.
+
+    A model has a slider for every coordinate: loops follow, limits hold; it can be simulated from where it stands and pulled by
+    the pointer. Results are played; several are drawn together, each in its colour.
+
+    q, t         the position of a model at first
+    show         layers that are on at first, of `sharnir.view.scene.LAYERS`
+    plots        of results: quantities by name, as of `Result.plot`
+    parameters   {name: value} of a model
+    host         the address to listen on: this machine alone, unless told otherwise. On any other the view is open to whoever
+                 knows its address and `token` (made up where none is given)
+    port         by default the first free one from 8080; 0 for any that is free
+    block        wait until Ctrl-C; by default in a script, and not in an interactive session
+    options      of `load`, for a file: floating, strict, package_paths
+    """
+    found = subjects_of(what, **options)
+    stage = Stage(Server(host, port, token, " and ".join(names_of(found)) if len(found) < 3 else f"{len(found)} results"))
+    out = View(stage)
+    try:
+        if isinstance(found[0], Model):
+            show_model(out, found[0], q, t, show, parameters)
+        else:
+            show_results(out, [r for r in found if isinstance(r, Result)], show, plots)
+        stage.start()
+    except BaseException:
+        stage.stop()
+        raise
+    for note in stage.server.notes:
+        print(f"sharnir: {note}", file=sys.stderr)
+    opened = open_browser and _open(out.url)
+    print(f"view: {out.url}" + ("" if opened else " (open it in a browser)"), flush=True)
+    if block if block is not None else _is_script():
+        out.wait()
+    return out
+
+
+def show_model(
+    out: View, model: Model, q: State, t: float, show: Sequence[str] | None = None, parameters: Mapping[str, float] | None = None
+) -> None:
+    """Sliders, the running simulation, layers, paths."""
+    stage, gui = out.stage, out.stage.viser.gui
+    scene = scene_of(model if not parameters else model.with_parameters(parameters), show, q, t)
+    nodes = stage.add(scene, room=ROOM)
+    stage.add_status()
+    tabs = gui.add_tab_group()
+    with tabs.add_tab("pose"):
+        posing = Posing(model, q, t, scene.size, parameters)
+        folder = gui.add_folder("simulation")
+        out.sliders = PosingPanel(stage, posing, nodes)
+    with folder:
+        out.simulation = SessionPanel(stage, out.sliders, nodes)
+    with tabs.add_tab("show"):
+        with gui.add_folder("layers"):
+            stage.add_layers()
+        with gui.add_folder("camera"):
+            stage.add_camera()
+        with gui.add_folder("paths", expand_by_default=False):
+            traces = TracesPanel(stage, [nodes], growing=True)
+    stage.tickers.append(traces.tick)
+    stage.say(" · ".join(dict.fromkeys([*scene.notes, *([posing.message] if posing.message else [])])))
+
+
+def show_results(out: View, results: Sequence[Result], show: Sequence[str] | None = None, plots: Sequence[str] = ()) -> None:
+    """Playback, plots, layers, paths."""
+    stage, gui, names = out.stage, out.stage.viser.gui, names_of(results)
+    several = len(results) > 1
+    nodes = [stage.add(scene_of(r, show), TINTS[k % len(TINTS)] if several else None) for k, r in enumerate(results)]
+    for other in nodes[1:]:
+        other.show("ground", False)
+    stage.add_status()
+    out.playback = PlaybackPanel(stage, results, nodes)
+    if several:
+        marks = (
+            f'<span style="color:{_css(TINTS[k % len(TINTS)])}">&#9632;</span> {_html(name)}' for k, name in enumerate(names)
+        )
+        gui.add_html("<div style='padding:0.3em 1em;font-size:0.9em'>" + "<br>".join(marks) + "</div>")
+    tabs = gui.add_tab_group()
+    with tabs.add_tab("plots"):
+        charts = PlotsPanel(stage, results, names, plots)
+    with tabs.add_tab("show"):
+        with gui.add_folder("layers"):
+            stage.add_layers()
+        with gui.add_folder("camera"):
+            stage.add_camera()
+        with gui.add_folder("paths", expand_by_default=False):
+            TracesPanel(stage, nodes, growing=False)
+    with tabs.add_tab("summary"):
+        for r, name in zip(results, names, strict=True):
+            gui.add_html(
+                f"<pre style='padding:0 1em;font-size:0.7em;white-space:pre-wrap'>{_html(name)}\n{_html(r.summary())}</pre>"
+            )
+    out.playback.watchers.append(charts.follow)
+    stage.say(" · ".join(dict.fromkeys(note for n in nodes for note in n.scene.notes)))
+
+
+def _open(url: str) -> bool:
+    """False where there is no browser, or no display."""
+    try:
+        return webbrowser.open(url)
+    except Exception:  # of a browser's own making: the address is printed either way
+        return False
+
+
+def _is_script() -> bool:
+    import __main__
+
+    return hasattr(__main__, "__file__") and not sys.flags.interactive
+
+
+def _css(colour: Sequence[float]) -> str:
+    return "rgb(" + ",".join(str(round(255 * x)) for x in colour[:3]) + ")"
+
+
+def _html(text: str) -> str:
+    from html import escape
+
+    return escape(text)

@@ -1,0 +1,168 @@
+"""A server of viser as we want it: behind our gate, on the port that was asked for, without its tunnel to the internet, silent.
+
+viser has no setting for any of these. The gate is put into the one call by which viser starts its server; that it stands is
+checked from outside before anything is served, so that another version of viser cannot do away with it unnoticed.
+"""
+
+from __future__ import annotations
+
+import errno
+import http.client
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from ..errors import StateError
+from .gate import POLICY, Gate, is_loopback
+
+if TYPE_CHECKING:
+    from viser import ViserServer
+
+UPGRADE = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "A" * 22 + "=="}
+"""Headers of a request for a websocket."""
+
+
+def open_server(host: str = "127.0.0.1", port: int = 0, label: str = "sharnir", token: str | None = None) -> ViserServer:
+    """A running server; port 0 is any that is free."""
+    if not is_loopback(host) and not token:
+        raise StateError(f"host {host!r} can be reached from other machines: a token is needed")
+    _check_free(host, port)
+    import viser
+
+    with _gated(Gate(host, token)), _quiet():
+        server = viser.ViserServer(host, port, label, verbose=False)
+    try:
+        _withhold_sharing(server)
+        if port not in (0, server.get_port()):
+            raise StateError(_in_use(host, port))
+        _check_gate(host, server.get_port())
+    except BaseException:
+        close_server(server)
+        raise
+    return server
+
+
+def close_server(server: ViserServer) -> None:
+    with _quiet():
+        server.stop()
+
+
+def address(server: ViserServer, token: str | None = None) -> str:
+    """What to type into a browser on this machine."""
+    host = server.get_host()
+    name = (f"[{host}]" if ":" in host else host) if is_loopback(host) else socket.gethostname()
+    return f"http://{name}:{server.get_port()}/" + (f"?token={token}" if token else "")
+
+
+def _in_use(host: str, port: int) -> str:
+    return f"port {port} of {host} is in use by another program; choose another, or 0 for any that is free"
+
+
+def is_free(host: str, port: int) -> bool:
+    """Whether a server could listen there; what is no port or no host of this machine is an error."""
+    try:
+        _check_free(host, port)
+    except StateError as error:
+        if str(error) != _in_use(host, port):
+            raise
+        return False
+    return True
+
+
+def _check_free(host: str, port: int) -> None:
+    """viser itself would go on to the next port without a word, and wait forever for a host that is not ours."""
+    if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
+        raise StateError(f"port: expected a whole number from 0 to 65535, got {port!r}")
+    try:
+        family, _, _, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        with socket.socket(family, socket.SOCK_STREAM) as trial:
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            trial.bind(where)
+    except PermissionError:
+        raise StateError(f"port {port} is reserved for the system; choose one above 1023, or 0 for any that is free") from None
+    except (OSError, UnicodeError) as error:
+        if getattr(error, "errno", None) == errno.EADDRINUSE:
+            raise StateError(_in_use(host, port)) from None
+        raise StateError(f"cannot listen on {host!r}: {error}; 127.0.0.1 is this machine") from None
+
+
+@contextmanager
+def _gated(gate: Gate) -> Iterator[None]:
+    """viser's module for servers calls `websockets.asyncio.server.serve`: here it finds one that asks the gate first."""
+    from viser.infra import _infra
+    from websockets.asyncio.server import ServerConnection, serve
+    from websockets.datastructures import Headers
+    from websockets.http11 import Request, Response
+
+    def gated(handler: Any, *where: Any, process_request: Callable[..., Any], **options: Any) -> Any:
+        def ask(connection: ServerConnection, request: Request) -> Response | None:
+            answer = gate.answer(request.path, request.headers)
+            if answer is not None:
+                body = answer.words.encode()
+                headers = Headers([("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(body)))])
+                headers.update(answer.headers)
+                return Response(answer.status, "Refused" if answer.status == 403 else "See Other", headers, body)
+            response: Response | None = process_request(connection, request)
+            if response is not None:
+                response.headers["Content-Security-Policy"] = POLICY
+                response.headers["X-Content-Type-Options"] = "nosniff"
+                response.headers["Referrer-Policy"] = "no-referrer"
+            return response
+
+        return serve(handler, *where, process_request=ask, **options)
+
+    real = _infra.websockets
+    server = SimpleNamespace(serve=gated, ServerConnection=ServerConnection)
+    replaced = SimpleNamespace(
+        asyncio=SimpleNamespace(server=server), exceptions=real.exceptions, datastructures=real.datastructures
+    )
+    _infra.websockets = replaced  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        _infra.websockets = real
+
+
+def _check_gate(host: str, port: int) -> None:
+    """A page of another site and a foreign name for this machine are refused, as websockets and as pages."""
+    for headers in ({"Host": "elsewhere.invalid"}, {"Origin": "http://elsewhere.invalid"}):
+        for upgrade in ({}, UPGRADE):
+            connection = http.client.HTTPConnection(_reachable(host), port, timeout=10)
+            try:
+                connection.request("GET", "/", headers={**headers, **upgrade})
+                status = connection.getresponse().status
+            finally:
+                connection.close()
+            if status != 403:
+                raise StateError(
+                    "this version of viser cannot be kept from answering to other sites, so nothing is served; "
+                    "install the version that constraints.txt of sharnir names"
+                )
+
+
+def _reachable(host: str) -> str:
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+
+
+def _withhold_sharing(server: ViserServer) -> None:
+    """Any page could ask viser for a tunnel by which the whole internet reaches this server."""
+    from viser import _messages
+
+    for kind in (_messages.ShareUrlRequest, _messages.ShareUrlDisconnect):
+        server._websock_server.unregister_handler(kind)
+    server.gui.configure_theme(show_share_button=False, show_logo=False)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """What viser prints at its start and end, it prints on rich's common console, which nobody here uses."""
+    import rich
+
+    console = rich.get_console()
+    before, console.quiet = console.quiet, True
+    try:
+        yield
+    finally:
+        console.quiet = before
