@@ -160,7 +160,7 @@ def _floors(
 ) -> Iterator[Part | Line]:
     """The ground where there is weight, where the file has it if it does; and other planes of a file."""
     if is_heavy:
-        heights = [one.at[:3, 3] @ up for one in planes if _is_floor(one, up)]
+        heights = [float(one.at[:3, 3] @ up) for one in planes if _is_floor(one, up)]
         yield from ground_parts(low, high, up, o.size, max(heights, default=None))
     wide = np.diag([4.0 * o.size, 4.0 * o.size, 1.0, 1.0])
     for one in planes:
@@ -191,7 +191,7 @@ def _looks(model: Model, role: str) -> tuple[list[Part], list[str], list[Drawn]]
     if role == "visual":
         for i, body in enumerate(model.bodies):
             if i not in drawn and body.shape is not None:
-                geometry, at = shape_part(body, body.shape, sides)
+                geometry, at = shape_part(body.shape, sides)
                 parts.append(Part(f"body {body.name}", layer, geometry, PALETTE[i % len(PALETTE)], i, at))
     return parts, notes, [one for one in drawn_ones if one.endless]
 
