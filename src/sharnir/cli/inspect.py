@@ -103,27 +103,13 @@ def _tree(model: Model) -> Tree:
         for joint, body, carrier in zip(model.joints, model.bodies, model.parents, strict=True):
             above = branches[GROUND if carrier < 0 else model.bodies[carrier].name]
             weight = f" {body.mass:.4g} kg" if body.mass or any(body.inertia) else " [yellow]no mass[/]"
-            branches[body.name] = above.add(f"[bold]{escape(body.name)}[/]{weight}  [dim]{escape(_joint_text(joint))}[/]")
+            branches[body.name] = above.add(f"[bold]{escape(body.name)}[/]{weight}  [dim]{escape(joint.words)}[/]")
     by_body: dict[str, list[str]] = {}
     for name, (body_name, _) in model.frames.items():
         by_body.setdefault(body_name, []).append(name)
     for body_name, names in by_body.items():
         branches[body_name].add(f"[cyan]frames: {escape(', '.join(names))}[/]")
     return tree
-
-
-def _joint_text(joint: PlacedJoint) -> str:
-    text = f"{joint.name}: {joint.type.type_name.lower()}"
-    axis = getattr(joint.type, "axis", None)
-    if axis is not None:
-        text += f" {axis}" if isinstance(axis, str) else " (" + " ".join(f"{x:.3g}" for x in axis) + ")"
-    if joint.follows:
-        c = joint.follows
-        text += f", follows {c.leader}: {c.ratio:g} × it" + (f" + {c.offset:g}" if c.offset else "")
-    limits = joint.type.limits
-    if limits is not None and len(limits) == 2 and not hasattr(limits[0], "__len__"):
-        text += f" in [{limits[0]:.4g}, {limits[1]:.4g}]"
-    return text
 
 
 def _summary(model: Model) -> str:

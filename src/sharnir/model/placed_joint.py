@@ -57,6 +57,21 @@ class PlacedJoint:
     def nv(self) -> int:
         return len(self.v_names)
 
+    @property
+    def words(self) -> str:
+        """Name, type, axis, coupling and limits in a line, as trees of a model show them."""
+        text = f"{self.name}: {self.type.type_name.lower()}"
+        axis = getattr(self.type, "axis", None)
+        if axis is not None:
+            text += f" {axis}" if isinstance(axis, str) else " (" + " ".join(f"{x:.3g}" for x in axis) + ")"
+        if self.follows:
+            c = self.follows
+            text += f", follows {c.leader}: {c.ratio:g} × it" + (f" + {c.offset:g}" if c.offset else "")
+        limits = self.type.limits
+        if limits is not None and len(limits) == 2 and not hasattr(limits[0], "__len__"):
+            text += f" in [{limits[0]:.4g}, {limits[1]:.4g}]"
+        return text
+
     def __repr__(self) -> str:
         """As the arguments of `Model.add_joint`, without the defaults."""
         shown = [repr(x) for x in (self.name, self.type, self.parent, self.child)]

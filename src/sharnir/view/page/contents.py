@@ -1,0 +1,138 @@
+"""Scenes as tables and arrays of a page: geometries, groups of parts that are drawn at once, spans, lines, key frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ...types import FloatArray
+from ..scene import LAYERS, Anchor, Colour, Geometry, Part, Scene, Span
+from .keyframes import TURN, Motion
+from .pack import Package, Reference, series
+
+Drawn = TypeVar("Drawn", Part, Span)
+
+LINES = 400_000
+"""Points of lines in a page; longer ones are thinned."""
+
+
+class Contents:
+    """The table of contents of a page, filled scene by scene. Geometries that scenes share are there once."""
+
+    def __init__(self, package: Package) -> None:
+        self.package = package
+        self._geometries: dict[int, int] = {}
+        self._kept: list[Geometry] = []
+        self.geometries: list[Reference] = []
+
+    def scene(self, scene: Scene, motion: Motion, tint: Colour | None) -> dict[str, Any]:
+        add = self.package.add
+        return {
+            "name": scene.name,
+            "bodies": list(scene.bodies),
+            "t": add(motion.t.astype(np.float64)),
+            "position": series(self.package, motion.position),
+            "quaternion": series(self.package, motion.quaternion),
+            "centre": [float(x) for x in motion.centre],
+            "quantum": motion.quantum,
+            "turn": TURN,
+            "parts": [self._parts(group, tint) for group in _groups(scene.parts, lambda part: np.linalg.det(part.at[:3, :3]) < 0)],
+            "spans": [self._spans(group, motion, tint) for group in _groups(scene.spans, lambda span: span.vector is None)],
+            "lines": [
+                {"name": line.name, "layer": line.layer, "points": add(line.points.astype(np.float32)),
+                 "colour": [float(x) for x in _tinted(line.colour, tint if line.layer != "ground" else None)]}
+                for line in scene.lines
+            ],
+        }  # fmt: skip
+
+    def _geometry(self, geometry: Geometry) -> int:
+        """Vertices as shares of their box, which are exact to 1e-5 of it; normals as bytes."""
+        if id(geometry) not in self._geometries:
+            add, v = self.package.add, geometry.vertices.astype(np.float64)
+            low, high = (v.min(axis=0), v.max(axis=0)) if len(v) else (np.zeros(3), np.zeros(3))
+            across = np.where(high > low, high - low, 1.0)
+            wide = len(v) > 2**16
+            colours = geometry.colours
+            self._geometries[id(geometry)] = len(self.geometries)
+            self._kept.append(geometry)  # its id stays its own
+            self.geometries.append({
+                "vertices": add(np.rint((v - low) / across * 65535).astype(np.uint16)),
+                "low": low.tolist(), "across": across.tolist(),
+                "normals": add(np.rint(np.clip(geometry.normals, -1.0, 1.0) * 127).astype(np.int8)),
+                "faces": add(geometry.faces.astype(np.uint32 if wide else np.uint16)),
+                "colours": None if colours is None else add(_bytes(colours)),
+            })  # fmt: skip
+        return self._geometries[id(geometry)]
+
+    def _parts(self, group: Sequence[Part], tint: Colour | None) -> dict[str, Any]:
+        add = self.package.add
+        return {
+            **self._shared(group, tint),
+            "carrier": add(np.array([part.carrier for part in group], dtype=np.int32)),
+            "at": add(np.array([part.at[:3] for part in group], dtype=np.float32)),
+            "mirrored": bool(np.linalg.det(group[0].at[:3, :3]) < 0.0),
+        }
+
+    def _spans(self, group: Sequence[Span], motion: Motion, tint: Colour | None) -> dict[str, Any]:
+        add, ends = self.package.add, [span.end or span.start for span in group]
+        return {
+            **self._shared(group, tint),
+            "width": add(np.array([span.width for span in group], dtype=np.float32)),
+            "share": add(np.array([span.share for span in group], dtype=np.float32)),
+            "start": self._anchors([span.start for span in group]),
+            "end": self._anchors(ends),
+            "vector": self._vectors([span.vector for span in group if span.vector is not None], motion),
+        }
+
+    def _shared(self, group: Sequence[Part] | Sequence[Span], tint: Colour | None) -> dict[str, Any]:
+        colours = np.array([_tinted(x.colour, tint) for x in group])
+        return {
+            "layer": group[0].layer,
+            "geometry": self._geometry(group[0].geometry),
+            "names": [x.name for x in group],
+            "opacity": float(group[0].colour[3]),
+            "colour": self.package.add(_bytes(colours[:, :3])),
+        }
+
+    def _anchors(self, anchors: Sequence[Anchor]) -> dict[str, Reference]:
+        return {
+            "carrier": self.package.add(np.array([a.carrier for a in anchors], dtype=np.int32)),
+            "point": self.package.add(np.array([a.point for a in anchors], dtype=np.float32)),
+        }
+
+    def _vectors(self, vectors: Sequence[FloatArray], motion: Motion) -> dict[str, Any] | None:
+        """Of spans that end nowhere in particular: over time, rounded to a 30 000th of the longest."""
+        if not vectors:
+            return None
+        shown = np.nan_to_num(np.concatenate([vector[motion.rows] for vector in vectors], axis=1))
+        unit = max(float(np.abs(shown).max(initial=0.0)) / 30000.0, 1e-300)
+        return {"unit": unit, "series": series(self.package, np.rint(shown / unit).astype(np.int64))}
+
+
+def _groups(drawn: Iterable[Drawn], also: Callable[[Drawn], Any]) -> list[list[Drawn]]:
+    """Of one geometry, layer and opacity: one call of the renderer each."""
+    groups: dict[Any, list[Drawn]] = {}
+    for x in drawn:
+        groups.setdefault((id(x.geometry), x.layer, x.colour[3], also(x)), []).append(x)
+    return list(groups.values())
+
+
+def _tinted(colour: Colour, tint: Colour | None) -> FloatArray:
+    """Two parts of the colour of its run in what belongs to one of several."""
+    own = np.array(colour)
+    if tint is not None:
+        own[:3] = 0.35 * own[:3] + 0.65 * np.array(tint[:3])
+    return own
+
+
+def _bytes(colours: np.ndarray) -> np.ndarray:
+    return np.rint(np.clip(colours, 0.0, 1.0) * 255).astype(np.uint8)
+
+
+def layers_of(scenes: Sequence[Scene]) -> list[dict[str, Any]]:
+    """The switches: those that have anything to show, in the order of all lists."""
+    there = {name for scene in scenes for name in scene.layers}
+    shown = {name for scene in scenes for name in scene.shown}
+    return [{"name": name, "what": what, "on": name in shown} for name, what in LAYERS.items() if name in there]
