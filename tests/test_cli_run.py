@@ -89,7 +89,7 @@ def test_an_error_on_the_command_line_is_2(run, file, arguments, says):
     ("--integrator", "rk5", "choices are 'dop853'"), ("--integrator", "rk4", "give --step SECONDS"),
     ("--limits", "break", "choices are 'ignore', 'stop', 'error'"), ("--stabilisation", "glue", "choices are 'projection'"),
     ("--stabilisation", "ggl", "no closed loops and no constraints; leave it out"), ("--q0", "shoulder=nan", "joint=number"),
-    ("--plot", "a.foo", "unknown suffix '.foo'; end the name with .png, .svg or .pdf"), ("--plot", "a", "no suffix"),
+    ("--plot", "a.foo", "unknown suffix '.foo'; end the name with .png, .svg, .pdf or .html"), ("--plot", "a", "no suffix"),
     ("--output", "a.foo", "unknown suffix '.foo'; end the name with .nc or .csv"), ("--output", "a", "no suffix"),
 ], ids=str)  # fmt: skip
 def test_a_bad_value_is_refused_before_the_run_in_one_line_with_the_option_and_a_remedy(

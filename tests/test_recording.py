@@ -137,7 +137,7 @@ def full(folder, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("sharnir.simulation.storage.Writer", write)
-    monkeypatch.setattr("sharnir.simulation.storage.csv.writer", write)
+    monkeypatch.setattr("sharnir.simulation.tables.csv.writer", write)
 
 
 def a_folder(folder, monkeypatch):

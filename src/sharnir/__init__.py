@@ -13,9 +13,13 @@ provide(
     {
         "assemble": ("sharnir.equations.assembly", "assemble"),
         "difference": ("sharnir.equations.retraction", "difference"),
+        "draw": ("sharnir.view.picture.files", "draw"),
         "integrate": ("sharnir.equations.retraction", "integrate"),
         "mobility": ("sharnir.equations.mobility", "mobility"),
+        "mode video": ("sharnir.view.picture.video", "mode_video"),
         "save": ("sharnir.io.save", "save"),
+        "snapshot": ("sharnir.view.picture.files", "snapshot"),
+        "video": ("sharnir.view.picture.video", "video"),
     }
 )
 
@@ -43,4 +47,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -31,6 +31,7 @@ from .errors import SingularError as SingularError
 from .errors import StateError as StateError
 from .errors import TraceError as TraceError
 from .errors import UnreachableError as UnreachableError
+from .errors import ViewWarning as ViewWarning
 from .forms.matrices import Matrices as Matrices
 from .forms.matrices import matrices as matrices
 from .integrate.methods import integrators as integrators
@@ -91,9 +92,9 @@ from .model.shapes import Sphere as Sphere
 from .programs.methods import methods as methods
 from .simulation.plots import plot as plot
 from .simulation.result import Result as Result
-from .simulation.rollout import Rollout as Rollout
 from .simulation.rollout import rollout as rollout
 from .simulation.run import simulate as simulate
+from .simulation.trajectories import Rollout as Rollout
 from .trace.formula import Formula as Formula
 from .trace.formula import formula as formula
 from .trace.functions import acos as acos

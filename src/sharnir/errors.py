@@ -50,6 +50,10 @@ class MethodError(SharnirError, ValueError):
     """An unknown method or backend, or one that does not apply to this model."""
 
 
+class ViewWarning(RuntimeWarning):
+    """Something is not drawn as it was meant; the message says what is drawn in its place."""
+
+
 class IntegrationError(SharnirError, ArithmeticError):
     """The integration cannot be continued; `trajectory` holds what was computed until then."""
 

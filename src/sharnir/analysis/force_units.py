@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from ..model.joints.units import force_unit
 from ..model.model import Model
+
+_FORCES = {"m/s": "N", "rad/s": "N m"}
+"""By the speed whose product with the force is a power."""
 
 
 def unit_of_force(model: Model, k: int) -> str:
@@ -11,5 +13,6 @@ def unit_of_force(model: Model, k: int) -> str:
     for joint in model.joints:
         where = model.v_slice(joint.name)
         if where.start <= k < where.stop and not joint.follows:
-            return force_unit(joint.type.speed_units()[joint.v_names[k - where.start]])
+            free = [unit for run in joint.type.segments(joint.name) if run.is_free for unit in run.v_units]
+            return _FORCES.get(free[k - where.start], "")
     return ""

@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike
 from ..dynamics import Dynamics
 from ..equations.assembly import assemble
 from ..errors import NOT_A_NUMBER, StateError, brief
+from ..model.services import service
+from ..types import FilePath
 
 UNDAMPED = 1e-9
 """Real parts below this share of the eigenvalue are none."""
@@ -105,6 +107,19 @@ class Mode:
     def body(self, name: str, point: Sequence[float] = (0.0, 0.0, 0.0)) -> np.ndarray:
         """(6,) complex: displacement of a point of a body and the small rotation of the body, in the world."""
         return self.dynamics.jacobian(self.q, name, point, self.t) @ self.tangent
+
+    def video(
+        self, path: FilePath, fps: float = 30.0, *, amplitude: float | None = None, period: float = 2.0, periods: int = 3,
+        show: Sequence[str] | None = None, size: tuple[int, int] | None = None, view: str | Sequence[float] | None = None,
+        theme: str = "light", labels: bool = False, title: str | None = None, progress: bool | None = None,
+    ) -> None:  # fmt: skip
+        """The mode as a video, .mp4 or .gif: one period, shown in `period` seconds whatever its frequency, `periods` times.
+
+        Growth and decay are not shown. `amplitude` is that of the coordinate that moves most; by default the point that moves most
+        moves by a tenth of the mechanism's size. The title says frequency and kind. The rest as for `Result.video`.
+        """
+        look = {"size": size, "view": view, "theme": theme, "labels": labels, "title": title, "progress": progress}
+        service("mode video")(self, path, fps, amplitude=amplitude, period=period, periods=periods, show=show, **look)
 
     def __repr__(self) -> str:
         moves = ", ".join(x.name for x in self.shares[:3] if x.amplitude > 0.1)

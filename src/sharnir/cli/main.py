@@ -103,7 +103,8 @@ def add_run(p: Parser) -> None:
     p.option("--stabilisation", metavar="NAME", help="constraint stabilisation: projection, partitioning, baumgarte, ggl, none")
     p.list_option("--decay", "of baumgarte (α, then β) or ggl, 1/s", positive, "NUMBER")
     p.add_argument("-o", "--output", type=Path, metavar="FILE", dest="numbers", help="write the motion: .nc, or .csv")
-    p.add_argument("--plot", type=Path, metavar="FILE", help="draw the motion: .png, .svg, .pdf")
+    p.add_argument("--plot", type=Path, metavar="FILE", help="draw the motion: .png, .svg, .pdf; .html, interactive")
+    p.list_option("--show", "what to plot: 'A', 'piston.x', 'speed of A', 'reaction of B', 'energy' …", metavar="NAME")
     p.flag("-q", "--quiet", what="no progress bar, no summary")
 
 
@@ -122,6 +123,7 @@ def run(options: Namespace) -> None:
         packages=options.package_path,
         output=options.numbers,
         plot=options.plot,
+        show=options.show,
         quiet=options.quiet,
         states={"q0": options.q0, "v0": options.v0, "tau": options.tau},
         values=options.set,

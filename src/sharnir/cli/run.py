@@ -16,12 +16,14 @@ from ..io.load import load
 from ..model.model import Model
 from ..programs.methods import METHODS
 from ..simulation.checks import MAX_TIMES
+from ..simulation.plots import check_plot_file
+from ..simulation.quantities import understood
 from ..simulation.result import Result
 from ..simulation.run import simulate
 from ..simulation.storage import check_result_file
 from ..solvers.formulation import BACKENDS
 from .parameters import set_values
-from .usage import INTERRUPTED, UsageError, check_name, check_picture, check_usage, named_values
+from .usage import INTERRUPTED, UsageError, check_name, check_usage, named_values
 
 NAMES = {
     "method": ("auto", *METHODS),
@@ -43,17 +45,20 @@ def run_file(
     packages: Sequence[Path],
     output: Path | None,
     plot: Path | None,
+    show: Sequence[str],
     quiet: bool,
     states: Mapping[str, Sequence[str]],
     values: Sequence[str],
     options: Mapping[str, Any],
 ) -> None:
-    """`states`: "q0", "v0", "tau" as words joint=value; `values`: of parameters, as words name=value; `options`: those of
-    `simulate`, which override the file's settings."""
+    """`states`: "q0", "v0", "tau" as words joint=value; `values`: of parameters, as words name=value; `show`: what to
+    plot, by the names of `Result.plot`; `options`: those of `simulate`, which override the file's settings."""
     doing = "reading the model"
     try:
-        _check_options(options, output, plot)
+        _check_options(options, output, plot, show)
         model = load(file, floating=floating, strict=strict, package_paths=packages)
+        for text in show:
+            check_usage("--show", partial(understood, model), text)
         parameters = set_values(model, values)
         arguments = _arguments(model, states, options) | ({"parameters": parameters} if parameters else {})
         doing = "compiling"
@@ -65,14 +70,14 @@ def run_file(
     interrupted = result.status == "interrupted"
     if interrupted:
         print(f"sharnir: {result.message}", file=sys.stderr, flush=True)
-    _report(result, output if written else None, plot, quiet)
+    _report(result, output if written else None, plot, show, quiet)
     if failure:
         print(f"sharnir: {failure}", file=sys.stderr)
     if failure or interrupted:
         sys.exit(INTERRUPTED if interrupted else 1)
 
 
-def _check_options(options: Mapping[str, Any], output: Path | None, plot: Path | None) -> None:
+def _check_options(options: Mapping[str, Any], output: Path | None, plot: Path | None, show: Sequence[str]) -> None:
     """What can be checked without the model."""
     for option, names in NAMES.items():
         if option in options and (option, options[option]) != ("backend", OLD_BACKEND):
@@ -80,7 +85,9 @@ def _check_options(options: Mapping[str, Any], output: Path | None, plot: Path |
     if output is not None:
         check_usage("--output", check_result_file, output)
     if plot is not None:
-        check_picture("--plot", plot)
+        check_usage("--plot", check_plot_file, plot)
+    elif show:
+        raise UsageError("--show", "it says what to draw: add --plot FILE")
 
 
 def _arguments(model: Model, states: Mapping[str, Sequence[str]], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -128,11 +135,11 @@ def _simulated(model: Model, arguments: dict[str, Any], output: Path | None, qui
         return error.result, str(error).rpartition(". The motion ")[0], not isinstance(error, SaveError)
 
 
-def _report(result: Result, output: Path | None, plot: Path | None, quiet: bool) -> None:
+def _report(result: Result, output: Path | None, plot: Path | None, show: Sequence[str], quiet: bool) -> None:
     if not quiet:
         print(result.summary())
     if plot is not None:
-        result.plot(path=plot)
+        result.plot(*show, path=plot)
     for path in (output, plot):
         if path is not None and not quiet:
             print(f"written: {path}")

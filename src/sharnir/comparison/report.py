@@ -17,6 +17,7 @@ from .table import NAMES, measurements
 if TYPE_CHECKING:
     from .comparison import Comparison
 
+
 def write_report(c: Comparison, path: str | PathLike[str]) -> Path:
     check_writable(path, SIZE)
     return write_page(_page(c), path)

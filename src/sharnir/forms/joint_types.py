@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from ..errors import MethodError
 from ..model.joints import Ball, Compound, ConstraintJoint, CustomJoint, Free, Joint, Weld
-from ..model.joints.axes import AxisJoint, trace_drive
+from ..model.joints.axes import AxisJoint
 from ..model.joints.base import ElementaryMotion
+from ..model.joints.segments import trace_drive
 from ..model.pose import Pose, unit_axis
 from ..trace import Expression
 from .motions import ConstraintMotion, PoseMotion, QuaternionMotion

@@ -18,11 +18,13 @@ from ..errors import FormatError, ModelError
 from ..types import FloatArray
 
 TETRAHEDRON = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+UNCHANGED = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+"""Of a mesh: scale, and position and quaternion of the frame it is meant in."""
 READ = {
     "body": "gravcomp inertia ipos iquat jntadr jntnum mass mocapid parentid pos quat",
     "jnt": "actfrclimited actfrcrange axis dofadr limited pos qposadr range springyield stiffness stiffnesspoly type",
     "dof": "armature damping dampingpoly frictionloss",
-    "geom": "bodyid conaffinity contype dataid matid pos quat rgba size type",
+    "geom": "bodyid conaffinity contype dataid group matid pos quat rgba size type",
     "mesh": "pos quat",
     "mat": "rgba",
     "site": "bodyid pos quat",
@@ -108,8 +110,8 @@ def _compiled(job: Mapping[str, Any], fitted: bool) -> tuple[dict[str, Any], dic
     of_name = {mesh.name: mesh for mesh in meshes}
     facts["messages"] = list(dict.fromkeys(" ".join(words.split()) for words in messages))
     facts["meshes"] = [of_name[name].file if name in of_name else "" for name in facts["names"]["mesh"]]
-    scales = [of_name[name].scale if name in of_name else (1.0, 1.0, 1.0) for name in facts["names"]["mesh"]]
-    return facts, _arrays(model) | {"mesh_scale": np.array(scales, dtype=float).reshape(-1, 3)}
+    changes = [of_name[name].change if name in of_name else UNCHANGED for name in facts["names"]["mesh"]]
+    return facts, _arrays(model) | {"mesh_change": np.array(changes, dtype=float).reshape(-1, len(UNCHANGED))}
 
 
 # --- meshes -------------------------------------------------------------------------------------------------------------
@@ -117,7 +119,8 @@ class _Mesh:
     """What the file says of a mesh, before a tetrahedron takes its place."""
 
     def __init__(self, mesh: Any) -> None:
-        self.name, self.file, self.scale = str(mesh.name), str(mesh.file), tuple(float(x) for x in mesh.scale)
+        self.name, self.file = str(mesh.name), str(mesh.file)
+        self.change = [float(x) for x in (*mesh.scale, *mesh.refpos, *mesh.refquat)]
 
 
 def _meshes(

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from ..model.import_report import ImportReport
 from ..model.model import Model
 from ..model.pose import Pose
 from ..model.visual import Visual
 from ..reporting.formats import plural
+from ..types import FloatArray
 from .mjcf_bodies import body_label, pose_of
 from .mjcf_record import CompiledModel
 from .mjcf_source import Source
@@ -21,6 +24,8 @@ OTHERS = {
     "pair": "there are no contacts", "custom numeric": "", "custom text": "", "tuple": "",
 }  # fmt: skip
 """What is left out, and why."""
+HIDDEN = 3
+"""Groups of geoms from here on are not shown by MuJoCo's viewer unless asked for: by custom, shapes for contact only."""
 
 
 def add_visuals(
@@ -32,16 +37,23 @@ def add_visuals(
     for g in range(ngeom):
         on, kind = carriers[int(compiled.geom_bodyid[g])], kinds[int(compiled.geom_type[g])]
         at = on.at @ pose_of(compiled.geom_pos[g], compiled.geom_quat[g])
-        role = "collision" if compiled.geom_contype[g] or compiled.geom_conaffinity[g] else "visual"
-        touching += role == "collision"
+        touches = bool(compiled.geom_contype[g] or compiled.geom_conaffinity[g])
+        hidden = compiled.geom_group[g] >= HIDDEN
+        role = "collision" if hidden else "both" if touches else "visual"
+        touching += touches
         record: dict[str, Any] = {"sizes": _sizes(kind, compiled.geom_size[g].tolist())}
         if kind in ("mesh", "sdf") and compiled.geom_dataid[g] >= 0:
             mesh = int(compiled.geom_dataid[g])
             at = at @ pose_of(compiled.mesh_pos[mesh], compiled.mesh_quat[mesh]).inverse()  # back to the axes of the file
             asset = source.assets.get(compiled.meshes[mesh])
             uri, path = (asset.uri, asset.path) if asset is not None else ("", None)
-            record = {"uri": uri, "path": path, "scale": tuple(compiled.mesh_scale[mesh].tolist())}
-        colour = tuple(float(x) for x in _colour(compiled, g))
+            within, scale = _mesh_place(compiled.mesh_change[mesh])
+            if within is None:
+                report.approximated(
+                    "mesh", f"mesh {compiled.name_of('mesh', mesh)!r}", "a turned mesh of unequal scales: for viewing"
+                )
+            at, record = at @ (within or Pose()), {"uri": uri, "path": path, "scale": scale}
+        colour = tuple(min(max(float(x), 0.0), 1.0) for x in _colour(compiled, g))
         link = body_label(compiled, int(compiled.geom_bodyid[g])) if compiled.geom_bodyid[g] else ""
         name = compiled.name_of("geom", g)
         model.visuals.append(Visual(on.body, kind, at, colour=colour, role=role, name=name, link=link, **record))  # type: ignore[arg-type]
@@ -49,6 +61,16 @@ def add_visuals(
         report.kept(f"geoms ({ngeom})", str(source.path), "for viewing")
     if touching or compiled.count("pair"):
         report.ignored(f"contacts of {plural(touching, 'geom')}", str(source.path), "bodies pass through each other")
+
+
+def _mesh_place(change: FloatArray) -> tuple[Pose | None, tuple[float, ...]]:
+    """Where a mesh of a file is, and its scale: MuJoCo subtracts `refpos`, turns back by `refquat`, then scales. None where it
+    turns and scales unequally, which is no pose."""
+    scale, turn = change[:3], Pose((0.0, 0.0, 0.0), change[6:].tolist()).inverse()
+    place = scale * np.array(turn @ (-change[3:6]).tolist())
+    if turn.is_identity or np.ptp(scale) == 0.0:
+        return Pose(place.tolist(), turn.rotation), tuple(scale.tolist())
+    return None, tuple(scale.tolist())
 
 
 def _sizes(kind: str, size: list[float]) -> tuple[float, ...]:

@@ -86,7 +86,7 @@ def _colour(material: Element) -> Colour | None:
     colour = material.first("color")
     if colour is None or "rgba" not in colour.attributes:
         return None
-    r, g, b, a = colour.numbers("rgba", 4)
+    r, g, b, a = (min(max(x, 0.0), 1.0) for x in colour.numbers("rgba", 4))  # as graphics libraries do
     return r, g, b, a
 
 
@@ -142,4 +142,4 @@ def _mesh(shape: Element, element: Element, meshes: MeshFinder, report: ImportRe
         report.ignored(f"{element.tag} mesh", element.where, f"{uri}: {why}")
     else:
         report.kept(f"{element.tag} mesh", element.where, "for viewing")
-    return {"uri": uri, "path": path, "scale": scale}
+    return {"uri": uri, "path": path, "scale": scale, "own_colours": True}

@@ -162,7 +162,7 @@ class _Writer:
         elif visual.kind == "box":
             shape = f'<box size="{sizes}"/>'
         elif visual.kind in ("sphere", "cylinder", "capsule"):
-            pairs = " ".join(f'{n}="{float(x)!r}"' for n, x in zip(names, visual.sizes, strict=True))
+            pairs = " ".join(f'{n}="{float(x)!r}"' for n, x in zip(names, visual.sizes, strict=False))  # a bore is left out
             shape = f"<{visual.kind} {pairs}/>"
         else:
             return []  # a shape that URDF does not have; the motion does not depend on it
@@ -171,7 +171,8 @@ class _Writer:
             rgba = " ".join(repr(float(x)) for x in visual.colour)
             lines.append(f'<material name="rgba {rgba}"><color rgba="{rgba}"/></material>')
         named = f" name={attribute(visual.name)}" if visual.name else ""
-        return [f"<{visual.role}{named}>", *(f"  {line}" for line in lines), f"</{visual.role}>"]
+        roles = ("visual", "collision") if visual.role == "both" else (visual.role,)
+        return [x for role in roles for x in (f"<{role}{named}>", *(f"  {line}" for line in lines), f"</{role}>")]
 
     def _uri(self, visual: Visual) -> str:
         """As the file named it; a relative name is made relative to the new folder."""

@@ -33,6 +33,7 @@ def copied_model(model: Model) -> Model:
     out._forces = {name: copied_part(force) for name, force in model._forces.items()}
     out._constraints = {name: copied_part(constraint) for name, constraint in model._constraints.items()}
     out.keyframes = {name: q.copy() for name, q in model.keyframes.items()}
+    out.mesh_folders = None if model.mesh_folders is None else [*model.mesh_folders]
     out.simulation = deepcopy(model.simulation)
     out.import_report = None if model.import_report is None else model.import_report.copy()
     return out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,7 +38,7 @@ from .splitting import split
 from .structure import Structure
 from .substitution import formulas_in, with_numbers, without_unread
 from .values import check_name
-from .visual import Visual
+from .visual import Visual, make_visual
 
 if TYPE_CHECKING:
     from .import_report import ImportReport
@@ -88,7 +89,9 @@ class Model:
         self.base_motion = base_motion
         self.numbering = numbering
         self.visuals: list[Visual] = []
-        """What to draw, in no order; it plays no part in the dynamics."""
+        """What to draw, in no order; it plays no part in the dynamics. `add_visual` adds to it."""
+        self.mesh_folders: list[Path] | None = None
+        """Where meshes may be opened that a file names by their paths; None: wherever they are."""
         self.fixed_joints: dict[str, tuple[str, str]] = {}
         """Fixed joints of a file whose links were merged: name -> (parent, child), each a body or a frame."""
         self.keyframes: dict[str, FloatArray] = {}
@@ -265,6 +268,33 @@ class Model:
         self._constraints[self._label(constraint, name, "constraint", self._constraints)] = constraint
         return constraint
 
+    def add_visual(
+        self,
+        body: str,
+        what: Shape | FilePath,
+        *,
+        at: Pose | str | None = None,
+        colour: str | Vector | None = None,
+        scale: float | Vector = 1.0,
+        name: str = "",
+        role: str = "visual",
+    ) -> Visual:
+        """What a body looks like, without effect on the motion: a shape, or the path of a mesh (STL, OBJ, DAE, glTF, PLY) in
+        metres; `scale` is for meshes in other units. Where a body has none it is drawn by its own shape, or as bars.
+
+        at      where it is in the body: a Pose, or a frame's name
+        colour  a name such as "orange", "#ff8800", or three or four numbers from 0 to 1; by default the colours of the mesh
+        role    "visual"; "collision" for a shape that is drawn only where collision shapes are asked for; or "both"
+        """
+        self._known_body(body, "visual")
+        place = None if at is None else at if isinstance(at, Pose) else self._place(at, body, f"visual on {body!r}")
+        visual = make_visual(body, what, place, scale, colour=colour, name=name, role=role)
+        self._check_parameters(visual, "visual on {!r}", body)
+        if visual.path is not None and self.mesh_folders is not None:
+            self.mesh_folders.append(visual.path.resolve())  # a file that the user names may be opened
+        self.visuals.append(visual)
+        return visual
+
     def add_parameter(self, name: str, value: float) -> Symbol:
         """A number that may change from call to call, from run to run, or at an event, without compiling anything again.
 
@@ -329,6 +359,22 @@ class Model:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+
+    def draw(
+        self, path: FilePath, q: State = None, t: float = 0.0, *, show: Sequence[str] | None = None,
+        size: tuple[int, int] = (1280, 720), view: str | Sequence[float] | None = None, theme: str = "light",
+        labels: bool = False, title: str = "", transparent: bool = False,
+    ) -> None:  # fmt: skip
+        """A picture of the mechanism at q (by default the neutral position; loops are closed), in a file: .png, .jpg or .webp.
+
+        show   layers, of `sharnir.view.scene.LAYERS`: "bodies", "joints", "frames", "mass", …
+        size   width and height in pixels
+        view   "front", "side", "top", or the direction to the camera; by default a little from above and aside
+        theme  "light" or "dark"; `transparent`: no background
+        labels names of bodies and joints
+        """
+        look = {"size": size, "view": view, "theme": theme, "labels": labels, "title": title, "transparent": transparent}
+        self._service("draw", path, q, t, show=show, **look)
 
     def save(self, path: FilePath) -> None:
         """Write the model to a file in the format of its suffix (.yaml, .urdf). What the format cannot express is refused."""

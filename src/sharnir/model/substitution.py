@@ -96,6 +96,7 @@ def with_numbers(model: Model, values: Mapping[str, float]) -> Model:
         replace(body, **{name: substituted(getattr(body, name), values) for name in ("mass", "com", "inertia", "shape")})
         for body in model._bodies
     ]
+    out.visuals = [substituted(visual, values) for visual in model.visuals]
     out._frames = {name: (body, substituted(pose, values)) for name, (body, pose) in model._frames.items()}
     joints = []
     for joint in model._joints:

@@ -43,12 +43,12 @@ def save_picture(figure: Figure, path: str | PathLike[str], **options: Any) -> N
         figure.savefig(part, dpi=150, **options)
 
 
-def check_picture_suffix(path: str | PathLike[str]) -> None:
-    """Refuse, before anything is computed, a file that matplotlib could not write."""
+def check_picture_suffix(path: str | PathLike[str], also: tuple[str, ...] = ()) -> None:
+    """Refuse, before anything is computed, a file that matplotlib could not write; `also`: what the caller writes itself."""
     suffix = file_path(path).suffix.lower()
-    if suffix in COMMON:
+    if suffix in (*COMMON, *also):
         return
     from matplotlib.backend_bases import FigureCanvasBase
 
     if suffix[1:] not in FigureCanvasBase.get_supported_filetypes():
-        check_suffix(path, COMMON, "draw")
+        check_suffix(path, (*COMMON, *also), "draw")

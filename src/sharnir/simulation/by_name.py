@@ -1,4 +1,4 @@
-"""Coordinates and speeds by the name of a joint, of one trajectory or of many."""
+"""Entries of q and v by the name of their joint."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from ..model.model import Model
 
 
 class ByName:
-    """q (…, nq), v (…, nv) of a model: of `Result` over times, of `Rollout` over trajectories and times."""
+    """q (…, nq), v (…, nv) of a model, or derivatives of them."""
 
     model: Model
     q: np.ndarray
     v: np.ndarray
 
     def coordinate(self, joint: str) -> np.ndarray:
-        """Coordinates of a joint: (…,), or (…, n) where it has several."""
+        """Of the coordinates of its own that a joint has: (…,), or (…, n) where it has several."""
         return squeezed(self.q[..., self.model.q_slice(joint)])
 
     def speed(self, joint: str) -> np.ndarray:
-        """Speeds of a joint: (…,), or (…, n) where it has several."""
+        """Of the speeds of its own that a joint has: (…,), or (…, n) where it has several."""
         return squeezed(self.v[..., self.model.v_slice(joint)])
 
 
@@ -32,4 +32,5 @@ def index_of(k: object, n: int, what: str) -> int:
 
 
 def squeezed(x: np.ndarray) -> np.ndarray:
+    """Without the last axis where there is one number along it."""
     return x[..., 0] if x.shape[-1] == 1 else x

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import StateError, brief
 from ..reporting.pictures import COLOURS
 from ..types import FloatArray
+from .lines import Line
 from .panels import FEW, MANY, Panel, distinguishable, grouped
-from .quantities import Line, quantity
-from .result import EventRecord, Result
+from .quantities import quantity
+from .records import EventRecord
+from .result import Result
 
 DASHES = ("solid", "dashed", "dotted", "dashdot")
 MARKED = 40

@@ -15,8 +15,9 @@ from ..model.model import Model
 from ..model.states import check_model
 from ..reporting.whole_file import file_path
 from .netcdf import Reader
-from .result import Cost, EventRecord, Result
-from .storage import DIMENSIONS, RUNNING, START, UNITS, VERSION, PathLike, left_behind
+from .records import Cost, EventRecord
+from .result import Result
+from .storage import DIMENSIONS, RUNNING, START, UNITS, VARYING, VERSION, PathLike, left_behind
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
 STATUS_BEFORE = {"lost": "constraints_violated"}
@@ -81,7 +82,7 @@ class _Contents:
             reached = f"t = {t[-1]:g}" if len(t) else "its start"
             message = f"the run has not finished: these are its rows up to {reached}, without its events"
         return Result(
-            model, t, data["q"], data["v"], self._tau(model), self._cost(), STATUS_BEFORE.get(status, status), message,
+            model, t, data["q"], data["v"], self._tau(model, len(t)), self._cost(), STATUS_BEFORE.get(status, status), message,
             [EventRecord(*e) for e in zip(events, data["event_time"].tolist(), data["event_q"], data["event_v"], strict=True)],
             tuple(causes), data["work"], data["parameters"] if model.parameters else np.zeros((0, 0)),
             bool(self._number("accounted", int)), names, data["sensitivities"] if names else np.zeros((0, 0, 0)),
@@ -131,7 +132,7 @@ class _Contents:
     def _check_array(self, name: str, shape: tuple[int, ...]) -> None:
         if name not in self.file.arrays:
             raise ValueError(f"it has no {name!r}")
-        a, expected = self.file.arrays[name], DIMENSIONS[name]
+        a, expected = self.file.arrays[name], (DIMENSIONS | VARYING)[name]
         found = self.file.shape(name)
         if a.dimensions != expected or found != shape or a.dtype != np.dtype(">f8"):
             says = f"{a.dtype.name} {found} over {a.dimensions}"
@@ -150,7 +151,10 @@ class _Contents:
                 values[f.name] = self._text(name) if f.type == "str" else self._number(name, int if f.type == "int" else float)
         return Cost(**values)
 
-    def _tau(self, model: Model) -> np.ndarray:
+    def _tau(self, model: Model, rows: int) -> np.ndarray:
+        if "tau" in self.file.arrays:
+            self._check_array("tau", (rows, model.nv))
+            return self.file.read("tau")["tau"]
         tau = self._attribute("tau")
         if isinstance(tau, str) or tau.shape != (model.nv,):
             raise ValueError(f"its attribute 'tau' must be {model.nv} numbers")

@@ -10,7 +10,8 @@ from ..equations.one_constraint import ConstraintRow
 from ..integrate.trajectory import Trajectory
 from .changes import Changes
 from .motion_system import MotionSystem
-from .result import Cost, EventRecord, Result
+from .records import Cost, EventRecord
+from .result import Result
 
 
 def make_result(m: MotionSystem, y: Trajectory, changes: Changes, ready: float, wall: float, given_times: bool) -> Result:

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..errors import StateError, brief
 from ..types import FloatArray
-from .quantities import Line, quantity
+from .lines import Line
+from .quantities import quantity
 
 if TYPE_CHECKING:
     from .result import Result

@@ -29,14 +29,9 @@ class Place:
 
     def motion(self, r: Result, order: int) -> FloatArray:
         """(T, 3) in the world: position, velocity or acceleration."""
-        d, p = r.dynamics, r.parameters if r.parameters.size else None
         if order == 0:
-            pose = d.pose(r.q, self.where, r.t, p)
-            position: FloatArray = pose[1] if isinstance(pose, tuple) else pose
-            return position
-        if order == 1:
-            return d.velocity(r.q, r.v, self.where, t=r.t, parameters=p)[:, :3]
-        return d.acceleration(r.q, r.v, r.a, self.where, t=r.t, parameters=p)[:, :3]
+            return r.place(self.where)[1]
+        return (r.velocity_of if order == 1 else r.acceleration_of)(self.where)[..., :3]
 
 
 def place_names(model: Model) -> list[str]:
@@ -44,7 +39,7 @@ def place_names(model: Model) -> list[str]:
 
 
 def place_named(model: Model, text: str) -> Place | None:
-    """"piston", "piston.x", "piston@(0.1, 0, 0).y", "body piston", "frame tip.z"; None where nothing has that name.
+    """ "piston", "piston.x", "piston@(0.1, 0, 0).y", "body piston", "frame tip.z"; None where nothing has that name.
 
     A body comes before a frame of the same name.
     """
@@ -66,7 +61,8 @@ def _point(model: Model, text: str) -> Place | None:
     try:
         x, y, z = (float(word) for word in found[1].split(","))
     except ValueError:
-        raise StateError(f"a point of {base.name!r} is given by three numbers, such as {base.name}@(0.1, 0, 0); got {brief(text)}") from None
+        example = f"{base.name}@(0.1, 0, 0)"
+        raise StateError(f"a point is given by three numbers, such as {example}; got {brief(text)}") from None
     body, at = base.where if isinstance(base.where, tuple) else (base.where, Pose())
     return Place(f"{base.name}@({x:g}, {y:g}, {z:g})", (body, at @ Pose((x, y, z))))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -63,9 +63,10 @@ def _shape(found: Charts, most: int | None = None) -> Json:
     data: list[Json] = []
     for k, chart in enumerate(found.charts):
         top = 1.0 - k * (HEIGHT + GAP) / height
-        layout[f"yaxis{k + 1 if k else ''}"] = {"domain": [max(0.0, top - HEIGHT / height), top], "automargin": True, "exponentformat": "power"} | _title(chart)
-        layout[f"legend{k + 1 if k else ''}"] = {"y": top, "yanchor": "top", "x": 1.01, "xanchor": "left", "font": {"size": 11}}
-        data += [_trace(curve, k + 1, chart.panel.unit, most) for curve in chart.curves]
+        which = k + 1 if k else ""  # plotly calls the first of everything by its bare name
+        layout[f"yaxis{which}"] = {"domain": [max(0.0, top - HEIGHT / height), top], **_vertical(chart)}
+        layout[f"legend{which}"] = {"y": top, "yanchor": "top", "x": 1.01, "xanchor": "left", "font": {"size": 11}}
+        data += [_trace(curve, which, chart.panel.unit, most) for curve in chart.curves]
         if chart.panel.left_out:
             layout["annotations"].append(
                 {"text": escape(chart.panel.heading), "x": 0.0, "xref": "paper", "y": top, "yref": "paper", "yanchor": "bottom",
@@ -74,17 +75,17 @@ def _shape(found: Charts, most: int | None = None) -> Json:
     return {"data": data, "layout": layout}
 
 
-def _title(chart: Chart) -> Json:
-    return {"title": {"text": escape(chart.panel.axis), "standoff": 8}}
+def _vertical(chart: Chart) -> Json:
+    return {"title": {"text": escape(chart.panel.axis), "standoff": 8}, "automargin": True, "exponentformat": "power"}
 
 
-def _trace(curve: Curve, k: int, unit: str, most: int | None) -> Json:
+def _trace(curve: Curve, which: int | str, unit: str, most: int | None) -> Json:
     x, y = (curve.x, curve.y) if most is None else thinned(curve.x, curve.y, most)
     return {
         "type": "scatter", "mode": "lines", "name": escape(curve.label), "x": _numbers(x), "y": _numbers(y),
         "hovertemplate": "%{y:.5~g}" + (f" {unit}" if unit not in ("", "1") else ""), "hoverlabel": {"namelength": -1},
-        "line": {"color": curve.colour, "dash": DASHES[curve.dash], "width": 1.8},
-        "xaxis": "x", "yaxis": f"y{k}" if k > 1 else "y", "legend": f"legend{k}" if k > 1 else "legend",
+        "line": {"color": curve.colour, "dash": DASHES[curve.dash], "width": 1.8, "simplify": False},
+        "xaxis": "x", "yaxis": f"y{which}", "legend": f"legend{which}",
     }  # fmt: skip
 
 
@@ -105,10 +106,8 @@ def thinned(x: FloatArray, y: FloatArray, most: int) -> tuple[FloatArray, FloatA
 
 
 def _mark(t: float) -> Json:
-    return {
-        "type": "line", "x0": t, "x1": t, "y0": 0.0, "y1": 1.0, "yref": "paper", "line": {"color": GREY, "width": 1, "dash": "dot"},
-        "layer": "below",
-    }  # fmt: skip
+    line = {"color": GREY, "width": 1, "dash": "dot"}
+    return {"type": "line", "x0": t, "x1": t, "y0": 0.0, "y1": 1.0, "yref": "paper", "line": line, "layer": "below"}
 
 
 def _name(t: float, name: str, k: int) -> Json:

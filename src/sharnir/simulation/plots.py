@@ -55,8 +55,7 @@ def plot(
 def check_plot_file(path: str | PathLike[str]) -> None:
     """Refuse, before anything is computed, a file that no plot can be written to."""
     check_writable(path)
-    if file_path(path).suffix.lower() != PAGE:
-        check_picture_suffix(path)
+    check_picture_suffix(path, also=(PAGE,))
 
 
 def _drawn(found: Charts, path: str | PathLike[str] | None) -> Figure:
@@ -77,8 +76,8 @@ def _drawn(found: Charts, path: str | PathLike[str] | None) -> Figure:
             axis.axvline(event.t, color=GREY, linewidth=0.8, linestyle=(0, (1, 2)), zorder=0.5)
     for k, event in enumerate(found.named):
         axes[0].annotate(
-            event.name or "event", (event.t, 1.0), (2, 2 + 8 * (k % 2)), xycoords=("data", "axes fraction"), textcoords="offset points",
-            fontsize=7, color=GREY, parse_math=False, annotation_clip=False,
+            event.name or "event", (event.t, 1.0), (2, 2 + 8 * (k % 2)), xycoords=("data", "axes fraction"),
+            textcoords="offset points", fontsize=7, color=GREY, parse_math=False, annotation_clip=False,
         )  # fmt: skip
     if path is not None:
         save_picture(figure, path)
@@ -86,9 +85,7 @@ def _drawn(found: Charts, path: str | PathLike[str] | None) -> Figure:
 
 
 def _lines(axis: Axes, chart: Chart) -> None:
-    handles = [
-        axis.plot(curve.x, curve.y, color=curve.colour, linestyle=curve.dash, linewidth=1.4)[0] for curve in chart.curves
-    ]
+    handles = [axis.plot(curve.x, curve.y, color=curve.colour, linestyle=curve.dash, linewidth=1.4)[0] for curve in chart.curves]
     plain_axes(axis, chart.panel.axis)
     low, high = axis.get_ylim()
     if low < 0.0 < high:

@@ -22,7 +22,8 @@ from .changes import Changes
 from .motion_system import MotionSystem
 from .netcdf import Variables, Writer
 from .outcome import rows_of
-from .result import Cost, Result
+from .records import Cost
+from .result import Result
 from .storage import DIMENSIONS, RUNNING, PathLike, model_text, motion, partial_file, write
 
 INTERVAL = 1.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 
@@ -29,7 +28,6 @@ from ..reporting.progress import ProgressBar
 from ..solvers.arguments import Arguments
 from ..types import real_array
 from .batch import ENTRIES, Batch
-from .by_name import ByName
 from .options import (
     Control,
     FixedSteps,
@@ -42,39 +40,11 @@ from .options import (
     stabilisations,
     whole,
 )
+from .records import Cost
+from .trajectories import Rollout
 
 CHUNK = 16
 """Vectors of lanes that go through all steps together: their states stay in the nearest cache."""
-
-
-@dataclass(frozen=True)
-class Rollout(ByName):
-    """t (T,), q (B, T, nq), v (B, T, nv), and by name `coordinate` and `speed`.
-
-    A trajectory that failed stays at its last state; `failed` (B,) is when, inf: never. `status` is "done", "interrupted" (by
-    Ctrl-C) or "raised" (an exception in the Python function that gives the forces): then `t` ends early.
-    """
-
-    model: Model
-    t: np.ndarray
-    q: np.ndarray
-    v: np.ndarray
-    failed: np.ndarray
-    wall: float
-    status: str = "done"
-    message: str = ""
-    parameters: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
-    """(B, parameters) where the model has any."""
-
-    @property
-    def ok(self) -> np.ndarray:
-        """(B,): which trajectories did not fail."""
-        return ~np.isfinite(self.failed)
-
-    def __repr__(self) -> str:
-        bad = int((~self.ok).sum())
-        notes = (f", {bad} failed" if bad else "") + (f", {self.message}" if self.message else "")
-        return f"Rollout({self.model.name!r}, {len(self.q)} trajectories of {len(self.t)} times{notes})"
 
 
 def rollout(
@@ -132,6 +102,7 @@ def rollout(
     if feedback is not None:
         model = model.copy()
         model.add_force(feedback, name="feedback")
+    began = time.perf_counter()
     d = Dynamics(model, method, backend)
     d.formulation.check_inertia()
     _check_compiled(d)
@@ -170,7 +141,8 @@ def rollout(
     ]
     begun = time.perf_counter()
     with ProgressBar(progress, f"{len(q)} × {model.name}", grid.t0 + grid.duration, grid.t0, "t = {:.3g} s") as bar:
-        law = partial(_push, batches, forces, name, model.nv) if callable(forces) else None
+        pushed: dict[int, np.ndarray] = {}
+        law = partial(_push, batches, forces, name, model.nv, pushed, grid.every) if callable(forces) else None
         status, cause = outcome(partial(_run, batches, grid, law, threads, bar))
     wall = time.perf_counter() - begun
     rows = min(batch.stored for batch in batches)
@@ -182,20 +154,28 @@ def rollout(
         failed[failed > t[-1]] = np.inf
         message = f"interrupted after t = {t[-1]:.9g}" if cause is None else f"after t = {t[-1]:.9g}: {in_words(cause)}"
     each = np.zeros((0, 0)) if values is None else np.array(np.broadcast_to(values, (len(q), values.shape[-1])))
-    result = Rollout(model, t, q, v, failed, wall, status, message, each)
+    stages = 4 if integrator == "rk4" else 1
+    cost = Cost(
+        d.method, d.why, d.backend, integrator, grid.count, 0, stages * grid.count * len(q), 0, wall, begun - began, grid.step,
+        grid.step, stabilisation=how.name if d.constrained else "", alpha=how.alpha, beta=how.beta,
+    )  # fmt: skip
+    applied = _stored_forces(pushed, held, model.nv, grid.every, rows)
+    result = Rollout(model, t, q, v, failed, applied, cost, status, message, each)
     if cause is not None:
         text = f"{model.name!r}: {message}. The motions up to there are in the error's `result`"
         raise SimulationError(text, result, float(t[-1])) from cause
     return result
 
 
-def _run(batches: Sequence[Batch], grid: FixedSteps, law: Callable[[float], None] | None, threads: int, bar: ProgressBar) -> str:
+def _run(
+    batches: Sequence[Batch], grid: FixedSteps, law: Callable[[int, float], None] | None, threads: int, bar: ProgressBar
+) -> str:
     """All batches from pause to pause, where Ctrl-C is heard; with a law of forces, step by step."""
     done, piece = 0, FIRST if batches[0].compiled else 1.0
     while done < grid.count:
         t = grid.t0 + grid.step * done
         if law is not None:
-            law(t)
+            law(done, t)
             piece = 1.0
         begun, until = time.perf_counter(), min(done + int(piece), grid.count)
         share(partial(Batch.run, until=until), batches, threads)
@@ -204,8 +184,11 @@ def _run(batches: Sequence[Batch], grid: FixedSteps, law: Callable[[float], None
     return "done"
 
 
-def _push(batches: Sequence[Batch], control: Control, name: str, nv: int, t: float) -> None:
-    """Forces by a Python function of the states of all trajectories."""
+def _push(
+    batches: Sequence[Batch], control: Control, name: str, nv: int, pushed: dict[int, np.ndarray], every: int, step: int, t: float
+) -> None:
+    """Forces by a Python function of the states of all trajectories; in `pushed` those of every step that begins with a stored
+    state, and of the last."""
     n = sum(batch.count for batch in batches)
     q, v = (np.concatenate(x) for x in zip(*(batch.state() for batch in batches), strict=True))
     tau = real_array(control(t, q, v), name)
@@ -215,6 +198,22 @@ def _push(batches: Sequence[Batch], control: Control, name: str, nv: int, t: flo
     for batch in batches:
         batch.push(tau[at : at + batch.count])
         at += batch.count
+    if (step - 1) % every:
+        pushed.pop(step - 1, None)
+    pushed[step] = np.array(tau)
+
+
+def _stored_forces(pushed: Mapping[int, np.ndarray], held: np.ndarray | None, nv: int, every: int, rows: int) -> np.ndarray:
+    """(nv,) where they are the same all the time, else (B, rows, nv): of the step that begins with each row, at the end of the
+    last one. `pushed`: (B, nv) by step; `held`: (B, steps, nv)."""
+    if pushed:
+        last = max(pushed)
+        each = np.stack([pushed[min(row * every, last)] for row in range(rows)], axis=1)
+    elif held is not None:
+        each = held[:, np.minimum(np.arange(rows) * every, held.shape[1] - 1)]
+    else:
+        return np.zeros(nv)
+    return each if (each != each[:1, :1]).any() else np.array(each[0, 0])
 
 
 def _check_compiled(d: Dynamics) -> None:

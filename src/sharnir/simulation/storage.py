@@ -1,8 +1,7 @@
-"""Results in files: NetCDF, which `loading.py` reads back bit for bit, and CSV."""
+"""Results in files: NetCDF, which `loading.py` reads back bit for bit; tables are in `tables.py`."""
 
 from __future__ import annotations
 
-import csv
 import os
 import secrets
 import shutil
@@ -15,11 +14,13 @@ import numpy as np
 from ..errors import SharnirError, StateError
 from ..model.model import Model
 from ..reporting.whole_file import check_suffix, file_path, target_of, whole_file
+from .joint_motion import ACCELERATION, COORDINATE, SPEED, dependent_values
 from .netcdf import Variables, Writer
 
 if TYPE_CHECKING:
     from xarray import Dataset
 
+    from .named_motion import NamedMotion
     from .result import Result
 
 PathLike = str | os.PathLike[str]
@@ -41,6 +42,9 @@ DIMENSIONS = {
     "event_v": ("event", "speed"),
 }
 """Of what a result is made of, and read back as; everything else in a file follows from it."""
+
+VARYING = {"tau": ("time", "speed")}
+"""Of joint forces that change from step to step; those that are constant are an attribute."""
 
 UNITS = {"time": "s", "work": "J"}
 
@@ -90,15 +94,15 @@ def left_behind(path: PathLike) -> list[str]:
 def write(r: Result, path: PathLike, text: str | None = None) -> None:
     """By its suffix; `text` of the model where that is known already."""
     if file_path(path).suffix.lower() == ".csv":
-        to_csv(r, path)
+        r.to_csv(path)
     else:
         save(r, path, text)
 
 
-def to_xarray(r: Result) -> Dataset:
+def to_xarray(r: NamedMotion) -> Dataset:
     import xarray as xr
 
-    data, attributes = motion(r)
+    data, attributes = r._stored()
     data |= _derived(r)
     words = {name: data.pop(name) for name in list(data) if name == "time" or data[name][0] == (name,)}
     return xr.Dataset(data, words, attributes)
@@ -107,7 +111,7 @@ def to_xarray(r: Result) -> Dataset:
 def motion(r: Result) -> tuple[Variables, dict[str, Any]]:
     """What a result is made of, but for its events: variables and attributes."""
     m = r.model
-    numbers = {"time": r.t, "q": r.q, "v": r.v}
+    numbers = {"time": r.t, "q": r.q, "v": r.v} | ({"tau": r.tau} if r.tau.ndim > 1 else {})
     words = {"coordinate": m.q_names, "speed": m.v_names}
     if r.causes:
         numbers["work"], words["cause"] = r.work_done, list(r.causes)
@@ -120,9 +124,11 @@ def motion(r: Result) -> tuple[Variables, dict[str, Any]]:
     data: Variables = {}
     for name, x in numbers.items():
         about = {"units": UNITS.get(name, ""), "long_name": long.get(name, "")}
-        data[name] = (DIMENSIONS[name], x, {key: text for key, text in about.items() if text})
+        data[name] = ((DIMENSIONS | VARYING)[name], x, {key: text for key, text in about.items() if text})
     data |= {name: ((name,), names, {}) for name, names in words.items()}
-    attributes = {"model": m.name, "status": r.status, "message": r.message, "tau": r.tau, "sharnir_result": VERSION}
+    attributes: dict[str, Any] = {"model": m.name, "status": r.status, "message": r.message, "sharnir_result": VERSION}
+    if r.tau.ndim == 1:
+        attributes["tau"] = r.tau
     attributes["accounted"] = int(r.accounted)
     attributes |= {f"cost_{key}": value for key, value in asdict(r.cost).items()}
     if r.start is not None:
@@ -131,17 +137,23 @@ def motion(r: Result) -> tuple[Variables, dict[str, Any]]:
     return data, attributes
 
 
-def _derived(r: Result) -> Variables:
+def _derived(r: NamedMotion) -> Variables:
     """What other programs read beside the motion."""
-    (R, position), e = r.poses, r.energy
+    (R, position), e, lead = r.poses, r.energy, ("trajectory", "time")[-len(r.shape) :]
     data: Variables = {
-        "a": (("time", "speed"), r.a, {"long_name": "rates of the speeds"}),
-        "position": (("time", "body", "axis"), position, {"units": "m", "long_name": "origins of bodies in the world"}),
-        "rotation": (("time", "body", "axis", "body_axis"), R, {"long_name": "rotation, body to world"}),
-        "kinetic": (("time",), e.kinetic, {"units": "J"}),
-        "potential": (("time",), e.potential, {"units": "J"}),
+        "a": ((*lead, "speed"), r.a, {"long_name": "rates of the speeds"}),
+        "position": ((*lead, "body", "axis"), position, {"units": "m", "long_name": "origins of bodies in the world"}),
+        "rotation": ((*lead, "body", "axis", "body_axis"), R, {"long_name": "rotation, body to world"}),
+        "kinetic": (lead, e.kinetic, {"units": "J"}),
+        "potential": (lead, e.potential, {"units": "J"}),
     }
     words = {"body": [b.name for b in r.model.bodies], "axis": ["x", "y", "z"], "body_axis": ["x", "y", "z"]}
+    for order, letter, axis in ((COORDINATE, "q", "coordinate"), (SPEED, "v", "speed"), (ACCELERATION, "a", "speed")):
+        if found := dependent_values(r, order):
+            about = {"long_name": "of driven joints, followers and cut joints"}
+            values = np.stack([x.values for x in found.values()], axis=-1)
+            data[f"dependent_{letter}"] = ((*lead, f"dependent_{axis}"), values, about)
+            words[f"dependent_{axis}"] = list(found)
     return data | {name: ((name,), names, {}) for name, names in words.items()}
 
 
@@ -167,24 +179,6 @@ def save(r: Result, path: PathLike, text: str | None = None) -> None:
         with whole_file(path) as part, part.open("wb") as file:
             Writer(file, data, attributes)
     except (OSError, ValueError) as error:
-        raise StateError(f"cannot write {path}: {error}") from error
-
-
-def to_csv(r: Result, path: PathLike) -> None:
-    path = check_writable(path)
-    e = r.energy
-    head = ["t", *(f"q {n}" for n in r.model.q_names), *(f"v {n}" for n in r.model.v_names)]
-    head += [*(f"a {n}" for n in r.model.v_names), "kinetic", "potential", *(f"work of {cause}" for cause in r.causes)]
-    states = [*(f"q {n}" for n in r.model.q_names), *(f"v {n}" for n in r.model.v_names)]
-    head += [f"d({state})/d({name})" for name in r.sensitivity_names for state in states]
-    sensitivities = r.sensitivities.reshape(len(r.t), -1) if r.sensitivity_names else np.zeros((len(r.t), 0))
-    table = np.column_stack([r.t, r.q, r.v, r.a, e.kinetic, e.potential, r.work_done, sensitivities])
-    try:
-        with whole_file(path) as part, part.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(head)
-            writer.writerows([[repr(float(x)) for x in row] for row in table])
-    except OSError as error:
         raise StateError(f"cannot write {path}: {error}") from error
 
 

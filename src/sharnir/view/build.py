@@ -15,12 +15,13 @@ from ..model.states import check_model, check_state
 from ..simulation.result import Result
 from ..types import FloatArray
 from .arrows import Load, arrows, forces, reactions
-from .bodies import DARK, PALETTE, bars, mass_parts, shape_part
+from .bodies import DARK, PALE, PALETTE, bars, mass_parts, shape_part
 from .elements import axes_parts, constraint_parts, force_parts
 from .glyphs import joint_parts
 from .ground import ground_parts
 from .outline import FEW, Outline, corners, index, matrix, outline, with_base
 from .scene import GROUND, LAYERS, SHOWN, Line, Part, Scene, Span
+from .visuals import Drawn, drawn_visuals
 
 TRACE = 2000
 """Points of the path of a point: more cannot be seen."""
@@ -95,7 +96,7 @@ def _scene(
 ) -> Scene:  # fmt: skip
     """`numeric`: the model with numbers in all places, by which it is drawn."""
     R, x = with_base(numeric, t, R, x)
-    looks, missing = _looks(numeric, "visual")
+    looks, missing, planes = _looks(numeric, "visual")
     looks += [] if shown is None or "collision" not in shown else _looks(numeric, "collision")[0]
     o = outline(numeric, R[0], x[0], [(p.carrier, corners(p.geometry, p.at)) for p in looks])
     parts: list[Part] = list(looks)
@@ -120,7 +121,7 @@ def _scene(
     scales: dict[str, str] = {}
     if r is not None:
         for layer, loads_of in (("forces", forces), ("reactions", reactions)):
-            if layer in (shown or ()) or (shown is None and len(numeric.bodies) <= FEW // 5 and layer == "forces"):
+            if layer in (shown or ()) or (shown is None and len(numeric.bodies) <= FEW // 5):
                 loads: list[Load] = loads_of(o, r)
                 made, meaning = arrows(layer, loads, o.size)
                 spans += made
@@ -132,12 +133,21 @@ def _scene(
     weightless = not up.any()
     up = _up_in_space(high - low) if weightless else up / np.linalg.norm(up)
     if not weightless:
-        for ground in ground_parts(low, high, up, o.size):
+        floors = [one.at[:3, 3] @ up for one in planes if _is_floor(one, up)]
+        for ground in ground_parts(low, high, up, o.size, max(floors, default=None)):
             parts.append(ground) if isinstance(ground, Part) else lines.append(ground)
+    wide = np.diag([4.0 * o.size, 4.0 * o.size, 1.0, 1.0])
+    for one in planes:
+        if weightless or not _is_floor(one, up):
+            parts.append(Part(one.label, "ground", one.geometry, one.colour or PALE, index(numeric, one.body), one.at @ wide))
     if shown is None:  # meshes show where the joints are
         shown = tuple(name for name in SHOWN if name != "joints" or len(drawn) < 0.5 * len(numeric.bodies) or not numeric.visuals)
     names = (*(body.name for body in numeric.bodies), *["base"] * (numeric.base_motion is not None))
     return Scene(model.name, t, R, x, names, parts, spans, lines, up, o.size, low, high, shown, scales, (*notes, *missing))
+
+
+def _is_floor(plane: Drawn, up: FloatArray) -> bool:
+    return plane.body == "ground" and bool(plane.at[:3, 2] @ up > 0.999)
 
 
 def _up_in_space(extent: FloatArray) -> FloatArray:
@@ -145,18 +155,23 @@ def _up_in_space(extent: FloatArray) -> FloatArray:
     return np.eye(3)[1 if extent[2] < 0.3 * min(extent[:2]) else 2]
 
 
-def _looks(model: Model, role: str) -> tuple[list[Part], list[str]]:
-    """Visuals of a file, and shapes of bodies that have none."""
-    layer = "bodies" if role == "visual" else "collision"
+def _looks(model: Model, role: str) -> tuple[list[Part], list[str], list[Drawn]]:
+    """Visuals of the model, and shapes of bodies that have none; what is to be said of them; planes without edges."""
+    layer, sides = "bodies" if role == "visual" else "collision", 48 if len(model.bodies) <= FEW else 8
+    drawn_ones, notes = drawn_visuals(model, role, sides=sides)
     parts: list[Part] = []
-    notes: list[str] = []
+    for one in drawn_ones:
+        i = index(model, one.body)
+        if not one.endless:
+            plain = PALETTE[i % len(PALETTE)] if i != GROUND else PALE
+            parts.append(Part(one.label, layer, one.geometry, one.colour or plain, i, one.at))
     drawn = {p.carrier for p in parts}
     if role == "visual":
         for i, body in enumerate(model.bodies):
             if i not in drawn and body.shape is not None:
-                geometry, at = shape_part(body, body.shape, 24 if len(model.bodies) <= FEW else 8)
+                geometry, at = shape_part(body, body.shape, sides)
                 parts.append(Part(f"body {body.name}", layer, geometry, PALETTE[i % len(PALETTE)], i, at))
-    return parts, notes
+    return parts, notes, [one for one in drawn_ones if one.endless]
 
 
 def _trace(o: Outline, r: Result, trace: Trace, parts: list[Part], lines: list[Line]) -> None:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..types import FloatArray
+from ..errors import StateError, brief, known, no_such
+from ..types import FloatArray, real_array
 from .scene import Scene
 
 FIELD = 35.0
@@ -57,16 +58,42 @@ def camera_for(scene: Scene, aspect: float = 16 / 9, direction: Sequence[float] 
     return Camera(centre + away * MARGIN * max(distance, 1e-3 * scene.size, 1e-9), centre, up)
 
 
-def _three_quarters(scene: Scene) -> FloatArray:
-    """Across the thinnest horizontal side, turned by 35° and raised by 20°; a flat mechanism is turned less."""
+VIEWS = ("front", "side", "top")
+"""Directions that have names: a flat mechanism is seen flat from the front."""
+
+
+def direction_of(scene: Scene, view: str | Sequence[float] | None) -> Sequence[float] | None:
+    """From the mechanism to the camera: a view by name, or three numbers; None: a little from above and aside."""
+    if view is None:
+        return None
+    if isinstance(view, str):
+        if view not in VIEWS:
+            raise StateError(f"view: {no_such('view', view, VIEWS)}, or give a direction: three numbers, to the camera")
+        front = _front(scene)
+        found: FloatArray = {"front": front, "side": np.cross(scene.up, front), "top": scene.up}[view]
+    else:
+        found = real_array(view, "view")
+        if found.shape != (3,) or not np.isfinite(found).all() or not found.any():
+            raise StateError(
+                f"view: expected {known(VIEWS)} or three numbers, from the mechanism to the camera, got {brief(view)}"
+            )
+    return found.tolist()
+
+
+def _front(scene: Scene) -> FloatArray:
+    """Across the thinnest horizontal side."""
     up, extent = scene.up, scene.high - scene.low
     sides = [e for e in np.eye(3) if abs(e @ up) < 0.9]
     front = min(sides, key=lambda e: float(e @ extent))
-    flat = 1.0 - min(1.0, 2.0 * float(front @ extent / extent.max()))
     front = front - (front @ up) * up
     front = front / np.linalg.norm(front)
-    if front @ np.array([1.0, -1.0, 0.5]) < 0.0:
-        front = -front
+    return front if front @ np.array([1.0, -1.0, 0.5]) >= 0.0 else -front
+
+
+def _three_quarters(scene: Scene) -> FloatArray:
+    """From the front, turned by 35° and raised by 20°; a flat mechanism is turned less."""
+    up, front, extent = scene.up, _front(scene), scene.high - scene.low
+    flat = 1.0 - min(1.0, 2.0 * float(np.abs(front) @ extent / max(extent.max(), 1e-300)))
     aside = np.cross(up, front)
     turn, rise = math.radians(35.0 - 15.0 * flat), math.radians(20.0 - 5.0 * flat)
     level: FloatArray = math.cos(turn) * front + math.sin(turn) * aside

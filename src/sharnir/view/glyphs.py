@@ -59,7 +59,7 @@ def joint_parts(o: Outline, joint: PlacedJoint, closing: bool = False) -> Iterat
 def _sign(motion: ElementaryMotion, size: float, sides: int) -> Iterator[tuple[Geometry, FloatArray]]:
     """Along the z axis of its frame."""
     if motion.kind == stage.TURN:
-        yield cylinder(0.0, sides), _scaled(size, size, 3.2 * size)
+        yield cylinder(0.0, sides), _scaled(size, size, 2.6 * size)
     elif motion.kind == stage.SLIDE:
         yield box(), _scaled(2.0 * size, 2.0 * size, 3.2 * size)
     elif motion.kind == stage.SCREW:

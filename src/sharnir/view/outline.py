@@ -25,7 +25,7 @@ class Outline:
 
     model: Model
     attached: list[list[FloatArray]]
-    """Of every body the points of its joints, in its axes: first that of the joint which carries it."""
+    """Of every body the points of its joints and forces, in its axes: first that of the joint which carries it."""
     extent: list[list[FloatArray]]
     """Points that a picture of the body must show: those, its centre of mass, and the corners of what it looks like."""
     fixed: list[FloatArray]
@@ -97,7 +97,6 @@ def outline(
     for joint in (*model.joints, *model.closing_joints):
         attach(joint.child, joint.child_at.position)
         attach(joint.parent, joint.at.position)
-    joints = [list(points) for points in attached]
     for end in _ends(model):
         attach(*end)
     extent = [list(points) for points in attached]
@@ -110,7 +109,7 @@ def outline(
     everything = np.concatenate([*world, np.array(fixed).reshape(-1, 3)])
     size = _spread(everything[np.isfinite(everything).all(axis=1)])
     size = size if size > 0.0 else float(_inertial_size(model)) or 1.0
-    return Outline(model, joints, extent, fixed, np.where(lengths > 0.0, lengths, 0.2 * size), size)
+    return Outline(model, attached, extent, fixed, np.where(lengths > 0.0, lengths, 0.2 * size), size)
 
 
 def _ends(model: Model) -> Iterable[tuple[str, Iterable[float]]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,8 @@ from ...model.settings import SimulationSettings
 from ...model.values import Fault, Name
 from ...trace import ParameterGraph
 from ...trace.formula import known_parameters
-from ...types import truth
+from ...types import FilePath, truth
+from ..meshes import MeshFinder
 from ..xml import read_bytes
 from .document import Document
 from .entries import BodyEntry, JointPlacement, ModelEntry
@@ -38,7 +39,14 @@ SINGULAR = {
 }
 
 
-def load_native(path: str | Path, *, strict: bool = False, floating: bool = False, passive: bool = True, **_: Any) -> Model:
+def load_native(
+    path: str | Path,
+    *,
+    strict: bool = False,
+    floating: bool = False,
+    passive: bool = True,
+    package_paths: FilePath | Iterable[FilePath] = (),
+) -> Model:
     """A model from a .yaml file (docs/native_format.md). `passive=False` leaves out damping, friction and springs of joints."""
     if floating:
         raise FormatError(f"{path}: floating=True is for formats that cannot express it; write `floating: [body]` into the file")
@@ -48,11 +56,22 @@ def load_native(path: str | Path, *, strict: bool = False, floating: bool = Fals
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise FormatError(f"{path}:{line}: the file is not UTF-8") from None
-    return loads(text, str(path), strict=strict, passive=passive)
+    model = loads(text, str(path), strict=strict, passive=passive)
+    _find_meshes(model, MeshFinder(Path(path), package_paths))
+    return model
+
+
+def _find_meshes(model: Model, finder: MeshFinder) -> None:
+    """Paths of meshes are meant from the folder of the file; they are opened in its package or in declared folders only."""
+    model.mesh_folders = [*finder.allowed]
+    for k, visual in enumerate(model.visuals):
+        if visual.kind == "mesh" and (visual.path or visual.uri):
+            where = finder.find(visual.uri)[0] if visual.path is None else finder.folder / visual.path
+            model.visuals[k] = visual.replaced(path=where)
 
 
 def loads(text: str, source: str = "<text>", *, strict: bool = False, passive: bool = True) -> Model:
-    """A model from the text of a .yaml file; `source` is what messages call it."""
+    """A model from the text of a .yaml file; `source` is what messages call it. Meshes that it names are not opened."""
     if not isinstance(text, str):
         raise FormatError(f"{source}: expected text, got {type(text).__name__}; sharnir.load reads files")
     document = Document(text, source)
@@ -66,6 +85,7 @@ def loads(text: str, source: str = "<text>", *, strict: bool = False, passive: b
     except Faults as error:
         raise _format_error(error.faults, document) from None
     model.import_report = _report(entry, document, strict)
+    model.mesh_folders = []  # a text has no folder
     return model
 
 

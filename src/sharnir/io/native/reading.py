@@ -240,6 +240,7 @@ READERS: dict[type[Kind], Callable[[Any, Any, Entry], Any]] = {
     kinds.State: _number,
     kinds.Times: _number,
     kinds.AxisValue: lambda kind, value, entry: kind.check(constants(value) if isinstance(value, list) else value),
+    kinds.ColourValue: lambda kind, value, entry: kind.check(constants(value) if isinstance(value, list) else value),
     kinds.PoseValue: lambda kind, value, entry: read_pose(value, "a pose {position: …, rpy: …} or a position [x, y, z]"),
     kinds.Function: _function,
     kinds.VectorFunction: _vector,

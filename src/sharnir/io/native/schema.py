@@ -46,6 +46,7 @@ SHARED: dict[str, Schema] = {
 SCHEMAS: dict[type[kinds.Kind], Callable[[Any], Schema]] = {
     kinds.Scalar: lambda kind: NUMBER,
     kinds.Vector: lambda kind: array(NUMBER, kind.count),
+    kinds.ColourValue: lambda kind: either(array(NUMBER), NAME),
     kinds.ScalarOrVector: lambda kind: either(NUMBER, array(NUMBER)),
     kinds.Limits: lambda kind: array(either(END, array(END, 2))),
     kinds.Matrix: lambda kind: either(*map(_of_shape, kind.shapes)),

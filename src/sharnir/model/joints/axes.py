@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from ...errors import ModelError
 from ...kernels import joint_stage as stage
 from ...kernels.algebra import ZERO3, cross, dot, scale
-from ...trace import Expression, Graph, Number, call_traced, check_numbers, is_zero, tangent
+from ...trace import Number, is_zero
 from ..element import element, element_field
 from ..pose import Axis, Pose, Rotation, unit_axis
 from ..values import AxisValue, Scalar
 from .base import ElementaryMotion, Joint, fixed
-from .closing_rows import Row, Z, across, axis_sense, common_axis, no_shift, no_turn, turn_sense
+from .closing_rows import Row, Z, across, angle_about, axis_sense, common_axis, no_shift, no_turn, turn_sense
+from .segments import Segment, one_coordinate, trace_drive
 
 Step = tuple[str, Axis, float, float]
 """Coordinate, axis, radians per unit, metres per unit."""
@@ -45,8 +45,9 @@ class AxisJoint(Joint):
                 out.append(ElementaryMotion(kind, nq=1, nv=1, turn=turn, slide=slide))
         return out + fixed(Pose(rotation=aligned.T))
 
-    def units(self) -> dict[str, str]:
-        return {name: "rad" if turn else "m" for name, _, turn, _ in self.steps(self.label)}
+    def segments(self, label: str) -> list[Segment]:
+        drives = [m.drive for m in self.built(label) if m.kind != stage.FIXED]
+        return [one_coordinate("rad" if step[2] else "m", drive) for step, drive in zip(self.steps(label), drives, strict=True)]
 
     def driven_pose(self, t: Number, label: str) -> Pose:
         pose, drives = Pose(), self.drives(label)
@@ -55,15 +56,6 @@ class AxisJoint(Joint):
             shift = ZERO3 if is_zero(slide) else scale(axis, slide * x)
             pose = pose @ Pose(shift, Rotation.about(axis, turn * x) if turn else None)
         return pose
-
-
-def trace_drive(function: Callable[[Any], Any], what: str) -> Expression:
-    """A function of time with its first two derivatives."""
-    graph = Graph()
-    t = graph.input()
-    value = check_numbers([call_traced(function, [t], what)], graph, what)
-    first = tangent(value, [(t, 1.0)])
-    return Expression(graph, [t], value + first + tangent(first, [(t, 1.0)]))
 
 
 @element("revolute")
@@ -75,6 +67,9 @@ class Revolute(AxisJoint):
 
     def steps(self, label: str) -> list[Step]:
         return [("angle", self.axis, 1.0, 0.0)]
+
+    def measured(self, pose: Pose, label: str) -> Sequence[Number]:
+        return [angle_about(unit_axis(self.axis, label), pose.rotation)]
 
     def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
         return [*no_shift(pose.position), *common_axis(pose.rotation, unit_axis(self.axis, label))]
@@ -92,6 +87,9 @@ class Prismatic(AxisJoint):
 
     def steps(self, label: str) -> list[Step]:
         return [("distance", self.axis, 0.0, 1.0)]
+
+    def measured(self, pose: Pose, label: str) -> Sequence[Number]:
+        return [dot(unit_axis(self.axis, label), pose.position)]
 
     def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
         return [*no_shift(pose.position, across(unit_axis(self.axis, label))), *no_turn(pose.rotation)]
@@ -122,6 +120,10 @@ class Cylindrical(AxisJoint):
     def steps(self, label: str) -> list[Step]:
         return [("distance", self.axis, 0.0, 1.0), ("angle", self.axis, 1.0, 0.0)]
 
+    def measured(self, pose: Pose, label: str) -> Sequence[Number]:
+        axis = unit_axis(self.axis, label)
+        return [dot(axis, pose.position), angle_about(axis, pose.rotation)]
+
     def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
         axis = unit_axis(self.axis, label)
         return [*no_shift(pose.position, across(axis)), *common_axis(pose.rotation, axis)]
@@ -144,6 +146,10 @@ class Universal(AxisJoint):
             raise ModelError(f"{label}: the two axes of a universal joint must not be parallel; for one axis use Revolute")
         return [("first", self.first, 1.0, 0.0), ("second", self.second, 1.0, 0.0)]
 
+    def measured(self, pose: Pose, label: str) -> Sequence[Number]:
+        first, second = unit_axis(self.first, label), unit_axis(self.second, label)
+        return [angle_about(first, pose.rotation, second), -angle_about(second, pose.rotation.T, first)]
+
     def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
         first, second = unit_axis(self.first, label), unit_axis(self.second, label)
         rest = dot(first, pose.rotation @ second) - dot(first, second)
@@ -158,6 +164,9 @@ class Planar(AxisJoint):
 
     def steps(self, label: str) -> list[Step]:
         return [("x", "x", 0.0, 1.0), ("y", "y", 0.0, 1.0), ("angle", "z", 1.0, 0.0)]
+
+    def measured(self, pose: Pose, label: str) -> Sequence[Number]:
+        return [*pose.position[:2], angle_about(Z, pose.rotation)]
 
     def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
         return [*no_shift(pose.position, [Z]), *common_axis(pose.rotation, Z)]
@@ -174,6 +183,9 @@ class Translation(AxisJoint):
 
     def steps(self, label: str) -> list[Step]:
         return [("x", "x", 0.0, 1.0), ("y", "y", 0.0, 1.0), ("z", "z", 0.0, 1.0)]
+
+    def measured(self, pose: Pose, label: str) -> Sequence[Number]:
+        return pose.position
 
     def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
         return no_turn(pose.rotation)

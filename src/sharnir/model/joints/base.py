@@ -17,7 +17,7 @@ from ..element import Element, element, element_field
 from ..pose import Pose
 from ..values import DriveFunction, Limits, Scalar, ScalarOrVector
 from .closing_rows import Row
-from .units import rate_unit
+from .segments import Segment, one_coordinate, trace_drive
 
 OneOrMore = float | Sequence[float]
 Drive = Callable[[Any], Any] | Mapping[str, Callable[[Any], Any]] | None
@@ -80,6 +80,11 @@ class Joint(Element):
         """Names of the coordinates before any of them is driven."""
         return ()
 
+    @property
+    def speeds(self) -> tuple[str, ...]:
+        """Names of the speeds before any coordinate is driven."""
+        return self.coordinates
+
     # --- what a subclass provides -------------------------------------------------------------------------------------
     def motions(self, label: str) -> list[ElementaryMotion]:
         """The elementary motions, from the carrier's side to the moved body. `label` names the joint in errors."""
@@ -95,9 +100,22 @@ class Joint(Element):
         there. None where the rows vanish in poses it allows alone."""
         return None
 
+    def measured(self, pose: Pose, label: str) -> Sequence[Number]:
+        """The coordinates of a joint whose speeds are their rates, read off a `pose` as of `closing_rows`; angles but for whole
+        turns."""
+        raise ModelError(f"{label}: the coordinates of a {self.type_name} joint cannot be read off the poses of its bodies")
+
     def driven_pose(self, t: Number, label: str) -> Pose:
         """The relative pose of a joint all of whose coordinates are driven."""
         raise ModelError(f"{label}: a {self.type_name} joint driven like this cannot be cut")
+
+    def segments(self, label: str) -> list[Segment]:
+        """All coordinates in order, with the laws of those that are driven."""
+        drives = self.drives(label)
+        return [
+            one_coordinate("", trace_drive(drives[name], f"{label}: motion of {name!r}") if name in drives else None)
+            for name in self.coordinates
+        ]
 
     # --- what follows ---------------------------------------------------------------------------------------------------
     @property
@@ -137,14 +155,6 @@ class Joint(Element):
     def v_names(self) -> tuple[str, ...]:
         """Names of the speeds."""
         return self.q_names()
-
-    def units(self) -> dict[str, str]:
-        """Of all `coordinates`, driven ones too: "rad", "m", "1" of a quaternion; "" where only the user knows."""
-        return dict.fromkeys(self.coordinates, "")
-
-    def speed_units(self) -> dict[str, str]:
-        """Of all speeds, those of driven coordinates too."""
-        return {name: rate_unit(unit) for name, unit in self.units().items()}
 
     def neutral(self) -> tuple[float, ...]:
         """The coordinates of the reference position."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...kernels.algebra import dot
+from ...kernels.algebra import cross, dot
 from ...trace import Number
+from ...trace.functions import atan2
 from ..pose import Pose, Rotation
 
 Row = tuple[str, Number]
@@ -44,6 +45,14 @@ def turn_sense(rotation: Rotation) -> Number:
 def axis_sense(rotation: Rotation, axis: Sequence[float]) -> Number:
     """1 where `common_axis` holds as it should, −1 where the axis points the other way."""
     return dot(axis, rotation @ axis)
+
+
+def angle_about(axis: Sequence[float], rotation: Rotation, mark: Sequence[float] | None = None) -> Number:
+    """The angle by which a rotation about `axis` turns `mark`, any direction that is not along the axis."""
+    mark = across(axis)[0] if mark is None else mark
+    there = rotation @ mark
+    along = dot(axis, mark)  # of the mark, only what is across the axis turns
+    return atan2(dot(axis, cross(mark, there)), dot(mark, there) - along * dot(axis, there))
 
 
 def across(axis: Sequence[float]) -> tuple[tuple[float, ...], tuple[float, ...]]:

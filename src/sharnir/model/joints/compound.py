@@ -13,6 +13,7 @@ from ..element import element, element_field
 from ..pose import Pose
 from ..values import HERE, Fault, Kind, name_fault, shown
 from .base import ElementaryMotion, Joint, OneOrMore, fixed, per_coordinate
+from .segments import Segment
 
 Part = Joint | tuple[Joint, Pose]
 PARTS_ONLY = ("limits", "damping", "friction", "stiffness", "rest", "armature")
@@ -120,6 +121,13 @@ class Compound(Joint):
     def coordinates(self) -> tuple[str, ...]:
         return tuple(full for name, (joint, _) in self.parts.items() for full in _names(name, joint, joint.coordinates))
 
+    @property
+    def speeds(self) -> tuple[str, ...]:
+        return tuple(full for name, (joint, _) in self.parts.items() for full in _names(name, joint, joint.speeds))
+
+    def segments(self, label: str) -> list[Segment]:
+        return [run for name, joint, _ in self._moved(label) for run in joint.segments(f"{label}, part {name!r}")]
+
     def motions(self, label: str) -> list[ElementaryMotion]:
         out: list[ElementaryMotion] = []
         for name, joint, where in self._moved(label):
@@ -131,16 +139,6 @@ class Compound(Joint):
 
     def v_names(self) -> tuple[str, ...]:
         return tuple(full for name, joint, _ in self._moved() for full in _names(name, joint, joint.v_names()))
-
-    def units(self) -> dict[str, str]:
-        return self._of_parts(lambda joint: joint.units())
-
-    def speed_units(self) -> dict[str, str]:
-        return self._of_parts(lambda joint: joint.speed_units())
-
-    def _of_parts(self, of: Callable[[Joint], dict[str, str]]) -> dict[str, str]:
-        found = [(name, joint, of(joint)) for name, (joint, _) in self.parts.items()]
-        return {full: u for name, joint, units in found for full, u in zip(_names(name, joint, list(units)), units.values(), strict=True)}
 
     def neutral(self) -> tuple[float, ...]:
         return tuple(x for _, joint, _ in self._moved() for x in joint.neutral())

@@ -17,8 +17,8 @@ from ..pose import Pose, Rotation, quaternion_of
 from ..values import HERE, NamedFormula, PoseValue
 from .base import ElementaryMotion, Joint
 from .closing_rows import Row
+from .segments import TWIST, Segment, pose_segment
 from .traced import motion_values
-from .units import POSE, TWIST
 
 NEWTON_STEPS = 3
 """Back onto the constraints: what was off by 1e-2, as after a coarse step of Euler, is then at rounding."""
@@ -38,7 +38,7 @@ class ConstraintJoint(Joint):
         meaning="one to six functions that are zero: of x y z, of the entries rxx rxy … rzz of the rotation, and of t",
     )
     start: Pose = element_field(PoseValue(), default=HERE, meaning="a pose that satisfies the constraints at t = 0")
-    coordinates = tuple(POSE)
+    coordinates = ("x", "y", "z", "qw", "qx", "qy", "qz")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -64,13 +64,14 @@ class ConstraintJoint(Joint):
         return self.coordinates
 
     def v_names(self) -> tuple[str, ...]:
-        return tuple(self.speed_units())
+        return tuple(TWIST[k] for k in self.independent)
 
-    def units(self) -> dict[str, str]:
-        return dict(POSE)
+    @property
+    def speeds(self) -> tuple[str, ...]:
+        return self.v_names()
 
-    def speed_units(self) -> dict[str, str]:
-        return {name: unit for k, (name, unit) in enumerate(TWIST.items()) if k in self.independent}
+    def segments(self, label: str) -> list[Segment]:
+        return [pose_segment(self.coordinates, self.speeds)]
 
     def quaternions(self) -> tuple[int, ...]:
         return (3,)

@@ -12,8 +12,8 @@ from ..element import element
 from ..pose import Pose, Rotation
 from .base import ElementaryMotion, Joint
 from .closing_rows import Row, no_shift
+from .segments import Segment, pose_segment
 from .traced import pose_expression
-from .units import POSE, TWIST
 
 
 @element()
@@ -23,7 +23,7 @@ class QuaternionJoint(Joint):
     kind: ClassVar[int]
     drive_returns: ClassVar[str]
     """What `motion(t)` returns: "Rotation" or "Pose"."""
-    speeds: ClassVar[tuple[str, ...]]
+    speeds: ClassVar[tuple[str, ...]]  # type: ignore[misc]
     reference: ClassVar[tuple[float, ...]]
 
     def motions(self, label: str) -> list[ElementaryMotion]:
@@ -36,6 +36,9 @@ class QuaternionJoint(Joint):
             )
         return [ElementaryMotion(GIVEN, given=pose_expression(self.motion, 0, label))]
 
+    def segments(self, label: str) -> list[Segment]:
+        return [pose_segment(self.coordinates, self.speeds, self.built(label)[0].given)]
+
     def driven_pose(self, t: Number, label: str) -> Pose:
         pose = self.motion(t)  # type: ignore[operator, misc]
         return Pose(rotation=pose) if isinstance(pose, Rotation) else pose
@@ -45,12 +48,6 @@ class QuaternionJoint(Joint):
 
     def v_names(self) -> tuple[str, ...]:
         return self.speeds if self.motion is None else ()
-
-    def units(self) -> dict[str, str]:
-        return {name: POSE[name] for name in self.coordinates}
-
-    def speed_units(self) -> dict[str, str]:
-        return {name: TWIST[name] for name in self.speeds}
 
     def quaternions(self) -> tuple[int, ...]:
         return (self.coordinates.index("qw"),) if self.motion is None else ()

@@ -125,9 +125,10 @@ class SceneNodes:
         if g.colours is not None and self.tint is None:
             node: Any = scene.add_batched_meshes_trimesh(path, _coloured(g), **common)
         else:
+            side = "front" if batch.layer == "ground" else "double"  # from below one sees through the floor
             rgb = np.round(255 * colours[:, :3]).astype(np.uint8)
             node = scene.add_batched_meshes_simple(
-                path, g.vertices, g.faces, batched_colors=rgb, opacity=opacity, side="double", **common
+                path, g.vertices, g.faces, batched_colors=rgb, opacity=opacity, side=side, **common
             )
         self._by_layer[batch.layer].append(node)
         return node

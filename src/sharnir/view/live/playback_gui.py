@@ -35,7 +35,7 @@ class PlaybackPanel:
         step = (last - first) / SCRUBBER if last > first else 1e-3
         self._scrubber = gui.add_slider("time, s", first, max(last, first + step), step, first)
         self._scrubber.on_update(self._scrubbed)
-        speed = gui.add_dropdown("speed", tuple(f"{s:g} ×" for s in SPEEDS), "1 ×")
+        speed = gui.add_dropdown("speed", tuple(f"{s:g} ×" for s in SPEEDS), initial_value="1 ×")
         speed.on_update(lambda event: stage.post("speed", lambda: self.set_speed(float(event.target.value.split()[0]))))
         loop = gui.add_checkbox("loop", True, hint="begin again at the end")
         loop.on_update(lambda event: stage.post("loop", lambda: self._loop(event.target.value)))

@@ -93,6 +93,7 @@ class PosingPanel:
         unit = "" if not slider.is_angle else "°" if self._degrees else "rad"
         step = _round_step((high - low) / STEPS) if high > low else 1e-3
         hint = f"{slider.name}{f', {unit}' if unit else ''}: from {low:.4g} to {high:.4g}"
+        low, high = math.floor(low / step - 1e-9) * step, math.ceil(high / step + 1e-9) * step  # `Posing` holds the limits
         handle = self.stage.viser.gui.add_slider(slider.name, low, high, step, value, hint=hint)
         handle.on_update(lambda event: self._asked(slider, event))
         return handle

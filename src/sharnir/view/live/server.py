@@ -39,6 +39,7 @@ class Server:
         self.token = token
         self.viser = open_server(host, port, title, token)
         self.viser.gui.configure_theme(show_share_button=False, show_logo=False, control_width="large", brand_color=BRAND)
+        self.viser.gui.main_panel.dock_right()
 
     @property
     def url(self) -> str:

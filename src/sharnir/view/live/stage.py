@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,13 @@ from .worker import Worker
 
 Ticker = Callable[[float], bool]
 """Called every frame with the time of the wall; True while it has more to do."""
+
+
+ASPECT = 1.1
+"""Width to height of what the control panel leaves of a window."""
+
+LIGHT = 0.3
+"""From all around: more would wash the colours out."""
 
 
 class Stage:
@@ -42,10 +50,11 @@ class Stage:
         self.worker.post(key, job)
 
     # --- scenes -------------------------------------------------------------------------------------------------------------
-    def add(self, scene: Scene, tint: Colour | None = None) -> SceneNodes:
-        """Draw a scene beside those that are there."""
+    def add(self, scene: Scene, tint: Colour | None = None, room: float = 0.0) -> SceneNodes:
+        """Draw a scene beside those that are there. `room` around it, in parts of its size: it may yet move there."""
         if not self.scenes:
-            self._look_at(scene)
+            self._home = replace(scene, low=scene.low - room * scene.size, high=scene.high + room * scene.size)
+            self._look_home()
         nodes = SceneNodes(self.viser, scene, f"/scene{len(self.scenes)}", tint)
         self.scenes.append(nodes)
         return nodes
@@ -56,9 +65,11 @@ class Stage:
             nodes.remove()
         self.scenes, self.tickers, self._following = [], [], None
 
-    def _look_at(self, scene: Scene) -> None:
-        camera, up = camera_for(scene), tuple(float(x) for x in scene.up)
+    def _look_home(self) -> None:
+        scene = self._home
+        camera, up = camera_for(scene, ASPECT), tuple(float(x) for x in scene.up)
         self.viser.scene.set_up_direction(up)  # type: ignore[arg-type]
+        self.viser.scene.configure_environment_map("studio", environment_intensity=LIGHT)
         first = self.viser.initial_camera
         first.position, first.look_at, first.up = camera.position, camera.target, camera.up
         first.fov = float(np.radians(camera.field))
@@ -105,7 +116,7 @@ class Stage:
         gui, bodies = self.viser.gui, self.scenes[0].scene.bodies
         choice = gui.add_dropdown("follow", ("nothing", *bodies), hint="the camera moves with this body")
         choice.on_update(lambda event: self.post("follow", lambda: self._follow(event.target.value)))
-        gui.add_button("show all").on_click(lambda _: self.post("home", lambda: self._look_at(self.scenes[0].scene)))
+        gui.add_button("show all").on_click(lambda _: self.post("home", self._look_home))
 
     def _follow(self, body: str) -> None:
         nodes = self.scenes[0]

@@ -24,6 +24,9 @@ from .stage import Stage
 from .subjects import names_of, subjects_of
 from .traces_gui import TracesPanel
 
+ROOM = 0.35
+"""Around a model that sliders will move, in parts of its size."""
+
 
 class View:
     """A view that runs: `url` in a browser shows it until `stop()`, `wait()` waits for Ctrl-C."""
@@ -135,7 +138,7 @@ def show_model(
     """Sliders, the running simulation, layers, paths."""
     stage, gui = out.stage, out.stage.viser.gui
     scene = scene_of(model if not parameters else model.with_parameters(parameters), show, q, t)
-    nodes = stage.add(scene)
+    nodes = stage.add(scene, room=ROOM)
     stage.add_status()
     tabs = gui.add_tab_group()
     with tabs.add_tab("pose"):

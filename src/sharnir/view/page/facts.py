@@ -60,7 +60,11 @@ def loops(model: Model) -> list[str]:
     """Joints that close loops, and constraints."""
     model = numeric(model)
     closing = [f"{j.parent} – {j.child} by {j.words}" for j in model.closing_joints]
-    own = [f"{name} ({type(c).__name__})" for name, c in model.constraints.items() if name not in {j.name for j in model.closing_joints}]
+    own = [
+        f"{name} ({type(c).__name__})"
+        for name, c in model.constraints.items()
+        if name not in {j.name for j in model.closing_joints}
+    ]
     return [*closing, *own]
 
 

@@ -51,7 +51,9 @@ def thinned(t: FloatArray, y: FloatArray) -> np.ndarray:
     keep = {0, len(t) - 1}
     for stretch in np.array_split(np.arange(len(t)), POINTS // 2):
         part = np.asarray(y)[stretch]
-        low, high = (part, part) if np.isfinite(part).all() else (np.nan_to_num(part, nan=np.inf), np.nan_to_num(part, nan=-np.inf))
+        low, high = (
+            (part, part) if np.isfinite(part).all() else (np.nan_to_num(part, nan=np.inf), np.nan_to_num(part, nan=-np.inf))
+        )
         keep |= {int(stretch[low.argmin()]), int(stretch[high.argmax()])}
     kept = np.array(sorted(keep))
     return kept[np.argsort(t[kept], kind="stable")]

@@ -120,7 +120,9 @@ def _cut_short(scene: Scene, rows: np.ndarray) -> list[str]:
     bad = np.setdiff1d(np.arange(len(scene.t)), np.flatnonzero(np.isin(scene.t, scene.t[rows])))
     if not len(bad):
         return []
-    return [f"{scene.name}: the poses at {plural(len(bad), 'time')} from t = {scene.t[bad[0]]:g} s are not numbers and are left out"]
+    return [
+        f"{scene.name}: the poses at {plural(len(bad), 'time')} from t = {scene.t[bad[0]]:g} s are not numbers and are left out"
+    ]
 
 
 def _within_limit(

@@ -1,0 +1,78 @@
+"""What a run leaves beside its motion: its cost, its energies, its events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a run cost, and with what settings."""
+
+    method: str
+    why: str
+    backend: str
+    integrator: str
+    steps: int
+    rejected: int
+    evaluations: int
+    jacobians: int
+    wall: float
+    """Seconds, compilation not included."""
+    compile: float
+    """Seconds of preparation: tracing, compilation, assembly."""
+    smallest_step: float
+    largest_step: float
+    iterations: float = 0.0
+    """Of an iterative method, in the last evaluation of a step, on average."""
+    restarts: int = 0
+    """Steps in whose last evaluation the method had to factorize again."""
+    stabilisation: str = ""
+    """Of the constraints; empty where there are none."""
+    alpha: float = 0.0
+    """Decay of violations, 1/s: Baumgarte's α, or κ of 'ggl'."""
+    beta: float = 0.0
+    """Baumgarte's β, 1/s."""
+    partitions: int = 0
+    """How often independent coordinates were chosen."""
+    passages: int = 0
+    """How often the neighbourhood of a singular position was entered."""
+    exact_evaluations: int = 0
+    """Evaluations there, in double-double arithmetic."""
+    nearest: float = 0.0
+    """How near it came, relative to ordinary positions; 0 where there was none."""
+
+
+@dataclass(frozen=True)
+class Energy:
+    """Over time (…, T). total − total[0] = the sum of `work`, but for the error of integration: `defect`."""
+
+    kinetic: np.ndarray
+    potential: np.ndarray
+    work: dict[str, np.ndarray]
+    """Energy added (positive) or removed by each cause: "drives" (driven joints, a moving base), "tau", forces by name."""
+    accounted: bool = True
+    """False without an account of work: balance=False, or an execution that cannot record it."""
+
+    @property
+    def total(self) -> np.ndarray:
+        return self.kinetic + self.potential
+
+    @property
+    def defect(self) -> np.ndarray:
+        """Energy the balance leaves unexplained, what actions of events add or remove included; nan without an account."""
+        if not self.accounted:
+            return np.full(self.kinetic.shape, np.nan)
+        return self.total - self.total[..., :1] - sum(self.work.values(), np.zeros(self.kinetic.shape))
+
+
+@dataclass(frozen=True)
+class EventRecord:
+    """An event that has fired."""
+
+    name: str
+    t: float
+    q: np.ndarray
+    v: np.ndarray

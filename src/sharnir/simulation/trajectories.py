@@ -1,0 +1,110 @@
+"""The result of a rollout: many motions of one model, by name as one motion is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..model.model import Model
+from .by_name import index_of
+from .named_motion import NamedMotion
+from .records import Cost
+from .result import Result
+
+if TYPE_CHECKING:
+    from .netcdf import Variables
+
+
+@dataclass(frozen=True, eq=False)
+class Rollout(NamedMotion):
+    """t (T,), q (B, T, nq), v (B, T, nv), and all that a `Result` offers by name, with the trajectories as first axis.
+
+    `rollout[k]` is trajectory k as a `Result`. A trajectory that failed stays at its last state; `failed` (B,) is when, inf:
+    never. `status` is "done", "interrupted" (by Ctrl-C) or "raised" (an exception in the Python function that gives the forces):
+    then `t` ends early. A rollout keeps no account of work: `energy.work` is empty.
+    """
+
+    model: Model
+    t: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    failed: np.ndarray
+    tau: np.ndarray
+    """(nv,), or (B, T, nv): the joint forces of the step that begins at each time; at the last time, of the one before it."""
+    cost: Cost
+    """Of all trajectories together."""
+    status: str = "done"
+    message: str = ""
+    parameters: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    """(B, parameters) where the model has any."""
+
+    @property
+    def ok(self) -> np.ndarray:
+        """(B,): which trajectories did not fail."""
+        return ~np.isfinite(self.failed)
+
+    @property
+    def wall(self) -> float:
+        """Seconds, compilation not included."""
+        return self.cost.wall
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    def __iter__(self) -> Iterator[Result]:
+        return (self[k] for k in range(len(self)))
+
+    def __getitem__(self, k: int) -> Result:
+        """Trajectory k; up to its failure where it failed. Its cost is its share of that of all."""
+        k = index_of(k, len(self), "a trajectory of the rollout")
+        status, message, rows = self.status, self.message, len(self.t)
+        if not self.ok[k]:
+            status, message = "not_finite", f"failed after t = {self.failed[k]:.9g}"
+            rows = max(1, int(np.count_nonzero(self.t <= self.failed[k])))
+        tau = self.tau if self.tau.ndim == 1 else self.tau[k, :rows]
+        parameters = np.tile(self.parameters[k], (rows, 1)) if self.parameters.size else np.zeros((0, 0))
+        cost = replace(self.cost, wall=self.cost.wall / len(self), evaluations=self.cost.evaluations // len(self))
+        return Result(
+            self.model, self.t[:rows], self.q[k, :rows], self.v[k, :rows], tau, cost, status, message,
+            work_done=np.zeros((rows, 0)), parameters=parameters, accounted=self.energy_accounts[1],
+        )  # fmt: skip
+
+    # --- what everything else is derived from ---------------------------------------------------------------------------------
+    @property
+    def parameter_rows(self) -> np.ndarray | None:
+        return self.parameters[:, None] if self.parameters.size else None
+
+    @property
+    def energy_accounts(self) -> tuple[dict[str, np.ndarray], bool]:
+        """None is kept: it is complete where nothing can add or remove energy."""
+        s = self.model.structure
+        return {}, not (s.drives or s.given or s.forces or self.tau.any() or self.model.constraints)
+
+    def _accelerations_but_ends(self) -> np.ndarray:
+        out = np.full(self.v.shape, np.nan)
+        for k, one in enumerate(self):
+            out[k, : len(one)] = one.a
+        return out
+
+    def _stored(self) -> tuple[Variables, dict[str, Any]]:
+        m, lead = self.model, ("trajectory", "time")
+        data: Variables = {
+            "time": (("time",), self.t, {"units": "s"}),
+            "q": ((*lead, "coordinate"), self.q, {"long_name": "generalised coordinates"}),
+            "v": ((*lead, "speed"), self.v, {"long_name": "generalised speeds"}),
+            "failed": (("trajectory",), self.failed, {"units": "s", "long_name": "time of failure, inf: none"}),
+        }
+        words = {"coordinate": m.q_names, "speed": m.v_names}
+        if self.parameters.size:
+            data["parameters"] = (("trajectory", "parameter"), self.parameters, {})
+            words["parameter"] = list(m.parameters)
+        data |= {name: ((name,), names, {}) for name, names in words.items()}
+        return data, {"model": m.name, "status": self.status, "message": self.message}
+
+    def __repr__(self) -> str:
+        bad = int((~self.ok).sum())
+        notes = (f", {bad} failed" if bad else "") + (f", {self.message}" if self.message else "")
+        return f"Rollout({self.model.name!r}, {len(self.q)} trajectories of {len(self.t)} times{notes})"

@@ -1,0 +1,77 @@
+"""Pictures of models and motions in files: `Model.draw`, `Result.snapshot`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+from warnings import warn
+
+from ...errors import ViewWarning
+from ...model.model import Model
+from ...reporting.whole_file import check_suffix, whole_file
+from ...simulation.result import Result
+from ...simulation.storage import check_writable
+from ...types import State
+from ..build import Trace, scene_of
+from ..moments import at_times, check_time
+from ..scene import Scene
+from .look import Drawing, Look, View
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+PathLike = str | os.PathLike[str]
+SUFFIXES = (".png", ".jpg", ".webp")
+OPAQUE = (".jpg",)
+"""Formats without opacity."""
+
+
+def draw(
+    model: Model, path: PathLike, q: State = None, t: float = 0.0, *, show: Sequence[str] | None = None,
+    size: tuple[int, int] = (1280, 720), view: View = None, theme: str = "light", labels: bool = False, title: str = "",
+    transparent: bool = False,
+) -> None:  # fmt: skip
+    """`Model.draw`."""
+    look = Look(size, view, theme, labels, title, transparent)
+    check_path(path, look)
+    scene = scene_of(model, show, q, t)
+    report(scene)
+    save(Drawing(scene, look).image(), path)
+
+
+def snapshot(
+    result: Result, path: PathLike, t: float | None = None, *, show: Sequence[str] | None = None, traces: Sequence[Trace] = (),
+    size: tuple[int, int] = (1280, 720), view: View = None, theme: str = "light", labels: bool = False, title: str = "",
+    transparent: bool = False, stamp: bool = True,
+) -> None:  # fmt: skip
+    """`Result.snapshot`."""
+    look = Look(size, view, theme, labels, title, transparent)
+    check_path(path, look)
+    scene = scene_of(result, show, traces=traces)
+    time = float(result.t[-1]) if t is None else check_time(result, t)
+    report(scene)
+    save(Drawing(at_times(scene, result, [time]), look).image(0, stamp_of(time) if stamp else ""), path)
+
+
+def stamp_of(t: float, digits: int = 3) -> str:
+    return f"t = {t:.{digits}f} s"
+
+
+def report(scene: Scene) -> None:
+    """What is not drawn as it was meant, said."""
+    for note in scene.notes:
+        warn(note, ViewWarning, stacklevel=4)
+
+
+def check_path(path: PathLike, look: Look) -> None:
+    """Before anything is drawn."""
+    check_suffix(path, (*SUFFIXES[:-1], SUFFIXES[-1]) if not look.transparent else (".png", ".webp"), "draw")
+    check_writable(path)
+
+
+def save(image: Image, path: PathLike) -> None:
+    """The file appears whole or not at all."""
+    with whole_file(path) as part:
+        opaque = image.getextrema()[3][0] == 255  # type: ignore[index]
+        (image.convert("RGB") if opaque else image).save(part, optimize=True, quality=92)

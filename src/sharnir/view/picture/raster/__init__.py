@@ -1,0 +1,1 @@
+"""In the dialect: triangles to samples, samples to pixels. Start at `strips.py`."""

@@ -1,0 +1,260 @@
+"""What a model says its bodies look like, `model.visuals`, as geometries on bodies. Start at `drawn_visuals`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ..io.paths import UNUSABLE, confined
+from ..model.body import GROUND, Body
+from ..model.model import Model
+from ..model.pose import Pose
+from ..model.visual import Visual
+from ..reporting.formats import plural
+from ..types import FloatArray
+from .mesh_files import MESH_BUDGET, Mesh, MeshFault, numbers, read_mesh
+from .mesh_shading import Piece, reduced, shaded
+from .outline import matrix
+from .scene import Colour, Geometry
+from .solids import ROUND, box, capsule, cylinder, sphere, square
+
+MODEL_BUDGET = 300_000
+"""Triangles of all meshes of a model that are drawn."""
+NAMED = 3
+"""Files that one note lists."""
+PLAIN: Colour = (0.7, 0.7, 0.7, 1.0)
+"""What has no colour beside pieces that have one."""
+SIZES = {"box": (3,), "cylinder": (2, 3), "capsule": (2,), "sphere": (1,), "ellipsoid": (3,), "plane": (2,), "hfield": (4,)}
+"""How many sizes each kind has."""
+
+
+class Drawn(NamedTuple):
+    """A geometry on a body."""
+
+    body: str
+    """Or "ground"."""
+    geometry: Geometry
+    at: FloatArray
+    """(4, 4): geometry → body; it may scale."""
+    colour: Colour | None
+    """None where nothing says one."""
+    label: str
+    endless: bool = False
+    """A plane without edges: a square of edge 1 is in its place."""
+
+
+def drawn_visuals(
+    model: Model,
+    role: str = "visual",
+    budget: int = MODEL_BUDGET,
+    mesh_budget: int = MESH_BUDGET,
+    sides: int = ROUND,
+    folders: Iterable[Path] | None = None,
+) -> tuple[list[Drawn], list[str]]:
+    """Visuals, or shapes of collision, of a model with numbers in all places; and what is not drawn as the model says, in words.
+
+    budget, mesh_budget  triangles of all meshes together, and of one: those that have more are simplified
+    sides                of what is round
+    folders              meshes are opened in these only; by default where the reader of the model's file allowed it
+    """
+    return _Drawing(model, role, budget, mesh_budget, sides, folders).all()
+
+
+class _Drawing:
+    def __init__(
+        self, model: Model, role: str, budget: int, mesh_budget: int, sides: int, folders: Iterable[Path] | None
+    ) -> None:  # fmt: skip
+        self.model, self.sides = model, sides
+        self.visuals = [v for v in model.visuals if v.role in (role, "both") and (v.colour is None or v.colour[3] > 0.0)]
+        self.allowed = [None if x is None else [Path(f).resolve() for f in x] for x in (model.mesh_folders, folders)]
+        self.bodies = {body.name: body for body in model.bodies}
+        self.faults: dict[str, list[str]] = {}
+        """What is wrong -> the meshes it is wrong with."""
+        self.notes: list[str] = []
+        self.meshes = self._read(budget, mesh_budget)
+        self.boxed: set[str] = set()
+
+    def all(self) -> tuple[list[Drawn], list[str]]:
+        drawn = [one for visual in self.visuals for one in self._one(visual)]
+        for why, names in self.faults.items():
+            self.notes.append(f"drawn as boxes: {plural(len(names), 'mesh', 'meshes')} {why}: {_listed(names)}")
+        return drawn, self.notes
+
+    def _one(self, visual: Visual) -> list[Drawn]:
+        if visual.kind in ("mesh", "sdf"):
+            mesh = self.meshes.get(visual.path) if visual.path is not None else None
+            return self._stand_ins(visual) if mesh is None else self._mesh(visual, mesh)
+        solid = primitive(visual, self.sides)
+        if solid is None:
+            self._note(f"not drawn: a {visual.kind} of {_sizes(visual)}, on {visual.body!r}")
+            return []
+        if visual.kind == "hfield":
+            self._note("drawn flat: height fields, whose heights are not read")
+        endless = visual.kind == "plane" and 0.0 in visual.sizes
+        return [Drawn(visual.body, *solid, visual.colour, _label(visual), endless)]
+
+    def _note(self, words: str) -> None:
+        if words not in self.notes:
+            self.notes.append(words)
+
+    # --- meshes -----------------------------------------------------------------------------------------------------------
+    def _read(self, budget: int, mesh_budget: int) -> dict[Path, Mesh]:
+        """Every file once, with as many triangles as its share of the budget is."""
+        found: dict[Path, Mesh] = {}
+        for visual in self.visuals:
+            if visual.kind not in ("mesh", "sdf") or visual.path in found:
+                continue
+            name = Path(visual.uri).name or (visual.path.name if visual.path is not None else f"of {visual.link or visual.body}")
+            try:
+                path = self._allowed_path(visual)
+                found[path] = read_mesh(path, mesh_budget)
+            except MeshFault as fault:
+                names = self.faults.setdefault(str(fault), [])
+                names += [name] if name not in names else []
+        most = _most_each([mesh.drawn for mesh in found.values()], budget)
+        found = {path: mesh if mesh.drawn <= most else _smaller(mesh, most) for path, mesh in found.items()}
+        fewer = [numbers(mesh, path.name) for path, mesh in found.items() if mesh.drawn < mesh.triangles]
+        if fewer:
+            self.notes.append(f"drawn with fewer triangles: {_listed(fewer)}")
+        absent = [f"{what} of {path.name}" for path, mesh in found.items() for what in mesh.left_out]
+        if absent:
+            self.notes.append(f"drawn without: {_listed(absent)}")
+        return found
+
+    def _allowed_path(self, visual: Visual) -> Path:
+        if visual.path is None:
+            raise MeshFault("missing (`import_report` says why)" if visual.uri else "without a file")
+        for folders in self.allowed:
+            try:
+                outside = folders is not None and confined(visual.path, folders) is None
+            except UNUSABLE:
+                outside = True
+            if outside:
+                raise MeshFault("outside the folders of the model (declare them in package_paths)")
+        return visual.path
+
+    def _mesh(self, visual: Visual, mesh: Mesh) -> list[Drawn]:
+        scale = np.array(visual.scale, dtype=float)
+        mirrored = bool(np.prod(scale) < 0.0)
+        if not np.prod(scale):
+            self._note(f"not drawn: a mesh of scale 0, on {visual.body!r}")
+            return []
+        painted = visual.colour is not None and not (visual.own_colours and any(p.colour for p in mesh.pieces))
+        at = matrix(visual.at, -scale if mirrored else scale)  # a mirrored mesh is one turned inside out, −v, of scale −s
+        found = []
+        for geometry, own in geometries(mesh, painted, mirrored):
+            colour = visual.colour if painted or own is None else own
+            found.append(Drawn(visual.body, geometry, at, colour, _label(visual)))
+        return found
+
+    def _stand_ins(self, visual: Visual) -> list[Drawn]:
+        """In place of the meshes of a body that cannot be drawn: its other shapes, or the box of its inertia; once for each body."""
+        if visual.body in self.boxed:
+            return []
+        self.boxed.add(visual.body)
+        label = _label(visual)
+        others = [v for v in self.model.visuals if v.body == visual.body and v.kind in SIZES and v.kind != "plane"]
+        solids = [solid for solid in (primitive(v, self.sides) for v in others) if solid is not None]
+        if not solids and visual.body != GROUND and (edges := inertia_box(self.bodies[visual.body])) is not None:
+            solids = [(box(), edges)]
+        if not solids:
+            self._note(f"not drawn: meshes of {visual.body!r}, of which no size is known")
+        return [Drawn(visual.body, geometry, at, visual.colour, label) for geometry, at in solids]
+
+
+def _most_each(counts: Sequence[int], budget: int) -> int:
+    """The largest n for which the sum of min(count, n) is within the budget: small meshes stay as they are."""
+    left = budget
+    for k, count in enumerate(ordered := sorted(counts)):
+        if count * (len(ordered) - k) > left:
+            return max(1, left // (len(ordered) - k))
+        left -= count
+    return max(counts, default=1)
+
+
+@lru_cache(maxsize=512)
+def _smaller(mesh: Mesh, most: int) -> Mesh:
+    return Mesh(tuple(reduced(mesh.pieces, most)), mesh.triangles, mesh.left_out)
+
+
+@lru_cache(maxsize=512)
+def geometries(mesh: Mesh, painted: bool = False, mirrored: bool = False) -> tuple[tuple[Geometry, Colour | None], ...]:
+    """A geometry for each opacity, with its colour; None where the file has none. `painted`: without the colours of the file.
+    `mirrored`: turned inside out at the origin, for a scale that mirrors."""
+    groups: dict[float, list[Piece]] = {}
+    for piece in mesh.pieces:
+        groups.setdefault(1.0 if painted or piece.colour is None else round(piece.colour[3], 2), []).append(piece)
+    found = []
+    for opacity, pieces in groups.items():
+        colours = {piece.colour for piece in pieces}
+        if painted or (len(colours) == 1 and all(piece.colours is None for piece in pieces)):
+            one = _joined(pieces, None, mirrored)
+            found.append((shaded(one), None if painted else pieces[0].colour))
+        else:
+            each = [np.broadcast_to(piece.colour or PLAIN, (len(piece.vertices), 4))[:, :3] for piece in pieces]
+            each = [x if piece.colours is None else piece.colours for x, piece in zip(each, pieces, strict=True)]
+            found.append((shaded(_joined(pieces, np.concatenate(each), mirrored)), (1.0, 1.0, 1.0, opacity)))
+    return tuple(found)
+
+
+def _joined(pieces: Sequence[Piece], colours: FloatArray | None, mirrored: bool) -> Piece:
+    shift = np.cumsum([0, *(len(piece.vertices) for piece in pieces)])
+    faces = np.concatenate([piece.faces + k for piece, k in zip(pieces, shift, strict=False)])
+    vertices = np.concatenate([piece.vertices for piece in pieces])
+    return Piece(-vertices, faces[:, ::-1], None, colours) if mirrored else Piece(vertices, faces, None, colours)
+
+
+# --- solids ---------------------------------------------------------------------------------------------------------------------
+def primitive(visual: Visual, sides: int = ROUND) -> tuple[Geometry, FloatArray] | None:
+    """The solid of a visual and where it is in its body; None where its kind or sizes say none."""
+    sizes = [abs(float(x)) for x in visual.sizes]
+    if len(sizes) not in SIZES.get(visual.kind, ()) or (not any(sizes) and visual.kind != "plane"):
+        return None
+    sizes = sizes if visual.kind == "plane" else [max(x, 1e-4 * max(sizes)) for x in sizes]  # what is flat still has two sides
+    match visual.kind, sizes:
+        case "box", [x, y, z]:
+            return box(), matrix(visual.at, (x, y, z))
+        case "cylinder", [r, length, *hole]:
+            return cylinder(round(hole[0] / r, 3) if hole else 0.0, sides), matrix(visual.at, (r, r, length))
+        case "capsule", [r, length]:
+            return capsule(round(length / r, 3), sides), matrix(visual.at, (r, r, r))
+        case "sphere", [r]:
+            return sphere(sides), matrix(visual.at, (r, r, r))
+        case "ellipsoid", [x, y, z]:
+            return sphere(sides), matrix(visual.at, (x, y, z))
+        case "plane", [x, y]:
+            return square(), matrix(visual.at, (x or 1.0, y or 1.0, 1.0))
+        case "hfield", [x, y, _, below]:
+            return box(), matrix(visual.at @ Pose((0.0, 0.0, -0.5 * below)), (2.0 * x, 2.0 * y, below))
+    return None
+
+
+def inertia_box(body: Body) -> FloatArray | None:
+    """Where a cube of edge 1 is to be for the box of uniform density with the mass and inertia of a body, a² = 6(J₂ + J₃ − J₁)/m;
+    None for a body without mass or extent."""
+    moments, axes = np.linalg.eigh(np.asarray(body.inertia_matrix(), dtype=float))
+    if not body.mass > 0.0 or not moments[2] > 0.0:
+        return None
+    edges = np.sqrt(np.maximum(6.0 * (moments.sum() - 2.0 * moments) / body.mass, 0.0))
+    at = np.eye(4)
+    at[:3, :3] = axes * np.linalg.det(axes) * np.maximum(edges, 0.03 * edges.max())
+    at[:3, 3] = body.com
+    return at
+
+
+def _label(visual: Visual) -> str:
+    owner = visual.link or visual.body
+    return f"{owner}: {visual.name}" if visual.name else owner
+
+
+def _sizes(visual: Visual) -> str:
+    return "sizes " + ", ".join(f"{x:g}" for x in visual.sizes) if visual.sizes else "no sizes"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
