@@ -48,7 +48,7 @@ def parser() -> Parser:
     commands = out.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for add, call in (
         (add_inspect, inspect), (add_run, run), (add_equilibrium, equilibrium), (add_modes, modes),
-        (add_calibrate, calibrate), (add_compare, compare), (add_schema, schema),
+        (add_calibrate, calibrate), (add_compare, compare), (add_studio, studio), (add_schema, schema),
     ):  # fmt: skip
         of_command = commands.add_parser(call.__name__, help=add.__doc__, description=add.__doc__, allow_abbrev=False)
         of_command.set_defaults(call=call, parser=of_command)
@@ -246,6 +246,25 @@ def compare(options: Namespace) -> None:
         quiet=options.quiet,
         options={name: getattr(options, name) for name in COMPARE_OPTIONS if name in options},
     )
+
+
+def add_studio(p: Parser) -> None:
+    """Open a page to load, edit, run, watch and compare models of a folder. Ctrl-C ends it."""
+    p.add_argument("file", type=Path, nargs="?", metavar="FILE", help="a model or a result to begin with")
+    p.add_argument(
+        "--folder", type=Path, help="nothing outside it is read or written (default: the current one, or that of FILE)"
+    )
+    p.add_argument("--host", default="127.0.0.1", help="address to listen on; any but this machine's own needs the printed token")
+    p.add_argument(
+        "--port", type=at_least(0), metavar="NUMBER", help="default: the first free one from 8080; 0: any that is free"
+    )
+    p.flag("--no-browser", what="print the address only")
+
+
+def studio(options: Namespace) -> None:
+    from .studio import run_studio
+
+    run_studio(options.file, folder=options.folder, host=options.host, port=options.port, browser=not options.no_browser)
 
 
 def add_schema(p: Parser) -> None:

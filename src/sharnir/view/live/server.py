@@ -22,7 +22,9 @@ class Server:
 
     viser: ViserServer
 
-    def __init__(self, host: str = "127.0.0.1", port: int | None = None, token: str | None = None, title: str = "sharnir") -> None:
+    def __init__(
+        self, host: str = "127.0.0.1", port: int | None = None, token: str | None = None, title: str = "sharnir"
+    ) -> None:
         self.notes: list[str] = []
         if port is None:
             port = next((p for p in PORTS if is_free(host, p)), None)
@@ -38,12 +40,18 @@ class Server:
             )
         self.token = token
         self.viser = open_server(host, port, title, token)
-        self.viser.gui.configure_theme(show_share_button=False, show_logo=False, control_width="large", brand_color=BRAND)
+        self.paint(dark=False)
         self.viser.gui.main_panel.dock_right()
 
     @property
     def url(self) -> str:
         return address(self.viser, self.token)
+
+    def paint(self, dark: bool) -> None:
+        """The page in light or dark colours; viser does not ask the browser which are wanted."""
+        self.viser.gui.configure_theme(
+            show_share_button=False, show_logo=False, control_width="large", brand_color=BRAND, dark_mode=dark
+        )
 
     def stop(self) -> None:
         close_server(self.viser)

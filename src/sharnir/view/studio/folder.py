@@ -85,7 +85,7 @@ class Folder:
             raise StateError(f"{brief(str(name))} is no usable name of a file ({error})") from None
         if found is None:
             raise StateError(
-                f"{brief(str(name))} is outside the studio's folder {self.path} and is not read; start the studio with --folder"
+                f"{brief(str(name))} is outside the studio's folder {self.path} and is not read; start the studio in a folder that holds it: --folder"
             )
         return found
 
@@ -111,7 +111,9 @@ class Folder:
         for k, visual in enumerate(model.visuals):
             if visual.path is not None and not self._is_inside(visual.path):
                 model.visuals[k] = replace(visual, path=None)
-                notes.append(f"{visual.body}: its mesh {visual.uri or visual.path} is outside the studio's folder and is not read")
+                notes.append(
+                    f"{visual.body}: its mesh {visual.uri or visual.path} is outside the studio's folder and is not read"
+                )
         return tuple(notes)
 
     # --- writing -----------------------------------------------------------------------------------------------------------

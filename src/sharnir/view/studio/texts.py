@@ -19,11 +19,13 @@ from .folder import Opened
 MOST_PLACES = 60
 """Lines of an import report."""
 STYLE = (
-    "<style>.st{font-size:.85em;line-height:1.45;overflow-wrap:anywhere}.st h4{margin:.8em 0 .2em;font-size:1em}"
+    "<style>.st{font-size:.82em;line-height:1.45;overflow-wrap:anywhere;padding:.2em .9em}.st h4{margin:.8em 0 .2em;font-size:1em}"
     ".st table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}"
     ".st td,.st th{padding:.12em .5em .12em 0;text-align:left;vertical-align:top;border-bottom:1px solid #8883}"
-    ".st td+td,.st th+th{text-align:right}.st .wide{overflow-x:auto}.st .wide td,.st .wide th{white-space:nowrap}"
-    ".st .words td+td,.st .words th+th{text-align:left}"
+    ".st td+td,.st th+th{text-align:right;white-space:nowrap}.st .wide{overflow-x:auto}.st .wide td,.st .wide th{white-space:nowrap}"
+    ".st .named td:nth-child(-n+3),.st .named th:nth-child(-n+3){text-align:left}"
+    ".st .words td+td,.st .words th+th{text-align:left;white-space:normal}"
+    ".st .mass td:last-child{white-space:nowrap}.st .mass th{overflow-wrap:normal}"
     ".st .soft{opacity:.65}.st .bad{color:#c0392b}.st p{margin:.3em 0}.st pre{white-space:pre-wrap;font-size:.95em;margin:.3em 0}</style>"
 )
 
@@ -47,17 +49,18 @@ def model_text(opened: Opened, mobility: str) -> str:
     """Name, freedoms, tree with masses, loops, parameters."""
     model = opened.model
     branches, left_out = tree(model)
+    freedoms, *reasons = mobility.splitlines() or [""]
     rows = [(f"{'· ' * b.depth}{b.body}", b.joint, f"{b.mass} kg") for b in branches]
     parts = [
         f"<h4>{escape(model.name)}</h4>",
         paragraphs([sentence(model)]),
-        f"<pre>{escape(mobility)}</pre>",
-        table(rows, ("body", "carried by", "mass"), "words"),
+        paragraphs(freedoms.split("; ")),
+        table(rows, ("body", "carried by", "mass"), "words mass"),
     ]
     if left_out:
         parts.append(paragraphs([f"and {plural(left_out, 'more body', 'more bodies')}"], "soft"))
     if closing := loops(model):
-        parts += ["<h4>Loops and constraints</h4>", paragraphs(closing)]
+        parts += ["<h4>Loops and constraints</h4>", paragraphs(closing), paragraphs(reasons, "soft")]
     if opened.notes:
         parts += [paragraphs(opened.notes, "bad")]
     return block(*parts)
@@ -94,7 +97,7 @@ def comparison_text(c: Comparison) -> str:
     shown = measurements(c)
     head = [column.title.replace("\n", " ") for column in shown.columns]
     rows = [[cell.text for cell in row] for row in shown.rows]
-    parts = [paragraphs(conclusions(c)), table(rows, head, "wide") if rows else "", paragraphs(footnotes(c), "soft")]
+    parts = [paragraphs(conclusions(c)), table(rows, head, "wide named") if rows else "", paragraphs(footnotes(c), "soft")]
     for status, reasons in without_answer(c).items():
         parts.append(f"<h4>{escape(status)}</h4>" + table([(names, why) for names, why in reasons], kind="words"))
     return block(*parts)

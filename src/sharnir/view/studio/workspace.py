@@ -6,7 +6,7 @@ A step that fails leaves everything as it was: the file that was open, the value
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -56,8 +56,8 @@ class RunOptions:
     step: float = 1e-3
 
     @staticmethod
-    def of(model: Model) -> RunOptions:
-        said = model.simulation.arguments() if model.simulation is not None else {}
+    def of(said: Mapping[str, Any]) -> RunOptions:
+        """From the arguments that a file gives."""
         output = said.get("output", 0.01)
         own = {name: said[name] for name in ("duration", "method", "integrator", "rtol", "step") if name in said}
         return RunOptions(interval=float(output) if isinstance(output, (int, float)) else None, **own)
@@ -72,7 +72,7 @@ class Workspace:
     pose: FloatArray | None = None
     """(nq,) to start from in place of what the file says."""
     speeds: dict[str, list[float]] = field(default_factory=dict)
-    """By joint, to start with in place of what the file says."""
+    """By joint, to start with in place of what the file says; where there are loops, the others follow."""
     options: RunOptions = field(default_factory=RunOptions)
     result: Result | None = None
     comparison: Comparison | None = None
@@ -94,8 +94,25 @@ class Workspace:
 
     def reset(self) -> None:
         """Parameters, start and options as the file has them."""
-        self.values, self.pose, self.speeds = dict(self.model.parameters), None, {}
-        self.options = RunOptions.of(self.model)
+        said = self.said
+        self.values, self.pose, self.speeds = self.model.parameter_values(said.get("parameters")), None, {}
+        self.options = RunOptions.of(said)
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """Arguments of `simulate` as the file has them: its settings, or those of the run that it is."""
+        model = self.model
+        out = model.simulation.arguments() if model.simulation is not None else {}
+        r = self.opened.result if self.opened is not None else None
+        if r is None or not len(r):
+            return out
+        span = float(r.t[-1] - r.t[0])
+        if span:
+            out |= {"duration": span, "output": abs(span) / max(len(r) - 1, 1)}
+        if r.cost.integrator in INTEGRATORS and INTEGRATORS[r.cost.integrator].adaptive:
+            out["integrator"] = r.cost.integrator
+        own = {"parameters": dict(zip(model.parameters, r.parameters[0].tolist(), strict=True))} if r.parameters.size else {}
+        return out | {"q0": r.q[0], "v0": r.v[0], "fixed": [], "t0": float(r.t[0]), "tau": r.tau} | own
 
     def set_parameter(self, name: str, value: float) -> None:
         self.values[name] = parameter_value(name, value, StateError)
@@ -111,26 +128,23 @@ class Workspace:
         return added[0] if added else path
 
     def set_speeds(self, joint: str, values: list[float]) -> None:
-        """Speeds of a joint at the start; all zero is as if nothing was said."""
+        """Speeds of a joint at the start."""
         self.model.speeds({joint: values})
-        if any(values):
-            self.speeds[joint] = values
-        else:
-            self.speeds.pop(joint, None)
+        self.speeds[joint] = values
 
     @property
     def differs(self) -> bool:
         """Whether anything is other than the file says."""
-        return self.pose is not None or bool(self.speeds) or self.values != dict(self.model.parameters)
+        own = self.model.parameter_values(self.said.get("parameters"))
+        return self.pose is not None or bool(self.speeds) or self.values != own
 
     # --- running ---------------------------------------------------------------------------------------------------------------
     def arguments(self) -> dict[str, Any]:
         """Of `simulate`."""
-        model, o = self.model, self.options
-        out = model.simulation.arguments() if model.simulation is not None else {}
+        model, o, out = self.model, self.options, self.said
         if o.integrator not in INTEGRATORS:
             raise StateError(f"no integrator {brief(o.integrator)}")
-        adaptive, before = INTEGRATORS[o.integrator].adaptive, RunOptions.of(model)
+        adaptive, before = INTEGRATORS[o.integrator].adaptive, RunOptions.of(out)
         out |= {"duration": o.duration, "method": o.method, "integrator": o.integrator, "step": None if adaptive else o.step}
         if o.rtol != before.rtol:
             out |= {"rtol": o.rtol, "atol": FINE * o.rtol}
@@ -138,10 +152,11 @@ class Workspace:
             out["output"] = o.interval
         if self.values:
             out["parameters"] = dict(self.values)
-        if self.pose is not None:
-            out |= {"q0": np.array(self.pose), "fixed": None}
-        if self.speeds:
-            out["v0"] = dict(self.speeds)
+        if self.pose is not None or self.speeds:
+            v = np.array(model.speeds(out.get("v0")))
+            for joint, values in self.speeds.items():
+                v[model.v_slice(joint)] = values
+            out |= {"q0": self.start(), "v0": v, "fixed": list(self.speeds)}
         return out
 
     def run(self) -> Result:
@@ -155,16 +170,16 @@ class Workspace:
         return self.result
 
     def compare(self) -> Comparison:
-        self.comparison = compare(self.model, states=4, batch=256, rounds=7, budget=BUDGET, parameters=self.values or None, progress=False)
+        self.comparison = compare(
+            self.model, states=4, batch=256, rounds=7, budget=BUDGET, parameters=self.values or None, progress=False
+        )
         return self.comparison
 
     def start(self) -> FloatArray:
         """(nq,): where a run would begin. An AssemblyError where the loops cannot be closed there."""
         if self.pose is not None:
             return self.pose
-        model, said = self.model, self.arguments()
-        if self.opened is not None and self.opened.result is not None and len(self.opened.result):
-            return np.array(self.opened.result.q[0])
+        model, said = self.model, self.said
         if not model.constraints:
             return model.coordinates(said.get("q0"))
         values = list(model.parameter_values(self.values or None).values())
@@ -217,7 +232,9 @@ class Workspace:
                 pass
             (self.folder.path / ".sharnir-trial").unlink(missing_ok=True)
         except OSError as error:
-            raise StateError(f"cannot write into {self.folder.path}: {error.strerror}; start the studio with another --folder") from None
+            raise StateError(
+                f"cannot write into {self.folder.path}: {error.strerror}; start the studio with another --folder"
+            ) from None
         return self.folder.path
 
 
