@@ -1,4 +1,4 @@
-"""The studio without a browser: nothing outside its folder, one job at a time, what was computed stays, words for every failure."""
+"""The studio without a browser: nothing outside its folder, one job at a time, what was computed stays, failures in words."""
 
 from __future__ import annotations
 
@@ -124,9 +124,8 @@ def test_a_run_is_what_simulate_gives(studio):
 def test_settings_of_the_file_hold_until_they_are_edited(place):
     m = sh.samples.four_bar()
     joint = m.joints[0].name
-    m.simulation = sh.SimulationSettings(
-        duration=0.3, v0={joint: 2.0}, integrator="rk4", step=1e-3, output=0.05, rtol=1e-5, atol=1e-5
-    )
+    options = {"integrator": "rk4", "step": 1e-3, "output": 0.05, "rtol": 1e-5, "atol": 1e-5}
+    m.simulation = sh.SimulationSettings(duration=0.3, v0={joint: 2.0}, **options)
     m.save(place / "set.yaml")
     w = Workspace(Folder(place))
     w.open("set.yaml")

@@ -50,12 +50,16 @@ def camera_for(scene: Scene, aspect: float = 16 / 9, direction: Sequence[float] 
     away = _three_quarters(scene) if direction is None else np.array(direction, dtype=float)
     away = away / np.linalg.norm(away)
     up = scene.up if abs(scene.up @ away) < 0.999 else _across(scene.up)
-    camera = Camera(centre + away, centre, up)
-    corners = centre + half * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-    right, above, back = np.moveaxis((corners - centre) @ camera.axes().T, -1, 0)
-    slope = math.tan(math.radians(FIELD) / 2)
-    distance = float(max((np.abs(above) / slope + back).max(), (np.abs(right) / (slope * aspect) + back).max()))
-    return Camera(centre + away * MARGIN * max(distance, 1e-3 * scene.size, 1e-9), centre, up)
+    axes = Camera(centre + away, centre, up).axes()
+    corners = half * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) @ axes.T
+    slope, shift, distance = math.tan(math.radians(FIELD) / 2), np.zeros(3), 0.0
+    for _ in range(6):  # what is nearer looks larger: the middle of the picture is not the middle of the box
+        right, above, back = (corners - shift).T
+        distance = MARGIN * float(max((np.abs(above) / slope + back).max(), (np.abs(right) / (slope * aspect) + back).max()))
+        seen = (corners - shift)[:, :2] / (distance - back)[:, None]
+        shift[:2] += 0.5 * (seen.max(axis=0) + seen.min(axis=0)) * distance
+    target = centre + shift @ axes
+    return Camera(target + away * max(1.02 * distance, 1e-9), target, up)
 
 
 VIEWS = ("front", "side", "top")

@@ -43,7 +43,7 @@ class Outline:
     def width(self, body: int) -> float:
         """Thickness of a bar of a body, or of its joints."""
         length = self.lengths[body] if 0 <= body < len(self.lengths) else self.size
-        return min(max(0.05 * length, 0.003 * self.size), 0.02 * self.size)
+        return min(max(0.045 * length, 0.003 * self.size), 0.014 * self.size)
 
     def anchor(self, body: str, point: Iterable[float]) -> Anchor:
         return Anchor(index(self.model, body), np.array(list(point), dtype=float))

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...types import FloatArray
-from ..scene import Colour, Geometry, Scene
+from ..scene import Colour, Scene
 from .batches import PartBatch, Placed, SpanBatch, part_batches, span_batches
+from .glb import glb
 from .track import quaternions_of
 
 if TYPE_CHECKING:
@@ -110,20 +111,19 @@ class SceneNodes:
     def _batch(self, name: str, batch: PartBatch | SpanBatch, placed: Placed, what: str) -> Any:
         g, colours = batch.geometry, np.array([self._tinted(c) for c in batch.colours])
         opacity = None if colours[0, 3] >= 1.0 else float(colours[0, 3])
-        shadow = batch.layer in ("bodies", "springs")
         common: dict[str, Any] = dict(
             batched_wxyzs=placed.wxyz,
             batched_positions=placed.position,
             batched_scales=placed.scale,
             lod="off",
-            cast_shadow=shadow,
-            receive_shadow=shadow,
+            cast_shadow=False,
+            receive_shadow=False,
             visible=self.shown[batch.layer],
         )
         path = f"{self.root}/{batch.layer}/{name}"
         scene = self.server.scene
         if g.colours is not None and self.tint is None:
-            node: Any = scene.add_batched_meshes_trimesh(path, _coloured(g), **common)
+            node: Any = scene.add_batched_glb(path, glb(g), **common)
         else:
             side = "front" if batch.layer == "ground" else "double"  # from below one sees through the floor
             rgb = np.round(255 * colours[:, :3]).astype(np.uint8)
@@ -193,10 +193,3 @@ def rgb255(colour: Sequence[float]) -> tuple[int, int, int]:
     r, g, b = (round(255 * x) for x in colour[:3])
     return r, g, b
 
-
-def _coloured(g: Geometry) -> Any:
-    import trimesh
-
-    assert g.colours is not None
-    rgba = np.concatenate([g.colours, np.ones((len(g.colours), 1))], axis=1)
-    return trimesh.Trimesh(g.vertices, g.faces, vertex_colors=np.round(255 * rgba).astype(np.uint8), process=False)

@@ -10,6 +10,7 @@ import numpy as np
 from ...simulation.panels import Panel, panels
 from ...simulation.result import Result
 from ...types import FloatArray
+from .playback_gui import TINTS
 from .stage import Stage, now
 
 POINTS = 400
@@ -17,9 +18,9 @@ POINTS = 400
 REFRESH = 0.1
 """Seconds between two positions of the line at the present time."""
 HEIGHT = 190
-COLOURS = ("#1f66b2", "#dc5f1a", "#268c4d", "#8c4da6", "#bf991a", "#1a99a6", "#bf4073", "#666666")
+COLOURS = tuple("#" + bytes(round(255 * x) for x in tint[:3]).hex() for tint in TINTS)
 DASHES = ((), (6, 4), (2, 3), (8, 3, 2, 3))
-"""Of several results, in this order."""
+"""Of lines that share a colour, in this order."""
 NOW = "#999999"
 
 
@@ -87,12 +88,12 @@ def _chart(stage: Stage, panel: Panel, plot: Plot) -> Any:
     from viser import uplot
 
     series: list[Any] = [uplot.Series(label="t")]
-    per_result: dict[int, int] = {}
+    several, lines_of = len(set(plot.of)) > 1, dict[int, int]()
     for label, k in zip(plot.labels, plot.of, strict=True):
-        n = per_result[k] = per_result.get(k, -1) + 1
-        series.append(
-            uplot.Series(label=label, stroke=COLOURS[n % len(COLOURS)], width=1.5, dash=DASHES[k % len(DASHES)], points={"show": False})
-        )
+        n = lines_of[k] = lines_of.get(k, -1) + 1
+        colour, dash = (k, n) if several else (n, n // len(COLOURS))  # of several results the colour says which it is
+        look = {"stroke": COLOURS[colour % len(COLOURS)], "dash": DASHES[dash % len(DASHES)]}
+        series.append(uplot.Series(label=label, width=1.5, points={"show": False}, **look))
     series.append(uplot.Series(label="now", stroke=NOW, width=1, points={"show": False}))
     return stage.viser.gui.add_uplot(
         plot.data(float(plot.t[0])),

@@ -75,7 +75,7 @@ class Posing:
         self.dynamics = Dynamics(model)
         guess = retract(model, model.coordinates(q), np.zeros(model.nv), t)
         self.t, self.q = t, guess
-        self._take_start(guess, t)
+        self._take_start(guess, t, list(q) if isinstance(q, Mapping) else [])
         self.start = self.q, self.t
         self.sliders = sliders_of(model, size, self.q)
         self._angles = {at: _angles(self.q, at) for at in model.structure.quaternions.tolist()}
@@ -158,13 +158,16 @@ class Posing:
     def _still(self) -> FloatArray:
         return np.zeros(self.model.nv)
 
-    def _take_start(self, guess: FloatArray, t: float) -> None:
-        """The closed position nearest to the guess; the guess itself where there is none, which is said."""
-        if self._table is not None:
+    def _take_start(self, guess: FloatArray, t: float, named: list[str]) -> None:
+        """The closed position nearest to the guess, with what was named held; what cannot be is said."""
+        if self._table is None:
+            return
+        for held in (named, []) if named else ([],):
             try:
-                self.q = closed_position(self.model, self._table, guess, t, held_coordinates(self.model, ()))
+                self.q = closed_position(self.model, self._table, guess, t, held_coordinates(self.model, held))
+                return
             except SharnirError as error:
-                self.message = f"drawn with open loops: {error}"
+                self.message = f"drawn {'elsewhere' if held else 'with open loops'}: {error}"
 
     def _closed_near(self, q: FloatArray, t: float) -> FloatArray:
         if self._table is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import webbrowser
 from typing import TYPE_CHECKING
 
 from ...errors import StateError
@@ -55,3 +56,11 @@ class Server:
 
     def stop(self) -> None:
         close_server(self.viser)
+
+
+def open_in_browser(url: str) -> bool:
+    """False where there is no browser, or no display."""
+    try:
+        return webbrowser.open(url)
+    except Exception:  # of a browser's own making: the address is printed either way
+        return False

@@ -23,8 +23,8 @@ Ticker = Callable[[float], bool]
 ASPECT = 1.1
 """Width to height of what the control panel leaves of a window."""
 
-LIGHT = 0.3
-"""From all around: more would wash the colours out."""
+LIGHT = 1.0
+"""From all around."""
 
 
 class Stage:
@@ -70,7 +70,10 @@ class Stage:
         scene = self._home
         camera, up = camera_for(scene, self.aspect), tuple(float(x) for x in scene.up)
         self.viser.scene.set_up_direction(up)  # type: ignore[arg-type]
-        self.viser.scene.configure_environment_map("studio", environment_intensity=LIGHT)
+        # neither a photograph of a room as a lamp nor shadows: without a graphics card the first takes half a minute
+        self.viser.scene.configure_environment_map(None)
+        self.viser.scene.configure_default_lights(cast_shadow=False)
+        self.viser.scene.add_light_hemisphere("/light", intensity=LIGHT)
         first = self.viser.initial_camera
         first.position, first.look_at, first.up = camera.position, camera.target, camera.up
         first.fov = float(np.radians(camera.field))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import sys
 import threading
-import webbrowser
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,13 +18,13 @@ from .playback_gui import TINTS, PlaybackPanel
 from .plots_gui import PlotsPanel
 from .posing import Posing
 from .posing_gui import PosingPanel
-from .server import Server
+from .server import Server, open_in_browser
 from .session_gui import SessionPanel
 from .stage import Stage
 from .subjects import names_of, subjects_of
 from .traces_gui import TracesPanel
 
-ROOM = 0.35
+ROOM = 0.2
 """Around a model that sliders will move, in parts of its size."""
 
 
@@ -37,6 +37,7 @@ class View:
         self.sliders: PosingPanel | None = None
         self.simulation: SessionPanel | None = None
         self._stopped = threading.Event()
+        atexit.register(self.stop)  # before viser's own, which prints
 
     @property
     def url(self) -> str:
@@ -56,6 +57,7 @@ class View:
     def stop(self) -> None:
         if not self._stopped.is_set():
             self._stopped.set()
+            atexit.unregister(self.stop)
             self.stage.stop()
 
     def wait(self) -> None:
@@ -125,7 +127,7 @@ def view(
         raise
     for note in stage.server.notes:
         print(f"sharnir: {note}", file=sys.stderr)
-    opened = open_browser and _open(out.url)
+    opened = open_browser and open_in_browser(out.url)
     print(f"view: {out.url}" + ("" if opened else " (open it in a browser)"), flush=True)
     if block if block is not None else _is_script():
         out.wait()
@@ -185,14 +187,6 @@ def show_results(out: View, results: Sequence[Result], show: Sequence[str] | Non
             gui.add_html(f"<pre style='padding:0 1em;font-size:0.7em;white-space:pre-wrap'>{_html(name)}\n{_html(r.summary())}</pre>")
     out.playback.watchers.append(charts.follow)
     stage.say(" · ".join(dict.fromkeys(note for n in nodes for note in n.scene.notes)))
-
-
-def _open(url: str) -> bool:
-    """False where there is no browser, or no display."""
-    try:
-        return webbrowser.open(url)
-    except Exception:  # of a browser's own making: the address is printed either way
-        return False
 
 
 def _is_script() -> bool:

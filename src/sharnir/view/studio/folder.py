@@ -84,9 +84,8 @@ class Folder:
         except UNUSABLE as error:
             raise StateError(f"{brief(str(name))} is no usable name of a file ({error})") from None
         if found is None:
-            raise StateError(
-                f"{brief(str(name))} is outside the studio's folder {self.path} and is not read; start the studio in a folder that holds it: --folder"
-            )
+            outside = f"{brief(str(name))} is outside the studio's folder {self.path} and is not read"
+            raise StateError(f"{outside}; start the studio in a folder that holds it: --folder")
         return found
 
     def open(self, name: FilePath) -> Opened:

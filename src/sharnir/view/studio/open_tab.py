@@ -21,9 +21,7 @@ class OpenTab:
             self._where = gui.add_html("")
             self._files = gui.add_dropdown("file", (NONE,), hint="models and results in the folder")
             again = gui.add_button("Read again", hint="the file as it is on the disk now; the list of files, too")
-            upload = gui.add_upload_button(
-                "Upload a model or a result", hint="it is put into the folder, and takes the place of nothing"
-            )
+            upload = gui.add_upload_button("Upload a model or a result", hint="into the folder; it takes the place of nothing")
         page.on(self._files, lambda name: self.open(name) if name != NONE else None)
         page.on_click(again, self._again)
         upload.on_upload(lambda event: page.stage.post("upload", lambda: page.guarded(lambda: self._upload(event.target.value))))

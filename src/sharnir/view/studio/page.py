@@ -78,7 +78,7 @@ class StudioPage:
     def on_click(self, button: Any, call: Callable[[], None]) -> None:
         button.on_click(lambda _: self.stage.post(("click", id(button)), lambda: self.guarded(call)))
 
-    # --- words and work ----------------------------------------------------------------------------------------------------------
+    # --- words and work -------------------------------------------------------------------------------------------------------
     def guarded(self, call: Callable[[], None]) -> None:
         """An error is shown, and nothing else is changed."""
         try:

@@ -38,17 +38,12 @@ class RunTab:
         self.what = []
         with page.section("Run", "options", 1):
             duration = gui.add_number("duration, s", o.duration, hint="negative: backward in time")
-            interval = gui.add_number(
-                "interval, s", o.interval or 0.0, hint="between rows of the result; 0: as the file says, or every step"
-            )
-            integrator = gui.add_dropdown(
-                "integrator", tuple(INTEGRATORS), initial_value=o.integrator, hint=INTEGRATORS[o.integrator].what
-            )
+            interval = gui.add_number("interval, s", o.interval or 0.0, hint="between rows of the result; 0: as the file says")
+            about = INTEGRATORS[o.integrator].what
+            integrator = gui.add_dropdown("integrator", tuple(INTEGRATORS), initial_value=o.integrator, hint=about)
             tolerance = gui.add_text("tolerance", f"{o.rtol:g}", hint="relative; for integrators that choose their step")
             step = gui.add_number("step, s", o.step, hint="for integrators of fixed step", step=1e-4, min=1e-9)
-            method = gui.add_dropdown(
-                "method", ("auto", *METHODS), initial_value=o.method, hint="by which the equations are formed"
-            )
+            method = gui.add_dropdown("method", ("auto", *METHODS), initial_value=o.method, hint="of forming the equations")
             run = gui.add_button("Run", color="green")
 
         def show_needed() -> None:
@@ -117,7 +112,7 @@ class RunTab:
             load = gui.add_button("Download")
             keep = gui.add_button("Save in the folder")
         page.on_click(load, lambda: self.download(kind.value))
-        page.on_click(keep, lambda: page.job("save", lambda: page.work.keep(kind.value), self._kept))
+        page.on_click(keep, lambda: self.keep(kind.value))
 
     def download(self, kind: str) -> None:
         page = self.page
@@ -140,12 +135,8 @@ class RunTab:
             charts = page.gui.add_folder(", ".join(self.what) or USUAL)
         self._charts = [folder, charts]
         with folder:
-            choice = page.gui.add_dropdown(
-                "add", (USUAL, *names_of(r.model)[:MOST]), hint="a quantity; the usual ones take the place of all"
-            )
-            text = page.gui.add_text(
-                "names", ", ".join(self.what), hint="separated by commas: A, speed of A, piston.x, reaction of B"
-            )
+            choice = page.gui.add_dropdown("add", (USUAL, *names_of(r.model)[:MOST]), hint="a quantity, or the usual ones alone")
+            text = page.gui.add_text("names", ", ".join(self.what), hint="by commas: A, speed of A, piston.x, reaction of B")
         page.on(choice, lambda name: self._ask([] if name == USUAL else [*self.what, name]))
         page.on(text, lambda words: self._ask([w.strip() for w in words.split(",") if w.strip()]), key="names")
         with charts:

@@ -91,11 +91,8 @@ class StartTab:
                 if place.stop == place.start or shown >= MOST or joint.follows:
                     continue
                 shown += place.stop - place.start
-                names = model.v_names[place]
-                boxes = [
-                    page.gui.add_number(n, float(x), hint="in SI units, at the start")
-                    for n, x in zip(names, v[place], strict=True)
-                ]
+                named = zip(model.v_names[place], v[place], strict=True)
+                boxes = [page.gui.add_number(name, float(x), hint="in SI units, at the start") for name, x in named]
                 for box in boxes:
                     page.on(box, lambda _, name=joint.name, boxes=boxes: work.set_speeds(name, [float(b.value) for b in boxes]))
             if shown < model.nv:

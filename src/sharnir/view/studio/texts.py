@@ -19,14 +19,17 @@ from .folder import Opened
 MOST_PLACES = 60
 """Lines of an import report."""
 STYLE = (
-    "<style>.st{font-size:.82em;line-height:1.45;overflow-wrap:anywhere;padding:.2em .9em}.st h4{margin:.8em 0 .2em;font-size:1em}"
+    "<style>.st{font-size:.82em;line-height:1.45;overflow-wrap:anywhere;padding:.2em .9em}"
+    ".st h4{margin:.8em 0 .2em;font-size:1em}.st p{margin:.3em 0}"
+    ".st pre{white-space:pre-wrap;font-size:.95em;margin:.3em 0}"
     ".st table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}"
     ".st td,.st th{padding:.12em .5em .12em 0;text-align:left;vertical-align:top;border-bottom:1px solid #8883}"
-    ".st td+td,.st th+th{text-align:right;white-space:nowrap}.st .wide{overflow-x:auto}.st .wide td,.st .wide th{white-space:nowrap}"
+    ".st td+td,.st th+th{text-align:right;white-space:nowrap}"
+    ".st .wide{overflow-x:auto}.st .wide td,.st .wide th{white-space:nowrap}"
     ".st .named td:nth-child(-n+3),.st .named th:nth-child(-n+3){text-align:left}"
     ".st .words td+td,.st .words th+th{text-align:left;white-space:normal}"
     ".st .mass td:last-child{white-space:nowrap}.st .mass th{overflow-wrap:normal}"
-    ".st .soft{opacity:.65}.st .bad{color:#c0392b}.st p{margin:.3em 0}.st pre{white-space:pre-wrap;font-size:.95em;margin:.3em 0}</style>"
+    ".st .soft{opacity:.65}.st .bad{color:#d0453a}</style>"
 )
 
 

@@ -1,4 +1,4 @@
-"""What is open in a studio: a file, its parameters and start as they are edited, how it is to be run, what came of it. No browser.
+"""What is open in a studio: a file, parameters and start as they are edited, how it is to be run, what came of it. No browser.
 
 A step that fails leaves everything as it was: the file that was open, the values that were edited, the last run.
 """
@@ -32,6 +32,8 @@ DURATION = 5.0
 """Seconds of a run where the file says nothing."""
 BUDGET = 30.0
 """Seconds of a comparison."""
+QUICK: dict[str, Any] = {"states": 4, "batch": 256, "rounds": 7}
+"""Options of a comparison that somebody waits for."""
 FINE = 0.01
 """Absolute over relative tolerance where the latter is edited: as of the defaults of `simulate`."""
 
@@ -170,9 +172,8 @@ class Workspace:
         return self.result
 
     def compare(self) -> Comparison:
-        self.comparison = compare(
-            self.model, states=4, batch=256, rounds=7, budget=BUDGET, parameters=self.values or None, progress=False
-        )
+        values = self.values or None
+        self.comparison = compare(self.model, parameters=values, budget=BUDGET, progress=False, **QUICK)
         return self.comparison
 
     def start(self) -> FloatArray:
@@ -232,9 +233,8 @@ class Workspace:
                 pass
             (self.folder.path / ".sharnir-trial").unlink(missing_ok=True)
         except OSError as error:
-            raise StateError(
-                f"cannot write into {self.folder.path}: {error.strerror}; start the studio with another --folder"
-            ) from None
+            why = f"{error.strerror}; start the studio with another --folder"
+            raise StateError(f"cannot write into {self.folder.path}: {why}") from None
         return self.folder.path
 
 
