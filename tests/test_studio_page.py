@@ -11,6 +11,7 @@ import pytest
 import sharnir as sh
 from browser import VISER, changed_pixels, picture, wait_for
 from sharnir.view.studio.studio import Studio
+from sharnir.view.studio.workspace import COMPARISON, FORMATS
 
 HOSTILE = "<img src=x onerror=alert(1)> {1+1} **b**"
 SIZE = (1000, 560)
@@ -81,6 +82,18 @@ def test_parameters_move_the_model_and_are_those_of_the_run(studio):
     assert page.work.result.parameters[0].tolist() == [3.0]
 
 
+def test_what_is_saved_and_compared_is_in_the_folder_and_on_the_page(studio, place, monkeypatch):
+    monkeypatch.setattr("sharnir.view.studio.workspace.BUDGET", 1.0)
+    page = do(studio, studio.page.run_tab.run)
+    for kind, suffix in ((name, suffix) for name, (suffix, _) in FORMATS.items()):
+        do(studio, lambda kind=kind: page.run_tab.keep(kind))
+        assert (place / f"four_bar-run{suffix}").stat().st_size > 1000 and f"written: four_bar-run{suffix}" in page._notice.content
+    assert "four_bar-run.nc" in page.open_tab._files.options
+    do(studio, lambda: page.job("comparison", page.work.compare, lambda _: page.compare_tab._show()))
+    do(studio, lambda: page.run_tab.keep(COMPARISON))
+    assert b"methods compared" in (place / "four_bar-compared.html").read_bytes()
+
+
 def test_mistakes_are_words_on_the_page_and_change_nothing(studio):
     page = do(studio, studio.page.run_tab.run)
     result = page.work.result
@@ -113,7 +126,7 @@ def test_the_command_refuses_before_it_serves(command, place):
 
 @pytest.mark.browser
 def test_a_user_opens_runs_watches_and_reads(studio, open_page):
-    page = open_page(studio.url, size=SIZE, allow=VISER)
+    page = entered(open_page, studio)
     page.get_by_role("tab", name="Run", exact=True).click()
     page.get_by_role("button", name="Run", exact=True).click()
     wait_for(lambda: studio.page.playback)
@@ -132,7 +145,7 @@ def test_a_user_opens_runs_watches_and_reads(studio, open_page):
 
 @pytest.mark.browser
 def test_names_are_text_and_uploads_stay_in_the_folder(studio, place, open_page, tmp_path):
-    page = open_page(studio.url, size=SIZE, allow=VISER)
+    page = entered(open_page, studio)
     before = sorted(p.name for p in place.iterdir())
     (tmp_path / "run.sh").write_text("echo", encoding="utf-8")
     upload = page.locator("input[type=file]").first
@@ -149,6 +162,14 @@ def test_names_are_text_and_uploads_stay_in_the_folder(studio, place, open_page,
     assert studio.page.work.opened.name == "hostile-2.yaml"
 
 
+def entered(open_page, studio: Studio):
+    """The page once it is connected; without the notice that this browser has no graphics card, which lies over the tabs."""
+    page = open_page(studio.url, size=SIZE, allow=VISER)
+    page.get_by_role("tab", name="Run", exact=True).wait_for()
+    page.add_style_tag(content="[class*=Notification] { display: none !important; }")
+    return page
+
+
 def scene(page) -> np.ndarray:
-    """Pixels of the 3D scene, without notices that lie over it."""
-    return picture(page, "canvas", style="[class*=Notification] { visibility: hidden !important; }")
+    """Pixels of the 3D scene."""
+    return picture(page, "canvas")

@@ -23,7 +23,7 @@ from .workspace import Workspace
 
 T = TypeVar("T")
 TABS = ("Open", "Model", "Start", "Run", "Compare")
-PLOTS = 400
+PLOTS = 340
 """Pixels of the panel of plots."""
 
 
