@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import sys
 import threading
-import webbrowser
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,7 +18,7 @@ from .playback_gui import TINTS, PlaybackPanel
 from .plots_gui import PlotsPanel
 from .posing import Posing
 from .posing_gui import PosingPanel
-from .server import Server
+from .server import Server, open_in_browser
 from .session_gui import SessionPanel
 from .stage import Stage
 from .subjects import names_of, subjects_of
@@ -128,7 +127,7 @@ def view(
         raise
     for note in stage.server.notes:
         print(f"sharnir: {note}", file=sys.stderr)
-    opened = open_browser and _open(out.url)
+    opened = open_browser and open_in_browser(out.url)
     print(f"view: {out.url}" + ("" if opened else " (open it in a browser)"), flush=True)
     if block if block is not None else _is_script():
         out.wait()
@@ -192,14 +191,6 @@ def show_results(out: View, results: Sequence[Result], show: Sequence[str] | Non
             )
     out.playback.watchers.append(charts.follow)
     stage.say(" · ".join(dict.fromkeys(note for n in nodes for note in n.scene.notes)))
-
-
-def _open(url: str) -> bool:
-    """False where there is no browser, or no display."""
-    try:
-        return webbrowser.open(url)
-    except Exception:  # of a browser's own making: the address is printed either way
-        return False
 
 
 def _is_script() -> bool:
