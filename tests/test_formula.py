@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sharnir as sh
-from sharnir.model.joints.axes import trace_drive
+from sharnir.model.joints.segments import trace_drive
 from sharnir.trace.formula_parser import FUNCTIONS, MAX_LENGTH
 
 WORDS = {name: getattr(sh, name) for name in FUNCTIONS if name != "abs"} | {"abs": abs, "pi": math.pi, "e": math.e}

@@ -75,6 +75,7 @@ def test_every_public_name_is_there_and_the_stub_lists_it():
     for name in PUBLIC:
         assert getattr(sh, name) is not None
     assert set(PUBLIC) <= set(dir(sh))
+    assert {name for name in dir(sh) if not name.startswith("__")} == set(PUBLIC)
     with pytest.raises(AttributeError, match="module 'sharnir' has no attribute 'Robot'"):
         getattr(sh, "Robot")  # noqa: B009
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from ..errors import StateError, brief
 from ..reporting.pictures import COLOURS
@@ -16,6 +18,8 @@ from .records import EventRecord
 from .result import Result
 
 DASHES = ("solid", "dashed", "dotted", "dashdot")
+WIDER, WIDEST = 1.4, 4.2
+"""Points by which a curve is wider than one that lies on it; the widest."""
 MARKED = 40
 """Events that are marked; more would hide the curves."""
 NAMED = 8
@@ -33,6 +37,8 @@ class Curve:
     y: FloatArray
     colour: str
     dash: str
+    width: float = 1.4
+    """Wider where another curve lies on it, so that both can be seen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,10 +87,25 @@ def charts(results: Results, what: Sequence[str] = (), over: str | None = None) 
                 full = label if len(named) == 1 else f"{label}, {name}"
                 x = across[name].values
                 chart.curves.append(Curve(full, x, y, COLOURS[colour % len(COLOURS)], DASHES[dash % len(DASHES)]))
+    for chart in out.values():
+        _widen(chart.curves)
     first = next(iter(across.values()))
     events = [event for r in named.values() for event in r.events] if over is None else []
     axis, left = Panel(first.label, first.unit).axis, max(0, len(events) - MARKED)
     return Charts(_title(named), _note(named), axis, list(out.values()), events[:MARKED], left, over is None)
+
+
+def _widen(curves: list[Curve]) -> None:
+    """A curve is wider than those that are drawn upon it."""
+    size = np.nanmax([np.nanmax(np.abs(curve.y), initial=0.0) for curve in curves], initial=0.0)
+    for k in reversed(range(len(curves))):
+        upon = [c.width for c in curves[k + 1 :] if _coincide(curves[k], c, 0.003 * size)]
+        curves[k] = replace(curves[k], width=min(max(upon, default=0.0) + WIDER, WIDEST)) if upon else curves[k]
+
+
+def _coincide(a: Curve, b: Curve, distance: float) -> bool:
+    """For at least half of the way."""
+    return a.x.shape == b.x.shape and bool(np.median(np.abs(a.y - b.y)) <= distance)
 
 
 def named_results(results: Results) -> dict[str, Result]:

@@ -90,6 +90,11 @@ class Derived:
         p = self.parameter_rows
         return None if p is None else dict(zip(self.model.parameters, np.moveaxis(p, -1, 0), strict=True))
 
+    @cached_property
+    def joint_values(self) -> dict[tuple[str, int], np.ndarray]:
+        """What `joint_motion.py` has computed, by joint and order."""
+        return {}
+
     # --- motion ---------------------------------------------------------------------------------------------------------------
     @cached_property
     def a(self) -> np.ndarray:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import ModelError, no_such
 from ..model.joints import Joint
 from ..model.joints.segments import Segment
 from ..model.model import Model
@@ -40,12 +40,13 @@ class Values(NamedTuple):
 
 def find_joint(model: Model, name: str) -> PlacedJoint:
     """A joint of the tree, or one that is cut."""
-    if is_name_in(model.structure.joint_number, name):
-        return model.joints[model.structure.joint_number[name]]
-    for joint in model.closing_joints:
-        if joint.name == name:
-            return joint
-    raise ModelError(f"no joint {name!r}; {model.structure.where_is(name)}")
+    number = model.structure.joint_number
+    if is_name_in(number, name):
+        return model.joints[number[name]]
+    closing = {joint.name: joint for joint in model.closing_joints}
+    if is_name_in(closing, name):
+        return closing[name]
+    raise ModelError(no_such("joint", name, [*number, *closing]))
 
 
 def is_cut(model: Model, joint: PlacedJoint) -> bool:
@@ -54,7 +55,7 @@ def is_cut(model: Model, joint: PlacedJoint) -> bool:
 
 def columns(model: Model, joint: PlacedJoint, order: int) -> list[Column]:
     """The coordinates, speeds or accelerations of a joint by name, driven and dependent ones too."""
-    parts = joint.type.coordinates if order == COORDINATE else joint.type.speeds
+    parts = _parts(joint, order)
     free = not joint.follows and not is_cut(model, joint)
     found: list[tuple[str, bool]] = []
     for run in joint.type.segments(_label(joint)):
@@ -84,34 +85,50 @@ def has_coordinates(joint: Joint) -> bool:
 
 def values_of(r: Derived, name: str, order: int) -> np.ndarray:
     """(…, T, n) of a joint, or (…, T, 1) of "joint.part", one of several."""
-    known = (*r.model.joints, *r.model.closing_joints)
-    if isinstance(name, str) and all(name != joint.name for joint in known):
-        for joint in known:
-            if name.startswith(f"{joint.name}."):
-                for column in columns(r.model, joint, order):
-                    if column.name == name:
-                        return _values(r, joint, order)[..., column.at : column.at + 1]
-    return _values(r, find_joint(r.model, name), order)
+    joint, part = _named(r.model, name)
+    values = _values(r, joint, order)
+    if not part:
+        return values
+    places = {column.name: column.at for column in columns(r.model, joint, order)}
+    if name not in places:
+        raise ModelError(no_such("coordinate" if order == COORDINATE else "speed", name, places))
+    return values[..., places[name], None]
+
+
+def _named(model: Model, name: str) -> tuple[PlacedJoint, str]:
+    """A joint, and what follows its name and a dot; a joint of that whole name comes first."""
+    number = model.structure.joint_number
+    if isinstance(name, str) and name not in number:
+        every = {joint.name: joint for joint in (*model.joints, *model.closing_joints)}
+        for k in range(len(name) - 1, 0, -1) if name not in every else ():
+            if name[k] == "." and name[:k] in every:
+                return every[name[:k]], name[k + 1 :]
+    return find_joint(model, name), ""
 
 
 def _values(r: Derived, joint: PlacedJoint, order: int) -> np.ndarray:
+    """Of a whole joint; what is not read off q, v, a is computed once."""
+    cut = is_cut(r.model, joint)
+    if not cut and (joint.nq if order == COORDINATE else joint.nv) == len(_parts(joint, order)):
+        return _own(r, joint.name, order)
+    if (joint.name, order) not in r.joint_values:
+        r.joint_values[joint.name, order] = _computed(r, joint, order, cut)
+    return r.joint_values[joint.name, order]
+
+
+def _computed(r: Derived, joint: PlacedJoint, order: int, cut: bool) -> np.ndarray:
     if joint.follows is not None:
         ratio, offset = r.number(joint.follows.ratio), r.number(joint.follows.offset)
         led = ratio[..., None] * _values(r, find_joint(r.model, joint.follows.leader), order)
         return led + offset[..., None] if order == COORDINATE else led
     runs = joint.type.segments(_label(joint))
-    cut = is_cut(r.model, joint)
     if cut and joint.type.motion is None:
         return measured(r, joint, runs, order)
-    own = None if cut else _own(r, joint.name, order)
-    if own is not None and all(run.is_free for run in runs):
-        return own
     parts, at = [], 0
     for run in runs:
-        if run.is_free:
-            assert own is not None  # what is cut is free or driven as a whole
+        if run.is_free:  # never where it is cut: what is cut is free or driven as a whole
             n = len(run.q_units if order == COORDINATE else run.v_units)
-            parts.append(own[..., at : at + n])
+            parts.append(_own(r, joint.name, order)[..., at : at + n])
             at += n
         else:
             parts.append(_law(r, run, order))
@@ -128,7 +145,7 @@ def _own(r: Derived, joint: str, order: int) -> np.ndarray:
 def _law(r: Derived, run: Segment, order: int) -> np.ndarray:
     """A run that is driven, from its law of time."""
     if run.drive is not None:
-        return np.broadcast_to(_floats(run.drive(r.t, parameters=r.named_parameters)[order]), r.shape)[..., None]
+        return np.array(np.broadcast_to(_floats(run.drive(r.t, parameters=r.named_parameters)[order]), r.shape))[..., None]
     assert run.given is not None
     found = run.given(r.t, parameters=r.named_parameters)[:24]
     values = np.stack([np.broadcast_to(_floats(x), r.shape) for x in found], axis=-1)
@@ -140,6 +157,11 @@ def _law(r: Derived, run: Segment, order: int) -> np.ndarray:
 
 def _floats(x: Any) -> np.ndarray:
     return np.asarray(x, dtype=float)
+
+
+def _parts(joint: PlacedJoint, order: int) -> tuple[str, ...]:
+    """Names of all coordinates or speeds, before any is driven."""
+    return joint.type.coordinates if order == COORDINATE else joint.type.speeds
 
 
 def _label(joint: PlacedJoint) -> str:

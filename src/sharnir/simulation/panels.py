@@ -10,8 +10,9 @@ import numpy as np
 
 from ..errors import StateError, brief
 from ..types import FloatArray
+from .joint_motion import COORDINATE, SPEED
 from .lines import Line
-from .quantities import quantity
+from .quantities import joint_lines, quantity
 
 if TYPE_CHECKING:
     from .result import Result
@@ -72,9 +73,8 @@ def grouped(r: Result, what: Sequence[str] = ()) -> list[Panel]:
 
 
 def _everything(r: Result) -> Iterable[Line]:
-    names = [j.name for j in r.model.joints if j.type.coordinates]
-    for kind in ("joint {}", "speed of joint {}"):
-        lines = [line for name in names for line in quantity(r, kind.format(name))]
+    for order in (COORDINATE, SPEED):
+        lines = [line for joint in r.model.joints if joint.type.coordinates for line in joint_lines(r, joint, order)]
         for unit in ("rad", "m", "rad/s", "m/s", "", "1"):  # a quaternion says the least to a reader: last
             yield from (line for line in lines if line.unit == unit)
     yield from quantity(r, "energy")

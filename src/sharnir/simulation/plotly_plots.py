@@ -84,7 +84,7 @@ def _trace(curve: Curve, which: int | str, unit: str, most: int | None) -> Json:
     return {
         "type": "scatter", "mode": "lines", "name": escape(curve.label), "x": _numbers(x), "y": _numbers(y),
         "hovertemplate": "%{y:.5~g}" + (f" {unit}" if unit not in ("", "1") else ""), "hoverlabel": {"namelength": -1},
-        "line": {"color": curve.colour, "dash": DASHES[curve.dash], "width": 1.8, "simplify": False},
+        "line": {"color": curve.colour, "dash": DASHES[curve.dash], "width": curve.width + 0.4, "simplify": False},
         "xaxis": "x", "yaxis": f"y{which}", "legend": f"legend{which}",
     }  # fmt: skip
 

@@ -19,7 +19,7 @@ WIDTH, HEIGHT, PHASE = 9.0, 2.0, 4.0
 """Inches of a chart; the height of one that is not over time."""
 ROWS = 10
 """Entries of a legend in a column, as many as fit beside a chart."""
-LONGEST = 40
+LONGEST = 44
 """Characters of a label."""
 PAGE = ".html"
 
@@ -85,7 +85,7 @@ def _drawn(found: Charts, path: str | PathLike[str] | None) -> Figure:
 
 
 def _lines(axis: Axes, chart: Chart) -> None:
-    handles = [axis.plot(curve.x, curve.y, color=curve.colour, linestyle=curve.dash, linewidth=1.4)[0] for curve in chart.curves]
+    handles = [axis.plot(c.x, c.y, color=c.colour, linestyle=c.dash, linewidth=c.width)[0] for c in chart.curves]
     plain_axes(axis, chart.panel.axis)
     low, high = axis.get_ylim()
     if low < 0.0 < high:

@@ -42,17 +42,21 @@ def understood(model: Model, text: str) -> Quantity:
     """What a name stands for in a model. Words ("energy") come before joints, joints before bodies, bodies before frames."""
     if not isinstance(text, str):
         raise StateError(f"what to show is a text, such as 'A' or 'speed of A'; got {brief(text)}")
-    asked = " ".join(text.split())
-    if asked in _WHOLE:
-        return _WHOLE[asked]
-    if (own := _coordinates(model, asked, 0)) is not None:
+    for asked in dict.fromkeys((text, " ".join(text.split()))):  # names may have spaces of any kind themselves
+        if (found := _found(model, asked)) is not None:
+            return found
+    raise StateError(_unknown(model, text))
+
+
+def _found(model: Model, text: str) -> Quantity | None:
+    if text in _WHOLE:
+        return _WHOLE[text]
+    if (own := _moving(model, text, 0)) is not None:
         return own
     for prefix, of in _OF.items():
-        if asked.startswith(prefix + " ") and (found := of(model, asked.removeprefix(prefix + " "))) is not None:
+        if text.startswith(prefix + " ") and (found := of(model, text.removeprefix(prefix + " "))) is not None:
             return found
-    if (place := place_named(model, asked)) is not None:
-        return partial(_path, place=place, order=0)
-    raise StateError(_unknown(model, asked))
+    return None
 
 
 def names_of(model: Model) -> list[str]:
@@ -82,17 +86,18 @@ def _joint_of(model: Model, text: str) -> tuple[PlacedJoint, str] | None:
     return (joints[name[: ends[-1]]], name[ends[-1] + 1 :]) if ends else None
 
 
+def joint_lines(r: Result, joint: PlacedJoint, order: int) -> list[Line]:
+    """All coordinates (order 0), speeds (1) or accelerations (2) of a joint."""
+    return _columns(r, joint.name, columns(r.model, joint, order), order)
+
+
 def _coordinates(model: Model, text: str, order: int) -> Quantity | None:
-    """Coordinates of a joint, their speeds or accelerations; None where it is no joint, or has no such part."""
+    """Coordinates of a joint, their speeds or accelerations; None where it is no joint, or has none, or no such part."""
     found = _joint_of(model, text)
     if found is None:
         return None
     joint, part = found
-    shown = columns(model, joint, order)
-    if not shown:
-        raise StateError(f"joint {joint.name!r} has no coordinates: it is a {joint.type.label}; show its reaction instead")
-    if part:
-        shown = [column for column in shown if column.name == f"{joint.name}.{part}"]
+    shown = [x for x in columns(model, joint, order) if not part or x.name == f"{joint.name}.{part}"]
     return partial(_columns, joint=joint.name, shown=shown, order=order) if shown else None
 
 
@@ -205,10 +210,9 @@ _WHOLE: dict[str, Quantity] = {
     "energy": _energy,
     "work": _work,
     "defect": lambda r: [Line("defect", "J", r.energy.defect, "defect of the energy balance")],
-    "violation": lambda r: [Line("largest violation", "", r.violation, "violation of constraints, m or rad")],
+    "violation": lambda r: [Line("largest violation", "", r.violation, "violation, m or rad")],
 }
 _OF: dict[str, Callable[[Model, str], Quantity | None]] = {
-    "joint": lambda model, text: _coordinates(model, f"joint {text}", 0),
     "speed of": partial(_moving, order=1, magnitude=True),
     "velocity of": partial(_moving, order=1),
     "acceleration of": partial(_moving, order=2),
@@ -223,6 +227,9 @@ _OF: dict[str, Callable[[Model, str], Quantity | None]] = {
 
 # --- refusals ---------------------------------------------------------------------------------------------------------------
 def _unknown(model: Model, text: str) -> str:
+    found = _joint_of(model, " ".join(text.split()).rpartition(" of ")[2])
+    if found is not None and not found[1] and not found[0].type.coordinates:
+        return f"joint {found[0].name!r} has no coordinates: it is a {found[0].type.label}; show its reaction instead"
     there = [f"joints {known([j.name for j in _joints(model)])}", f"bodies {known([b.name for b in model.bodies])}"]
     there += [f"frames {known(model.frames)}"] * bool(model.frames)
     there += [f"forces {known(_forces(model))}"] * bool(_forces(model))

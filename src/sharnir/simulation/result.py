@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -119,8 +119,8 @@ class Result(NamedMotion):
     ) -> None:  # fmt: skip
         """A picture of the mechanism at time t (by default the end), in a file: .png, .jpg or .webp.
 
-        Between two times of the result coordinates move evenly from the one to the other. `traces`: bodies, frames, or (body, point)
-        whose paths are drawn; `stamp`: whether the time is written on it; the rest as for `Model.draw`.
+        Between two times of the result coordinates move evenly from the one to the other. `traces`: bodies, frames, or (body,
+        point) whose paths are drawn; `stamp`: whether the time is written on it; the rest as for `Model.draw`.
         """
         look = {"size": size, "view": view, "theme": theme, "labels": labels, "title": title, "transparent": transparent}
         service("snapshot")(self, path, t, show=show, traces=traces, stamp=stamp, **look)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import StateError
 from ..model.model import Model
 from .by_name import index_of
 from .named_motion import NamedMotion
@@ -16,6 +17,10 @@ from .result import Result
 
 if TYPE_CHECKING:
     from .netcdf import Variables
+    from .storage import PathLike
+
+SHOWN = 8
+"""Trajectories that can be told apart in one plot."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +77,24 @@ class Rollout(NamedMotion):
             work_done=np.zeros((rows, 0)), parameters=parameters, accounted=self.energy_accounts[1],
         )  # fmt: skip
 
+    def plot(
+        self,
+        *what: str,
+        trajectories: Sequence[int] | None = None,
+        path: PathLike | None = None,
+        interactive: bool = False,
+        over: str | None = None,
+    ) -> Any:
+        """`Result.plot` of several trajectories on the same axes: those numbered, or all where there are few."""
+        from .plots import plot
+
+        if trajectories is None and len(self) > SHOWN:
+            raise StateError(
+                f"{len(self)} trajectories cannot be told apart in one plot: choose, e.g. trajectories=[0, {len(self) - 1}]"
+            )
+        chosen = range(len(self)) if trajectories is None else trajectories
+        return plot({f"trajectory {k}": self[k] for k in chosen}, *what, path=path, interactive=interactive, over=over)
+
     # --- what everything else is derived from ---------------------------------------------------------------------------------
     @property
     def parameter_rows(self) -> np.ndarray | None:
@@ -80,8 +103,9 @@ class Rollout(NamedMotion):
     @property
     def energy_accounts(self) -> tuple[dict[str, np.ndarray], bool]:
         """None is kept: it is complete where nothing can add or remove energy."""
-        s = self.model.structure
-        return {}, not (s.drives or s.given or s.forces or self.tau.any() or self.model.constraints)
+        s, constrained = self.model.structure, self.dynamics.constrained
+        in_time = constrained is not None and constrained.table.is_rheonomic
+        return {}, not (s.drives or s.given or s.forces or self.tau.any() or in_time)
 
     def _accelerations_but_ends(self) -> np.ndarray:
         out = np.full(self.v.shape, np.nan)

@@ -23,7 +23,7 @@ class QuaternionJoint(Joint):
     kind: ClassVar[int]
     drive_returns: ClassVar[str]
     """What `motion(t)` returns: "Rotation" or "Pose"."""
-    speeds: ClassVar[tuple[str, ...]]  # type: ignore[misc]
+    speeds: ClassVar[tuple[str, ...]]
     reference: ClassVar[tuple[float, ...]]
 
     def motions(self, label: str) -> list[ElementaryMotion]:

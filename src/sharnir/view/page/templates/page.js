@@ -1,13 +1,16 @@
 // The page: the drawing, the player, the plots and the switches, joined.
 const SLOW = 1 / 32;                                                         // seconds of a frame beyond which less is drawn
+const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i;      // renderers without a graphics processor
+const REST = 250;                                                            // ms without motion after which all is drawn again
 
 async function main() {
   const { table: data, array } = await unpacked(document.getElementById("data").textContent);
   const canvas = document.getElementById("view"), stage = canvas.parentElement;
-  const context = canvas.getContext("webgl2", { antialias: true, alpha: true, powerPreference: "high-performance" });
+  const slow = SOFTWARE.test(renderer_name());
+  const context = canvas.getContext("webgl2", { antialias: !slow, alpha: true, powerPreference: "high-performance" });
   const times = data.runs.map((run) => array(run.t));
   const range = [Math.min(...times.map((t) => t[0])), Math.max(...times.map((t) => t[t.length - 1]))];
-  let waiting = false, frames = 0, drawing = null, orbit = null, followed = -1, before = null, selected = -1;
+  let turned = -1e9, resting = 0, waiting = false, frames = 0, drawing = null, orbit = null, followed = -1, before = null, selected = -1;
 
   const player = new Player(range, () => ask());
   const plots = data.plots.map((plot) => new Plot(plot, array, data.events, range, (t) => player.seek(t)));
@@ -15,7 +18,7 @@ async function main() {
   if (place) place.append(...plots.map((plot) => plot.figure));
   if (context) {
     drawing = new Drawing(data, array, canvas, context);
-    orbit = new Orbit(data, canvas, () => ask());
+    orbit = new Orbit(data, canvas, () => { turned = performance.now(); ask(); });
   } else document.getElementById("without").hidden = false;
 
   // --- frames ---------------------------------------------------------------------------------------------------------
@@ -31,30 +34,39 @@ async function main() {
     if (drawing) {
       drawing.move(player.time);
       follow();
-      drawing.draw(orbit);
+      const moving = player.playing || stamp - turned < REST, fine = pace.level === 0 || !moving;
+      resolution(fine);
+      drawing.draw(orbit, fine);
       frames += 1;
+      if (!fine && !player.playing) rest();
     }
-    for (const plot of plots) plot.cursor(player.time);
+    for (const plot of plots) plot.cursor(player.time, player.playing, stamp);
     quality(stamp);
   }
 
-  // A machine that cannot keep up draws fewer pixels, and then no shadows.
-  const pace = { last: 0, sum: 0, count: 0, level: 0 };
+  function rest() { clearTimeout(resting); resting = setTimeout(ask, REST + 20); }
+
+  // A machine that cannot keep up draws plainly what moves, and then fewer pixels of it.
+  const pace = { last: 0, sum: 0, count: 0, level: slow ? 1 : 0 };
   function quality(stamp) {
     const passed = (stamp - pace.last) / 1000;
     pace.last = stamp;
-    if (!player.playing || !drawing || passed > 0.3 || passed <= 0) return;
+    if (!player.playing || !drawing || passed > 1 || passed <= 0) return;
     pace.sum += passed;
     pace.count += 1;
-    if (pace.count < 12) return;
-    if (pace.sum / pace.count > SLOW && pace.level < 2) { pace.level += 1; resize(); drawing.shadows(pace.level < 1); }
+    if (pace.count < 12 && pace.sum < 1) return;
+    if (pace.sum / pace.count > SLOW && pace.level < 2) pace.level += 1;
     pace.sum = pace.count = 0;
+  }
+
+  function resolution(fine) {
+    const own = window.devicePixelRatio || 1, ratio = fine ? (slow ? 2 : Math.min(2, own)) : pace.level > 1 ? 0.7 : Math.min(1, own);
+    if (ratio !== drawing.renderer.getPixelRatio()) drawing.renderer.setPixelRatio(ratio);
   }
 
   function resize() {
     const { clientWidth: width, clientHeight: height } = stage;
     if (!drawing || !width || !height) return;
-    drawing.renderer.setPixelRatio(pace.level > 1 ? 0.7 : pace.level ? 1 : Math.min(2, window.devicePixelRatio || 1));
     drawing.renderer.setSize(width, height, false);
     orbit.resize(width, height);
   }
@@ -157,7 +169,7 @@ async function main() {
     get playing() { return player.playing; },
     get range() { return [...range]; },
     get frames_drawn() { return frames; },
-    get quality() { return pace.level; },
+    get quality() { return pace.level; },                                     // 0: all always; 1, 2: less while something moves
     // Pixels from the upper left corner of the canvas of a point of a body, by name, at the time that is shown.
     project(body, point = [0, 0, 0], run = 0) {
       drawing.runs[run].at(player.time);
@@ -170,6 +182,13 @@ async function main() {
       return { position: camera.position.toArray(), target: target.toArray(), up: up.toArray(), field: camera.fov, width: canvas.clientWidth, height: canvas.clientHeight };
     },
   };
+}
+
+function renderer_name() {
+  const gl = document.createElement("canvas").getContext("webgl2"), named = gl && gl.getExtension("WEBGL_debug_renderer_info");
+  const name = named ? gl.getParameter(named.UNMASKED_RENDERER_WEBGL) : "";
+  if (gl) gl.getExtension("WEBGL_lose_context")?.loseContext();
+  return name;
 }
 
 // One of several panels at a time; arrows go from one to the next.

@@ -12,7 +12,12 @@ class Plot {
     const box = this.figure.appendChild(document.createElement("div"));
     box.className = "plot";
     this.below = box.appendChild(document.createElement("canvas"));             // axes and lines: drawn when something changes
-    this.above = box.appendChild(document.createElement("canvas"));             // the cursor: drawn with every frame
+    this.above = box.appendChild(document.createElement("canvas"));             // values: drawn when the time stands still
+    this.mark = box.appendChild(document.createElement("div"));                 // the time that is shown
+    this.mark.className = "mark";
+    this.seen = true;
+    this.written = 0;
+    new IntersectionObserver(([entry]) => { this.seen = entry.isIntersecting; }).observe(box);
     this.above.setAttribute("role", "img");
     this.above.setAttribute("aria-label", `Plot of ${title.textContent} over time: ${this.lines.map((line) => line.label).join(", ")}`);
     this.legend = this.figure.appendChild(document.createElement("ul"));
@@ -84,6 +89,7 @@ class Plot {
     this.pen = this.canvas(this.above);
     this.left = 10 + Math.max(...rows.map((tick) => c.measureText(tick.text).width));
     [this.right, this.top, this.bottom] = [10, 8, this.height - 20];
+    Object.assign(this.mark.style, { top: `${this.top}px`, height: `${this.bottom - this.top}px` });
     c.textBaseline = "middle";
     c.lineWidth = 1;
     const rule = (x0, y0, x1, y1) => { c.beginPath(); c.moveTo(x0, y0); c.lineTo(x1, y1); c.stroke(); };
@@ -128,20 +134,23 @@ class Plot {
     c.stroke();
   }
 
-  cursor(now) {
+  // While it plays only the mark moves with every frame: to draw and to lay out text takes a slow machine longer than a scene.
+  cursor(now, playing = false, stamp = 0) {
     this.now = now;
-    if (!this.pen) return;
+    if (!this.pen || !this.seen) return;
+    this.mark.style.transform = `translateX(${this.x(now)}px)`;
+    if (playing && stamp - this.written < 250 && stamp >= this.written) return;
+    this.written = stamp;
     const c = this.pen, at = this.hover ?? now;
     c.clearRect(0, 0, this.width, this.height);
-    for (const [t, colour] of [[now, this.colours.accent], [this.hover, this.colours.soft]]) {
-      if (t === null || t === undefined) continue;
-      c.fillStyle = colour;
-      c.fillRect(Math.round(this.x(t)), this.top, 1, this.bottom - this.top);
+    if (this.hover !== null) {
+      c.fillStyle = this.colours.soft;
+      c.fillRect(Math.round(this.x(this.hover)), this.top, 1, this.bottom - this.top);
     }
     this.lines.forEach((line, k) => {
       const v = interpolated(line, at);
       this.values[k].textContent = line.hidden || !Number.isFinite(v) ? "" : short(v);
-      if (line.hidden || !Number.isFinite(v)) return;
+      if (line.hidden || !Number.isFinite(v) || (playing && this.hover === null)) return;
       c.beginPath();
       c.arc(this.x(at), this.y(v), 3.2, 0, 2 * Math.PI);
       c.fillStyle = line.colour;

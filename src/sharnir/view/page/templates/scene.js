@@ -1,11 +1,37 @@
+// Light by vertex, without shadows: what slow machines draw while something moves.
+const PLAIN = {
+  vertex: `
+    uniform vec3 up, sun, eye;
+    varying vec3 shade;
+    void main() {
+      vec4 world = modelMatrix * (instanceMatrix * vec4(position, 1.0));
+      vec3 across = vec3(dot(instanceMatrix[0].xyz, instanceMatrix[0].xyz), dot(instanceMatrix[1].xyz, instanceMatrix[1].xyz), dot(instanceMatrix[2].xyz, instanceMatrix[2].xyz));
+      vec3 n = normalize(mat3(modelMatrix) * (mat3(instanceMatrix) * (normal / across)));
+      float light = mix(0.20, 0.62, 0.5 + 0.5 * dot(n, up)) + 0.62 * max(dot(n, sun), 0.0) + 0.18 * max(dot(n, eye), 0.0);
+      vec3 own = vec3(1.0);
+      #ifdef USE_INSTANCING_COLOR
+        own = instanceColor;
+      #endif
+      #ifdef USE_COLOR
+        own *= color;
+      #endif
+      shade = sqrt(clamp(own * light, 0.0, 1.0));                        // nearly the colours of a screen
+      gl_Position = projectionMatrix * viewMatrix * world;
+    }`,
+  fragment: "uniform float opacity; varying vec3 shade; void main() { gl_FragColor = vec4(shade, opacity); }",
+};
+
 // What is drawn: parts that look alike in one call each, spans, lines, light; in the colours of the page.
+const MANY = 100, SMALL = 6;                                         // of so many, those thinner than so many pixels may be boxes
 const HIDDEN = new THREE.Matrix4().makeScale(0, 0, 0).elements;
 
 class Drawing {
   constructor(data, array, canvas, context) {
     this.data = data;
     this.array = array;
-    this.renderer = new THREE.WebGLRenderer({ canvas, context, antialias: true, alpha: true });
+    this.uniforms = { up: { value: new THREE.Vector3(...data.up) }, sun: { value: new THREE.Vector3() }, eye: { value: new THREE.Vector3() } };
+    this.fine = true;
+    this.renderer = new THREE.WebGLRenderer({ canvas, context, alpha: true });
     this.renderer.outputEncoding = THREE.sRGBEncoding;
     this.renderer.shadowMap.type = THREE.PCFSoftShadowMap;
     this.renderer.shadowMap.enabled = true;
@@ -27,6 +53,20 @@ class Drawing {
       const colours = Float32Array.from(this.array(g.colours), (x) => linear(x / 255));
       out.setAttribute("color", new THREE.BufferAttribute(colours, 3));
     }
+    return out;
+  }
+
+  // The box of a geometry, by its eight corners.
+  box({ low, across }) {
+    const places = [], normals = [], out = new THREE.BufferGeometry();
+    for (let i = 0; i < 8; i++) {
+      const corner = [i & 1, (i >> 1) & 1, i >> 2];
+      places.push(...corner.map((end, r) => low[r] + end * across[r]));
+      normals.push(...corner.map((end, r) => (end - 0.5) / across[r]));
+    }
+    out.setAttribute("position", new THREE.Float32BufferAttribute(places, 3));
+    out.setAttribute("normal", new THREE.Float32BufferAttribute(normals, 3));
+    out.setIndex([0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4, 2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5]);
     return out;
   }
 
@@ -80,8 +120,17 @@ class Drawing {
         mesh.setColorAt(i, painted ? white : new THREE.Color(linear(r / 255), linear(g / 255), linear(b / 255)));
       }
     }
+    mesh.userData.fine = material;
+    mesh.userData.plain = ground ? null : new THREE.ShaderMaterial({
+      vertexShader: PLAIN.vertex, fragmentShader: PLAIN.fragment, vertexColors: painted, transparent: clear, depthWrite: !clear,
+      uniforms: { ...this.uniforms, opacity: { value: group.opacity } },
+    });
+    if (count >= MANY && !painted && !ground) {
+      mesh.userData.full = mesh.geometry;
+      mesh.userData.box = this.box(this.data.geometries[group.geometry]);
+    }
     mesh.renderOrder = ground ? -1 : clear ? 1 : 0;
-    mesh.userData = { names: group.names, run: k };
+    Object.assign(mesh.userData, { names: group.names, run: k });
     this.scene.add(mesh);
     return mesh;
   }
@@ -108,6 +157,8 @@ class Drawing {
     const moves = carrier.some((body) => body >= 0);
     this.things.push({ object: mesh, layer: group.layer, run: k, update: moves ? () => place(false) : null });
     mesh.userData.carrier = carrier;
+    const extent = this.data.geometries[group.geometry].across;
+    mesh.userData.thick = [0, 1, 2].map((c) => extent[c] * Math.hypot(at[c], at[4 + c], at[8 + c])).sort((a, b) => a - b)[1];
     if (mesh.instanceColor) {
       carrier.forEach((body, i) => this.bodies.push({ mesh, i, run: k, body, colour: mesh.instanceColor.array.slice(3 * i, 3 * i + 3) }));
     }
@@ -132,6 +183,7 @@ class Drawing {
       }
       mesh.instanceMatrix.needsUpdate = true;
     };
+    mesh.userData.thick = 2 * width[0];
     this.things.push({ object: mesh, layer: group.layer, run: k, update });
   }
 
@@ -233,17 +285,28 @@ class Drawing {
     for (const thing of this.things) if (thing.object.material.isShadowMaterial) thing.object.material.opacity = dark ? 0.5 : 0.2;
   }
 
-  shadows(on) {
-    this.sun.castShadow = on;
-    this.renderer.shadowMap.enabled = on;
-    for (const thing of this.things) thing.object.material.needsUpdate = true;
-  }
-
-  draw(orbit) {
+  // With light by pixel and shadows, or plainly.
+  draw(orbit, fine) {
+    const eye = orbit.camera.position;
     this.sun.target.position.copy(orbit.target);
     this.sun.position.copy(orbit.target).addScaledVector(this.towards, 3 * this.reach);
-    this.lamp.position.copy(orbit.camera.position);
+    this.lamp.position.copy(eye);
     this.lamp.target.position.copy(orbit.target);
+    this.uniforms.sun.value.copy(this.towards);
+    this.uniforms.eye.value.copy(eye).sub(orbit.target).normalize();
+    if (fine !== this.fine) {
+      this.fine = fine;
+      this.renderer.shadowMap.autoUpdate = fine;
+      for (const { object } of this.things) {
+        if (object.userData.plain) object.material = fine ? object.userData.fine : object.userData.plain;
+        else if (object.isMesh) object.material.visible = fine;                // the shadow on the ground
+      }
+    }
+    const pixel = 2 * orbit.distance * Math.tan(this.data.field * Math.PI / 360) / this.renderer.domElement.clientHeight;
+    for (const { object } of this.things) {
+      const { box, full, thick } = object.userData;
+      if (box) object.geometry = !fine && thick < SMALL * pixel ? box : full;
+    }
     this.renderer.render(this.scene, orbit.camera);
   }
 
