@@ -64,6 +64,17 @@ def bars(o: Outline, i: int, colour: Colour) -> Iterator[Part]:
             yield Part(name, "bodies", geometry, colour, i, at)
 
 
+def struts(o: Outline, shape: Part) -> Iterator[Part]:
+    """Thin bars from a shape to the joints and forces of its body that are outside it: a load and its rope."""
+    i, at, back = shape.carrier, shape.at, np.linalg.inv(shape.at)
+    low, high = shape.geometry.vertices.min(axis=0), shape.geometry.vertices.max(axis=0)
+    for point in _distinct(o.attached[i], 1e-6 * o.size):
+        nearest = np.clip(back[:3, :3] @ point + back[:3, 3], low, high)
+        nearest = at[:3, :3] @ nearest + at[:3, 3]
+        if np.linalg.norm(nearest - point) > o.width(i):
+            yield from _bar(o, shape.name, i, point, nearest, 0.4 * o.width(i), shape.colour)
+
+
 def mass_parts(o: Outline, i: int) -> Iterator[Part]:
     """Centre of mass and ellipsoid of inertia."""
     body = o.model.bodies[i]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,14 @@ from ..model.pose import Pose
 from ..model.states import check_model, check_state
 from ..simulation.result import Result
 from ..types import FloatArray
-from .arrows import Load, arrows, forces, reactions
-from .bodies import DARK, PALE, PALETTE, bars, mass_parts, shape_part
+from .arrows import arrows, forces, reactions
+from .bodies import DARK, PALE, PALETTE, bars, mass_parts, shape_part, struts
 from .elements import axes_parts, constraint_parts, force_parts
 from .glyphs import joint_parts
 from .ground import ground_parts
 from .outline import FEW, Outline, corners, index, matrix, outline, with_base
 from .scene import GROUND, LAYERS, SHOWN, Line, Part, Scene, Span
+from .solids import sphere
 from .visuals import Drawn, drawn_visuals
 
 TRACE = 2000
@@ -28,6 +29,8 @@ TRACE = 2000
 
 TIMES = 400
 """Of a motion, at which its extent is looked at."""
+
+Piece = Part | Span | Line
 
 Trace = str | tuple[str, Sequence[float]]
 """A body's origin or a frame, by name; or a body and a point of it."""
@@ -99,51 +102,70 @@ def _scene(
     looks, missing, planes = _looks(numeric, "visual")
     looks += [] if shown is None or "collision" not in shown else _looks(numeric, "collision")[0]
     o = outline(numeric, R[0], x[0], [(p.carrier, corners(p.geometry, p.at)) for p in looks])
-    parts: list[Part] = list(looks)
-    spans: list[Span] = []
-    lines: list[Line] = []
-    drawn = {p.carrier for p in looks if p.layer == "bodies"}
-    for i in range(len(numeric.bodies)):
-        if i not in drawn:
-            parts += bars(o, i, PALETTE[i % len(PALETTE)])
-        parts += mass_parts(o, i)
-        parts += axes_parts(f"axes of {numeric.bodies[i].name}", "frames", i, np.eye(4), 6 * o.width(i))
-    for name, (body, at) in numeric.frames.items():
-        parts += axes_parts(f"frame {name}", "frames", index(numeric, body), matrix(at), 8 * o.width(index(numeric, body)))
-    for joint in numeric.joints:
-        parts += joint_parts(o, joint)
-    for joint in numeric.closing_joints:
-        parts += joint_parts(o, joint, closing=True)
-    for kind, elements in ((force_parts, numeric.forces), (constraint_parts, numeric.constraints)):
-        for name, element in elements.items():
-            for piece in kind(o, name, element):
-                parts.append(piece) if isinstance(piece, Part) else spans.append(piece)
+    pieces: list[Piece] = [*looks, *_mechanism(o, looks)]
     scales: dict[str, str] = {}
     if r is not None:
-        for layer, loads_of in (("forces", forces), ("reactions", reactions)):
-            if layer in (shown or ()) or (shown is None and len(numeric.bodies) <= FEW // 5):
-                loads: list[Load] = loads_of(o, r)
-                made, meaning = arrows(layer, loads, o.size)
-                spans += made
-                scales |= {layer: meaning} if meaning else {}
+        pieces += _loads(o, r, shown, scales)
         for trace in traces:
-            _trace(o, r, trace, parts, lines)
-    low, high = _extent(o, R, x, parts)
-    up = -np.array(numeric.gravity, dtype=float)
-    weightless = not up.any()
-    up = _up_in_space(high - low) if weightless else up / np.linalg.norm(up)
-    if not weightless:
-        floors = [one.at[:3, 3] @ up for one in planes if _is_floor(one, up)]
-        for ground in ground_parts(low, high, up, o.size, max(floors, default=None)):
-            parts.append(ground) if isinstance(ground, Part) else lines.append(ground)
+            pieces += _trace(o, r, trace)
+    low, high = _extent(o, R, x, [p for p in pieces if isinstance(p, Part)])
+    gravity = -np.array(numeric.gravity, dtype=float)
+    up = gravity / np.linalg.norm(gravity) if gravity.any() else _up_in_space(high - low)
+    pieces += _floors(o, planes, low, high, up, is_heavy=bool(gravity.any()))
+    if shown is None:  # meshes show where the joints are
+        meshes = len({p.carrier for p in looks}) >= 0.5 * len(numeric.bodies) and bool(numeric.visuals)
+        shown = tuple(name for name in SHOWN if name != "joints" or not meshes)
+    names = (*(body.name for body in numeric.bodies), *["base"] * (numeric.base_motion is not None))
+    parts, spans, lines = ([p for p in pieces if isinstance(p, kind)] for kind in (Part, Span, Line))
+    return Scene(model.name, t, R, x, names, parts, spans, lines, up, o.size, low, high, shown, scales, (*notes, *missing))
+
+
+def _mechanism(o: Outline, looks: Sequence[Part]) -> Iterator[Piece]:
+    """Bodies that have no look of their own, joints, forces and constraints, frames and masses."""
+    m = o.model
+    drawn = {p.carrier: p for p in looks if p.layer == "bodies"}
+    seen = {m.body_index(v.body) for v in m.visuals if v.body != "ground"}
+    for i, body in enumerate(m.bodies):
+        if i not in drawn:
+            yield from bars(o, i, PALETTE[i % len(PALETTE)])
+        elif i not in seen:  # a shape; what a file draws is complete
+            yield from struts(o, drawn[i])
+        yield from mass_parts(o, i)
+        yield from axes_parts(f"axes of {body.name}", "frames", i, np.eye(4), 6 * o.width(i))
+    for name, (carrier, at) in m.frames.items():
+        i = index(m, carrier)
+        yield from axes_parts(f"frame {name}", "frames", i, matrix(at), 8 * o.width(i))
+    for joint in m.joints:
+        yield from joint_parts(o, joint, rails=index(m, joint.parent) not in drawn)
+    for joint in m.closing_joints:
+        yield from joint_parts(o, joint, closing=True, rails=index(m, joint.parent) not in drawn)
+    for name, force in m.forces.items():
+        yield from force_parts(o, name, force)
+    for name, constraint in m.constraints.items():
+        yield from constraint_parts(o, name, constraint)
+
+
+def _loads(o: Outline, r: Result, shown: tuple[str, ...] | None, scales: dict[str, str]) -> Iterator[Span]:
+    """Arrows; what their length means is added to `scales`."""
+    for layer, loads_of in (("forces", forces), ("reactions", reactions)):
+        if layer in (shown or ()) or (shown is None and len(o.model.bodies) <= FEW // 5):
+            spans, meaning = arrows(layer, loads_of(o, r), o.size)
+            yield from spans
+            if meaning:
+                scales[layer] = meaning
+
+
+def _floors(
+    o: Outline, planes: Sequence[Drawn], low: FloatArray, high: FloatArray, up: FloatArray, is_heavy: bool
+) -> Iterator[Part | Line]:
+    """The ground where there is weight, where the file has it if it does; and other planes of a file."""
+    if is_heavy:
+        heights = [one.at[:3, 3] @ up for one in planes if _is_floor(one, up)]
+        yield from ground_parts(low, high, up, o.size, max(heights, default=None))
     wide = np.diag([4.0 * o.size, 4.0 * o.size, 1.0, 1.0])
     for one in planes:
-        if weightless or not _is_floor(one, up):
-            parts.append(Part(one.label, "ground", one.geometry, one.colour or PALE, index(numeric, one.body), one.at @ wide))
-    if shown is None:  # meshes show where the joints are
-        shown = tuple(name for name in SHOWN if name != "joints" or len(drawn) < 0.5 * len(numeric.bodies) or not numeric.visuals)
-    names = (*(body.name for body in numeric.bodies), *["base"] * (numeric.base_motion is not None))
-    return Scene(model.name, t, R, x, names, parts, spans, lines, up, o.size, low, high, shown, scales, (*notes, *missing))
+        if not (is_heavy and _is_floor(one, up)):
+            yield Part(one.label, "ground", one.geometry, one.colour or PALE, index(o.model, one.body), one.at @ wide)
 
 
 def _is_floor(plane: Drawn, up: FloatArray) -> bool:
@@ -174,10 +196,8 @@ def _looks(model: Model, role: str) -> tuple[list[Part], list[str], list[Drawn]]
     return parts, notes, [one for one in drawn_ones if one.endless]
 
 
-def _trace(o: Outline, r: Result, trace: Trace, parts: list[Part], lines: list[Line]) -> None:
+def _trace(o: Outline, r: Result, trace: Trace) -> Iterator[Part | Line]:
     """The path of a point, and the point."""
-    from .solids import sphere
-
     frames = o.model.frames
     if isinstance(trace, str) and trace in frames:
         body, pose = frames[trace]
@@ -191,10 +211,9 @@ def _trace(o: Outline, r: Result, trace: Trace, parts: list[Part], lines: list[L
     path = r.point(body, point)
     path = path[:: max(1, len(path) // TRACE)]
     name = f"path of {body}" + (f" {tuple(point)}" if any(point) else "")
-    lines.append(Line(name, "traces", path, (0.85, 0.35, 0.20, 1.0)))
+    yield Line(name, "traces", path, (0.85, 0.35, 0.20, 1.0))
     radius = 0.006 * o.size
-    at = matrix(Pose(list(point)), (radius, radius, radius))
-    parts.append(Part(name, "traces", sphere(12), DARK, index(o.model, body), at))
+    yield Part(name, "traces", sphere(12), DARK, index(o.model, body), matrix(Pose(list(point)), (radius, radius, radius)))
 
 
 def _extent(o: Outline, R: FloatArray, x: FloatArray, parts: Sequence[Part]) -> tuple[FloatArray, FloatArray]:

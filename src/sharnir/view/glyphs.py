@@ -22,7 +22,8 @@ CUT: Colour = (0.60, 0.25, 0.60, 1.0)
 """A joint that closes a loop."""
 
 
-def joint_parts(o: Outline, joint: PlacedJoint, closing: bool = False) -> Iterator[Part]:
+def joint_parts(o: Outline, joint: PlacedJoint, closing: bool = False, rails: bool = True) -> Iterator[Part]:
+    """`rails`: whether what a slider slides on is drawn; a body that has a look of its own needs none."""
     parent, child = index(o.model, joint.parent), index(o.model, joint.child)
     size = 1.7 * min(o.width(i) for i in (parent, child))
     name = f"joint {joint.name}"
@@ -50,7 +51,7 @@ def joint_parts(o: Outline, joint: PlacedJoint, closing: bool = False) -> Iterat
         for geometry, at in _sign(motion, size, o.sides):
             yield Part(name, "joints", geometry, colour, carrier, matrix(frame) @ at)
     rail = next((m for m in joint.motions if m.kind == stage.SLIDE), None)
-    if rail is not None and count == 1:  # what it slides on
+    if rails and rail is not None and count == 1:
         length = max(6.0 * size, 0.3 * o.lengths[child] if 0 <= child < len(o.lengths) else 0.0)
         at = matrix(joint.at @ _until(joint.motions, rail))
         yield Part(name, "joints", cylinder(0.0, 8), PALE, parent, at @ _scaled(0.35 * size, 0.35 * size, length))
