@@ -117,7 +117,9 @@ def _scene(
         meshes = len({p.carrier for p in looks}) >= 0.5 * len(numeric.bodies) and bool(numeric.visuals)
         shown = tuple(name for name in SHOWN if name != "joints" or not meshes)
     names = (*(body.name for body in numeric.bodies), *["base"] * (numeric.base_motion is not None))
-    parts, spans, lines = ([p for p in pieces if isinstance(p, kind)] for kind in (Part, Span, Line))
+    parts = [p for p in pieces if isinstance(p, Part)]
+    spans = [p for p in pieces if isinstance(p, Span)]
+    lines = [p for p in pieces if isinstance(p, Line)]
     return Scene(model.name, t, R, x, names, parts, spans, lines, up, o.size, low, high, shown, scales, (*notes, *missing))
 
 
