@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/pip --disable-pip-version-check --quiet
 
 # What is written in the dialect of the kernels.
-DIALECT := $(addprefix src/sharnir/,kernels programs integrate/stepping \
+DIALECT := $(addprefix src/sharnir/,kernels programs integrate/stepping view/picture/raster \
 	$(addprefix equations/,solution.py projection.py partition.py near_state.py passage.py powers.py) \
 	$(addprefix dialect/,batch.py rows.py tasks.py double_double.py))
 
@@ -28,7 +28,7 @@ lint: $(VENV)/.lint
 
 # The generated part of the documentation: tables and pictures in docs/results.
 docs: $(VENV)/.bench
-	$(BIN)/python -m benchmarks kane
+	$(BIN)/python -m benchmarks kane pictures
 	$(BIN)/python examples/tour.py
 	cp results/structure.png docs/results/structure.png
 

@@ -46,6 +46,7 @@ PAGES = {
     "stabilisation": "stabilisation",
     "conditioning": "conditioning",
     "singular": "singular",
+    "pictures": "pictures",
 }
 """Parts whose module has `main(quick)`, which prints, and writes a page of results."""
 NAMES = [*MEASURED, *PAGES]

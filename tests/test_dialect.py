@@ -214,6 +214,7 @@ def test_the_kernels_the_programs_and_the_integrators_keep_to_the_form_of_the_di
         SOURCE / "kernels",
         SOURCE / "programs",
         SOURCE / "integrate" / "stepping",
+        SOURCE / "view" / "picture" / "raster",
         SOURCE / "dialect" / "batch.py",
         SOURCE / "dialect" / "tasks.py",
     ]

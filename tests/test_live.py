@@ -1,4 +1,4 @@
-"""The live view without a browser: sliders close loops and keep limits, the clock plays, a hand pulls and its work is accounted."""
+"""The live view without a browser: sliders close loops and keep limits, the clock plays, a hand pulls, its work is accounted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def gap(posing: Posing) -> float:
     return float(np.abs(table.evaluate(posing.q, np.zeros(posing.model.nv), posing.t)["g"]).max())
 
 
-# --- sliders --------------------------------------------------------------------------------------------------------------------
+# --- sliders ----------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "model",
     [lambda: sh.samples.four_bar(0.5, 1.0, 1.0, 1.2), sh.samples.slider_crank, sh.samples.bricard, sh.samples.stewart],
@@ -140,7 +140,7 @@ def test_the_text_of_a_pose_is_the_start_of_a_simulation():
     np.testing.assert_allclose(r.q[0], posing.q, atol=1e-8)
 
 
-# --- the hand -------------------------------------------------------------------------------------------------------------------
+# --- the hand ---------------------------------------------------------------------------------------------------------------
 def test_a_hand_moves_a_body_its_way_and_every_joule_is_accounted_for():
     m = sh.samples.double_pendulum()
     session, body = Session(m, m.neutral()), m.bodies[-1].name
@@ -195,7 +195,7 @@ def test_moving_the_hand_compiles_nothing(monkeypatch):
     assert loaded, "another body does: the count counts"
 
 
-# --- the clock ------------------------------------------------------------------------------------------------------------------
+# --- the clock --------------------------------------------------------------------------------------------------------------
 def test_the_clock_plays_pauses_scrubs_and_loops():
     clock = Playback(1.0, 3.0)
     clock.play(100.0)
@@ -213,7 +213,7 @@ def test_the_clock_plays_pauses_scrubs_and_loops():
     assert clock.tick(303.0) == 3.0 and not clock.playing
 
 
-# --- what is drawn ----------------------------------------------------------------------------------------------------------------
+# --- what is drawn ----------------------------------------------------------------------------------------------------------
 def test_poses_between_two_times_are_interpolated_and_those_at_them_are_exact():
     r = sh.simulate(sh.samples.manipulator(), 0.5, output=0.1)
     R, x = r.poses
@@ -284,7 +284,7 @@ def test_a_plot_marks_the_present_time_and_keeps_its_lines():
     assert (np.diff(times) >= 0.0).all() and len(times) < 500
 
 
-# --- what is asked for --------------------------------------------------------------------------------------------------------------
+# --- what is asked for ------------------------------------------------------------------------------------------------------
 def test_jobs_of_one_kind_are_done_once_as_asked_for_last_and_errors_are_said():
     done, said, gate = [], [], threading.Event()
     worker = Worker(lambda now: False, said.append)

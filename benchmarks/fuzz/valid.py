@@ -195,6 +195,7 @@ VALID: dict[str, Callable[[Context], Any]] = {
     # files
     "path": lambda c: c.folder / str(c.rng.choice(["out.yaml", "out.urdf", "out.nc", "out.csv", "out.png"])),
     "load.path": _model_file,
+    "plot.results": lambda c: result(), "plot.what": _words("hinge", "energy"), "over": _words("hinge"),
     "Result.load.path": _result_file, "Comparison.from_json.path": _comparison_file, "save": lambda c: c.folder / "out.nc",
     "package_paths": lambda c: [c.folder], "loads.text": lambda c: sh.dumps(small_model()), "source": _words("a file"),
 }  # fmt: skip

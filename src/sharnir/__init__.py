@@ -11,6 +11,8 @@ __version__ = "0.2.0.dev0"
 
 provide(
     {
+        "animate": ("sharnir.view.page.animate", "animate"),
+        "animate model": ("sharnir.view.page.animate", "animate_model"),
         "assemble": ("sharnir.equations.assembly", "assemble"),
         "difference": ("sharnir.equations.retraction", "difference"),
         "draw": ("sharnir.view.picture.files", "draw"),

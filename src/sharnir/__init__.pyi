@@ -116,5 +116,6 @@ from .trace.functions import tan as tan
 from .trace.functions import tanh as tanh
 from .view.live.view import View as View
 from .view.live.view import view as view
+from .view.page.animate import animate as animate
 
 __version__: str

@@ -115,8 +115,8 @@ class Mode:
     ) -> None:  # fmt: skip
         """The mode as a video, .mp4 or .gif: one period, shown in `period` seconds whatever its frequency, `periods` times.
 
-        Growth and decay are not shown. `amplitude` is that of the coordinate that moves most; by default the point that moves most
-        moves by a tenth of the mechanism's size. The title says frequency and kind. The rest as for `Result.video`.
+        Growth and decay are not shown. `amplitude` is that of the coordinate that moves most; by default the point that moves
+        most moves by a tenth of the mechanism's size. The title says frequency and kind. The rest as for `Result.video`.
         """
         look = {"size": size, "view": view, "theme": theme, "labels": labels, "title": title, "progress": progress}
         service("mode video")(self, path, fps, amplitude=amplitude, period=period, periods=periods, show=show, **look)

@@ -26,6 +26,7 @@ READ = {
     "dof": "armature damping dampingpoly frictionloss",
     "geom": "bodyid conaffinity contype dataid group matid pos quat rgba size type",
     "mesh": "pos quat",
+    "hfield": "size",
     "mat": "rgba",
     "site": "bodyid pos quat",
     "cam": "bodyid pos quat",

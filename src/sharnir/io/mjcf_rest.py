@@ -42,6 +42,8 @@ def add_visuals(
         role = "collision" if hidden else "both" if touches else "visual"
         touching += touches
         record: dict[str, Any] = {"sizes": _sizes(kind, compiled.geom_size[g].tolist())}
+        if kind == "hfield":
+            record["sizes"] = tuple(compiled.hfield_size[compiled.geom_dataid[g]].tolist())
         if kind in ("mesh", "sdf") and compiled.geom_dataid[g] >= 0:
             mesh = int(compiled.geom_dataid[g])
             at = at @ pose_of(compiled.mesh_pos[mesh], compiled.mesh_quat[mesh]).inverse()  # back to the axes of the file

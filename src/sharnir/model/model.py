@@ -360,6 +360,15 @@ class Model:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
+    def animate(
+        self, path: FilePath = "model.html", q: State = None, t: float = 0.0, *, show: Sequence[str] | None = None,
+        view: str | Sequence[float] | None = None, title: str | None = None,
+    ) -> Path:  # fmt: skip
+        """A page of the mechanism at q, to be turned in any browser, offline, with its tree and its masses; the rest as for
+        `draw`. Motions move: `Result.animate`."""
+        page: Path = self._service("animate model", path, q, t, show=show, view=view, title=title)
+        return page
+
     def draw(
         self, path: FilePath, q: State = None, t: float = 0.0, *, show: Sequence[str] | None = None,
         size: tuple[int, int] = (1280, 720), view: str | Sequence[float] | None = None, theme: str = "light",

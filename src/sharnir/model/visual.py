@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,12 @@ import numpy as np
 from ..errors import ModelError, brief
 from ..trace import Number, is_zero
 from ..types import FilePath
+from ..types import Vector as Numbers
 from .element import Element, element, element_field
 from .pose import Pose
 from .shapes import Box, Cylinder, Rod, Shape, Sphere
-from .values import FilePath as PathValue
 from .values import HERE, Choice, ColourValue, Flag, Label, Name, PoseValue, Text, Vector
+from .values import FilePath as PathValue
 
 THIN = 0.015
 """Radius of a rod without one, as a share of its length."""
@@ -36,7 +36,8 @@ class Visual(Element):
         default=(),
         unit="m",
         meaning="edges of a box; radius and length of a cylinder (and the radius of its bore) or of a capsule without its ends; "
-        "radius of a sphere; half axes of an ellipsoid; edges of a plane, 0 for an endless one",
+        "radius of a sphere; half axes of an ellipsoid; edges of a plane, 0 for an endless one; "
+        "of a height field (hfield) half its edges, greatest height, depth of its base",
     )
     uri: str = element_field(Text(), default="", meaning="a mesh as its file named it")
     path: Path | None = element_field(
@@ -59,18 +60,18 @@ class Visual(Element):
 
 
 def make_visual(
-    body: str, what: Shape | FilePath, at: Pose | None, scale: float | Sequence[float] = 1.0, **options: Any
+    body: str, what: Shape | FilePath, at: Pose | None, scale: float | Numbers = 1.0, **options: Any
 ) -> Visual:  # fmt: skip
     """From a shape, or from the path of a mesh; `at` is where that is in the body."""
     place = HERE if at is None else at
     if isinstance(what, Shape):
-        if scale != 1.0:
+        if np.any(np.asarray(scale) != 1.0):
             raise ModelError(f"visual on {body!r}: scale is for meshes; give the shape its size")
         kind, sizes = primitive_of(what)
         return Visual(body, kind, place @ what.placement(), sizes, **options)
     if isinstance(what, (str, PathLike)) and str(what):
-        scales = scale if np.iterable(scale) else (scale,) * 3
-        return Visual(body, "mesh", place, uri=str(what), path=Path(what).absolute(), scale=scales, **options)  # type: ignore[arg-type]
+        scales: Any = scale if np.iterable(scale) else (scale,) * 3
+        return Visual(body, "mesh", place, uri=str(what), path=Path(what).absolute(), scale=scales, **options)
     raise ModelError(
         f"visual on {body!r}: expected a shape such as sharnir.Box((0.1, 0.1, 0.5)) or the path of a mesh, got {brief(what)}"
     )

@@ -113,7 +113,7 @@ def named_results(results: Results) -> dict[str, Result]:
     if isinstance(results, Result):
         return {results.model.name: results}
     if isinstance(results, Mapping):
-        return _checked({str(name): r for name, r in results.items()})
+        return _checked({name if isinstance(name, str) else brief(name): r for name, r in results.items()})
     if isinstance(results, (str, bytes)) or not isinstance(results, Sequence):
         raise StateError(f"expected a result, results in a list or {{name: result}}; got {brief(results)}")
     several = list(results)

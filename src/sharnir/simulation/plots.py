@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..reporting.pictures import GREY, check_picture_suffix, new_figure, plain_axes, save_picture
 from ..reporting.whole_file import file_path
+from ..types import truth
 from .charts import Chart, Charts, Results, charts
 from .storage import check_writable
 
@@ -42,7 +43,7 @@ def plot(
     if path is not None:
         check_plot_file(path)
     found = charts(results, what, over)
-    if page or interactive:
+    if truth(interactive, "interactive") or page:
         from .plotly_plots import interactive_figure, save_interactive
 
         figure = interactive_figure(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -112,6 +113,18 @@ class Result(NamedMotion):
 
         return plot(self, *what, path=path, interactive=interactive, over=over)
 
+    def animate(
+        self, path: PathLike = "run.html", *, what: Sequence[str] = (), show: Sequence[str] | None = None,
+        traces: Sequence[Any] = (), fps: float = 30.0, follow: str | None = None,
+        view: str | Sequence[float] | None = None, title: str | None = None, progress: bool | None = None,
+    ) -> Path:  # fmt: skip
+        """A page that opens in any browser, offline, with everything in it: the motion, plots of `what` in step with it, the
+        model, the run. `fps`: key frames a second at least; `follow`: the body that the camera goes along with; the rest as for
+        `snapshot`. `sharnir.animate([r, other], "runs.html")` draws several results over each other."""
+        options = {"what": what, "show": show, "traces": traces, "fps": fps, "follow": follow, "view": view, "title": title}
+        page: Path = service("animate")(self, path, progress=progress, **options)
+        return page
+
     def snapshot(
         self, path: PathLike, t: float | None = None, *, show: Sequence[str] | None = None, traces: Sequence[Any] = (),
         size: tuple[int, int] = (1280, 720), view: str | Sequence[float] | None = None, theme: str = "light",
@@ -119,8 +132,8 @@ class Result(NamedMotion):
     ) -> None:  # fmt: skip
         """A picture of the mechanism at time t (by default the end), in a file: .png, .jpg or .webp.
 
-        Between two times of the result coordinates move evenly from the one to the other. `traces`: bodies, frames, or (body,
-        point) whose paths are drawn; `stamp`: whether the time is written on it; the rest as for `Model.draw`.
+        Between two times of the result coordinates move evenly from the one to the other. `traces`: bodies, frames, or
+        (body, point) whose paths are drawn; `stamp`: whether the time is written on it; the rest as for `Model.draw`.
         """
         look = {"size": size, "view": view, "theme": theme, "labels": labels, "title": title, "transparent": transparent}
         service("snapshot")(self, path, t, show=show, traces=traces, stamp=stamp, **look)

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ..errors import ModelError
 from ..model.body import Body
 from ..model.pose import Pose, Rotation
-from ..model.shapes import Box, Cylinder, Rod, Shape, Sphere
+from ..model.shapes import Shape
+from ..model.visual import primitive_of
 from ..types import FloatArray
 from .outline import Outline, matrix
 from .scene import Colour, Geometry, Part
-from .solids import ROUND, box, cylinder, rod, sphere
+from .solids import ROUND, box, capsule, cylinder, rod, sphere, square
 
 PALETTE: tuple[Colour, ...] = (
     (0.29, 0.47, 0.66, 1.0), (0.88, 0.56, 0.25, 1.0), (0.42, 0.62, 0.42, 1.0), (0.75, 0.38, 0.36, 1.0), (0.53, 0.46, 0.66, 1.0),
@@ -22,25 +22,43 @@ PALETTE: tuple[Colour, ...] = (
 )  # fmt: skip
 """Of bodies that have no colour, in turn: neighbours differ."""
 
+SIZES = {"box": (3,), "cylinder": (2, 3), "capsule": (2,), "sphere": (1,), "ellipsoid": (3,), "plane": (2,), "hfield": (4,)}
+"""How many sizes each kind has."""
+
 DARK: Colour = (0.20, 0.22, 0.25, 1.0)
 PALE: Colour = (0.55, 0.58, 0.62, 1.0)
 
 
-def shape_part(body: Body, shape: Shape, sides: int = ROUND) -> tuple[Geometry, FloatArray]:
+def shape_part(shape: Shape, sides: int = ROUND) -> tuple[Geometry, FloatArray]:
     """The solid of a shape and where it is in the body."""
-    at = shape.placement()
-    match shape:
-        case Box():
-            return box(), matrix(at, shape.size)
-        case Cylinder():
-            return cylinder(round(shape.hole / shape.radius, 3), sides), matrix(at, (shape.radius, shape.radius, shape.length))
-        case Sphere():
-            return sphere(sides), matrix(at, (shape.radius,) * 3)
-        case Rod():
-            length = float(shape.length())
-            radius = shape.radius or 0.015 * length  # a thin rod must be seen
-            return cylinder(0.0, sides), matrix(at, (radius, radius, length))
-    raise ModelError(f"body {body.name!r}: a shape {type(shape).__name__} has no picture")
+    kind, sizes = primitive_of(shape)
+    made = solid(kind, shape.placement(), sizes, sides)
+    assert made is not None, kind
+    return made
+
+
+def solid(kind: str, at: Pose, given: Sequence[float], sides: int = ROUND) -> tuple[Geometry, FloatArray] | None:
+    """The solid of a primitive and where it is in its body; None where its kind or sizes say none."""
+    sizes = [abs(float(x)) for x in given]
+    if len(sizes) not in SIZES.get(kind, ()) or (not any(sizes) and kind != "plane"):
+        return None
+    sizes = sizes if kind == "plane" else [max(x, 1e-4 * max(sizes)) for x in sizes]  # what is flat still has two sides
+    match kind, sizes:
+        case "box", [x, y, z]:
+            return box(), matrix(at, (x, y, z))
+        case "cylinder", [r, length, *hole]:
+            return cylinder(round(hole[0] / r, 3) if hole else 0.0, sides), matrix(at, (r, r, length))
+        case "capsule", [r, length]:
+            return capsule(round(length / r, 3), sides), matrix(at, (r, r, r))
+        case "sphere", [r]:
+            return sphere(sides), matrix(at, (r, r, r))
+        case "ellipsoid", [x, y, z]:
+            return sphere(sides), matrix(at, (x, y, z))
+        case "plane", [x, y]:
+            return square(), matrix(at, (x or 1.0, y or 1.0, 1.0))
+        case "hfield", [x, y, _, below]:
+            return box(), matrix(at @ Pose((0.0, 0.0, -0.5 * below)), (2.0 * x, 2.0 * y, below))
+    return None
 
 
 def bars(o: Outline, i: int, colour: Colour) -> Iterator[Part]:

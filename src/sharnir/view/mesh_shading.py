@@ -19,7 +19,7 @@ MANY = 64
 FEWEST = 20
 """Triangles that a piece retains however small its share is."""
 CROWDED = 20
-"""Times as many triangles as wanted beyond which vertices in one cell of a grid are merged first: edges are collapsed one by one."""
+"""Times as many triangles as wanted beyond which vertices in one cell of a grid are merged first: collapsing takes its time."""
 GRID = 256
 """Cells of that grid along the longest side."""
 
@@ -65,8 +65,7 @@ def _reduced(piece: Piece, target: int) -> Piece:
 def _nearest(of: FloatArray, to: FloatArray) -> np.ndarray:
     from scipy.spatial import cKDTree
 
-    found: np.ndarray = cKDTree(of).query(to)[1]
-    return found
+    return np.asarray(cKDTree(of).query(to)[1])
 
 
 def welded(vertices: FloatArray, faces: np.ndarray) -> tuple[FloatArray, np.ndarray]:

@@ -29,8 +29,8 @@ def motion_of_mode(mode: Mode, amplitude: float | None = None, frames: int = 60)
     """(frames,) times of one period shown in `PERIOD` seconds, and (frames, nq) coordinates; the first follows the last.
 
     Displacements are those of the mode without its growth or decay, moved along the model's retraction; loops are closed again in
-    every frame (`Mode.motion`). `amplitude` is that of the coordinate that moves most; by default the point that moves most moves by
-    a tenth of the mechanism's size, or less where the loops do not reach so far.
+    every frame (`Mode.motion`). `amplitude` is that of the coordinate that moves most; by default the point that moves most moves
+    by a tenth of the mechanism's size, or less where the loops do not reach so far.
     """
     if isinstance(frames, bool) or not isinstance(frames, (int, np.integer)) or frames < 2:
         raise StateError(f"frames: expected at least 2 of a period, got {brief(frames)}")

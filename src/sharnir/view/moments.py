@@ -33,8 +33,8 @@ def check_time(r: Result, t: Any) -> float:
 def at_times(scene: Scene, r: Result, times: Sequence[float] | FloatArray) -> Scene:
     """The scene of a result at any times of the run.
 
-    Between two rows coordinates move evenly along the shortest way from the one to the other (`Model.difference`), bodies are where
-    the coordinates put them, arrows change linearly. At equal times the later row holds: the state after an event.
+    Between two rows coordinates move evenly along the shortest way from the one to the other (`Model.difference`), bodies are
+    where the coordinates put them, arrows change linearly. At equal times the later row holds: the state after an event.
     """
     t = np.asarray(times, dtype=float)
     row, share = _between(r.t, t)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -12,15 +13,15 @@ import numpy as np
 from ..io.paths import UNUSABLE, confined
 from ..model.body import GROUND, Body
 from ..model.model import Model
-from ..model.pose import Pose
 from ..model.visual import Visual
 from ..reporting.formats import plural
 from ..types import FloatArray
+from .bodies import SIZES, ellipsoid, solid
 from .mesh_files import MESH_BUDGET, Mesh, MeshFault, numbers, read_mesh
 from .mesh_shading import Piece, reduced, shaded
 from .outline import matrix
 from .scene import Colour, Geometry
-from .solids import ROUND, box, capsule, cylinder, sphere, square
+from .solids import ROUND, box
 
 MODEL_BUDGET = 300_000
 """Triangles of all meshes of a model that are drawn."""
@@ -28,8 +29,6 @@ NAMED = 3
 """Files that one note lists."""
 PLAIN: Colour = (0.7, 0.7, 0.7, 1.0)
 """What has no colour beside pieces that have one."""
-SIZES = {"box": (3,), "cylinder": (2, 3), "capsule": (2,), "sphere": (1,), "ellipsoid": (3,), "plane": (2,), "hfield": (4,)}
-"""How many sizes each kind has."""
 
 
 class Drawn(NamedTuple):
@@ -88,14 +87,14 @@ class _Drawing:
         if visual.kind in ("mesh", "sdf"):
             mesh = self.meshes.get(visual.path) if visual.path is not None else None
             return self._stand_ins(visual) if mesh is None else self._mesh(visual, mesh)
-        solid = primitive(visual, self.sides)
-        if solid is None:
+        made = solid(visual.kind, visual.at, visual.sizes, self.sides)
+        if made is None:
             self._note(f"not drawn: a {visual.kind} of {_sizes(visual)}, on {visual.body!r}")
             return []
         if visual.kind == "hfield":
             self._note("drawn flat: height fields, whose heights are not read")
         endless = visual.kind == "plane" and 0.0 in visual.sizes
-        return [Drawn(visual.body, *solid, visual.colour, _label(visual), endless)]
+        return [Drawn(visual.body, *made, visual.colour, _label(visual), endless)]
 
     def _note(self, words: str) -> None:
         if words not in self.notes:
@@ -143,8 +142,9 @@ class _Drawing:
         if not np.prod(scale):
             self._note(f"not drawn: a mesh of scale 0, on {visual.body!r}")
             return []
+        # URDF: "assign materials only if the submesh does not have one already" (RViz, robot_link.cpp); MuJoCo: its own always
         painted = visual.colour is not None and not (visual.own_colours and any(p.colour for p in mesh.pieces))
-        at = matrix(visual.at, -scale if mirrored else scale)  # a mirrored mesh is one turned inside out, −v, of scale −s
+        at = matrix(visual.at, (-scale if mirrored else scale).tolist())  # s v = (−s)(−v)
         found = []
         for geometry, own in geometries(mesh, painted, mirrored):
             colour = visual.colour if painted or own is None else own
@@ -152,13 +152,13 @@ class _Drawing:
         return found
 
     def _stand_ins(self, visual: Visual) -> list[Drawn]:
-        """In place of the meshes of a body that cannot be drawn: its other shapes, or the box of its inertia; once for each body."""
+        """In place of the meshes of a body that cannot be drawn: its other shapes, or the box of its inertia; once a body."""
         if visual.body in self.boxed:
             return []
         self.boxed.add(visual.body)
         label = _label(visual)
         others = [v for v in self.model.visuals if v.body == visual.body and v.kind in SIZES and v.kind != "plane"]
-        solids = [solid for solid in (primitive(v, self.sides) for v in others) if solid is not None]
+        solids = [made for v in others if (made := solid(v.kind, v.at, v.sizes, self.sides)) is not None]
         if not solids and visual.body != GROUND and (edges := inertia_box(self.bodies[visual.body])) is not None:
             solids = [(box(), edges)]
         if not solids:
@@ -208,41 +208,13 @@ def _joined(pieces: Sequence[Piece], colours: FloatArray | None, mirrored: bool)
     return Piece(-vertices, faces[:, ::-1], None, colours) if mirrored else Piece(vertices, faces, None, colours)
 
 
-# --- solids ---------------------------------------------------------------------------------------------------------------------
-def primitive(visual: Visual, sides: int = ROUND) -> tuple[Geometry, FloatArray] | None:
-    """The solid of a visual and where it is in its body; None where its kind or sizes say none."""
-    sizes = [abs(float(x)) for x in visual.sizes]
-    if len(sizes) not in SIZES.get(visual.kind, ()) or (not any(sizes) and visual.kind != "plane"):
-        return None
-    sizes = sizes if visual.kind == "plane" else [max(x, 1e-4 * max(sizes)) for x in sizes]  # what is flat still has two sides
-    match visual.kind, sizes:
-        case "box", [x, y, z]:
-            return box(), matrix(visual.at, (x, y, z))
-        case "cylinder", [r, length, *hole]:
-            return cylinder(round(hole[0] / r, 3) if hole else 0.0, sides), matrix(visual.at, (r, r, length))
-        case "capsule", [r, length]:
-            return capsule(round(length / r, 3), sides), matrix(visual.at, (r, r, r))
-        case "sphere", [r]:
-            return sphere(sides), matrix(visual.at, (r, r, r))
-        case "ellipsoid", [x, y, z]:
-            return sphere(sides), matrix(visual.at, (x, y, z))
-        case "plane", [x, y]:
-            return square(), matrix(visual.at, (x or 1.0, y or 1.0, 1.0))
-        case "hfield", [x, y, _, below]:
-            return box(), matrix(visual.at @ Pose((0.0, 0.0, -0.5 * below)), (2.0 * x, 2.0 * y, below))
-    return None
-
-
 def inertia_box(body: Body) -> FloatArray | None:
     """Where a cube of edge 1 is to be for the box of uniform density with the mass and inertia of a body, a² = 6(J₂ + J₃ − J₁)/m;
     None for a body without mass or extent."""
-    moments, axes = np.linalg.eigh(np.asarray(body.inertia_matrix(), dtype=float))
-    if not body.mass > 0.0 or not moments[2] > 0.0:
+    if not body.mass > 0.0 or not any(body.inertia):
         return None
-    edges = np.sqrt(np.maximum(6.0 * (moments.sum() - 2.0 * moments) / body.mass, 0.0))
-    at = np.eye(4)
-    at[:3, :3] = axes * np.linalg.det(axes) * np.maximum(edges, 0.03 * edges.max())
-    at[:3, 3] = body.com
+    _, at = ellipsoid(body, 0.0, ROUND)
+    at[:3, :3] *= math.sqrt(2.4)  # its half axes are √(5(J₂ + J₃ − J₁)/2m)
     return at
 
 

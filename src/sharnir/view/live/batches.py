@@ -1,4 +1,4 @@
-"""A scene as batches: parts of one geometry are one mesh drawn at many places, so that a chain of a thousand links is one node."""
+"""A scene as batches: parts of one geometry are one mesh drawn at many places; a chain of a thousand links is one node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A geometry with colours of its own as a file in memory, glTF 2.0 in its binary form: the only meshes of viser that have such."""
+"""A geometry with colours of its own as binary glTF 2.0: the only meshes of viser that have such colours and instances."""
 
 from __future__ import annotations
 

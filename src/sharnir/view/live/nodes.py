@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +12,6 @@ from ..scene import Colour, Scene
 from .batches import PartBatch, Placed, SpanBatch, part_batches, span_batches
 from .glb import glb
 from .track import quaternions_of
-
-if TYPE_CHECKING:
-    from viser import ViserServer
 
 LINE = 1.5
 """Width of lines, pixels."""
@@ -30,7 +27,7 @@ Drag = Callable[[str, int, FloatArray, FloatArray], None]
 class SceneNodes:
     """What is drawn of one scene below the node `root`. `pose` moves it, `show` switches a layer."""
 
-    def __init__(self, server: ViserServer, scene: Scene, root: str = "/scene", tint: Colour | None = None) -> None:
+    def __init__(self, server: Any, scene: Scene, root: str = "/scene", tint: Colour | None = None) -> None:
         self.server, self.scene, self.root, self.tint = server, scene, root, tint
         self.shown = {layer: layer in scene.shown for layer in scene.layers}
         self.rotation, self.position = scene.rotation[0], scene.position[0]
@@ -111,15 +108,15 @@ class SceneNodes:
     def _batch(self, name: str, batch: PartBatch | SpanBatch, placed: Placed, what: str) -> Any:
         g, colours = batch.geometry, np.array([self._tinted(c) for c in batch.colours])
         opacity = None if colours[0, 3] >= 1.0 else float(colours[0, 3])
-        common: dict[str, Any] = dict(
-            batched_wxyzs=placed.wxyz,
-            batched_positions=placed.position,
-            batched_scales=placed.scale,
-            lod="off",
-            cast_shadow=False,
-            receive_shadow=False,
-            visible=self.shown[batch.layer],
-        )
+        common: dict[str, Any] = {
+            "batched_wxyzs": placed.wxyz,
+            "batched_positions": placed.position,
+            "batched_scales": placed.scale,
+            "lod": "off",
+            "cast_shadow": False,
+            "receive_shadow": False,
+            "visible": self.shown[batch.layer],
+        }
         path = f"{self.root}/{batch.layer}/{name}"
         scene = self.server.scene
         if g.colours is not None and self.tint is None:
@@ -192,4 +189,3 @@ def segments(points: FloatArray) -> np.ndarray:
 def rgb255(colour: Sequence[float]) -> tuple[int, int, int]:
     r, g, b = (round(255 * x) for x in colour[:3])
     return r, g, b
-

@@ -1,4 +1,4 @@
-"""The clock of a motion that is played: play, pause, scrub, speed, loop. It is told the time of the wall and never asks for it."""
+"""The clock of a motion that is played: play, pause, scrub, speed, loop. It is told the time of the wall, and never asks."""
 
 from __future__ import annotations
 

@@ -92,8 +92,8 @@ def _chart(stage: Stage, panel: Panel, plot: Plot) -> Any:
     for label, k in zip(plot.labels, plot.of, strict=True):
         n = lines_of[k] = lines_of.get(k, -1) + 1
         colour, dash = (k, n) if several else (n, n // len(COLOURS))  # of several results the colour says which it is
-        look = {"stroke": COLOURS[colour % len(COLOURS)], "dash": DASHES[dash % len(DASHES)]}
-        series.append(uplot.Series(label=label, width=1.5, points={"show": False}, **look))
+        look: Any = {"stroke": COLOURS[colour % len(COLOURS)], "dash": DASHES[dash % len(DASHES)]}
+        series.append({"label": label, "width": 1.5, "points": {"show": False}, **look})
     series.append(uplot.Series(label="now", stroke=NOW, width=1, points={"show": False}))
     return stage.viser.gui.add_uplot(
         plot.data(float(plot.t[0])),

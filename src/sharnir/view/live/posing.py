@@ -1,7 +1,7 @@
 """A model in a pose: every coordinate can be set, loops follow, limits hold. No browser here.
 
-A slider is a coordinate; the orientation of a quaternion is three, roll, pitch and yaw. When one is set in a mechanism with loops,
-the others follow along the closed positions; where it cannot get there, the pose stays the last closed one on the way.
+A slider is a coordinate; the orientation of a quaternion is three, roll, pitch and yaw. When one is set in a mechanism with
+loops, the others follow along the closed positions; where it cannot get there, the pose stays the last closed one on the way.
 """
 
 from __future__ import annotations
@@ -270,8 +270,7 @@ def sliders_of(model: Model, size: float, q: FloatArray) -> list[Slider]:
         low, high = (float(limits.low[v]), float(limits.high[v])) if v >= 0 else (-math.inf, math.inf)
         reach, at = (math.pi, 0.0) if is_angle else (max(size, 1e-6), float(q[k]))
         low, high = low if math.isfinite(low) else min(at - reach, high), high if math.isfinite(high) else max(at + reach, low)
-        if not limits.low[v] <= q[k] <= limits.high[v] or not low <= q[k] <= high:  # it stands beyond: it must be there to be seen
-            low, high = min(low, float(q[k])), max(high, float(q[k]))
+        low, high = min(low, float(q[k])), max(high, float(q[k]))  # what stands beyond a limit is there to be seen
         out.append(Slider(names[k], joint_of[k], low, high, is_angle, k))
         k += 1
     return out
@@ -283,4 +282,3 @@ def _angles(q: FloatArray, at: int, near: tuple[float, ...] | None = None) -> tu
     if near is not None and abs(float(np.dot(quaternion_of(Rotation.rpy(*near)), w))) > 1.0 - 1e-12:
         return near
     return roll_pitch_yaw(Rotation.quaternion(*(float(x) for x in w / np.linalg.norm(w))))
-

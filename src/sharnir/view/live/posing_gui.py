@@ -112,9 +112,14 @@ class PosingPanel:
         settings = self.posing.model.simulation
         length = abs(float(getattr(settings, "duration", None) or WATCH))
         t = self.posing.t
-        handle = self.stage.viser.gui.add_slider("time, s", t, t + length, _round_step(length / STEPS), t, hint="drives are where they are at this time")
-        handle.on_update(lambda event: event.client is not None and self.stage.post("time", lambda: self._set_time(event.target.value)))
+        hint = "drives are where they are at this time"
+        handle = self.stage.viser.gui.add_slider("time, s", t, t + length, _round_step(length / STEPS), t, hint=hint)
+        handle.on_update(self._asked_time)
         return handle
+
+    def _asked_time(self, event: Any) -> None:
+        if event.client is not None:
+            self.stage.post("time", lambda: self._set_time(event.target.value))
 
     def _set_time(self, t: float) -> None:
         self.posing.set_time(t)

@@ -7,13 +7,16 @@ Which body it grips is not: each body that is gripped is compiled once.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ...errors import ModelError
 from ...model.forces import SpringDamper
 from ...model.model import Model
+from ...trace import at_values
 from ...types import FloatArray
 
 HAND = "hand"
@@ -67,7 +70,7 @@ def pulled_model(model: Model, body: str) -> Model:
     if not any(body == b.name for b in model.bodies):
         raise ModelError(f"no body {body!r} to pull")
     out = model.copy()
-    symbols = [out.add_parameter(name, 0.0) for name in _names(model)]
+    symbols: list[Any] = [out.add_parameter(name, 0.0) for name in _names(model)]
     out.add_force(SpringDamper("ground", body, symbols[:3], symbols[3:6], symbols[6], symbols[7]), _free(HAND, model.forces))
     return out
 
@@ -82,14 +85,12 @@ def _names(model: Model) -> list[str]:
     return [_free(name, model.parameters) for name in names]
 
 
-def _free(name: str, taken: object) -> str:
+def _free(name: str, taken: Mapping[str, Any]) -> str:
     """A name that the model has not given away."""
-    while name in taken:  # type: ignore[operator]
+    while name in taken:
         name += "_"
     return name
 
 
-def _number(model: Model, x: object) -> float:
-    from ...trace import at_values
-
-    return float(at_values(x, dict(model.parameters) or None))  # type: ignore[arg-type]
+def _number(model: Model, x: Any) -> float:
+    return float(at_values(x, dict(model.parameters) or None))

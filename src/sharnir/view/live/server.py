@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import secrets
 import webbrowser
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ...errors import StateError
 from ..gate import is_loopback
 from ..server import address, close_server, is_free, open_server
-
-if TYPE_CHECKING:
-    from viser import ViserServer
 
 PORTS = range(8080, 8180)
 """Without a port of the user's choice: the first free one of these."""
@@ -21,7 +18,8 @@ BRAND = (37, 99, 160)
 class Server:
     """`viser` is the server; `url` is what is opened; `notes` says what the user should know."""
 
-    viser: ViserServer
+    viser: Any
+    """A `ViserServer`; its types call values read-only that its handles let one set."""
 
     def __init__(
         self, host: str = "127.0.0.1", port: int | None = None, token: str | None = None, title: str = "sharnir"

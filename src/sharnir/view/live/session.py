@@ -14,7 +14,7 @@ from ...model.model import Model
 from ...simulation.result import Result
 from ...simulation.run import simulate
 from ...types import FloatArray
-from .pulling import Hand, hand_force, pulled_model
+from .pulling import Hand, hand_force, pulled_model, stiffness_and_damping
 
 OPTIONS = {"rtol": 1e-6, "atol": 1e-8}
 """Of the integration: finer than anyone sees, and fast."""
@@ -108,8 +108,7 @@ class Session:
         """Of the hand's spring, N."""
         if self.hand is None:
             return 0.0
-        named = self.hand.parameters(self.model)
-        k = [x for name, x in named.items() if "stiffness" in name][0]
+        k, _ = stiffness_and_damping(self.model, self.hand.body, self.hand.strength)
         return float(k * np.linalg.norm(self.hand.at - self._grip_of(self.hand)))
 
     # --- inside -------------------------------------------------------------------------------------------------------------

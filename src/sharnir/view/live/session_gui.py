@@ -22,6 +22,8 @@ LONGEST = 0.05
 WORDS = 0.25
 """Seconds between changes of what is written."""
 HAND = (230, 120, 20)
+WIDTH, BALL = 0.014, 0.018
+"""Of the hand's spring and of the hand, in parts of the mechanism's size."""
 
 
 class SessionPanel:
@@ -125,14 +127,15 @@ class SessionPanel:
 
     def _make_hand(self) -> tuple[Any, Any]:
         scene, size = self.stage.viser.scene, self.nodes.scene.size
-        zero = {"batched_wxyzs": np.array([[1.0, 0, 0, 0]]), "batched_positions": np.zeros((1, 3)), "visible": False, "lod": "off"}
-        coil, ball = spring(), sphere(16)
-        return (
-            scene.add_batched_meshes_simple("/hand/spring", coil.vertices, coil.faces, batched_colors=HAND, side="double",
-                                            batched_scales=np.full((1, 3), 0.01 * size), **zero),
-            scene.add_batched_meshes_simple("/hand/ball", ball.vertices, ball.faces, batched_colors=HAND,
-                                            batched_scales=np.full((1, 3), 0.012 * size), **zero),
-        )  # fmt: skip
+        at = {"batched_wxyzs": np.array([[1.0, 0.0, 0.0, 0.0]]), "batched_positions": np.zeros((1, 3))}
+        look = {"batched_colors": HAND, "side": "double", "lod": "off", "visible": False}
+        spring_node, ball_node = (
+            scene.add_batched_meshes_simple(
+                f"/hand/{name}", g.vertices, g.faces, batched_scales=np.full((1, 3), r * size), **at, **look
+            )
+            for name, g, r in (("spring", spring(), WIDTH), ("ball", sphere(16), BALL))
+        )
+        return spring_node, ball_node
 
     def _draw_hand(self) -> None:
         session = self.session
@@ -141,7 +144,7 @@ class SessionPanel:
         if shown:
             assert session is not None and session.hand is not None and grip is not None
             way = (session.hand.at - grip)[None]
-            length, width = np.linalg.norm(way, axis=1), 0.012 * self.nodes.scene.size
+            length, width = np.linalg.norm(way, axis=1), WIDTH * self.nodes.scene.size
             self._spring.batched_positions = grip[None].astype(np.float32)
             self._spring.batched_wxyzs = turns_from_z(way, length).astype(np.float32)
             self._spring.batched_scales = np.array([[width, width, max(float(length[0]), 1e-9)]], dtype=np.float32)

@@ -1,10 +1,11 @@
-"""What the view and the studio stand on: a server, the thread that owns all state, the scenes that are drawn, layers, the camera."""
+"""What the view and the studio stand on: a server, the thread that owns all state, the scenes drawn, layers, the camera."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ Ticker = Callable[[float], bool]
 ASPECT = 1.1
 """Width to height of what the control panel leaves of a window."""
 
-LIGHT = 1.0
+LIGHT = 1.6
 """From all around."""
 
 
@@ -69,7 +70,7 @@ class Stage:
     def _look_home(self) -> None:
         scene = self._home
         camera, up = camera_for(scene, self.aspect), tuple(float(x) for x in scene.up)
-        self.viser.scene.set_up_direction(up)  # type: ignore[arg-type]
+        self.viser.scene.set_up_direction(up)
         # neither a photograph of a room as a lamp nor shadows: without a graphics card the first takes half a minute
         self.viser.scene.configure_environment_map(None)
         self.viser.scene.configure_default_lights(cast_shadow=False)
@@ -101,10 +102,13 @@ class Stage:
         there = [name for name in LAYERS if any(name in s.shown for s in self.scenes)]
         for name in there:
             box = gui.add_checkbox(name, any(s.shown.get(name, False) for s in self.scenes), hint=LAYERS[name])
-            box.on_update(lambda event, name=name: self.post(("layer", name), lambda: self._show(name, event.target.value)))
+            box.on_update(partial(self._asked, self._show, name))
         for kind in ("bodies", "joints"):
             box = gui.add_checkbox(f"names of {kind}", False)
-            box.on_update(lambda event, kind=kind: self.post(("names", kind), lambda: self._name(kind, event.target.value)))
+            box.on_update(partial(self._asked, self._name, kind))
+
+    def _asked(self, change: Callable[[str, bool], None], name: str, event: Any) -> None:
+        self.post((change.__name__, name), lambda: change(name, event.target.value))
 
     def _show(self, name: str, on: bool) -> None:
         for s in self.scenes:
@@ -148,7 +152,7 @@ class Stage:
                 client.camera.position = client.camera.position + step  # its target moves with it
 
     def _tick(self, now: float) -> bool:
-        return any([ticker(now) for ticker in self.tickers])
+        return bool(sum(ticker(now) for ticker in list(self.tickers)))  # all of them, each time
 
 
 def now() -> float:

@@ -52,5 +52,3 @@ def names_of(found: Iterable[Subject]) -> list[str]:
         same = sum(name == base or name.startswith(f"{base} (") for name in out)
         out.append(f"{base} ({same + 1})" if same else base)
     return out
-
-

@@ -51,10 +51,14 @@ class TracesPanel:
             line.remove()
         self._traces = []
 
+    def tick(self, _: float) -> bool:
+        """Every frame: paths grow while something moves, and keep nothing moving."""
+        if self.growing and now() - self._grown >= REFRESH:
+            self.grow()
+        return False
+
     def grow(self) -> None:
-        """From where the bodies are now."""
-        if not self.growing or now() - self._grown < REFRESH:
-            return
+        """By where the bodies are now."""
         self._grown = now()
         for nodes, anchor, line, points in self._traces:
             points.append(anchor.path(nodes.rotation[None], nodes.position[None])[0])

@@ -100,8 +100,8 @@ def view(
 ) -> View:
     """Show a model, a result, several results or a file of either in the browser.
 
-    A model has a slider for every coordinate: loops follow, limits hold; it can be simulated from where it stands and pulled by the
-    pointer. Results are played; several are drawn together, each in its colour.
+    A model has a slider for every coordinate: loops follow, limits hold; it can be simulated from where it stands and pulled by
+    the pointer. Results are played; several are drawn together, each in its colour.
 
     q, t         the position of a model at first
     show         layers that are on at first, of `sharnir.view.scene.LAYERS`
@@ -156,7 +156,7 @@ def show_model(
             stage.add_camera()
         with gui.add_folder("paths", expand_by_default=False):
             traces = TracesPanel(stage, [nodes], growing=True)
-    stage.tickers.append(lambda _: bool(traces.grow()))
+    stage.tickers.append(traces.tick)
     stage.say(" · ".join(dict.fromkeys([*scene.notes, *([posing.message] if posing.message else [])])))
 
 
@@ -170,7 +170,9 @@ def show_results(out: View, results: Sequence[Result], show: Sequence[str] | Non
     stage.add_status()
     out.playback = PlaybackPanel(stage, results, nodes)
     if several:
-        marks = (f'<span style="color:{_css(TINTS[k % len(TINTS)])}">&#9632;</span> {_html(name)}' for k, name in enumerate(names))
+        marks = (
+            f'<span style="color:{_css(TINTS[k % len(TINTS)])}">&#9632;</span> {_html(name)}' for k, name in enumerate(names)
+        )
         gui.add_html("<div style='padding:0.3em 1em;font-size:0.9em'>" + "<br>".join(marks) + "</div>")
     tabs = gui.add_tab_group()
     with tabs.add_tab("plots"):
@@ -184,7 +186,9 @@ def show_results(out: View, results: Sequence[Result], show: Sequence[str] | Non
             TracesPanel(stage, nodes, growing=False)
     with tabs.add_tab("summary"):
         for r, name in zip(results, names, strict=True):
-            gui.add_html(f"<pre style='padding:0 1em;font-size:0.7em;white-space:pre-wrap'>{_html(name)}\n{_html(r.summary())}</pre>")
+            gui.add_html(
+                f"<pre style='padding:0 1em;font-size:0.7em;white-space:pre-wrap'>{_html(name)}\n{_html(r.summary())}</pre>"
+            )
     out.playback.watchers.append(charts.follow)
     stage.say(" · ".join(dict.fromkeys(note for n in nodes for note in n.scene.notes)))
 

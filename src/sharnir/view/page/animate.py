@@ -1,55 +1,51 @@
-"""`r.animate("run.html")`: results and models as a page."""
+"""`r.animate("run.html")`, `m.animate("model.html")`: results and models as a page."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
+from ...errors import StateError, brief
 from ...model.model import Model
-from ...simulation.panels import panels
+from ...simulation.charts import charts, named_results
 from ...simulation.result import Result
+from ...types import State
 from ..build import Trace, scene_of
-from .write import FPS, Take, write_page
+from .contents import Take
+from .write import FPS, Options, check_page_file, write_page
 
-Subject = Model | Result
+FilePath = str | PathLike[str]
+Results = Result | Sequence[Result] | Mapping[str, Result]
 
 
 def animate(
-    subject: Subject | Sequence[Subject],
-    path: str | PathLike[str] = "run.html",
-    *,
-    what: Sequence[str] = (),
-    show: Sequence[str] | None = None,
-    traces: Sequence[Trace] = (),
-    fps: float = FPS,
-    follow: str | None = None,
-    title: str | None = None,
-    progress: bool | None = None,
-) -> Path:
+    results: Results, path: FilePath = "run.html", *, what: Sequence[str] = (), show: Sequence[str] | None = None,
+    traces: Sequence[Trace] = (), fps: float = FPS, follow: str | None = None,
+    view: str | Sequence[float] | None = None, title: str | None = None, progress: bool | None = None,
+) -> Path:  # fmt: skip
     """A page that opens in any browser, offline, with everything in it: the motion, plots in step with it, the model, the run.
 
-    subject  a result; a model, which stands still; or several, drawn over each other
-    what     quantities to plot, by the names that `Result.plot` takes; all that it would plot by default
+    results  one; or several, in a list or {name: result}, drawn over each other
+    what     quantities to plot, by the names that `Result.plot` takes; by default what it plots by default
     show     layers that are on at first: "bodies", "joints", "reactions" …
     traces   points whose paths are drawn: bodies, frames, or (body, point)
     fps      key frames a second, at least; between them the page interpolates
     follow   the body that the camera goes along with
+    view     "front", "side", "top", or the direction to the camera
     """
-    subjects = [subject] if isinstance(subject, Model | Result) else list(subject)
-    return write_page(
-        [_take(one, what, show, traces) for one in subjects], path, title=title, fps=fps, follow=follow, progress=progress
-    )
+    check_page_file(path)
+    for name, r in (named := named_results(results)).items():
+        if not len(r):
+            raise StateError(f"nothing to show of {brief(name)}: the result has no times")
+    takes = [Take(name, scene_of(r, show, traces=traces), r) for name, r in named.items()]
+    return write_page(takes, path, Options(title, fps, follow, view, progress), charts(named, tuple(what)))
 
 
-def _take(subject: Subject, what: Sequence[str], show: Sequence[str] | None, traces: Sequence[Trace]) -> Take:
-    if isinstance(subject, Result):
-        return Take(scene_of(subject, show, traces=traces), subject, panels(subject, what))
-    return Take(scene_of(subject, show), subject)
-
-
-def animate_position(model: Model, path: str | PathLike[str] = "model.html", *, q: Any = None, t: float = 0.0,
-                     show: Sequence[str] | None = None, title: str | None = None) -> Path:  # fmt: skip
-    """A page of a model in one position."""
-    return write_page(Take(scene_of(model, show, q, t), model), path, title=title)
+def animate_model(
+    model: Model, path: FilePath = "model.html", q: State = None, t: float = 0.0, *, show: Sequence[str] | None = None,
+    view: str | Sequence[float] | None = None, title: str | None = None,
+) -> Path:  # fmt: skip
+    """A page of a model in one position: to turn it, to see its tree and its masses."""
+    check_page_file(path)
+    return write_page(Take(model.name, scene_of(model, show, q, t), model), path, Options(title, view=view))

@@ -3,19 +3,79 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
+from ...errors import StateError, no_such
+from ...model.model import Model
+from ...reporting.pictures import COLOURS
+from ...simulation.charts import Charts
+from ...simulation.result import Result
 from ...types import FloatArray
+from ..camera import FIELD, camera_for, direction_of
 from ..scene import LAYERS, Anchor, Colour, Geometry, Part, Scene, Span
 from .keyframes import TURN, Motion
+from .lines import plots
 from .pack import Package, Reference, series
 
 Drawn = TypeVar("Drawn", Part, Span)
 
-LINES = 400_000
-"""Points of lines in a page; longer ones are thinned."""
+ASPECTS = np.geomspace(0.3, 4.0, 14)
+"""Widths of a window over its height for which the page is told where its camera stands; between them it interpolates."""
+
+
+@dataclass(frozen=True, eq=False)
+class Take:
+    """One motion, or one position, on a page; of several, drawn over each other, each has its colour."""
+
+    name: str
+    scene: Scene
+    subject: Model | Result | None = None
+    """What it shows: for the tree, the summary and the account of energy."""
+
+
+def data_of(
+    takes: Sequence[Take],
+    motions: Sequence[Motion],
+    follow: str | None,
+    view: str | Sequence[float] | None,
+    charts: Charts | None,
+) -> str:
+    """Everything that the scripts of the page read, packed."""
+    package = Package()
+    contents = Contents(package)
+    scenes, tints = [take.scene for take in takes], [_rgb(COLOURS[k % len(COLOURS)]) for k in range(len(takes))]
+    low, high = np.min([s.low for s in scenes], axis=0), np.max([s.high for s in scenes], axis=0)
+    everything = replace(scenes[0], low=low, high=high, size=max(s.size for s in scenes))
+    runs = [
+        contents.scene(take.scene, motion, tint if len(takes) > 1 else None)
+        for take, motion, tint in zip(takes, motions, tints, strict=True)
+    ]
+    return package.text({
+        "cameras": _cameras(everything, view), "field": FIELD,
+        "up": _floats(everything.up), "low": _floats(low), "high": _floats(high), "size": everything.size,
+        "runs": runs, "geometries": contents.geometries,
+        "follow": _body(scenes[0], follow),
+        "plots": plots(package, charts) if charts else [],
+        "events": [{"t": float(event.t), "name": event.name or "event"} for event in charts.events] if charts else [],
+    })  # fmt: skip
+
+
+def _cameras(scene: Scene, view: str | Sequence[float] | None) -> list[dict[str, Any]]:
+    """From where a window of any aspect sees the whole motion."""
+    direction = direction_of(scene, view)
+    found = [(float(aspect), camera_for(scene, float(aspect), direction)) for aspect in ASPECTS]
+    return [{"aspect": a, "position": _floats(c.position), "target": _floats(c.target), "up": _floats(c.up)} for a, c in found]
+
+
+def _body(scene: Scene, name: str | None) -> int:
+    if name is None:
+        return -1
+    if name not in scene.bodies:
+        raise StateError(f"follow: {no_such('body', name, scene.bodies, 'bodies')}")
+    return scene.bodies.index(name)
 
 
 class Contents:
@@ -30,7 +90,6 @@ class Contents:
     def scene(self, scene: Scene, motion: Motion, tint: Colour | None) -> dict[str, Any]:
         add = self.package.add
         return {
-            "name": scene.name,
             "bodies": list(scene.bodies),
             "t": add(motion.t.astype(np.float64)),
             "position": series(self.package, motion.position),
@@ -129,6 +188,15 @@ def _tinted(colour: Colour, tint: Colour | None) -> FloatArray:
 
 def _bytes(colours: np.ndarray) -> np.ndarray:
     return np.rint(np.clip(colours, 0.0, 1.0) * 255).astype(np.uint8)
+
+
+def _rgb(colour: str) -> Colour:
+    r, g, b = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
+    return r, g, b, 1.0
+
+
+def _floats(x: FloatArray) -> list[float]:
+    return [float(value) for value in x]
 
 
 def layers_of(scenes: Sequence[Scene]) -> list[dict[str, Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -93,12 +92,6 @@ def warnings_of(subject: Model | Result) -> list[str]:
             what = ", ".join(f"{len(places)} × {what}" for what, _, places in ignored[:6])
             out.append(f"left out of {report.source}: {what}{' …' if len(ignored) > 6 else ''}")
     return out
-
-
-def events_of(subjects: Sequence[Model | Result | None]) -> list[dict[str, object]]:
-    """Of all runs, as marks on the axis of time."""
-    found = [(float(e.t), e.name or "event") for s in subjects if isinstance(s, Result) for e in s.events[:100]]
-    return [{"t": t, "name": name} for t, name in sorted(set(found))]
 
 
 def _joule(x: float) -> str:

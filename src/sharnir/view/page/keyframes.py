@@ -61,11 +61,11 @@ def key_frames(scene: Scene, rows: np.ndarray, fps: float) -> Motion:
         fps *= 2.0
 
 
-def fewer(scene: Scene, rows: np.ndarray, share: float) -> Motion:
-    """So many of the rows, whatever the error."""
-    everything = _rounded(scene, rows)
-    count = max(2, int(share * len(rows)))
-    keys = np.unique(np.linspace(0, len(rows) - 1, count).round().astype(int))
+def fewer(scene: Scene, motion: Motion, share: float) -> Motion:
+    """So many of its key frames, at least two, whatever the error."""
+    everything = _rounded(scene, finite_rows(scene))
+    at = np.unique(np.linspace(0, len(motion.t) - 1, max(2, int(share * len(motion.t)))).round().astype(int))
+    keys = np.searchsorted(everything.t, motion.t[at])
     return _picked(everything, keys, _error(scene, everything, keys))
 
 

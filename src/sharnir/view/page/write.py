@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from ...errors import StateError, no_such
+from ...errors import StateError
 from ...model.model import Model
+from ...reporting import pages
 from ...reporting.formats import duration, figures, plural
-from ...reporting.pages import templates
 from ...reporting.pictures import COLOURS
 from ...reporting.progress import ProgressBar
-from ...reporting.whole_file import check_suffix, file_path, whole_file
+from ...reporting.whole_file import check_suffix, file_path
+from ...simulation.charts import Charts
 from ...simulation.result import Result
 from ...simulation.storage import check_writable
-from ...types import FloatArray
-from ..camera import FIELD, MARGIN, camera_for
+from ..camera import direction_of
 from ..scene import Scene
 from . import facts
-from .contents import Contents, layers_of
+from .contents import Take, data_of, layers_of
 from .keyframes import Motion, fewer, finite_rows, key_frames
-from .lines import Plotted, plots
-from .pack import Package
 from .three import three_js
 
 SUFFIXES = (".html", ".htm")
@@ -36,179 +33,129 @@ FPS = 30.0
 """Key frames a second at least; the page draws as many frames as the screen shows, between them too."""
 
 
-@dataclass(frozen=True, eq=False)
-class Take:
-    """One motion, or one position, on a page; of several, drawn over each other, each has its colour."""
+@dataclass(frozen=True)
+class Options:
+    """How a page is to be.
 
-    scene: Scene
-    subject: Model | Result | None = None
-    """What it shows: for the tree, the summary and the account of energy."""
-    panels: Sequence[Plotted] = field(default=())
-    """Lines over the times of the scene."""
+    follow   the body that the camera goes along with; it can be changed on the page
+    view     "front", "side", "top", or the direction to the camera
+    """
+
+    title: str | None = None
+    fps: float = FPS
+    follow: str | None = None
+    view: str | Sequence[float] | None = None
+    progress: bool | None = None
+
+
+def check_page_file(path: str | PathLike[str]) -> Path:
+    """Refuse, before anything is computed, a file that could not be written."""
+    check_suffix(file_path(path), SUFFIXES)
+    return check_writable(path, 2 * MOTION)
 
 
 def write_page(
     takes: Scene | Take | Sequence[Scene | Take],
     path: str | PathLike[str],
-    *,
-    title: str | None = None,
-    fps: float = FPS,
-    follow: str | None = None,
-    progress: bool | None = None,
+    options: Options | None = None,
+    charts: Charts | None = None,
 ) -> Path:
-    """follow: the body that the camera goes along with; it can be changed on the page."""
-    check_suffix(file_path(path), SUFFIXES)
-    check_writable(path, 2 * MOTION)
-    shown = [x if isinstance(x, Take) else Take(x) for x in ([takes] if isinstance(takes, Scene | Take) else takes)]
-    text = page(shown, title, fps, follow, progress)
-    with whole_file(path) as part:
-        part.write_text(text, encoding="utf-8")
-    return file_path(path)
+    """Several takes are drawn over each other, each in its colour; `charts` are in step with them."""
+    check_page_file(path)
+    several = [takes] if isinstance(takes, Scene | Take) else takes
+    return pages.write_page(page([x if isinstance(x, Take) else Take(x.name, x) for x in several], options, charts), path)
 
 
-def page(takes: Sequence[Take], title: str | None, fps: float, follow: str | None, progress: bool | None = None) -> str:
-    if not takes:
-        raise StateError("a page needs something to show: give a scene, a model or a result")
-    if not 0.0 < fps <= 1000.0:
-        raise StateError(f"fps: expected a number of frames per second from 0 to 1000, got {fps!r}")
-    with ProgressBar(progress, "page", 4.0) as bar:
+def page(takes: Sequence[Take], options: Options | None = None, charts: Charts | None = None) -> str:
+    options = options or Options()
+    _check(takes, options)
+    with ProgressBar(options.progress, "page", 3.0) as bar:
         scenes = [take.scene for take in takes]
         rows = [_rows(scene) for scene in scenes]
-        notes = [note for scene, kept in zip(scenes, rows, strict=True) for note in [*_cut_short(scene, kept), *scene.notes]]
+        motions = [key_frames(scene, kept, options.fps) for scene, kept in zip(scenes, rows, strict=True)]
         bar.update(1.0, "key frames")
-        motions = [key_frames(scene, kept, fps) for scene, kept in zip(scenes, rows, strict=True)]
-        bar.update(2.0, "packing")
-        data, motions = _within_limit(takes, rows, motions, follow)
-        bar.update(3.0, "writing")
+        data, motions = _within_limit(takes, motions, options, charts)
+        bar.update(2.0, "packed")
         still = all(len(motion.t) == 1 for motion in motions)
         subjects = [take.subject for take in takes if take.subject is not None]
-        models = _models(subjects)
-        return (
-            templates("sharnir.view.page")
-            .get_template("page.html")
-            .render(
-                title=title or _title(scenes),
-                sentence="; ".join(dict.fromkeys(facts.sentence(s) for s in subjects[:1])),
-                still=still,
-                plotted=any(take.panels for take in takes),
-                runs=_names(scenes) if len(scenes) > 1 else [],
-                colours=COLOURS,
-                layers=layers_of(scenes),
-                scales={layer: text for scene in scenes for layer, text in scene.scales.items()},
-                bodies=scenes[0].bodies,
-                trees=[(model.name, *facts.tree(model), facts.loops(model)) for model in models],
-                results=[(name, s, s.summary(), facts.energy_account(s))
-                         for name, s in zip(_names(scenes), (take.subject for take in takes), strict=True) if isinstance(s, Result)],
-                warnings=[*dict.fromkeys([*(w for s in subjects for w in facts.warnings_of(s)), *notes])],
-                frames="" if still else _frames(scenes, rows, motions),
-                data=data,
-                three=three_js(),
-            )
-        )  # fmt: skip
+        notes = [note for scene, kept in zip(scenes, rows, strict=True) for note in [*_cut_short(scene, kept), *scene.notes]]
+        values = {
+            "title": options.title or ", ".join(dict.fromkeys(scene.name for scene in scenes)),
+            "sentence": facts.sentence(subjects[0]) if subjects else "",
+            "still": still,
+            "plotted": charts is not None and bool(charts.charts),
+            "runs": [take.name for take in takes] if len(takes) > 1 else [],
+            "colours": COLOURS,
+            "layers": layers_of(scenes),
+            "scales": {layer: text for scene in scenes for layer, text in scene.scales.items()},
+            "bodies": scenes[0].bodies,
+            "trees": [(model.name, *facts.tree(model), facts.loops(model)) for model in _models(subjects)],
+            "results": [(take.name, take.subject.summary(), facts.energy_account(take.subject))
+                        for take in takes if isinstance(take.subject, Result)],
+            "warnings": [*dict.fromkeys([*(w for s in subjects for w in facts.warnings_of(s)), *notes])],
+            "frames": "" if still else _frames(scenes, rows, motions),
+            "data": data,
+            "three": three_js(),
+        }  # fmt: skip
+        return pages.templates("sharnir.view.page").get_template("page.html").render(**values)
+
+
+def _check(takes: Sequence[Take], options: Options) -> None:
+    if not takes:
+        raise StateError("a page needs something to show: give a model or a result")
+    if not isinstance(options.fps, int | float) or not 0.0 < options.fps <= 1000.0:
+        raise StateError(f"fps: expected a number of frames per second from 0 to 1000, got {options.fps!r}")
+    direction_of(takes[0].scene, options.view)
 
 
 def _rows(scene: Scene) -> np.ndarray:
     rows = finite_rows(scene)
     if not len(rows):
-        what = "the scene has no times" if not len(scene.t) else "none of its poses is a number"
+        what = "there are no times" if not len(scene.t) else "none of its poses is a number"
         raise StateError(f"nothing to show of {scene.name!r}: {what}")
     return rows
 
 
 def _cut_short(scene: Scene, rows: np.ndarray) -> list[str]:
     """What is said of poses that are not numbers."""
-    bad = np.setdiff1d(np.arange(len(scene.t)), np.flatnonzero(np.isin(scene.t, scene.t[rows])))
+    bad = scene.t[~np.isin(scene.t, scene.t[rows])]
     if not len(bad):
         return []
-    return [
-        f"{scene.name}: the poses at {plural(len(bad), 'time')} from t = {scene.t[bad[0]]:g} s are not numbers and are left out"
-    ]
+    return [f"{scene.name}: at {plural(len(bad), 'time')} from t = {bad[0]:g} s on poses are not numbers, and are left out"]
 
 
 def _within_limit(
-    takes: Sequence[Take], rows: Sequence[np.ndarray], motions: Sequence[Motion], follow: str | None
+    takes: Sequence[Take], motions: Sequence[Motion], options: Options, charts: Charts | None
 ) -> tuple[str, Sequence[Motion]]:
     """The data of the page, with fewer key frames where there would be too many."""
-    data = _data(takes, motions, follow)
-    if len(data) <= MOTION:
-        return data, motions
-    scenes = [take.scene for take in takes]
-    without = len(_data(takes, [fewer(s, kept, 0.0) for s, kept in zip(scenes, rows, strict=True)], follow))
-    share = 1.0
-    while len(data) - without > MOTION and share > 1e-3:
-        share *= min(0.9, 0.97 * MOTION / (len(data) - without))
-        motions = [fewer(s, m.rows, share) if len(m.rows) > 2 else m for s, m in zip(scenes, motions, strict=True)]
-        data, share = _data(takes, motions, follow), 1.0 if max(len(m.rows) for m in motions) > 2 else 0.0
-    return data, motions
 
+    def thinned(share: float) -> list[Motion]:
+        return [fewer(take.scene, motion, share) for take, motion in zip(takes, motions, strict=True)]
 
-def _data(takes: Sequence[Take], motions: Sequence[Motion], follow: str | None) -> str:
-    package = Package()
-    contents = Contents(package)
-    scenes, names = [take.scene for take in takes], _names([take.scene for take in takes])
-    low, high = np.min([s.low for s in scenes], axis=0), np.max([s.high for s in scenes], axis=0)
-    first, tints = scenes[0], [_rgb(COLOURS[k % len(COLOURS)]) for k in range(len(takes))]
-    camera = camera_for(first)
-    table: dict[str, Any] = {
-        "up": _floats(first.up),
-        "direction": _floats(camera.position - camera.target),
-        "field": FIELD,
-        "margin": MARGIN,
-        "low": _floats(low),
-        "high": _floats(high),
-        "size": max(s.size for s in scenes),
-        "runs": [
-            {**contents.scene(s, m, tint if len(takes) > 1 else None), "name": name}
-            for s, m, tint, name in zip(scenes, motions, tints, names, strict=True)
-        ],
-        "geometries": contents.geometries,
-        "follow": _body(first, follow),
-        "plots": plots(package, [(name, take.scene.t, take.panels) for name, take in zip(names, takes, strict=True)]),
-        "events": facts.events_of([take.subject for take in takes]),
-    }
-    return package.text(table)
+    def data(these: Sequence[Motion]) -> str:
+        return data_of(takes, these, options.follow, options.view, charts)
 
-
-def _body(scene: Scene, name: str | None) -> int:
-    if name is None:
-        return -1
-    if name not in scene.bodies:
-        raise StateError(f"follow: {no_such('body', name, scene.bodies, 'bodies')}")
-    return scene.bodies.index(name)
+    whole = data(motions)
+    if len(whole) <= MOTION:
+        return whole, motions
+    rest, share, kept = len(data(thinned(0.0))), 1.0, motions
+    while len(whole) - rest > MOTION and max(len(motion.t) for motion in kept) > 2:
+        share *= min(0.9, 0.97 * MOTION / (len(whole) - rest))
+        kept = thinned(share)
+        whole = data(kept)
+    return whole, kept
 
 
 def _frames(scenes: Sequence[Scene], rows: Sequence[np.ndarray], motions: Sequence[Motion]) -> str:
     """How the motion is kept: said on the page, as it is not the result itself."""
-    keys, there = sum(len(m.rows) for m in motions), sum(map(len, rows))
-    largest = max(range(len(motions)), key=lambda k: motions[k].error / scenes[k].size)
-    off = motions[largest].error
-    text = f"{keys} key frames of {there} rows" if keys < there else f"all {plural(there, 'row')} of the result as key frames"
-    seconds = float(motions[0].t[-1] - motions[0].t[0]) / max(1, len(motions[0].t) - 1)
-    text += f", one every {duration(seconds)}; positions between them are interpolated"
+    keys, there = sum(len(m.t) for m in motions), sum(map(len, rows))
+    off = max(m.error for m in motions)
+    text = f"{keys} key frames of {there} rows" if keys < there else f"all {plural(there, 'row')} as key frames"
+    longest = max(motions, key=lambda m: len(m.t))
+    seconds = float(longest.t[-1] - longest.t[0]) / max(1, len(longest.t) - 1)
+    text += f", one every {duration(seconds)}; between them it is interpolated"
     return text + (f", at most {figures(off * 1e3)} mm off" if off > 0.0 else "")
 
 
 def _models(subjects: Sequence[Model | Result]) -> list[Model]:
     return list({id(m): m for m in (s.model if isinstance(s, Result) else s for s in subjects)}.values())
-
-
-def _names(scenes: Sequence[Scene]) -> list[str]:
-    """Each its own: of equal ones, the second is "crane 2"."""
-    out: list[str] = []
-    for scene in scenes:
-        same = sum(s.name == scene.name for s in scenes[: len(out)])
-        out.append(f"{scene.name} {same + 1}" if same else scene.name)
-    return out
-
-
-def _title(scenes: Sequence[Scene]) -> str:
-    return ", ".join(dict.fromkeys(scene.name for scene in scenes))
-
-
-def _rgb(colour: str) -> tuple[float, float, float, float]:
-    r, g, b = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
-    return r, g, b, 1.0
-
-
-def _floats(x: FloatArray) -> list[float]:
-    return [float(value) for value in x]

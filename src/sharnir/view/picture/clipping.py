@@ -12,8 +12,8 @@ Clipped = tuple[FloatArray, FloatArray, FloatArray, np.ndarray, np.ndarray, np.n
 
 
 def clipped(stage: Stage, placed: Placed, view: View) -> Clipped:
-    """Screen, normals, colours, faces, which faces are opaque and which translucent. Usually nothing reaches behind the camera, and
-    they are what was given."""
+    """Screen, normals, colours, faces, which faces are opaque and which translucent: those given, where nothing reaches behind
+    the camera."""
     screen, faces = placed.screen, stage.faces
     whole = screen, placed.turned, stage.colours, faces, stage.opaque, stage.translucent
     if not (screen[:, 2] < 0.0).any():
@@ -22,9 +22,8 @@ def clipped(stage: Stage, placed: Placed, view: View) -> Clipped:
     cut = np.flatnonzero(behind.any(axis=1) & ~behind.all(axis=1))
     if not len(cut):
         return whole
-    corners = np.concatenate(
-        [_in_axes(stage, placed, view)[faces[cut]], placed.turned[faces[cut]], stage.colours[faces[cut]]], axis=2
-    )
+    at = faces[cut]
+    corners = np.concatenate([_in_axes(stage, placed, view, at), placed.turned[at], stage.colours[at]], axis=2)
     depth = -corners[:, :, 2] - view.near[0]
     made, source = [], []
     for f, triangle, d in zip(cut, corners, depth, strict=True):
@@ -45,10 +44,10 @@ def clipped(stage: Stage, placed: Placed, view: View) -> Clipped:
     )
 
 
-def _in_axes(stage: Stage, placed: Placed, view: View) -> FloatArray:
-    """(V, 3) in the axes of the camera."""
-    pose = placed.pose[stage.item]
-    world = np.einsum("nij,nj->ni", pose[:, :9].reshape(-1, 3, 3), stage.vertices) + pose[:, 18:]
+def _in_axes(stage: Stage, placed: Placed, view: View, at: np.ndarray) -> FloatArray:
+    """(…, 3): vertices in the axes of the camera."""
+    pose = placed.pose[stage.item[at]]
+    world = np.einsum("...ij,...j->...i", pose[..., :9].reshape(*at.shape, 3, 3), stage.vertices[at]) + pose[..., 18:]
     seen: FloatArray = (world - view.camera[:3]) @ view.camera[3:12].reshape(3, 3).T
     return seen
 

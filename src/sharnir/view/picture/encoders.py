@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
@@ -66,7 +67,7 @@ class Mp4(Encoder):
             self._fail()
 
     def _start(self) -> None:
-        self._messages = tempfile.TemporaryFile()
+        self._messages = tempfile.TemporaryFile()  # noqa: SIM115 (closed by __exit__)
         width, height = self.size
         source = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", f"{self.rate:.6f}", "-i", "-"]
         target = ["-an", "-c:v", "libx264", "-preset", "medium", "-crf", "18", "-pix_fmt", "yuv420p", "-movflags", "+faststart"]
@@ -98,10 +99,8 @@ class Mp4(Encoder):
             if self._process.poll() is None:
                 self._process.kill()
             if self._process.stdin is not None and not self._process.stdin.closed:
-                try:
+                with suppress(OSError):  # it has gone: what was not sent cannot be
                     self._process.stdin.close()
-                except OSError:
-                    pass  # it has gone: what was not sent cannot be
             self._process.wait()
         if self._messages is not None:
             self._messages.close()

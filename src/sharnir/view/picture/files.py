@@ -66,12 +66,12 @@ def report(scene: Scene) -> None:
 
 def check_path(path: PathLike, look: Look) -> None:
     """Before anything is drawn."""
-    check_suffix(path, (*SUFFIXES[:-1], SUFFIXES[-1]) if not look.transparent else (".png", ".webp"), "draw")
+    check_suffix(path, tuple(x for x in SUFFIXES if not (look.transparent and x in OPAQUE)), "draw")
     check_writable(path)
 
 
 def save(image: Image, path: PathLike) -> None:
     """The file appears whole or not at all."""
     with whole_file(path) as part:
-        opaque = image.getextrema()[3][0] == 255  # type: ignore[index]
+        opaque = image.getchannel("A").getextrema() == (255, 255)
         (image.convert("RGB") if opaque else image).save(part, optimize=True, quality=92)

@@ -24,11 +24,15 @@ HEIGHT = 1 / 40
 """Of letters, as a share of the picture's height; of names of parts a little less."""
 
 
+JOINT = "joint "
+"""What the names of parts that show a joint begin with."""
+
+
 def lettered(
     pixels: np.ndarray, theme: Theme, title: str = "", corner: str = "", remarks: Sequence[str] = (),
     names: Sequence[tuple[str, float, float]] = (),
 ) -> Image:  # fmt: skip
-    """The picture with a title at its upper left, `corner` at its lower left, `remarks` at its lower right, and names at places."""
+    """The picture with a title at the upper left, `corner` at the lower left, `remarks` at the lower right, names at places."""
     from PIL import Image, ImageDraw
 
     image = Image.fromarray(pixels)
@@ -52,12 +56,19 @@ def names_of(scene: Scene, k: int, camera: Camera, size: tuple[int, int], shown:
     """Names of bodies, in the middle of what is drawn of them, and of joints, with their places on the picture at frame k."""
     middles: dict[str, list[FloatArray]] = {}
     for part in scene.parts:
-        kind, _, name = part.name.partition(" ")
-        if (kind, part.layer) in (("body", "bodies"), ("joint", "joints")) and part.layer in shown and name:
+        if part.layer not in shown:
+            continue
+        if part.layer == "bodies" and part.carrier != GROUND:
+            name = scene.bodies[part.carrier]
+        elif part.layer == "joints" and part.name.startswith(JOINT):
+            name = "◦ " + part.name.removeprefix(JOINT)
+        else:
+            name = ""
+        if name:
             points = np.array(corners(part.geometry, part.at))
             if part.carrier != GROUND:
                 points = scene.position[k, part.carrier] + points @ scene.rotation[k, part.carrier].T
-            middles.setdefault(name if kind == "body" else f"◦ {name}", []).append(points)
+            middles.setdefault(name, []).append(points)
     out = []
     for name, boxes in middles.items():
         every = np.concatenate(boxes)
@@ -79,7 +90,7 @@ def _apart(
         for k in range(24):
             here = y + ((k + 1) // 2) * (step if k % 2 else -step)
             box = (x, here + top, x + right - left, here + bottom)
-            inside = 0.0 <= box[1] and box[3] <= height
+            inside = box[1] >= 0.0 and box[3] <= height
             if inside and not any(a[0] < box[2] and box[0] < a[2] and a[1] < box[3] and box[1] < a[3] for a in taken):
                 taken.append(box)
                 yield text, x, here
@@ -90,7 +101,7 @@ def _write(
     draw: ImageDraw, place: tuple[float, float], text: str, letters: FreeTypeFont, colour: RGB, theme: Theme, anchor: str
 ) -> None:
     """With a rim of the background's colour, so that it can be read on anything."""
-    fill, rim = (tuple(round(255 * x) for x in c) + (255,) for c in (colour, theme.bottom))
+    fill, rim = ((*(round(255 * x) for x in c), 255) for c in (colour, theme.bottom))
     draw.text(place, text, fill=fill, font=letters, anchor=anchor, stroke_width=2, stroke_fill=rim)
 
 

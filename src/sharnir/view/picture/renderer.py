@@ -40,22 +40,25 @@ class Renderer:
 
     samples       along a side of a pixel: 3 gives nine
     transparent   no background: the pixels' opacity says where something is
+    texels        along a side of the map of shadows, a multiple of 8
     interpreted   run the text of the raster by the interpreter: for tests
     """
 
     def __init__(
         self, scene: Scene, camera: Camera, size: tuple[int, int], theme: Theme, shown: Collection[str] | None = None,
-        samples: int = 3, transparent: bool = False, interpreted: bool = False,
+        samples: int = 3, transparent: bool = False, interpreted: bool = False, texels: int = TEXELS,
     ) -> None:  # fmt: skip
         self.scene, self.camera, self.size, self.samples = scene, camera, size, samples
         shown = scene.shown if shown is None else shown
         self._interpreted = interpreted
         focal = 0.5 / math.tan(math.radians(camera.field) / 2)
         self.stage = stage(scene, shown, camera, 1.0 / (focal * size[1]), theme.grid)
+        self.stage.colours[:, :3] += theme.lift * (1.0 - self.stage.colours[:, :3])
         self._casting = self.stage.casting
         height, drawn = _ground(scene, shown)
         direction = lamp(scene, camera)
-        sun, scale = cast_map(scene, direction, height)
+        sun, scale = cast_map(scene, direction, height, texels)
+        self._texels = texels
         centre = 0.5 * samples * np.array([size[0], size[1]])
         numbers = np.concatenate([camera.position, camera.axes().ravel(), [focal * samples * size[1]], centre])
         distance = float(np.linalg.norm(camera.target - camera.position))
@@ -84,9 +87,9 @@ class Renderer:
         return self._drawn(surface, bins)
 
     def _shadows(self, cast: FloatArray) -> tuple[FloatArray, FloatArray]:
-        highest, lowest = np.empty((TEXELS, TEXELS)), np.empty((TEXELS, TEXELS))
-        if self._interpreted:  # a picture of a few pixels, not a map of many
-            return np.full((8, 8), -1e30), np.zeros((8, 8))
+        """What the lamp sees, and the shadow on the ground."""
+        n = self._texels
+        highest, lowest = np.empty((n, n)), np.empty((n, n))
         self._run(cast_shadows, Cast(cast, self.stage.faces, self._casting, highest, lowest))
         return highest, soft(lowest) if self._ground[1] > 0.0 else np.zeros((2, 2))
 

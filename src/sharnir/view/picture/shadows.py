@@ -28,8 +28,8 @@ def lamp(scene: Scene, camera: Camera) -> FloatArray:
     return direction / np.linalg.norm(direction)
 
 
-def cast_map(scene: Scene, direction: FloatArray, height: float) -> tuple[FloatArray, float]:
-    """(4, 3) of `raster.place.View.sun`, and texels in a metre: the whole motion has room, so that it is the same for all frames."""
+def cast_map(scene: Scene, direction: FloatArray, height: float, texels: int = TEXELS) -> tuple[FloatArray, float]:
+    """(4, 3) of `raster.place.View.sun`, and texels in a metre. The whole motion has room: it is the same for all frames."""
     up = scene.up
     e = np.eye(3)[int(np.argmin(np.abs(up)))]
     e1 = e - (e @ up) * up
@@ -43,19 +43,21 @@ def cast_map(scene: Scene, direction: FloatArray, height: float) -> tuple[FloatA
     seen = (corners - base) @ rows.T
     low, high = seen.min(axis=0), seen.max(axis=0)
     side = max(float((high - low).max()), 1e-3 * scene.size, 1e-9) * (1.0 + 2.0 * MARGIN)
-    scale = TEXELS / side
+    scale = texels / side
     middle = 0.5 * (low + high)
     origin = base + (middle[0] - 0.5 * side) * e1 + (middle[1] - 0.5 * side) * e2
     return np.vstack([scale * rows, scale * up, origin]), scale
 
 
 def soft(lowest: FloatArray) -> FloatArray:
-    """(n, n) 0 to 1: the shadow on the ground, from the height (texels) of the lowest surface over every square.
+    """(n/2, n/2) 0 to 1: the shadow on the ground, from the height (texels) of the lowest surface over each of n × n squares.
 
     What is near the ground throws a sharp shadow, what is high a soft and paler one.
     """
     from scipy.ndimage import gaussian_filter
 
+    lowest = np.minimum(lowest[::2], lowest[1::2])
+    lowest = 0.5 * np.minimum(lowest[:, ::2], lowest[:, 1::2])
     n = lowest.shape[0]
     covered = lowest < ABOVE_ALL
     if not covered.any():
@@ -64,8 +66,8 @@ def soft(lowest: FloatArray) -> FloatArray:
     near = np.where(covered, np.exp(height * (-1 / 0.06)), 0.0)
     middle = np.where(covered, np.exp(height * (-1 / 0.22)), 0.0) - near
     far = covered - near - middle
-    out = gaussian_filter(near, 2.0, truncate=2.5)
-    for layer, sigma, strength, step in ((middle, 7.0, 0.9, 4), (far, 16.0, 0.75, 8)):
+    out = gaussian_filter(near, 1.0, truncate=2.5)
+    for layer, sigma, strength, step in ((middle, 3.5, 0.9, 2), (far, 8.0, 0.75, 4)):
         out += strength * _enlarged(gaussian_filter(_reduced(layer, step), sigma / step, truncate=2.5), step)
     return np.clip(out, 0.0, 1.0).astype(float)
 

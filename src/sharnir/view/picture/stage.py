@@ -10,7 +10,7 @@ import numpy as np
 
 from ...types import FloatArray
 from ..camera import Camera
-from ..scene import GROUND, Geometry, Scene, Span
+from ..scene import GROUND, Geometry, Part, Scene, Span
 from .strokes import Stroke, strokes
 from .themes import linear
 
@@ -73,9 +73,9 @@ class Stage:
 
 
 def stage(scene: Scene, shown: Collection[str], camera: Camera, pixel: float, grid_opacity: float = 1.0) -> Stage:
-    """What is on the given layers; of the ground its lines, the background is its floor. `pixel`: its height as a share of depth."""
+    """What is on the given layers; of the ground its lines: the background is its floor. `pixel`: its height at depth 1."""
     made = _Collected()
-    for part in scene.parts:
+    for part in sorted(scene.parts, key=_size):  # where surfaces are in one plane, the smaller part is seen
         if part.layer in shown and part.layer != "ground":
             made.add(part.geometry, part.colour, 0 if part.carrier == GROUND else 1 + part.carrier, part.at)
     spans = [x for x in scene.spans if x.layer in shown]
@@ -84,6 +84,11 @@ def stage(scene: Scene, shown: Collection[str], camera: Camera, pixel: float, gr
     for stroke in strokes([x for x in scene.lines if x.layer in shown], camera, pixel, grid_opacity):
         made.add_stroke(stroke)
     return Stage(scene, spans, *made.arrays())
+
+
+def _size(part: Part) -> float:
+    """Of the box around a part."""
+    return float(np.linalg.norm(np.abs(part.at[:3, :3]) @ np.ptp(part.geometry.vertices, axis=0)))
 
 
 class _Collected:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -18,7 +19,7 @@ USUAL = 2.0
 """… and of all others."""
 
 NEARER = 2e-3
-"""By so much of their depth lines are drawn nearer, so that those in a surface are seen."""
+"""By so much of their depth lines are drawn nearer, so that those in a surface are seen; those of the ground are not."""
 
 PIECES = 24
 """Lines of the ground are cut so often: each piece has its own opacity."""
@@ -51,7 +52,7 @@ def strokes(lines: Sequence[Line], camera: Camera, pixel: float, grid_opacity: f
 
 def _cut(points: FloatArray) -> FloatArray:
     share = np.linspace(0.0, 1.0, PIECES + 1)[:-1, None]
-    pieces = [a + share * (b - a) for a, b in zip(points[:-1], points[1:], strict=True)]
+    pieces = [a + share * (b - a) for a, b in pairwise(points)]
     return np.concatenate([*pieces, points[-1:]])
 
 
@@ -61,7 +62,8 @@ def _strip(
     """Two triangles for every segment."""
     half = 0.5 * WIDTH.get(line.layer, USUAL) * pixel
     back = camera.axes()[2]
-    a, b = (p + NEARER * (camera.position - p) for p in (a, b))
+    if line.layer != "ground":
+        a, b = (p + NEARER * (camera.position - p) for p in (a, b))
     side = np.cross(b - a, camera.position - a)
     side /= np.maximum(np.linalg.norm(side, axis=1, keepdims=True), 1e-300)
     wide_a, wide_b = (side * half * ((camera.position - p) @ back)[:, None] for p in (a, b))
@@ -74,5 +76,5 @@ def _strip(
     colours[:, :3] = linear(line.colour[:3])
     colours[:, 3] = np.stack([opacity_a, opacity_a, opacity_b, opacity_b], axis=1).ravel()
     first = 4 * np.arange(len(a))[:, None]
-    faces = np.concatenate([first + [0, 1, 2], first + [0, 2, 3]])
+    faces = np.concatenate([first + np.array([0, 1, 2]), first + np.array([0, 2, 3])])
     return Stroke(vertices, colours, faces)

@@ -23,6 +23,8 @@ class Theme:
     above: RGB
     below: RGB
     """Light of the lamp, and from above and below, on a white surface."""
+    lift: float
+    """Light that is added to dark colours, so that they can be told from the background."""
     gloss: float
     in_shadow: float
     """Share of the lamp's light that its shadows keep."""
@@ -38,12 +40,14 @@ class Theme:
 THEMES = {
     "light": Theme(
         top=(0.99, 0.99, 1.0), bottom=(0.925, 0.935, 0.95),
-        lamp=(0.66, 0.64, 0.60), above=(0.50, 0.52, 0.56), below=(0.24, 0.23, 0.22), gloss=0.10, in_shadow=0.25, shadow=0.42, grid=1.0,
+        lamp=(0.66, 0.64, 0.60), above=(0.50, 0.52, 0.56), below=(0.24, 0.23, 0.22),
+        lift=0.0, gloss=0.10, in_shadow=0.25, shadow=0.42, grid=1.0,
         text=(0.12, 0.15, 0.20), quiet=(0.40, 0.44, 0.50),
     ),
     "dark": Theme(
         top=(0.085, 0.10, 0.125), bottom=(0.14, 0.16, 0.19),
-        lamp=(0.74, 0.71, 0.66), above=(0.34, 0.37, 0.43), below=(0.10, 0.10, 0.11), gloss=0.16, in_shadow=0.2, shadow=0.62, grid=0.3,
+        lamp=(0.74, 0.71, 0.66), above=(0.34, 0.37, 0.43), below=(0.12, 0.12, 0.13),
+        lift=0.05, gloss=0.14, in_shadow=0.2, shadow=0.8, grid=0.3,
         text=(0.93, 0.95, 0.97), quiet=(0.62, 0.67, 0.74),
     ),
 }  # fmt: skip

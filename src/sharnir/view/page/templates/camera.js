@@ -1,4 +1,6 @@
 // The camera goes around a target: drag, wheel, pinch; a double click centres what it hits.
+const STEEPEST = 89.9 * Math.PI / 180;
+
 class Orbit {
   constructor(data, canvas, changed) {
     this.data = data;
@@ -7,8 +9,10 @@ class Orbit {
     this.up = new THREE.Vector3(...data.up);
     this.camera = new THREE.PerspectiveCamera(data.field, 1, 0.01, 1000);
     this.camera.up.copy(this.up);
-    this.front = new THREE.Vector3(...data.direction);
-    this.front.addScaledVector(this.up, -this.front.dot(this.up)).normalize();   // the view is told by angles from here
+    this.front = new THREE.Vector3(...data.cameras[0].position).sub(new THREE.Vector3(...data.cameras[0].target)).normalize();
+    this.rise = Math.asin(Math.min(1, Math.max(-1, this.front.dot(this.up))));
+    const flat = this.front.clone().addScaledVector(this.up, -this.front.dot(this.up));   // angles are told from here
+    this.front = flat.length() > 0.01 ? flat.normalize() : new THREE.Vector3(...data.cameras[0].up).negate();
     this.aside = new THREE.Vector3().crossVectors(this.up, this.front);
     this.target = new THREE.Vector3();
     this.touched = false;
@@ -16,23 +20,16 @@ class Orbit {
     this.listen();
   }
 
-  // The whole motion in view, as camera.py has it for a picture of this aspect.
+  // The whole motion in view: between the cameras for windows of the two nearest aspects.
   reset() {
-    const { low, high, direction, field, margin, size } = this.data;
-    const away = new THREE.Vector3(...direction).normalize();
+    const { cameras } = this.data, aspect = this.camera.aspect;
+    const next = Math.max(1, cameras.findIndex((one) => one.aspect >= aspect)), [a, b] = [cameras[next - 1], cameras[next]];
+    const share = Math.min(1, Math.max(0, Math.log(aspect / a.aspect) / Math.log(b.aspect / a.aspect)));
+    const mixed = (key) => new THREE.Vector3(...a[key]).lerp(new THREE.Vector3(...b[key]), share);
+    this.target.copy(mixed("target"));
+    this.distance = mixed("position").distanceTo(this.target);
     this.azimuth = 0;
-    this.elevation = Math.asin(Math.min(1, Math.max(-1, away.dot(this.up))));
-    this.target.set(...low).add(new THREE.Vector3(...high)).multiplyScalar(0.5);
-    const right = new THREE.Vector3().crossVectors(this.up, away).normalize();
-    const above = new THREE.Vector3().crossVectors(away, right);
-    const slope = Math.tan(field * Math.PI / 360), wide = slope * this.camera.aspect, corner = new THREE.Vector3();
-    let distance = 1e-3 * size;
-    for (let i = 0; i < 8; i++) {
-      corner.set(i & 1 ? low[0] : high[0], i & 2 ? low[1] : high[1], i & 4 ? low[2] : high[2]).sub(this.target);
-      const back = corner.dot(away);
-      distance = Math.max(distance, Math.abs(corner.dot(above)) / slope + back, Math.abs(corner.dot(right)) / wide + back);
-    }
-    this.distance = margin * distance;
+    this.elevation = Math.min(STEEPEST, Math.max(-STEEPEST, this.rise));
     this.touched = false;
     this.apply();
   }
@@ -57,9 +54,8 @@ class Orbit {
   }
 
   turn(dx, dy) {
-    const most = 89.5 * Math.PI / 180;
     this.azimuth -= 0.006 * dx;
-    this.elevation = Math.min(most, Math.max(-most, this.elevation + 0.006 * dy));
+    this.elevation = Math.min(STEEPEST, Math.max(-STEEPEST, this.elevation + 0.006 * dy));
     this.touch();
   }
 

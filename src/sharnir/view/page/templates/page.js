@@ -141,7 +141,7 @@ async function main() {
     redraw();
   }
   function redraw() {
-    for (const plot of plots) plot.draw();
+    for (const plot of plots) plot.draw(dark());
     ask();
   }
   document.getElementById("theme").addEventListener("click", () => { root.dataset.theme = dark() ? "light" : "dark"; coloured(); });

@@ -1,7 +1,7 @@
 // Plots in step with the motion: lines over time, the value under the cursor, a click goes to that time.
 class Plot {
   constructor(plot, array, events, range, seek) {
-    this.lines = plot.lines.map((line) => ({ ...line, t: array(line.t), y: array(line.y) }));
+    this.lines = plot.curves.map((line) => ({ ...line, t: array(line.t), y: array(line.y) }));
     this.plot = plot;
     this.events = events;
     this.range = range;
@@ -12,9 +12,9 @@ class Plot {
     const box = this.figure.appendChild(document.createElement("div"));
     box.className = "plot";
     this.below = box.appendChild(document.createElement("canvas"));             // axes and lines: drawn when something changes
-    this.above = box.appendChild(document.createElement("canvas"));             // values: drawn when the time stands still
     this.mark = box.appendChild(document.createElement("div"));                 // the time that is shown
     this.mark.className = "mark";
+    this.above = box.appendChild(document.createElement("canvas"));             // values: drawn when the time stands still
     this.seen = true;
     this.written = 0;
     new IntersectionObserver(([entry]) => { this.seen = entry.isIntersecting; }).observe(box);
@@ -38,7 +38,7 @@ class Plot {
     button.setAttribute("aria-pressed", "true");
     button.title = "show or hide this line";
     const swatch = button.appendChild(document.createElement("i"));
-    swatch.style.background = line.dash ? `repeating-linear-gradient(90deg, ${line.colour} 0 5px, transparent 5px 8px)` : line.colour;
+    swatch.style.background = line.dash !== "solid" ? "repeating-linear-gradient(90deg, var(--own) 0 5px, transparent 5px 8px)" : "var(--own)";
     button.appendChild(document.createElement("span")).textContent = line.label;
     const value = button.appendChild(document.createElement("output"));
     button.addEventListener("click", () => {
@@ -78,12 +78,14 @@ class Plot {
     return context;
   }
 
-  draw() {
+  draw(dark = this.dark) {
+    this.dark = dark;
     const box = this.below.parentElement.getBoundingClientRect();
     if (!box.width) return;
     [this.width, this.height] = [box.width, box.height];
     this.extent();
     const style = getComputedStyle(document.documentElement), colour = (name) => style.getPropertyValue(name).trim();
+    this.lines.forEach((line, k) => { this.legend.children[k].style.setProperty("--own", this.shade(line.colour)); });
     this.colours = { ink: colour("--ink"), soft: colour("--soft"), line: colour("--line"), paper: colour("--paper"), accent: colour("--accent") };
     const c = this.canvas(this.below), rows = ticks(this.low, this.high, Math.max(2, this.height / 34)), [t0, t1] = this.range;
     this.pen = this.canvas(this.above);
@@ -119,10 +121,13 @@ class Plot {
     c.restore();
   }
 
+  // Colours are chosen for white paper.
+  shade(colour) { return this.dark ? `color-mix(in srgb, ${colour} 65%, white)` : colour; }
+
   line(c, line) {
-    c.strokeStyle = line.colour;
+    c.strokeStyle = this.shade(line.colour);
     c.lineWidth = 1.6;
-    c.setLineDash([[], [6, 3], [2, 3], [8, 3, 2, 3]][line.dash % 4]);
+    c.setLineDash({ solid: [], dashed: [6, 3], dotted: [2, 3], dashdot: [8, 3, 2, 3] }[line.dash]);
     c.beginPath();
     let pen = false;
     for (let i = 0; i < line.t.length; i++) {
@@ -138,7 +143,7 @@ class Plot {
   cursor(now, playing = false, stamp = 0) {
     this.now = now;
     if (!this.pen || !this.seen) return;
-    this.mark.style.transform = `translateX(${this.x(now)}px)`;
+    this.mark.style.transform = `translateX(${this.x(now) - 0.75}px)`;
     if (playing && stamp - this.written < 250 && stamp >= this.written) return;
     this.written = stamp;
     const c = this.pen, at = this.hover ?? now;
@@ -153,7 +158,7 @@ class Plot {
       if (line.hidden || !Number.isFinite(v) || (playing && this.hover === null)) return;
       c.beginPath();
       c.arc(this.x(at), this.y(v), 3.2, 0, 2 * Math.PI);
-      c.fillStyle = line.colour;
+      c.fillStyle = this.shade(line.colour);
       c.fill();
       c.lineWidth = 1.5;
       c.strokeStyle = this.colours.paper;

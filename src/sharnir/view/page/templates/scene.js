@@ -30,6 +30,7 @@ class Drawing {
     this.data = data;
     this.array = array;
     this.uniforms = { up: { value: new THREE.Vector3(...data.up) }, sun: { value: new THREE.Vector3() }, eye: { value: new THREE.Vector3() } };
+    this.window = { value: new THREE.Vector2(1, 1) };                  // half its size, in pixels of the page
     this.fine = true;
     this.renderer = new THREE.WebGLRenderer({ canvas, context, alpha: true });
     this.renderer.outputEncoding = THREE.sRGBEncoding;
@@ -71,8 +72,8 @@ class Drawing {
   }
 
   light() {
-    const { up, direction, low, high, size } = this.data, z = new THREE.Vector3(...up);
-    const front = new THREE.Vector3(...direction).normalize(), side = new THREE.Vector3().crossVectors(z, front);
+    const { up, cameras: [first], low, high, size } = this.data, z = new THREE.Vector3(...up);
+    const front = new THREE.Vector3(...first.position).sub(new THREE.Vector3(...first.target)).normalize(), side = new THREE.Vector3().crossVectors(z, front);
     this.sky = new THREE.HemisphereLight(0xffffff, 0x8d8d8d, 0.62);
     this.sky.position.copy(z);
     this.sun = new THREE.DirectionalLight(0xffffff, 0.62);
@@ -220,39 +221,33 @@ class Drawing {
     const middle = new THREE.Vector3(), point = new THREE.Vector3(), a = new THREE.Vector3(), b = new THREE.Vector3();
     for (const p of ends) for (let i = 0; i < p.length; i += 3) middle.add(point.set(p[i], p[i + 1], p[i + 2]).divideScalar(p.length / 3 * ends.length));
     const radius = Math.max(...ends.map((p) => point.set(p[0], p[1], p[2]).distanceTo(middle))) / Math.SQRT2;
-    const places = [], shades = [];
+    const pieces = [], alphas = [];
     for (const p of ends) {
       for (let i = 0; i + 3 < p.length; i += 3) {
         a.fromArray(p, i); b.fromArray(p, i + 3);
         for (let j = 0; j < PIECES; j++) {
           for (const end of [j, j + 1]) {
             point.lerpVectors(a, b, end / PIECES);
-            places.push(point.x, point.y, point.z);
-            shades.push(1, 1, 1, Math.max(0, 1 - Math.pow(point.distanceTo(middle) / radius, 2)));
+            pieces.push(point.x, point.y, point.z);
+            alphas.push(Math.max(0, 1 - Math.pow(point.distanceTo(middle) / radius, 2)));
           }
         }
       }
     }
-    const geometry = new THREE.BufferGeometry();
-    geometry.setAttribute("position", new THREE.Float32BufferAttribute(places, 3));
-    geometry.setAttribute("color", new THREE.Float32BufferAttribute(shades, 4));
-    this.gridMaterial = new THREE.LineBasicMaterial({ vertexColors: true, transparent: true, depthWrite: false });
-    return new THREE.LineSegments(geometry, this.gridMaterial);
+    this.gridLines = ribbons(pieces, alphas, [0.5, 0.5, 0.5], 0.5, this.window);
+    return this.gridLines;
   }
 
   paths(group, colour) {
-    const places = [];
+    const pieces = [];
     for (const line of group) {
       const p = this.array(line.points);
       for (let i = 0; i + 3 < p.length; i += 3) {
         const piece = p.subarray(i, i + 6);
-        if (piece.every(Number.isFinite)) places.push(...piece);
+        if (piece.every(Number.isFinite)) pieces.push(...piece);
       }
     }
-    const geometry = new THREE.BufferGeometry();
-    geometry.setAttribute("position", new THREE.Float32BufferAttribute(places, 3));
-    const material = new THREE.LineBasicMaterial({ color: new THREE.Color(...colour.slice(0, 3).map(linear)), transparent: colour[3] < 1, opacity: colour[3] });
-    return new THREE.LineSegments(geometry, material);
+    return ribbons(pieces, null, colour, 1.1, this.window);
   }
 
   show(layers, runs) {
@@ -280,7 +275,7 @@ class Drawing {
   }
 
   colours(line, dark) {
-    if (this.gridMaterial) this.gridMaterial.color.set(line).convertSRGBToLinear();
+    if (this.gridLines) this.gridLines.material.uniforms.colour.value.set(line);
     this.sky.groundColor.set(dark ? 0x5a6068 : 0x9a9a9a);
     for (const thing of this.things) if (thing.object.material.isShadowMaterial) thing.object.material.opacity = dark ? 0.5 : 0.2;
   }
@@ -299,9 +294,10 @@ class Drawing {
       this.renderer.shadowMap.autoUpdate = fine;
       for (const { object } of this.things) {
         if (object.userData.plain) object.material = fine ? object.userData.fine : object.userData.plain;
-        else if (object.isMesh) object.material.visible = fine;                // the shadow on the ground
+        else if (object.isInstancedMesh) object.material.visible = fine;                // the shadow on the ground
       }
     }
+    this.window.value.set(this.renderer.domElement.clientWidth / 2, this.renderer.domElement.clientHeight / 2);
     const pixel = 2 * orbit.distance * Math.tan(this.data.field * Math.PI / 360) / this.renderer.domElement.clientHeight;
     for (const { object } of this.things) {
       const { box, full, thick } = object.userData;

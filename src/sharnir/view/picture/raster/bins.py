@@ -16,7 +16,7 @@ class Bins(NamedTuple):
 
 
 def bin_triangles(b):
-    """Called twice: counts how many triangles each strip has, then enters them. Those not wholly in front of the camera have none.
+    """Called twice: counts how many triangles each strip has, then enters them. Those not wholly before the camera are left out.
 
     Counting, start[s + 1] is the number of strip s; entering, start[s] moves from the beginning of strip s to its end.
     """

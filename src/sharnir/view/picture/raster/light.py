@@ -1,4 +1,4 @@
-"""The colour of a surface: light from the sky and the ground, one lamp with its shadow, a little gloss. Colours are linear in light."""
+"""The colour of a surface: light from above and below, one lamp with its shadow, a little gloss. Colours are amounts of light."""
 
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ class Surface(NamedTuple):
     gloss: Array[2]  # of the surfaces; light that remains in the shadow of the lamp
     ground: Array[3]  # height along `up`; how dark shadows on it are, 0: it is not drawn; texels in a metre
     highest: Array["nt", "nt"]  # of the surfaces that the lamp sees, in texels above the ground
-    shadow: Array["nt", "nt"]  # on the ground, 0 to 1
+    shadow: Array["ng", "ng"]  # on the ground, 0 to 1; over the same square
 
 
 def shade(c, f, px, py):
@@ -54,7 +54,7 @@ def ray(c, px, py):
 
 
 def lit(c, n, sight, depth):
-    """Light that falls on a surface with normal n, at a depth along the line of sight; light that it reflects as a mirror would."""
+    """Light that falls on a surface with normal n, at a depth along the line of sight; light that it mirrors."""
     nx, ny, nz = n
     sx, sy, sz = sight
     if nx * sx + ny * sy + nz * sz > 0.0:  # seen from behind: both sides of a sheet are lit
@@ -121,14 +121,15 @@ def lamp_reaches(c, sight, depth, n):
 
 
 def ground_in_sight(c, sight):
-    """1/depth of the ground along a line of sight, 0 where it is not seen from above or not drawn; how dark its shadow is there."""
+    """1/depth of the ground along a line of sight, 0 where it is not seen from above or not drawn; the shadow on it there."""
     v, ux, uy, uz = c.view.camera, c.lamps[4, 0], c.lamps[4, 1], c.lamps[4, 2]
     above = v[0] * ux + v[1] * uy + v[2] * uz - c.ground[0]
     down = -(sight[0] * ux + sight[1] * uy + sight[2] * uz)
     if not (c.ground[1] > 0.0 and above > 0.0 and down > 0.0):
         return 0.0, 0.0
-    x, y, h = cast_point(c, sight, above / down)
-    x, y = x - 0.5, y - 0.5
+    x, y, _ = cast_point(c, sight, above / down)
+    squares = c.shadow.shape[0] / c.highest.shape[0]
+    x, y = squares * x - 0.5, squares * y - 0.5
     last = c.shadow.shape[0] - 1
     if not (x > 0.0 and y > 0.0 and x < last and y < last):
         return down / above, 0.0

@@ -1,15 +1,15 @@
 """The samples of a triangle, row by row, and what of it is linear in the picture.
 
-A sample is in the middle of its square. A triangle has those samples whose rows are in [top, bottom) and that are in [left, right)
-of their row, with the edges computed in one way whichever triangle they belong to: triangles that share an edge share no sample
-and leave none out.
+A sample is in the middle of its square. A triangle has those samples whose rows are in [top, bottom) and that are in
+[left, right) of their row, with the edges computed in one way whichever triangle they belong to: triangles that share an edge
+share no sample and leave none out.
 """
 
 
 def scan(touch, c, f, corners, width, first, last):
-    """touch(c, f, place, x, y, w) at every sample of triangle f in rows [first, last): w is the third number of the corners there.
+    """touch(c, f, place, x, y, w) at every sample of triangle f in rows [first, last).
 
-    Places count the samples of rows from `first` on.
+    w: the third number of the corners there. Places count the samples of rows from `first` on.
     """
     x0, y0, w0, x1, y1, w1, x2, y2, w2 = upright(corners)
     area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)

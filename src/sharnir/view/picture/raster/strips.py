@@ -1,4 +1,4 @@
-"""A picture strip by strip: opaque triangles by depth, then translucent ones over them from back to front, then samples to pixels.
+"""A picture strip by strip: opaque triangles by depth, translucent ones over them from back to front, then samples to pixels.
 
 A strip is small enough to stay in the processor's cache; threads take turns at them, each with its own samples.
 """
@@ -10,6 +10,7 @@ from .light import Surface, ground_in_sight, ray, shade
 from .scan import corners_of, scan
 
 NO_FACE = -1
+NEARER = 1.000001  # surfaces closer than this ratio of depths are in one plane: the first that is drawn is seen
 
 
 class Samples(NamedTuple):
@@ -63,7 +64,7 @@ def draw_all(touch, p, entries, ends, strip, first, last):
 
 
 def nearest(p, f, k, x, y, w):
-    if w > p.samples.depth[k]:
+    if w > NEARER * p.samples.depth[k]:
         p.samples.depth[k] = w
         p.samples.face[k] = f
 
@@ -97,7 +98,7 @@ def shade_strip(p, first, last):
                         before = f
                         red, green, blue = 0.0, 0.0, 0.0
                         if f != NO_FACE:
-                            red, green, blue, opacity = shade(p.surface, f, s * j + b + 0.5, s * (first + i) + a + 0.5)
+                            red, green, blue, _ = shade(p.surface, f, s * j + b + 0.5, s * (first + i) + a + 0.5)
                     shadow = dark if ground > p.samples.depth[k] else 0.0
                     c[k, 0], c[k, 1], c[k, 2] = (1.0 - shadow) * red, (1.0 - shadow) * green, (1.0 - shadow) * blue
                     c[k, 3] = shadow if f == NO_FACE else 1.0
