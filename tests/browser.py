@@ -9,8 +9,10 @@ import io
 import os
 import re
 import shutil
+import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -18,6 +20,7 @@ import numpy as np
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
+T = TypeVar("T")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 INSTALL = "apt-get install chromium"
 OPTIONS = (
@@ -28,6 +31,15 @@ ALLOWED = {
     r"GL Driver Message .*GPU stall due to ReadPixels": "said by Chromium's software renderer when a picture is taken",
 }
 """Messages that no page is to blame for, and why."""
+VISER = {
+    r"^log: (Detected chrome version|WebGL support|Connecting to: ws|Connected! ws|Disconnected! ws)": "viser's client says so",
+    r"Tried to send .* but websocket is not connected": "viser's client begins to draw before it is connected",
+    r"\(OK\) Attempted to update attributes of non-existent node": "viser's client about a node that came a moment later",
+    r"THREE\.Clock: This module has been deprecated": "three.js about viser's client",
+}
+"""What the client of viser says of itself; for `allow` of pages that it serves."""
+PATIENCE = 120_000.0
+"""Milliseconds until a step in the browser has failed: the software renderer shares two cores with all other tests."""
 LOCAL = ("127.0.0.1", "localhost", "::1")
 NO_NETWORK = ("file", "data", "blob", "about")
 
@@ -51,6 +63,7 @@ class Visit:
             has_touch=touch,
             is_mobile=touch,
         )
+        self.context.set_default_timeout(PATIENCE)
         self.context.on("console", self._said)
         self.context.on("weberror", lambda error: self.messages.append(f"error: {error.error}"))
         self.context.on("request", lambda request: self.requests.append(request.url))
@@ -65,6 +78,15 @@ class Visit:
         """Messages that are not allowed, and addresses outside this machine."""
         said = [text for text in self.messages if not any(re.search(pattern, text) for pattern in self.allow)]
         return said + [f"asked for {url}" for url in self.requests if not _is_local(url)]
+
+
+def wait_for(what: Callable[[], T], seconds: float = 60.0) -> T:
+    """Until it is true; its value."""
+    end = time.monotonic() + seconds
+    while not (found := what()):
+        assert time.monotonic() < end, "it has not come"
+        time.sleep(0.05)
+    return found
 
 
 def _is_local(url: str) -> bool:

@@ -90,6 +90,20 @@ def test_results_are_drawn_together_with_plots_and_paths(open_view, linkage):
     assert view.playback.tick(view.playback.clock._since[0] + 0.1) and view.playback.clock.t == pytest.approx(0.35)
 
 
+def test_a_view_can_be_given_something_else(open_view, linkage):
+    view = open_view(linkage)
+    before = set(view.stage.viser.scene._handle_from_node_name)
+    view.update(sh.simulate(linkage, 0.1, q0={"A": 0.8}), show=["bodies"])
+    done(view)
+    assert view.sliders is None and view.playback is not None and len(view.stage.scenes) == 1
+    assert "/hand/spring" in before and "/hand/spring" not in view.stage.viser.scene._handle_from_node_name
+    with pytest.raises(sh.StateError, match="no layer 'bodes'"):
+        view.update(linkage, show=["bodes"])
+    view.update(sh.samples.pendulum())
+    done(view)
+    assert view.playback is None and [s.name for s in view.sliders.posing.sliders] == ["hinge"]
+
+
 def test_layers_and_names_can_be_switched(open_view, linkage):
     view = open_view(linkage)
     nodes = view.stage.scenes[0]

@@ -8,7 +8,6 @@ import re
 import matplotlib as mpl
 import numpy as np
 import pytest
-from benchmarks import browser
 
 import sharnir as sh
 from joint_table import JOINTS, alone
@@ -268,12 +267,6 @@ def test_a_page_fetches_nothing(page):
     assert [trace["name"] for trace in found["data"]][:2] == ["A", "piston.x"] and len(found["data"]) == 8
     assert {"yaxis", "yaxis2", "yaxis3", "yaxis4", "legend", "legend4"} <= set(found["layout"])
     assert len(found["layout"]["shapes"]) == 1 and found["layout"]["annotations"][0]["text"] == "turned"
-
-
-@pytest.mark.skipif(browser.find() is None, reason="no Chromium here")
-def test_a_browser_draws_it_and_has_nothing_to_complain_of(page):
-    seen = browser.open_page(page)
-    assert seen.console == [] and seen.charts == (1, 1) and "acceleration of tip.x" in seen.dom
 
 
 def test_an_interactive_figure_shows_the_numbers_of_the_picture(run):

@@ -261,3 +261,8 @@ def test_visual_and_collision_meshes_of_the_ur5_are_of_one_size_and_place():
     assert looks.keys() == touching.keys() - {"ee_link"} and len(looks) == 7
     for label in looks:
         assert np.allclose(box_of(looks[label]), box_of(touching[label]), atol=0.003 * np.ptp(placed(looks[label])))
+
+
+def test_a_model_of_mujoco_is_seen_where_its_file_has_it(tmp_path):
+    (tmp_path / "m.xml").write_text(FIELD.replace("<body>", '<body pos="1 2 3">'))
+    assert np.allclose(scene_of(sh.load(tmp_path / "m.xml")).position[0, 0], (1, 2, 3))

@@ -48,7 +48,7 @@ def parser() -> Parser:
     commands = out.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for add, call in (
         (add_inspect, inspect), (add_run, run), (add_equilibrium, equilibrium), (add_modes, modes),
-        (add_calibrate, calibrate), (add_compare, compare), (add_view, view), (add_schema, schema),
+        (add_calibrate, calibrate), (add_compare, compare), (add_view, view), (add_studio, studio), (add_schema, schema),
     ):  # fmt: skip
         of_command = commands.add_parser(call.__name__, help=add.__doc__, description=add.__doc__, allow_abbrev=False)
         of_command.set_defaults(call=call, parser=of_command)
@@ -252,6 +252,15 @@ def compare(options: Namespace) -> None:
     )
 
 
+def add_server(p: Parser) -> None:
+    p.option("--port", type=at_least(0), metavar="NUMBER", help="of the server (default: the first free one from 8080)")
+    p.add_argument(
+        "--host", default="127.0.0.1", metavar="ADDRESS",
+        help="address to listen on; any but the default opens the page to other machines, by a token in the address",
+    )  # fmt: skip
+    p.flag("--no-browser", what="print the address, and open nothing")
+
+
 def add_view(p: Parser) -> None:
     """Show a model file in the browser, with a slider for every coordinate; or saved results, which are played."""
     p.add_argument("files", type=Path, nargs="+", metavar="FILE", help="a model: .urdf, .xml, .mjcf, .yaml; or results: .nc")
@@ -260,12 +269,7 @@ def add_view(p: Parser) -> None:
     p.list_option("--set", "a parameter, or any number of the model: k=400, link3.mass=2", metavar="NAME=VALUE")
     p.list_option("--show", "a layer that is on at first: bodies, joints, frames, mass …, or all", metavar="LAYER")
     p.list_option("--plot", "of results: a quantity over time, as of Result.plot", metavar="QUANTITY")
-    p.option("--port", type=at_least(0), metavar="NUMBER", help="of the server (default: the first free one from 8080)")
-    p.add_argument(
-        "--host", default="127.0.0.1", metavar="ADDRESS",
-        help="address to listen on; any but the default opens the view to other machines, by a token in the address",
-    )  # fmt: skip
-    p.flag("--no-browser", what="print the address, and open nothing")
+    add_server(p)
 
 
 def view(options: Namespace) -> None:
@@ -282,6 +286,20 @@ def view(options: Namespace) -> None:
         port=getattr(options, "port", None),
         open_browser=not options.no_browser,
     )
+
+
+def add_studio(p: Parser) -> None:
+    """Open a page to load, edit, run, watch and compare models of a folder. Ctrl-C ends it."""
+    p.add_argument("file", type=Path, nargs="?", metavar="FILE", help="a model or a result to begin with")
+    p.add_argument("--folder", type=Path, help="nothing outside it is read or written (default: the current one, or FILE's)")
+    add_server(p)
+
+
+def studio(options: Namespace) -> None:
+    from .studio import run_studio
+
+    where = {"host": options.host, "port": getattr(options, "port", None)}
+    run_studio(options.file, options.folder, where, open_browser=not options.no_browser)
 
 
 def add_schema(p: Parser) -> None:

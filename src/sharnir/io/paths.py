@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +23,17 @@ Found = tuple[Path | None, str]
 """Where a file is; or None, and why it is not used."""
 UNUSABLE = (OSError, ValueError, RuntimeError)
 """What a path can raise: a null character, a loop of symbolic links, a name that is too long."""
+_bound: ContextVar[Path | None] = ContextVar("bound", default=None)
+
+
+@contextmanager
+def kept_within(folder: Path) -> Iterator[None]:
+    """In this thread, inside the block, files that models name are read inside this folder only, wherever their packages are."""
+    token = _bound.set(folder.resolve())
+    try:
+        yield
+    finally:
+        _bound.reset(token)
 
 
 def model_path(path: object) -> Path:
@@ -42,11 +55,15 @@ def declared_folders(package_paths: FilePath | Iterable[FilePath]) -> list[Path]
 def confined(path: Path, roots: Sequence[Path]) -> Path | None:
     """The absolute path if it is inside one of the folders, both as written and after symbolic links; else None. As written
     comes first: the file system is not touched for a path that leads outside."""
-    written = Path(os.path.normpath(path))
-    if not any(written.is_relative_to(root) for root in roots):
+    written, bound = Path(os.path.normpath(path)), _bound.get()
+
+    def inside(path: Path) -> bool:
+        return any(path.is_relative_to(root) for root in roots) and (bound is None or path.is_relative_to(bound))
+
+    if not inside(written):
         return None
     found = written.resolve()
-    return found if any(found.is_relative_to(root) for root in roots) else None
+    return found if inside(found) else None
 
 
 def package_root(folder: Path) -> Path:

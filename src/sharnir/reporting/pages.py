@@ -1,7 +1,8 @@
 """HTML pages with everything in them: they open offline, and their policy forbids the browser to fetch anything.
 
-A page is a template of its package that extends `templates/base.html`, the head and the colours, dark and light; or `frame.html`, which
-adds the looks of a text with charts. Everything is escaped, and an undefined name is an error. Charts are plotly figures by name, `figures`; each is drawn in the colours of the page into the element `chart-<name>`.
+A page is a template of its package that extends `templates/base.html`, the head and the colours, dark and light; or
+`frame.html`, which adds the looks of a text with charts. Everything is escaped, and an undefined name is an error. Charts are
+plotly figures by name, `figures`; each is drawn in the colours of the page into the element `chart-<name>`.
 """
 
 from __future__ import annotations

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from time import perf_counter
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -14,6 +17,20 @@ if TYPE_CHECKING:
 
 DELAY = 1.0
 """Seconds before the bar appears: short runs show none, and do not import rich."""
+
+Listener = Callable[[float, str], None]
+"""Is told the share that is done, 0 to 1, and what is being done. To stop the work as Ctrl-C does it raises KeyboardInterrupt."""
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def heard_by(listener: Listener) -> Iterator[None]:
+    """Whatever is computed in this thread inside the block tells a listener how far it is, shown on a terminal or not."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
 
 
 class ProgressBar:
@@ -28,17 +45,23 @@ class ProgressBar:
         self.title, self.start, self.end, self.label = title, start, end, label
         self._begun = perf_counter()
         self._bar: tuple[Progress, TaskID] | None = None
+        self._listener = _listener.get()
 
     def __enter__(self) -> ProgressBar:
         return self
 
     def update(self, value: float, detail: str = "") -> None:
-        if not self.shown or perf_counter() - self._begun < DELAY:
+        late = self.shown and perf_counter() - self._begun >= DELAY
+        if not late and self._listener is None:
+            return
+        text = ", ".join(part for part in (self.title, detail or self.label.format(value)) if part)
+        if self._listener is not None:
+            self._listener(abs(value - self.start) / (abs(self.end - self.start) or 1.0), text)
+        if not late:
             return
         from rich.markup import escape
 
         bar, task = self._bar = self._bar or self._open()
-        text = ", ".join(part for part in (self.title, detail or self.label.format(value)) if part)
         bar.update(task, completed=abs(value - self.start), description=escape(text))
         bar.refresh()
 

@@ -46,7 +46,7 @@ def scene_of(
     """Everything that can be drawn of a model in a position, or of a motion.
 
     show    layers to be on, of `LAYERS`. Arrows of forces and reactions of large models are made where they are asked for
-    q, t    the position of a model; loops are closed nearest to it. By default the neutral one, or near it
+    q, t    the position of a model; loops are closed nearest to it. By default that of its file, or the neutral one
     traces  points of a motion whose paths are drawn
     """
     shown = check_layers(show)
@@ -63,6 +63,7 @@ def scene_of(
 def position_of(model: Model, q: Any = None, t: float = 0.0) -> tuple[FloatArray, list[str]]:
     """Coordinates of a position of the model, its loops closed. One that cannot be closed is drawn open: that is how a joint in
     the wrong place is found."""
+    q = model.keyframes.get("qpos0") if q is None else q  # where an MJCF file has its bodies
     if model.constraints:
         try:
             return model.assemble(q, t=t)[0], []
@@ -116,7 +117,9 @@ def _scene(
         meshes = len({p.carrier for p in looks}) >= 0.5 * len(numeric.bodies) and bool(numeric.visuals)
         shown = tuple(name for name in SHOWN if name != "joints" or not meshes)
     names = (*(body.name for body in numeric.bodies), *["base"] * (numeric.base_motion is not None))
-    parts, spans, lines = ([p for p in pieces if isinstance(p, kind)] for kind in (Part, Span, Line))
+    parts = [p for p in pieces if isinstance(p, Part)]
+    spans = [p for p in pieces if isinstance(p, Span)]
+    lines = [p for p in pieces if isinstance(p, Line)]
     return Scene(model.name, t, R, x, names, parts, spans, lines, up, o.size, low, high, shown, scales, (*notes, *missing))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import webbrowser
 from typing import Any
 
 from ...errors import StateError
@@ -38,12 +39,31 @@ class Server:
             )
         self.token = token
         self.viser = open_server(host, port, title, token)
-        self.viser.gui.configure_theme(show_share_button=False, show_logo=False, control_width="large", brand_color=BRAND)
-        self.viser.gui.main_panel.dock_right()
+        self.paint(dark=False)
+        self.arrange(title)
 
     @property
     def url(self) -> str:
         return address(self.viser, self.token)
 
+    def paint(self, dark: bool) -> None:
+        """The page in light or dark colours; viser does not ask the browser which are wanted."""
+        self.viser.gui.configure_theme(
+            show_share_button=False, show_logo=False, control_width="large", brand_color=BRAND, dark_mode=dark
+        )
+
+    def arrange(self, title: str) -> None:
+        """The panel at the right, beside the scene; a page that was reset has it over the scene."""
+        self.viser.gui.set_panel_label(title)
+        self.viser.gui.main_panel.dock_right()
+
     def stop(self) -> None:
         close_server(self.viser)
+
+
+def open_in_browser(url: str) -> bool:
+    """False where there is no browser, or no display."""
+    try:
+        return webbrowser.open(url)
+    except Exception:  # of a browser's own making: the address is printed either way
+        return False

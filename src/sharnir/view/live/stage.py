@@ -32,7 +32,8 @@ class Stage:
     """`add` draws a scene. Everything below runs on the thread of `worker`: callbacks of the browser use `post`."""
 
     def __init__(self, server: Server) -> None:
-        self.server, self.viser = server, server.viser
+        self.server, self.viser, self.aspect = server, server.viser, ASPECT
+        self.dark = False
         self.scenes: list[SceneNodes] = []
         self.tickers: list[Ticker] = []
         self.worker = Worker(self._tick, self.say)
@@ -61,14 +62,19 @@ class Stage:
         return nodes
 
     def clear(self) -> None:
-        """Remove all scenes."""
-        for nodes in self.scenes:
-            nodes.remove()
+        """Remove all scenes, and whatever was drawn into them: paths, the hand."""
+        self.viser.scene.reset()
         self.scenes, self.tickers, self._following = [], [], None
+
+    def empty(self) -> None:
+        """Remove the panels too."""
+        self.clear()
+        self._status = None
+        self.viser.gui.reset()
 
     def _look_home(self) -> None:
         scene = self._home
-        camera, up = camera_for(scene, ASPECT), tuple(float(x) for x in scene.up)
+        camera, up = camera_for(scene, self.aspect), tuple(float(x) for x in scene.up)
         self.viser.scene.set_up_direction(up)
         # neither a photograph of a room as a lamp nor shadows: without a graphics card the first takes half a minute
         self.viser.scene.configure_environment_map(None)
@@ -133,6 +139,12 @@ class Stage:
         choice = gui.add_dropdown("follow", ("nothing", *bodies), hint="the camera moves with this body")
         choice.on_update(lambda event: self.post("follow", lambda: self._follow(event.target.value)))
         gui.add_button("show all").on_click(lambda _: self.post("home", self._look_home))
+        dark = gui.add_checkbox("dark page", self.dark, hint="for everybody who looks at it")
+        dark.on_update(lambda event: self.post("dark", lambda: self._paint(event.target.value)))
+
+    def _paint(self, dark: bool) -> None:
+        self.dark = dark
+        self.server.paint(dark)
 
     def _follow(self, body: str) -> None:
         nodes = self.scenes[0]

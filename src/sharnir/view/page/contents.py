@@ -37,7 +37,11 @@ class Take:
 
 
 def data_of(
-    takes: Sequence[Take], motions: Sequence[Motion], follow: str | None, view: str | Sequence[float] | None, charts: Charts | None
+    takes: Sequence[Take],
+    motions: Sequence[Motion],
+    follow: str | None,
+    view: str | Sequence[float] | None,
+    charts: Charts | None,
 ) -> str:
     """Everything that the scripts of the page read, packed."""
     package = Package()

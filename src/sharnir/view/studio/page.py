@@ -1,0 +1,121 @@
+"""The frame of the studio's page: what is going on at the top, tabs below, plots in a panel of their own.
+
+Callbacks of the browser only leave word: everything here runs on the thread of the stage, long work on that of `Jobs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from ...errors import SharnirError
+from ..live.playback_gui import PlaybackPanel
+from ..live.stage import Stage
+from .compare_tab import CompareTab
+from .jobs import Jobs, Progress
+from .model_tab import ModelTab
+from .open_tab import OpenTab
+from .run_tab import RunTab
+from .start_tab import StartTab
+from .texts import block, paragraphs
+from .workspace import Workspace
+
+T = TypeVar("T")
+TABS = ("Open", "Model", "Start", "Run", "Compare")
+PLOTS = 340
+"""Pixels of the panel of plots."""
+
+
+class StudioPage:
+    def __init__(self, stage: Stage, workspace: Workspace) -> None:
+        self.stage, self.work, gui = stage, workspace, stage.viser.gui
+        self.gui = gui
+        self.playback: PlaybackPanel | None = None
+        self.jobs = Jobs(lambda progress: stage.post("progress", lambda: self._show(progress)))
+        self._sections: dict[tuple[str, str], Any] = {}
+        self._notice = gui.add_html("", visible=False)
+        self._doing = gui.add_html("", visible=False)
+        self._bar = gui.add_progress_bar(0.0, visible=False, animated=True)
+        self._stop = gui.add_button("Stop", color="red", visible=False, hint="what was computed until then stays")
+        self._stop.on_click(lambda _: self.jobs.stop())
+        stage.add_status()
+        tabs = gui.add_tab_group()
+        self._tabs = {name: tabs.add_tab(name) for name in TABS}
+        self.plots = gui.add_panel(visible=False)
+        self.plots_tab = self.plots.add_tab("Plots")
+        self.open_tab, self.model_tab, self.start_tab = OpenTab(self), ModelTab(self), StartTab(self)
+        self.run_tab, self.compare_tab = RunTab(self), CompareTab(self)
+        for name in TABS[1:]:
+            with self.section(name, "nothing is open"):
+                gui.add_html(block(paragraphs(["Choose a file under Open, or upload one."], "soft")))
+
+    # --- parts of the page -----------------------------------------------------------------------------------------------------
+    @contextmanager
+    def section(self, tab: str, label: str, order: float = 0.0, expanded: bool = True) -> Iterator[Any]:
+        """A folder of a tab in place of the one of that name."""
+        self.remove_section(tab, label)
+        with self._tabs[tab]:
+            folder = self.gui.add_folder(label, order=order, expand_by_default=expanded)
+        self._sections[tab, label] = folder
+        with folder:
+            yield folder
+
+    def remove_section(self, tab: str, label: str) -> None:
+        if (tab, label) in self._sections:
+            self._sections.pop((tab, label)).remove()
+
+    def on(self, handle: Any, call: Callable[[Any], None], key: str = "") -> None:
+        """`call` with the value of an input whenever a user has changed it."""
+
+        def changed(event: Any) -> None:
+            if event.client is not None:
+                value = event.target.value
+                self.stage.post((key or "input", id(handle)), lambda: self.guarded(lambda: call(value)))
+
+        handle.on_update(changed)
+
+    def on_click(self, button: Any, call: Callable[[], None]) -> None:
+        button.on_click(lambda _: self.stage.post(("click", id(button)), lambda: self.guarded(call)))
+
+    # --- words and work -------------------------------------------------------------------------------------------------------
+    def guarded(self, call: Callable[[], None]) -> None:
+        """An error is shown, and nothing else is changed."""
+        try:
+            call()
+        except (SharnirError, OSError) as error:
+            self.say(str(error), bad=True)
+
+    def say(self, *lines: str, bad: bool = False) -> None:
+        """At the top of the page, until something else is said."""
+        self._notice.content = block(paragraphs(lines, "bad" if bad else ""))
+        self._notice.visible = any(lines)
+
+    def job(self, title: str, work: Callable[[], T], done: Callable[[T], None]) -> None:
+        """Long work; `done` with what it gives runs here again. One at a time: a second one is refused in words."""
+        self.say()
+        self.jobs.start(title, work, lambda found: self.stage.post(("done", title), lambda: self.guarded(lambda: done(found))))
+
+    def _show(self, progress: Progress) -> None:
+        known = progress.share > 0.0
+        self._bar.visible = self._doing.visible = self._stop.visible = progress.running
+        self._bar.value = 100.0 * progress.share if known else 100.0
+        self._bar.animated = not known
+        detail = "stopping …" if progress.stopping else progress.detail or "preparing …"
+        self._doing.content = block(paragraphs([f"{progress.title}: {detail}"]))
+        self._stop.disabled = progress.stopping
+        if not progress.running and (progress.error or progress.warnings):
+            self.say(*([progress.error] if progress.error else []), *progress.warnings, bad=True)
+
+    def opened(self) -> None:
+        """Everything anew, for the file that is open."""
+        for name in TABS:
+            self.remove_section(name, "nothing is open")
+        self.playback = None
+        self.plots.visible = False
+        self.start_tab.fill()
+        self.model_tab.fill()
+        self.run_tab.fill()
+        self.compare_tab.fill()
+        if self.work.result is not None and len(self.work.result):
+            self.run_tab.show()
