@@ -95,7 +95,7 @@ def test_a_view_can_be_given_something_else(open_view, linkage):
     before = set(view.stage.viser.scene._handle_from_node_name)
     view.update(sh.simulate(linkage, 0.1, q0={"A": 0.8}), show=["bodies"])
     done(view)
-    assert view.sliders is None and view.playback is not None and len(view.stage.scenes) == 1
+    assert (view.sliders, view.simulation, len(view.stage.scenes)) == (None, None, 1)
     assert "/hand/spring" in before and "/hand/spring" not in view.stage.viser.scene._handle_from_node_name
     with pytest.raises(sh.StateError, match="no layer 'bodes'"):
         view.update(linkage, show=["bodes"])

@@ -7,7 +7,8 @@ from typing import Any
 
 from ..outline import with_base
 from .nodes import SceneNodes
-from .posing import Posing, Slider
+from .posing import Posing
+from .sliders import Slider
 from .stage import Stage
 
 MANY = 40
