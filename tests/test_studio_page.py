@@ -87,7 +87,8 @@ def test_what_is_saved_and_compared_is_in_the_folder_and_on_the_page(studio, pla
     page = do(studio, studio.page.run_tab.run)
     for kind, suffix in ((name, suffix) for name, (suffix, _) in FORMATS.items()):
         do(studio, lambda kind=kind: page.run_tab.keep(kind))
-        assert (place / f"four_bar-run{suffix}").stat().st_size > 1000 and f"written: four_bar-run{suffix}" in page._notice.content
+        name = f"four_bar-run{suffix}"
+        assert (place / name).stat().st_size > 1000 and f"written: {name}" in page._notice.content
     assert "four_bar-run.nc" in page.open_tab._files.options
     do(studio, lambda: page.job("comparison", page.work.compare, lambda _: page.compare_tab._show()))
     do(studio, lambda: page.run_tab.keep(COMPARISON))
