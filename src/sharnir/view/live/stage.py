@@ -95,6 +95,15 @@ class Stage:
             self._status.content = _plain(message)
             self._status.visible = bool(message)
 
+    def add_notes(self) -> list[str]:
+        """What could not be drawn as it was meant, where the next elements of the panel would be; and as a list."""
+        notes = list(dict.fromkeys(note for s in self.scenes for note in s.scene.notes))
+        if notes:
+            with self.viser.gui.add_folder(f"notes ({len(notes)})", expand_by_default=False):
+                for note in notes:
+                    self.viser.gui.add_markdown(_plain(note))
+        return notes
+
     # --- layers ---------------------------------------------------------------------------------------------------------------
     def add_layers(self) -> None:
         """A checkbox for every layer that has anything in it, and two for names."""

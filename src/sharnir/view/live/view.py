@@ -150,6 +150,7 @@ def show_model(
     with folder:
         out.simulation = SessionPanel(stage, out.sliders, nodes)
     with tabs.add_tab("show"):
+        stage.server.notes += stage.add_notes()
         with gui.add_folder("layers"):
             stage.add_layers()
         with gui.add_folder("camera"):
@@ -157,7 +158,7 @@ def show_model(
         with gui.add_folder("paths", expand_by_default=False):
             traces = TracesPanel(stage, [nodes], growing=True)
     stage.tickers.append(traces.tick)
-    stage.say(" · ".join(dict.fromkeys([*scene.notes, *([posing.message] if posing.message else [])])))
+    stage.say(posing.message)
 
 
 def show_results(out: View, results: Sequence[Result], show: Sequence[str] | None = None, plots: Sequence[str] = ()) -> None:
@@ -178,6 +179,7 @@ def show_results(out: View, results: Sequence[Result], show: Sequence[str] | Non
     with tabs.add_tab("plots"):
         charts = PlotsPanel(stage, results, names, plots)
     with tabs.add_tab("show"):
+        stage.server.notes += stage.add_notes()
         with gui.add_folder("layers"):
             stage.add_layers()
         with gui.add_folder("camera"):
@@ -190,7 +192,6 @@ def show_results(out: View, results: Sequence[Result], show: Sequence[str] | Non
                 f"<pre style='padding:0 1em;font-size:0.7em;white-space:pre-wrap'>{_html(name)}\n{_html(r.summary())}</pre>"
             )
     out.playback.watchers.append(charts.follow)
-    stage.say(" · ".join(dict.fromkeys(note for n in nodes for note in n.scene.notes)))
 
 
 def _is_script() -> bool:
