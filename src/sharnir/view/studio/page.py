@@ -100,10 +100,11 @@ class StudioPage:
             with kept_within(self.work.folder.path):
                 return work()
 
+        def ended(found: T) -> None:
+            self.stage.post(("done", title), lambda: self.guarded(lambda: done(found)))
+
         self.say()
-        self.jobs.start(
-            title, confined, lambda found: self.stage.post(("done", title), lambda: self.guarded(lambda: done(found)))
-        )
+        self.jobs.start(title, confined, ended)
 
     def _show(self, progress: Progress) -> None:
         known = progress.share > 0.0
@@ -113,6 +114,8 @@ class StudioPage:
         detail = "stopping …" if progress.stopping else progress.detail or "preparing …"
         self._doing.content = block(paragraphs([f"{progress.title}: {detail}"]))
         self._stop.disabled = progress.stopping
+        if progress.error:
+            self.open_tab.refresh()  # a file that could not be opened is not the one that is open
         if not progress.running and (progress.error or progress.warnings):
             self.say(*([progress.error] if progress.error else []), *progress.warnings, bad=True)
 
