@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import threading
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -113,6 +115,17 @@ def test_mistakes_are_words_on_the_page_and_change_nothing(studio):
         assert page._notice.visible and words in page._notice.content and "Traceback" not in page._notice.content
     assert page.work.result is result and page.work.opened.name == "four_bar.yaml" and page.run_tab.what == []
     assert page.open_tab._files.value == "four_bar.yaml"
+
+
+def test_the_page_is_for_whoever_knows_its_token(studio):
+    where = urlsplit(studio.url)
+    status = {}
+    for path in ("/", f"/?{where.query}x", f"/?{where.query}"):
+        connection = HTTPConnection(where.hostname, where.port, timeout=10)
+        connection.request("GET", path)
+        status[path] = connection.getresponse().status
+        connection.close()
+    assert where.query.startswith("token=") and list(status.values()) == [403, 403, 303]
 
 
 def test_a_file_outside_the_folder_or_a_folder_that_is_none_starts_nothing(place):
