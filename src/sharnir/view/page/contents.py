@@ -50,8 +50,8 @@ def data_of(
     low, high = np.min([s.low for s in scenes], axis=0), np.max([s.high for s in scenes], axis=0)
     everything = replace(scenes[0], low=low, high=high, size=max(s.size for s in scenes))
     runs = [
-        contents.scene(take.scene, motion, tint if len(takes) > 1 else None)
-        for take, motion, tint in zip(takes, motions, tints, strict=True)
+        contents.scene(scene if scene is scenes[0] else _without_ground(scene), motion, tint if len(takes) > 1 else None)
+        for scene, motion, tint in zip(scenes, motions, tints, strict=True)
     ]
     return package.text({
         "cameras": _cameras(everything, view), "field": FIELD,
@@ -61,6 +61,13 @@ def data_of(
         "plots": plots(package, charts) if charts else [],
         "events": [{"t": float(event.t), "name": event.name or "event"} for event in charts.events] if charts else [],
     })  # fmt: skip
+
+
+def _without_ground(scene: Scene) -> Scene:
+    """All stand on that of the first."""
+    return replace(
+        scene, parts=[x for x in scene.parts if x.layer != "ground"], lines=[x for x in scene.lines if x.layer != "ground"]
+    )
 
 
 def _cameras(scene: Scene, view: str | Sequence[float] | None) -> list[dict[str, Any]]:
