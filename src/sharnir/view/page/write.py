@@ -62,7 +62,7 @@ def page(takes: Sequence[Take], options: Options | None = None, charts: Charts |
     with ProgressBar(options.progress, "page", 3.0) as bar:
         scenes = [take.scene for take in takes]
         rows = [_rows(scene) for scene in scenes]
-        motions = [key_frames(scene, kept, options.fps) for scene, kept in zip(scenes, rows, strict=True)]
+        motions: Sequence[Motion] = [key_frames(scene, kept, options.fps) for scene, kept in zip(scenes, rows, strict=True)]
         bar.update(1.0, "key frames")
         data, motions = _within_limit(takes, motions, options, charts)
         bar.update(2.0, "packed")

@@ -169,6 +169,7 @@ async function main() {
     get playing() { return player.playing; },
     get range() { return [...range]; },
     get frames_drawn() { return frames; },
+    get draw_calls() { return drawing.renderer.info.render.calls; },          // of the last frame
     get quality() { return pace.level; },                                     // 0: all always; 1, 2: less while something moves
     // Pixels from the upper left corner of the canvas of a point of a body, by name, at the time that is shown.
     project(body, point = [0, 0, 0], run = 0) {
