@@ -104,7 +104,7 @@ class Contents:
             "centre": [float(x) for x in motion.centre],
             "quantum": motion.quantum,
             "turn": TURN,
-            "parts": [self._parts(group, tint) for group in _groups(scene.parts, lambda part: np.linalg.det(part.at[:3, :3]) < 0)],
+            "parts": [self._parts(group, tint) for group in _groups(scene.parts, _mirrored)],
             "spans": [self._spans(group, motion, tint) for group in _groups(scene.spans, lambda span: span.vector is None)],
             "lines": [
                 {"name": line.name, "layer": line.layer, "points": add(line.points.astype(np.float32)),
@@ -138,7 +138,7 @@ class Contents:
             **self._shared(group, tint),
             "carrier": add(np.array([part.carrier for part in group], dtype=np.int32)),
             "at": add(np.array([part.at[:3] for part in group], dtype=np.float32)),
-            "mirrored": bool(np.linalg.det(group[0].at[:3, :3]) < 0.0),
+            "mirrored": _mirrored(group[0]),
         }
 
     def _spans(self, group: Sequence[Span], motion: Motion, tint: Colour | None) -> dict[str, Any]:
@@ -183,6 +183,10 @@ def _groups(drawn: Iterable[Drawn], also: Callable[[Drawn], Any]) -> list[list[D
     for x in drawn:
         groups.setdefault((id(x.geometry), x.layer, x.colour[3], also(x)), []).append(x)
     return list(groups.values())
+
+
+def _mirrored(part: Part) -> bool:
+    return bool(np.linalg.det(part.at[:3, :3]) < 0.0)
 
 
 def _tinted(colour: Colour, tint: Colour | None) -> FloatArray:
