@@ -108,6 +108,7 @@ def add_run(p: Parser) -> None:
     p.list_option("--decay", "of baumgarte (α, then β) or ggl, 1/s", positive, "NUMBER")
     p.add_argument("-o", "--output", type=Path, metavar="FILE", dest="numbers", help="write the motion: .nc, or .csv")
     p.add_argument("--plot", type=Path, metavar="FILE", help="draw the motion: .png, .svg, .pdf; .html, interactive")
+    p.add_argument("--animate", type=Path, metavar="FILE", help="the motion as a page that opens in any browser: .html")
     p.list_option("--show", "what to plot: 'A', 'piston.x', 'speed of A', 'reaction of B', 'energy' …", metavar="NAME")
     p.flag("-q", "--quiet", what="no progress bar, no summary")
 
@@ -127,6 +128,7 @@ def run(options: Namespace) -> None:
         packages=options.package_path,
         output=options.numbers,
         plot=options.plot,
+        page=options.animate,
         show=options.show,
         quiet=options.quiet,
         states={"q0": options.q0, "v0": options.v0, "tau": options.tau},

@@ -22,6 +22,7 @@ from ..simulation.result import Result
 from ..simulation.run import simulate
 from ..simulation.storage import check_result_file
 from ..solvers.formulation import BACKENDS
+from ..view.page.files import check_page_file
 from .parameters import set_values
 from .usage import INTERRUPTED, UsageError, check_name, check_usage, named_values
 
@@ -45,6 +46,7 @@ def run_file(
     packages: Sequence[Path],
     output: Path | None,
     plot: Path | None,
+    page: Path | None,
     show: Sequence[str],
     quiet: bool,
     states: Mapping[str, Sequence[str]],
@@ -55,7 +57,7 @@ def run_file(
     plot, by the names of `Result.plot`; `options`: those of `simulate`, which override the file's settings."""
     doing = "reading the model"
     try:
-        _check_options(options, output, plot, show)
+        _check_options(options, output, plot, page, show)
         model = load(file, floating=floating, strict=strict, package_paths=packages)
         for text in show:
             check_usage("--show", partial(understood, model), text)
@@ -70,14 +72,16 @@ def run_file(
     interrupted = result.status == "interrupted"
     if interrupted:
         print(f"sharnir: {result.message}", file=sys.stderr, flush=True)
-    _report(result, output if written else None, plot, show, quiet)
+    _report(result, output if written else None, plot, page, show, quiet)
     if failure:
         print(f"sharnir: {failure}", file=sys.stderr)
     if failure or interrupted:
         sys.exit(INTERRUPTED if interrupted else 1)
 
 
-def _check_options(options: Mapping[str, Any], output: Path | None, plot: Path | None, show: Sequence[str]) -> None:
+def _check_options(
+    options: Mapping[str, Any], output: Path | None, plot: Path | None, page: Path | None, show: Sequence[str]
+) -> None:
     """What can be checked without the model."""
     for option, names in NAMES.items():
         if option in options and (option, options[option]) != ("backend", OLD_BACKEND):
@@ -86,8 +90,10 @@ def _check_options(options: Mapping[str, Any], output: Path | None, plot: Path |
         check_usage("--output", check_result_file, output)
     if plot is not None:
         check_usage("--plot", check_plot_file, plot)
-    elif show:
-        raise UsageError("--show", "it says what to draw: add --plot FILE")
+    if page is not None:
+        check_usage("--animate", check_page_file, page)
+    if show and plot is None and page is None:
+        raise UsageError("--show", "it says what to draw: add --plot FILE or --animate FILE")
 
 
 def _arguments(model: Model, states: Mapping[str, Sequence[str]], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,11 +141,13 @@ def _simulated(model: Model, arguments: dict[str, Any], output: Path | None, qui
         return error.result, str(error).rpartition(". The motion ")[0], not isinstance(error, SaveError)
 
 
-def _report(result: Result, output: Path | None, plot: Path | None, show: Sequence[str], quiet: bool) -> None:
+def _report(result: Result, output: Path | None, plot: Path | None, page: Path | None, show: Sequence[str], quiet: bool) -> None:
     if not quiet:
         print(result.summary())
     if plot is not None:
         result.plot(*show, path=plot)
-    for path in (output, plot):
+    if page is not None:
+        result.animate(page, what=show, progress=False if quiet else None)
+    for path in (output, plot, page):
         if path is not None and not quiet:
             print(f"written: {path}")

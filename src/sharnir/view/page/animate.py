@@ -13,7 +13,8 @@ from ...simulation.result import Result
 from ...types import State
 from ..build import Trace, scene_of
 from .contents import Take
-from .write import FPS, Options, check_page_file, write_page
+from .files import check_page_file
+from .write import FPS, Options, write_page
 
 FilePath = str | PathLike[str]
 Results = Result | Sequence[Result] | Mapping[str, Result]

@@ -50,8 +50,8 @@ def data_of(
     low, high = np.min([s.low for s in scenes], axis=0), np.max([s.high for s in scenes], axis=0)
     everything = replace(scenes[0], low=low, high=high, size=max(s.size for s in scenes))
     runs = [
-        contents.scene(take.scene, motion, tint if len(takes) > 1 else None)
-        for take, motion, tint in zip(takes, motions, tints, strict=True)
+        contents.scene(scene if scene is scenes[0] else _without_ground(scene), motion, tint if len(takes) > 1 else None)
+        for scene, motion, tint in zip(scenes, motions, tints, strict=True)
     ]
     return package.text({
         "cameras": _cameras(everything, view), "field": FIELD,
@@ -61,6 +61,13 @@ def data_of(
         "plots": plots(package, charts) if charts else [],
         "events": [{"t": float(event.t), "name": event.name or "event"} for event in charts.events] if charts else [],
     })  # fmt: skip
+
+
+def _without_ground(scene: Scene) -> Scene:
+    """All stand on that of the first."""
+    return replace(
+        scene, parts=[x for x in scene.parts if x.layer != "ground"], lines=[x for x in scene.lines if x.layer != "ground"]
+    )
 
 
 def _cameras(scene: Scene, view: str | Sequence[float] | None) -> list[dict[str, Any]]:
@@ -97,7 +104,7 @@ class Contents:
             "centre": [float(x) for x in motion.centre],
             "quantum": motion.quantum,
             "turn": TURN,
-            "parts": [self._parts(group, tint) for group in _groups(scene.parts, lambda part: np.linalg.det(part.at[:3, :3]) < 0)],
+            "parts": [self._parts(group, tint) for group in _groups(scene.parts, _mirrored)],
             "spans": [self._spans(group, motion, tint) for group in _groups(scene.spans, lambda span: span.vector is None)],
             "lines": [
                 {"name": line.name, "layer": line.layer, "points": add(line.points.astype(np.float32)),
@@ -131,7 +138,7 @@ class Contents:
             **self._shared(group, tint),
             "carrier": add(np.array([part.carrier for part in group], dtype=np.int32)),
             "at": add(np.array([part.at[:3] for part in group], dtype=np.float32)),
-            "mirrored": bool(np.linalg.det(group[0].at[:3, :3]) < 0.0),
+            "mirrored": _mirrored(group[0]),
         }
 
     def _spans(self, group: Sequence[Span], motion: Motion, tint: Colour | None) -> dict[str, Any]:
@@ -176,6 +183,10 @@ def _groups(drawn: Iterable[Drawn], also: Callable[[Drawn], Any]) -> list[list[D
     for x in drawn:
         groups.setdefault((id(x.geometry), x.layer, x.colour[3], also(x)), []).append(x)
     return list(groups.values())
+
+
+def _mirrored(part: Part) -> bool:
+    return bool(np.linalg.det(part.at[:3, :3]) < 0.0)
 
 
 def _tinted(colour: Colour, tint: Colour | None) -> FloatArray:

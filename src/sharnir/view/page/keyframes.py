@@ -153,6 +153,5 @@ def _error(scene: Scene, motion: Motion, keys: np.ndarray) -> float:
 
 
 def _picked(motion: Motion, keys: np.ndarray, error: float) -> Motion:
-    return replace(
-        motion, rows=motion.rows[keys], t=motion.t[keys], position=motion.position[keys], quaternion=motion.quaternion[keys], error=error
-    )  # fmt: skip
+    picked = {name: getattr(motion, name)[keys] for name in ("rows", "t", "position", "quaternion")}
+    return replace(motion, **picked, error=error)

@@ -1,4 +1,4 @@
-"""three.js, which draws the page: taken from the viewer that the package trimesh brings along, without trimesh's own part of it."""
+"""three.js, which draws the page: cut out of the viewer that the package trimesh brings along."""
 
 from __future__ import annotations
 

@@ -15,20 +15,16 @@ from ...reporting import pages
 from ...reporting.formats import duration, figures, plural
 from ...reporting.pictures import COLOURS
 from ...reporting.progress import ProgressBar
-from ...reporting.whole_file import check_suffix, file_path
 from ...simulation.charts import Charts
 from ...simulation.result import Result
-from ...simulation.storage import check_writable
 from ..camera import direction_of
 from ..scene import Scene
 from . import facts
 from .contents import Take, data_of, layers_of
+from .files import MOTION, check_page_file
 from .keyframes import Motion, fewer, finite_rows, key_frames
 from .three import three_js
 
-SUFFIXES = (".html", ".htm")
-MOTION = 1_700_000
-"""Characters of a page for its motion: three.js, plots and bodies without meshes fit beside it into 3 MB."""
 FPS = 30.0
 """Key frames a second at least; the page draws as many frames as the screen shows, between them too."""
 
@@ -46,12 +42,6 @@ class Options:
     follow: str | None = None
     view: str | Sequence[float] | None = None
     progress: bool | None = None
-
-
-def check_page_file(path: str | PathLike[str]) -> Path:
-    """Refuse, before anything is computed, a file that could not be written."""
-    check_suffix(file_path(path), SUFFIXES)
-    return check_writable(path, 2 * MOTION)
 
 
 def write_page(
@@ -72,7 +62,7 @@ def page(takes: Sequence[Take], options: Options | None = None, charts: Charts |
     with ProgressBar(options.progress, "page", 3.0) as bar:
         scenes = [take.scene for take in takes]
         rows = [_rows(scene) for scene in scenes]
-        motions = [key_frames(scene, kept, options.fps) for scene, kept in zip(scenes, rows, strict=True)]
+        motions: Sequence[Motion] = [key_frames(scene, kept, options.fps) for scene, kept in zip(scenes, rows, strict=True)]
         bar.update(1.0, "key frames")
         data, motions = _within_limit(takes, motions, options, charts)
         bar.update(2.0, "packed")

@@ -1,6 +1,7 @@
 // The page: the drawing, the player, the plots and the switches, joined.
 const SLOW = 1 / 32;                                                         // seconds of a frame beyond which less is drawn
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i;      // renderers without a graphics processor
+const PATIENCE = 100;
 const REST = 250;                                                            // ms without motion after which all is drawn again
 
 async function main() {
@@ -40,7 +41,7 @@ async function main() {
       frames += 1;
       if (!fine && !player.playing) rest();
     }
-    for (const plot of plots) plot.cursor(player.time, player.playing, stamp);
+    if (!player.playing || player.painted === stamp || !player.patience) for (const plot of plots) plot.cursor(player.time, player.playing, stamp);
     quality(stamp);
   }
 
@@ -56,6 +57,7 @@ async function main() {
     pace.count += 1;
     if (pace.count < 12 && pace.sum < 1) return;
     if (pace.sum / pace.count > SLOW && pace.level < 2) pace.level += 1;
+    player.patience = pace.level ? PATIENCE : 0;                              // the browser takes longer for a clock than for a scene
     pace.sum = pace.count = 0;
   }
 
@@ -169,6 +171,7 @@ async function main() {
     get playing() { return player.playing; },
     get range() { return [...range]; },
     get frames_drawn() { return frames; },
+    get draw_calls() { return drawing.renderer.info.render.calls; },          // of the last frame
     get quality() { return pace.level; },                                     // 0: all always; 1, 2: less while something moves
     // Pixels from the upper left corner of the canvas of a point of a body, by name, at the time that is shown.
     project(body, point = [0, 0, 0], run = 0) {

@@ -8,6 +8,8 @@ class Player {
     this.speed = 1;
     this.loop = true;
     this.stamp = null;
+    this.painted = 0;
+    this.patience = 0;                                                   // ms between two pictures of the clock while it plays
     if (this.last > this.first) this.controls();
   }
 
@@ -57,11 +59,12 @@ class Player {
       if (this.loop) this.time = this.first + (this.time - this.last) % (this.last - this.first);
       else { this.time = this.last; this.playing = false; }
     }
-    this.show();
+    this.show(this.playing && stamp - this.painted < this.patience);
+    if (stamp - this.painted >= this.patience) this.painted = stamp;
   }
 
-  show() {
-    if (this.button) {
+  show(unpainted = false) {
+    if (this.button && !unpainted) {
       this.slider.value = this.time;
       this.slider.style.setProperty("--share", `${100 * (this.time - this.first) / (this.last - this.first)}%`);
       this.slider.setAttribute("aria-valuetext", `${this.time.toFixed(this.digits)} seconds`);

@@ -22,14 +22,23 @@ const RIBBON = {
 
 // pieces: [x y z of one end, x y z of the other, …]; alphas: [of one end, of the other, …], or none.
 function ribbons(pieces, alphas, colour, width, window) {
-  const geometry = new THREE.InstancedBufferGeometry(), count = pieces.length / 6;
-  const ends = new THREE.InstancedInterleavedBuffer(new Float32Array(pieces), 6);
-  geometry.setAttribute("position", new THREE.Float32BufferAttribute([0, -1, 0, 1, -1, 0, 1, 1, 0, 0, 1, 0], 3));
-  geometry.setIndex([0, 1, 2, 0, 2, 3]);
-  geometry.setAttribute("start", new THREE.InterleavedBufferAttribute(ends, 3, 0));
-  geometry.setAttribute("end", new THREE.InterleavedBufferAttribute(ends, 3, 3));
-  geometry.setAttribute("alphas", new THREE.InstancedBufferAttribute(alphas ? new Float32Array(alphas) : new Float32Array(2 * count).fill(1), 2));
-  geometry.instanceCount = count;
+  const count = pieces.length / 6, geometry = new THREE.BufferGeometry(), index = new Uint32Array(6 * count);
+  const corner = new Float32Array(12 * count), start = new Float32Array(12 * count), end = start.slice(), shade = new Float32Array(8 * count).fill(1);
+  for (let i = 0; i < count; i++) {                                     // no instances: boxes.js says why
+    index.set([0, 1, 2, 0, 2, 3].map((k) => 4 * i + k), 6 * i);
+    corner.set([0, -1, 0, 1, -1, 0, 1, 1, 0, 0, 1, 0], 12 * i);
+    for (let k = 0; k < 4; k++) {
+      for (let r = 0; r < 3; r++) {
+        start[12 * i + 3 * k + r] = pieces[6 * i + r];
+        end[12 * i + 3 * k + r] = pieces[6 * i + 3 + r];
+      }
+      if (alphas) { shade[8 * i + 2 * k] = alphas[2 * i]; shade[8 * i + 2 * k + 1] = alphas[2 * i + 1]; }
+    }
+  }
+  geometry.setIndex(new THREE.BufferAttribute(index, 1));
+  for (const [name, numbers, size] of [["position", corner, 3], ["start", start, 3], ["end", end, 3], ["alphas", shade, 2]]) {
+    geometry.setAttribute(name, new THREE.BufferAttribute(numbers, size));
+  }
   const material = new THREE.ShaderMaterial({
     vertexShader: RIBBON.vertex, fragmentShader: RIBBON.fragment, side: THREE.DoubleSide, transparent: true, depthWrite: false,
     uniforms: { window, width: { value: width }, colour: { value: new THREE.Color(colour[0], colour[1], colour[2]) }, opacity: { value: colour[3] ?? 1 } },

@@ -4,9 +4,14 @@ const PLAIN = {
     uniform vec3 up, sun, eye;
     varying vec3 shade;
     void main() {
-      vec4 world = modelMatrix * (instanceMatrix * vec4(position, 1.0));
-      vec3 across = vec3(dot(instanceMatrix[0].xyz, instanceMatrix[0].xyz), dot(instanceMatrix[1].xyz, instanceMatrix[1].xyz), dot(instanceMatrix[2].xyz, instanceMatrix[2].xyz));
-      vec3 n = normalize(mat3(modelMatrix) * (mat3(instanceMatrix) * (normal / across)));
+      #ifdef USE_INSTANCING
+        mat3 m = mat3(instanceMatrix);
+        vec4 world = modelMatrix * (instanceMatrix * vec4(position, 1.0));
+        vec3 n = normalize(mat3(modelMatrix) * (m * (normal / vec3(dot(m[0], m[0]), dot(m[1], m[1]), dot(m[2], m[2])))));
+      #else
+        vec4 world = vec4(position, 1.0);
+        vec3 n = normalize(normal);
+      #endif
       float light = mix(0.20, 0.62, 0.5 + 0.5 * dot(n, up)) + 0.62 * max(dot(n, sun), 0.0) + 0.18 * max(dot(n, eye), 0.0);
       vec3 own = vec3(1.0);
       #ifdef USE_INSTANCING_COLOR
@@ -22,7 +27,7 @@ const PLAIN = {
 };
 
 // What is drawn: parts that look alike in one call each, spans, lines, light; in the colours of the page.
-const MANY = 100, SMALL = 6;                                         // of so many, those thinner than so many pixels may be boxes
+const MANY = 100, SMALL = 24;                                        // of so many, those thinner than so many pixels may be boxes
 const HIDDEN = new THREE.Matrix4().makeScale(0, 0, 0).elements;
 
 class Drawing {
@@ -54,20 +59,6 @@ class Drawing {
       const colours = Float32Array.from(this.array(g.colours), (x) => linear(x / 255));
       out.setAttribute("color", new THREE.BufferAttribute(colours, 3));
     }
-    return out;
-  }
-
-  // The box of a geometry, by its eight corners.
-  box({ low, across }) {
-    const places = [], normals = [], out = new THREE.BufferGeometry();
-    for (let i = 0; i < 8; i++) {
-      const corner = [i & 1, (i >> 1) & 1, i >> 2];
-      places.push(...corner.map((end, r) => low[r] + end * across[r]));
-      normals.push(...corner.map((end, r) => (end - 0.5) / across[r]));
-    }
-    out.setAttribute("position", new THREE.Float32BufferAttribute(places, 3));
-    out.setAttribute("normal", new THREE.Float32BufferAttribute(normals, 3));
-    out.setIndex([0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4, 2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5]);
     return out;
   }
 
@@ -127,8 +118,9 @@ class Drawing {
       uniforms: { ...this.uniforms, opacity: { value: group.opacity } },
     });
     if (count >= MANY && !painted && !ground) {
-      mesh.userData.full = mesh.geometry;
-      mesh.userData.box = this.box(this.data.geometries[group.geometry]);
+      mesh.userData.boxes = new Boxes(mesh, this.data.geometries[group.geometry], mesh.userData.plain.clone());
+      Object.assign(mesh.userData.boxes.mesh.material.uniforms, this.uniforms);
+      this.scene.add(mesh.userData.boxes.mesh);
     }
     mesh.renderOrder = ground ? -1 : clear ? 1 : 0;
     Object.assign(mesh.userData, { names: group.names, run: k });
@@ -251,7 +243,7 @@ class Drawing {
   }
 
   show(layers, runs) {
-    for (const thing of this.things) thing.object.visible = layers.has(thing.layer) && runs.has(thing.run);
+    for (const thing of this.things) thing.object.visible = thing.on = layers.has(thing.layer) && (thing.layer === "ground" || runs.has(thing.run));
   }
 
   // The parts of one body in the colour of the page's accent; none for −1.
@@ -262,7 +254,10 @@ class Drawing {
       part.mesh.instanceColor.array.set(colour, 3 * part.i);
       meshes.add(part.mesh);
     }
-    for (const mesh of meshes) mesh.instanceColor.needsUpdate = true;
+    for (const mesh of meshes) {
+      mesh.instanceColor.needsUpdate = true;
+      if (mesh.userData.boxes) mesh.userData.boxes.paint();
+    }
   }
 
   move(time) {
@@ -271,7 +266,7 @@ class Drawing {
   }
 
   update() {
-    for (const thing of this.things) if (thing.update && thing.object.visible) thing.update();
+    for (const thing of this.things) if (thing.update && thing.on) thing.update();
   }
 
   colours(line, dark) {
@@ -280,7 +275,7 @@ class Drawing {
     for (const thing of this.things) if (thing.object.material.isShadowMaterial) thing.object.material.opacity = dark ? 0.5 : 0.2;
   }
 
-  // With light by pixel and shadows, or plainly.
+  // With light by pixel and shadows; or plainly, and what is many and not large as boxes.
   draw(orbit, fine) {
     const eye = orbit.camera.position;
     this.sun.target.position.copy(orbit.target);
@@ -299,9 +294,12 @@ class Drawing {
     }
     this.window.value.set(this.renderer.domElement.clientWidth / 2, this.renderer.domElement.clientHeight / 2);
     const pixel = 2 * orbit.distance * Math.tan(this.data.field * Math.PI / 360) / this.renderer.domElement.clientHeight;
-    for (const { object } of this.things) {
-      const { box, full, thick } = object.userData;
-      if (box) object.geometry = !fine && thick < SMALL * pixel ? box : full;
+    for (const { object, on } of this.things) {
+      const { boxes, thick } = object.userData;
+      if (!boxes) continue;
+      boxes.mesh.visible = on && !fine && thick < SMALL * pixel;
+      object.visible = on && !boxes.mesh.visible;
+      if (boxes.mesh.visible) boxes.update();
     }
     this.renderer.render(this.scene, orbit.camera);
   }
@@ -310,7 +308,7 @@ class Drawing {
   pick(x, y, orbit) {
     const size = this.renderer.getSize(new THREE.Vector2()), ray = new THREE.Raycaster();
     ray.setFromCamera(new THREE.Vector2(2 * x / size.x - 1, 1 - 2 * y / size.y), orbit.camera);
-    const solid = this.things.filter((t) => t.object.isInstancedMesh && t.object.visible && t.layer !== "ground").map((t) => t.object);
+    const solid = this.things.filter((t) => t.object.isInstancedMesh && t.on && t.layer !== "ground").map((t) => t.object);
     const hit = ray.intersectObjects(solid, false)[0];
     if (!hit) return null;
     const { names, run, carrier } = hit.object.userData;
