@@ -13,7 +13,10 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-MODULES = {"pyyaml": "yaml", "scikit-sundae": "sksundae"}
+MODULES = {
+    "fast-simplification": "fast_simplification", "imageio-ffmpeg": "imageio_ffmpeg", "pillow": "PIL", "pycollada": "collada",
+    "pyyaml": "yaml", "scikit-sundae": "sksundae",
+}  # fmt: skip
 """Packages whose module has another name."""
 
 
@@ -37,7 +40,7 @@ def imported() -> dict[str, set[str]]:
 
 def test_every_import_is_declared_and_every_dependency_is_imported():
     core = modules(PROJECT["dependencies"])
-    extras = modules([x for name in ("control", "mjcf", "sundials") for x in PROJECT["optional-dependencies"][name]])
+    extras = modules([x for name in ("control", "mjcf", "sundials", "video") for x in PROJECT["optional-dependencies"][name]])
     found = imported()
     assert set(found) <= core | extras
     assert core <= set(found)
