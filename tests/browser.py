@@ -33,8 +33,10 @@ ALLOWED = {
 """Messages that no page is to blame for, and why."""
 VISER = {
     r"^log: (Detected chrome version|WebGL support|Connecting to: ws|Connected! ws|Disconnected! ws)": "viser's client says so",
+    r"Unable to preventDefault inside passive event listener": "Chromium about viser's client, which hears a drag",
     r"Tried to send .* but websocket is not connected": "viser's client begins to draw before it is connected",
     r"\(OK\) Attempted to update attributes of non-existent node": "viser's client about a node that came a moment later",
+    r"^log: \[Performance\] Setting DPR": "viser's client draws fewer pixels where it is slow",
     r"THREE\.Clock: This module has been deprecated": "three.js about viser's client",
 }
 """What the client of viser says of itself; for `allow` of pages that it serves."""

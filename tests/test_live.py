@@ -180,7 +180,7 @@ def test_a_session_without_a_hand_is_a_simulation():
 def test_moving_the_hand_compiles_nothing(monkeypatch):
     from sharnir.dialect import jit
 
-    m = sh.samples.double_pendulum()
+    m = sh.samples.rods(3, 0.713, 1.37)  # that no other test has pulled
     session = Session(m, m.neutral())
     session.grip(Hand(m.bodies[0].name, np.zeros(3), np.array([0.3, 0.0, 0.0])))
     session.advance(0.01)
@@ -308,6 +308,14 @@ def test_what_can_be_viewed(tmp_path):
     assert [type(x) for x in subjects_of([tmp_path / "run.nc", r])] == [sh.Result, sh.Result]
     assert isinstance(subjects_of(str(tmp_path / "m.yaml"))[0], sh.Model)
     assert names_of([r, r, r]) == ["pendulum", "pendulum (2)", "pendulum (3)"]
-    for wrong, words in (([], "empty"), ([m, r], "by itself"), (7, "got 7"), (tmp_path / "no.nc", "no file"), ("a.csv", "table")):
+    assert len(subjects_of(sh.rollout(m, np.zeros((3, 1)), duration=0.1, step=0.01))) == 3
+    for wrong, words in (
+        ([r] * 17, "at most 16"),
+        ([], "empty"),
+        ([m, r], "by itself"),
+        (7, "got 7"),
+        (tmp_path / "no.nc", "no file"),
+        ("a.csv", "table"),
+    ):
         with pytest.raises(sh.SharnirError, match=words):
             subjects_of(wrong)

@@ -8,29 +8,13 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from browser import changed_pixels, picture
+from browser import VISER, changed_pixels, picture, wait_for
 from sharnir.view.camera import Camera
 from sharnir.view.live.nodes import label_places
 
 pytestmark = pytest.mark.browser
 SIZE = (760, 420)
-VISER = {
-    r"^log: (Detected chrome version|WebGL support|Connecting to: ws|Connected! ws|Disconnected! ws)": "viser's client says so",
-    r"Tried to send .* but websocket is not connected": "viser's client begins to draw before it is connected",
-    r"Unable to preventDefault inside passive event listener": "Chromium about viser's client, which hears a drag",
-    r"THREE\.Clock: This module has been deprecated": "three.js about viser's client",
-}
-"""What the client of viser says of itself."""
 NOTICE = "[class*=Notification]"
-
-
-def wait_for(what, seconds: float = 20.0):
-    """Until it is true; its value."""
-    end = time.monotonic() + seconds
-    while not (found := what()):
-        assert time.monotonic() < end, "it has not come"
-        time.sleep(0.05)
-    return found
 
 
 @pytest.fixture

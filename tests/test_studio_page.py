@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import threading
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ import pytest
 import sharnir as sh
 from browser import VISER, changed_pixels, picture, wait_for
 from sharnir.view.studio.studio import Studio
+from sharnir.view.studio.workspace import COMPARISON, FORMATS
 
 HOSTILE = "<img src=x onerror=alert(1)> {1+1} **b**"
 SIZE = (1000, 560)
@@ -75,10 +78,26 @@ def test_from_a_file_to_a_run_and_back_to_the_sliders(studio):
 
 
 def test_parameters_move_the_model_and_are_those_of_the_run(studio):
-    page = do(studio, lambda: studio.page.model_tab._make("coupler.mass"))
+    page = idle(studio)
+    do(studio, lambda: page.start_tab.sliders._set(page.start_tab.sliders.posing.sliders[0], 1.1))
+    do(studio, lambda: studio.page.model_tab._make("coupler.mass"))
     do(studio, lambda: page.model_tab._set("coupler.mass", 3.0))
     do(studio, page.run_tab.run)
     assert page.work.result.parameters[0].tolist() == [3.0]
+    assert np.isclose(page.work.result.coordinate("A")[0], 1.1), "the position that was edited before stays"
+
+
+def test_what_is_saved_and_compared_is_in_the_folder_and_on_the_page(studio, place, monkeypatch):
+    monkeypatch.setattr("sharnir.view.studio.workspace.BUDGET", 1.0)
+    page = do(studio, studio.page.run_tab.run)
+    for kind, suffix in ((name, suffix) for name, (suffix, _) in FORMATS.items()):
+        do(studio, lambda kind=kind: page.run_tab.keep(kind))
+        name = f"four_bar-run{suffix}"
+        assert (place / name).stat().st_size > 1000 and f"written: {name}" in page._notice.content
+    assert "four_bar-run.nc" in page.open_tab._files.options
+    do(studio, lambda: page.job("comparison", page.work.compare, lambda _: page.compare_tab._show()))
+    do(studio, lambda: page.run_tab.keep(COMPARISON))
+    assert b"methods compared" in (place / "four_bar-compared.html").read_bytes()
 
 
 def test_mistakes_are_words_on_the_page_and_change_nothing(studio):
@@ -95,6 +114,18 @@ def test_mistakes_are_words_on_the_page_and_change_nothing(studio):
         do(studio, what)
         assert page._notice.visible and words in page._notice.content and "Traceback" not in page._notice.content
     assert page.work.result is result and page.work.opened.name == "four_bar.yaml" and page.run_tab.what == []
+    assert page.open_tab._files.value == "four_bar.yaml"
+
+
+def test_the_page_is_for_whoever_knows_its_token(studio):
+    where = urlsplit(studio.url)
+    status = {}
+    for path in ("/", f"/?{where.query}x", f"/?{where.query}"):
+        connection = HTTPConnection(where.hostname, where.port, timeout=10)
+        connection.request("GET", path)
+        status[path] = connection.getresponse().status
+        connection.close()
+    assert where.query.startswith("token=") and list(status.values()) == [403, 403, 303]
 
 
 def test_a_file_outside_the_folder_or_a_folder_that_is_none_starts_nothing(place):
@@ -113,7 +144,7 @@ def test_the_command_refuses_before_it_serves(command, place):
 
 @pytest.mark.browser
 def test_a_user_opens_runs_watches_and_reads(studio, open_page):
-    page = open_page(studio.url, size=SIZE, allow=VISER)
+    page = entered(open_page, studio)
     page.get_by_role("tab", name="Run", exact=True).click()
     page.get_by_role("button", name="Run", exact=True).click()
     wait_for(lambda: studio.page.playback)
@@ -132,7 +163,7 @@ def test_a_user_opens_runs_watches_and_reads(studio, open_page):
 
 @pytest.mark.browser
 def test_names_are_text_and_uploads_stay_in_the_folder(studio, place, open_page, tmp_path):
-    page = open_page(studio.url, size=SIZE, allow=VISER)
+    page = entered(open_page, studio)
     before = sorted(p.name for p in place.iterdir())
     (tmp_path / "run.sh").write_text("echo", encoding="utf-8")
     upload = page.locator("input[type=file]").first
@@ -149,6 +180,24 @@ def test_names_are_text_and_uploads_stay_in_the_folder(studio, place, open_page,
     assert studio.page.work.opened.name == "hostile-2.yaml"
 
 
+@pytest.mark.browser
+def test_the_page_fits_a_phone_in_the_dark(studio, open_page):
+    ask(studio, lambda: studio.stage._paint(True))
+    page = entered(open_page, studio, size=(390, 700), touch=True)
+    page.get_by_role("tab", name="Model", exact=True).click()
+    page.get_by_text("1 degree of freedom", exact=False).first.wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    wait_for(lambda: 5.0 < np.median(picture(page)) < 100.0)
+
+
+def entered(open_page, studio: Studio, **options):
+    """The page once it is connected; without the notice that this browser has no graphics card, which lies over the tabs."""
+    page = open_page(studio.url, **{"size": SIZE, "allow": VISER, **options})
+    page.get_by_role("tab", name="Run", exact=True).wait_for()
+    page.add_style_tag(content="[class*=Notification] { display: none !important; }")
+    return page
+
+
 def scene(page) -> np.ndarray:
-    """Pixels of the 3D scene, without notices that lie over it."""
-    return picture(page, "canvas", style="[class*=Notification] { visibility: hidden !important; }")
+    """Pixels of the 3D scene."""
+    return picture(page, "canvas")

@@ -24,6 +24,13 @@ def whole(text: str) -> int:
         raise ArgumentTypeError(f"expected a whole number, got {text!r}") from None
 
 
+def port(text: str) -> int:
+    value = whole(text)
+    if not 0 <= value <= 65535:
+        raise ArgumentTypeError(f"expected a whole number from 0 to 65535, got {text}")
+    return value
+
+
 def positive(text: str) -> float:
     value = number(text)
     if not 0.0 < value < inf:

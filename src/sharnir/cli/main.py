@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 from .. import __version__
 from ..errors import SharnirError, suggestion
-from .argument_types import at_least, not_zero, number, positive
+from .argument_types import at_least, not_zero, number, port, positive
 from .streams import readable
 from .usage import INTERRUPTED, UsageError
 
@@ -255,7 +255,7 @@ def compare(options: Namespace) -> None:
 
 
 def add_server(p: Parser) -> None:
-    p.option("--port", type=at_least(0), metavar="NUMBER", help="of the server (default: the first free one from 8080)")
+    p.option("--port", type=port, metavar="NUMBER", help="of the server (default: the first free one from 8080)")
     p.add_argument(
         "--host", default="127.0.0.1", metavar="ADDRESS",
         help="address to listen on; any but the default opens the page to other machines, by a token in the address",

@@ -29,8 +29,6 @@ def view_files(
     """`reading`: options of `load`; `q0`, `values`: words joint=value, name=value."""
     if show:
         check_usage("--show", check_layers, show)
-    if port is not None and port > 65535:
-        raise UsageError("--port", f"expected a whole number from 0 to 65535, got {port}")
     found = subjects_of(files, **reading)
     first, start, parameters = found[0], None, None
     if isinstance(first, Model):

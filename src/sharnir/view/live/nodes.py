@@ -15,7 +15,7 @@ from .track import quaternions_of
 
 LINE = 1.5
 """Width of lines, pixels."""
-TINTED = 0.65
+TINTED = 0.8
 """The share of the tint in the colours of a scene that is one of several."""
 LABELS = 200
 """More are not drawn: they would hide each other."""
@@ -106,7 +106,7 @@ class SceneNodes:
         return dragged
 
     def _batch(self, name: str, batch: PartBatch | SpanBatch, placed: Placed, what: str) -> Any:
-        g, colours = batch.geometry, np.array([self._tinted(c) for c in batch.colours])
+        g, colours = batch.geometry, np.array([self._tinted(c, batch.layer) for c in batch.colours])
         opacity = None if colours[0, 3] >= 1.0 else float(colours[0, 3])
         common: dict[str, Any] = {
             "batched_wxyzs": placed.wxyz,
@@ -134,7 +134,7 @@ class SceneNodes:
         groups: dict[tuple[str, Colour], list[np.ndarray]] = {}
         for line in self.scene.lines:
             if len(line.points) > 1:
-                groups.setdefault((line.layer, self._tinted(line.colour)), []).append(segments(line.points))
+                groups.setdefault((line.layer, self._tinted(line.colour, line.layer)), []).append(segments(line.points))
         for k, ((layer, colour), parts) in enumerate(groups.items()):
             node = self.server.scene.add_line_segments(
                 f"{self.root}/{layer}/lines{k}", np.concatenate(parts), rgb255(colour), thickness=LINE, thickness_units="screen",
@@ -149,8 +149,8 @@ class SceneNodes:
             label = self.server.scene.add_label(f"{self.root}/labels/{k}", text, position=at, anchor="bottom-center")
             self._labels.append((label, carrier, point))
 
-    def _tinted(self, colour: Colour) -> Colour:
-        if self.tint is None:
+    def _tinted(self, colour: Colour, layer: str) -> Colour:
+        if self.tint is None or layer == "ground":
             return colour
         r, g, b = (TINTED * t + (1.0 - TINTED) * c for c, t in zip(colour[:3], self.tint[:3], strict=True))
         return r, g, b, colour[3] * self.tint[3]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -23,14 +22,11 @@ from ...equations.reach import Drive, Reached, distance
 from ...equations.retraction import retract
 from ...equations.search import closed_position
 from ...errors import SharnirError
-from ...io.rpy import roll_pitch_yaw
 from ...model.model import Model
 from ...model.pose import Rotation, quaternion_of
 from ...types import FloatArray, State
+from .sliders import Slider, angles_of, sliders_of
 
-RPY = ("roll", "pitch", "yaw")
-UPRIGHT = math.pi / 2 - 1e-3
-"""The largest pitch: at a right angle roll and yaw are the same turn."""
 NEAR = 0.3
 """A change of a coordinate, rad or m, for which the loops are closed at once; larger ones are driven there."""
 SMALL = 0.05
@@ -41,22 +37,6 @@ OTHER_TIMES = (0.7310585, 3.1867273)
 """Seconds later at which it is tried whether anything is driven: no drive has a period that divides both."""
 TIME_STEPS = 40
 """Parts in which drives are moved to another time, so that loops stay on their branch."""
-
-
-@dataclass(frozen=True)
-class Slider:
-    """One number that can be set."""
-
-    name: str
-    """Of the coordinate as in `Model.q_names`, or "joint.roll"."""
-    joint: str
-    low: float
-    high: float
-    is_angle: bool
-    place: int
-    """Of the coordinate in q; of the quaternion's first one for an angle of an orientation."""
-    turn: int | None = None
-    """0, 1, 2: roll, pitch, yaw of the quaternion at `place`."""
 
 
 class Posing:
@@ -78,7 +58,7 @@ class Posing:
         self._take_start(guess, t, list(q) if isinstance(q, Mapping) else [])
         self.start = self.q, self.t
         self.sliders = sliders_of(model, size, self.q)
-        self._angles = {at: _angles(self.q, at) for at in model.structure.quaternions.tolist()}
+        self._angles = {at: angles_of(self.q, at) for at in model.structure.quaternions.tolist()}
 
     @cached_property
     def follows_time(self) -> bool:
@@ -143,12 +123,12 @@ class Posing:
                 self.message = f"at t = {now:.4g} s: {error}"
                 return
             self.q, self.t = q, now
-        self._angles = {at: _angles(self.q, at, old) for at, old in self._angles.items()}
+        self._angles = {at: angles_of(self.q, at, old) for at, old in self._angles.items()}
 
     def take(self, q: FloatArray, t: float) -> None:
         """Any state that closes: the end of a simulation, a row of a result."""
         self.q, self.t, self.message = np.array(q, dtype=float), t, ""
-        self._angles = {at: _angles(self.q, at, old) for at, old in self._angles.items()}
+        self._angles = {at: angles_of(self.q, at, old) for at, old in self._angles.items()}
 
     def reset(self) -> None:
         self.take(*self.start)
@@ -249,36 +229,4 @@ class Posing:
             return
         self.q = q
         guesses = {at: wanted if wanted is not None and at == slider.place else old for at, old in self._angles.items()}
-        self._angles = {at: _angles(q, at, old) for at, old in guesses.items()}
-
-
-def sliders_of(model: Model, size: float, q: FloatArray) -> list[Slider]:
-    """Of every coordinate. Where there is no limit: ± half a turn, ± the size of the mechanism about where it stands."""
-    s, limits, out = model.structure, Limits(model), list[Slider]()
-    own, turning = own_speeds(s), angles(s)
-    quaternions, names = set(s.quaternions.tolist()), model.q_names
-    k, joint_of = 0, [j.name for j in model.joints for _ in j.q_names]
-    while k < model.nq:
-        if k in quaternions:
-            base = names[k].rsplit(".", 1)[0]
-            ends = (math.pi, UPRIGHT, math.pi)
-            out += [Slider(f"{base}.{RPY[i]}", joint_of[k], -end, end, True, k, i) for i, end in enumerate(ends)]
-            k += 4
-            continue
-        v = own[k]
-        is_angle = bool(v >= 0 and turning[v])
-        low, high = (float(limits.low[v]), float(limits.high[v])) if v >= 0 else (-math.inf, math.inf)
-        reach, at = (math.pi, 0.0) if is_angle else (max(size, 1e-6), float(q[k]))
-        low, high = low if math.isfinite(low) else min(at - reach, high), high if math.isfinite(high) else max(at + reach, low)
-        low, high = min(low, float(q[k])), max(high, float(q[k]))  # what stands beyond a limit is there to be seen
-        out.append(Slider(names[k], joint_of[k], low, high, is_angle, k))
-        k += 1
-    return out
-
-
-def _angles(q: FloatArray, at: int, near: tuple[float, ...] | None = None) -> tuple[float, ...]:
-    """Roll, pitch, yaw of a quaternion; those of a moment before where they still mean the same turn."""
-    w = q[at : at + 4]
-    if near is not None and abs(float(np.dot(quaternion_of(Rotation.rpy(*near)), w))) > 1.0 - 1e-12:
-        return near
-    return roll_pitch_yaw(Rotation.quaternion(*(float(x) for x in w / np.linalg.norm(w))))
+        self._angles = {at: angles_of(q, at, old) for at, old in guesses.items()}

@@ -7,7 +7,8 @@ from typing import Any
 
 from ..outline import with_base
 from .nodes import SceneNodes
-from .posing import Posing, Slider
+from .posing import Posing
+from .sliders import Slider
 from .stage import Stage
 
 MANY = 40
@@ -57,7 +58,8 @@ class PosingPanel:
         for slider, handle in self._handles:
             value = self._shown(slider, self.posing.value(slider))
             if value < handle.min or value > handle.max:  # loops lead where no slider of its own would
-                handle.min, handle.max = min(value, handle.min), max(value, handle.max)
+                low, high = _outward(value, value, 10.0 * handle.step)
+                handle.min, handle.max = min(low, handle.min), max(high, handle.max)
             if abs(value - handle.value) > 0.51 * handle.step:
                 handle.value = value
         if self._time is not None and abs(self.posing.t - self._time.value) > 0.51 * self._time.step:
@@ -93,7 +95,7 @@ class PosingPanel:
         unit = "" if not slider.is_angle else "°" if self._degrees else "rad"
         step = _round_step((high - low) / STEPS) if high > low else 1e-3
         hint = f"{slider.name}{f', {unit}' if unit else ''}: from {low:.4g} to {high:.4g}"
-        low, high = math.floor(low / step - 1e-9) * step, math.ceil(high / step + 1e-9) * step  # `Posing` holds the limits
+        low, high = _outward(low, high, step)  # `Posing` holds the limits
         handle = self.stage.viser.gui.add_slider(slider.name, low, high, step, value, hint=hint)
         handle.on_update(lambda event: self._asked(slider, event))
         return handle
@@ -137,6 +139,11 @@ class PosingPanel:
 
     def _shown(self, slider: Slider, value: float) -> float:
         return math.degrees(value) if slider.is_angle and self._degrees else value
+
+
+def _outward(low: float, high: float, step: float) -> tuple[float, float]:
+    """Ends that are whole steps: they are written below the slider."""
+    return math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
 
 
 def _round_step(x: float) -> float:

@@ -40,7 +40,7 @@ class Server:
         self.token = token
         self.viser = open_server(host, port, title, token)
         self.paint(dark=False)
-        self.viser.gui.main_panel.dock_right()
+        self.arrange(title)
 
     @property
     def url(self) -> str:
@@ -51,6 +51,11 @@ class Server:
         self.viser.gui.configure_theme(
             show_share_button=False, show_logo=False, control_width="large", brand_color=BRAND, dark_mode=dark
         )
+
+    def arrange(self, title: str) -> None:
+        """The panel at the right, beside the scene; a page that was reset has it over the scene."""
+        self.viser.gui.set_panel_label(title)
+        self.viser.gui.main_panel.dock_right()
 
     def stop(self) -> None:
         close_server(self.viser)

@@ -68,6 +68,7 @@ class SessionPanel:
         self.sliders.posing.take(self.session.q, self.session.t)
         self.sliders.enable(True)
         self.sliders.draw()
+        self._words.content = self._in_words()
 
     def tick(self, wall: float) -> bool:
         if not self.running or self.session is None:

@@ -62,10 +62,15 @@ class Stage:
         return nodes
 
     def clear(self) -> None:
-        """Remove all scenes."""
-        for nodes in self.scenes:
-            nodes.remove()
+        """Remove all scenes, and whatever was drawn into them: paths, the hand."""
+        self.viser.scene.reset()
         self.scenes, self.tickers, self._following = [], [], None
+
+    def empty(self) -> None:
+        """Remove the panels too."""
+        self.clear()
+        self._status = None
+        self.viser.gui.reset()
 
     def _look_home(self) -> None:
         scene = self._home
@@ -94,6 +99,15 @@ class Stage:
         if self._status is not None:
             self._status.content = _plain(message)
             self._status.visible = bool(message)
+
+    def add_notes(self) -> list[str]:
+        """What could not be drawn as it was meant, where the next elements of the panel would be; and as a list."""
+        notes = list(dict.fromkeys(note for s in self.scenes for note in s.scene.notes))
+        if notes:
+            with self.viser.gui.add_folder(f"notes ({len(notes)})", expand_by_default=False):
+                for note in notes:
+                    self.viser.gui.add_markdown(_plain(note))
+        return notes
 
     # --- layers ---------------------------------------------------------------------------------------------------------------
     def add_layers(self) -> None:

@@ -1,4 +1,4 @@
-"""What can be viewed: a model, a result, several of them, or files of either."""
+"""What can be viewed: a model, a result, several of them (a rollout is some), or files of either."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from ...simulation.result import Result
 
 Subject = Model | Result
 RESULT = ".nc"
+MOST = 16
+"""Results that are drawn together: twice as many as there are colours."""
 
 
 def subjects_of(what: Any, **options: Any) -> list[Subject]:
@@ -29,6 +31,8 @@ def subjects_of(what: Any, **options: Any) -> list[Subject]:
     models = [x for x in found if isinstance(x, Model)]
     if not found:
         raise StateError("nothing to see: the list is empty")
+    if len(found) > MOST:
+        raise StateError(f"{len(found)} results cannot be told apart; choose at most {MOST}: view([rollout[0], rollout[7]])")
     if models and len(found) > 1:
         raise StateError("several results can be seen together; a model is seen by itself: simulate it first")
     return found

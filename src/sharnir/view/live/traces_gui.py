@@ -25,8 +25,8 @@ class TracesPanel:
         self.stage, self.nodes, self.growing = stage, nodes, growing
         self._traces: list[tuple[SceneNodes, Anchor, Any, list[FloatArray]]] = []
         self._grown, self._count = 0.0, 0
-        gui = stage.viser.gui
-        self._body = gui.add_dropdown("body", nodes[0].scene.bodies)
+        gui, bodies = stage.viser.gui, nodes[0].scene.bodies
+        self._body = gui.add_dropdown("body", bodies, initial_value=bodies[-1])
         self._point = gui.add_vector3("point", (0.0, 0.0, 0.0), step=0.01, hint="of the body, in its axes, m")
         gui.add_button("add path").on_click(lambda _: stage.post("trace", self._add))
         gui.add_button("remove paths").on_click(lambda _: stage.post("no traces", self.clear))

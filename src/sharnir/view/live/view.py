@@ -6,6 +6,7 @@ import atexit
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from .posing_gui import PosingPanel
 from .server import Server, open_in_browser
 from .session_gui import SessionPanel
 from .stage import Stage
-from .subjects import names_of, subjects_of
+from .subjects import Subject, names_of, subjects_of
 from .traces_gui import TracesPanel
 
 ROOM = 0.2
@@ -53,6 +54,39 @@ class View:
         elif self.playback is not None and t is not None:
             playback, at = self.playback, float(t)
             self.stage.post("scrub", lambda: playback.scrub(at))
+
+    def update(self, what: Any, **options: Any) -> None:
+        """Show something else on the same page: what `view` takes, with its options q, t, show, plots, parameters."""
+        found = subjects_of(what)
+        shown: Future[None] = Future()
+
+        def change() -> None:
+            try:
+                self.stage.empty()
+                self.stage.server.arrange(titled(found))
+                self.show(found, **options)
+                shown.set_result(None)
+            except BaseException as error:  # the caller's
+                shown.set_exception(error)
+
+        self.stage.post(("update", id(shown)), change)
+        shown.result()
+
+    def show(
+        self,
+        found: Sequence[Subject],
+        q: State = None,
+        t: float = 0.0,
+        show: Sequence[str] | None = None,
+        plots: Sequence[str] = (),
+        parameters: Mapping[str, float] | None = None,
+    ) -> None:
+        """Fill the empty page."""
+        self.playback, self.sliders, self.simulation = None, None, None
+        if isinstance(found[0], Model):
+            show_model(self, found[0], q, t, show, parameters)
+        else:
+            show_results(self, [r for r in found if isinstance(r, Result)], show, plots)
 
     def stop(self) -> None:
         if not self._stopped.is_set():
@@ -114,13 +148,10 @@ def view(
     options      of `load`, for a file: floating, strict, package_paths
     """
     found = subjects_of(what, **options)
-    stage = Stage(Server(host, port, token, " and ".join(names_of(found)) if len(found) < 3 else f"{len(found)} results"))
+    stage = Stage(Server(host, port, token, titled(found)))
     out = View(stage)
     try:
-        if isinstance(found[0], Model):
-            show_model(out, found[0], q, t, show, parameters)
-        else:
-            show_results(out, [r for r in found if isinstance(r, Result)], show, plots)
+        out.show(found, q, t, show, plots, parameters)
         stage.start()
     except BaseException:
         stage.stop()
@@ -132,6 +163,11 @@ def view(
     if block if block is not None else _is_script():
         out.wait()
     return out
+
+
+def titled(found: Sequence[Subject]) -> str:
+    """Of the page."""
+    return " and ".join(names_of(found)) if len(found) < 3 else f"{len(found)} results"
 
 
 def show_model(
@@ -150,6 +186,7 @@ def show_model(
     with folder:
         out.simulation = SessionPanel(stage, out.sliders, nodes)
     with tabs.add_tab("show"):
+        stage.server.notes += stage.add_notes()
         with gui.add_folder("layers"):
             stage.add_layers()
         with gui.add_folder("camera"):
@@ -157,7 +194,7 @@ def show_model(
         with gui.add_folder("paths", expand_by_default=False):
             traces = TracesPanel(stage, [nodes], growing=True)
     stage.tickers.append(traces.tick)
-    stage.say(" · ".join(dict.fromkeys([*scene.notes, *([posing.message] if posing.message else [])])))
+    stage.say(posing.message)
 
 
 def show_results(out: View, results: Sequence[Result], show: Sequence[str] | None = None, plots: Sequence[str] = ()) -> None:
@@ -178,6 +215,7 @@ def show_results(out: View, results: Sequence[Result], show: Sequence[str] | Non
     with tabs.add_tab("plots"):
         charts = PlotsPanel(stage, results, names, plots)
     with tabs.add_tab("show"):
+        stage.server.notes += stage.add_notes()
         with gui.add_folder("layers"):
             stage.add_layers()
         with gui.add_folder("camera"):
@@ -190,7 +228,6 @@ def show_results(out: View, results: Sequence[Result], show: Sequence[str] | Non
                 f"<pre style='padding:0 1em;font-size:0.7em;white-space:pre-wrap'>{_html(name)}\n{_html(r.summary())}</pre>"
             )
     out.playback.watchers.append(charts.follow)
-    stage.say(" · ".join(dict.fromkeys(note for n in nodes for note in n.scene.notes)))
 
 
 def _is_script() -> bool:

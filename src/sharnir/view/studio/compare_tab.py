@@ -32,6 +32,4 @@ class CompareTab:
             load = page.gui.add_button("Download as a page")
             keep = page.gui.add_button("Save in the folder")
         page.on_click(load, lambda: page.run_tab.download(COMPARISON))
-        page.on_click(
-            keep, lambda: page.job("save", lambda: page.work.keep(COMPARISON), lambda name: page.say(f"written: {name}"))
-        )
+        page.on_click(keep, lambda: page.run_tab.keep(COMPARISON))

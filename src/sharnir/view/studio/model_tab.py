@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from .texts import import_text, model_text
@@ -38,7 +39,7 @@ class ModelTab:
         with page.section("Model", "parameters", 2, expanded=bool(work.values)):
             for name, value in list(work.values.items())[:MOST]:
                 box = gui.add_number(name, value, hint=f"{work.model.parameters[name]:g} in the file")
-                page.on(box, lambda x, name=name: self._set(name, x))
+                page.on(box, partial(self._set, name))
             if len(work.values) > MOST:
                 gui.add_text("others", f"{len(work.values) - MOST} more: see the file", disabled=True)
             path = gui.add_text("a number of the model", "", hint="by its path, such as link3.mass or spring.stiffness")
@@ -49,6 +50,8 @@ class ModelTab:
         self.page.start_tab.fill()
 
     def _make(self, path: str) -> None:
+        self.page.start_tab.take()
         name = self.page.work.make_parameter(path.strip())
         self._parameters()
+        self.page.start_tab.fill()
         self.page.say(f"{name} can be edited now, for this session; the file stays as it is")

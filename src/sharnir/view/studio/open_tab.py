@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...errors import StateError
 from .texts import block, paragraphs
 
 if TYPE_CHECKING:
@@ -38,7 +39,11 @@ class OpenTab:
         self._where.content = block(paragraphs([str(folder.path), count], "soft"))
 
     def open(self, name: str) -> None:
-        self.page.job(f"open {name}", lambda: self._read(name), self._show)
+        try:
+            self.page.job(f"open {name}", lambda: self._read(name), self._show)
+        except StateError:  # another job runs: what is open stays open, and the list shows it
+            self.refresh()
+            raise
 
     def _read(self, name: str) -> str:
         """On the thread of jobs: a large model takes a while."""

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from ...errors import SharnirError
+from ...io.paths import kept_within
 from ..live.playback_gui import PlaybackPanel
 from ..live.stage import Stage
 from .compare_tab import CompareTab
@@ -23,7 +24,7 @@ from .workspace import Workspace
 
 T = TypeVar("T")
 TABS = ("Open", "Model", "Start", "Run", "Compare")
-PLOTS = 400
+PLOTS = 340
 """Pixels of the panel of plots."""
 
 
@@ -80,9 +81,10 @@ class StudioPage:
 
     # --- words and work -------------------------------------------------------------------------------------------------------
     def guarded(self, call: Callable[[], None]) -> None:
-        """An error is shown, and nothing else is changed."""
+        """An error is shown, and nothing else is changed. Textures and the like of meshes that are drawn are of the folder."""
         try:
-            call()
+            with kept_within(self.work.folder.path):
+                call()
         except (SharnirError, OSError) as error:
             self.say(str(error), bad=True)
 
@@ -93,8 +95,16 @@ class StudioPage:
 
     def job(self, title: str, work: Callable[[], T], done: Callable[[T], None]) -> None:
         """Long work; `done` with what it gives runs here again. One at a time: a second one is refused in words."""
+
+        def confined() -> T:
+            with kept_within(self.work.folder.path):
+                return work()
+
+        def ended(found: T) -> None:
+            self.stage.post(("done", title), lambda: self.guarded(lambda: done(found)))
+
         self.say()
-        self.jobs.start(title, work, lambda found: self.stage.post(("done", title), lambda: self.guarded(lambda: done(found))))
+        self.jobs.start(title, confined, ended)
 
     def _show(self, progress: Progress) -> None:
         known = progress.share > 0.0
@@ -104,6 +114,8 @@ class StudioPage:
         detail = "stopping …" if progress.stopping else progress.detail or "preparing …"
         self._doing.content = block(paragraphs([f"{progress.title}: {detail}"]))
         self._stop.disabled = progress.stopping
+        if progress.error:
+            self.open_tab.refresh()  # a file that could not be opened is not the one that is open
         if not progress.running and (progress.error or progress.warnings):
             self.say(*([progress.error] if progress.error else []), *progress.warnings, bad=True)
 

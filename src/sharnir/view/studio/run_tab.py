@@ -115,10 +115,12 @@ class RunTab:
         page.on_click(keep, lambda: self.keep(kind.value))
 
     def download(self, kind: str) -> None:
-        page = self.page
-        page.job(
-            "download", lambda: page.work.file(kind), lambda f: page.stage.viser.send_file_download(*f, save_immediately=True)
-        )
+        work, viser = self.page.work, self.page.stage.viser
+        self.page.job("download", lambda: work.file(kind), lambda f: viser.send_file_download(*f, save_immediately=True))
+
+    def keep(self, kind: str) -> None:
+        work = self.page.work
+        self.page.job("save", lambda: work.keep(kind), self._kept)
 
     def _kept(self, name: str) -> None:
         self.page.open_tab.refresh()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,8 +84,8 @@ class StartTab:
     def _speeds(self) -> None:
         page, model, work = self.page, self.page.work.model, self.page.work
         v = np.array(model.speeds(work.said.get("v0")))
-        for joint, values in work.speeds.items():
-            v[model.v_slice(joint)] = values
+        for name, values in work.speeds.items():
+            v[model.v_slice(name)] = values
         with page.section("Start", "speeds", 2, expanded=bool(v.any())):
             shown = 0
             for joint in model.joints:
@@ -92,11 +94,14 @@ class StartTab:
                     continue
                 shown += place.stop - place.start
                 named = zip(model.v_names[place], v[place], strict=True)
-                boxes = [page.gui.add_number(name, float(x), hint="in SI units, at the start") for name, x in named]
+                boxes = [page.gui.add_number(label, float(x), hint="in SI units, at the start") for label, x in named]
                 for box in boxes:
-                    page.on(box, lambda _, name=joint.name, boxes=boxes: work.set_speeds(name, [float(b.value) for b in boxes]))
+                    page.on(box, partial(self._set_speed, joint.name, boxes))
             if shown < model.nv:
                 page.gui.add_text("others", f"{model.nv - shown} more: as the file has them", disabled=True)
+
+    def _set_speed(self, joint: str, boxes: Sequence[Any], _: float) -> None:
+        self.page.work.set_speeds(joint, [float(box.value) for box in boxes])
 
     def _back(self) -> None:
         self.page.work.reset()

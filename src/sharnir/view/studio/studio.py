@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from pathlib import Path
 
 from ...errors import StateError, brief
@@ -31,7 +32,8 @@ class Studio:
         if name is not None and not (place.path / name).is_file():
             raise StateError(f"there is no file {brief(str(file))}")
         self.folder = place
-        self.stage = Stage(Server(host, port, token, "sharnir studio"))
+        # a token on the loopback address too: it is that of all users of this machine, and a studio writes files
+        self.stage = Stage(Server(host, port, token or secrets.token_urlsafe(16), "sharnir studio"))
         try:
             self.page = StudioPage(self.stage, Workspace(place))
             self.page.plots.dock_left()

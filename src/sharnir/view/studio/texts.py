@@ -28,7 +28,6 @@ STYLE = (
     ".st .wide{overflow-x:auto}.st .wide td,.st .wide th{white-space:nowrap}"
     ".st .named td:nth-child(-n+3),.st .named th:nth-child(-n+3){text-align:left}"
     ".st .words td+td,.st .words th+th{text-align:left;white-space:normal}"
-    ".st .mass td:last-child{white-space:nowrap}.st .mass th{overflow-wrap:normal}"
     ".st .soft{opacity:.65}.st .bad{color:#d0453a}</style>"
 )
 
@@ -53,12 +52,16 @@ def model_text(opened: Opened, mobility: str) -> str:
     model = opened.model
     branches, left_out = tree(model)
     freedoms, *reasons = mobility.splitlines() or [""]
-    rows = [(f"{'· ' * b.depth}{b.body}", b.joint, f"{b.mass} kg") for b in branches]
+    rows = "".join(
+        f'<tr><td style="padding-left:{b.depth}em">{escape(b.body)}<br><span class="soft">{escape(b.joint)}</span></td>'
+        f"<td>{escape(b.mass)} kg</td></tr>"
+        for b in branches
+    )
     parts = [
         f"<h4>{escape(model.name)}</h4>",
         paragraphs([sentence(model)]),
         paragraphs(freedoms.split("; ")),
-        table(rows, ("body", "carried by", "mass"), "words mass"),
+        f"<table>{rows}</table>",
     ]
     if left_out:
         parts.append(paragraphs([f"and {plural(left_out, 'more body', 'more bodies')}"], "soft"))
