@@ -1,4 +1,6 @@
 // Plots in step with the motion: lines over time, the value under the cursor, a click goes to that time.
+const NAMED = 4;                                                     // events whose names do not hide the lines
+
 class Plot {
   constructor(plot, array, events, range, seek) {
     this.lines = plot.curves.map((line) => ({ ...line, t: array(line.t), y: array(line.y) }));
@@ -90,7 +92,8 @@ class Plot {
     const c = this.canvas(this.below), rows = ticks(this.low, this.high, Math.max(2, this.height / 34)), [t0, t1] = this.range;
     this.pen = this.canvas(this.above);
     this.left = 10 + Math.max(...rows.map((tick) => c.measureText(tick.text).width));
-    [this.right, this.top, this.bottom] = [10, 8, this.height - 20];
+    const named = this.events.length && this.events.length <= NAMED;
+    [this.right, this.top, this.bottom] = [10, named ? 16 : 8, this.height - 20];
     Object.assign(this.mark.style, { top: `${this.top}px`, height: `${this.bottom - this.top}px` });
     c.textBaseline = "middle";
     c.lineWidth = 1;
@@ -111,7 +114,12 @@ class Plot {
     });
     c.setLineDash([2, 3]);
     c.strokeStyle = this.colours.soft;
-    for (const event of this.events) rule(this.x(event.t), this.top, this.x(event.t), this.bottom);
+    c.textAlign = "left";
+    for (const event of this.events) {
+      rule(this.x(event.t), this.top, this.x(event.t), this.bottom);
+      const wide = c.measureText(event.name).width, x = this.x(event.t) + 4;
+      if (named) c.fillText(event.name, x + wide > this.width ? x - wide - 8 : x, this.top - 8);
+    }
     c.save();
     c.beginPath();
     c.rect(this.left, this.top - 2, this.width - this.left - this.right, this.bottom - this.top + 4);
