@@ -10,16 +10,16 @@ import pytest
 
 import sharnir as sh
 from sharnir.equations.constraint_table import table_of
-from sharnir.view.build import scene_of
-from sharnir.view.live.batches import part_batches, span_batches, turns_from_z
-from sharnir.view.live.playback import Playback
-from sharnir.view.live.plots_gui import Plot
-from sharnir.view.live.posing import Posing
-from sharnir.view.live.pulling import Hand
-from sharnir.view.live.session import Session
-from sharnir.view.live.subjects import names_of, subjects_of
-from sharnir.view.live.track import Track, matrices_of, quaternions_of
-from sharnir.view.live.worker import Worker
+from sharnir.viewer.build import scene_of
+from sharnir.viewer.live.batches import part_batches, span_batches, turns_from_z
+from sharnir.viewer.live.playback import Playback
+from sharnir.viewer.live.plots_gui import Plot
+from sharnir.viewer.live.posing import Posing
+from sharnir.viewer.live.pulling import Hand
+from sharnir.viewer.live.session import Session
+from sharnir.viewer.live.subjects import names_of, subjects_of
+from sharnir.viewer.live.track import Track, matrices_of, quaternions_of
+from sharnir.viewer.live.worker import Worker
 
 
 def gap(posing: Posing) -> float:

@@ -9,8 +9,8 @@ import pytest
 
 import sharnir as sh
 from browser import VISER, changed_pixels, picture, wait_for
-from sharnir.view.camera import Camera
-from sharnir.view.live.nodes import label_places
+from sharnir.viewer.camera import Camera
+from sharnir.viewer.live.nodes import label_places
 
 pytestmark = pytest.mark.browser
 SIZE = (760, 420)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from sharnir.view.live.server import Server
+from sharnir.viewer.live.server import Server
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +123,7 @@ def test_a_port_in_use_is_passed_over_and_that_is_said(monkeypatch):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        monkeypatch.setattr("sharnir.view.live.server.PORTS", range(port, port + 20))
+        monkeypatch.setattr("sharnir.viewer.live.server.PORTS", range(port, port + 20))
         server = Server()
         try:
             assert port < server.viser.get_port() < port + 20 and f"port {port} is in use" in server.notes[0]

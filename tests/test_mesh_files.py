@@ -12,9 +12,9 @@ import pytest
 import trimesh
 
 import sharnir as sh
-from sharnir.view.mesh_files import MeshFault, _cached, read_mesh
-from sharnir.view.mesh_shading import Piece, shaded
-from sharnir.view.visuals import drawn_visuals, geometries
+from sharnir.viewer.mesh_files import MeshFault, _cached, read_mesh
+from sharnir.viewer.mesh_shading import Piece, shaded
+from sharnir.viewer.visuals import drawn_visuals, geometries
 
 SIZE = np.array([0.2, 0.4, 0.6])
 RED = (1.0, 0.0, 0.0)

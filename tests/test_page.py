@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from sharnir.view.build import scene_of
-from sharnir.view.page import three
-from sharnir.view.page.contents import Take
-from sharnir.view.page.files import MOTION
-from sharnir.view.page.keyframes import QUANTUM, TOLERANCE, TURN, finite_rows, key_frames, quaternions, weights
-from sharnir.view.page.pack import Package, series
-from sharnir.view.page.write import Options, page
+from sharnir.viewer.build import scene_of
+from sharnir.viewer.page import three
+from sharnir.viewer.page.contents import Take
+from sharnir.viewer.page.files import MOTION
+from sharnir.viewer.page.keyframes import QUANTUM, TOLERANCE, TURN, finite_rows, key_frames, quaternions, weights
+from sharnir.viewer.page.pack import Package, series
+from sharnir.viewer.page.write import Options, page
 from test_compare_report import HOSTILE, Tags
 
 
@@ -142,7 +142,7 @@ def test_a_page_is_small_enough_to_send(tmp_path, monkeypatch):
 
 
 def test_a_motion_that_is_too_large_keeps_fewer_key_frames_and_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr("sharnir.view.page.write.MOTION", 100_000)
+    monkeypatch.setattr("sharnir.viewer.page.write.MOTION", 100_000)
     scene, t = scene_of(sh.samples.chain(20)), np.linspace(0.0, 10.0, 1200)
     noise = np.random.default_rng(3).normal(size=(len(t), 20, 3))  # nothing of it can be compressed
     moving = scene.at_poses(t, np.broadcast_to(np.eye(3), (len(t), 20, 3, 3)), scene.position + noise)

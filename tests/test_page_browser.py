@@ -7,7 +7,7 @@ import pytest
 
 import sharnir as sh
 from browser import changed_pixels, picture
-from sharnir.view.camera import Camera
+from sharnir.viewer.camera import Camera
 
 pytestmark = pytest.mark.browser
 
@@ -84,8 +84,8 @@ def compare_pose(page, swing: sh.Result, t: float) -> None:
 
 
 def test_the_first_view_is_that_of_pictures(swing, run, open_page):
-    from sharnir.view.build import scene_of
-    from sharnir.view.camera import camera_for
+    from sharnir.viewer.build import scene_of
+    from sharnir.viewer.camera import camera_for
 
     page = opened(open_page(run))
     c = page.evaluate("sharnir.camera")
@@ -144,8 +144,8 @@ def test_several_runs_and_a_model_that_stands_still(swing, open_page, tmp_path):
 
 
 def test_a_thousand_links_take_few_calls_of_the_renderer(open_page, tmp_path):
-    from sharnir.view.build import scene_of
-    from sharnir.view.page.write import write_page
+    from sharnir.viewer.build import scene_of
+    from sharnir.viewer.page.write import write_page
 
     scene = scene_of(sh.samples.chain(1000))
     t = np.linspace(0.0, 1.0, 11)

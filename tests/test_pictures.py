@@ -7,15 +7,15 @@ import pytest
 from PIL import Image
 
 import sharnir as sh
-from sharnir.view import solids
-from sharnir.view.build import scene_of
-from sharnir.view.camera import Camera, camera_for
-from sharnir.view.moments import at_times
-from sharnir.view.picture.look import picture
-from sharnir.view.picture.raster.scan import scan
-from sharnir.view.picture.renderer import Renderer
-from sharnir.view.picture.themes import linear, theme_of
-from sharnir.view.scene import GROUND, Anchor, Geometry, Line, Part, Scene, Span
+from sharnir.viewer import solids
+from sharnir.viewer.build import scene_of
+from sharnir.viewer.camera import Camera, camera_for
+from sharnir.viewer.moments import at_times
+from sharnir.viewer.picture.look import picture
+from sharnir.viewer.picture.raster.scan import scan
+from sharnir.viewer.picture.renderer import Renderer
+from sharnir.viewer.picture.themes import linear, theme_of
+from sharnir.viewer.scene import GROUND, Anchor, Geometry, Line, Part, Scene, Span
 
 RED, GREEN, BLUE = (0.9, 0.1, 0.1, 1.0), (0.1, 0.8, 0.1, 1.0), (0.1, 0.2, 0.9, 1.0)
 FRONT = Camera(np.array([0.0, -10.0, 0.0]), np.zeros(3), np.array([0.0, 0.0, 1.0]))

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from sharnir.view import solids
-from sharnir.view.bodies import ellipsoid
-from sharnir.view.build import scene_of
-from sharnir.view.camera import camera_for
-from sharnir.view.scene import GROUND, LAYERS, Scene
+from sharnir.viewer import solids
+from sharnir.viewer.bodies import ellipsoid
+from sharnir.viewer.build import scene_of
+from sharnir.viewer.camera import camera_for
+from sharnir.viewer.scene import GROUND, LAYERS, Scene
 
 LOOPS = ["four_bar", "slider_crank", "andrews", "bricard", "governor", "stewart", "planetary_gear", "car_axis", "bicycle"]
 TREES = ["pendulum", "double_pendulum", "manipulator", "all_joints"]

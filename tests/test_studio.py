@@ -12,9 +12,9 @@ import pytest
 import sharnir as sh
 from sharnir.model.visual import Visual
 from sharnir.reporting.progress import ProgressBar, heard_by
-from sharnir.view.studio.folder import LARGEST_UPLOAD, Folder, words
-from sharnir.view.studio.jobs import Jobs
-from sharnir.view.studio.workspace import COMPARISON, FORMATS, RunOptions, Workspace
+from sharnir.viewer.studio.folder import LARGEST_UPLOAD, Folder, words
+from sharnir.viewer.studio.jobs import Jobs
+from sharnir.viewer.studio.workspace import COMPARISON, FORMATS, RunOptions, Workspace
 from urdf_files import arm, write
 
 NETCDF, CSV, PAGE = FORMATS
@@ -186,7 +186,7 @@ def test_a_run_is_taken_away_as_it_is_saved(studio, place, kind):
 
 
 def test_the_comparison_agrees_and_is_a_page(studio, monkeypatch):
-    monkeypatch.setattr("sharnir.view.studio.workspace.BUDGET", 1.0)
+    monkeypatch.setattr("sharnir.viewer.studio.workspace.BUDGET", 1.0)
     with pytest.raises(sh.StateError, match="compare the methods first"):
         studio.file(COMPARISON)
     c = studio.compare()

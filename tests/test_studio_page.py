@@ -12,8 +12,8 @@ import pytest
 
 import sharnir as sh
 from browser import VISER, changed_pixels, picture, wait_for
-from sharnir.view.studio.studio import Studio
-from sharnir.view.studio.workspace import COMPARISON, FORMATS
+from sharnir.viewer.studio.studio import Studio
+from sharnir.viewer.studio.workspace import COMPARISON, FORMATS
 
 HOSTILE = "<img src=x onerror=alert(1)> {1+1} **b**"
 SIZE = (1000, 560)
@@ -88,7 +88,7 @@ def test_parameters_move_the_model_and_are_those_of_the_run(studio):
 
 
 def test_what_is_saved_and_compared_is_in_the_folder_and_on_the_page(studio, place, monkeypatch):
-    monkeypatch.setattr("sharnir.view.studio.workspace.BUDGET", 1.0)
+    monkeypatch.setattr("sharnir.viewer.studio.workspace.BUDGET", 1.0)
     page = do(studio, studio.page.run_tab.run)
     for kind, suffix in ((name, suffix) for name, (suffix, _) in FORMATS.items()):
         do(studio, lambda kind=kind: page.run_tab.keep(kind))

@@ -8,9 +8,9 @@ import pytest
 from PIL import Image, ImageSequence
 
 import sharnir as sh
-from sharnir.view.mode_motion import motion_of_mode, scene_of_mode
-from sharnir.view.picture.look import Drawing
-from sharnir.view.picture.video import frame_times
+from sharnir.viewer.mode_motion import motion_of_mode, scene_of_mode
+from sharnir.viewer.picture.look import Drawing
+from sharnir.viewer.picture.video import frame_times
 
 SMALL = {"size": (96, 64), "show": ["bodies"], "stamp": False}
 
@@ -147,5 +147,5 @@ def test_a_mode_is_a_video_of_one_period(modes, tmp_path):
 
 
 def test_import_of_sharnir_imports_neither_pillow_nor_the_raster():
-    code = "import sys, sharnir; sharnir.Model; sys.exit(any(x in sys.modules for x in ('PIL', 'sharnir.view')))"
+    code = "import sys, sharnir; sharnir.Model; sys.exit(any(x in sys.modules for x in ('PIL', 'sharnir.viewer')))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -8,9 +8,9 @@ import socket
 import pytest
 
 import sharnir as sh
-from sharnir.view import server as servers
-from sharnir.view.gate import Gate, is_loopback
-from sharnir.view.server import UPGRADE, address, close_server, open_server
+from sharnir.viewer import server as servers
+from sharnir.viewer.gate import Gate, is_loopback
+from sharnir.viewer.server import UPGRADE, address, close_server, open_server
 
 HERE = Gate("127.0.0.1")
 WIDE = Gate("0.0.0.0", "secret")

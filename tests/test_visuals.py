@@ -11,9 +11,9 @@ from scipy.spatial import cKDTree
 
 import sharnir as sh
 from sharnir.model.visual import Visual
-from sharnir.view import mesh_files
-from sharnir.view.build import scene_of
-from sharnir.view.visuals import drawn_visuals, inertia_box
+from sharnir.viewer import mesh_files
+from sharnir.viewer.build import scene_of
+from sharnir.viewer.visuals import drawn_visuals, inertia_box
 
 
 @pytest.fixture

@@ -11,17 +11,17 @@ __version__ = "0.2.0.dev0"
 
 provide(
     {
-        "animate": ("sharnir.view.page.animate", "animate"),
-        "animate model": ("sharnir.view.page.animate", "animate_model"),
+        "animate": ("sharnir.viewer.page.animate", "animate"),
+        "animate model": ("sharnir.viewer.page.animate", "animate_model"),
         "assemble": ("sharnir.equations.assembly", "assemble"),
         "difference": ("sharnir.equations.retraction", "difference"),
-        "draw": ("sharnir.view.picture.files", "draw"),
+        "draw": ("sharnir.viewer.picture.files", "draw"),
         "integrate": ("sharnir.equations.retraction", "integrate"),
         "mobility": ("sharnir.equations.mobility", "mobility"),
-        "mode video": ("sharnir.view.picture.video", "mode_video"),
+        "mode video": ("sharnir.viewer.picture.video", "mode_video"),
         "save": ("sharnir.io.save", "save"),
-        "snapshot": ("sharnir.view.picture.files", "snapshot"),
-        "video": ("sharnir.view.picture.video", "video"),
+        "snapshot": ("sharnir.viewer.picture.files", "snapshot"),
+        "video": ("sharnir.viewer.picture.video", "video"),
     }
 )
 

@@ -114,8 +114,8 @@ from .trace.functions import sinh as sinh
 from .trace.functions import sqrt as sqrt
 from .trace.functions import tan as tan
 from .trace.functions import tanh as tanh
-from .view.live.view import View as View
-from .view.live.view import view as view
-from .view.page.animate import animate as animate
+from .viewer.live.view import View as View
+from .viewer.live.view import view as view
+from .viewer.page.animate import animate as animate
 
 __version__: str

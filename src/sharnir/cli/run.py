@@ -22,7 +22,7 @@ from ..simulation.result import Result
 from ..simulation.run import simulate
 from ..simulation.storage import check_result_file
 from ..solvers.formulation import BACKENDS
-from ..view.page.files import check_page_file
+from ..viewer.page.files import check_page_file
 from .parameters import set_values
 from .usage import INTERRUPTED, UsageError, check_name, check_usage, named_values
 

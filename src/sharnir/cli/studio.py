@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..view.live.server import open_in_browser
-from ..view.studio.studio import Studio
+from ..viewer.live.server import open_in_browser
+from ..viewer.studio.studio import Studio
 
 
 def run_studio(file: Path | None, folder: Path | None, where: Mapping[str, Any], *, open_browser: bool) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from ..model.model import Model
-from ..view.build import check_layers
-from ..view.live.subjects import subjects_of
-from ..view.live.view import view
+from ..viewer.build import check_layers
+from ..viewer.live.subjects import subjects_of
+from ..viewer.live.view import view
 from .parameters import set_values
 from .usage import UsageError, check_usage, named_values
 

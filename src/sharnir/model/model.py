@@ -376,7 +376,7 @@ class Model:
     ) -> None:  # fmt: skip
         """A picture of the mechanism at q (by default the neutral position; loops are closed), in a file: .png, .jpg or .webp.
 
-        show   layers, of `sharnir.view.scene.LAYERS`: "bodies", "joints", "frames", "mass", …
+        show   layers, of `sharnir.viewer.scene.LAYERS`: "bodies", "joints", "frames", "mass", …
         size   width and height in pixels
         view   "front", "side", "top", or the direction to the camera; by default a little from above and aside
         theme  "light" or "dark"; `transparent`: no background

@@ -87,7 +87,7 @@ def page(takes: Sequence[Take], options: Options | None = None, charts: Charts |
             "data": data,
             "three": three_js(),
         }  # fmt: skip
-        return pages.templates("sharnir.view.page").get_template("page.html").render(**values)
+        return pages.templates("sharnir.viewer.page").get_template("page.html").render(**values)
 
 
 def _check(takes: Sequence[Take], options: Options) -> None:

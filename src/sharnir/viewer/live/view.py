@@ -138,7 +138,7 @@ def view(
     the pointer. Results are played; several are drawn together, each in its colour.
 
     q, t         the position of a model at first
-    show         layers that are on at first, of `sharnir.view.scene.LAYERS`
+    show         layers that are on at first, of `sharnir.viewer.scene.LAYERS`
     plots        of results: quantities by name, as of `Result.plot`
     parameters   {name: value} of a model
     host         the address to listen on: this machine alone, unless told otherwise. On any other the view is open to whoever
@@ -231,9 +231,7 @@ def show_results(out: View, results: Sequence[Result], show: Sequence[str] | Non
 
 
 def _is_script() -> bool:
-    import __main__
-
-    return hasattr(__main__, "__file__") and not sys.flags.interactive
+    return hasattr(sys.modules["__main__"], "__file__") and not sys.flags.interactive
 
 
 def _css(colour: Sequence[float]) -> str:
