@@ -38,8 +38,10 @@ OUTPUTS = {
     "LinearSystem",
     "Mode",
     "Derivatives",
+    "View",
+    "view",
 }
-"""Public names that users do not construct (or that would clear the cache under a run)."""
+"""Public names that users do not construct, or that would clear the cache under a run, or open a server."""
 COSTLY = {
     "n",
     "planets",

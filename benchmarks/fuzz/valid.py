@@ -180,6 +180,7 @@ VALID: dict[str, Callable[[Context], Any]] = {
     **{f"Dynamics.{name}.a": lambda c: c.state(c.model.nv) for name in ("inverse", "inverse_reactions",
     "inverse_closing_reactions", "acceleration")},
     "dv": lambda c: c.state(c.model.nv), "q1": lambda c: c.model.random_q(c.rng), "axes": _words("world", "local"),
+    "Result.reaction.axes": _words("world", "body", "joint"),
     "pin_model": _pinocchio, "mj_model": _mujoco, "qpos": lambda c: c.model.random_q(c.rng),
     "qvel": lambda c: c.state(c.model.nv),
     "wrenches": lambda c: np.ones((len(c.model.bodies), 6)), "out": lambda c: np.zeros(c.model.nv),
@@ -195,7 +196,9 @@ VALID: dict[str, Callable[[Context], Any]] = {
     # files
     "path": lambda c: c.folder / str(c.rng.choice(["out.yaml", "out.urdf", "out.nc", "out.csv", "out.png"])),
     "load.path": _model_file,
-    "plot.results": lambda c: result(), "plot.what": _words("hinge", "energy"), "over": _words("hinge"),
+    "plot.results": lambda c: result(), "animate.results": lambda c: result(), "where": Context.body,
+    "Result.velocity_of.v": lambda c: result().v,
+    "plot.what": _words("hinge", "energy"), "over": _words("hinge"),
     "Result.load.path": _result_file, "Comparison.from_json.path": _comparison_file, "save": lambda c: c.folder / "out.nc",
     "package_paths": lambda c: [c.folder], "loads.text": lambda c: sh.dumps(small_model()), "source": _words("a file"),
 }  # fmt: skip

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..errors import SingularError
+from ..errors import SingularError, StateError
 from ..model.model import Model
 from ..model.references import located
 from ..solvers.solver import Actions
 from ..trace import at_values
+from ..types import real_array
 from .records import Cost, Energy
 
 
@@ -143,7 +144,10 @@ class Derived:
     def velocity_of(self, where: Any, v: np.ndarray | None = None) -> np.ndarray:
         """(…, T, 6): velocity of the origin of a body, frame or place, and angular velocity, world axes; `v`: other speeds."""
         s = self._states
-        speeds = s.v if v is None else v.reshape(s.v.shape)
+        speeds = s.v if v is None else real_array(v, "v")
+        if speeds.size != s.v.size:
+            raise StateError(f"v: expected {(*self.shape, self.model.nv)}, speeds at every time; got {speeds.shape}")
+        speeds = speeds.reshape(s.v.shape)
         return self._shaped(self.dynamics.velocity(s.q, speeds, where, t=s.t, parameters=s.parameters))
 
     def acceleration_of(self, where: Any) -> np.ndarray:
