@@ -1,6 +1,6 @@
 """A first look: build a mechanism, see its tree and its matrices, watch every form of its equations agree, and let it move.
 
-python examples/tour.py            # what `make demo` runs; writes structure.png, crane.png and crane_motion.png to results/
+python examples/tour.py            # what `make demo` runs; writes pictures to results/, and crane.html to watch it
 """
 
 from pathlib import Path
@@ -80,6 +80,8 @@ def show_motion(folder: Path) -> None:
     crane.show(motion, folder / "crane.png")
     motion.plot(path=path)
     print(f"written: {path}")
+    page = motion.animate(folder / "crane.html", traces=[("load", (0.0, 0.0, -4.0))])
+    print(f"\nopen {page}")
 
 
 def main() -> None:

@@ -173,7 +173,7 @@ def test_the_command_prints_the_address_and_ends_cleanly_at_an_interrupt(tmp_pat
         (["m.yaml", "m.yaml"], 1, "a model is seen by itself"),
         (["m.yaml", "--show", "bodes"], 2, "argument --show"),
         (["m.yaml", "--port", "70000"], 2, "argument --port"),
-        (["m.yaml", "--plot", "A"], 2, "argument --plot"),
+        (["m.yaml", "--quantity", "A"], 2, "argument --quantity"),
         (["m.yaml", "--q0", "X=1"], 2, "argument --q0"),
         (["m.yaml", "--host", "192.0.2.1", "--no-browser"], 1, "cannot listen on '192.0.2.1'"),
     ],

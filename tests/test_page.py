@@ -212,7 +212,16 @@ def test_a_run_backward_in_time_plays_forward(tmp_path):
 
 def test_the_command_writes_a_page(command, tmp_path):
     sh.samples.pendulum().save(file := tmp_path / "pendulum.yaml")
-    code, out, _ = command("run", file, "--duration", 0.2, "--animate", tmp_path / "x.html", "--show", "energy")
+    code, out, _ = command("run", file, "--duration", 0.2, "--animate", tmp_path / "x.html", "--quantity", "energy")
     assert code == 0 and f"written: {tmp_path / 'x.html'}" in out and (tmp_path / "x.html").exists()
     code, _, err = command("run", file, "--duration", 0.2, "--animate", tmp_path / "x.png")
     assert code == 2 and "--animate" in err and ".html" in err
+
+
+def test_a_mode_is_a_page_that_moves(tmp_path):
+    mode = sh.linearize(sh.samples.double_pendulum(), q={"hinge1": -np.pi / 2}).modes[0]
+    text = mode.animate(tmp_path / "mode.html").read_text(encoding="utf-8")
+    assert f"{mode.frequency:.4g} Hz" in text
+    table, raw = unpacked(text)
+    t = table["runs"][0]["t"]
+    assert 1.9 < np.ptp(np.frombuffer(raw, float, t["n"], t["at"])) < 2.0

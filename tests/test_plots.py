@@ -290,9 +290,9 @@ def test_the_command_draws_what_it_is_told_to(command, tmp_path):
     sh.samples.pendulum().save(file)
     joint = sh.samples.pendulum().joints[0].name
     arguments = ("run", file, "--duration", 0.1, "-q")
-    code, _, err = command(*arguments, "--plot", tmp_path / "a.html", "--show", f"speed of {joint}", "--show", "energy")
+    code, _, err = command(*arguments, "--plot", tmp_path / "a.html", "--quantity", f"speed of {joint}", "--quantity", "energy")
     assert (code, err) == (0, "") and f"speed of {joint}" in (tmp_path / "a.html").read_text(encoding="utf-8")
-    code, _, err = command(*arguments, "--plot", tmp_path / "b.png", "--show", "speed of nothing")
-    assert code == 2 and "--show: nothing is called" in err and not (tmp_path / "b.png").exists()
-    code, _, err = command(*arguments, "--show", joint)
+    code, _, err = command(*arguments, "--plot", tmp_path / "b.png", "--quantity", "speed of nothing")
+    assert code == 2 and "--quantity: nothing is called" in err and not (tmp_path / "b.png").exists()
+    code, _, err = command(*arguments, "--quantity", joint)
     assert code == 2 and "add --plot FILE" in err

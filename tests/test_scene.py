@@ -10,6 +10,7 @@ from sharnir.viewer import solids
 from sharnir.viewer.bodies import ellipsoid
 from sharnir.viewer.build import scene_of
 from sharnir.viewer.camera import camera_for
+from sharnir.viewer.moments import at_times
 from sharnir.viewer.scene import GROUND, LAYERS, Scene
 
 LOOPS = ["four_bar", "slider_crank", "andrews", "bricard", "governor", "stewart", "planetary_gear", "car_axis", "bicycle"]
@@ -133,6 +134,9 @@ def test_what_is_fixed_to_a_moving_base_moves_with_it():
     scene = scene_of(m, t=2.0)
     start, end = scene.spans[0].ends(scene.rotation, scene.position)
     np.testing.assert_allclose([start[0], end[0]], [(6, 0, 0), (6, 0, 1.5)])
+    r = sh.simulate(m, 1.0, output=0.5)
+    later = at_times(scene_of(r), r, [0.25, 0.8])
+    np.testing.assert_allclose(later.spans[0].ends(later.rotation, later.position)[0], [(0.75, 0, 0), (2.4, 0, 0)])
 
 
 def test_parameters_have_the_values_of_the_run():

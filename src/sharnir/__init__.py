@@ -12,6 +12,7 @@ __version__ = "0.2.0.dev0"
 provide(
     {
         "animate": ("sharnir.viewer.page.animate", "animate"),
+        "animate mode": ("sharnir.viewer.page.animate", "animate_mode"),
         "animate model": ("sharnir.viewer.page.animate", "animate_model"),
         "assemble": ("sharnir.equations.assembly", "assemble"),
         "difference": ("sharnir.equations.retraction", "difference"),

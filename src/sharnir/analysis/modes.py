@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import pi
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -120,6 +121,14 @@ class Mode:
         """
         look = {"size": size, "view": view, "theme": theme, "labels": labels, "title": title, "progress": progress}
         service("mode video")(self, path, fps, amplitude=amplitude, period=period, periods=periods, show=show, **look)
+
+    def animate(
+        self, path: FilePath = "mode.html", *, amplitude: float | None = None, show: Sequence[str] | None = None,
+        view: str | Sequence[float] | None = None, title: str | None = None,
+    ) -> Path:  # fmt: skip
+        """The mode as a page that opens in any browser, one period in two seconds; arguments as for `video`."""
+        page: Path = service("animate mode")(self, path, amplitude=amplitude, show=show, view=view, title=title)
+        return page
 
     def __repr__(self) -> str:
         moves = ", ".join(x.name for x in self.shares[:3] if x.amplitude > 0.1)

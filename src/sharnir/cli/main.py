@@ -109,7 +109,7 @@ def add_run(p: Parser) -> None:
     p.add_argument("-o", "--output", type=Path, metavar="FILE", dest="numbers", help="write the motion: .nc, or .csv")
     p.add_argument("--plot", type=Path, metavar="FILE", help="draw the motion: .png, .svg, .pdf; .html, interactive")
     p.add_argument("--animate", type=Path, metavar="FILE", help="the motion as a page that opens in any browser: .html")
-    p.list_option("--show", "what to plot: 'A', 'piston.x', 'speed of A', 'reaction of B', 'energy' …", metavar="NAME")
+    p.list_option("--quantity", "what to plot: 'A', 'piston.x', 'speed of A', 'reaction of B', 'energy' …", metavar="NAME")
     p.flag("-q", "--quiet", what="no progress bar, no summary")
 
 
@@ -129,7 +129,7 @@ def run(options: Namespace) -> None:
         output=options.numbers,
         plot=options.plot,
         page=options.animate,
-        show=options.show,
+        quantities=options.quantity,
         quiet=options.quiet,
         states={"q0": options.q0, "v0": options.v0, "tau": options.tau},
         values=options.set,
@@ -270,7 +270,7 @@ def add_view(p: Parser) -> None:
     p.list_option("--q0", "position at first: joint=value, or joint=w,x,y,z", metavar="JOINT=VALUE")
     p.list_option("--set", "a parameter, or any number of the model: k=400, link3.mass=2", metavar="NAME=VALUE")
     p.list_option("--show", "a layer that is on at first: bodies, joints, frames, mass …, or all", metavar="LAYER")
-    p.list_option("--plot", "of results: a quantity over time, as of Result.plot", metavar="QUANTITY")
+    p.list_option("--quantity", "of results: a quantity over time, as of Result.plot", metavar="NAME")
     add_server(p)
 
 
@@ -283,7 +283,7 @@ def view(options: Namespace) -> None:
         q0=options.q0,
         values=options.set,
         show=options.show,
-        plots=options.plot,
+        plots=options.quantity,
         host=options.host,
         port=getattr(options, "port", None),
         open_browser=not options.no_browser,

@@ -47,20 +47,20 @@ def run_file(
     output: Path | None,
     plot: Path | None,
     page: Path | None,
-    show: Sequence[str],
+    quantities: Sequence[str],
     quiet: bool,
     states: Mapping[str, Sequence[str]],
     values: Sequence[str],
     options: Mapping[str, Any],
 ) -> None:
-    """`states`: "q0", "v0", "tau" as words joint=value; `values`: of parameters, as words name=value; `show`: what to
+    """`states`: "q0", "v0", "tau" as words joint=value; `values`: of parameters, as words name=value; `quantities`: what to
     plot, by the names of `Result.plot`; `options`: those of `simulate`, which override the file's settings."""
     doing = "reading the model"
     try:
-        _check_options(options, output, plot, page, show)
+        _check_options(options, output, plot, page, quantities)
         model = load(file, floating=floating, strict=strict, package_paths=packages)
-        for text in show:
-            check_usage("--show", partial(understood, model), text)
+        for text in quantities:
+            check_usage("--quantity", partial(understood, model), text)
         parameters = set_values(model, values)
         arguments = _arguments(model, states, options) | ({"parameters": parameters} if parameters else {})
         doing = "compiling"
@@ -72,7 +72,7 @@ def run_file(
     interrupted = result.status == "interrupted"
     if interrupted:
         print(f"sharnir: {result.message}", file=sys.stderr, flush=True)
-    _report(result, output if written else None, plot, page, show, quiet)
+    _report(result, output if written else None, plot, page, quantities, quiet)
     if failure:
         print(f"sharnir: {failure}", file=sys.stderr)
     if failure or interrupted:
@@ -80,7 +80,7 @@ def run_file(
 
 
 def _check_options(
-    options: Mapping[str, Any], output: Path | None, plot: Path | None, page: Path | None, show: Sequence[str]
+    options: Mapping[str, Any], output: Path | None, plot: Path | None, page: Path | None, quantities: Sequence[str]
 ) -> None:
     """What can be checked without the model."""
     for option, names in NAMES.items():
@@ -92,8 +92,8 @@ def _check_options(
         check_usage("--plot", check_plot_file, plot)
     if page is not None:
         check_usage("--animate", check_page_file, page)
-    if show and plot is None and page is None:
-        raise UsageError("--show", "it says what to draw: add --plot FILE or --animate FILE")
+    if quantities and plot is None and page is None:
+        raise UsageError("--quantity", "it says what to draw: add --plot FILE or --animate FILE")
 
 
 def _arguments(model: Model, states: Mapping[str, Sequence[str]], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -141,13 +141,15 @@ def _simulated(model: Model, arguments: dict[str, Any], output: Path | None, qui
         return error.result, str(error).rpartition(". The motion ")[0], not isinstance(error, SaveError)
 
 
-def _report(result: Result, output: Path | None, plot: Path | None, page: Path | None, show: Sequence[str], quiet: bool) -> None:
+def _report(
+    result: Result, output: Path | None, plot: Path | None, page: Path | None, quantities: Sequence[str], quiet: bool
+) -> None:
     if not quiet:
         print(result.summary())
     if plot is not None:
-        result.plot(*show, path=plot)
+        result.plot(*quantities, path=plot)
     if page is not None:
-        result.animate(page, what=show, progress=False if quiet else None)
+        result.animate(page, plots=quantities, progress=False if quiet else None)
     for path in (output, plot, page):
         if path is not None and not quiet:
             print(f"written: {path}")

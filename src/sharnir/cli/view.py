@@ -33,7 +33,7 @@ def view_files(
     first, start, parameters = found[0], None, None
     if isinstance(first, Model):
         if plots:
-            raise UsageError("--plot", "it goes with results; a model file has none: `sharnir run` makes them")
+            raise UsageError("--quantity", "it goes with results; a model file has none: `sharnir run` makes them")
         parameters = set_values(first, values) or None
         if q0:
             start = named_values("--q0", q0)

@@ -114,14 +114,17 @@ class Result(NamedMotion):
         return plot(self, *what, path=path, interactive=interactive, over=over)
 
     def animate(
-        self, path: PathLike = "run.html", *, what: Sequence[str] = (), show: Sequence[str] | None = None,
+        self, path: PathLike = "run.html", *, plots: Sequence[str] = (), show: Sequence[str] | None = None,
         traces: Sequence[Any] = (), fps: float = 30.0, follow: str | None = None,
         view: str | Sequence[float] | None = None, title: str | None = None, progress: bool | None = None,
     ) -> Path:  # fmt: skip
-        """A page that opens in any browser, offline, with everything in it: the motion, plots of `what` in step with it, the
-        model, the run. `fps`: key frames a second at least; `follow`: the body that the camera goes along with; the rest as for
-        `snapshot`. `sharnir.animate([r, other], "runs.html")` draws several results over each other."""
-        options = {"what": what, "show": show, "traces": traces, "fps": fps, "follow": follow, "view": view, "title": title}
+        """A page that opens in any browser, offline, with everything in it: the motion, plots in step with it, the model, the run.
+
+        `plots`: what is plotted, by the names that `plot` takes; `fps`: key frames a second at least; `follow`: the body that the
+        camera goes along with; the rest as for `snapshot`. `sharnir.animate([r, other], "runs.html")` draws several results over
+        each other.
+        """
+        options = {"plots": plots, "show": show, "traces": traces, "fps": fps, "follow": follow, "view": view, "title": title}
         page: Path = service("animate")(self, path, progress=progress, **options)
         return page
 

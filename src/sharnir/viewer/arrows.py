@@ -38,11 +38,13 @@ def arrows(layer: str, loads: Sequence[Load], size: float) -> tuple[list[Span], 
     """Shafts and heads, and what their length means; a moment has two heads."""
     spans: list[Span] = []
     words = []
+    least = 0.0
     for moments, unit in ((False, "N"), (True, "N m")):
         alike = [x for x in loads if x.is_moment == moments]
         most = max((float(np.nanmax(np.linalg.norm(x.vector, axis=1), initial=0.0)) for x in alike), default=0.0)
-        if most <= 0.0:
+        if most <= least:
             continue
+        least = 1e-9 * most * size  # moments of forces that are known to rounding
         words.append(f"{most:.3g} {unit}")
         for x in alike:
             way = x.vector * (LONGEST * size / most)

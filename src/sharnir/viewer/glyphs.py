@@ -13,8 +13,8 @@ from ..model.pose import Pose
 from ..types import FloatArray
 from .bodies import DARK, PALE
 from .outline import Outline, index, matrix
-from .scene import Colour, Geometry, Part
-from .solids import box, cylinder, ring, sphere
+from .scene import Colour, Geometry, Part, Span
+from .solids import box, cylinder, ring, rod, sphere
 
 DRIVEN: Colour = (0.85, 0.25, 0.22, 1.0)
 """A joint that is moved by a function of time, or by another joint."""
@@ -22,10 +22,10 @@ CUT: Colour = (0.60, 0.25, 0.60, 1.0)
 """A joint that closes a loop."""
 
 
-def joint_parts(o: Outline, joint: PlacedJoint, closing: bool = False, rails: bool = True) -> Iterator[Part]:
+def joint_parts(o: Outline, joint: PlacedJoint, closing: bool = False, rails: bool = True) -> Iterator[Part | Span]:
     """`rails`: whether what a slider slides on is drawn; a body that has a look of its own needs none."""
     parent, child = index(o.model, joint.parent), index(o.model, joint.child)
-    size = 1.7 * min(o.width(i) for i in (parent, child))
+    size = min(1.7 * min(o.width(i) for i in (parent, child)), 0.25 * o.length(child))
     name = f"joint {joint.name}"
     moved = joint.follows is not None or joint.type.motion is not None
     colour = CUT if closing else DRIVEN if moved else DARK
@@ -52,9 +52,10 @@ def joint_parts(o: Outline, joint: PlacedJoint, closing: bool = False, rails: bo
             yield Part(name, "joints", geometry, colour, carrier, matrix(frame) @ at)
     rail = next((m for m in joint.motions if m.kind == stage.SLIDE), None)
     if rails and rail is not None and count == 1:
-        length = max(6.0 * size, 0.3 * o.lengths[child] if 0 <= child < len(o.lengths) else 0.0)
         at = matrix(joint.at @ _until(joint.motions, rail))
-        yield Part(name, "joints", cylinder(0.0, 8), PALE, parent, at @ _scaled(0.35 * size, 0.35 * size, length))
+        yield Part(name, "joints", cylinder(0.0, 8), PALE, parent, at @ _scaled(0.35 * size, 0.35 * size, 6.0 * size))
+        ends = o.anchor(joint.parent, joint.at.position), o.anchor(joint.child, joint.child_at.position)
+        yield Span(name, "joints", rod(8), PALE, 0.35 * size, *ends)
 
 
 def _sign(motion: ElementaryMotion, size: float, sides: int) -> Iterator[tuple[Geometry, FloatArray]]:

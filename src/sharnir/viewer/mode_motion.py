@@ -12,7 +12,7 @@ from ..analysis.modes import Mode
 from ..errors import AssemblyError, SingularError, StateError, brief
 from ..types import FloatArray
 from .build import scene_of
-from .outline import corners
+from .outline import corners, with_base
 from .scene import GROUND, Scene
 
 VISIBLE = 0.1
@@ -47,6 +47,10 @@ def motion_of_mode(mode: Mode, amplitude: float | None = None, frames: int = 60)
     return times, mode.motion(chosen, phases)
 
 
+def title_of_mode(mode: Mode) -> str:
+    return f"{mode.frequency:.4g} Hz, {mode.kind}"
+
+
 def visible_amplitude(mode: Mode) -> float:
     """Of the coordinate that moves most, so that the point that moves most moves by `VISIBLE` of the mechanism's size."""
     scene = scene_of(mode.dynamics.model, q=mode.q, t=mode.t)
@@ -67,7 +71,7 @@ def scene_of_mode(
     """One period of a mode as a scene."""
     scene = scene_of(mode.dynamics.model, show, mode.q, mode.t)
     t, q = motion_of_mode(mode, amplitude, frames)
-    rotation, position = mode.dynamics.poses(q, mode.t)
+    rotation, position = with_base(mode.dynamics.model, np.full(len(t), mode.t), *mode.dynamics.poses(q, mode.t))
     low, high = scene.low, scene.high
     for i, points in enumerate(_points(scene)):
         if len(points):

@@ -40,10 +40,14 @@ class Outline:
         """Of what is round: fewer for many bodies, each of which is small on the picture."""
         return 24 if len(self.lengths) <= FEW else 8
 
+    def length(self, body: int) -> float:
+        """Of a body; of the ground, that of the mechanism."""
+        return float(self.lengths[body]) if 0 <= body < len(self.lengths) else self.size
+
     def width(self, body: int) -> float:
         """Thickness of a bar of a body, or of its joints."""
-        length = self.lengths[body] if 0 <= body < len(self.lengths) else self.size
-        return min(max(0.045 * length, 0.003 * self.size), 0.014 * self.size)
+        length = self.length(body)
+        return float(min(max(0.045 * length, 0.0015 * self.size), 0.014 * self.size))
 
     def anchor(self, body: str, point: Iterable[float]) -> Anchor:
         return Anchor(index(self.model, body), np.array(list(point), dtype=float))

@@ -15,7 +15,7 @@ from ...reporting.whole_file import check_suffix, whole_file
 from ...simulation.result import Result
 from ...simulation.storage import check_writable
 from ..build import Trace, scene_of
-from ..mode_motion import PERIOD, scene_of_mode
+from ..mode_motion import PERIOD, scene_of_mode, title_of_mode
 from ..moments import at_times
 from ..scene import Scene
 from .encoders import GIF_RATE, encoder
@@ -53,7 +53,7 @@ def mode_video(
     labels: bool = False, title: str | None = None, progress: bool | None = None,
 ) -> None:  # fmt: skip
     """`Mode.video`."""
-    heading = f"{mode.frequency:.4g} Hz, {mode.kind}" if title is None else title
+    heading = title_of_mode(mode) if title is None else title
     look, rate = _prepared(path, fps, size, view, theme, labels, heading)
     count = max(2, round(_positive(period, "period") * rate))
     if isinstance(periods, bool) or not isinstance(periods, (int, np.integer)) or periods < 1:
