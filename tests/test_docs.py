@@ -31,7 +31,7 @@ CODE = [page for page in PAGES if page.startswith(("README", "docs")) and "```py
 
 
 def test_the_pages_with_code_are_those_one_would_expect():
-    assert {"README.md", "docs/simulation.md", "docs/compare.md", "docs/theory/loops.md"} <= set(CODE)
+    assert {"README.md", "docs/simulation.md", "docs/compare.md", "docs/seeing.md", "docs/theory/loops.md"} <= set(CODE)
 
 
 @pytest.mark.parametrize("page", CODE)

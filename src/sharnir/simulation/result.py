@@ -118,7 +118,7 @@ class Result(NamedMotion):
         traces: Sequence[Any] = (), fps: float = 30.0, follow: str | None = None,
         view: str | Sequence[float] | None = None, title: str | None = None, progress: bool | None = None,
     ) -> Path:  # fmt: skip
-        """A page that opens in any browser, offline, with everything in it: the motion, plots in step with it, the model, the run.
+        """A page that opens in any browser, offline: the motion, plots in step with it, the model, the run.
 
         `plots`: what is plotted, by the names that `plot` takes; `fps`: key frames a second at least; `follow`: the body that the
         camera goes along with; the rest as for `snapshot`. `sharnir.animate([r, other], "runs.html")` draws several results over
