@@ -119,6 +119,18 @@ def test_springs_and_arrows_follow_the_motion():
     assert scene.scales["forces"] == f"longest arrow: {size:.3g} N"
 
 
+def test_an_arrow_begins_where_its_force_acts():
+    m = sh.Model("swing", gravity=(0, 0, -9.81))
+    m.add_body("a", mass=1.0, com=(0.3, 0.1, 0), inertia=(1, 1, 1))
+    m.add_joint("J", sh.Ball(), "ground", "a")
+    m.add_force(sh.SpringDamper("ground", "a", at_a=(0, 0, 2), at_b=(0.6, 0.2, 0.1), stiffness=50, length=0.5), name="s")
+    r = sh.simulate(m, 2.0, output=0.1, v0=[0.5, 1.0, -0.3])
+    arrows = [x for x in scene_of(r).spans if x.layer == "forces"]
+    assert arrows and all("force s on a" in x.name for x in arrows)  # no moment is left
+    for x in arrows:
+        np.testing.assert_allclose(x.start.point, (0.6, 0.2, 0.1), atol=1e-9)
+
+
 def test_loops_that_cannot_be_closed_are_drawn_open_and_said():
     m = sh.samples.four_bar(base=10.0)
     (note,) = scene_of(m).notes

@@ -13,6 +13,9 @@ from .outline import Outline, index
 from .scene import Anchor, Colour, Span
 from .solids import cone, rod
 
+ROUNDING = 1e-6
+"""A moment that is less than that of its force at this share of the mechanism's size is none."""
+
 LONGEST = 0.3
 """The longest arrow of a layer, in sizes of the mechanism."""
 
@@ -72,7 +75,7 @@ def reactions(o: Outline, r: Result) -> list[Load]:
 
 
 def forces(o: Outline, r: Result) -> list[Load]:
-    """Of every force of the model on every body, on its line of action where that passes near, else at the body's origin."""
+    """Of every force of the model on every body, at the point where it acts."""
     found = []
     rotation, _ = r.poses
     for name, action in r.force_actions.items():
@@ -81,19 +84,22 @@ def forces(o: Outline, r: Result) -> list[Load]:
                 continue  # on a joint: it is no arrow
             i = index(o.model, body)
             force, moment = wrench[:, :3], wrench[:, 3:]
-            point = _on_the_line(force, moment, o.size)
+            point = _point_of(force, moment, o.size)
             left = moment - np.cross(point, force)
+            left[np.linalg.norm(left, axis=1) < ROUNDING * o.size * np.linalg.norm(force, axis=1)] = 0.0
             start, R = Anchor(i, point), rotation[:, i]
             found.append(Load(f"force {name} on {body}", start, np.einsum("tij,tj->ti", R, force), False))
             found.append(Load(f"moment {name} on {body}", start, np.einsum("tij,tj->ti", R, left), True))
     return found
 
 
-def _on_the_line(force: FloatArray, moment: FloatArray, size: float) -> FloatArray:
-    """The point of the line of action nearest to the body's origin, at the time of the largest force: f × m / f²."""
-    k = int(np.nanargmax(np.linalg.norm(force, axis=1))) if np.isfinite(force).any() else 0
-    square = float(force[k] @ force[k])
-    if not square > 0.0:
+def _point_of(force: FloatArray, moment: FloatArray, size: float) -> FloatArray:
+    """Where a force acts on a body, from its moments at all times: the least p with moment = p × force, as nearly as can be. The
+    body's origin where that is far away: such a force is a moment rather."""
+    good = np.isfinite(force).all(axis=1) & np.isfinite(moment).all(axis=1)
+    f, m = force[good], moment[good]
+    if not f.any():
         return np.zeros(3)
-    point: FloatArray = np.cross(force[k], moment[k]) / square
+    rows = -np.cross(f[:, None, :], np.eye(3)[None]).transpose(0, 2, 1).reshape(-1, 3)  # p × f = −f × p
+    point: FloatArray = np.linalg.lstsq(rows, m.reshape(-1), rcond=1e-9)[0]
     return point if np.linalg.norm(point) < size else np.zeros(3)

@@ -78,7 +78,7 @@ def bars(o: Outline, i: int, colour: Colour) -> Iterator[Part]:
         far = _end_of_rod(body, root, com)
         yield from _bar(o, name, i, root, com if far is None else far, w, colour)
         if far is None and body.mass > 0.0:
-            geometry, at = ellipsoid(body, 0.02 * o.size, o.sides)
+            geometry, at = ellipsoid(body, min(0.02 * o.size, 0.5 * o.length(i)), o.sides)
             yield Part(name, "bodies", geometry, colour, i, at)
 
 
