@@ -24,8 +24,8 @@ Ticker = Callable[[float], bool]
 ASPECT = 1.1
 """Width to height of what the control panel leaves of a window."""
 
-LIGHT = 1.6
-"""From all around."""
+SKY, LAMP = 1.6, 2.0
+"""Light from all sides, and from over the shoulder of whoever looks."""
 
 
 class Stage:
@@ -78,8 +78,10 @@ class Stage:
         self.viser.scene.set_up_direction(up)
         # neither a photograph of a room as a lamp nor shadows: without a graphics card the first takes half a minute
         self.viser.scene.configure_environment_map(None)
-        self.viser.scene.configure_default_lights(cast_shadow=False)
-        self.viser.scene.add_light_hemisphere("/light", intensity=LIGHT)
+        self.viser.scene.configure_default_lights(enabled=False)  # they bleach colours
+        self.viser.scene.add_light_hemisphere("/light/sky", ground_color=(120, 118, 115), intensity=SKY)
+        lamp = camera.position + 2.0 * np.linalg.norm(camera.position - camera.target) * scene.up
+        self.viser.scene.add_light_directional("/light/lamp", intensity=LAMP, position=tuple(lamp - camera.target))
         first = self.viser.initial_camera
         first.position, first.look_at, first.up = camera.position, camera.target, camera.up
         first.fov = float(np.radians(camera.field))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...errors import StateError
+from ...reporting.formats import plural
 from .texts import block, paragraphs
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class OpenTab:
         names = tuple(dict.fromkeys([NONE, *found.models, *found.results, name]))
         self._files.options = names
         self._files.value = name
-        count = f"{len(found.models)} models, {len(found.results)} results{' and more' if found.more else ''}"
+        count = f"{plural(len(found.models), 'model')}, {plural(len(found.results), 'result')}{' and more' if found.more else ''}"
         self._where.content = block(paragraphs([str(folder.path), count], "soft"))
 
     def open(self, name: str) -> None:
