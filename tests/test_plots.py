@@ -167,7 +167,7 @@ def test_coordinates_of_every_joint_have_their_units(name):
 def test_without_names_everything_is_there_one_panel_for_each_unit(run):
     found = {(p.title, p.unit): set(p.lines) for p in panels(run)}
     assert found["angle", "rad"] == {"A", "B", "fan", "wheel"} and found["position", "m"] == {"piston"}
-    assert found["velocity", "m/s"] == {"speed of piston"} and len(found["energy", "J"]) == 3
+    assert found["velocity", "m/s"] == {"speed of piston"} and len(found["energy, potential from its start", "J"]) == 3
     assert found["work since the start", "J"] == set(run.causes) and len(found) == 6
 
 

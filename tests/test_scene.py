@@ -56,7 +56,9 @@ def test_both_ends_of_every_joint_are_drawn_in_one_place(name):
             ends = [(joint.parent, joint.at), (joint.child, joint.child_at)]
             at = [world(scene, GROUND if b == "ground" else m.body_index(b), np.array(p.position)) for b, p in ends]
             np.testing.assert_allclose(at[0], at[1], atol=1e-9 * scene.size)
-    assert {p.carrier for p in scene.parts if p.layer == "bodies"} >= {i for i, b in enumerate(m.bodies) if b.mass > 0.0}
+    assert {p.carrier for p in scene.parts if p.layer in ("bodies", "constraints")} >= {
+        i for i, b in enumerate(m.bodies) if b.mass > 0.0
+    }
 
 
 def test_a_bar_runs_from_joint_to_joint():
@@ -116,7 +118,7 @@ def test_springs_and_arrows_follow_the_motion():
     force = r.force("s")["a"][:, :3]
     size = np.abs(force).max()
     np.testing.assert_allclose(shaft.vector, force * 0.3 * scene.size / size, atol=1e-12)
-    assert scene.scales["forces"] == f"longest arrow: {size:.3g} N"
+    assert scene.scales["forces"] == f"forces: longest arrow of the run {size:.3g} N"
 
 
 def test_an_arrow_begins_where_its_force_acts():
@@ -135,6 +137,47 @@ def test_loops_that_cannot_be_closed_are_drawn_open_and_said():
     m = sh.samples.four_bar(base=10.0)
     (note,) = scene_of(m).notes
     assert "drawn with its loops open" in note
+
+
+def test_a_position_by_name_is_held_or_drawn_open():
+    m = sh.samples.four_bar(0.4, 1.2, 0.9, 1.0)
+    scene = scene_of(m, q={"C": 1.5})
+    assert not scene.notes and np.arctan2(*scene.rotation[0, m.body_index("rocker"), 1::-1, 0]) == pytest.approx(1.5)
+    scene = scene_of(m, q={"C": 3.0})
+    assert "loops open" in scene.notes[0] and np.arctan2(*scene.rotation[0, m.body_index("rocker"), 1::-1, 0]) == pytest.approx(
+        3.0
+    )
+    (note,) = scene_of(m, q=[0.3, 0.2, 0.1]).notes
+    assert "nearest position" in note
+
+
+def test_a_body_that_flies_away_leaves_the_others_in_the_picture():
+    m = sh.samples.double_pendulum()
+    m.add_body("ball", mass=1.0, shape=sh.Sphere(0.1))
+    m.add_floating("ball")
+    r = sh.simulate(m, 3.0, output=0.1)
+    scene = scene_of(r)
+    assert np.ptp(scene.position[:, m.body_index("ball")], axis=0).max() > 40.0
+    assert (scene.high - scene.low).max() < 7.0
+
+
+def test_what_rolls_stands_on_the_floor():
+    scene = scene_of(sh.samples.bicycle())
+    floor = next(p for p in scene.parts if p.layer == "ground")
+    assert floor.at[:3, 3] @ scene.up == pytest.approx(0.0, abs=0.01)
+
+
+def test_results_that_are_no_numbers_are_drawn_as_far_as_they_are(tmp_path):
+    r = sh.simulate(sh.samples.double_pendulum(), 1.0)
+    r.q[50:] = np.nan
+    scene = scene_of(r)
+    assert np.isfinite(scene.low).all() and np.isfinite(scene.high).all()
+    r.snapshot(tmp_path / "a.png", t=0.2, size=(80, 60))
+    assert "are not numbers" in r.animate(tmp_path / "a.html").read_text(encoding="utf-8")
+    with pytest.raises(sh.StateError, match=r"t = 0.8.*not a number"):
+        r.snapshot(tmp_path / "b.png", t=0.8)
+    with pytest.raises(sh.StateError, match=r"t = 0.5.*not a number"):
+        r.video(tmp_path / "b.gif")
 
 
 def test_what_is_fixed_to_a_moving_base_moves_with_it():

@@ -60,13 +60,15 @@ class PlacedJoint:
     @property
     def words(self) -> str:
         """Name, type, axis, coupling and limits in a line, as trees of a model show them."""
-        text = f"{self.name}: {self.type.type_name.lower()}"
+        text = f"{self.name}: {self.type.type_name.lower().removesuffix('joint')}"
         axis = getattr(self.type, "axis", None)
         if axis is not None:
             text += f" {axis}" if isinstance(axis, str) else " (" + " ".join(f"{x:.3g}" for x in axis) + ")"
         if self.follows:
             c = self.follows
             text += f", follows {c.leader}: {c.ratio:g} × it" + (f" + {c.offset:g}" if c.offset else "")
+        if self.type.motion is not None:
+            text += ", driven"
         limits = self.type.limits
         if limits is not None and len(limits) == 2 and not hasattr(limits[0], "__len__"):
             text += f" in [{limits[0]:.4g}, {limits[1]:.4g}]"

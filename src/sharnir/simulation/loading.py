@@ -93,10 +93,10 @@ class _Contents:
         text = self._text("model_yaml") if "model_yaml" in self.attributes else ""
         if not text:
             raise StateError(f"{path} holds no model (parts of it only Python can express); give it: Result.load(path, model)")
-        from ..io.native import loads
+        from ..io.native.read import loads_beside
 
         try:
-            return loads(text)
+            return loads_beside(path, text)
         except ModelError as error:
             raise FormatError(f"{path}: the model in it: {error}") from error
 

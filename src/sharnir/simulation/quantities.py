@@ -199,7 +199,7 @@ def _energy(r: Result) -> list[Line]:
     e = r.energy
     # the zero of potential energy is arbitrary: counted from the start, changes can be seen
     parts = {"total": e.total - e.potential[:1], "kinetic": e.kinetic, "potential": e.potential - e.potential[:1]}
-    return [Line(name, "J", values, "energy") for name, values in parts.items()]
+    return [Line(name, "J", values, "energy, potential from its start") for name, values in parts.items()]
 
 
 def _work(r: Result) -> list[Line]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -48,12 +49,19 @@ def arrows(layer: str, loads: Sequence[Load], size: float) -> tuple[list[Span], 
         if most <= least:
             continue
         least = 1e-9 * most * size  # moments of forces that are known to rounding
-        words.append(f"{most:.3g} {unit}")
+        words.append(_with_prefix(most, unit))
         for x in alike:
             way = x.vector * (LONGEST * size / most)
             if float(np.nanmax(np.abs(way), initial=0.0)) > 1e-3 * size:
                 spans += _arrow(layer, x, way, 0.005 * size, COLOURS[layer][moments])
-    return spans, f"longest arrow: {' or '.join(words)}" if words else ""
+    return spans, f"{layer}: longest arrow of the run {' or '.join(words)}" if words else ""
+
+
+def _with_prefix(x: float, unit: str) -> str:
+    """Three digits: 26.8 kN."""
+    power = min(max(math.floor(math.log10(x) / 3), -2), 3)
+    prefix = {-2: "µ", -1: "m", 0: "", 1: "k", 2: "M", 3: "G"}[power]
+    return f"{x / 1000.0**power:.3g} {prefix}{unit}"
 
 
 def _arrow(layer: str, load: Load, way: FloatArray, width: float, colour: Colour) -> Iterable[Span]:

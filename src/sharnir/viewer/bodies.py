@@ -77,7 +77,7 @@ def bars(o: Outline, i: int, colour: Colour) -> Iterator[Part]:
         root = points[0] if points else com
         far = _end_of_rod(body, root, com)
         yield from _bar(o, name, i, root, com if far is None else far, w, colour)
-        if far is None and body.mass > 0.0:
+        if far is None and body.mass > 0.0 and i not in o.rolling:  # a wheel is drawn by its constraint
             geometry, at = ellipsoid(body, min(0.02 * o.size, 0.5 * o.length(i)), o.sides)
             yield Part(name, "bodies", geometry, colour, i, at)
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..dynamics import Dynamics
 from ..errors import AssemblyError, SingularError, StateError, brief, no_such
+from ..model.constraints import Rolling
 from ..model.model import Model
-from ..model.pose import Pose
+from ..model.pose import Pose, unit_axis
 from ..model.states import check_model, check_state
 from ..simulation.result import Result
 from ..types import FloatArray
@@ -26,6 +27,12 @@ from .visuals import Drawn, drawn_visuals
 
 TRACE = 2000
 """Points of the path of a point: more cannot be seen."""
+
+MOVED = 1e-6
+"""Radians or metres that the coordinates of a position may be off without a word."""
+
+FAR = 3.0
+"""Sizes of the mechanism: a body that goes further away than the others is not kept in the picture."""
 
 TIMES = 400
 """Of a motion, at which its extent is looked at."""
@@ -64,14 +71,15 @@ def position_of(model: Model, q: Any = None, t: float = 0.0) -> tuple[FloatArray
     """Coordinates of a position of the model, its loops closed. One that cannot be closed is drawn open: that is how a joint in
     the wrong place is found."""
     q = model.keyframes.get("qpos0") if q is None else q  # where an MJCF file has its bodies
-    if model.constraints:
-        try:
-            return model.assemble(q, t=t)[0], []
-        except (AssemblyError, SingularError) as error:
-            notes = [f"drawn with its loops open: {error}"]
-    else:
-        notes = []
-    return check_state(model, q, None, t)[0], notes
+    asked = check_state(model, q, None, t)[0]
+    if not model.constraints:
+        return asked, []
+    try:
+        found = model.assemble(q, t=t, fixed=list(q) if isinstance(q, Mapping) else ())[0]
+    except (AssemblyError, SingularError) as error:
+        return asked, [f"drawn with its loops open: {error}"]
+    moved = q is not None and not isinstance(q, Mapping) and float(np.abs(model.difference(asked, found, t)).max()) > MOVED
+    return found, ["drawn in the nearest position that closes its loops: the one given does not"] if moved else []
 
 
 def check_layers(show: Sequence[str] | None) -> tuple[str, ...] | None:
@@ -163,12 +171,18 @@ def _floors(
 ) -> Iterator[Part | Line]:
     """The ground where there is weight, where the file has it if it does; and other planes of a file."""
     if is_heavy:
-        heights = [float(one.at[:3, 3] @ up) for one in planes if _is_floor(one, up)]
+        heights = [float(one.at[:3, 3] @ up) for one in planes if _is_floor(one, up)] + _rolled_on(o, up)
         yield from ground_parts(low, high, up, o.size, max(heights, default=None))
     wide = np.diag([4.0 * o.size, 4.0 * o.size, 1.0, 1.0])
     for one in planes:
         if not (is_heavy and _is_floor(one, up)):
             yield Part(one.label, "ground", one.geometry, one.colour or PALE, index(o.model, one.body), one.at @ wide)
+
+
+def _rolled_on(o: Outline, up: FloatArray) -> list[float]:
+    """Heights of horizontal planes on which discs roll."""
+    rolling = [c for c in o.model.constraints.values() if isinstance(c, Rolling)]
+    return [float(np.dot(c.point, up)) for c in rolling if np.dot(unit_axis(c.normal, c.label), up) > 0.999]
 
 
 def _is_floor(plane: Drawn, up: FloatArray) -> bool:
@@ -220,17 +234,23 @@ def _trace(o: Outline, r: Result, trace: Trace) -> Iterator[Part | Line]:
 
 
 def _extent(o: Outline, R: FloatArray, x: FloatArray, parts: Sequence[Part]) -> tuple[FloatArray, FloatArray]:
-    """The box that bodies, and what is attached to them, keep in at all times."""
+    """The box that bodies, and what is attached to them, keep in at all times. One that flies away from the others, which nothing
+    holds, does not count: they would be specks."""
     some = slice(None, None, max(1, len(x) // TIMES))
     good = np.isfinite(x[some]).all(axis=(1, 2))
     R, x = R[some][good], x[some][good]
     points = {i: list(near) for i, near in enumerate(o.extent)} | {index(o.model, "ground"): list(o.fixed)}
     for part in parts:
-        if part.layer in ("bodies", "constraints"):
+        if part.layer in ("bodies", "constraints") and part.carrier != GROUND:
             points[part.carrier] += corners(part.geometry, part.at)
-    low, high = np.full(3, np.inf), np.full(3, -np.inf)
+    boxes = []
     for i, near in points.items():
-        if near:
+        if near and len(x):
             world = np.array(near)[None] if i == GROUND else x[:, i, None] + np.einsum("tij,pj->tpi", R[:, i], np.array(near))
-            low, high = np.minimum(low, world.min(axis=(0, 1))), np.maximum(high, world.max(axis=(0, 1)))
-    return low, high
+            boxes.append((world[0].mean(axis=0), world.min(axis=(0, 1)), world.max(axis=(0, 1))))
+    if not boxes:
+        return np.full(3, -0.5 * o.size), np.full(3, 0.5 * o.size)
+    middle = np.mean([start for start, _, _ in boxes], axis=0)
+    near = [(low, high) for _, low, high in boxes if np.abs(np.stack([low, high]) - middle).max() < FAR * o.size]
+    kept = near or [(low, high) for _, low, high in boxes]
+    return np.min([low for low, _ in kept], axis=0), np.max([high for _, high in kept], axis=0)

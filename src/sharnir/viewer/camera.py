@@ -105,7 +105,7 @@ def _three_quarters(scene: Scene) -> FloatArray:
 
 
 def _across(up: FloatArray) -> FloatArray:
-    """A direction square to `up`."""
-    e = np.eye(3)[int(np.argmin(np.abs(up)))]
-    across: FloatArray = e - (e @ up) * up
+    """Upward in a picture from above: x, or what is most like it, is to the right."""
+    e = np.eye(3)[0 if abs(up[0]) < 0.9 else 1]
+    across: FloatArray = np.cross(up, e)
     return across / np.linalg.norm(across)

@@ -15,7 +15,7 @@ from .bodies import DARK, PALE
 from .glyphs import CUT
 from .outline import Outline, index, matrix
 from .scene import Colour, Part, Span
-from .solids import ring, rod, sphere, spring
+from .solids import cylinder, ring, rod, sphere, spring
 
 SPRING: Colour = (0.24, 0.55, 0.36, 1.0)
 TENDON: Colour = (0.78, 0.35, 0.16, 1.0)
@@ -58,7 +58,9 @@ def constraint_parts(o: Outline, name: str, constraint: object) -> Iterator[Part
     elif isinstance(constraint, Rolling):
         pose = Pose(constraint.centre, Rotation.align_z(unit_axis(constraint.axis, constraint.label)))
         wheel = matrix(pose, (constraint.radius,) * 3)
-        yield Part(label, "constraints", ring(0.02), CUT, index(o.model, constraint.body), wheel)
+        carrier = index(o.model, constraint.body)
+        yield Part(label, "constraints", ring(0.02), CUT, carrier, wheel)
+        yield Part(label, "constraints", cylinder(0.0, 48), (*PALE[:3], 0.35), carrier, wheel @ np.diag([0.98, 0.98, 0.02, 1.0]))
     elif isinstance(constraint, (PointOnSurface, PointOnCurve)):
         yield _ball(o, label, constraint.body, constraint.at, 0.01 * o.size)
 

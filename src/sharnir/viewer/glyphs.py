@@ -12,9 +12,9 @@ from ..model.placed_joint import PlacedJoint
 from ..model.pose import Pose
 from ..types import FloatArray
 from .bodies import DARK, PALE
-from .outline import Outline, index, matrix
+from .outline import FEW, Outline, index, matrix
 from .scene import Colour, Geometry, Part, Span
-from .solids import box, cylinder, ring, rod, sphere
+from .solids import box, cone, cylinder, ring, rod, sphere
 
 DRIVEN: Colour = (0.85, 0.25, 0.22, 1.0)
 """A joint that is moved by a function of time, or by another joint."""
@@ -50,6 +50,9 @@ def joint_parts(o: Outline, joint: PlacedJoint, closing: bool = False, rails: bo
         )
         for geometry, at in _sign(motion, size, o.sides):
             yield Part(name, "joints", geometry, colour, carrier, matrix(frame) @ at)
+        if motion.kind in (stage.TURN, stage.SLIDE, stage.SCREW) and len(o.lengths) <= FEW:
+            for geometry, at in _axis(size):
+                yield Part(name, "joints", geometry, colour, carrier, matrix(frame) @ at)
     rail = next((m for m in joint.motions if m.kind == stage.SLIDE), None)
     if rails and rail is not None and count == 1:
         at = matrix(joint.at @ _until(joint.motions, rail))
@@ -72,6 +75,12 @@ def _sign(motion: ElementaryMotion, size: float, sides: int) -> Iterator[tuple[G
         yield sphere(sides), _scaled(1.5 * size, 1.5 * size, 1.5 * size)
     else:  # a motion given by functions: a body that is nothing in particular
         yield sphere(8), _scaled(1.4 * size, 1.4 * size, 1.4 * size)
+
+
+def _axis(size: float) -> Iterator[tuple[Geometry, FloatArray]]:
+    """A thin line along the axis with a tip in its positive direction, beyond what hides the sign."""
+    yield rod(6), _scaled(0.14 * size, 0.14 * size, 6.0 * size) @ _shifted(-0.5)
+    yield cone(8), _shifted(3.0 * size) @ _scaled(0.45 * size, 0.45 * size, 1.1 * size)
 
 
 def _fixed_part(motions: list[ElementaryMotion]) -> Pose:

@@ -40,6 +40,10 @@ def at_times(scene: Scene, r: Result, times: Sequence[float] | FloatArray) -> Sc
     t = np.asarray(times, dtype=float)
     row, share = _between(r.t, t)
     q = r.q[row].copy()
+    missing = ~np.isfinite(q + np.where(share[:, None] > 0.0, r.q[np.minimum(row + 1, len(r.t) - 1)], 0.0))
+    if missing.any():
+        k, place = np.argwhere(missing)[0]
+        raise StateError(f"there is no picture at t = {t[k]:g} s: coordinate {r.model.q_names[place]!r} is not a number there")
     for k in np.flatnonzero(share > 0.0):
         step = r.model.difference(r.q[row[k]], r.q[row[k] + 1], float(t[k]))
         q[k] = r.model.integrate(r.q[row[k]], share[k] * step, float(t[k]))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from ..model.constraints import Distance
+from ..model.constraints import Distance, Rolling
 from ..model.forces import Bushing, SpringDamper, Tendon
 from ..model.model import Model
 from ..model.pose import Pose
@@ -35,10 +36,15 @@ class Outline:
     size: float
     """Of the mechanism."""
 
+    @cached_property
+    def rolling(self) -> frozenset[int]:
+        """Bodies that roll on a plane."""
+        return frozenset(self.model.body_index(c.body) for c in self.model.constraints.values() if isinstance(c, Rolling))
+
     @property
     def sides(self) -> int:
         """Of what is round: fewer for many bodies, each of which is small on the picture."""
-        return 24 if len(self.lengths) <= FEW else 8
+        return 36 if len(self.lengths) <= FEW else 8
 
     def length(self, body: int) -> float:
         """Of a body; of the ground, that of the mechanism."""
@@ -107,9 +113,14 @@ def outline(
     for i, body in enumerate(model.bodies):
         extent[i].append(np.array(body.com, dtype=float))
     for i, points in looks:
-        (extent[i] if 0 <= i < n else fixed).extend(points)
+        if 0 <= i < n:
+            extent[i].extend(points)
     lengths = np.array([_spread(points) for points in extent])
     world = [position[i] + x @ rotation[i].T for i, points in enumerate(extent) for x in (np.array(points),)]
+    size = _spread(np.concatenate([*world, np.array(fixed).reshape(-1, 3)]))
+    for i, points in looks:
+        if not 0 <= i < n and (_spread(points) < size or not size > 0.0):  # a table counts, the floor of a hall does not
+            fixed.extend(points)
     everything = np.concatenate([*world, np.array(fixed).reshape(-1, 3)])
     size = _spread(everything[np.isfinite(everything).all(axis=1)])
     size = size if size > 0.0 else float(_inertial_size(model)) or 1.0

@@ -6,7 +6,7 @@ None of them knows a joint, a force or a file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -30,6 +30,9 @@ LAYERS = {
 
 SHOWN = ("bodies", "joints", "springs", "constraints", "ground", "traces")
 """What is on where nothing else is asked for."""
+
+SEEN_THROUGH, THROUGH = ("frames", "mass"), 0.35
+"""Layers inside bodies: where one of them is on, bodies have this opacity."""
 
 GROUND = -1
 """The carrier of what does not move."""
@@ -157,3 +160,9 @@ class Scene:
         """The same at other poses; what is known for the times of the scene only is left out."""
         spans = [x for x in self.spans if x.vector is None]
         return replace(self, t=t, rotation=rotation, position=position, spans=spans)
+
+
+def opacity_of(part: Part, shown: Collection[str]) -> float:
+    """Of a part while these layers are on."""
+    inside = part.layer == "bodies" and any(layer in shown for layer in SEEN_THROUGH)
+    return part.colour[3] * (THROUGH if inside else 1.0)

@@ -61,6 +61,13 @@ def load_native(
     return model
 
 
+def loads_beside(path: Path, text: str) -> Model:
+    """A model from a text inside another file. Meshes are opened as if the text were a file in its place."""
+    model = loads(text)
+    _find_meshes(model, MeshFinder(path))
+    return model
+
+
 def _find_meshes(model: Model, finder: MeshFinder) -> None:
     """Paths of meshes are meant from the folder of the file; they are opened in its package or in declared folders only."""
     model.mesh_folders = [*finder.allowed]

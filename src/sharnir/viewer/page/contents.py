@@ -15,7 +15,7 @@ from ...simulation.charts import Charts
 from ...simulation.result import Result
 from ...types import FloatArray
 from ..camera import FIELD, camera_for, direction_of
-from ..scene import LAYERS, Anchor, Colour, Geometry, Part, Scene, Span
+from ..scene import LAYERS, SEEN_THROUGH, THROUGH, Anchor, Colour, Geometry, Part, Scene, Span
 from .keyframes import TURN, Motion
 from .lines import plots
 from .pack import Package, Reference, series
@@ -56,7 +56,7 @@ def data_of(
     return package.text({
         "cameras": _cameras(everything, view), "field": FIELD,
         "up": _floats(everything.up), "low": _floats(low), "high": _floats(high), "size": everything.size,
-        "runs": runs, "geometries": contents.geometries,
+        "through": {"layers": SEEN_THROUGH, "opacity": THROUGH}, "runs": runs, "geometries": contents.geometries,
         "follow": _body(scenes[0], follow),
         "plots": plots(package, charts) if charts else [],
         "events": [{"t": float(event.t), "name": event.name or "event"} for event in charts.events] if charts else [],

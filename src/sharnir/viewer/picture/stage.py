@@ -10,7 +10,7 @@ import numpy as np
 
 from ...types import FloatArray
 from ..camera import Camera
-from ..scene import GROUND, Geometry, Part, Scene, Span
+from ..scene import GROUND, Geometry, Part, Scene, Span, opacity_of
 from .strokes import Stroke, strokes
 from .themes import linear
 
@@ -77,7 +77,12 @@ def stage(scene: Scene, shown: Collection[str], camera: Camera, pixel: float, gr
     made = _Collected()
     for part in sorted(scene.parts, key=_size):  # where surfaces are in one plane, the smaller part is seen
         if part.layer in shown and part.layer != "ground":
-            made.add(part.geometry, part.colour, 0 if part.carrier == GROUND else 1 + part.carrier, part.at)
+            made.add(
+                part.geometry,
+                (*part.colour[:3], opacity_of(part, shown)),
+                0 if part.carrier == GROUND else 1 + part.carrier,
+                part.at,
+            )
     spans = [x for x in scene.spans if x.layer in shown]
     for j, span in enumerate(spans):
         made.add(span.geometry, span.colour, 1 + scene.position.shape[1] + j, np.eye(4))

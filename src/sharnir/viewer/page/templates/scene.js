@@ -91,6 +91,19 @@ class Drawing {
     return motion;
   }
 
+  // Bodies are seen through while something inside them is shown.
+  fade(mesh, share) {
+    const { fine, plain, opacity, boxes } = mesh.userData, now = opacity * share, clear = now < 1;
+    for (const material of [fine, plain, boxes && boxes.mesh.material]) {
+      if (!material) continue;
+      Object.assign(material, { transparent: clear, depthWrite: !clear, needsUpdate: material.transparent !== clear });
+      if (material.uniforms) material.uniforms.opacity.value = now;
+      else material.opacity = now;
+    }
+    mesh.castShadow = !clear;
+    mesh.renderOrder = clear ? 1 : 0;
+  }
+
   // One mesh of many instances.
   mesh(group, k) {
     const ground = group.layer === "ground", clear = group.opacity < 1, painted = !!this.data.geometries[group.geometry].colours;
@@ -123,7 +136,7 @@ class Drawing {
       this.scene.add(mesh.userData.boxes.mesh);
     }
     mesh.renderOrder = ground ? -1 : clear ? 1 : 0;
-    Object.assign(mesh.userData, { names: group.names, run: k });
+    Object.assign(mesh.userData, { names: group.names, run: k, opacity: group.opacity });
     this.scene.add(mesh);
     return mesh;
   }
@@ -243,6 +256,8 @@ class Drawing {
   }
 
   show(layers, runs) {
+    const inside = this.data.through.layers.some((layer) => layers.has(layer));
+    for (const { object, layer } of this.things) if (layer === "bodies" && object.userData.fine) this.fade(object, inside ? this.data.through.opacity : 1);
     for (const thing of this.things) thing.object.visible = thing.on = layers.has(thing.layer) && (thing.layer === "ground" || runs.has(thing.run));
   }
 
