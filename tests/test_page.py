@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 import sharnir as sh
+from sharnir.model.quaternions import quaternions_of
 from sharnir.viewer.build import scene_of
 from sharnir.viewer.page import three
 from sharnir.viewer.page.contents import Take
 from sharnir.viewer.page.files import MOTION
-from sharnir.viewer.page.keyframes import QUANTUM, TOLERANCE, TURN, finite_rows, key_frames, quaternions, weights
+from sharnir.viewer.page.keyframes import QUANTUM, TOLERANCE, TURN, finite_rows, key_frames, weights
 from sharnir.viewer.page.pack import Package, series
 from sharnir.viewer.page.write import Options, page
 from test_compare_report import HOSTILE, Tags
@@ -62,7 +63,7 @@ def test_quaternions_turn_as_their_matrices_do():
     turned = [np.diag(d) for d in ([1, -1, -1], [-1, 1, -1], [-1, -1, 1], [1, 1, 1])]
     q, _ = np.linalg.qr(rng.normal(size=(50, 3, 3)))
     R = np.concatenate([q * np.linalg.det(q)[:, None, None], np.array(turned, dtype=float)])
-    w, v = (x := quaternions(R))[:, 0], x[:, 1:]
+    w, v = (x := quaternions_of(R))[:, 0], x[:, 1:]
     p = rng.normal(size=(len(R), 3))
     turn = p + 2 * np.cross(v, np.cross(v, p) + w[:, None] * p)
     np.testing.assert_allclose(turn, np.einsum("tij,tj->ti", R, p), atol=1e-14)
@@ -92,7 +93,7 @@ def test_interpolated_poses_are_within_the_tolerance(swing):
     x = motion.centre + motion.quantum * np.einsum("mk,mkc->mc", w, motion.position[around].astype(float)).reshape(-1, 2, 3)
     assert np.abs(x - scene.position).max() <= motion.error + QUANTUM * scene.size
     q = np.einsum("mk,mkc->mc", w, motion.quaternion[around].astype(float)).reshape(-1, 2, 4)
-    exact = quaternions(scene.rotation)
+    exact = quaternions_of(scene.rotation)
     cosine = np.abs((q * exact).sum(-1)) / np.linalg.norm(q, axis=-1)
     assert 2 * np.arccos(np.clip(cosine, 0.0, 1.0)).max() < 4 * TOLERANCE + 4 / TURN
 

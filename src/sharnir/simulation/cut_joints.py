@@ -14,6 +14,7 @@ import numpy as np
 from ..model.joints.segments import Segment
 from ..model.placed_joint import PlacedJoint
 from ..model.pose import Pose, Rotation
+from ..model.quaternions import quaternions_of, without_jumps
 from ..trace import Expression, Graph, check_numbers, tangent
 from .derived import Derived
 
@@ -86,31 +87,11 @@ def pose_values(
     """Of coordinates that are those of a pose; `twist`, `rates`: velocity in the moved axes and its rates."""
     assert run.twist is not None
     if order == 0:
-        quaternion = quaternions(rotation)
+        quaternion = without_jumps(quaternions_of(rotation))
         return np.concatenate([position, quaternion], axis=-1) if len(run.q_units) == 7 else quaternion
     found = twist if order == 1 else rates
     assert found is not None
     return found[..., list(run.twist)]
-
-
-def quaternions(R: np.ndarray) -> np.ndarray:
-    """(…, T, 4), w x y z, from rotations (…, T, 3, 3): w ≥ 0 at the first time, then without jumps."""
-    trace = np.trace(R, axis1=-2, axis2=-1)
-    diagonal = np.diagonal(R, axis1=-2, axis2=-1)
-    both, apart = R + R.swapaxes(-1, -2), R.swapaxes(-1, -2) - R
-    K = np.empty((*R.shape[:-2], 4, 4))  # 4 q qᵀ: the row of the largest part is the most accurate
-    K[..., 0, 0] = 1.0 + trace
-    K[..., 0, 1:] = K[..., 1:, 0] = np.stack([apart[..., 1, 2], apart[..., 2, 0], apart[..., 0, 1]], axis=-1)
-    K[..., 1:, 1:] = both
-    for k in range(3):
-        K[..., k + 1, k + 1] = 1.0 - trace + 2.0 * diagonal[..., k]
-    largest = np.diagonal(K, axis1=-2, axis2=-1).argmax(axis=-1)
-    q = np.take_along_axis(K, largest[..., None, None], axis=-2)[..., 0, :]
-    q /= np.linalg.norm(q, axis=-1, keepdims=True)
-    q[q[..., 0] < 0.0] *= -1.0
-    flips = np.where((q[..., 1:, :] * q[..., :-1, :]).sum(axis=-1) < 0.0, -1.0, 1.0)
-    q[..., 1:, :] *= np.cumprod(flips, axis=-1)[..., None]
-    return q
 
 
 def unwrapped(angle: np.ndarray, speed: np.ndarray, t: np.ndarray) -> np.ndarray:

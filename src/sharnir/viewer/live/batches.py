@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...equations.exponential import product, rotated
+from ...model.quaternions import quaternions_of
 from ...types import FloatArray
 from ..scene import GROUND, Colour, Geometry, Part, Scene, Span
-from .track import quaternions_of
 
 SQUARE = 1e-6
 """Columns of a placement that are square to each other within this are a rotation and a scale; else it is put into the mesh."""

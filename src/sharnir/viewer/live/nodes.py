@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ...model.quaternions import quaternions_of
 from ...types import FloatArray
 from ..scene import Colour, Scene
 from .batches import PartBatch, Placed, SpanBatch, part_batches, span_batches
 from .glb import glb
-from .track import quaternions_of
 
 LINE = 1.5
 """Width of lines, pixels."""

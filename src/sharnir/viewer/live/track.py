@@ -5,33 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...equations.exponential import rotated
+from ...model.quaternions import quaternions_of, without_jumps
 from ...types import FloatArray
 from ..scene import Scene
-
-
-def quaternions_of(rotation: FloatArray) -> FloatArray:
-    """(…, 4) of length one, w x y z, of rotations (…, 3, 3): from the largest of the four, which loses no digits."""
-    R = np.asarray(rotation, dtype=float)
-    xx, yy, zz = R[..., 0, 0], R[..., 1, 1], R[..., 2, 2]
-    four = np.stack([1 + xx + yy + zz, 1 + xx - yy - zz, 1 - xx + yy - zz, 1 - xx - yy + zz], axis=-1)  # 4 w², 4 x² …
-    largest = four.argmax(axis=-1)
-    out = np.zeros((*R.shape[:-2], 4))
-    for k in range(4):
-        here = largest == k
-        r = R[here]
-        turn = np.stack([r[:, 2, 1] - r[:, 1, 2], r[:, 0, 2] - r[:, 2, 0], r[:, 1, 0] - r[:, 0, 1]], axis=-1)
-        part = np.zeros((len(r), 4))
-        part[:, k] = four[here, k]
-        if k == 0:
-            part[:, 1:] = turn
-        else:
-            i, j = (a for a in range(3) if a != k - 1)
-            part[:, 0] = turn[:, k - 1]
-            part[:, i + 1] = r[:, i, k - 1] + r[:, k - 1, i]
-            part[:, j + 1] = r[:, j, k - 1] + r[:, k - 1, j]
-        out[here] = part
-    unit: FloatArray = out / np.linalg.norm(out, axis=-1, keepdims=True)
-    return unit
 
 
 def matrices_of(wxyz: FloatArray) -> FloatArray:
@@ -45,10 +21,7 @@ class Track:
     def __init__(self, t: FloatArray, rotation: FloatArray, position: FloatArray) -> None:
         order = slice(None, None, -1) if len(t) > 1 and t[-1] < t[0] else slice(None)  # a run backward in time
         self.t, self.position = np.asarray(t, dtype=float)[order], np.asarray(position, dtype=float)[order]
-        wxyz = quaternions_of(rotation)[order]
-        flips = np.where((wxyz[1:] * wxyz[:-1]).sum(axis=-1) < 0.0, -1.0, 1.0)
-        wxyz[1:] *= np.cumprod(flips, axis=0)[..., None]
-        self.wxyz = wxyz
+        self.wxyz = without_jumps(quaternions_of(rotation)[order], axis=0)
         self._reversed = order.step == -1
 
     @staticmethod

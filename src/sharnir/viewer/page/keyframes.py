@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...model.quaternions import quaternions_of, without_jumps
 from ...types import FloatArray
 from ..scene import Scene
 
@@ -96,32 +97,12 @@ def weights(t: FloatArray, at: FloatArray) -> tuple[np.ndarray, FloatArray]:
     return around, w.T
 
 
-def quaternions(rotation: FloatArray) -> FloatArray:
-    """(…, 4) from (…, 3, 3): w x y z, of the largest of the four forms, so that nothing is divided by next to nothing."""
-    m = rotation
-    xx, yy, zz = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
-    d = [m[..., 2, 1] - m[..., 1, 2], m[..., 0, 2] - m[..., 2, 0], m[..., 1, 0] - m[..., 0, 1]]
-    s = [m[..., 1, 0] + m[..., 0, 1], m[..., 2, 0] + m[..., 0, 2], m[..., 2, 1] + m[..., 1, 2]]
-    forms = np.stack([
-        np.stack([1 + xx + yy + zz, d[0], d[1], d[2]], -1),
-        np.stack([d[0], 1 + xx - yy - zz, s[0], s[1]], -1),
-        np.stack([d[1], s[0], 1 - xx + yy - zz, s[2]], -1),
-        np.stack([d[2], s[1], s[2], 1 - xx - yy + zz], -1),
-    ], -2)  # fmt: skip
-    largest = np.stack([xx + yy + zz, xx, yy, zz], -1).argmax(-1)
-    chosen = np.take_along_axis(forms, largest[..., None, None], -2)[..., 0, :]
-    unit: FloatArray = chosen / np.linalg.norm(chosen, axis=-1, keepdims=True)
-    return unit
-
-
 def _rounded(scene: Scene, rows: np.ndarray) -> Motion:
     t, r = scene.t[rows], scene.position[rows]
     centre = 0.5 * (r.min(axis=(0, 1)) + r.max(axis=(0, 1))) if r.size else np.zeros(3)
     quantum = max(QUANTUM * scene.size, float(np.abs(r - centre).max(initial=0.0)) / LARGEST, 1e-300)
     position = np.rint((r - centre) / quantum).astype(np.int64)
-    quaternion = quaternions(scene.rotation[rows])
-    back = np.cumprod(np.where((quaternion[1:] * quaternion[:-1]).sum(-1, keepdims=True) < 0.0, -1.0, 1.0), axis=0)
-    quaternion[1:] *= back
+    quaternion = without_jumps(quaternions_of(scene.rotation[rows]), axis=0)
     count = len(rows)
     turns = np.rint(quaternion * TURN).astype(np.int64)
     return Motion(rows, t, position.reshape(count, -1), turns.reshape(count, -1), centre, quantum, 0.0)
