@@ -77,6 +77,8 @@ NAMES = {
     "power of A": (lambda r: {"power of A": 0.2 * r.speed("A")}, "W"),
     "power of spring": (lambda r: {"power of spring": r.force_power("spring")}, "W"),
     "force of motor": (lambda r: {"force of motor": 2.0 - r.coordinate("A")}, "N m"),
+    "length of spring": (lambda r: {"length of spring": r.point("piston")[:, 0]}, "m"),
+    "tension of spring": (lambda r: {"tension of spring": 50.0 * (r.point("piston")[:, 0] - 0.5)}, "N"),
     "energy of spring": (lambda r: {"energy of spring": 25.0 * (r.point("piston")[:, 0] - 0.5) ** 2}, "J"),
     "energy": (lambda r: {
         "total": r.energy.total - r.energy.potential[0], "kinetic": r.energy.kinetic,

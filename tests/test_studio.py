@@ -246,3 +246,9 @@ def test_errors_of_a_job_are_words(capsys):
     jobs.start("it", lambda: 1, print)
     jobs.wait()
     assert jobs.progress.error == "" and "ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_a_file_that_is_no_model_is_refused_before_anything_is_served(command, tmp_path):
+    (tmp_path / "hosts").write_text("127.0.0.1", encoding="utf-8")
+    code, out, err = command("studio", tmp_path / "hosts", "--no-browser")
+    assert code and not out and "hosts: the suffix '' is none of a model or a result" in err

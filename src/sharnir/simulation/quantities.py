@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import StateError, brief, known, suggestion
+from ..model.forces import SpringDamper
 from ..model.model import Model
 from ..model.placed_joint import PlacedJoint
 from .joint_motion import Column, columns
 from .lines import WRENCH, Line, joint_forces, wrench
 from .places import Place, place_named, place_names
+from .springs import spring_length, spring_tension
 
 if TYPE_CHECKING:
     from .result import Result
@@ -194,6 +196,18 @@ def _stored(model: Model, text: str) -> Quantity | None:
     return lambda r: [Line(f"energy of {text}", "J", r.force_energies[:, names.index(text)], "energy")]
 
 
+def _length(model: Model, text: str) -> Quantity | None:
+    spring = model.forces.get(text)
+    return (lambda r: [Line(f"length of {text}", "m", spring_length(r, spring))]) if isinstance(spring, SpringDamper) else None
+
+
+def _tension(model: Model, text: str) -> Quantity | None:
+    spring = model.forces.get(text)
+    if not isinstance(spring, SpringDamper):
+        return None
+    return lambda r: [Line(f"tension of {text}", "N", spring_tension(r, text, spring))]
+
+
 # --- the whole mechanism ----------------------------------------------------------------------------------------------------
 def _energy(r: Result) -> list[Line]:
     e = r.energy
@@ -219,6 +233,8 @@ _OF: dict[str, Callable[[Model, str], Quantity | None]] = {
     "reaction of": _reaction,
     "power of": _power,
     "force of": _force,
+    "length of": _length,
+    "tension of": _tension,
     "energy of": _stored,
     "tau of": _tau,
     "torque of": _tau,

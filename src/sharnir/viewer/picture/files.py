@@ -36,7 +36,7 @@ def draw(
     look = Look(size, view, theme, labels, title, transparent)
     check_path(path, look)
     scene = scene_of(model, show, q, t)
-    report(scene)
+    report(scene, 5)
     save(Drawing(scene, look).image(), path)
 
 
@@ -58,10 +58,10 @@ def stamp_of(t: float, digits: int = 3) -> str:
     return f"t = {t:.{digits}f} s"
 
 
-def report(scene: Scene) -> None:
-    """What is not drawn as it was meant, said."""
+def report(scene: Scene, above: int = 4) -> None:
+    """What is not drawn as it was meant, said; `above`: calls from here to the user's line."""
     for note in scene.notes:
-        warn(note, ViewWarning, stacklevel=4)
+        warn(note, ViewWarning, stacklevel=above)
 
 
 def check_path(path: PathLike, look: Look) -> None:

@@ -44,6 +44,13 @@ class Opened:
     """What was left out so that nothing outside the folder is read."""
 
 
+def check_suffix(path: Path) -> None:
+    if path.suffix.lower() not in (*MODELS, *RESULTS):
+        raise FormatError(
+            f"{path.name}: the suffix {path.suffix!r} is none of a model or a result; those are {', '.join((*MODELS, *RESULTS))}"
+        )
+
+
 class Folder:
     def __init__(self, path: FilePath = ".") -> None:
         given = file_path(path, "folder")
@@ -98,9 +105,7 @@ class Folder:
             if path.suffix.lower() in RESULTS:
                 result = Result.load(path)
                 return Opened(shown, result.model, result, self._without_outer_meshes(result.model))
-            if path.suffix.lower() not in MODELS:
-                known = ", ".join((*MODELS, *RESULTS))
-                raise FormatError(f"{shown}: the suffix {path.suffix!r} is none of a model or a result; those are {known}")
+            check_suffix(path)
             model = load(path)
             return Opened(shown, model, None, self._without_outer_meshes(model))
 

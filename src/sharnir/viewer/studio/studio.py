@@ -11,7 +11,7 @@ from ...reporting.whole_file import file_path
 from ...types import FilePath
 from ..live.server import Server
 from ..live.stage import Stage
-from .folder import Folder
+from .folder import Folder, check_suffix
 from .page import PLOTS, StudioPage
 from .workspace import Workspace
 
@@ -31,6 +31,8 @@ class Studio:
         name = None if file is None else place.inside(Path.cwd() / file_path(file)).relative_to(place.path).as_posix()
         if name is not None and not (place.path / name).is_file():
             raise StateError(f"there is no file {brief(str(file))}")
+        if name is not None:
+            check_suffix(place.path / name)
         self.folder = place
         # a token on the loopback address too: it is that of all users of this machine, and a studio writes files
         self.stage = Stage(Server(host, port, token or secrets.token_urlsafe(16), "sharnir studio"))
