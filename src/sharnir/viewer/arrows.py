@@ -109,5 +109,5 @@ def _point_of(force: FloatArray, moment: FloatArray, size: float) -> FloatArray:
     if not f.any():
         return np.zeros(3)
     rows = -np.cross(f[:, None, :], np.eye(3)[None]).transpose(0, 2, 1).reshape(-1, 3)  # p × f = −f × p
-    point: FloatArray = np.linalg.lstsq(rows, m.reshape(-1), rcond=1e-9)[0]
+    point = np.asarray(np.linalg.lstsq(rows, m.reshape(-1), rcond=1e-9)[0], dtype=float)
     return point if np.linalg.norm(point) < size else np.zeros(3)

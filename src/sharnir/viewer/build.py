@@ -251,6 +251,5 @@ def _extent(o: Outline, R: FloatArray, x: FloatArray, parts: Sequence[Part]) -> 
     if not boxes:
         return np.full(3, -0.5 * o.size), np.full(3, 0.5 * o.size)
     middle = np.mean([start for start, _, _ in boxes], axis=0)
-    near = [(low, high) for _, low, high in boxes if np.abs(np.stack([low, high]) - middle).max() < FAR * o.size]
-    kept = near or [(low, high) for _, low, high in boxes]
-    return np.min([low for low, _ in kept], axis=0), np.max([high for _, high in kept], axis=0)
+    held = [box for box in boxes if np.abs(np.stack(box[1:]) - middle).max() < FAR * o.size]
+    return np.min([low for _, low, _ in held or boxes], axis=0), np.max([high for _, _, high in held or boxes], axis=0)
