@@ -9,7 +9,7 @@ import numpy as np
 
 from ...model.quaternions import quaternions_of
 from ...types import FloatArray
-from ..scene import Colour, Scene
+from ..scene import SEEN_THROUGH, THROUGH, Colour, Scene
 from .batches import PartBatch, Placed, SpanBatch, part_batches, span_batches
 from .glb import glb
 
@@ -34,6 +34,8 @@ class SceneNodes:
         self._parts = part_batches(scene)
         self._spans = span_batches(scene)
         self._by_layer: dict[str, list[Any]] = {layer: [] for layer in scene.layers}
+        self._solid: list[tuple[Any, float]] = []
+        """Bodies, and how opaque they are."""
         self._labels: list[tuple[Any, int, FloatArray]] = []
         self._labelled = {"bodies": False, "joints": False}
         wxyz = quaternions_of(self.rotation)
@@ -46,6 +48,7 @@ class SceneNodes:
                 for k, b in enumerate(self._spans)
             ]
             self._lines()
+            self._see_through()
 
     # --- moving ---------------------------------------------------------------------------------------------------------------
     def pose(self, rotation: FloatArray, position: FloatArray, row: int | None = None, wxyz: FloatArray | None = None) -> None:
@@ -72,6 +75,14 @@ class SceneNodes:
             self.pose(self.rotation, self.position, getattr(self, "_row", 0))
         for node in self._by_layer[layer]:
             node.visible = on
+        if layer in SEEN_THROUGH:
+            self._see_through()
+
+    def _see_through(self) -> None:
+        """Bodies are seen through while something inside them is shown; coloured meshes of files stay as they are."""
+        share = THROUGH if any(self.shown.get(layer, False) for layer in SEEN_THROUGH) else 1.0
+        for node, opacity in self._solid:
+            node.opacity = None if opacity * share >= 1.0 else opacity * share
 
     def label(self, kind: str, on: bool) -> None:
         """Names of "bodies" or of "joints"."""
@@ -127,6 +138,8 @@ class SceneNodes:
             node = scene.add_batched_meshes_simple(
                 path, g.vertices, g.faces, batched_colors=rgb, opacity=opacity, side=side, **common
             )
+            if batch.layer == "bodies":
+                self._solid.append((node, float(colours[0, 3])))
         self._by_layer[batch.layer].append(node)
         return node
 
