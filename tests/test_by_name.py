@@ -308,7 +308,7 @@ def test_trajectories_are_drawn_on_the_same_axes(many, tmp_path):
     figure = many.plot("A", "B", trajectories=[0, 2], path=tmp_path / "two.png")
     assert [line.get_text() for line in figure.axes[0].get_legend().get_texts()][-1] == "B, trajectory 2"
     rows = np.zeros((20, many.model.nq)) + many.model.neutral()
-    with pytest.raises(sh.StateError, match=r"choose, e.g. trajectories=\[0, 19\]"):
+    with pytest.raises(sh.StateError, match=r"choose some of them, e.g. trajectories=\[0, 19\]"):
         sh.rollout(many.model, rows, dt=0.01, steps=1).plot("A")
 
 
@@ -364,3 +364,12 @@ def test_parts_of_joints_and_wrong_names(many, driven_loop):
     ):  # fmt: skip
         with pytest.raises(sh.SharnirError, match=says):
             ask()
+
+
+def test_a_rollout_is_a_page_of_its_trajectories_and_has_a_summary(tmp_path):
+    b = sh.rollout(sh.samples.double_pendulum(), np.linspace(0.1, 1.0, 20).reshape(10, 2), duration=0.1, step=0.01)
+    with pytest.raises(sh.StateError, match=r"10 trajectories cannot be told apart.*trajectories=\[0, 9\]"):
+        b.animate(tmp_path / "all.html")
+    text = b.animate(tmp_path / "some.html", trajectories=[0, 9], plots=["hinge1"]).read_text(encoding="utf-8")
+    assert "trajectory 0" in text and "trajectory 9" in text
+    assert "10 trajectories of 11 times, t = 0 … 0.1 s" in b.summary() and "failed" not in b.summary()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -87,6 +88,7 @@ def test_commands_and_options_of_the_command_line_exist(page, capsys, monkeypatc
             assert re.search(rf"(?<![\w-]){option}(?![\w-])", shown), f"{page}: sharnir {command} {option}"
 
 
+@cache
 def defined_tests() -> dict[str, set[str]]:
     out = {}
     for path in (ROOT / "tests").glob("test_*.py"):

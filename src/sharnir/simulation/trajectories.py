@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import StateError
 from ..model.model import Model
+from ..model.services import service
 from .by_name import index_of
 from .named_motion import NamedMotion
 from .records import Cost
@@ -88,12 +90,32 @@ class Rollout(NamedMotion):
         """`Result.plot` of several trajectories on the same axes: those numbered, or all where there are few."""
         from .plots import plot
 
+        return plot(self._some(trajectories), *what, path=path, interactive=interactive, over=over)
+
+    def animate(self, path: PathLike = "rollout.html", *, trajectories: Sequence[int] | None = None, **options: Any) -> Path:
+        """`Result.animate` of several trajectories drawn over each other: those numbered, or all where there are few. One as a
+        picture or a video: `rollout[k].snapshot(…)`, `rollout[k].video(…)`."""
+        page: Path = service("animate")(self._some(trajectories), path, **options)
+        return page
+
+    def _some(self, trajectories: Sequence[int] | None) -> dict[str, Result]:
         if trajectories is None and len(self) > SHOWN:
             raise StateError(
-                f"{len(self)} trajectories cannot be told apart in one plot: choose, e.g. trajectories=[0, {len(self) - 1}]"
+                f"{len(self)} trajectories cannot be told apart: choose some of them, e.g. trajectories=[0, {len(self) - 1}]"
             )
-        chosen = range(len(self)) if trajectories is None else trajectories
-        return plot({f"trajectory {k}": self[k] for k in chosen}, *what, path=path, interactive=interactive, over=over)
+        return {f"trajectory {k}": self[k] for k in (range(len(self)) if trajectories is None else trajectories)}
+
+    def summary(self) -> str:
+        """The rollout in a few lines of text."""
+        bad = np.flatnonzero(~self.ok)
+        lines = [f"{self.model.name}: {len(self)} trajectories of {len(self.t)} times, t = {self.t[0]:g} … {self.t[-1]:g} s"]
+        if bad.size:
+            first = int(bad[np.argmin(self.failed[bad])])
+            lines.append(f"  failed      {bad.size}, the first number {first} after t = {self.failed[first]:.9g} s")
+        lines.append(
+            f"  cost        {self.cost.wall:.3g} s by {self.cost.method!r} on {self.cost.backend}, {self.cost.integrator}"
+        )
+        return "\n".join([*lines, f"  {self.message}"] if self.message else lines)
 
     # --- what everything else is derived from ---------------------------------------------------------------------------------
     @property
