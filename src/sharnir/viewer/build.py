@@ -53,7 +53,8 @@ def scene_of(
     """Everything that can be drawn of a model in a position, or of a motion.
 
     show    layers to be on, of `LAYERS`. Arrows of forces and reactions of large models are made where they are asked for
-    q, t    the position of a model; loops are closed nearest to it. By default that of its file, or the neutral one
+    q, t    the position of a model; joints given by name are held while loops are closed, an array is the nearest to close them
+            at. By default that of its file, or the neutral one
     traces  points of a motion whose paths are drawn
     """
     shown = check_layers(show)
