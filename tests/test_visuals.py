@@ -266,3 +266,16 @@ def test_visual_and_collision_meshes_of_the_ur5_are_of_one_size_and_place():
 def test_a_model_of_mujoco_is_seen_where_its_file_has_it(tmp_path):
     (tmp_path / "m.xml").write_text(FIELD.replace("<body>", '<body pos="1 2 3">'))
     assert np.allclose(scene_of(sh.load(tmp_path / "m.xml")).position[0, 0], (1, 2, 3))
+
+
+def test_a_saved_result_finds_meshes_beside_it_and_no_others(tmp_path):
+    (tmp_path / "own").mkdir()
+    trimesh.creation.box((0.1, 0.2, 0.3)).export(tmp_path / "own" / "a.stl")
+    m = sh.samples.pendulum()
+    m.add_visual(m.bodies[0].name, tmp_path / "own" / "a.stl")
+    r = sh.simulate(m, 0.01)
+    for folder, refused in (("own", False), ("other", True)):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        r.save(tmp_path / folder / "run.nc")
+        notes = scene_of(sh.Result.load(tmp_path / folder / "run.nc")).notes
+        assert any("outside the folders of the model" in note for note in notes) == refused and bool(notes) == refused
