@@ -15,6 +15,7 @@ from ...model.model import Model
 from ...simulation.result import Result
 from ...types import State
 from ..build import position_of, scene_of
+from .nodes import SceneNodes
 from .playback_gui import TINTS, PlaybackPanel
 from .plots_gui import PlotsPanel
 from .posing import Posing
@@ -185,14 +186,7 @@ def show_model(
         out.sliders = PosingPanel(stage, posing, nodes)
     with folder:
         out.simulation = SessionPanel(stage, out.sliders, nodes)
-    with tabs.add_tab("show"):
-        stage.server.notes += stage.add_notes()
-        with gui.add_folder("layers"):
-            stage.add_layers()
-        with gui.add_folder("camera"):
-            stage.add_camera()
-        with gui.add_folder("paths", expand_by_default=False):
-            traces = TracesPanel(stage, [nodes], growing=True)
+    traces = _add_show_tab(stage, tabs, [nodes], growing=True)
     stage.tickers.append(traces.tick)
     stage.say(posing.message)
 
@@ -214,6 +208,18 @@ def show_results(out: View, results: Sequence[Result], show: Sequence[str] | Non
     tabs = gui.add_tab_group()
     with tabs.add_tab("plots"):
         charts = PlotsPanel(stage, results, names, plots)
+    _add_show_tab(stage, tabs, nodes, growing=False)
+    with tabs.add_tab("summary"):
+        for r, name in zip(results, names, strict=True):
+            gui.add_html(
+                f"<pre style='padding:0 1em;font-size:0.7em;white-space:pre-wrap'>{_html(name)}\n{_html(r.summary())}</pre>"
+            )
+    out.playback.watchers.append(charts.follow)
+
+
+def _add_show_tab(stage: Stage, tabs: Any, nodes: list[SceneNodes], growing: bool) -> TracesPanel:
+    """What is drawn, and from where; `growing`: paths of a motion that goes on."""
+    gui = stage.viser.gui
     with tabs.add_tab("show"):
         stage.server.notes += stage.add_notes()
         with gui.add_folder("layers"):
@@ -221,13 +227,7 @@ def show_results(out: View, results: Sequence[Result], show: Sequence[str] | Non
         with gui.add_folder("camera"):
             stage.add_camera()
         with gui.add_folder("paths", expand_by_default=False):
-            TracesPanel(stage, nodes, growing=False)
-    with tabs.add_tab("summary"):
-        for r, name in zip(results, names, strict=True):
-            gui.add_html(
-                f"<pre style='padding:0 1em;font-size:0.7em;white-space:pre-wrap'>{_html(name)}\n{_html(r.summary())}</pre>"
-            )
-    out.playback.watchers.append(charts.follow)
+            return TracesPanel(stage, nodes, growing=growing)
 
 
 def _is_script() -> bool:
