@@ -195,6 +195,8 @@ class _Pieces:
                 new = change(t, self.state.x.copy())
                 if new is not None:
                     self.state.x[:] = new
+                if not self.request.events[event.index].waits:
+                    self.events.last[event.index] = 1.0
         self.state.clock[s.H] = np.nan
 
     def _trajectory(self, status: str, cause: Exception | None) -> Trajectory:

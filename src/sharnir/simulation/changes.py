@@ -13,6 +13,7 @@ from ..model.events import DIRECTIONS, Event, EventState
 from ..model.parameter_checks import check_values
 from ..model.parameters import parameter_value
 from ..model.states import check_state
+from .impacts import Impacts
 from .motion_system import MotionSystem
 from .sensitivities import jump
 
@@ -20,10 +21,11 @@ from .sensitivities import jump
 class Changes:
     """Events as the integrator knows them, and the parameters as they were at any time."""
 
-    def __init__(self, motion: MotionSystem, duration: float) -> None:
+    def __init__(self, motion: MotionSystem, duration: float, impacts: Impacts | None = None) -> None:
         self.m = motion
         self._sign = np.sign(duration)  # in a run backward the history is in the order of decreasing times
         self._history: list[tuple[float, np.ndarray]] = [(-np.inf, motion.parameters.copy())]
+        self.impacts = impacts
 
     def root(self, event: Event, number: int) -> Root:
         """`number`: among all events of the run."""
@@ -31,6 +33,9 @@ class Changes:
         if not callable(event.action):
             return Root(direction, event.action, name=event.name)
         return Root(direction, "change", self._change(event.label, event.action, number), event.name)
+
+    def of_impacts(self) -> list[Root]:
+        return self.impacts.roots(self.recorded) if self.impacts else []
 
     def _change(
         self, label: str, action: Callable[[EventState], object], number: int
@@ -42,10 +47,21 @@ class Changes:
             else:
                 state, rows = jump(m, self._slopes(number), partial(self._acted, label, action), t, x)
                 after = np.concatenate([state, rows.ravel()])
-            self._history.append((self._sign * t, m.parameters.copy()))
+            if self.impacts is not None:
+                after = self.impacts.settle(t, after)
+            self.recorded(t)
             return after
 
         return change
+
+    def recorded(self, t: float) -> None:
+        """From t on the parameters are those of now."""
+        self._history.append((self._sign * t, self.m.parameters.copy()))
+
+    @property
+    def causes(self) -> tuple[str, ...]:
+        """What adds or removes energy, impacts included."""
+        return (*self.m.causes, *(self.impacts.causes if self.impacts else ()))
 
     def _slopes(self, number: int) -> Callable[..., float]:
         m = self.m
@@ -78,6 +94,8 @@ class Changes:
         except StateError as error:
             raise StateError(f"{label}: its action left {left} at t = {t:g}: {error}") from None
         before, m.parameters[:] = m.parameters.copy(), changed
+        if self.impacts is not None:  # what it did may separate bodies
+            m.parameters[self.impacts.c.switches] = 0.0
         try:
             return m.consistent(t, np.concatenate([q, m.momenta_of(q, v, t), work])), changed
         finally:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..dialect.jit import host_lanes
-from ..dialect.native import Native
+from ..dialect.native import Native, from_python
 from ..dynamics import Dynamics
 from ..equations.normalization import native_normalize, normalized_start
 from ..equations.partitioning import Partitioning
@@ -23,6 +23,7 @@ from ..equations.singular import Run, SingularPassage
 from ..equations.stabilisation import PROJECTION, Stabilisation
 from ..integrate.system import System, buffers
 from ..model.events import Event
+from .contacts import Contacts
 from .events import EventFunctions
 from .sensitivities import Sensitivities
 
@@ -50,6 +51,12 @@ class Setup:
     """(P,), or (n, P) where they differ from state to state; the model's own where there are none."""
     sensitivities: Sensitivities | None = None
     """Rows that are integrated beside one state."""
+    contacts: Contacts | None = None
+    """Of impacts; the functions of their events come after those of `events`."""
+
+    @property
+    def event_count(self) -> int:
+        return len(self.events) + (len(self.contacts) if self.contacts else 0)
 
 
 class MotionSystem(ABC):
@@ -144,7 +151,7 @@ class CompiledSystem(MotionSystem):
         super().__init__(setup, causes)
         self.store = setup.d.formulation.programs.store
         self.lanes = host_lanes() if setup.n >= host_lanes() else 1
-        self.buffers = b = buffers(self.size, events=len(setup.events), report=report, jacobian=setup.jacobian and has_jacobian)
+        self.buffers = b = buffers(self.size, events=setup.event_count, report=report, jacobian=setup.jacobian and has_jacobian)
         q, v = setup.n * self.nq, setup.n * (self.nq + self.nv)
         self.at = {
             "q": b.X[:q], "v": b.X[q:v], "t": b.T, "tau": self.tau, "parameter": self.parameters, "decay": self.decay,
@@ -168,10 +175,25 @@ class CompiledSystem(MotionSystem):
             derivative,
             rates=self.rates(),
             projection=after,
-            events=self.events() if self.event_functions else [],
+            events=[*(self.events() if self.event_functions else []), *self._pushing()],
             jacobian=jacobian,
             split=q,
         )
+
+    def _pushing(self) -> list[Native]:
+        """Functions of events of closed contacts."""
+        b, contacts = self.buffers, self.setup.contacts
+        if contacts is None:
+            return []
+
+        def pushing() -> None:
+            try:
+                b.G[len(self.setup.events) :] = contacts.pushing(self, float(b.T[0]), b.X)
+            except Exception as error:
+                b.G.fill(np.nan)
+                self._failed(error)
+
+        return [from_python(pushing)]
 
     def _failed(self, error: BaseException) -> None:
         self.system.failure = error
@@ -217,7 +239,7 @@ class CompiledSystem(MotionSystem):
 
     @abstractmethod
     def events(self) -> list[Native]:
-        """The values of all event functions, in buffers.G."""
+        """The values of the functions of `setup.events`, in the first places of buffers.G."""
 
     def jacobian(self) -> list[Native]:
         """Of the derivative; an empty list: by differences."""

@@ -41,7 +41,9 @@ def make_result(m: MotionSystem, y: Trajectory, changes: Changes, ready: float, 
         qe, ve, _ = m.split(event.x)
         events.append(EventRecord(event.name, event.t, qe, m.velocities(qe, ve, event.t, changes.over(np.array([event.t])))))
     message = y.message + not_passed(m)
-    result = Result(d.model, t, q, v, m.tau, cost, y.status, message, events, m.causes, work, parameters, m.accounted)
+    result = Result(d.model, t, q, v, m.tau, cost, y.status, message, events, changes.causes, work, parameters, m.accounted)
+    if changes.impacts is not None:
+        result.impacts = changes.impacts.records
     if m.setup.sensitivities is not None:
         result.sensitivity_names, result.sensitivities = m.setup.sensitivities.names, m.rows_beside(x)
     return result
@@ -61,6 +63,8 @@ def not_passed(m: MotionSystem) -> str:
 def rows_of(m: MotionSystem, t: np.ndarray, x: np.ndarray, changes: Changes) -> tuple[np.ndarray, ...]:
     """Coordinates, speeds, work and parameters from the integrator's rows."""
     q, v, work = (np.ascontiguousarray(part) for part in m.split(x))
+    if changes.impacts is not None:
+        work = np.concatenate([work, changes.impacts.work(t)], axis=1)
     q = normalized_rows(m.d.model, q, t)  # dense output does not preserve unit length
     parameters = changes.over(t)
     if len(q):

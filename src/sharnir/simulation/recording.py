@@ -78,7 +78,7 @@ class Recording:
         d = self.m.d
         q, v, work, parameters = rows_of(self.m, t, x, self.changes)
         cost = Cost(d.method, d.why, self.m.backend, self.integrator, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
-        r = Result(d.model, t, q, v, self.m.tau, cost, RUNNING, "", [], self.m.causes, work, parameters, self.m.accounted)
+        r = Result(d.model, t, q, v, self.m.tau, cost, RUNNING, "", [], self.changes.causes, work, parameters, self.m.accounted)
         if self.m.setup.sensitivities is not None:
             r.sensitivity_names, r.sensitivities = self.m.setup.sensitivities.names, self.m.rows_beside(x)
         return r

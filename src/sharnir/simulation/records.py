@@ -69,6 +69,24 @@ class Energy:
 
 
 @dataclass(frozen=True)
+class ImpactRecord:
+    """An impact that took place."""
+
+    name: str
+    t: float
+    approach: float
+    """Speed at which the gap closed, m/s or rad/s."""
+    impulse: float
+    """N s, or N m s in a joint."""
+    lost: float
+    """Energy dissipated, J; with friction that along the surfaces too."""
+    along: float = 0.0
+    """Size of the impulse of friction, N s."""
+    rests: bool = False
+    """Whether the bodies stay in contact."""
+
+
+@dataclass(frozen=True)
 class EventRecord:
     """An event that has fired."""
 

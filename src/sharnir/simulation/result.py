@@ -16,7 +16,7 @@ from ..model.references import is_name_in
 from ..model.services import service
 from .by_name import ByName, index_of
 from .named_motion import NamedMotion
-from .records import Cost, EventRecord
+from .records import Cost, EventRecord, ImpactRecord
 
 if TYPE_CHECKING:
     from .netcdf import Variables
@@ -60,6 +60,9 @@ class Result(NamedMotion):
 
     start: StartState | None = None
     """What the start was asked to be, and what was moved to close the loops; None in files of earlier versions."""
+
+    impacts: list[ImpactRecord] = field(default_factory=list)
+    """Those that took place, in the order of time; not in files."""
 
     # --- by name ------------------------------------------------------------------------------------------------------------
     def sensitivity(self, name: str) -> Sensitivity:

@@ -20,14 +20,17 @@ from ..integrate import run
 from ..integrate.compiled import make_ready
 from ..integrate.methods import integrator as integrator_named
 from ..model.events import Event
+from ..model.impacts import Impact
 from ..model.model import Model
 from ..model.parameter_checks import check_values
 from ..model.states import check_model, check_state
 from ..reporting.progress import ProgressBar
 from ..types import truth
 from .changes import Changes
-from .checks import check_events, check_step, output_times, tolerances
+from .checks import check_events, check_impacts, check_step, output_times, tolerances
+from .contacts import Contacts, with_contacts
 from .events import limit_events
+from .impacts import Impacts
 from .motion_system import Setup
 from .options import (
     Tau,
@@ -69,7 +72,7 @@ def simulate(
     max_step: float = np.inf,
     output: float | ArrayLike | None = 0.01,
     every: int = 1,
-    events: Event | Sequence[Event] = (),
+    events: Event | Impact | Sequence[Event | Impact] = (),
     limits: str = "ignore",
     stabilisation: str | None = None,
     decay: float | Sequence[float] | None = None,
@@ -91,7 +94,7 @@ def simulate(
     integrator   a name of `sharnir.integrators()`; `rtol`, `atol` for adaptive ones, `step` for the others
     output       interval of the times of the result (its end is always among them), or the times themselves, or None: every
                  step (`every`-th step)
-    events       of `sharnir.Event`
+    events       of `sharnir.Event` and `sharnir.Impact`
     limits       of joints: "ignore" them, "stop" the run where one is reached, or raise an "error" there
     stabilisation   of constraints: "projection" (after every step; the default), "partitioning" (independent coordinates
                  alone are integrated), "baumgarte", "ggl", "none"; docs/theory/loops.md
@@ -114,7 +117,10 @@ def simulate(
     rtol, max_step = number(rtol, "rtol"), number(max_step, "max_step")
     step = None if step is None else number(step, "step")
     balance = truth(balance, "balance")
-    every, own_events = whole(every, "every"), check_events(events)
+    every, (own_events, hits) = whole(every, "every"), check_events(events)
+    check_impacts(hits, duration, stabilisation, sensitivities)
+    if hits:
+        model = with_contacts(model, hits)
     q, v, t0 = check_state(model, q0, v0, t0)
     check_resolution(t0, duration=duration, step=step, max_step=max_step, output=output)
     forces = constant_forces(model, tau)
@@ -145,7 +151,9 @@ def simulate(
         table = d.constrained.table if d.constrained else None
         directions = sensitivities_by(model, sensitivities, q, v, t0, values, start.free, table)
         check_sensitivities(d, how.name)
-    setup = Setup(d, forces, all_events, balance, chosen.needs_jacobian, how, parameters=own, sensitivities=directions)
+    contacts = Contacts.of(model, hits, d.constrained.table.rows) if hits and d.constrained else None
+    watched = [*all_events, *(contacts.events() if contacts else [])]
+    setup = Setup(d, forces, watched, balance, chosen.needs_jacobian, how, parameters=own, sensitivities=directions, contacts=contacts)
     motion = motion_system(setup)
     x0 = np.concatenate([q, motion.momenta_of(q, v, t0), np.zeros(len(motion.causes))])
     if directions is not None:
@@ -154,7 +162,9 @@ def simulate(
             raise MethodError(f"sensitivities need straight-line code: {why} by method {d.method!r}")
         x0 = np.concatenate([x0, np.pad(directions.start, ((0, 0), (0, len(motion.causes)))).ravel()])
     x0 = motion.consistent(t0, x0) if motion.partitioning else x0
-    changes = Changes(motion, duration)
+    impacts = Impacts(motion, contacts) if contacts else None
+    x0 = impacts.begin(t0, x0) if impacts else x0
+    changes = Changes(motion, duration, impacts)
     if backend != "python":
         make_ready(chosen)
     ready = time.perf_counter()
@@ -173,7 +183,7 @@ def simulate(
                 max_step=max_step,
                 times=times,
                 every=every,
-                events=[changes.root(event, k) for k, event in enumerate(all_events)],
+                events=[*(changes.root(event, k) for k, event in enumerate(all_events)), *changes.of_impacts()],
                 progress=bar.update,
                 keep=None if save is None else recording.keep,
                 compiled=backend != "python",
@@ -182,7 +192,7 @@ def simulate(
         given_times = output is not None and np.ndim(output) > 0
         result = make_result(motion, trajectory, changes, ready - begun, time.perf_counter() - ready, given_times)
         result.start = start
-        at_limit = trajectory.status == "stopped" and trajectory.events[-1].index >= len(own_events)
+        at_limit = trajectory.status == "stopped" and len(own_events) <= trajectory.events[-1].index < len(all_events)
         if at_limit and limits == "error":
             result.status, result.message = "limit", f"reached the {trajectory.events[-1].name} at t = {trajectory.final_t:.9g}"
         elif not trajectory.ok:

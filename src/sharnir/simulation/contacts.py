@@ -1,0 +1,102 @@
+"""The contacts of a run: a model with a constraint for each impact, switched by a parameter, and where these are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..equations.one_constraint import label_of
+from ..errors import ModelError, StateError
+from ..model.events import Event
+from ..model.impacts import Impact, Touching
+from ..model.model import Model
+from ..model.motion import Motion
+from ..trace import Number
+
+if TYPE_CHECKING:
+    from .motion_system import MotionSystem
+
+TOUCH = 1e-8
+"""m or rad: bodies this near touch, and no gap falls further below zero than this before it is noticed."""
+
+
+def named(impacts: Sequence[Impact]) -> list[Impact]:
+    """Every impact with a name of its own."""
+    out = [one if one.name else one.replaced(name=f"impact {k + 1}") for k, one in enumerate(impacts)]
+    names = [one.name for one in out]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise StateError(f"two impacts are called {twice[0]!r}: give them names, Impact(…, name=…)")
+    return out
+
+
+def with_contacts(model: Model, impacts: Sequence[Impact]) -> Model:
+    """A copy with a switched constraint for each impact; the same one for the same impacts, so that it is compiled once."""
+    key = ("contacts", tuple(impacts))
+    if key not in model.structure.cached:
+        out = model.copy()
+        for one in impacts:
+            switch = switch_of(one)
+            try:
+                out.add_parameter(switch, 0.0)
+                out.add_constraint(Touching(one, switch), one.name)
+            except ModelError as error:
+                raise ModelError(f"{one.label}: {error}; give it another name") from None
+        model.structure.cached[key] = out
+    found: Model = model.structure.cached[key]
+    return found
+
+
+def switch_of(impact: Impact) -> str:
+    return f"{impact.name}.closed"
+
+
+@dataclass(frozen=True)
+class Contacts:
+    """Where the contacts of a run are among the rows of the constraints and among the parameters."""
+
+    impacts: tuple[Impact, ...]
+    rows: np.ndarray
+    switches: np.ndarray
+
+    @classmethod
+    def of(cls, model: Model, impacts: Sequence[Impact], rows: Sequence[object]) -> Contacts:
+        owners = [getattr(row, "owner", "") for row in rows]
+        labels = [label_of(one.name, model.constraints[one.name]) for one in impacts]
+        for one, label in zip(impacts, labels, strict=True):
+            if label not in owners:
+                raise StateError(f"{one.label}: nothing that moves changes its gap")
+        names = list(model.structure.parameters)
+        return cls(
+            tuple(impacts),
+            np.array([owners.index(label) for label in labels], dtype=np.int64),
+            np.array([names.index(switch_of(one)) for one in impacts], dtype=np.int64),
+        )
+
+    def __len__(self) -> int:
+        return len(self.impacts)
+
+    def events(self) -> list[Event]:
+        """Where gaps that are open come down to zero, and, for what is slower than can be seen, to a little below."""
+        return [Event(_open(one, depth), direction="falling", name=one.name) for depth in (0.0, TOUCH) for one in self.impacts]
+
+    def pushing(self, m: MotionSystem, t: float, x: np.ndarray) -> np.ndarray:
+        """Functions of events that fall through zero where a contact would have to pull: the multipliers of those that are
+        closed; 1 of the others."""
+        closed, out = m.parameters[self.switches] > 0.0, np.ones(len(self))
+        if closed.any():
+            q, v = m.split(x)[:2]
+            out[closed] = m.d.multipliers(q, v, m.tau, t, parameters=m.parameters)[self.rows[closed]]
+        return out
+
+
+def _open(impact: Impact, depth: float) -> object:
+    switch = switch_of(impact)
+
+    def gap(on: Motion) -> Number:
+        closed = on.parameter(switch)
+        return (1.0 - closed) * (impact.gap(on) + depth) + closed
+
+    return gap
