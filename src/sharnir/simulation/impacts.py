@@ -39,9 +39,12 @@ class Impacts:
         return tuple(f"impact {one.name}" for one in self.c.impacts)
 
     def work(self, t: np.ndarray) -> np.ndarray:
-        """(T, contacts): energy added so far, by every contact."""
+        """(T, contacts): energy added so far, by every contact. A row at the time of an impact is the state before it; of two
+        rows, as there are where every step is a row, the second is the state after it."""
         starts = np.array([start for start, _ in self._booked])
-        return np.array([work for _, work in self._booked])[np.searchsorted(starts, t, side="right") - 1]
+        second = np.concatenate([[False], t[1:] == t[:-1]])[: len(t)]
+        at = np.where(second, np.searchsorted(starts, t, side="right"), np.searchsorted(starts, t, side="left")) - 1
+        return np.array([work for _, work in self._booked])[at]
 
     def roots(self, recorded: Callable[[float], None]) -> list[Root]:
         """In the order of the functions: gaps, gaps a little below zero, multipliers. `recorded`: called after every change."""
@@ -66,7 +69,9 @@ class Impacts:
         for one, gap in zip(self.c.impacts, g, strict=True):
             if not gap >= -TOUCH:
                 raise StateError(f"{one.label}: the motion starts with a gap of {gap:g}, below zero; start where bodies are apart")
-        return self.settle(t, x)
+        x = self.settle(t, x)
+        del self._booked[1:]  # the account begins after that
+        return x
 
     # --- one instant ------------------------------------------------------------------------------------------------------------
     def settle(self, t: float, x: np.ndarray, opened: int | None = None) -> np.ndarray:
