@@ -80,6 +80,9 @@ class Contact:
     def rate(self, v: np.ndarray) -> float:
         return float(self.J @ v) + self.drift
 
+    def slip(self, v: np.ndarray) -> float:
+        return 0.0 if self.Jt is None else float(np.linalg.norm(self.Jt @ v + self.slip_drift))
+
 
 def impact(P: np.ndarray, M: np.ndarray, v: np.ndarray, contacts: list[Contact]) -> np.ndarray:
     """Speeds after the impacts of one instant: one after the other, the fastest approach first, until none approaches faster than
@@ -97,11 +100,12 @@ def impact(P: np.ndarray, M: np.ndarray, v: np.ndarray, contacts: list[Contact])
 
 
 def _newton(P: np.ndarray, M: np.ndarray, v: np.ndarray, hit: list[Contact]) -> np.ndarray:
-    """Contacts that are hit at the same speed, without friction; where one of the impulses would pull, one after the other."""
+    """Contacts that are hit at the same speed; where one of the impulses would pull, or slip meets friction, one after another."""
     J = np.array([c.J for c in hit])
     aim = np.array([-(1.0 + _bounce(c, v)) * c.rate(v) for c in hit])
     impulses = np.linalg.lstsq(J @ P @ J.T, aim, rcond=RANK)[0]
-    if (impulses < 0.0).any() or any(c.friction for c in hit):
+    after = v + P @ (J.T @ impulses)
+    if (impulses < 0.0).any() or any(c.friction and max(c.slip(v), c.slip(after)) > c.rest_speed for c in hit):
         return _coulomb(P, M, v, hit[0])
     return _given(P, M, v, hit, impulses)
 

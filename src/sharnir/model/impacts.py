@@ -103,12 +103,18 @@ class Impact(Element):
         **options: Any,
     ) -> Impact:
         """Of two spheres fixed in two bodies, by default of one radius."""
-        gap = SphereBesideSphere(body, other, radius, radius if other_radius is None else other_radius, tuple(at), tuple(other_at))
+        gap = SphereBesideSphere(
+            body, other, radius, radius if other_radius is None else other_radius, tuple(at), tuple(other_at)
+        )
         return Impact(gap, **{"name": f"{body} on {other}", **options})
 
 
+APART, NEAR, PRESSED = 0.0, 1.0, 2.0
+"""Values of the parameter that says how a contact is; near: bodies touch, and nothing presses them together."""
+
+
 class Touching(Constraint):
-    """The gap of an impact held at zero while its switch, a parameter of the model, is 1; no constraint at all while it is 0."""
+    """The gap of an impact held at zero while bodies are pressed together; no constraint at all otherwise."""
 
     switched = True
 
@@ -116,4 +122,14 @@ class Touching(Constraint):
         self.gap, self.switch = impact.gap, switch
 
     def positions(self, on: Motion) -> Sequence[Row]:
-        return [("touching", on.parameter(self.switch) * self.gap(on))]
+        return [("touching", pressed(on.parameter(self.switch)) * self.gap(on))]
+
+
+def pressed(contact: Any) -> Any:
+    """1 where a contact is pressed, 0 where it is apart or near."""
+    return 0.5 * contact * (contact - NEAR)
+
+
+def near(contact: Any) -> Any:
+    """1 where it is near."""
+    return contact * (PRESSED - contact)

@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import StateError, no_such
 from ..integrate.trajectory import Event as Root
 from ..model.events import DIRECTIONS, Event, EventState
+from ..model.impacts import APART
 from ..model.parameter_checks import check_values
 from ..model.parameters import parameter_value
 from ..model.states import check_state
@@ -95,7 +96,7 @@ class Changes:
             raise StateError(f"{label}: its action left {left} at t = {t:g}: {error}") from None
         before, m.parameters[:] = m.parameters.copy(), changed
         if self.impacts is not None:  # what it did may separate bodies
-            m.parameters[self.impacts.c.switches] = 0.0
+            m.parameters[self.impacts.c.switches] = APART
         try:
             return m.consistent(t, np.concatenate([q, m.momenta_of(q, v, t), work])), changed
         finally:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ import numpy as np
 from ..equations.one_constraint import label_of
 from ..errors import ModelError, StateError
 from ..model.events import Event
-from ..model.impacts import Impact, Touching
+from ..model.impacts import APART, PRESSED, Impact, Touching, near, pressed
 from ..model.model import Model
 from ..model.motion import Motion
 from ..trace import Number
@@ -40,7 +40,7 @@ def with_contacts(model: Model, impacts: Sequence[Impact]) -> Model:
         for one in impacts:
             switch = switch_of(one)
             try:
-                out.add_parameter(switch, 0.0)
+                out.add_parameter(switch, APART)
                 out.add_constraint(Touching(one, switch), one.name)
             except ModelError as error:
                 raise ModelError(f"{one.label}: {error}; give it another name") from None
@@ -50,7 +50,7 @@ def with_contacts(model: Model, impacts: Sequence[Impact]) -> Model:
 
 
 def switch_of(impact: Impact) -> str:
-    return f"{impact.name}.closed"
+    return f"{impact.name}.contact"
 
 
 @dataclass(frozen=True)
@@ -79,24 +79,44 @@ class Contacts:
         return len(self.impacts)
 
     def events(self) -> list[Event]:
-        """Where gaps that are open come down to zero, and, for what is slower than can be seen, to a little below."""
-        return [Event(_open(one, depth), direction="falling", name=one.name) for depth in (0.0, TOUCH) for one in self.impacts]
+        """Where gaps come down to zero, and, for what is slower than can be seen, to a little below, of bodies that are near to
+        that alone: their gaps are zero but for rounding, whose signs mean nothing; and where such bodies part."""
+        return [
+            Event(f(one), direction=way)
+            for f, way in ((_met, "falling"), (_sunk, "falling"), (_parted, "rising"))
+            for one in self.impacts
+        ]
 
     def pushing(self, m: MotionSystem, t: float, x: np.ndarray) -> np.ndarray:
         """Functions of events that fall through zero where a contact would have to pull: the multipliers of those that are
         closed; 1 of the others."""
-        closed, out = m.parameters[self.switches] > 0.0, np.ones(len(self))
+        closed, out = m.parameters[self.switches] == PRESSED, np.ones(len(self))
         if closed.any():
             q, v = m.split(x)[:2]
             out[closed] = m.d.multipliers(q, v, m.tau, t, parameters=m.parameters)[self.rows[closed]]
         return out
 
 
-def _open(impact: Impact, depth: float) -> object:
-    switch = switch_of(impact)
-
+def _met(impact: Impact) -> Callable[[Motion], Number]:
     def gap(on: Motion) -> Number:
-        closed = on.parameter(switch)
-        return (1.0 - closed) * (impact.gap(on) + depth) + closed
+        contact = on.parameter(switch_of(impact))
+        held = pressed(contact)
+        return (1.0 - held) * (impact.gap(on) + TOUCH * near(contact)) + held
+
+    return gap
+
+
+def _sunk(impact: Impact) -> Callable[[Motion], Number]:
+    def gap(on: Motion) -> Number:
+        held = pressed(on.parameter(switch_of(impact)))
+        return (1.0 - held) * (impact.gap(on) + TOUCH) + held
+
+    return gap
+
+
+def _parted(impact: Impact) -> Callable[[Motion], Number]:
+    def gap(on: Motion) -> Number:
+        beside = near(on.parameter(switch_of(impact)))
+        return beside * (impact.gap(on) - TOUCH) - (1.0 - beside)
 
     return gap

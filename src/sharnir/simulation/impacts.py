@@ -11,6 +11,7 @@ from ..equations.impact import Contact, SlipRows, complementary, impact, respons
 from ..equations.retraction import retract
 from ..errors import StateError
 from ..integrate.trajectory import Event as Root
+from ..model.impacts import APART, NEAR, PRESSED
 from .contacts import TOUCH, Contacts
 from .motion_system import MotionSystem
 from .records import ImpactRecord
@@ -27,9 +28,7 @@ class Impacts:
         assert motion.constrained is not None
         self.table = motion.constrained.table
         self._others = np.setdiff1d(np.arange(len(self.table)), contacts.rows)
-        self._slips = [
-            SlipRows(motion.structure, one.slipping, one.label) if one.friction else None for one in contacts.impacts
-        ]
+        self._slips = [SlipRows(motion.structure, one.slipping, one.label) if one.friction else None for one in contacts.impacts]
         self.records: list[ImpactRecord] = []
         self._booked: list[tuple[float, np.ndarray]] = [(-np.inf, np.zeros(len(contacts)))]
 
@@ -47,7 +46,8 @@ class Impacts:
         return np.array([work for _, work in self._booked])[at]
 
     def roots(self, recorded: Callable[[float], None]) -> list[Root]:
-        """In the order of the functions: gaps, gaps a little below zero, multipliers. `recorded`: called after every change."""
+        """In the order of the functions: gaps, gaps a little below zero, gaps that open, multipliers. `recorded`: called after
+        every change."""
 
         def change(opened: int | None) -> Callable[[float, np.ndarray], np.ndarray]:
             def changed(t: float, x: np.ndarray) -> np.ndarray:
@@ -57,10 +57,23 @@ class Impacts:
 
             return changed
 
+        def parted(k: int) -> Callable[[float, np.ndarray], None]:
+            def changed(t: float, x: np.ndarray) -> None:
+                self.m.parameters[self.c.switches[k]] = APART
+                recorded(t)
+
+            return changed
+
         names = [one.name for one in self.c.impacts]
         gaps = [Root(-1, "change", change(None), name) for name in names]
         released = [Root(-1, "change", change(k), f"{name} released") for k, name in enumerate(names)]
-        return [*gaps, *(replace(root, waits=False) for root in gaps), *released]
+        apart = [Root(1, "change", parted(k)) for k in range(len(names))]
+        return [*gaps, *(replace(root, waits=False) for root in gaps), *apart, *released]
+
+    def shows(self, number: int) -> bool:
+        """Whether that event of the run is one for the result: not that bodies which have met before are apart."""
+        n = len(self.c)
+        return not len(self.m.setup.events) - n <= number < len(self.m.setup.events)
 
     def begin(self, t: float, x: np.ndarray) -> np.ndarray:
         """The start of a run: gaps must be open, or closed to rounding."""
@@ -68,7 +81,9 @@ class Impacts:
         g = self._rows(t, q, v)["g"][self.c.rows]
         for one, gap in zip(self.c.impacts, g, strict=True):
             if not gap >= -TOUCH:
-                raise StateError(f"{one.label}: the motion starts with a gap of {gap:g}, below zero; start where bodies are apart")
+                raise StateError(
+                    f"{one.label}: the motion starts with a gap of {gap:g}, below zero; start where bodies are apart"
+                )
         x = self.settle(t, x)
         del self._booked[1:]  # the account begins after that
         return x
@@ -78,7 +93,7 @@ class Impacts:
         """The state after the impacts of this instant; contacts that stay are closed, the others open. `opened`: one that would
         have to pull."""
         m, c, x = self.m, self.c, x.copy()
-        m.parameters[c.switches] = 0.0
+        m.parameters[c.switches] = APART
         x = m.consistent(t, x)
         q, v = (part.copy() for part in m.split(x)[:2])
         now = self._rows(t, q, v)
@@ -94,13 +109,14 @@ class Impacts:
         if deep:
             J = now["J"][c.rows[deep]]
             q = retract(m.d.model, q, -P @ J.T @ _least(J @ P @ J.T, now["g"][c.rows[deep]]), t)
-        slow = [k for k, one in zip(touching, contacts, strict=True) if k != opened and one.rate(after) <= one.rest_speed]
-        closed = self._pressed(t, _put(m, x, q, after), q, after, P, slow)
+        slow = [k for k, one in zip(touching, contacts, strict=True) if one.rate(after) <= one.rest_speed]
+        closed = self._pressed(t, _put(m, x, q, after), q, after, P, [k for k in slow if k != opened])
         if closed:
             J = now["J"][c.rows[closed]]
             rates = np.array([one.rate(after) for k, one in zip(touching, contacts, strict=True) if k in closed])
             after = after - P @ J.T @ _least(J @ P @ J.T, rates)
-        m.parameters[c.switches[closed]] = 1.0
+        m.parameters[c.switches[slow]] = NEAR
+        m.parameters[c.switches[closed]] = PRESSED
         x = m.consistent(t, _put(m, x, q, after))
         q, v = m.split(x)[:2]
         self._book(t, touching, contacts, closed, self._energy(t, q, v) - before)
@@ -146,7 +162,7 @@ class Impacts:
     def _rows(self, t: float, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
         """Of all constraints, every contact closed."""
         parameters = self.m.parameters.copy()
-        parameters[self.c.switches] = 1.0
+        parameters[self.c.switches] = PRESSED
         return self.table.evaluate(q, v, t, parameters)
 
     def _energy(self, t: float, q: np.ndarray, v: np.ndarray) -> float:

@@ -38,6 +38,8 @@ def make_result(m: MotionSystem, y: Trajectory, changes: Changes, ready: float, 
     )  # fmt: skip
     events = []
     for event in y.events:
+        if changes.impacts is not None and not changes.impacts.shows(event.index):
+            continue
         qe, ve, _ = m.split(event.x)
         events.append(EventRecord(event.name, event.t, qe, m.velocities(qe, ve, event.t, changes.over(np.array([event.t])))))
     message = y.message + not_passed(m)

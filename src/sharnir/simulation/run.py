@@ -153,7 +153,9 @@ def simulate(
         check_sensitivities(d, how.name)
     contacts = Contacts.of(model, hits, d.constrained.table.rows) if hits and d.constrained else None
     watched = [*all_events, *(contacts.events() if contacts else [])]
-    setup = Setup(d, forces, watched, balance, chosen.needs_jacobian, how, parameters=own, sensitivities=directions, contacts=contacts)
+    setup = Setup(
+        d, forces, watched, balance, chosen.needs_jacobian, how, parameters=own, sensitivities=directions, contacts=contacts
+    )
     motion = motion_system(setup)
     x0 = np.concatenate([q, motion.momenta_of(q, v, t0), np.zeros(len(motion.causes))])
     if directions is not None:
