@@ -113,7 +113,7 @@ def test_rough_floor_turns_slip_into_spin():
         assert np.isclose(one.lost, before - after, rtol=1e-12) and slip < 0.0
 
 
-# --- several contacts -------------------------------------------------------------------------------------------------------------
+# --- several contacts -----------------------------------------------------------------------------------------------------------
 def test_newtons_cradle():
     """As many balls leave as come, at the speed they came with, the others stand still."""
     radius, length, n = 0.05, 1.0, 5

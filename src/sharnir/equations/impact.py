@@ -100,7 +100,7 @@ def impact(P: np.ndarray, M: np.ndarray, v: np.ndarray, contacts: list[Contact])
 
 
 def _newton(P: np.ndarray, M: np.ndarray, v: np.ndarray, hit: list[Contact]) -> np.ndarray:
-    """Contacts that are hit at the same speed; where one of the impulses would pull, or slip meets friction, one after another."""
+    """Contacts that are hit at the same speed; where an impulse would pull, or slip meets friction, one after another."""
     J = np.array([c.J for c in hit])
     aim = np.array([-(1.0 + _bounce(c, v)) * c.rate(v) for c in hit])
     impulses = np.linalg.lstsq(J @ P @ J.T, aim, rcond=RANK)[0]

@@ -25,8 +25,8 @@ class Impact(Element):
 
     gap: Callable[[Motion], Any] = element_field(
         NamedFormula(SignalFormula, example="sharnir.SignalFormula('position.ball.z - 0.1')"),
-        meaning="a function of sharnir.Motion that reads t and positions and returns a distance, positive where bodies are apart; "
-        "or an angle, in a joint",
+        meaning="a function of sharnir.Motion that reads t and positions and returns a distance, or an angle, positive where "
+        "bodies are apart; in files a formula such as position.ball.z - 0.1",
     )
     restitution: float = element_field(
         Scalar(at_least=0.0), default=0.5, meaning="speed of the gap after an impact, relative to that before: 0 … 1"

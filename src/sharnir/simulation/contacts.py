@@ -92,8 +92,9 @@ class Contacts:
         closed; 1 of the others."""
         closed, out = m.parameters[self.switches] == PRESSED, np.ones(len(self))
         if closed.any():
-            q, v = m.split(x)[:2]
-            out[closed] = m.d.multipliers(q, v, m.tau, t, parameters=m.parameters)[self.rows[closed]]
+            q, v, z, _ = m.split(x)
+            p = m.with_states(m.parameters, z)
+            out[closed] = m.d.multipliers(q, v, m.tau, t, parameters=p)[self.rows[closed]]
         return out
 
 

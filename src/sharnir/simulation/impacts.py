@@ -77,8 +77,7 @@ class Impacts:
 
     def begin(self, t: float, x: np.ndarray) -> np.ndarray:
         """The start of a run: gaps must be open, or closed to rounding."""
-        q, v = self.m.split(x)[:2]
-        g = self._rows(t, q, v)["g"][self.c.rows]
+        g = self._rows(t, x)["g"][self.c.rows]
         for one, gap in zip(self.c.impacts, g, strict=True):
             if not gap >= -TOUCH:
                 raise StateError(
@@ -96,21 +95,22 @@ class Impacts:
         m.parameters[c.switches] = APART
         x = m.consistent(t, x)
         q, v = (part.copy() for part in m.split(x)[:2])
-        now = self._rows(t, q, v)
+        now = self._rows(t, x)
         touching = np.flatnonzero(now["g"][c.rows] <= TOUCH)
         if not len(touching):
             return x
-        before = self._energy(t, q, v)
-        M = m.d.mass_matrix(q, t=t, parameters=m.parameters)
+        before = self._energy(t, x)
+        M = m.d.mass_matrix(q, t=t, parameters=self._parameters(x))
         P = response(M, now["J"][self._others])
-        contacts = [self._contact(k, t, q, v, now, m.rate_of(t, x)) for k in touching]
+        rate = m.rate_of(t, x)
+        contacts = [self._contact(k, t, x, now, rate) for k in touching]
         after = impact(P, M, v, contacts)
         deep = [k for k in touching if now["g"][c.rows[k]] < -1e-3 * TOUCH]
         if deep:
             J = now["J"][c.rows[deep]]
             q = retract(m.d.model, q, -P @ J.T @ _least(J @ P @ J.T, now["g"][c.rows[deep]]), t)
         slow = [k for k, one in zip(touching, contacts, strict=True) if one.rate(after) <= one.rest_speed]
-        closed = self._pressed(t, _put(m, x, q, after), q, after, P, [k for k in slow if k != opened])
+        closed = self._pressed(t, _put(m, x, q, after), P, [k for k in slow if k != opened])
         if closed:
             J = now["J"][c.rows[closed]]
             rates = np.array([one.rate(after) for k, one in zip(touching, contacts, strict=True) if k in closed])
@@ -118,11 +118,11 @@ class Impacts:
         m.parameters[c.switches[slow]] = NEAR
         m.parameters[c.switches[closed]] = PRESSED
         x = m.consistent(t, _put(m, x, q, after))
-        q, v = m.split(x)[:2]
-        self._book(t, touching, contacts, closed, self._energy(t, q, v) - before)
+        self._book(t, touching, contacts, closed, self._energy(t, x) - before)
         return x
 
-    def _contact(self, k: int, t: float, q: np.ndarray, v: np.ndarray, now: dict[str, np.ndarray], rate: np.ndarray) -> Contact:
+    def _contact(self, k: int, t: float, x: np.ndarray, now: dict[str, np.ndarray], rate: np.ndarray) -> Contact:
+        q, v = self.m.split(x)[:2]
         one, row, nq = self.c.impacts[k], self.c.rows[k], self.m.nq
         J, rest = now["J"][row], one.rest_speed
         depth = max(0.0, -float(now["g"][row]))
@@ -131,16 +131,16 @@ class Impacts:
             rest = max(rest, 2.0 * np.sqrt(2.0 * inward * depth))
         out = Contact(one.label, J, float(now["rate"][row] - J @ v), one.restitution, rest, one.friction)
         if (slip := self._slips[k]) is not None:
-            value, out.Jt = slip.at(q, v, self.m.parameters, t)
+            value, out.Jt = slip.at(q, v, self._parameters(x), t)
             out.slip_drift = value - out.Jt @ v
         return out
 
-    def _pressed(self, t: float, x: np.ndarray, q: np.ndarray, v: np.ndarray, P: np.ndarray, slow: list[int]) -> list[int]:
+    def _pressed(self, t: float, x: np.ndarray, P: np.ndarray, slow: list[int]) -> list[int]:
         """Which of the contacts that are at rest are pressed together: accelerations and forces that are complementary.  (I7)"""
         if not slow:
             return []
         rows, nq = self.c.rows[slow], self.m.nq
-        now, qdd = self._rows(t, q, v), self.m.rate_of(t, x)[nq : nq + self.m.nv]
+        now, qdd = self._rows(t, x), self.m.rate_of(t, x)[nq : nq + self.m.nv]
         J, gamma = now["J"][rows], now["gamma"][rows]
         b = J @ qdd + gamma
         b[np.abs(b) <= ZERO * (np.abs(J) @ np.abs(qdd) + np.abs(gamma))] = 0.0
@@ -158,15 +158,20 @@ class Impacts:
         work[closed[0] if closed else touching[0]] += left
         self._booked.append((t, work))
 
-    # --- the equations at a state -------------------------------------------------------------------------------------------------
-    def _rows(self, t: float, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
+    # --- the equations at a state ------------------------------------------------------------------------------------------------
+    def _parameters(self, x: np.ndarray) -> np.ndarray:
+        """With the states of forces, which are parameters of everything but the integrator."""
+        return self.m.with_states(self.m.parameters, self.m.split(x)[2])
+
+    def _rows(self, t: float, x: np.ndarray) -> dict[str, np.ndarray]:
         """Of all constraints, every contact closed."""
-        parameters = self.m.parameters.copy()
+        (q, v), parameters = self.m.split(x)[:2], self._parameters(x).copy()
         parameters[self.c.switches] = PRESSED
         return self.table.evaluate(q, v, t, parameters)
 
-    def _energy(self, t: float, q: np.ndarray, v: np.ndarray) -> float:
-        kinetic, potential = self.m.d.energy(q, v, t, parameters=self.m.parameters)
+    def _energy(self, t: float, x: np.ndarray) -> float:
+        q, v = self.m.split(x)[:2]
+        kinetic, potential = self.m.d.energy(q, v, t, parameters=self._parameters(x))
         return float(kinetic + potential)
 
 
