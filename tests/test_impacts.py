@@ -248,6 +248,31 @@ def test_stop_in_a_four_bar_balances_the_momentum_of_all_rods():
     assert r.violation.max() < 1e-9 and np.abs(r.energy.defect).max() < 1e-8
 
 
+# --- in files -------------------------------------------------------------------------------------------------------------------
+def test_impacts_in_files_are_those_of_python(tmp_path):
+    text = """
+sharnir: 1
+name: ball
+bodies: {ball: {mass: 1.3, inertia: [0.1, 0.1, 0.1]}}
+joints: {z: {type: prismatic, axis: z, parent: ground, child: ball}}
+simulation:
+  duration: 1.0
+  q0: {z: 1.1}
+  impacts: [{gap: position.ball.z - 0.1, restitution: 0.3, name: floor, rest_speed: 0.1}]
+"""
+    path = tmp_path / "ball.yaml"
+    path.write_text(text, encoding="utf-8")
+    m = sh.load(path)
+    r = sh.simulate(m, **m.simulation.arguments(output=0.1))
+    assert [one.name for one in r.impacts] == ["floor"] * 4 and r.impacts[-1].rests
+    assert "impact      floor: 4, 12.7" in r.summary()
+    sh.save(m, tmp_path / "again.yaml")
+    assert sh.load(tmp_path / "again.yaml").simulation.impacts == m.simulation.impacts
+    r.save(tmp_path / "run.nc")
+    back = sh.Result.load(tmp_path / "run.nc", r.model)
+    assert back.causes == r.causes and np.array_equal(back.work_done, r.work_done)
+
+
 # --- what is refused ------------------------------------------------------------------------------------------------------------
 def test_errors_name_the_impact_and_the_remedy(dropped):
     with pytest.raises(sh.StateError, match=r"impact 'x': restitution: expected a number from 0 to 1, got 1.5"):

@@ -96,8 +96,8 @@ class Impacts:
         x = m.consistent(t, x)
         q, v = (part.copy() for part in m.split(x)[:2])
         now = self._rows(t, x)
-        touching = np.flatnonzero(now["g"][c.rows] <= TOUCH)
-        if not len(touching):
+        touching = np.flatnonzero(now["g"][c.rows] <= TOUCH).tolist()
+        if not touching:
             return x
         before = self._energy(t, x)
         M = m.d.mass_matrix(q, t=t, parameters=self._parameters(x))
@@ -147,7 +147,7 @@ class Impacts:
         force = complementary(J @ P @ J.T, b)
         return [k for k, x in zip(slow, force, strict=True) if x > 0.0]
 
-    def _book(self, t: float, touching: np.ndarray, contacts: list[Contact], closed: list[int], gained: float) -> None:
+    def _book(self, t: float, touching: list[int], contacts: list[Contact], closed: list[int], gained: float) -> None:
         work = self._booked[-1][1].copy()
         for k, one in zip(touching, contacts, strict=True):
             work[k] += one.taken
@@ -158,7 +158,7 @@ class Impacts:
         work[closed[0] if closed else touching[0]] += left
         self._booked.append((t, work))
 
-    # --- the equations at a state ------------------------------------------------------------------------------------------------
+    # --- the equations at a state -----------------------------------------------------------------------------------------------
     def _parameters(self, x: np.ndarray) -> np.ndarray:
         """With the states of forces, which are parameters of everything but the integrator."""
         return self.m.with_states(self.m.parameters, self.m.split(x)[2])

@@ -10,6 +10,7 @@ from pathlib import Path
 from ...model.element import Described, Element
 from ...model.events import Event
 from ...model.formulas import PoseFormula
+from ...model.impacts import Impact
 from ...model.joints import Joint
 from ...model.pose import Pose
 from ...model.settings import SimulationSettings
@@ -25,12 +26,12 @@ SECTIONS: dict[str, Sequence[type[Element]]] = {
     "Forces": FORCES,
     "Constraints": CONSTRAINTS,
     "Poses": (PoseEntry, PoseFormula),
-    "Simulation, events, visuals": (SimulationSettings, Event, Visual),
+    "Simulation, events, visuals": (SimulationSettings, Event, Impact, Visual),
 }
 NAMES = {
     BodyEntry: "a body", FrameEntry: "a frame", JointPlacement: "every joint", CouplingEntry: "a coupling", Joint: "options",
     PoseEntry: "a pose", PoseFormula: "a pose by formulas", SimulationSettings: "`simulation`", Event: "an event",
-    Visual: "a visual",
+    Impact: "an impact", Visual: "a visual",
 }  # fmt: skip
 
 
