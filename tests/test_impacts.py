@@ -266,7 +266,7 @@ simulation:
     r = sh.simulate(m, **m.simulation.arguments(output=0.1))
     assert [one.name for one in r.impacts] == ["floor"] * 4 and r.impacts[-1].rests
     assert "impact      floor: 4, 12.7" in r.summary()
-    sh.save(m, tmp_path / "again.yaml")
+    m.save(tmp_path / "again.yaml")
     assert sh.load(tmp_path / "again.yaml").simulation.impacts == m.simulation.impacts
     r.save(tmp_path / "run.nc")
     back = sh.Result.load(tmp_path / "run.nc", r.model)
