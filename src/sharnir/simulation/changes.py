@@ -48,12 +48,15 @@ class Changes:
             else:
                 state, rows = jump(m, self._slopes(number), partial(self._acted, label, action), t, x)
                 after = np.concatenate([state, rows.ravel()])
-            if self.impacts is not None:
-                after = self.impacts.settle(t, after)
+            after = self.settled(t, after)
             self.recorded(t)
             return after
 
         return change
+
+    def settled(self, t: float, x: np.ndarray) -> np.ndarray:
+        """The state after something outside the equations has changed it, or what acts on it: contacts may open or close."""
+        return x if self.impacts is None else self.impacts.settle(t, x)
 
     def recorded(self, t: float) -> None:
         """From t on the parameters are those of now."""

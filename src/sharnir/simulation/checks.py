@@ -13,7 +13,6 @@ from ..machine import beyond_memory
 from ..model.events import Event
 from ..model.impacts import Impact
 from ..types import real_array
-from .contacts import named
 from .motion_system import MotionSystem
 from .options import ROUNDING, number
 
@@ -28,25 +27,16 @@ def check_step(integrator: Integrator, step: float | None) -> None:
         raise MethodError(f"{integrator.name!r} needs a positive `step`, got {step!r}")
 
 
-def check_events(events: Event | Impact | Sequence[Event | Impact]) -> tuple[list[Event], list[Impact]]:
-    """Events, and impacts, which have names after that."""
+def check_events(events: Event | Sequence[Event]) -> list[Event]:
+    if isinstance(events, Event):
+        return [events]
     found = list(events) if np.iterable(events) else [events]
     for event in found:
-        if not isinstance(event, (Event, Impact)):
+        if isinstance(event, Impact):
+            raise StateError(f"{event.label}: impacts are for simulate, not for this run")
+        if not isinstance(event, Event):
             raise StateError(f"events: expected sharnir.Event(function, …) or sharnir.Impact(gap, …), got {event!r}")
-    return [x for x in found if isinstance(x, Event)], named([x for x in found if isinstance(x, Impact)])
-
-
-def check_impacts(impacts: Sequence[Impact], duration: float, stabilisation: str | None, sensitivities: Sequence[str]) -> None:
-    """Refuse what impacts cannot be computed with."""
-    if not impacts:
-        return
-    if duration < 0.0:
-        raise MethodError(f"{impacts[0].label}: an impact cannot be run backward, the speed before it is not known after it")
-    if stabilisation == "partitioning":
-        raise MethodError(f"{impacts[0].label}: 'partitioning' cannot follow contacts that come and go; take 'projection'")
-    if len(sensitivities):
-        raise MethodError(f"{impacts[0].label}: sensitivities are not carried through impacts")
+    return found
 
 
 def output_times(output: float | ArrayLike | None, t0: float, t1: float, row: int) -> np.ndarray | None:

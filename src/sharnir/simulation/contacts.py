@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..equations.one_constraint import label_of
-from ..errors import ModelError, StateError
+from ..errors import MethodError, ModelError, StateError
 from ..model.events import Event
 from ..model.impacts import APART, PRESSED, Impact, Touching, near, pressed
 from ..model.model import Model
@@ -23,8 +23,30 @@ TOUCH = 1e-8
 """m or rad: bodies this near touch, and no gap falls further below zero than this before it is noticed."""
 
 
-def named(impacts: Sequence[Impact]) -> list[Impact]:
-    """Every impact with a name of its own."""
+KEPT = 4
+"""Copies of a model that are kept with it."""
+
+
+def divided(events: Event | Impact | Sequence[Event | Impact]) -> tuple[list[Any], list[Impact]]:
+    """Events, not yet checked, and impacts, every one with a name of its own."""
+    found = list(events) if np.iterable(events) else [events]
+    impacts = [x for x in found if isinstance(x, Impact)]
+    return [x for x in found if not isinstance(x, Impact)], _named(impacts)
+
+
+def check_impacts(impacts: Sequence[Impact], duration: float, stabilisation: str | None, sensitivities: Sequence[str]) -> None:
+    """Refuse what impacts cannot be computed with."""
+    if not impacts:
+        return
+    if duration < 0.0:
+        raise MethodError(f"{impacts[0].label}: an impact cannot be run backward, the speed before it is not known after it")
+    if stabilisation == "partitioning":
+        raise MethodError(f"{impacts[0].label}: 'partitioning' cannot follow contacts that come and go; take 'projection'")
+    if len(sensitivities):
+        raise MethodError(f"{impacts[0].label}: sensitivities are not carried through impacts")
+
+
+def _named(impacts: Sequence[Impact]) -> list[Impact]:
     out = [one if one.name else one.replaced(name=f"impact {k + 1}") for k, one in enumerate(impacts)]
     names = [one.name for one in out]
     if twice := [name for name in names if names.count(name) > 1]:
@@ -34,8 +56,9 @@ def named(impacts: Sequence[Impact]) -> list[Impact]:
 
 def with_contacts(model: Model, impacts: Sequence[Impact]) -> Model:
     """A copy with a switched constraint for each impact; the same one for the same impacts, so that it is compiled once."""
-    key = ("contacts", tuple(impacts))
-    if key not in model.structure.cached:
+    kept: dict[tuple[Impact, ...], Model] = model.structure.cached.setdefault(("contacts",), {})
+    key = tuple(impacts)
+    if key not in kept:
         out = model.copy()
         for one in impacts:
             switch = switch_of(one)
@@ -44,9 +67,10 @@ def with_contacts(model: Model, impacts: Sequence[Impact]) -> Model:
                 out.add_constraint(Touching(one, switch), one.name)
             except ModelError as error:
                 raise ModelError(f"{one.label}: {error}; give it another name") from None
-        model.structure.cached[key] = out
-    found: Model = model.structure.cached[key]
-    return found
+        kept[key] = out
+        if len(kept) > KEPT:
+            del kept[next(iter(kept))]
+    return kept[key]
 
 
 def switch_of(impact: Impact) -> str:

@@ -27,8 +27,8 @@ from ..model.states import check_model, check_state
 from ..reporting.progress import ProgressBar
 from ..types import truth
 from .changes import Changes
-from .checks import check_events, check_impacts, check_step, output_times, tolerances
-from .contacts import Contacts, with_contacts
+from .checks import check_events, check_step, output_times, tolerances
+from .contacts import Contacts, check_impacts, divided, with_contacts
 from .events import limit_events
 from .impacts import Impacts
 from .motion_system import Setup
@@ -120,7 +120,8 @@ def simulate(
     rtol, max_step = number(rtol, "rtol"), number(max_step, "max_step")
     step = None if step is None else number(step, "step")
     balance = truth(balance, "balance")
-    every, (own_events, hits) = whole(every, "every"), check_events(events)
+    given, hits = divided(events)
+    every, own_events = whole(every, "every"), check_events(given)
     check_impacts(hits, duration, stabilisation, sensitivities)
     if hits:
         model = with_contacts(model, hits)
