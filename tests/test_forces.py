@@ -42,6 +42,8 @@ GIVEN = {
     "wrench of state": sh.Wrench("b", force=lambda t, on: on.pose("a").position, axes="body"),
     "law": sh.SpringDamper("a", "b", AT, ON, law=lambda x, rate: 3.0 * x * x * x + rate),
     "joint law": sh.JointSpring("hinge", law=lambda x, v: -3.0 * sh.sin(x) - v),
+    "magic formula": sh.MagicFormulaTyre("c", 4.0, centre=AT, stiffness=30.0, damping=3.0, rolling_resistance=0.02),
+    "brush": sh.BrushTyre("c", 4.0, "z", of="b", road=lambda x, y: 0.1 * sh.sin(x - y), stiffness=30.0, camber_stiffness=9.0),
 }  # fmt: skip
 ALL = CONSERVATIVE | DISSIPATIVE | GIVEN
 

@@ -28,7 +28,7 @@ JOINTS = (
 )  # fmt: skip
 FORCES = (
     forces.SpringDamper, forces.Bushing, forces.JointSpring, forces.JointStop, forces.JointFriction, forces.Motor,
-    forces.Drag, forces.PointGravity, forces.Wrench, forces.Tendon,
+    forces.Drag, forces.PointGravity, forces.Wrench, forces.Tendon, forces.MagicFormulaTyre, forces.BrushTyre,
 )  # fmt: skip
 CONSTRAINTS = (
     constraints.Distance, constraints.Gear, constraints.PointOnSurface, constraints.PointOnCurve, constraints.Rolling,
