@@ -17,8 +17,8 @@ LIGHT = 1e-6
 
 @element("brush-tyre")
 class BrushTyre(Tyre):
-    """Elastic bristles under a parabolic pressure, each sticking until friction no longer holds it: H. B. Pacejka, Tire and Vehicle
-    Dynamics, chapter 3. Combined slip is exact: the model's stiffness is the same in all directions.
+    """Elastic bristles under a parabolic pressure, each sticking until friction no longer holds it: H. B. Pacejka, Tire and
+    Vehicle Dynamics, chapter 3. Combined slip is exact: the bristles are as stiff in all directions.
 
     The contact length grows with the root of the load, so that slip stiffness and load are proportional."""
 
@@ -35,7 +35,7 @@ class BrushTyre(Tyre):
 
     def forces(self, slip: Slip, n: Numbers) -> tuple[Number, Number, Number]:
         a, mu = n["half_length"], n["friction"]
-        cornering = 2.0 * n["tread_stiffness"] * a * a  # under `load`                                            (3.6)
+        cornering = 2.0 * n["tread_stiffness"] * a * a  # under `load`
         x, y = slip.along, slip.across + slip.camber * n["camber_stiffness"] / cornering
         size = sqrt(x * x + y * y + TINY * TINY)
         # the adhesion that is used, θσ: one where all bristles slide. θ does not depend on the load

@@ -16,8 +16,8 @@ from .tyre import POSITIVE, Slip, Tyre
 LATERAL = (1.30, -22.1, 1011.0, 1078.0, 1.82, 0.208, 0.0, -0.354, 0.707, 0.028, 0.0, 14.8, 0.022, 0.0)
 LONGITUDINAL = (1.65, -21.3, 1144.0, 49.6, 226.0, 0.069, -0.006, 0.056, 0.486)
 ALIGNING = (2.40, -2.72, -2.28, -1.86, -2.73, 0.110, -0.070, 0.643, -4.04, 0.015, -0.066, 0.945, 0.030, 0.070)
-"""C, then a₁ … a₁₃ (of the longitudinal force a₁ … a₈) for loads in kN, slip in per cent, angles in degrees: E. Bakker, L. Nyborg,
-H. B. Pacejka, Tyre modelling for use in vehicle dynamics studies, SAE paper 870421 (1987)."""
+"""C, then a₁ … a₁₃ (of the longitudinal force a₁ … a₈) for loads in kN, slip in per cent, angles in degrees: E. Bakker,
+L. Nyborg, H. B. Pacejka, Tyre modelling for use in vehicle dynamics studies, SAE paper 870421 (1987)."""
 DEGREES = 180.0 / pi
 LIGHTEST = 1e-3
 """kN: load below which stiffness and peak per load stay."""
@@ -36,6 +36,11 @@ class Curve(NamedTuple):
     E: Number
     shift_x: Number = 0.0
     shift_y: Number = 0.0
+
+    @property
+    def slope(self) -> Number:
+        """B C D, at x = 0."""
+        return self.B * self.C * self.D
 
     def __call__(self, x: Number) -> Number:
         """Without the shifts."""
@@ -65,8 +70,9 @@ class MagicFormulaTyre(Tyre):
         POSITIVE, default=10e3, unit="N", meaning="load beyond which forces are proportional to it: the formula is fitted below"
     )
 
-    def curves(self, load: Number, camber: Number, n: Numbers) -> tuple[Curve, Curve, Curve]:
-        """Longitudinal force, lateral force, aligning moment of pure slip: functions of slip in per cent, of the angle in degrees."""
+    def curves(self, load: Number, camber: Number = 0.0, n: Numbers | None = None) -> tuple[Curve, Curve, Curve]:
+        """Longitudinal force (of slip in per cent), lateral force and aligning moment (of the angle in degrees), of pure slip."""
+        n = self.fields() if n is None else n
         kN = minimum(maximum(load / 1000.0, LIGHTEST), n["heaviest"] / 1000.0)
         lean = camber * DEGREES
         x, y, z = n["longitudinal"], n["lateral"], n["aligning"]
@@ -77,7 +83,7 @@ class MagicFormulaTyre(Tyre):
             shape = Curve(a[0], peak * load / 1000.0, slope / (a[0] * peak), (a[6] * kN + a[7]) * kN + a[8])
             if len(a) == 9:
                 return shape
-            size = sqrt(lean * lean + TINY * TINY)
+            size = abs(lean)
             vertical = (a[10] * kN + a[11]) * lean * load / 1000.0
             return shape._replace(
                 B=shape.B * (1.0 - a[12] * size), E=shape.E / (1.0 - a[13] * size), shift_x=a[9] * lean, shift_y=vertical

@@ -60,7 +60,8 @@ def _on_plane(centre: Vector, axis: Vector, point: Vector, normal: Vector) -> Co
 
 def _plane(surface: Expression, below: Vector, on: Motion) -> tuple[Vector, Vector]:
     """A point of the road's tangent plane, and its normal."""
-    z, along_x, along_y = on._evaluated(surface, below[0], below[1])
+    parameters = {name: on.parameter(name) for name in surface.parameters}
+    z, along_x, along_y = surface(below[0], below[1], parameters=parameters)
     length = sqrt(1.0 + along_x * along_x + along_y * along_y)
     return (below[0], below[1], z), scale((-along_x, -along_y, 1.0), 1.0 / length)
 

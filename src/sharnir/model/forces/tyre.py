@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY
 from typing import Any, ClassVar, NamedTuple
 
 from ...errors import ModelError
-from ...kernels.algebra import ZERO3, add, cross, dot, neg, scale, sub
+from ...kernels.algebra import ZERO3, add, dot, neg, scale, sub
 from ...trace import Number
 from ...trace.functions import atan, maximum, select
 from ..body import GROUND
@@ -41,7 +40,7 @@ class Slip(NamedTuple):
 class Tyre(ForceElement):
     """A wheel's tyre on a road. Subclasses define `forces`: how they follow from load, slip and camber.
 
-    The wheel is a thin disc, the road its tangent plane at the contact point, as in Pacejka, Tire and Vehicle Dynamics, chapter 2.
+    The wheel is a thin disc, the road its tangent plane at the contact point (Pacejka, Tire and Vehicle Dynamics, chapter 2).
     Axes at the contact: x ahead, y to the left (the axis of the wheel), z up. docs/tyres.md has the formulas and the signs.
     """
 
@@ -59,7 +58,6 @@ class Tyre(ForceElement):
     of: str = element_field(Name("body"), default=GROUND, meaning="the body that the road is part of; x, y, z are in its axes")
     stiffness: float = element_field(POSITIVE, default=2e5, unit="N/m", meaning="of the spring on the loaded radius")
     damping: float = element_field(NOT_NEGATIVE, default=0.0, unit="N s/m", meaning="of the damper on the loaded radius")
-    _: KW_ONLY
     onset: float = element_field(POSITIVE, default=1e-3, unit="m", meaning="deflection over which the damper sets in")
     rolling_radius: float | None = element_field(
         POSITIVE, default=None, unit="m", meaning="effective rolling radius; by default the radius less a third of the deflection"
