@@ -6,14 +6,12 @@ python examples/full_car.py [--plot results/full_car.png]
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 import sharnir as sh
 
-STYLE = Path(__file__).with_name("examples.mplstyle")
 MASS, HEIGHT, TRACK, G = 1300.0, 0.55, 1.5, 9.81
-"""Of the body: kg, m above the road; m between left and right wheels."""
+"""Mass of the body, kg, its height above the road, m; m between left and right wheels."""
 AXLES = {"front": (1.2, 28e3, 2.4e3, 1000.0), "rear": (-1.4, 26e3, 2.2e3, 500.0)}
 """Place ahead of the centre of mass, m; of each wheel: spring, N/m, damper, N s/m, and the moment of its brake, N m."""
 WHEEL, SPIN, RADIUS, TYRE = 40.0, 1.2, 0.31, 2e5
@@ -30,9 +28,10 @@ def centre(axle: str) -> float:
 
 
 def build() -> sh.Model:
-    """Bodies: the car's and its wheels. A wheel travels, steers and spins; parameters: the angle of steering, the share of braking."""
+    """Body and wheels; each of these travels, steers and spins. Parameters: the angle of steering, whether the brakes are on."""
     m = sh.Model("car", gravity=(0.0, 0.0, -G))
-    steer, _ = m.add_parameter("steer", 0.0), m.add_parameter("brake", 0.0)
+    m.add_parameter("brake", 0.0)
+    steer = m.add_parameter("steer", 0.0)
     m.add_body("body", MASS, inertia=(500.0, 1900.0, 2100.0))
     m.add_joint("body", sh.Free(), "ground", "body", at=sh.Pose((0.0, 0.0, HEIGHT)))
     for axle, (ahead, spring, damper, _) in AXLES.items():
@@ -70,14 +69,13 @@ def single_track() -> float:
     held = sum(k * TYRE / (k + TYRE) * TRACK**2 / 2.0 for _, k, _, _ in AXLES.values())
     height = (MASS * HEIGHT + sum(2.0 * WHEEL * centre(axle) for axle in AXLES)) / TOTAL
     rolls = -SPEED * (TOTAL * height + 4.0 * SPIN / RADIUS) / (held - TOTAL * G * height)  # camber per yaw rate
-    A, b = np.diag([0.0, 0.0]), np.zeros(2)  # of (sideslip, yaw rate): sum of forces, of moments
-    A[0, 1] = -TOTAL * SPEED
+    A, b = np.zeros((2, 2)), np.zeros(2)  # of (sideslip, yaw rate): sum of forces, of moments about the body's centre of mass
+    A[:, 1] = -TOTAL * SPEED, -2.0 * WHEEL * SPEED * sum(ahead for ahead, *_ in AXLES.values())
     for axle, (ahead, *_) in AXLES.items():
         _, Y, Z = sh.MagicFormulaTyre("wheel", RADIUS).curves(LOAD[axle] + WHEEL * G, camber=1e-6)
         slip = 2.0 * np.degrees([Y.slope, ahead * Y.slope + Z.slope])
-        lean = 1e6 * 2.0 * np.array([Y.shift_y, ahead * Y.shift_y + Z.shift_y])
-        lean += 1e6 * 2.0 * np.array([1.0, ahead]) * Y.slope * Y.shift_x + 1e6 * 2.0 * np.array([0.0, 1.0]) * Z.slope * Z.shift_x
-        A += np.outer(slip, [-1.0, -ahead / SPEED]) + np.outer(lean, [0.0, rolls])
+        Fy, Mz = (2.0 * (c.slope * c.shift_x + c.shift_y) / 1e-6 for c in (Y, Z))  # per camber
+        A += np.outer(slip, [-1.0, -ahead / SPEED]) + np.outer([Fy, ahead * Fy + Mz], [0.0, rolls])
         b -= slip * (axle == "front")
     return float(np.linalg.solve(A, b)[1])
 
@@ -87,7 +85,16 @@ def main(plot: Path | None = None) -> dict[str, float]:
     turned, braked = drive(m, 4.0, steer=STEER), drive(m, 8.0, brake=1.0)
     gain, hand = turned.speed("body")[-1, 5] / STEER, single_track()
     print(f"yaw rate per steering angle at {SPEED:.0f} m/s: {gain:.4f} 1/s, by the single-track model {hand:.4f} 1/s")
-    force = sum(2.0 * moment / (2.0 * RADIUS + centre(axle)) * 3.0 for axle, (*_, moment) in AXLES.items())
+    force = sum(6.0 * moment / (2.0 * RADIUS + centre(axle)) for axle, (*_, moment) in AXLES.items())
     way, by_hand = braked.coordinate("body")[-1, 0], 0.5 * SPEED**2 * (TOTAL + 4.0 * SPIN / RADIUS**2) / force
     print(f"braking distance {way:.2f} m, by hand {by_hand:.2f} m")
-    return {"gain": gain / hand - 1.0, "braking": way / by_hand - 1.0}
+    if plot:
+        plot.parent.mkdir(parents=True, exist_ok=True)
+        braked.plot("vertical force of front left tyre", "vertical force of rear left tyre", path=plot)
+    return {"gain": gain / hand - 1.0, "braking": way / by_hand - 1.0, "defect": float(np.abs(braked.energy.defect).max())}
+
+
+if __name__ == "__main__":
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("--plot", type=Path, default=Path("results/full_car.png"), help="where to draw the picture")
+    main(parser.parse_args().plot)

@@ -6,12 +6,10 @@ python examples/half_car.py [--plot results/half_car.png]
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 import sharnir as sh
 
-STYLE = Path(__file__).with_name("examples.mplstyle")
 MASS, INERTIA, HEIGHT = 650.0, 1200.0, 0.55
 """Of the body: kg, kg m² about its pitch axis, m above the road."""
 AXLES = {"front": (1.2, 18e3, 1.5e3), "rear": (-1.4, 20e3, 1.6e3)}
@@ -82,19 +80,14 @@ def main(plot: Path | None = None) -> dict[str, float]:
     found, hand = np.sort([x.natural_frequency for x in modes]), by_hand()
     print("bounce, pitch, hop: " + ", ".join(f"{x:.4f}" for x in found) + " Hz; by hand " + ", ".join(f"{x:.4f}" for x in hand))
     r = sh.simulate(build(), 2.0, v0=rolling(), output=0.005)
-    z, travel = 1e3 * r.coordinate("body")[:, 1], {name: 1e3 * r.coordinate(name)[:, 0] for name in AXLES}
-    print(f"the bump lifts the front wheel's spring by {travel['front'].max():.1f} mm, the body by {z.max():.1f} mm")
+    lift, load = 1e3 * r.coordinate("body")[:, 1], {name: r.quantity(f"vertical force of {name} tyre") for name in AXLES}
+    print(f"the bump lifts the body by {lift.max():.1f} mm; the front tyre bears at most {load['front'].max() / 1e3:.2f} kN")
     if plot:
-        plt.style.use(STYLE)
-        fig, ax = plt.subplots(figsize=(8, 4))
-        for name, x in {"body": z, "front travel": travel["front"], "rear travel": travel["rear"]}.items():
-            ax.plot(r.t, x, label=name)
-        ax.set(xlabel="t, s", ylabel="mm", title=f"Half a car over a bump of {1e3 * BUMP:.0f} mm at {SPEED:.0f} m/s")
-        ax.legend()
         plot.parent.mkdir(parents=True, exist_ok=True)
-        fig.savefig(plot)
+        r.plot("vertical force of front tyre", "vertical force of rear tyre", path=plot)
     worst = np.abs(found / hand - 1.0).max() if len(found) == len(hand) else np.inf
-    return {"worst": float(worst), "lift": float(z.max()), "defect": float(np.abs(r.energy.defect).max()), "speed": r.speed("body")[-1, 0]}
+    least = min(x.min() for x in load.values())
+    return {"worst": float(worst), "lift": lift.max(), "least": least, "defect": float(np.abs(r.energy.defect).max())}
 
 
 if __name__ == "__main__":

@@ -257,3 +257,30 @@ def test_a_standing_wheel_stays_where_it_stands():
     assert_close(r.speed("hub")[-1], [0.05 * load / cornering * 0.05, 0.0, 0.0], 2e-2, scale=1e-3)
     locked = sh.linearize(m, {"hub": r.coordinate("hub")[-1]}, {"hub": r.speed("hub")[-1]}).A
     assert np.isfinite(locked).all() and np.linalg.eigvals(locked).real.max() < 1e-9
+
+
+def test_a_wheel_with_a_relaxation_length_holds_on_a_slope():
+    """The slip state is a spring at rest: where the one without creeps, it stands, under the force of the slope."""
+    m = sh.Model("locked wheel", gravity=(0.05 * 9.81, 0.0, -9.81))
+    m.add_body("wheel", 400.0)
+    m.add_joint("hub", sh.Compound({"x": sh.Prismatic("x"), "z": sh.Prismatic("z")}), "ground", "wheel")
+    m.add_force(sh.BrushTyre("wheel", RADIUS, damping=1.5e4, relaxation=0.5), "tyre")
+    r = sh.simulate(m, 1000.0, q0={"hub": (0.0, RADIUS)}, integrator="radau", output=[10.0, 1000.0])
+    x = r.coordinate("hub")[:, 0]
+    assert abs(x[1] - x[0]) < 1e-7 and abs(r.speed("hub")[-1]).max() < 1e-9
+    assert_close(r.quantity("longitudinal force of tyre")[-1], -0.05 * 400.0 * 9.81, 1e-6)
+    assert_close(r.quantity("vertical force of tyre")[-1], 400.0 * 9.81, 1e-9)
+
+
+def test_slip_follows_over_the_relaxation_length():
+    """Dragged along at 8 m/s under an angle of 0.1: tan 0.1·(1 − exp(−way/σ)), as a string model of a tyre says."""
+    m = sh.Model("dragged")
+    m.add_body("wheel", 400.0, inertia=(1.0, 1.0, 1.0))
+    parts = {"x": sh.Prismatic("x"), "y": sh.Prismatic("y"), "z": sh.Prismatic("z"), "spin": sh.Revolute("y")}
+    drives = {"x": lambda t: 8.0 * t, "y": lambda t: -8.0 * math.tan(0.1) * t}
+    m.add_joint("hub", sh.Compound(parts, motion=drives), "ground", "wheel")
+    m.add_force(sh.MagicFormulaTyre("wheel", RADIUS, damping=1e4, relaxation=0.4), "tyre")
+    r = sh.simulate(m, 0.3, q0={"hub": (RADIUS, 0.0)}, v0={"hub": (0.0, 8.0 / RADIUS)}, output=0.05)
+    wanted = math.tan(0.1) * (1.0 - np.exp(-8.0 * r.t / 0.4))
+    assert_close(r.state("tyre.across"), wanted, 1e-7)
+    assert_close(r.quantity("slip angle of tyre"), np.full(len(r.t), 0.1), 1e-12)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from ...errors import ModelError
 from ...kernels.algebra import ZERO3, add, dot, neg, scale, sub
-from ...trace import Number
-from ...trace.functions import atan, maximum, select
+from ...trace import Number, is_zero
+from ...trace.functions import atan, maximum, select, sqrt
 from ..body import GROUND
 from ..element import element, element_field
 from ..motion import Motion
@@ -19,6 +19,13 @@ from .road import contact
 
 POSITIVE = Scalar(above=0.0)
 NOT_NEGATIVE = Scalar(at_least=0.0)
+STATES = ("along", "across")
+"""Longitudinal and lateral slip, of a tyre with a relaxation length."""
+LARGEST = 4.0
+"""Slip that states do not exceed, far beyond where a tyre slides: those of a wheel that spins on the spot would grow for ever."""
+DAMPED = 0.1
+"""Damping of the slip states at rest, per slip speed and low speed."""
+TINY = 1e-9
 
 
 class Slip(NamedTuple):
@@ -68,6 +75,9 @@ class Tyre(ForceElement):
     low_speed: float = element_field(
         POSITIVE, default=1.0, unit="m/s", meaning="below it slip is less than slip speed over speed, and finite at rest"
     )
+    relaxation: float = element_field(
+        NOT_NEGATIVE, default=0.0, unit="m", meaning="relaxation length: slip is a state that follows over this way; 0: at once"
+    )
     name: str | None = element_field(Label(), default=None, key="")
 
     theoretical: ClassVar[bool] = False
@@ -100,9 +110,9 @@ class Tyre(ForceElement):
         effective = n["radius"] - deflection / 3.0 if self.rolling_radius is None else n["rolling_radius"]
         rolling = effective * spin
         drift = dot(c.left, whole)
-        reference = _at_least(rolling if self.theoretical else speed, n["low_speed"])
-        camber = atan(c.sine / c.cosine)
-        slip = Slip(load, (rolling - speed) / reference, -drift / reference, camber, speed / _at_least(speed, n["low_speed"]))
+        travel, camber = _at_least(speed, n["low_speed"]), atan(c.sine / c.cosine)
+        reference = rolling if self.theoretical else speed
+        slip = Slip(load, *self._slip(on, rolling - speed, -drift, reference, n), camber, speed / travel)
         along, across, aligning = self.forces(slip, n)
         resistance = -n["rolling_resistance"] * load * c.radius * rolling / _at_least(rolling, n["low_speed"])
         # the moment about the wheel's axis is that of the effective radius: the power is then force times slip speed
@@ -111,7 +121,32 @@ class Tyre(ForceElement):
         moment = add(scale(c.normal, aligning), scale(axis, about_axis))
         on.push(self.wheel, road.rotation @ force, on_wheel, road.rotation @ moment)
         on.push(self.of, road.rotation @ neg(force), touching, road.rotation @ neg(moment))
+        for what, value, unit in (
+            ("vertical force", load, "N"), ("longitudinal force", along, "N"), ("lateral force", across, "N"),
+            ("aligning moment", aligning, "N m"), ("longitudinal slip", slip.along, ""), ("lateral slip", slip.across, ""),
+            ("slip angle", atan(-drift / travel), "rad"), ("camber", camber, "rad"), ("deflection", deflection, "m"),
+        ):  # fmt: skip
+            on.observe(what, value, unit)
         return stored
+
+    def _slip(self, on: Motion, along: Number, across: Number, speed: Number, n: Numbers) -> tuple[Number, Number]:
+        """Longitudinal and lateral slip of the given slip speeds; with a relaxation length σ those that follow them,
+        σ ds/dt = slip speed − |speed| s: at rest a spring, which is damped."""
+        low = n["low_speed"]
+        if is_zero(self.relaxation):
+            reference = _at_least(speed, low)
+            return along / reference, across / reference
+        leak = maximum(abs(speed), sqrt(along * along + across * across + TINY * TINY) / LARGEST)
+        near = maximum(1.0 - speed * speed / (low * low), 0.0)
+        found = []
+        for name, slip_speed in zip(STATES, (along, across), strict=True):
+            slip = on.state(name)
+            on.rate(name, (slip_speed - leak * slip) / n["relaxation"])
+            found.append(slip + DAMPED * near * near * slip_speed / low)
+        return found[0], found[1]
+
+    def states(self, on: Motion) -> Mapping[str, float]:
+        return {} if is_zero(self.relaxation) else dict.fromkeys(STATES, 0.0)
 
     def _vertical(self, deflection: Number, rate: Number, n: Numbers) -> tuple[Number, Number]:
         """Force of spring and damper along the loaded radius, never pulling, and the energy of the spring."""
