@@ -17,6 +17,10 @@ Height = Callable[[Any, Any], Any]
 FLAT = (0.0, 0.0, 1.0)
 FLATTEST = 1e-6
 """The smallest square of the cosine of camber: a wheel that lies on its side has no lowest point."""
+CORRECTIONS = 2
+"""Steps of Newton's method to the contact point."""
+NARROWEST = 0.25
+"""The smallest of 1 − curvature · radius that a step takes into account."""
 
 
 class Contact(NamedTuple):
@@ -40,13 +44,29 @@ class Contact(NamedTuple):
 def contact(centre: Vector, axis: Vector, road: Number | Height, on: Motion, label: str) -> Contact:
     """The contact of a disc about `axis` (a unit vector to the left) with a road of constant height, or of height(x, y).
 
-    The tangent plane of an uneven road is taken below the contact point that follows from the plane below the centre: exact for
-    planes of any slope, and to second order in the road's curvature times radius."""
+    On an uneven road the contact point is the one in the plane of the wheel that is nearest to its centre: from the point below
+    the centre by Newton's method, so that the force of a spring on the radius is conservative. A valley narrower than the wheel
+    would be touched twice; here once."""
     if not callable(road):
         return _on_plane(centre, axis, (centre[0], centre[1], road), FLAT)
     surface = _traced(road, label)
-    first = _on_plane(centre, axis, *_plane(surface, centre, on))
-    return _on_plane(centre, axis, *_plane(surface, add(centre, scale(first.down, first.radius)), on))
+    parameters = {name: on.parameter(name) for name in surface.parameters}
+
+    def below(x: Number, y: Number) -> tuple[Contact, Number, Number]:
+        """On the tangent plane at this point of the road; the next point."""
+        z, along_x, along_y, xx, xy, yy = surface(x, y, parameters=parameters)
+        steep = sqrt(1.0 + along_x * along_x + along_y * along_y)
+        found = _on_plane(centre, axis, (x, y, z), scale((-along_x, -along_y, 1.0), 1.0 / steep))
+        a = found.ahead
+        curvature = (xx * a[0] * a[0] + 2.0 * xy * a[0] * a[1] + yy * a[1] * a[1]) / steep
+        away = sub(add(centre, scale(found.down, found.radius)), (x, y, z))
+        too_far = dot(away, a) * (1.0 - 1.0 / maximum(1.0 - curvature * found.radius, NARROWEST))
+        return found, x + away[0] - too_far * a[0], y + away[1] - too_far * a[1]
+
+    x, y = centre[0], centre[1]
+    for _ in range(CORRECTIONS):
+        _, x, y = below(x, y)
+    return below(x, y)[0]
 
 
 def _on_plane(centre: Vector, axis: Vector, point: Vector, normal: Vector) -> Contact:
@@ -58,17 +78,11 @@ def _on_plane(centre: Vector, axis: Vector, point: Vector, normal: Vector) -> Co
     return Contact(normal, ahead, cross(normal, ahead), down, radius, cosine, -tilt)
 
 
-def _plane(surface: Expression, below: Vector, on: Motion) -> tuple[Vector, Vector]:
-    """A point of the road's tangent plane, and its normal."""
-    parameters = {name: on.parameter(name) for name in surface.parameters}
-    z, along_x, along_y = surface(below[0], below[1], parameters=parameters)
-    length = sqrt(1.0 + along_x * along_x + along_y * along_y)
-    return (below[0], below[1], z), scale((-along_x, -along_y, 1.0), 1.0 / length)
-
-
 def _traced(height: Height, label: str) -> Expression:
-    """(x, y) -> height and its slopes along x and y."""
+    """(x, y) -> height, its slopes along x and y, its second derivatives xx, xy, yy."""
     graph = Graph()
     x, y = graph.input(), graph.input()
     z = check_numbers((call_traced(height, [x, y], f"{label}: road"),), graph, f"{label}: road")
-    return Expression(graph, [x, y], [*z, *tangent(z, {x: 1.0}), *tangent(z, {y: 1.0})])
+    along_x, along_y = tangent(z, {x: 1.0}), tangent(z, {y: 1.0})
+    second = (*tangent(along_x, {x: 1.0}), *tangent(along_x, {y: 1.0}), *tangent(along_y, {y: 1.0}))
+    return Expression(graph, [x, y], [*z, *along_x, *along_y, *second])
