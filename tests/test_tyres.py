@@ -294,3 +294,20 @@ def test_slip_follows_over_the_relaxation_length():
     wanted = math.tan(0.1) * (1.0 - np.exp(-8.0 * r.t / 0.4))
     assert_close(r.state("tyre.across"), wanted, 1e-7)
     assert_close(r.quantity("slip angle of tyre"), np.full(len(r.t), 0.1), 1e-12)
+
+
+@pytest.mark.parametrize("make", [sh.MagicFormulaTyre, sh.BrushTyre])
+def test_forces_have_slopes_also_where_a_wheel_rolls_without_slip(make):
+    """Derivatives of the accelerations by speeds are quotients of differences, with and without slip."""
+    d = sh.Dynamics(wheel(make("wheel", RADIUS, damping=100.0)), backend="python")
+    for q, sideways in (
+        (placed((0.1, 0.2, 0.29), sh.Rotation.identity()), 0.0),
+        (placed((0.1, 0.2, 0.29), sh.Rotation.rpy(0.05, 0.0, 0.1)), 0.3),
+    ):
+        v = np.array([9.0, sideways, 0.0, 0.0, 9.0 / (RADIUS - 0.01 / 3.0), 0.0])
+        both = d.forward_derivatives(q, v)
+        slopes = both.dv
+        assert np.isfinite(both.dq).all()
+        for k in range(6):
+            found = derivative(lambda h, k=k, q=q, v=v: d.forward(q, v + h * np.eye(6)[k]), 1e-4)
+            assert_close(slopes[:, k], found, 1e-3 if make is sh.BrushTyre else 1e-6, scale=100.0)
