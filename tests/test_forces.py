@@ -357,6 +357,8 @@ def test_what_cannot_be_traced_says_which_line_and_why():
             "bushing: stiffness: expected one number or 6 numbers or 6×6 numbers",
         ),
         (lambda: sh.Bushing("a", "b", stiffness=-1.0), "must be symmetric and positive semidefinite"),
+        (lambda: sh.BrushTyre("a", 1.0, of="a"), "wheel and road are both 'a'"),
+        (lambda: sh.Dynamics(mechanism(sh.Tyre("a", 1.0))), "a subclass of Tyre that defines forces(slip, n)"),
         (lambda: mechanism(7), "a force is a sharnir.Force or a function"),
         (lambda: sh.Dynamics(mechanism(sh.JointStop("hinge"))), "specify low=…, high=…, or the joint's own option `limits`"),
         (lambda: sh.Dynamics(mechanism(sh.JointStop("ball", 0.0, 1.0))), "needs one coordinate"),

@@ -90,7 +90,10 @@ class Tyre(ForceElement):
 
     def forces(self, slip: Slip, n: Numbers) -> tuple[Number, Number, Number]:
         """Longitudinal force (N), lateral force (N), aligning moment (N m), on the tyre. `n`: the numbers of its fields."""
-        raise NotImplementedError(f"{type(self).__name__} must define forces(slip, n)")
+        raise ModelError(
+            f"{type(self).__name__} on wheel {self.wheel!r} has no forces of slip: use MagicFormulaTyre, BrushTyre, or a subclass "
+            "of Tyre that defines forces(slip, n)"
+        )
 
     def formula(self, on: Motion, n: Numbers) -> Number:
         road, wheel = on.pose(self.of), on.pose(self.wheel)
