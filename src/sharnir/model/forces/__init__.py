@@ -2,6 +2,7 @@
 
 from ..motion import Motion
 from .base import Force, UserForce
+from .bristle_friction import BristleFriction
 from .brush_tyre import BrushTyre
 from .bushing import Bushing
 from .drag import Drag
@@ -17,6 +18,7 @@ from .tyre import Tyre
 from .wrench import Wrench
 
 __all__ = [
+    "BristleFriction",
     "BrushTyre",
     "Bushing",
     "Drag",
