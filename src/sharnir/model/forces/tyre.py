@@ -91,8 +91,8 @@ class Tyre(ForceElement):
     def forces(self, slip: Slip, n: Numbers) -> tuple[Number, Number, Number]:
         """Longitudinal force (N), lateral force (N), aligning moment (N m), on the tyre. `n`: the numbers of its fields."""
         raise ModelError(
-            f"{type(self).__name__} on wheel {self.wheel!r} has no forces of slip: use MagicFormulaTyre, BrushTyre, or a subclass "
-            "of Tyre that defines forces(slip, n)"
+            f"{type(self).__name__} on wheel {self.wheel!r} has no forces of slip: use MagicFormulaTyre, BrushTyre, or "
+            "a subclass of Tyre that defines forces(slip, n)"
         )
 
     def formula(self, on: Motion, n: Numbers) -> Number:
