@@ -23,7 +23,7 @@ NARROWEST = 0.25
 """The smallest of 1 − curvature · radius that a step takes into account."""
 
 
-class Contact(NamedTuple):
+class ContactPoint(NamedTuple):
     """The contact of a disc with the tangent plane, in the axes of the road."""
 
     normal: Vector
@@ -41,7 +41,7 @@ class Contact(NamedTuple):
     """Of the camber, positive where the top of the wheel leans to the left."""
 
 
-def contact(centre: Vector, axis: Vector, road: Number | Height, on: Motion, label: str) -> Contact:
+def contact_point(centre: Vector, axis: Vector, road: Number | Height, on: Motion, label: str) -> ContactPoint:
     """The contact of a disc about `axis` (a unit vector to the left) with a road of constant height, or of height(x, y).
 
     On an uneven road the contact point is the one in the plane of the wheel that is nearest to its centre: from the point below
@@ -52,7 +52,7 @@ def contact(centre: Vector, axis: Vector, road: Number | Height, on: Motion, lab
     surface = _traced(road, label)
     parameters = {name: on.parameter(name) for name in surface.parameters}
 
-    def below(x: Number, y: Number) -> tuple[Contact, Number, Number]:
+    def below(x: Number, y: Number) -> tuple[ContactPoint, Number, Number]:
         """On the tangent plane at this point of the road; the next point."""
         z, along_x, along_y, xx, xy, yy = surface(x, y, parameters=parameters)
         steep = sqrt(1.0 + along_x * along_x + along_y * along_y)
@@ -69,13 +69,13 @@ def contact(centre: Vector, axis: Vector, road: Number | Height, on: Motion, lab
     return below(x, y)[0]
 
 
-def _on_plane(centre: Vector, axis: Vector, point: Vector, normal: Vector) -> Contact:
+def _on_plane(centre: Vector, axis: Vector, point: Vector, normal: Vector) -> ContactPoint:
     tilt = dot(axis, normal)
     cosine = sqrt(maximum(1.0 - tilt * tilt, FLATTEST))
     down = scale(sub(scale(axis, tilt), normal), 1.0 / cosine)
     ahead = scale(cross(axis, normal), 1.0 / cosine)
     radius = dot(normal, sub(centre, point)) / cosine
-    return Contact(normal, ahead, cross(normal, ahead), down, radius, cosine, -tilt)
+    return ContactPoint(normal, ahead, cross(normal, ahead), down, radius, cosine, -tilt)
 
 
 def _traced(height: Height, label: str) -> Expression:

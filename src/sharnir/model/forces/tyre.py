@@ -15,7 +15,7 @@ from ..motion import Motion
 from ..pose import Axis, unit_axis
 from ..values import AxisValue, Function, Label, Name, Scalar, Vector
 from .base import ForceElement, Numbers
-from .road import contact
+from .road import contact_point
 
 POSITIVE = Scalar(above=0.0)
 NOT_NEGATIVE = Scalar(at_least=0.0)
@@ -100,7 +100,7 @@ class Tyre(ForceElement):
         turned = road.rotation.T
         centre = road.inverse() @ (wheel @ n["centre"])
         axis = turned @ (wheel.rotation @ unit_axis(self.axis, self.label))
-        c = contact(centre, axis, self.road if callable(self.road) else n["road"], on, self.label)
+        c = contact_point(centre, axis, self.road if callable(self.road) else n["road"], on, self.label)
         # velocities relative to the road, in its axes: of the contact point as part of the wheel but for its spin, and the spin
         touching = add(centre, scale(c.down, c.radius))
         on_wheel = wheel.inverse() @ (road @ touching)
