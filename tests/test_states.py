@@ -117,6 +117,12 @@ def test_the_eigenvalues_are_those_of_the_controlled_pendulum():
         sh.linearize(m, {"axle": 0.0})
 
 
+def test_an_equilibrium_holds_states_and_says_what_they_would_do(pendulum):
+    found = sh.equilibrium(pendulum, states={"integral": 0.0})
+    assert abs(found.state_rates["integral"] - (found.q[0] - TARGET)) < 1e-12 < abs(found.q[0] - TARGET)
+    assert "state 'integral', held at 0, changes here" in found.summary()
+
+
 def test_states_are_in_files(pendulum, run, tmp_path):
     run.save(tmp_path / "run.nc")
     back = sh.Result.load(tmp_path / "run.nc", pendulum)
