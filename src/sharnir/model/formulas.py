@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ..errors import ModelError, known
 from ..kernels.algebra import ZERO3
 from ..trace.formula import Formulas
+from ..trace.table import Table
 from . import values
 from .element import Element, element, element_field
 from .pose import Axis, Pose, Rotation
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from .motion import Motion
 
 Item = str | float
-Where = Mapping[str, Item] | None
+Where = Mapping[str, Item | Table] | None
 SIGNALS = ("q", "v", "parameter", "position", "velocity")
 """q.joint, v.joint (with the coordinate's name behind where there are several), parameter.name, position.body.x, …"""
 ENTRIES = ("rxx", "rxy", "rxz", "ryx", "ryy", "ryz", "rzx", "rzy", "rzz")

@@ -70,6 +70,7 @@ def _text(graph: Any, index: int, names: Mapping[int, str], above: int) -> str:
         sign, strength = INFIX[name]
         left, right = _text(graph, args[0], names, strength), _text(graph, args[1], names, strength + 1)
         return f"({left}{sign}{right})" if strength < above or name == "pow" else f"{left}{sign}{right}"
+    name = name if isinstance(name, str) else repr(name)  # a lookup has no text that could be read again
     return f"{name}({', '.join(_text(graph, a, names, 0) for a in args)})"
 
 
