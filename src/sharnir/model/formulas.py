@@ -68,6 +68,7 @@ class PoseFormula(Element):
             raise ModelError("pose by formulas: give turns or a quaternion, not both")
         angles = self.quaternion or [angle for _, angle in self.turns]
         self.__dict__["formulas"] = Formulas((*self.position, *angles), self.variables, self.where)
+        self.__dict__["where"] = self.formulas.where or None  # with the tables of a file
 
     if TYPE_CHECKING:
         formulas: ClassVar[Formulas]

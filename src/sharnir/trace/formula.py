@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import NOT_A_NUMBER, ModelError, brief, no_such
 from .formula_parser import Signal, Tree, evaluate, parse, signals, tables_in
 from .graph import Number, Symbol
-from .parameters import formula_text, is_parametric
+from .parameters import file_text, is_parametric
 from .table import Table
 
 MAX_PARTS = 1000
@@ -173,7 +173,7 @@ def parameter_hint(text: str) -> str:
 
 def part_text(x: str | Number) -> str | float:
     """A named part as a file has it."""
-    return formula_text(x) if is_parametric(x) else x
+    return file_text(x) if is_parametric(x) else x
 
 
 def _number(x: float) -> float:

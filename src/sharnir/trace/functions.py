@@ -55,6 +55,7 @@ def _select(condition: Number, a: Number, b: Number) -> Number:
 _SYMBOLIC: dict[str, Callable[..., Any]] = {"select": _select, "div": operator.truediv, "pow": operator.pow}
 """Operations that are simplified by the operators of Symbol; on floats they follow the table, which never raises."""
 
+
 def quotient(a: Number, b: Number) -> Number:
     """a // b, a whole number: rounded after the rest is taken off, since a/b alone may round up to the next one."""
     return apply("floor", apply("div", a - apply("mod", a, b), b) + 0.5)

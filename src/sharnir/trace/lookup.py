@@ -87,7 +87,7 @@ class Locate(Lookup):
         breaks = self.constants.flat
         found = bisect_right(breaks, x) if x == x else 0
         if self.ends and found in (0, len(breaks)) and (seen := _watched.get(None)) is not None:
-            seen.append(f"{self.ends}, got {x:.9g}")
+            seen.append(f"{self.ends}, got {x!r}")
         return float(found)
 
 

@@ -84,7 +84,7 @@ def _tangent_of_mod(f: Any, y: Any, x: Any, d: Any) -> Any:
 
 def _tangent_of_hypot(f: Any, y: Any, x: Any, d: Any) -> Any:
     """At the origin, where the slope has no direction, it is zero: the friction of a body at rest stays a number."""
-    return f.select(0.0 < y, (x[0] * d[0] + x[1] * d[1]) / y, 0.0)
+    return f.select(y > 0.0, (x[0] * d[0] + x[1] * d[1]) / y, 0.0)
 
 
 _TABLE = [

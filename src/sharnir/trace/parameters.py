@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeGuard
 
-from .expression import Expression
+from ..errors import FormatError
+from .expression import Expression, needed
 from .graph import Number, ParameterGraph, Symbol
 
 INFIX = {"add": (" + ", 1), "sub": (" - ", 1), "mul": ("*", 2), "div": ("/", 2), "pow": ("**", 4)}
@@ -52,6 +53,15 @@ def formula_text(x: Symbol) -> str:
     """A formula that gives the number again: `2*parameter.L + 0.1`."""
     names = {symbol.index: name for name, symbol in x.graph.parameters.items()}
     return _text(x.graph, x.index, names, 0)
+
+
+def file_text(x: Symbol) -> str:
+    """The same for a file, which has no text for a table of parameters."""
+    if any(not isinstance(x.graph.nodes[k][0], str) for k in needed(x.graph, [x])):
+        raise FormatError(
+            f"{x!r}: a number that is looked up in a table by parameters cannot be written; use the table in a force"
+        )
+    return formula_text(x)
 
 
 def _text(graph: Any, index: int, names: Mapping[int, str], above: int) -> str:

@@ -25,9 +25,7 @@ SHOWN = 12
 class Table:
     """What `table` returns. `axes`: the places of its points, for each argument; `values`: an array with an axis for each."""
 
-    def __init__(
-        self, axes: Sequence[Any], values: Any, kind: str = "cubic", outside: str = "hold", name: str = ""
-    ) -> None:
+    def __init__(self, axes: Sequence[Any], values: Any, kind: str = "cubic", outside: str = "hold", name: str = "") -> None:
         self.name = name
         self.kind, self.outside = kind, outside
         self._check_words()
@@ -84,7 +82,9 @@ class Table:
             for a in range(len(self.axes)):
                 first, last = np.take(self.values, [0, -1], axis=a).swapaxes(0, a)
                 if not np.array_equal(first, last):
-                    raise self._fault("outside='repeat': the last value must be the first one again, where the next period begins")
+                    raise self._fault(
+                        "outside='repeat': the last value must be the first one again, where the next period begins"
+                    )
 
     # --- evaluation ---------------------------------------------------------------------------------------------------
     @cached_property
@@ -108,7 +108,7 @@ class Table:
         if any(isinstance(x, Symbol) or hasattr(x, "apply") for x in arguments):
             if not any(getattr(x, "ndim", 0) for x in arguments):
                 return self._looked_up(arguments, apply)
-        elif not any(getattr(x, "dtype", None) == object for x in arguments):
+        elif not any(getattr(getattr(x, "dtype", None), "hasobject", False) for x in arguments):
             return self._on_floats(arguments)
         return np.vectorize(self, otypes=[object])(*arguments)
 

@@ -17,7 +17,7 @@ DELIMITERS = ",;\t"
 
 
 def read_grid(path: str | PathLike[str], columns: Sequence[str | int] | None = None) -> tuple[list[np.ndarray], np.ndarray]:
-    """Places along each argument, and values. Two columns: points of a curve in the order of the file. Three: points of a grid."""
+    """Places along each argument, and values. Two columns: points of a curve, in their order. Three: points of a grid."""
     names, lines, rows = _read(Path(path), columns)
     if rows.shape[1] == 2:
         back = np.flatnonzero(np.diff(rows[:, 0]) <= 0.0)
@@ -63,7 +63,9 @@ def _read(path: Path, columns: Sequence[str | int] | None) -> tuple[list[str], l
     places = _places(path, split[0][0], names if named else [], len(head), columns)
     rows = [[_value(path, k, row, c, names[c]) for c in places] for k, row in split[named:]]
     if len(rows) < 2:
-        raise FormatError(f"{path}:{split[-1][0]}: the file of a table needs at least two rows of numbers, this one has {len(rows)}")
+        raise FormatError(
+            f"{path}:{split[-1][0]}: the file of a table needs at least two rows of numbers, this one has {len(rows)}"
+        )
     return [names[c] for c in places], [k for k, _ in split[named:]], np.array(rows)
 
 

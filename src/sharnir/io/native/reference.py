@@ -14,7 +14,18 @@ from ...model.joints import Joint
 from ...model.pose import Pose
 from ...model.settings import SimulationSettings
 from ...model.visual import Visual
-from .entries import CONSTRAINTS, FORCES, JOINTS, SHAPES, BodyEntry, CouplingEntry, FrameEntry, JointPlacement, PoseEntry
+from .entries import (
+    CONSTRAINTS,
+    FORCES,
+    JOINTS,
+    SHAPES,
+    BodyEntry,
+    CouplingEntry,
+    FrameEntry,
+    JointPlacement,
+    PoseEntry,
+    TableEntry,
+)
 from .reading import file_fields
 
 BEGIN, END = "<!-- fields: begin -->\n", "<!-- fields: end -->\n"
@@ -25,12 +36,13 @@ SECTIONS: dict[str, Sequence[type[Element]]] = {
     "Forces": FORCES,
     "Constraints": CONSTRAINTS,
     "Poses": (PoseEntry, PoseFormula),
+    "Tables": (TableEntry,),
     "Simulation, events, visuals": (SimulationSettings, Event, Visual),
 }
 NAMES = {
     BodyEntry: "a body", FrameEntry: "a frame", JointPlacement: "every joint", CouplingEntry: "a coupling", Joint: "options",
     PoseEntry: "a pose", PoseFormula: "a pose by formulas", SimulationSettings: "`simulation`", Event: "an event",
-    Visual: "a visual",
+    Visual: "a visual", TableEntry: "a table",
 }  # fmt: skip
 
 
