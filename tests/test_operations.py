@@ -176,8 +176,9 @@ NUMPY = {
     "clip array": lambda x, y: np.clip(x, np.array([0.1, 0.7]), 1.0), "degrees": lambda x, y: np.deg2rad([x, y]),
     "norm": lambda x, y: [np.linalg.norm([x, y])], "atan2 of both": lambda x, y: np.arctan2(x, np.array([1.0, 2.0])),
     "own": lambda x, y: sh.atan2(x, np.array([1.0, 2.0])), "less": lambda x, y: np.array([1.0, 0.1]) > x,
-    "std": lambda x, y: [np.std([x, y])], "pieces": lambda x, y: [np.floor(x), np.mod(y, 0.2), np.floor_divide(y, 0.2), np.sign(x)],
-    "pieces of arrays": lambda x, y: [*np.mod(np.array([x, y]), 0.2), *np.floor([x, 2.0 * y]), np.fabs(x), *divmod(y, 0.2)],
+    "std": lambda x, y: [np.std([x, y])],
+    "pieces": lambda x, y: [np.floor(x), np.mod(y, 0.2), np.floor_divide(y, 0.2), np.sign(x)],
+    "pieces of arrays": lambda x, y: [*np.mod(np.array([x, y]), 0.2), np.fabs(x), *divmod(y, 0.2)],
 }  # fmt: skip
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from math import nan, pi
 from typing import Any
@@ -72,18 +73,25 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 }
 
 
+@contextmanager
+def numbers_expected(what: str, args: Sequence[Any]) -> Iterator[None]:
+    """What goes wrong with these arguments inside is their fault."""
+    try:
+        yield
+    except (*NOT_A_NUMBER, ArithmeticError, RecursionError) as error:
+        if isinstance(error, SharnirError):
+            raise
+        raise TraceError(f"{what}: expected numbers, arrays or symbols, got {brief(tuple(args))}") from error
+
+
 def _function(name: str, doc: str) -> Callable[..., Any]:
     arity = OPERATIONS[name].arity
 
     def function(*args: Number) -> Number:
         if len(args) != arity:
             raise TraceError(f"{function.__name__} has {arity} argument{'s' * (arity > 1)}, got {len(args)}")
-        try:
+        with numbers_expected(function.__name__, args):
             return apply(name, *args)
-        except (*NOT_A_NUMBER, RecursionError) as error:
-            if isinstance(error, SharnirError):
-                raise
-            raise TraceError(f"{function.__name__}: expected numbers, arrays or symbols, got {brief(args)}") from error
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
@@ -132,8 +140,8 @@ def maximum(a: Number, b: Number) -> Number:
 
 def sign(x: Number) -> Number:
     """1 where x > 0, −1 where x < 0, 0 where x = 0; what is not a number stays so."""
-    below, above = _less(x, 0.0, "sign"), _less(0.0, x, "sign")
-    return select(above, 1.0, select(below, -1.0, select(x <= 0.0, 0.0, nan)))
+    with numbers_expected("sign", [x]):
+        return select(x > 0.0, 1.0, select(x < 0.0, -1.0, select(x <= 0.0, 0.0, nan)))
 
 
 _UFUNCS: dict[str, Callable[..., Any]] = {

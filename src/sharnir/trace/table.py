@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import NOT_A_NUMBER, ModelError, SharnirError, StateError, TraceError, brief, unknown
-from .functions import apply, mod
+from .functions import apply, mod, numbers_expected
 from .graph import Number, Symbol
 from .lookup import Constants, Entry, Locate
 from .spline import KINDS, breaks, cells, origins
@@ -52,6 +52,8 @@ class Table:
 
     def _numbers(self, given: Any, what: str) -> np.ndarray:
         try:
+            if np.iscomplexobj(given):
+                raise TypeError("complex")
             found = np.array(given, dtype=float)
         except NOT_A_NUMBER as error:
             if isinstance(error, SharnirError):
@@ -113,12 +115,8 @@ class Table:
         return np.vectorize(self, otypes=[object])(*arguments)
 
     def _on_floats(self, arguments: Sequence[Any]) -> Any:
-        try:
+        with numbers_expected(self.label, arguments):
             given = [np.asarray(x, dtype=float) for x in arguments]
-        except NOT_A_NUMBER as error:
-            if isinstance(error, SharnirError):
-                raise
-            raise TraceError(f"{self.label}: expected numbers, arrays or symbols, got {brief(tuple(arguments))}") from None
         if self.outside == "error":
             for locate, x, given_x in zip(self._lookups[0], self.axes, given, strict=True):
                 left = given_x[(given_x < x[0]) | (given_x > x[-1])]
@@ -221,6 +219,6 @@ def table(
         raise ModelError("table: columns are those of a file; give x and y themselves, or the path of a file")
     if y is None:
         raise ModelError("table: give the values too: table(x, y), table((x, y), z) or table('curve.csv')")
-    if isinstance(x, (tuple, list)) and len(x) == 2 and all(np.ndim(part) for part in x):
+    if isinstance(x, (tuple, list)) and len(x) == 2 and all(np.iterable(part) and not isinstance(part, str) for part in x):
         return Table(x, y, kind, outside, name)
     return Table((x,), y, kind, outside, name)
