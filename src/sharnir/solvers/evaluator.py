@@ -147,7 +147,7 @@ class Evaluator:
         if given.get("point") is not None:
             check_finite(np.asarray(given["point"], dtype=float), lambda: "xyz", "point")
         rows, _ = self.arguments.parameters(given.get("parameter"))
-        named = dict(zip(self.model.parameters, rows[0].tolist(), strict=True))
+        named = dict(zip(self.model.structure.parameters, rows[0].tolist(), strict=True))
         if left := range_left(self.structure, q.tolist(), v.tolist(), t, rows[0].tolist()):
             raise StateError(left)
         if by_inertia:
