@@ -214,6 +214,13 @@ def test_derivatives_of_dynamics_have_the_slope_of_the_table(with_tables):
         assert found.dv[:, k] == pytest.approx(by_v, rel=1e-7, abs=1e-7)
 
 
+def test_the_energy_account_of_a_table_closes():
+    m = arm()
+    m.add_force(sh.JointSpring("hinge", law=lambda x, v: -SURFACE(x, 0.5 + v * v)), name="spring")
+    r = sh.simulate(m, 0.2, q0={"hinge": 0.4}, v0={"hinge": 0.5}, backend="llvm", rtol=1e-10, atol=1e-10)
+    assert np.abs(r.energy.defect).max() < 1e-7 * np.abs(r.energy.work["spring"]).max()
+
+
 def test_where_a_range_is_left_the_error_names_table_and_argument():
     m = sh.Model("cam")
     m.add_body("a", 1.0, inertia=(1.0, 1.0, 1.0))
