@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from sharnir.equations.impact import complementary
+from sharnir.equations.impact import SlipRows, complementary
 
 G = 9.81
 EPS = np.finfo(float).eps
@@ -245,6 +245,45 @@ def test_stop_in_a_four_bar_balances_the_momentum_of_all_rods():
     assert np.abs(after - expected).max() < 1e-9 * np.abs(expected).max()
     assert np.isclose(hit.impulse, impulse, rtol=1e-9)
     assert r.violation.max() < 1e-9 and np.abs(r.energy.defect).max() < 1e-8
+
+
+def test_a_stop_holds_a_four_bar_until_it_is_driven_off():
+    m = four_bar()
+    m.add_force(lambda on: on.torque("O", 8.0 * on.t**4), name="motor")
+    r = sh.simulate(m, 0.8, q0={"O": 1.2, "A": -0.8, "D": 1.7}, events=[sh.Impact.stop("D", restitution=0.0)], fixed=["O"])
+    names = [e.name for e in r.events]
+    assert names == ["stop of D", "stop of D released"] and r.impacts[0].rests
+    held = (r.t > r.events[0].t) & (r.t < r.events[1].t)
+    assert held.sum() > 5 and np.ptp(r.q[held], axis=0).max() < 1e-12 and np.abs(r.coordinate("D")[held] - 1.6).max() < 1e-12
+    # virtual work of gravity and motor vanishes where the stop lets go
+    e, q = r.events[1], r.events[1].q
+    step = 1e-6
+    moved, _ = m.assemble({"O": q[0] + step, "A": q[1], "D": q[2]}, fixed=["O"])
+    back, _ = m.assemble({"O": q[0] - step, "A": q[1], "D": q[2]}, fixed=["O"])
+    d = sh.Dynamics(m)
+    slope = (d.energy(moved)[1] - d.energy(back)[1]) / (2.0 * step)
+    assert abs(slope - 8.0 * e.t**4) < 1e-6
+    assert r.coordinate("D")[-1] > 1.6 and r.violation.max() < 1e-9 and np.abs(r.energy.defect).max() < 1e-7
+
+
+def test_bodies_that_move_as_one_neither_slip_nor_part():
+    """Gaps and slips of spheres and planes on moving bodies, in a motion of all of them together."""
+    m = sh.Model("cart")
+    m.add_body("cart", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    m.add_body("ball", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    m.add_joint("float", sh.Free(), "ground", "cart")
+    m.add_joint("arm", sh.Revolute("y"), "cart", "ball", at=sh.Pose((0.3, 0.2, 0.7)))
+    plane = sh.Impact.sphere("ball", 0.1, at=(0.2, 0.1, 0.0), plane="cart", normal=(0.1, 0.2, 1.0), height=0.3, friction=0.2)
+    rng = np.random.default_rng(5)
+    q, v = m.random_q(rng), rng.normal(size=m.nv)
+    centre = np.array([0.3, 0.2, 0.7]) + [0.2 * math.cos(q[-1]), 0.1, -0.2 * math.sin(q[-1])]
+    apart = float(np.linalg.norm(centre))
+    spheres = sh.Impact.spheres("ball", "cart", 0.1, apart - 0.1, at=(0.2, 0.1, 0.0), friction=0.2)  # which touch
+    for one in (plane, spheres):
+        rows = SlipRows(m.structure, one.slipping, one.label)
+        slip, J = rows.at(q, v, np.zeros(0), 0.0)
+        assert np.allclose(slip, J @ v, atol=1e-14)
+        assert np.abs(J[:, :6]).max() < 1e-13 and np.abs(J[:, 6]).max() > 0.01
 
 
 # --- in files -------------------------------------------------------------------------------------------------------------------
