@@ -1,6 +1,8 @@
-"""Settings of every test: one BLAS thread per worker, reproducible examples of hypothesis, a cache of its own, Ctrl-C heard."""
+"""Settings of every test: one BLAS thread per worker, reproducible examples of hypothesis, a cache of its own, Ctrl-C heard;
+which worker runs which tests, and in which order."""
 
 import atexit
+import gc
 import os
 import shutil
 import signal
@@ -44,18 +46,45 @@ def command(capsys, monkeypatch):
     return call
 
 
-# --- pages in a browser -----------------------------------------------------------------------------------------------------
-LEFT_OUT: list[str] = []
-"""Tests for which there was no Chromium; in the process that reports."""
+# --- which worker ------------------------------------------------------------------------------------------------------------
+LONG = (
+    "integrators", "loops", "browser",
+)  # fmt: skip
+"""The groups that take longest, first; after them the files by name. A long one at the end would keep one worker waiting."""
+
+
+def pytest_configure(config):
+    config.option.loadscopereorder = False  # the order is ours: that of xdist is by number of tests, not by time
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
+    """The tests of a file are a group, unless they say otherwise: two workers in one file would compile the same code at the
+    same time, and make the same models, fixtures and graphs."""
+    place = {}
     for item in items:
-        if item.get_closest_marker("browser"):
-            if item.get_closest_marker("xdist_group"):
-                raise pytest.UsageError(f"{item.nodeid}: tests in a browser have a group of their own; move it to another file")
-            item.add_marker(pytest.mark.xdist_group("browser"))  # all on one worker: one Chromium at a time
+        marker = item.get_closest_marker("xdist_group")
+        group = "browser" if item.get_closest_marker("browser") else item.path.stem  # one worker: one Chromium at a time
+        if marker is None:
+            item.add_marker(pytest.mark.xdist_group(group))
+        elif group == "browser":
+            raise pytest.UsageError(f"{item.nodeid}: tests in a browser have a group of their own; move it to another file")
+        else:
+            group = marker.args[0]
+        place[item] = LONG.index(group) if group in LONG else len(LONG)
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items.sort(key=place.__getitem__)
+
+
+def pytest_collection_finish():
+    """What was imported stays: the search for garbage passes over it, and happens less often."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
+
+
+# --- pages in a browser -----------------------------------------------------------------------------------------------------
+LEFT_OUT: list[str] = []
+"""Tests for which there was no Chromium; in the process that reports."""
 
 
 def pytest_runtest_setup(item):
