@@ -48,7 +48,9 @@ def command(capsys, monkeypatch):
 
 # --- which worker ------------------------------------------------------------------------------------------------------------
 LONG = (
-    "integrators", "loops", "browser",
+    "integrators", "loops", "browser", "test_backends", "test_derivatives", "everything", "test_parameters", "test_closed_calls",
+    "test_loops", "test_linearize", "test_elimination", "test_constrained_derivatives", "test_cache", "test_processes",
+    "test_forms", "test_growth", "test_frames", "test_dynamics_calls", "test_equilibrium", "test_random_graphs", "test_coupled",
 )  # fmt: skip
 """The groups that take longest, first; after them the files by name. A long one at the end would keep one worker waiting."""
 

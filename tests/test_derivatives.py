@@ -137,7 +137,7 @@ def moved(d: sh.Dynamics, q: np.ndarray, dv: np.ndarray, t: float) -> np.ndarray
 
 @cache
 def by_differences(name: str, question: str) -> dict[str, np.ndarray]:
-    """The value at a random state, interpreted, and its derivatives: states displaced along every direction, as a batch of loops."""
+    """The value at a random state, interpreted, and its derivatives: displaced along every direction, as a batch of loops."""
     m, d = model(name), dynamics(name, "loops")
     s = random_state(m, 4)
     ask, interpreted = (x.forward if question == "forward" else x.inverse for x in (d, dynamics(name, "python")))
