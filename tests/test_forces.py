@@ -33,6 +33,7 @@ DISSIPATIVE = {
     "joint damper": sh.JointSpring("ball", damping=0.3),
     "bushing damper": sh.Bushing("a", "c", HALF, HALF, damping=STIFF),
     "friction": sh.JointFriction("slider", coulomb=2.0, static=3.0, viscous=0.1),
+    "bristles": sh.BristleFriction("slider", coulomb=2.0, static=3.0, viscous=0.1, presliding=0.5),
     "drag": sh.Drag("c", linear=0.5, quadratic=0.7, angular=0.2, at=ON),
 }
 GIVEN = {

@@ -2,6 +2,7 @@
 
 from ..motion import Motion
 from .base import Force, UserForce
+from .bristle_friction import BristleFriction
 from .bushing import Bushing
 from .drag import Drag
 from .friction import JointFriction
@@ -14,6 +15,7 @@ from .tendon import Tendon
 from .wrench import Wrench
 
 __all__ = [
+    "BristleFriction",
     "Bushing",
     "Drag",
     "Force",
