@@ -52,8 +52,9 @@ def command(capsys, monkeypatch):
 LONG = (
     "loops", "integrators", "browser", "test_derivatives", "test_parameters", "test_backends", "everything", "test_urdf_robots",
     "test_closed_calls", "test_loops", "test_constrained_derivatives", "test_linearize", "test_cache", "test_elimination",
-    "test_processes", "test_visuals", "test_splitting", "test_forms", "test_singular", "test_growth", "test_simulate_loops", "test_frames", "test_dynamics_calls",
-    "test_iterative", "test_equilibrium", "test_sincos", "test_random_graphs", "test_compare", "test_coupled", "test_robots",
+    "test_processes", "test_visuals", "test_splitting", "test_forms", "test_singular", "test_growth", "test_simulate_loops",
+    "test_frames", "test_dynamics_calls", "test_iterative", "test_equilibrium", "test_sincos", "test_random_graphs",
+    "test_compare", "test_coupled", "test_robots",
 )  # fmt: skip
 """The groups that take longest, first; after them the files by name. A long one at the end would keep one worker waiting."""
 
