@@ -276,8 +276,7 @@ def test_bodies_that_move_as_one_neither_slip_nor_part():
     plane = sh.Impact.sphere("ball", 0.1, at=(0.2, 0.1, 0.0), plane="cart", normal=(0.1, 0.2, 1.0), height=0.3, friction=0.2)
     rng = np.random.default_rng(5)
     q, v = m.random_q(rng), rng.normal(size=m.nv)
-    centre = np.array([0.3, 0.2, 0.7]) + [0.2 * math.cos(q[-1]), 0.1, -0.2 * math.sin(q[-1])]
-    apart = float(np.linalg.norm(centre))
+    apart = math.hypot(0.3 + 0.2 * math.cos(q[-1]), 0.3, 0.7 - 0.2 * math.sin(q[-1]))
     spheres = sh.Impact.spheres("ball", "cart", 0.1, apart - 0.1, at=(0.2, 0.1, 0.0), friction=0.2)  # which touch
     for one in (plane, spheres):
         rows = SlipRows(m.structure, one.slipping, one.label)
@@ -326,6 +325,8 @@ def test_errors_name_the_impact_and_the_remedy(dropped):
         sh.simulate(dropped, -1.0, events=[floor])
     with pytest.raises(sh.MethodError, match="sensitivities are not carried through impacts"):
         sh.simulate(dropped, 1.0, events=[floor], sensitivities=["v0.z"])
+    with pytest.raises(sh.MethodError, match="contacts at rest are constraints, which method 'momentum' does not handle"):
+        sh.simulate(dropped, 1.0, events=[floor], method="momentum")
     with pytest.raises(sh.StateError, match=r"events: expected sharnir.Event\(function, …\) or sharnir.Impact"):
         sh.simulate(dropped, 1.0, events=[3])
     with pytest.raises(sh.ModelError, match="stop of joint 'z': the joint has no limits; give low="):

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..equations.one_constraint import label_of
-from ..errors import MethodError, ModelError, StateError
+from ..errors import MethodError, ModelError, StateError, known
 from ..model.events import Event
 from ..model.impacts import APART, PRESSED, Impact, Touching, near, pressed
 from ..model.model import Model
 from ..model.motion import Motion
+from ..programs.methods import METHODS
 from ..trace import Number
 
 if TYPE_CHECKING:
@@ -34,10 +35,17 @@ def divided(events: Event | Impact | Sequence[Event | Impact]) -> tuple[list[Any
     return [x for x in found if not isinstance(x, Impact)], _named(impacts)
 
 
-def check_impacts(impacts: Sequence[Impact], duration: float, stabilisation: str | None, sensitivities: Sequence[str]) -> None:
+def check_impacts(
+    impacts: Sequence[Impact], duration: float, method: str, stabilisation: str | None, sensitivities: Sequence[str]
+) -> None:
     """Refuse what impacts cannot be computed with."""
     if not impacts:
         return
+    if method in METHODS and not METHODS[method].constrains:
+        able = known(name for name, other in METHODS.items() if other.constrains)
+        raise MethodError(
+            f"{impacts[0].label}: contacts at rest are constraints, which method {method!r} does not handle; choose {able}"
+        )
     if duration < 0.0:
         raise MethodError(f"{impacts[0].label}: an impact cannot be run backward, the speed before it is not known after it")
     if stabilisation == "partitioning":

@@ -52,7 +52,8 @@ class Energy:
     kinetic: np.ndarray
     potential: np.ndarray
     work: dict[str, np.ndarray]
-    """Energy added (positive) or removed by each cause: "drives" (driven joints, a moving base), "tau", forces by name."""
+    """Energy added (positive) or removed by each cause: "drives" (driven joints, a moving base), "tau", forces by name,
+    impacts ("impact …")."""
     accounted: bool = True
     """False without an account of work: balance=False, or an execution that cannot record it."""
 

@@ -122,7 +122,7 @@ def simulate(
     balance = truth(balance, "balance")
     given, hits = divided(events)
     every, own_events = whole(every, "every"), check_events(given)
-    check_impacts(hits, duration, stabilisation, sensitivities)
+    check_impacts(hits, duration, method, stabilisation, sensitivities)
     if hits:
         model = with_contacts(model, hits)
     q, v, t0 = check_state(model, q0, v0, t0)
