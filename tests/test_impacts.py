@@ -307,7 +307,7 @@ simulation:
     assert sh.load(tmp_path / "again.yaml").simulation.impacts == m.simulation.impacts
     r.save(tmp_path / "run.nc")
     back = sh.Result.load(tmp_path / "run.nc", r.model)
-    assert back.causes == r.causes and np.array_equal(back.work_done, r.work_done)
+    assert back.causes == r.causes and back.impacts == r.impacts and np.array_equal(back.work_done, r.work_done)
 
 
 # --- what is refused ------------------------------------------------------------------------------------------------------------

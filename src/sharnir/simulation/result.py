@@ -65,7 +65,7 @@ class Result(NamedMotion):
     """What the start was asked to be, and what was moved to close the loops; None in files of earlier versions."""
 
     impacts: list[ImpactRecord] = field(default_factory=list)
-    """Those that took place, in the order of time; not in files."""
+    """Those that took place, in the order of time."""
 
     # --- by name ------------------------------------------------------------------------------------------------------------
     def sensitivity(self, name: str) -> Sensitivity:
