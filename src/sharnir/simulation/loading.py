@@ -92,8 +92,9 @@ class _Contents:
         )  # fmt: skip
 
     def _impacts(self, data: Mapping[str, np.ndarray]) -> list[ImpactRecord]:
-        columns = [data[f"impact_{name}"].tolist() for name in IMPACT]
-        return [ImpactRecord(name, *x, bool(rests)) for name, *x, rests in zip(self._words("impact"), *columns, strict=True)]
+        names, rests = self._words("impact"), data["impact_rests"].astype(bool).tolist()
+        columns = {name: data[f"impact_{name}"].tolist() for name in IMPACT} | {"rests": rests}
+        return [ImpactRecord(name, **{key: x[k] for key, x in columns.items()}) for k, name in enumerate(names)]
 
     def _model(self, path: Path) -> Model:
         text = self._text("model_yaml") if "model_yaml" in self.attributes else ""
