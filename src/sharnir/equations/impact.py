@@ -72,8 +72,6 @@ class Contact:
     along: np.ndarray = field(default_factory=lambda: np.zeros(0))
     lost: float = 0.0
     """Energy dissipated."""
-    jump: np.ndarray | None = None
-    """(nv,): change of all speeds by its impulses."""
     taken: float = 0.0
     """Energy that its impulses gave to the motion: less than −lost where it moves with time."""
 
@@ -96,7 +94,10 @@ def impact(P: np.ndarray, M: np.ndarray, v: np.ndarray, contacts: list[Contact])
         hit = [c for c, r, e in zip(contacts, rates, excess, strict=True) if e > 0.0 and -r >= fastest * (1.0 - TOGETHER)]
         v = _newton(P, M, v, hit) if len(hit) > 1 else _coulomb(P, M, v, hit[0])
     names = ", ".join(c.label for c in contacts)
-    raise StateError(f"impacts at one instant do not end ({names}): take a restitution below 1, or a larger rest_speed")
+    raise StateError(
+        f"impacts at one instant do not end ({names}): a body is crushed between prescribed motions, or, with a restitution of "
+        "1, for ever struck anew; take a smaller restitution, or a larger rest_speed"
+    )
 
 
 def _newton(P: np.ndarray, M: np.ndarray, v: np.ndarray, hit: list[Contact]) -> np.ndarray:
@@ -129,7 +130,6 @@ def _given(
         c.impulse += float(x)
         c.lost -= float(x) * c.rate(mean)
         c.taken += float(jump @ M @ mean)
-        c.jump = jump if c.jump is None else c.jump + jump
     if along is not None:
         c = hit[0]
         assert c.Jt is not None and c.slip_drift is not None

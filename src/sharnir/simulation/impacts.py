@@ -19,6 +19,9 @@ from .records import ImpactRecord
 ZERO = 1e-10
 """Acceleration of a gap, relative to what it is made of, that presses no bodies together."""
 
+HARDLY = 1e-3
+"""Approach, relative to the rest speed, that is no impact to be told of: rounding, where something else has happened."""
+
 
 class Impacts:
     """The contacts of one run, what they have done so far, and the energy that took."""
@@ -151,7 +154,7 @@ class Impacts:
         work = self._booked[-1][1].copy()
         for k, one in zip(touching, contacts, strict=True):
             work[k] += one.taken
-            if one.impulse > 0.0:
+            if one.impulse > 0.0 and one.approach > HARDLY * one.rest_speed:
                 name, along = self.c.impacts[k].name, float(np.linalg.norm(one.along))
                 self.records.append(ImpactRecord(name, t, one.approach, one.impulse, one.lost, along, k in closed))
         left = gained - sum(one.taken for one in contacts)  # prescribed motions, and what the end of a slow rebound takes
