@@ -1,14 +1,14 @@
 """Chatter: a right-hand side that jumps, and drives the state back across the jump from either side.
 
 No step is small enough for it: every one that is accepted ends just beyond the jump, where the motion turns round. A run is
-suspected when it would need a million steps more at the pace of the last thousands; found guilty only on evidence: over a few
-hundred steps the derivative of one number changes its sign again and again, the number itself stays within the tolerances, and
-between two of these states the derivative jumps however near they are taken. A slow run without this goes on.
+suspected when it would need a hundred thousand steps more at the pace of the last hundreds; found guilty only on evidence: over a
+hundred steps one number goes to and fro, no further than the tolerances, and between two of these states, however near they are
+taken, its derivative jumps from one sign to the other. A slow run without this goes on.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,28 +16,35 @@ from .stepping import state as s
 from .switching import UNWATCHED
 from .system import System
 
-WINDOW = 2000
+WINDOW = 400
 """Steps over which the pace is taken."""
 
-SLOW = 1e6
+SLOW = 1e5
 """Steps that a run would still need at that pace, to be suspected."""
 
-RECORDED = 240
+RECORDED = 120
 """Steps that are recorded for the evidence."""
 
-FLIPS = 12
-"""Changes of sign among them."""
+FLIPS = 8
+"""Turns among them."""
 
 NARROW = 1e4
 """How far the number may be from a straight line over the recorded steps, in units of its tolerance."""
 
 BISECTIONS = 60
 
+SUSPECTS = 8
+"""Numbers of the state that are looked at, those first whose derivative is largest."""
+
+Pair = tuple[float, np.ndarray, float, np.ndarray]
+"""Two times with their states."""
+
 
 @dataclass(frozen=True)
 class Chatter:
-    """Number `index` of the state is driven across a jump and back: its derivative changed its sign `flips` times over `steps`
-    steps, which took `span` of time; it jumps between the states `before` and `after`, which differ by rounding alone."""
+    """Number `index` of the state is driven to and fro across a jump: it turned round `flips` times in `steps` steps, which took
+    `span` of time. Its derivative jumps between the states `before` and `after`, which differ by rounding alone. With no steps at
+    all: no step got past the jump."""
 
     index: int
     t: float
@@ -50,8 +57,14 @@ class Chatter:
     after: np.ndarray
     rates: tuple[float, float]
     """Its derivative there."""
-    ahead: float
-    """Steps the run would have needed."""
+    ahead: float = np.inf
+    """Steps the run would still have needed."""
+
+    @property
+    def words(self) -> str:
+        if not self.steps:
+            return "no step gets past it"
+        return f"it turned round {self.flips} times in {self.steps} steps, {self.span:.2g} s"
 
 
 class ChatterWatch:
@@ -98,35 +111,56 @@ class ChatterWatch:
     def _evidence(self, state: s.Run) -> Chatter | None:
         t = np.array([one[0] for one in self._record])
         x, f = (np.array([one[k] for one in self._record]) for k in (1, 2))
-        weight = state.atol + state.rule[s.RTOL] * np.abs(state.x)
-        watched = np.flatnonzero(weight < UNWATCHED)
-        if not watched.size or t[-1] == t[0]:
+        weight = self._weight(state)
+        if t[-1] == t[0]:
             return None
-        jumps = np.abs(np.diff(f, axis=0))
-        turned = (f[1:] * f[:-1] < 0.0) & (jumps >= 0.25 * jumps.max(axis=0))
-        j = int(watched[np.argmax((turned.sum(axis=0) >= FLIPS)[watched] * jumps.max(axis=0)[watched] / weight[watched])])
-        flips = int(turned[:, j].sum())
-        if flips < FLIPS:
-            return None
-        s_ = (t - t[0]) / (t[-1] - t[0])
-        line = np.polynomial.Polynomial.fit(s_, x[:, j], 1)
-        if np.ptp(x[:, j] - line(s_)) > NARROW * weight[j]:
-            return None
-        k = int(np.argmax(np.where(turned[:, j], jumps[:, j], 0.0)))
-        across = self.jump((t[k], x[k]), (t[k + 1], x[k + 1]), j)
-        if across is None:
-            return None
-        crossings = int((x[1:, j] * x[:-1, j] < 0.0).sum())
-        return Chatter(j, float(t[k]), float(abs(t[-1] - t[0])), len(t) - 1, flips, crossings, *across, self._ahead)
+        moves = np.diff(x, axis=0)
+        flips = (moves[1:] * moves[:-1] < 0.0).sum(axis=0)
+        part = (t - t[0]) / (t[-1] - t[0])
+        line = np.stack([np.ones_like(part), part], axis=1)
+        width = np.ptp(x - line @ np.linalg.lstsq(line, x, rcond=None)[0], axis=0)
+        suspects = np.flatnonzero((weight < UNWATCHED) & (flips >= FLIPS) & (width <= NARROW * weight))
+        for j in suspects[np.argsort(-np.abs(f).max(axis=0)[suspects] / weight[suspects])][:SUSPECTS]:
+            k = int(np.argmax(np.abs(np.diff(f[:, j]))))
+            h = float(np.abs(np.diff(t)).max() * np.sign(t[-1] - t[0]))
+            pairs = [(t[k], x[k], t[k + 1], x[k + 1]), *self._ahead_of(t[-1], x[-1], f[-1], h * 2.0 ** np.arange(-2, 6))]
+            for pair in pairs:
+                if (across := self._jump(*pair, j)) is not None:
+                    crossings = int((x[1:, j] * x[:-1, j] < 0.0).sum())
+                    found = Chatter(int(j), float(t[k]), float(abs(t[-1] - t[0])), len(t) - 1, int(flips[j]), crossings, *across)
+                    return replace(found, ahead=float(self._ahead))
+        return None
 
-    def jump(
-        self, a: tuple[float, np.ndarray], b: tuple[float, np.ndarray], j: int
+    def blocked(self, state: s.Run) -> bool:
+        """Where no step was small enough: whether a jump just ahead turns the motion back."""
+        t, weight = float(state.clock[s.T]), self._weight(state)
+        lengths = np.sign(state.clock[s.T_END] - t) * 10.0 ** np.arange(-15.0, -5.0)
+        with np.errstate(all="ignore"):
+            for pair in self._ahead_of(t, state.x.copy(), state.dx.copy(), lengths):
+                change = np.abs(self.system.derivative(pair[2], pair[3]) - state.dx) / weight
+                j = int(np.argmax(np.where((weight < UNWATCHED) & np.isfinite(change), change, 0.0))) if change.size else -1
+                if j >= 0 and (across := self._jump(*pair, j)) is not None:
+                    self.found = Chatter(j, t, 0.0, 0, 0, 0, *across)
+                    return True
+        return False
+
+    def _weight(self, state: s.Run) -> np.ndarray:
+        weight: np.ndarray = state.atol + state.rule[s.RTOL] * np.abs(state.x)
+        return weight
+
+    def _ahead_of(self, t: float, x: np.ndarray, f: np.ndarray, lengths: np.ndarray) -> list[Pair]:
+        """The state, with each of some further on along its derivative."""
+        return [(t, x, t + h, x + h * f) for h in lengths.tolist()]
+
+    def _jump(
+        self, ta: float, xa: np.ndarray, tb: float, xb: np.ndarray, j: int
     ) -> tuple[np.ndarray, np.ndarray, tuple[float, float]] | None:
-        """Two states as near each other as numbers allow between which the derivative of number j still jumps; None where it
-        is continuous."""
-        (ta, xa), (tb, xb) = a, b
-        fa, fb = (float(self.system.derivative(t, x)[j]) for t, x in (a, b))
+        """Two states as near each other as numbers allow between which the derivative of number j jumps and changes its sign;
+        None where it is continuous."""
+        fa, fb = (float(self.system.derivative(t, x)[j]) for t, x in ((ta, xa), (tb, xb)))
         whole = abs(fb - fa)
+        if not (fa * fb < 0.0 and np.isfinite(whole)):
+            return None
         for _ in range(BISECTIONS):
             t, x = 0.5 * (ta + tb), 0.5 * (xa + xb)
             if (x == xa).all() or (x == xb).all():
@@ -136,4 +170,4 @@ class ChatterWatch:
                 tb, xb, fb = t, x, f
             else:
                 ta, xa, fa = t, x, f
-        return (xa, xb, (fa, fb)) if abs(fb - fa) >= 0.5 * whole > 0.0 else None
+        return (xa, xb, (fa, fb)) if fa * fb < 0.0 and abs(fb - fa) >= 0.5 * whole else None

@@ -33,7 +33,12 @@ _STATUS = {-1: "max_steps", -3: "step_too_small", -4: "no_convergence"}
 
 
 def run_cvode(
-    system: System, method: Integrator, request: Request, progress: Progress | None, limits: tuple[float, float], keep: Keep | None
+    system: System,
+    method: Integrator,
+    request: Request,
+    progress: Progress | None,
+    limits: tuple[float, float],
+    keep: Keep | None,
 ) -> Trajectory:
     try:
         from sksundae.cvode import CVODE

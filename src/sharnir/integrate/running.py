@@ -205,7 +205,8 @@ class _Pieces:
             if code == s.EVENT_CHANGE:
                 self._change(fired)
             elif code != s.PAUSED and not (self.switching and self.switching.rescued(self.state, code)):
-                return STATUS[code]
+                stuck = self.watch is not None and code in (s.STEP_TOO_SMALL, s.NO_CONVERGENCE)
+                return "chattering" if stuck and self.watch.blocked(self.state) else STATUS[code]
             if tally[s.STEPS] >= max_steps:
                 return "max_steps"
             now = time.perf_counter()
@@ -276,7 +277,7 @@ class _Pieces:
         chatter = self.watch.found if self.watch else None
         text = _MESSAGES[status].format(
             name=self.method.name, t=t, bad=bad, event=event_label(self.request.events, bad), error=in_words(cause),
-            index=chatter.index if chatter else 0, flips=chatter.flips if chatter else 0, span=chatter.span if chatter else 0.0,
+            index=chatter.index if chatter else 0, how=chatter.words if chatter else "",
         )  # fmt: skip
         return text + (self.switching.note if self.switching else "")
 
@@ -287,8 +288,7 @@ _MESSAGES = {
     "interrupted": "interrupted at t = {t:g}",
     "max_steps": "the greatest number of steps was reached at t = {t:g}",
     "max_seconds": "the greatest number of seconds was reached at t = {t:g}",
-    "chattering": "number {index} of the state chatters across a jump of its derivative at t = {t:.9g}: it was turned back {flips} "
-    "times in {span:.2g} s",
+    "chattering": "number {index} of the state chatters across a jump of its derivative at t = {t:.9g}: {how}",
     "step_too_small": "the step of {name!r} went below the rounding of the time at t = {t:g}: a singularity is near, "
     "the tolerance is too tight, or the problem is stiff (try 'radau' or 'auto')",
     "not_finite": "number {bad} of the state or of its derivative is not finite just after t = {t:g}",
