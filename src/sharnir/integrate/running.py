@@ -205,8 +205,8 @@ class _Pieces:
             if code == s.EVENT_CHANGE:
                 self._change(fired)
             elif code != s.PAUSED and not (self.switching and self.switching.rescued(self.state, code)):
-                stuck = self.watch is not None and code in (s.STEP_TOO_SMALL, s.NO_CONVERGENCE)
-                return "chattering" if stuck and self.watch.blocked(self.state) else STATUS[code]
+                stuck = code in (s.STEP_TOO_SMALL, s.NO_CONVERGENCE)
+                return "chattering" if stuck and self.watch is not None and self.watch.blocked(self.state) else STATUS[code]
             if tally[s.STEPS] >= max_steps:
                 return "max_steps"
             now = time.perf_counter()
