@@ -44,14 +44,14 @@ def _driven(m: MotionSystem, index: int) -> tuple[str, str]:
         return model.q_names[k], "the speed"
     if k < m.nq + m.nv:
         return model.v_names[k - m.nq], "the acceleration"
-    return f"number {k} of the state", "the rate"
+    return m.more[k - m.nq - m.nv], "the rate"
 
 
 def _that_jump(m: MotionSystem, c: Chatter, changes: Changes) -> list[tuple[str, str]]:
     """Forces whose action differs between two states that hardly do, the greatest jump first; with the two values."""
     t, rows = np.array([c.t, c.t]), np.array([c.before, c.after])
-    q, v, *_ = m.split(rows)
-    parameters = changes.over(t)
+    q, v, z, _ = m.split(rows)
+    parameters = m.with_states(changes.over(t), z)
     v = m.velocities(q, v, t, parameters)
     found = []
     for name, acted in m.d.force_actions(q, v, t, parameters=parameters if parameters.size else None).items():

@@ -39,6 +39,7 @@ from .options import (
     constant_forces,
     number,
     stabilisations,
+    values_of,
     whole,
 )
 from .outcome import failure, make_result, root_cause, violated_constraint
@@ -60,6 +61,7 @@ def simulate(
     t0: float = 0.0,
     tau: Tau | None = None,
     parameters: Mapping[str, float] | None = None,
+    states: Mapping[str, float] | None = None,
     method: str = "auto",
     backend: str = "auto",
     threads: int = 1,
@@ -90,9 +92,10 @@ def simulate(
                  to close them. By default what q0 names is held, and a q0 given as an array is refused where it does not close;
                  with `fixed` everything else is a guess, fixed=[] holds nothing. What was moved is in `result.start`
     parameters   {name: value} of the model; the rest as the model has them. Other values compile nothing
+    states       {name: initial value} of states of forces and of `Model.add_state`; the rest as the model has them
     method, backend, threads   as of `Dynamics`: with several threads those share every evaluation of a model that is large enough
-    integrator   a name of `sharnir.integrators()`; `rtol`, `atol` for adaptive ones, `step` for the others. "auto" is "dop853", and
-                 "radau" while the motion is stiff: `result.integrator_switches`
+    integrator   a name of `sharnir.integrators()`; `rtol`, `atol` for adaptive ones, `step` for the others. "auto" is "dop853",
+                 and "radau" while the motion is stiff: `result.integrator_switches`
     max_steps, max_seconds   the run ends there (seconds of the run, without the compilation before it) and returns the motion so
                  far, with that status and whatever `on_failure` says
     output       interval of the times of the result (its end is always among them), or the times themselves, or None: every
@@ -106,8 +109,8 @@ def simulate(
     balance      record the work of drives and forces
     sensitivities   names of parameters, "q0.joint", "v0.joint": derivatives of the motion by these are integrated along with it,
                  and are in `result.sensitivity(name)`
-    on_failure   "raise" SimulationError, which carries the partial result, or "return" it. Of a force that jumps to and fro so that
-                 no step is small enough ("chattering") the message says which, and what to take instead
+    on_failure   "raise" SimulationError, which carries the partial result, or "return" it. Of a force that jumps to and fro so
+                 that no step is small enough ("chattering") the message says which, and what to take instead
     progress     show a progress bar (default: on a terminal), from the first second on
     save         write the result there, NetCDF (.nc) or a table (.csv); whether that is possible is checked before the run. While
                  it runs its rows are written to a file beside it, `….partial-….nc`, which stays where the process is killed;
@@ -126,7 +129,7 @@ def simulate(
     q, v, t0 = check_state(model, q0, v0, t0)
     check_resolution(t0, duration=duration, step=step, max_step=max_step, output=output)
     forces = constant_forces(model, tau)
-    values = np.array(list(model.parameter_values(parameters).values()), dtype=float)
+    values = values_of(model, parameters, states)
     check_values(model, values[None])
     own = values if values.size else None
     bar = ProgressBar(progress, model.name, t0 + duration, t0)
@@ -160,12 +163,12 @@ def simulate(
         motion = motion_system(setup)
         if backend != "python":
             make_ready(chosen)
-    x0 = np.concatenate([q, motion.momenta_of(q, v, t0), np.zeros(len(motion.causes))])
+    x0 = np.concatenate([q, motion.momenta_of(q, v, t0), values[len(model.parameters) :], np.zeros(len(motion.causes))])
     if directions is not None:
         if not isinstance(motion, StraightLine):
             why = f"model {model.name!r} is too large for it" if backend == "auto" else f"backend {backend!r} has none"
             raise MethodError(f"sensitivities need straight-line code: {why} by method {d.method!r}")
-        x0 = np.concatenate([x0, np.pad(directions.start, ((0, 0), (0, len(motion.causes)))).ravel()])
+        x0 = np.concatenate([x0, np.pad(directions.start, ((0, 0), (0, len(motion.more)))).ravel()])
     x0 = motion.consistent(t0, x0) if motion.partitioning else x0
     changes = Changes(motion, duration)
     ready = time.perf_counter()

@@ -9,9 +9,8 @@ GOING, DONE, PAUSED, EVENT_STOP, EVENT_CHANGE, STEP_TOO_SMALL, NOT_FINITE, NO_CO
 # clock: times and steps.  STARTED: 0 at a new state, 1 in the course of a run, TAKEN_OVER by another method
 T, T_OLD, H, T_START, T_END, SCANNED, STARTED, ERROR_OLD = range(8)
 # tally: counts and extremes
-STEPS, REJECTED, EVALUATIONS, JACOBIANS, FACTORIZATIONS, SINCE, BAD, H_FIRST, H_LAST, H_MIN, H_MAX, WRITTEN, STIFF, CALM = range(
-    14
-)
+STEPS, REJECTED, EVALUATIONS, JACOBIANS, FACTORIZATIONS, SINCE, BAD, H_FIRST, H_LAST, H_MIN, H_MAX, WRITTEN = range(12)
+STIFF, CALM = range(12, 14)
 # rule: the options of the caller
 RTOL, MAX_STEP, STEP, PIECE, SPLIT, ALARM = range(6)
 
