@@ -8,7 +8,7 @@ taken, its derivative jumps from one sign to the other. A slow run without this 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -34,7 +34,7 @@ NARROW = 1e4
 BISECTIONS = 60
 
 SUSPECTS = 8
-"""Numbers of the state that are looked at, those first whose derivative is largest."""
+"""Numbers of the state that are looked at: those first that cross zero, then those whose derivative is largest."""
 
 Pair = tuple[float, np.ndarray, float, np.ndarray]
 """Two times with their states."""
@@ -43,8 +43,8 @@ Pair = tuple[float, np.ndarray, float, np.ndarray]
 @dataclass(frozen=True)
 class Chatter:
     """Number `index` of the state is driven to and fro across a jump: it turned round `flips` times in `steps` steps, which took
-    `span` of time. Its derivative jumps between the states `before` and `after`, which differ by rounding alone. With no steps at
-    all: no step got past the jump."""
+    `span` of time. Its derivative jumps between the states `before` and `after`, which are one step apart or nearer. With no
+    steps at all: no step got past the jump."""
 
     index: int
     t: float
@@ -56,7 +56,7 @@ class Chatter:
     before: np.ndarray
     after: np.ndarray
     rates: tuple[float, float]
-    """Its derivative there."""
+    """Its derivative on either side of the jump."""
     ahead: float = np.inf
     """Steps the run would still have needed."""
 
@@ -120,15 +120,16 @@ class ChatterWatch:
         line = np.stack([np.ones_like(part), part], axis=1)
         width = np.ptp(x - line @ np.linalg.lstsq(line, x, rcond=None)[0], axis=0)
         suspects = np.flatnonzero((weight < UNWATCHED) & (flips >= FLIPS) & (width <= NARROW * weight))
-        for j in suspects[np.argsort(-np.abs(f).max(axis=0)[suspects] / weight[suspects])][:SUSPECTS]:
+        crossings = (x[1:] * x[:-1] < 0.0).sum(axis=0)
+        order = np.lexsort((-np.abs(f).max(axis=0)[suspects] / weight[suspects], crossings[suspects] < FLIPS))
+        for j in suspects[order][:SUSPECTS]:
             k = int(np.argmax(np.abs(np.diff(f[:, j]))))
             h = float(np.abs(np.diff(t)).max() * np.sign(t[-1] - t[0]))
             pairs = [(t[k], x[k], t[k + 1], x[k + 1]), *self._ahead_of(t[-1], x[-1], f[-1], h * 2.0 ** np.arange(-2, 6))]
             for pair in pairs:
                 if (across := self._jump(*pair, j)) is not None:
-                    crossings = int((x[1:, j] * x[:-1, j] < 0.0).sum())
-                    found = Chatter(int(j), float(t[k]), float(abs(t[-1] - t[0])), len(t) - 1, int(flips[j]), crossings, *across)
-                    return replace(found, ahead=float(self._ahead))
+                    counts = (len(t) - 1, int(flips[j]), int(crossings[j]))
+                    return Chatter(int(j), float(t[k]), float(abs(t[-1] - t[0])), *counts, *across, float(self._ahead))
         return None
 
     def blocked(self, state: s.Run) -> bool:
@@ -155,8 +156,9 @@ class ChatterWatch:
     def _jump(
         self, ta: float, xa: np.ndarray, tb: float, xb: np.ndarray, j: int
     ) -> tuple[np.ndarray, np.ndarray, tuple[float, float]] | None:
-        """Two states as near each other as numbers allow between which the derivative of number j jumps and changes its sign;
-        None where it is continuous."""
+        """The two states and the derivatives of number j on either side, where it jumps between them and changes its sign however
+        near they are taken; None where it is continuous."""
+        ends = xa, xb
         fa, fb = (float(self.system.derivative(t, x)[j]) for t, x in ((ta, xa), (tb, xb)))
         whole = abs(fb - fa)
         if not (fa * fb < 0.0 and np.isfinite(whole)):
@@ -170,4 +172,4 @@ class ChatterWatch:
                 tb, xb, fb = t, x, f
             else:
                 ta, xa, fa = t, x, f
-        return (xa, xb, (fa, fb)) if fa * fb < 0.0 and abs(fb - fa) >= 0.5 * whole else None
+        return (*ends, (fa, fb)) if fa * fb < 0.0 and abs(fb - fa) >= 0.5 * whole else None

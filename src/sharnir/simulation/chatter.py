@@ -25,7 +25,7 @@ def chattering(m: MotionSystem, c: Chatter, changes: Changes) -> str:
             what += f" (and so do {', '.join(repr(name) for name, _ in forces[1:4])})"
     else:
         what = f"{derivative} of {driven!r} jumps between {figures(min(c.rates))} and {figures(max(c.rates))}"
-    how = f"the motion cannot get past t = {c.t:.9g}, where {driven!r} is driven back from either side"
+    how = f"no step gets past it: {driven!r} is driven back from either side"
     if c.steps:
         count = f"crosses zero {c.crossings} times" if c.crossings >= c.flips // 2 else f"turns round {c.flips} times"
         speed = f"v of joint {driven!r}" if derivative == "the acceleration" else repr(driven)
@@ -34,7 +34,7 @@ def chattering(m: MotionSystem, c: Chatter, changes: Changes) -> str:
             f"{speed} {count} in {c.span:.2g} s, so that steps stay near {step:.1g} s and the run would need about "
             f"{c.ahead:.0e} more of them"
         )
-    return f"chattering at t = {c.t:.9g}: {what}, {how}; {REMEDY}"
+    return f"at t = {c.t:.9g} {what}, {how}; {REMEDY}"
 
 
 def _driven(m: MotionSystem, index: int) -> tuple[str, str]:
