@@ -31,6 +31,9 @@ FLIPS = 8
 NARROW = 1e4
 """How far the number may be from a straight line over the recorded steps, in units of its tolerance."""
 
+NEAR = 0.01
+"""Distance of two states, in units of the tolerances, between which a change is a jump."""
+
 BISECTIONS = 60
 
 SUSPECTS = 8
@@ -72,6 +75,8 @@ class ChatterWatch:
         self.system = system
         self.look_at = float(WINDOW)
         """Steps at which to look."""
+        self.turning = False
+        """Whether at the last look something went to and fro that did not jump."""
         self.found: Chatter | None = None
         self._mark = (0.0, t0)  # steps and time where the window begins
         self._patience = 1.0
@@ -80,7 +85,7 @@ class ChatterWatch:
 
     def chatters(self, state: s.Run) -> bool:
         """After a pause: whether the run is found to chatter; `found` says how."""
-        steps, t = float(state.tally[s.STEPS]), float(state.clock[s.T])
+        steps, t, self.turning = float(state.tally[s.STEPS]), float(state.clock[s.T]), False
         if steps < self.look_at:
             return False
         if self._record:
@@ -123,11 +128,12 @@ class ChatterWatch:
         crossings = (x[1:] * x[:-1] < 0.0).sum(axis=0)
         order = np.lexsort((-np.abs(f).max(axis=0)[suspects] / weight[suspects], crossings[suspects] < FLIPS))
         for j in suspects[order][:SUSPECTS]:
+            self.turning = True
             k = int(np.argmax(np.abs(np.diff(f[:, j]))))
             h = float(np.abs(np.diff(t)).max() * np.sign(t[-1] - t[0]))
             pairs = [(t[k], x[k], t[k + 1], x[k + 1]), *self._ahead_of(t[-1], x[-1], f[-1], h * 2.0 ** np.arange(-2, 6))]
             for pair in pairs:
-                if (across := self._jump(*pair, j)) is not None:
+                if (across := self._jump(*pair, j, weight, float(np.ptp(f[:, j])))) is not None:
                     counts = (len(t) - 1, int(flips[j]), int(crossings[j]))
                     return Chatter(int(j), float(t[k]), float(abs(t[-1] - t[0])), *counts, *across, float(self._ahead))
         return None
@@ -140,7 +146,7 @@ class ChatterWatch:
             for pair in self._ahead_of(t, state.x.copy(), state.dx.copy(), lengths):
                 change = np.abs(self.system.derivative(pair[2], pair[3]) - state.dx) / weight
                 j = int(np.argmax(np.where((weight < UNWATCHED) & np.isfinite(change), change, 0.0))) if change.size else -1
-                if j >= 0 and (across := self._jump(*pair, j)) is not None:
+                if j >= 0 and (across := self._jump(*pair, j, weight)) is not None:
                     self.found = Chatter(j, t, 0.0, 0, 0, 0, *across)
                     return True
         return False
@@ -154,18 +160,18 @@ class ChatterWatch:
         return [(t, x, t + h, x + h * f) for h in lengths.tolist()]
 
     def _jump(
-        self, ta: float, xa: np.ndarray, tb: float, xb: np.ndarray, j: int
+        self, ta: float, xa: np.ndarray, tb: float, xb: np.ndarray, j: int, weight: np.ndarray, least: float = 0.0
     ) -> tuple[np.ndarray, np.ndarray, tuple[float, float]] | None:
         """The two states and the derivatives of number j on either side, where it jumps between them and changes its sign however
-        near they are taken; None where it is continuous."""
+        near they are taken; None where it is continuous, as far as the tolerances see. `least`: how large a jump must be twice."""
         ends = xa, xb
         fa, fb = (float(self.system.derivative(t, x)[j]) for t, x in ((ta, xa), (tb, xb)))
-        whole = abs(fb - fa)
-        if not (fa * fb < 0.0 and np.isfinite(whole)):
+        whole = max(abs(fb - fa), least)
+        if not (fa * fb < 0.0 and np.isfinite(whole)) or (np.abs(xb - xa) <= 8.0 * NEAR * weight).all():
             return None
         for _ in range(BISECTIONS):
             t, x = 0.5 * (ta + tb), 0.5 * (xa + xb)
-            if (x == xa).all() or (x == xb).all():
+            if (np.abs(xb - xa) <= NEAR * weight).all() or (x == xa).all() or (x == xb).all():
                 break
             f = float(self.system.derivative(t, x)[j])
             if abs(f - fa) >= abs(fb - f):

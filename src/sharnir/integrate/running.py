@@ -220,6 +220,8 @@ class _Pieces:
             if self.watch is not None and self.watch.chatters(self.state):
                 return "chattering"
             if self.switching is not None:
+                if self.watch is not None and self.watch.turning:
+                    self.switching.suspected(self.state)
                 self.switching.reconsider(self.state, self.workspace.problem)
                 if self.switching.method != self.method.name:
                     self._hand_over(self.switching.method)

@@ -89,6 +89,11 @@ class Switching:
         state.clock[s.H] = np.nan
         return self._switch(state, EXPLICIT)
 
+    def suspected(self, state: s.Run) -> None:
+        """The state goes to and fro without a jump: it leaps over a slope that the Jacobian of one state does not show."""
+        if self.method == EXPLICIT:
+            self._to_implicit(state)
+
     def is_stiff(self, state: s.Run) -> bool:
         """Whether stability limits the step: h |λ| is beyond half of the bound, for two lengths of the differences. Across a jump
         they do not agree, and no method takes longer steps."""
@@ -98,7 +103,8 @@ class Switching:
         if self.system.n > LARGEST:
             return True  # it is not checked, and not switched
         weight = state.atol + state.rule[s.RTOL] * np.abs(state.x)
-        x, delta = state.x.copy(), 10.0 * weight
+        x = state.x.copy()
+        delta = np.maximum(np.maximum(0.1 * weight, 1e-9 * np.abs(x)), 1e-12)  # within the tolerance, above rounding
         with np.errstate(all="ignore"):
             near, nearer = (spectral_radius(self._differences(t, x, d), h) for d in (delta, delta / 16.0))
         return min(near, nearer) * abs(h) > BACK and max(near, nearer) <= 4.0 * min(near, nearer)
