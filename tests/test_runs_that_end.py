@@ -66,9 +66,8 @@ def test_where_nothing_is_stiff_no_jacobian_is_compiled_and_the_bits_are_those_o
 
 
 def test_chatter_is_named_with_its_force_joint_time_and_remedy(tmp_path):
-    with pytest.raises(
-        sh.SimulationError, match=r"^'rubbed': at t = 0\.2882\d+ force 'rub' switches between -2 and 2 on 'j'"
-    ) as caught:
+    named = r"^'rubbed': at t = 0\.2882\d+ force 'rub' switches between -2 and 2 on 'j'"
+    with pytest.raises(sh.SimulationError, match=named) as caught:
         sh.simulate(rubbed(), 5.0, q0={"j": 0.3}, save=tmp_path / "a.nc")
     r, text = caught.value.result, str(caught.value)
     assert re.search(r"v of joint 'j' crosses zero \d+ times in \S+e-\d+ s", text) and "sh.JointFriction" in text

@@ -163,7 +163,10 @@ class ChatterWatch:
         self, ta: float, xa: np.ndarray, tb: float, xb: np.ndarray, j: int, weight: np.ndarray, least: float = 0.0
     ) -> tuple[np.ndarray, np.ndarray, tuple[float, float]] | None:
         """The two states and the derivatives of number j on either side, where it jumps between them and changes its sign however
-        near they are taken; None where it is continuous, as far as the tolerances see. `least`: how large a jump must be twice."""
+        near they are taken; None where it is continuous, as far as the tolerances see.
+
+        least   twice the smallest jump that counts
+        """
         ends = xa, xb
         fa, fb = (float(self.system.derivative(t, x)[j]) for t, x in ((ta, xa), (tb, xb)))
         whole = max(abs(fb - fa), least)

@@ -11,7 +11,8 @@ from .motion_system import MotionSystem
 
 REMEDY = (
     "for friction take sh.JointFriction, which is smooth, or sh.BristleFriction, which sticks; for a stop or a floor "
-    "sh.JointStop or sh.Contact; let an event switch what only switches now and then; or make the jump a slope, wider than the tolerance"
+    "sh.JointStop or sh.Contact; let an event switch what only switches now and then; or make the jump a slope, wider than "
+    "the tolerance"
 )
 
 
