@@ -97,6 +97,7 @@ def test_a_problem_too_large_for_dense_matrices_stays_with_dop853_and_says_so(mo
     monkeypatch.setattr(switching, "LARGEST", 1)
     result = run(for_a_while, [1, 0], 0, 3.1, **TIGHT)
     assert result.ok and result.switches == [] and "stiff from t = 3.0" in result.message and "'radau'" in result.message
+    assert run(for_a_while, [1, 0], 0, 2.9, **TIGHT).message == "reached t = 2.9"
 
 
 @pytest.mark.parametrize("method", ["auto", "adams", "radau"])

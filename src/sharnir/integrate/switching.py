@@ -33,6 +33,9 @@ CHEAP = 30
 BACK = 3.0
 """h |λ| below which the explicit method is the better one: half of its bound, so that it does not turn back at once."""
 
+POWERS = 40
+"""Of the Jacobian of a large state; the second half of them is averaged, since a pair of conjugate modes turns round."""
+
 UNWATCHED = 1e100
 """An absolute tolerance from which on a number does not steer the step."""
 
@@ -100,14 +103,28 @@ class Switching:
         t, h = float(state.clock[s.T]), float(state.clock[s.H])
         if not np.isfinite(h) or self.system.n == 0:
             return False
-        if self.system.n > LARGEST:
-            return True  # it is not checked, and not switched
         weight = state.atol + state.rule[s.RTOL] * np.abs(state.x)
         x = state.x.copy()
+        if self.system.n > LARGEST:
+            return self._growth(t, x, weight) * abs(h) > BACK
         delta = np.maximum(np.maximum(0.1 * weight, 1e-9 * np.abs(x)), 1e-12)  # within the tolerance, above rounding
         with np.errstate(all="ignore"):
             near, nearer = (spectral_radius(self._differences(t, x, d), h) for d in (delta, delta / 16.0))
         return min(near, nearer) * abs(h) > BACK and max(near, nearer) <= 4.0 * min(near, nearer)
+
+    def _growth(self, t: float, x: np.ndarray, weight: np.ndarray) -> float:
+        """|λ| of the fastest mode by powers of the Jacobian, each a difference of two derivatives: for states that are large."""
+        watched = weight < UNWATCHED
+        d, sizes = np.where(watched, np.random.default_rng(1).standard_normal(len(x)), 0.0), []
+        with np.errstate(all="ignore"):
+            for _ in range(POWERS):
+                shift = np.where(watched, weight * d, 0.0)
+                change = (self.system.derivative(t, x + shift) - self.system.derivative(t, x - shift)) / 2.0
+                d = np.where(watched, change / weight, 0.0)
+                sizes.append(float(np.linalg.norm(d)) or 1e-300)
+                d *= np.sqrt(watched.sum()) / sizes[-1]
+        norms = np.array(sizes[POWERS // 2 :]) / np.sqrt(max(watched.sum(), 1))
+        return float(np.exp(np.log(norms).mean())) if np.isfinite(norms).all() else 0.0
 
     def _differences(self, t: float, x: np.ndarray, delta: np.ndarray) -> np.ndarray:
         """The Jacobian by columns as in Problem.J; of numbers that do not steer the step it is zero."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..equations.stabilisation import PROJECTION, Stabilisation
+from ..integrate.switching import EXPLICIT
 from ..model.mobility import degrees_of_freedom
 from ..reporting.formats import duration, figures, plural
 
@@ -33,7 +34,8 @@ def summary(r: Result) -> str:
     steps = f"{c.steps} steps ({c.rejected} rejected), {c.evaluations} evaluations"
     if c.jacobians:
         steps += f", {c.jacobians} Jacobians"
-    lines.append(f"  integrator  {c.integrator}: {steps}, steps {duration(c.smallest_step)} … {duration(c.largest_step)}")
+    by = f"{c.integrator} ({EXPLICIT})" if c.integrator == "auto" and c.steps and not r.integrator_switches else c.integrator
+    lines.append(f"  integrator  {by}: {steps}, steps {duration(c.smallest_step)} … {duration(c.largest_step)}")
     if r.integrator_switches:
         lines.append(f"              {_switches(r.integrator_switches)}")
     if c.iterations or c.restarts:
