@@ -51,6 +51,7 @@ from .model.constraints import Rolling as Rolling
 from .model.constraints import SpeedConstraint as SpeedConstraint
 from .model.events import Event as Event
 from .model.forces import Bushing as Bushing
+from .model.forces import Contact as Contact
 from .model.forces import Drag as Drag
 from .model.forces import Force as Force
 from .model.forces import JointFriction as JointFriction
@@ -86,9 +87,14 @@ from .model.pose import Pose as Pose
 from .model.pose import Rotation as Rotation
 from .model.settings import SimulationSettings as SimulationSettings
 from .model.shapes import Box as Box
+from .model.shapes import Capsule as Capsule
 from .model.shapes import Cylinder as Cylinder
 from .model.shapes import Rod as Rod
 from .model.shapes import Sphere as Sphere
+from .model.shapes import Torus as Torus
+from .model.surfaces import HeightFunction as HeightFunction
+from .model.surfaces import Plane as Plane
+from .model.surfaces import Points as Points
 from .programs.methods import methods as methods
 from .simulation.plots import plot as plot
 from .simulation.result import Result as Result

@@ -3,6 +3,7 @@
 from ..motion import Motion
 from .base import Force, UserForce
 from .bushing import Bushing
+from .contact import Contact
 from .drag import Drag
 from .friction import JointFriction
 from .gravity import PointGravity
@@ -15,6 +16,7 @@ from .wrench import Wrench
 
 __all__ = [
     "Bushing",
+    "Contact",
     "Drag",
     "Force",
     "JointFriction",
