@@ -14,7 +14,7 @@ from ...model.joints import Joint
 from ...model.pose import Pose
 from ...model.settings import SimulationSettings
 from ...model.visual import Visual
-from .entries import CONSTRAINTS, FORCES, JOINTS, SHAPES, BodyEntry, CouplingEntry, FrameEntry, JointPlacement, PoseEntry
+from .entries import CONSTRAINTS, FORCES, JOINTS, SHAPES, SURFACES, BodyEntry, CouplingEntry, FrameEntry, JointPlacement, PoseEntry
 from .reading import file_fields
 
 BEGIN, END = "<!-- fields: begin -->\n", "<!-- fields: end -->\n"
@@ -23,6 +23,7 @@ SECTIONS: dict[str, Sequence[type[Element]]] = {
     "Joints": (JointPlacement, *JOINTS, CouplingEntry),
     "Options of joints": (Joint,),
     "Forces": FORCES,
+    "What contacts touch beside shapes": SURFACES,
     "Constraints": CONSTRAINTS,
     "Poses": (PoseEntry, PoseFormula),
     "Simulation, events, visuals": (SimulationSettings, Event, Visual),
@@ -55,6 +56,8 @@ def _default(one: Described) -> str:
         return "required"
     if value is None or isinstance(value, Pose) or value in ((), ""):
         return ""
+    if isinstance(value, Element):
+        return f"`type: {value.tag}`"
     plain = list(value) if isinstance(value, tuple) else value
     return f"`{str(plain).lower() if isinstance(plain, bool) else plain}`"
 

@@ -120,14 +120,18 @@ class GroundSurface(PlacedSurface):
         own = mtv(n["axes"], sub(p, n["place"]))
         return mv(n["axes"], self._up(on, own[0], own[1])[1])
 
+    def _heights(self, on: Motion, x: Number, y: Number) -> tuple[Number, ...]:
+        found = self.ground.derivatives
+        return found(x, y, parameters={name: on.parameter(name) for name in found.parameters})
+
     def _up(self, on: Motion, x: Number, y: Number) -> tuple[Number, Vector]:
-        f, fx, fy, *_ = on._evaluated(self.ground.derivatives, x, y)
+        f, fx, fy, *_ = self._heights(on, x, y)
         size = sqrt(1.0 + fx * fx + fy * fy)
         return f, (-fx / size, -fy / size, 1.0 / size)
 
     def _nearer(self, on: Motion, x: Number, y: Number, p: Vector) -> tuple[Number, Number]:
         """One step of Newton's method for the stationary point of ½|(x, y, f) − p|²."""
-        f, fx, fy, fxx, fxy, fyy = on._evaluated(self.ground.derivatives, x, y)
+        f, fx, fy, fxx, fxy, fyy = self._heights(on, x, y)
         above = f - p[2]
         gx, gy = x - p[0] + above * fx, y - p[1] + above * fy
         hxx, hxy, hyy = 1.0 + fx * fx + above * fxx, fx * fy + above * fxy, 1.0 + fy * fy + above * fyy
