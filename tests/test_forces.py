@@ -48,7 +48,7 @@ GIVEN = {
     "law": sh.SpringDamper("a", "b", AT, ON, law=lambda x, rate: 3.0 * x * x * x + rate),
     "joint law": sh.JointSpring("hinge", law=lambda x, v: -3.0 * sh.sin(x) - v),
     "contact": sh.Contact(
-        "c", sh.Capsule(0.3, 0.4, HALF), HIGH, "a", 9.0, 0.2, friction=0.5, static_friction=0.7, rolling=0.1, spin=0.2, stribeck=2.0
+        "c", sh.Capsule(0.3, 0.4, HALF), HIGH, "a", 9.0, 0.2, friction=0.5, static_friction=0.7, rolling=0.1, spin=0.2, stribeck=2
     ),
 }  # fmt: skip
 ALL = CONSERVATIVE | DISSIPATIVE | GIVEN

@@ -165,7 +165,7 @@ class Torus(Shape):
     def __post_init__(self) -> None:
         super().__post_init__()
         if at_values(self.tube) > at_values(self.radius):
-            raise ModelError(f"{self.label}: the tube (radius {self.tube}) must not be wider than the ring (radius {self.radius})")
+            raise ModelError(f"{self.label}: the tube (radius {self.tube}) is wider than the ring (radius {self.radius})")
 
     def volume(self) -> Number:
         return 2.0 * math.pi**2 * self.radius * self.tube**2

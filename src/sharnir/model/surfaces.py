@@ -21,12 +21,12 @@ class Plane(Element):
 
 @element("height-function")
 class HeightFunction(Element):
-    """A ground of varying height: everything below z = height(x, y) in the axes of its pose. The function is traced: it is made of
-    the functions of sharnir, and should have continuous second derivatives."""
+    """A ground of varying height: everything below z = height(x, y) in the axes of its pose.
 
-    height: Callable[[Any, Any], Any] = element_field(
-        Function(("x", "y")), unit="m", meaning="height as a function of x and y"
-    )
+    The function is traced: it is made of the functions of sharnir, and should have continuous second derivatives.
+    """
+
+    height: Callable[[Any, Any], Any] = element_field(Function(("x", "y")), unit="m", meaning="height as a function of x and y")
     at: Pose = element_field(PoseValue(), default=HERE, meaning="pose in its body of the axes in which x, y and the height are")
 
     @cached_property

@@ -28,7 +28,8 @@ class Visual(Element):
 
     body: str = element_field(Name("body"), meaning="the body it is fixed to")
     kind: str = element_field(
-        Name(), meaning="box, cylinder, capsule, sphere, torus, ellipsoid, plane, mesh; imported files have others, drawn as boxes"
+        Name(),
+        meaning="box, cylinder, capsule, sphere, torus, ellipsoid, plane, mesh; imported files have others, drawn as boxes",
     )
     at: Pose = element_field(PoseValue(), default=HERE, meaning="its pose in the body")
     sizes: tuple[float, ...] = element_field(
@@ -36,7 +37,7 @@ class Visual(Element):
         default=(),
         unit="m",
         meaning="edges of a box; radius and length of a cylinder (and the radius of its bore) or of a capsule without its ends; "
-        "radius of a sphere; radius of a torus and of its tube; half axes of an ellipsoid; edges of a plane, 0 for an endless one; "
+        "radius of a sphere; radii of a torus and of its tube; half axes of an ellipsoid; edges of a plane, 0 if endless; "
         "of a height field (hfield) half its edges, greatest height, depth of its base",
     )
     uri: str = element_field(Text(), default="", meaning="a mesh as its file named it")

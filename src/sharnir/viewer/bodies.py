@@ -22,7 +22,10 @@ PALETTE: tuple[Colour, ...] = (
 )  # fmt: skip
 """Of bodies that have no colour, in turn: neighbours differ."""
 
-SIZES = {"box": (3,), "cylinder": (2, 3), "capsule": (2,), "sphere": (1,), "torus": (2,), "ellipsoid": (3,), "plane": (2,), "hfield": (4,)}
+SIZES = {
+    "box": (3,), "cylinder": (2, 3), "capsule": (2,), "sphere": (1,), "torus": (2,), "ellipsoid": (3,), "plane": (2,),
+    "hfield": (4,),
+}  # fmt: skip
 """How many sizes each kind has."""
 
 DARK: Colour = (0.20, 0.22, 0.25, 1.0)

@@ -14,7 +14,18 @@ from ...model.joints import Joint
 from ...model.pose import Pose
 from ...model.settings import SimulationSettings
 from ...model.visual import Visual
-from .entries import CONSTRAINTS, FORCES, JOINTS, SHAPES, SURFACES, BodyEntry, CouplingEntry, FrameEntry, JointPlacement, PoseEntry
+from .entries import (
+    CONSTRAINTS,
+    FORCES,
+    JOINTS,
+    SHAPES,
+    SURFACES,
+    BodyEntry,
+    CouplingEntry,
+    FrameEntry,
+    JointPlacement,
+    PoseEntry,
+)
 from .reading import file_fields
 
 BEGIN, END = "<!-- fields: begin -->\n", "<!-- fields: end -->\n"

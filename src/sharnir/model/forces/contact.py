@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import ModelError, known
 from ...trace import Number, Symbol, at_values
 from ..body import GROUND
-from ..element import Element, element, element_field
+from ..element import element, element_field
 from ..motion import Motion
 from ..pose import Pose
 from ..shapes import Box, Capsule, Cylinder, Sphere, Torus
@@ -38,17 +38,18 @@ class Contact(ForceElement):
     """
 
     body: str = element_field(Name("body"), meaning="the body that touches")
-    shape: Element = element_field(OneOf(TOUCHING), meaning="with what it touches")
-    against: Element = element_field(OneOf(TOUCHED), default=FLOOR, meaning="what it touches; the plane z = 0 by default")
+    shape: Any = element_field(OneOf(TOUCHING), meaning="with what it touches")
+    against: Any = element_field(OneOf(TOUCHED), default=FLOOR, meaning="what it touches; the plane z = 0 by default")
     on: str = element_field(Name("body"), default=GROUND, meaning="the body (or ground) that has what is touched")
     stiffness: float = element_field(Scalar(above=0.0), default=1e5, unit="N/mⁿ", meaning="k, of every point of contact")
     damping: float = element_field(
-        Scalar(at_least=0.0), default=0.0, unit="s/m; N s/m", meaning="of Hunt and Crossley per force; of Kelvin and Voigt the damper"
+        Scalar(at_least=0.0),
+        default=0.0,
+        unit="s/m; N s/m",
+        meaning="of Hunt and Crossley the share of the force per speed; of Kelvin and Voigt the force per speed",
     )
     exponent: float = element_field(Scalar(at_least=1.0), default=1.0, meaning="n: 1, or 1.5 for round bodies (Hertz)")
-    model: str = element_field(
-        Choice((HUNT_CROSSLEY, KELVIN_VOIGT)), default=HUNT_CROSSLEY, meaning="law of the normal force"
-    )
+    model: str = element_field(Choice((HUNT_CROSSLEY, KELVIN_VOIGT)), default=HUNT_CROSSLEY, meaning="law of the normal force")
     friction: float = element_field(Scalar(at_least=0.0), default=0.0, meaning="μ when sliding")
     static_friction: float | None = element_field(
         Scalar(at_least=0.0), default=None, meaning="μ at breakaway; that of sliding by default, which means no dip"
@@ -57,9 +58,7 @@ class Contact(ForceElement):
     slip: float = element_field(
         Scalar(above=0.0), default=1e-3, unit="m/s", meaning="speed of sliding up to which friction grows from zero"
     )
-    rolling: float = element_field(
-        Scalar(at_least=0.0), default=0.0, unit="m", meaning="moment against rolling per normal force"
-    )
+    rolling: float = element_field(Scalar(at_least=0.0), default=0.0, unit="m", meaning="moment against rolling per normal force")
     spin: float = element_field(
         Scalar(at_least=0.0), default=0.0, unit="m", meaning="moment against spin about the normal per normal force"
     )
@@ -82,7 +81,8 @@ class Contact(ForceElement):
         if pair not in PAIRS:
             others = [b.__name__ for a, b in PAIRS if a is pair[0]]
             raise ModelError(
-                f"{self.label}: no contact of a {pair[0].__name__} with a {pair[1].__name__}; a {pair[0].__name__} touches {known(others)}"
+                f"{self.label}: no contact of a {pair[0].__name__} with a {pair[1].__name__}; "
+                f"a {pair[0].__name__} touches {known(others)}"
             )
 
     @property
@@ -150,8 +150,8 @@ def _two_boxes(contact: Contact) -> Iterator[Touch]:
 
 
 def _bar(contact: Contact) -> Iterator[Touch]:
-    start, end = ends(contact.shape)  # type: ignore[arg-type]
-    radius = contact.shape.radius  # type: ignore[attr-defined]
+    start, end = ends(contact.shape)
+    radius = contact.shape.radius
     yield Bar(contact, surface_of(contact.against), False, "1", start=start, end=end, radius=radius)
 
 

@@ -105,8 +105,8 @@ class Bar(Touch):
 
 
 class Ring(Touch):
-    """A tyre, or the rim of a cylinder: the ball about the deepest point of a circle and those at 120° from it, on which it stands
-    when it lies flat."""
+    """A tyre, or the rim of a cylinder: balls about the deepest point of a circle and those at 120° from it, on which it
+    stands when it lies flat."""
 
     def points(self, on: Motion, n: Numbers) -> Sequence[tuple[Vector, Number]]:
         pose, other = on.pose(self.body), on.pose(self.on)
