@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from ...errors import ModelError, known
+from ...errors import ModelError
 from ...trace import Number, Symbol, at_values
 from ..body import GROUND
 from ..element import element, element_field
@@ -82,7 +82,7 @@ class Contact(ForceElement):
             others = [b.__name__ for a, b in PAIRS if a is pair[0]]
             raise ModelError(
                 f"{self.label}: no contact of a {pair[0].__name__} with a {pair[1].__name__}; "
-                f"a {pair[0].__name__} touches {known(others)}"
+                f"a {pair[0].__name__} touches {', '.join(others)}"
             )
 
     @property

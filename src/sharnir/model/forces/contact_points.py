@@ -118,7 +118,8 @@ class Ring(Touch):
             normal = self.surface.normal(on, n, mtv(other.rotation.entries, sub(p, other.position)))
             up = mv(other.rotation.entries, normal)
             tilt = sub(scale(axis, dot(up, axis)), up)
-            tilt = add(tilt, scale(across, FLAT))
+            flatness = FLAT * FLAT / (dot(tilt, tilt) + FLAT * FLAT)  # one when flat; elsewhere nothing is left of it
+            tilt = add(tilt, scale(across, FLAT * flatness))
             return scale(tilt, 1.0 / sqrt(dot(tilt, tilt) + 1e-30))
 
         u = down(centre)
