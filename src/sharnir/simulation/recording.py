@@ -76,9 +76,10 @@ class Recording:
 
     def _so_far(self, t: np.ndarray, x: np.ndarray) -> Result:
         d = self.m.d
-        q, v, work, parameters = rows_of(self.m, t, x, self.changes)
+        q, v, states, work, parameters = rows_of(self.m, t, x, self.changes)
         cost = Cost(d.method, d.why, self.m.backend, self.integrator, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
         r = Result(d.model, t, q, v, self.m.tau, cost, RUNNING, "", [], self.m.causes, work, parameters, self.m.accounted)
+        r.state_values = states
         if self.m.setup.sensitivities is not None:
             r.sensitivity_names, r.sensitivities = self.m.setup.sensitivities.names, self.m.rows_beside(x)
         return r

@@ -38,6 +38,7 @@ from .options import (
     constant_forces,
     number,
     stabilisations,
+    values_of,
     whole,
 )
 from .outcome import failure, make_result, root_cause, violated_constraint
@@ -59,6 +60,7 @@ def simulate(
     t0: float = 0.0,
     tau: Tau | None = None,
     parameters: Mapping[str, float] | None = None,
+    states: Mapping[str, float] | None = None,
     method: str = "auto",
     backend: str = "auto",
     threads: int = 1,
@@ -87,6 +89,7 @@ def simulate(
                  to close them. By default what q0 names is held, and a q0 given as an array is refused where it does not close;
                  with `fixed` everything else is a guess, fixed=[] holds nothing. What was moved is in `result.start`
     parameters   {name: value} of the model; the rest as the model has them. Other values compile nothing
+    states       {name: initial value} of states of forces and of `Model.add_state`; the rest as the model has them
     method, backend, threads   as of `Dynamics`: with several threads those share every evaluation of a model that is large enough
     integrator   a name of `sharnir.integrators()`; `rtol`, `atol` for adaptive ones, `step` for the others
     output       interval of the times of the result (its end is always among them), or the times themselves, or None: every
@@ -118,7 +121,7 @@ def simulate(
     q, v, t0 = check_state(model, q0, v0, t0)
     check_resolution(t0, duration=duration, step=step, max_step=max_step, output=output)
     forces = constant_forces(model, tau)
-    values = np.array(list(model.parameter_values(parameters).values()), dtype=float)
+    values = values_of(model, parameters, states)
     check_values(model, values[None])
     own = values if values.size else None
     d = Dynamics(model, method, backend, threads)
@@ -147,12 +150,12 @@ def simulate(
         check_sensitivities(d, how.name)
     setup = Setup(d, forces, all_events, balance, chosen.needs_jacobian, how, parameters=own, sensitivities=directions)
     motion = motion_system(setup)
-    x0 = np.concatenate([q, motion.momenta_of(q, v, t0), np.zeros(len(motion.causes))])
+    x0 = np.concatenate([q, motion.momenta_of(q, v, t0), values[len(model.parameters) :], np.zeros(len(motion.causes))])
     if directions is not None:
         if not isinstance(motion, StraightLine):
             why = f"model {model.name!r} is too large for it" if backend == "auto" else f"backend {backend!r} has none"
             raise MethodError(f"sensitivities need straight-line code: {why} by method {d.method!r}")
-        x0 = np.concatenate([x0, np.pad(directions.start, ((0, 0), (0, len(motion.causes)))).ravel()])
+        x0 = np.concatenate([x0, np.pad(directions.start, ((0, 0), (0, len(motion.more)))).ravel()])
     x0 = motion.consistent(t0, x0) if motion.partitioning else x0
     changes = Changes(motion, duration)
     if backend != "python":
