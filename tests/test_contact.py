@@ -111,7 +111,9 @@ def test_a_contact_never_pulls(model):
 
 
 def test_friction_has_the_dip_of_stribeck_and_moments_resist_rolling_and_spin():
-    contact = sh.Contact("a", sh.Sphere(1.0), friction=0.3, static_friction=0.5, stribeck=0.2, rolling=0.02, spin=0.03, stiffness=K)
+    contact = sh.Contact(
+        "a", sh.Sphere(1.0), friction=0.3, static_friction=0.5, stribeck=0.2, rolling=0.02, spin=0.03, stiffness=K
+    )
     d = sh.Dynamics(floating(contact), backend="python")
     normal = K * 0.01
     v = np.array([0.1, 0.0, 0.0, 0.0, 0.0, 4.0])  # slides along x and spins about the normal

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from ...kernels.algebra import add, cross, dot, mtv, mv, neg, scale, sub
@@ -11,6 +12,7 @@ from ...trace import Number
 from ...trace.functions import maximum, minimum, select, sqrt
 from ..motion import Motion, Vector
 from .base import Force, Numbers
+from .contact_bristles import Patch, bristle_friction
 from .contact_distance import Surface
 from .contact_friction import sliding_friction, turning_friction
 from .contact_normal import normal_force
@@ -23,10 +25,16 @@ FLAT = 1e-6
 AIMS = 3
 """Steps to the deepest point of a ring above a ground of varying height."""
 SIDE = 0.5 * math.sqrt(3.0)
+BRISTLES = tuple(tuple(f"bristle {x}{k}" for x in "xyz") for k in ("", " 2", " 3"))
+"""Names of the deflections of the points of a part."""
 
 
 class Touch(Force):
     """One part of a contact: a body (`body`) that touches a surface of another (`on`)."""
+
+    count = 1
+    """How many points it has."""
+    bristle_stiffness: Number | None
 
     def __init__(self, contact: Contact, surface: Surface, swapped: bool, name: str, **own: Any) -> None:
         """`swapped`: the surface belongs to the contact's body. `own`: the numbers of this kind of part."""
@@ -42,24 +50,29 @@ class Touch(Force):
         return {name: getattr(self, name) for name in self._numbers}
 
     def formula(self, on: Motion, n: Numbers) -> Number:
-        found = [self._touch(on, n, p, radius) for p, radius in self.points(on, n)]
-        depth = found[0][1]
-        for _, other, *_ in found[1:]:
-            depth = maximum(depth, other)
-        if not hasattr(on, "observe"):
-            return sum((x[0] for x in found), 0.0)
-        on.observe("penetration", maximum(depth, 0.0), "m")
-        on.observe("normal force", sum((x[2] for x in found), 0.0), "N")
-        on.observe("friction force", sum((x[3] for x in found), 0.0), "N")
-        on.observe("slip speed", found[0][4], "m/s")
-        return sum((x[0] for x in found), 0.0)
+        found = [self._touch(on, n, p, radius, BRISTLES[k]) for k, (p, radius) in enumerate(self.points(on, n))]
+        energy, depth, push, friction, slip = zip(*found, strict=True)
+        on.observe("penetration", reduce(maximum, depth, 0.0), "m", "max")
+        on.observe("normal force", sum(push, 0.0), "N", "sum")
+        on.observe("friction force", sum(friction, 0.0), "N", "sum")
+        on.observe("slip speed", reduce(maximum, slip), "m/s", "max")
+        return sum(energy, 0.0)
+
+    def states(self, on: Motion) -> Mapping[str, float]:
+        """Deflections of the bristles of every point, where friction sticks."""
+        return {} if self.bristle_stiffness is None else {name: 0.0 for names in BRISTLES[: self.count] for name in names}
+
+    @property
+    def units_of_states(self) -> Mapping[str, str]:
+        return {name: "m" for names in BRISTLES for name in names}
 
     def points(self, on: Motion, n: Numbers) -> Sequence[tuple[Vector, Number]]:
         """Centres, in the world, and radii of the balls that touch the surface; the likeliest first."""
         raise NotImplementedError
 
-    def _touch(self, on: Motion, n: Numbers, p: Vector, radius: Number) -> tuple[Number, ...]:
-        """A ball about p against the surface: pushes both bodies. Energy, depth, normal force, friction, speed of slip."""
+    def _touch(self, on: Motion, n: Numbers, p: Vector, radius: Number, bristles: Sequence[str]) -> tuple[Number, ...]:
+        """A ball about p against the surface: pushes both bodies. Energy, depth, normal force, friction, speed of slip (zero where
+        nothing touches)."""
         a, b = on.pose(self.body), on.pose(self.on)
         distance, normal = self.surface.distance(on, n, mtv(b.rotation.entries, sub(p, b.position)))
         normal = mv(b.rotation.entries, normal)
@@ -74,7 +87,13 @@ class Touch(Force):
         sliding = add(velocity, scale(normal, approach))
         depth = radius - distance
         push, stored = normal_force(self.law, self.exponent, n["stiffness"], n["damping"], depth, approach)
-        friction = sliding_friction(n, push, sliding)
+        if n["bristle_stiffness"] is None:
+            friction = sliding_friction(n, push, sliding)
+        else:
+            z = [on.state(name) for name in bristles]
+            friction, rates = bristle_friction(n, Patch(normal, push, depth > 0.0, sliding, on.spin(self.on)), z)
+            for name, rate in zip(bristles, rates, strict=True):
+                on.rate(name, rate)
         spin = dot(normal, turning)
         moment = add(
             turning_friction(n["rolling"], n["turn_slip"], push, sub(turning, scale(normal, spin))),
@@ -83,7 +102,7 @@ class Touch(Force):
         force = add(scale(normal, push), friction)
         on.push(self.body, force, moment=add(moment, cross(arms[0], force)))
         on.push(self.on, neg(force), moment=neg(add(moment, cross(arms[1], force))))
-        return stored, depth, push, _size(friction), _size(sliding)
+        return stored, depth, push, _size(friction), select(depth > 0.0, _size(sliding), 0.0)
 
 
 class Ball(Touch):
@@ -107,6 +126,8 @@ class Bar(Touch):
 class Ring(Touch):
     """A tyre, or the rim of a cylinder: balls about the deepest point of a circle and those at 120° from it, on which it
     stands when it lies flat."""
+
+    count = 3
 
     def points(self, on: Motion, n: Numbers) -> Sequence[tuple[Vector, Number]]:
         pose, other = on.pose(self.body), on.pose(self.on)
