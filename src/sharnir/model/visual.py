@@ -49,9 +49,9 @@ class Visual(Element):
         ColourValue(), default=None, meaning="red, green, blue and maybe opacity, 0 to 1; or a name: orange, '#ff8800'"
     )
     role: str = element_field(
-        Choice(("visual", "collision", "both")),
+        Choice(("visual", "collision", "both", "hidden")),
         default="visual",
-        meaning="visual, collision for the shape that touches others, or both",
+        meaning="visual, collision for a shape that touches others, both; or hidden",
     )
     name: str = element_field(Label(), default="")
     link: str = element_field(Text(), default="", meaning="the link of an imported file it belonged to")

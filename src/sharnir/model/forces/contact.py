@@ -65,7 +65,7 @@ class Contact(ForceElement):
         Scalar(above=0.0),
         default=None,
         unit="1/m",
-        meaning="stiffness along the surface per normal force: friction sticks, by states of its own; by default it creeps below slip",
+        meaning="stiffness along the surface per normal force: friction sticks, by states of its own; else it creeps below slip",
     )
     bristle_damping: float | None = element_field(
         Scalar(at_least=0.0),

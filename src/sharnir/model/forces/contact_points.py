@@ -71,8 +71,8 @@ class Touch(Force):
         raise NotImplementedError
 
     def _touch(self, on: Motion, n: Numbers, p: Vector, radius: Number, bristles: Sequence[str]) -> tuple[Number, ...]:
-        """A ball about p against the surface: pushes both bodies. Energy, depth, normal force, friction, speed of slip (zero where
-        nothing touches)."""
+        """A ball about p against the surface: pushes both bodies. Energy, depth, normal force, friction, speed of slip (zero
+        where nothing touches)."""
         a, b = on.pose(self.body), on.pose(self.on)
         distance, normal = self.surface.distance(on, n, mtv(b.rotation.entries, sub(p, b.position)))
         normal = mv(b.rotation.entries, normal)
