@@ -213,3 +213,41 @@ def test_what_rolls_down_a_slope_is_slowed_by_its_inertia(race, name):
 
 def test_the_account_of_work_closes(race):
     assert np.abs(race.energy.defect).max() < 1e-7 * M * V0**2
+
+
+# --- friction that sticks -----------------------------------------------------------------------------------------------------
+def test_a_block_on_a_slope_holds_for_a_thousand_seconds_by_its_bristles():
+    """And slides where the slope is steeper than its friction, with the friction of sliding."""
+    m = sh.Model("block")
+    m.add_body("a", M, shape=sh.Box((0.2, 0.2, 0.1)))
+    m.add_joint("x", sh.Prismatic("x"), "ground", "a", at=sh.Pose(rotation=sh.Rotation.about("y", 0.3)))
+    corner = sh.Points([(0.0, 0.0, -0.05)])
+    floor = sh.Plane(sh.Pose(sh.Rotation.about("y", 0.3) @ (0.0, 0.0, -0.05 + 0.002), sh.Rotation.about("y", 0.3)))
+    normal = 5e3 * 0.002
+    drag = m.add_parameter("drag", 0.0)
+    m.add_force(sh.Contact("a", corner, floor, stiffness=5e3, friction=1.0, bristle_stiffness=1e3), name="foot")
+    m.add_force(lambda on: on.torque("x", drag), name="rope")
+    weight = M * G * math.sin(0.3)
+    r = sh.simulate(m, 1000.0, output=100.0, integrator="radau")
+    assert np.ptp(r.coordinate("x")[1:]) < 1e-13 and r.coordinate("x")[-1] < 1e-3
+    assert_close(r.quantity("friction force of foot")[1:], np.full(10, weight), 1e-9)
+    assert_close(r.state("foot.bristle x")[-1] / math.cos(0.3), weight / (normal * 1e3), 1e-9)
+    pulled = sh.simulate(m, 0.5, output=0.1, parameters={"drag": 7.0})
+    assert_close(np.diff(pulled.speed("x")[1:]), np.full(4, 0.1 * (weight + 7.0 - normal) / M), 1e-6)
+    assert np.abs(pulled.energy.defect).max() < 1e-8
+    assert_close(pulled.quantity("slip speed of foot"), pulled.speed("x"), 1e-12)
+    assert_close(pulled.quantity("penetration of foot"), np.full(6, 0.002), 1e-9)
+
+
+def test_bristles_go_with_friction():
+    with pytest.raises(sh.ModelError, match="bristle_stiffness is that of friction: give friction too"):
+        sh.Contact("a", sh.Sphere(1.0), bristle_stiffness=1e3)
+    with pytest.raises(sh.ModelError, match="bristle_damping goes with bristle_stiffness"):
+        sh.Contact("a", sh.Sphere(1.0), friction=0.5, bristle_damping=1.0)
+
+
+def test_numbers_of_a_contact_may_be_parameters():
+    m = floating(sh.Contact("a", sh.Sphere(0.3), stiffness=K, name="foot"))
+    m.make_parameter("foot.stiffness")
+    d = sh.Dynamics(m, backend="python")
+    assert_close(d.forward(at(0, 0, 0.29), parameters={"foot.stiffness": 3e4})[2], 3e4 * 0.01 / M - G, 1e-11)

@@ -34,7 +34,9 @@ def contact_parts(o: Outline, name: str, contact: Contact) -> Iterator[Part]:
         for point in contact.shape.points:
             place = matrix(Pose(contact.shape.at @ point), (r, r, r))
             yield Part(label, "collision", sphere(8), TOUCHING, carrier, place)
-    yield from _touched(o, label, contact)
+    others = (c for c in o.model.forces.values() if isinstance(c, Contact) and (c.on, c.against) == (contact.on, contact.against))
+    if next(others) is contact:  # a ground that many touch is drawn once
+        yield from _touched(o, label, contact)
 
 
 def _touched(o: Outline, label: str, contact: Contact) -> Iterator[Part]:
