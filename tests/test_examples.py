@@ -71,6 +71,13 @@ def test_crane(example):
     assert 5.0 < x["swing"] < 15.0 and 4905.0 < x["hook"] < 6000.0 and x["defect"] < 1e-5
 
 
+def test_bowling(example):
+    x = example("bowling")
+    for friction in (0.04, 0.12, 0.2):
+        assert abs(x[f"speed {friction}"] - 1.0) < 1e-3 and abs(x[f"heat {friction}"] - 1.0) < 1e-3
+        assert abs(x[f"time {friction}"] - 1.0) < 0.02 and x[f"defect {friction}"] < 1e-5
+
+
 def test_all_examples_are_tested():
     elsewhere = {"tour", "loops"}  # test_loop_simulation has the last
     there = {path.stem for path in EXAMPLES.glob("*.py")} - elsewhere
