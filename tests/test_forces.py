@@ -50,6 +50,7 @@ GIVEN = {
     "contact": sh.Contact(
         "c", sh.Capsule(0.3, 0.4, HALF), HIGH, "a", 9.0, 0.2, friction=0.5, static_friction=0.7, rolling=0.1, spin=0.2, stribeck=2
     ),
+    "sticking contact": sh.Contact("c", sh.Sphere(0.3), HIGH, "a", 9.0, 0.2, friction=0.5, bristle_stiffness=3.0),
 }  # fmt: skip
 ALL = CONSERVATIVE | DISSIPATIVE | GIVEN
 

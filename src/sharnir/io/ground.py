@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ModelError, known
+from ..errors import ModelError, brief, known
 from ..model.forces import Contact
 from ..model.model import Model
 from ..model.pose import Pose
@@ -17,7 +17,7 @@ from ..model.surfaces import HeightFunction, Plane, Points
 from ..model.visual import Visual
 from ..reporting.formats import plural
 from ..trace import at_values
-from .mesh_points import MOST, outermost
+from .mesh_points import MOST, checked_count, outermost
 from .mesh_reading import MeshFault, allowed_path
 
 SINK = 1e-3
@@ -68,6 +68,9 @@ def add_ground(
     points     of a mesh, at most: vertices of its convex hull
     damping, slip, options   as of `Contact`
     """
+    if not isinstance(model, Model):
+        raise ModelError(f"add_ground: expected a sharnir.Model, got {brief(model)}")
+    points = checked_count(points, "add_ground: points")
     shapes = _collision_shapes(model, bodies)
     if not shapes:
         raise ModelError(
@@ -100,11 +103,18 @@ def _collision_shapes(model: Model, bodies: Iterable[str] | None) -> list[Visual
     found = [visual for visual in model.visuals if visual.role in ("collision", "both") and visual.body in names]
     if bodies is None:
         return found
-    wanted = {bodies} if isinstance(bodies, str) else set(bodies)
+    wanted = {bodies} if isinstance(bodies, str) else set(_names(bodies))
     links = {visual.link for visual in found if visual.link}
     for name in sorted(wanted - set(names) - links):
         raise ModelError(f"add_ground: no body {name!r} in {model.name!r}; the bodies are {known(names)}")
     return [visual for visual in found if not wanted.isdisjoint((visual.body, visual.link))]
+
+
+def _names(bodies: object) -> list[str]:
+    found = list(bodies) if isinstance(bodies, Iterable) else [bodies]
+    if not all(isinstance(name, str) for name in found):
+        raise ModelError(f"add_ground: bodies: expected names, got {brief(bodies)}")
+    return found
 
 
 def _default_stiffness(model: Model, notes: list[str]) -> float:

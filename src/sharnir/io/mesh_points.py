@@ -6,9 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import FormatError
-from ..types import FilePath, FloatArray, Vector
+from ..errors import FormatError, brief
+from ..types import FilePath, FloatArray, Vector, real_array
 from .mesh_reading import MeshFault, file_state, read_pieces
+from .paths import model_path
 
 MOST = 32
 """Points of a mesh by default."""
@@ -17,12 +18,19 @@ MOST = 32
 def mesh_points(path: FilePath, scale: float | Vector = 1.0, most: int = MOST) -> FloatArray:
     """Points (n, 3) of a mesh file (STL, OBJ, DAE, glTF, PLY, OFF) for `sharnir.Points`: vertices of its convex hull, times
     `scale`, in metres. Where there are more than `most`, those that are farthest from each other."""
-    if most < 1:
-        raise FormatError(f"{path}: most: expected at least one point, got {most}")
+    file, scales, most = model_path(path), real_array(scale, "scale"), checked_count(most, "most")
+    if scales.shape not in ((), (1,), (3,)) or not np.isfinite(scales).all():
+        raise FormatError(f"scale: expected one finite number or three, got {brief(scale)}")
     try:
-        return outermost(Path(path), most) * np.asarray(scale, dtype=float)
+        return outermost(file, most) * scales
     except MeshFault as fault:
-        raise FormatError(f"{path}: this mesh is {fault}") from None
+        raise FormatError(f"{file}: this mesh is {fault}") from None
+
+
+def checked_count(most: object, what: str) -> int:
+    if isinstance(most, bool) or not isinstance(most, (int, np.integer)) or most < 1:
+        raise FormatError(f"{what}: expected a whole number of at least 1, got {brief(most)}")
+    return int(most)
 
 
 def outermost(path: Path, most: int) -> FloatArray:
