@@ -38,6 +38,7 @@ DISSIPATIVE = {
     "joint damper": sh.JointSpring("ball", damping=0.3),
     "bushing damper": sh.Bushing("a", "c", HALF, HALF, damping=STIFF),
     "friction": sh.JointFriction("slider", coulomb=2.0, static=3.0, viscous=0.1),
+    "bristles": sh.BristleFriction("slider", coulomb=2.0, static=3.0, viscous=0.1, presliding=0.5),
     "drag": sh.Drag("c", linear=0.5, quadratic=0.7, angular=0.2, at=ON),
 }
 GIVEN = {
@@ -50,7 +51,7 @@ GIVEN = {
     "contact": sh.Contact(
         "c", sh.Capsule(0.3, 0.4, HALF), HIGH, "a", 9.0, 0.2, friction=0.5, static_friction=0.7, rolling=0.1, spin=0.2, stribeck=2
     ),
-    "sticking contact": sh.Contact("c", sh.Sphere(0.3), HIGH, "a", 9.0, 0.2, friction=0.5, bristle_stiffness=3.0),
+    "sticking contact": sh.Contact("c", sh.Sphere(0.3), HIGH, "a", 9.0, 0.2, friction=0.5, presliding=0.2),
 }  # fmt: skip
 ALL = CONSERVATIVE | DISSIPATIVE | GIVEN
 

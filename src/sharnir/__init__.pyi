@@ -53,6 +53,7 @@ from .model.constraints import PointOnSurface as PointOnSurface
 from .model.constraints import Rolling as Rolling
 from .model.constraints import SpeedConstraint as SpeedConstraint
 from .model.events import Event as Event
+from .model.forces import BristleFriction as BristleFriction
 from .model.forces import Bushing as Bushing
 from .model.forces import Contact as Contact
 from .model.forces import Drag as Drag

@@ -13,6 +13,7 @@ from ..model.forces import Contact
 from ..model.model import Model
 from ..model.pose import Pose
 from ..model.shapes import Box, Capsule, Cylinder, Sphere
+from ..model.states import check_model
 from ..model.surfaces import HeightFunction, Plane, Points
 from ..model.visual import Visual
 from ..reporting.formats import plural
@@ -68,8 +69,7 @@ def add_ground(
     points     of a mesh, at most: vertices of its convex hull
     damping, slip, options   as of `Contact`
     """
-    if not isinstance(model, Model):
-        raise ModelError(f"add_ground: expected a sharnir.Model, got {brief(model)}")
+    check_model(model, "add_ground")
     points = checked_count(points, "add_ground: points")
     shapes = _collision_shapes(model, bodies)
     if not shapes:

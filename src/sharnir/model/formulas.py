@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 Item = str | float
 Where = Mapping[str, Item] | None
-SIGNALS = ("q", "v", "parameter", "position", "velocity")
-"""q.joint, v.joint (with the coordinate's name behind where there are several), parameter.name, position.body.x, …"""
+SIGNALS = ("q", "v", "parameter", "state", "position", "velocity")
+"""q.joint, v.joint (with the coordinate's name behind where there are several), parameter.name, state.name, position.body.x, …"""
 ENTRIES = ("rxx", "rxy", "rxz", "ryx", "ryy", "ryz", "rzx", "rzy", "rzz")
 """Entries of a rotation, row by row."""
 
@@ -123,8 +123,8 @@ class SignalFormula(ByFormulas):
 def signal(on: Motion, path: tuple[str, ...]) -> Any:
     """The number that a signal such as ("q", "elbow") or ("position", "hand", "z") means."""
     root, name, *rest = path
-    if root == "parameter":
-        return on.parameter(".".join(path[1:]))
+    if root in ("parameter", "state"):
+        return (on.parameter if root == "parameter" else on.state)(".".join(path[1:]))
     names: tuple[str, ...]
     if root in ("position", "velocity"):
         values, names = on.point(name)[root == "velocity"], ("x", "y", "z")

@@ -12,7 +12,7 @@ from ...model import constraints, forces, joints, shapes, surfaces
 from ...model import values as kinds
 from ...model.constraints.base import UserConstraint
 from ...model.element import Element, element, element_field
-from ...model.formulas import VectorFormula
+from ...model.formulas import SignalFormula, VectorFormula
 from ...model.pose import Axis, Pose, Rotation
 from ...model.settings import SimulationSettings
 from ...model.topology import NUMBERINGS
@@ -28,8 +28,9 @@ JOINTS = (
     joints.Planar, joints.Translation, joints.Free, joints.CustomJoint, joints.ConstraintJoint, joints.Compound,
 )  # fmt: skip
 FORCES = (
-    forces.SpringDamper, forces.Bushing, forces.JointSpring, forces.JointStop, forces.JointFriction, forces.Motor,
-    forces.Drag, forces.PointGravity, forces.Wrench, forces.Tendon, forces.Contact,
+    forces.SpringDamper, forces.Bushing, forces.JointSpring, forces.JointStop, forces.JointFriction,
+    forces.BristleFriction, forces.Motor, forces.Drag, forces.PointGravity, forces.Wrench, forces.Tendon,
+    forces.Contact,
 )  # fmt: skip
 CONSTRAINTS = (
     constraints.Distance, constraints.Gear, constraints.PointOnSurface, constraints.PointOnCurve, constraints.Rolling,
@@ -204,6 +205,18 @@ class CouplingEntry(Element):
 
 
 @element()
+class StateEntry(Element):
+    """A number that is integrated with the motion; forces and events read it."""
+
+    initial: float = element_field(kinds.Scalar(), meaning="value at the start")
+    rate: Any = element_field(
+        kinds.NamedFormula(SignalFormula, example="sharnir.SignalFormula('q.elbow - 0.3')"),
+        meaning="how fast it changes: a formula of t and of signals such as q.elbow, velocity.hand.x, state.name",
+    )
+    unit: str = element_field(kinds.Label(), default="", meaning="its unit, for plots")
+
+
+@element()
 class ModelEntry(Element):
     """A mechanism. SI units: metres, kilograms, seconds, newtons, radians."""
 
@@ -237,6 +250,9 @@ class ModelEntry(Element):
         kinds.ByName(Record(CouplingEntry)), default=None, meaning="joints that follow others, by the name of the follower"
     )
     forces: Mapping[str, Any] = element_field(kinds.ByName(Tagged(FORCES)), default=None, meaning="forces by name")
+    states: Mapping[str, StateEntry] = element_field(
+        kinds.ByName(Record(StateEntry)), default=None, meaning="numbers that are integrated with the motion, by name"
+    )
     constraints: Mapping[str, Any] = element_field(
         kinds.ByName(Tagged(CONSTRAINTS)), default=None, meaning="constraints beyond joints, by name"
     )

@@ -34,6 +34,7 @@ SINGULAR = {
     "frames": "frame",
     "joints": "joint",
     "forces": "force",
+    "states": "state",
     "constraints": "constraint",
     "visuals": "visual",
 }
@@ -174,6 +175,7 @@ def _built(entry: ModelEntry, passive: bool, graph: ParameterGraph) -> Model:
     add("floating", lambda k, body: model.add_floating(body))
     add("couplings", lambda name, x: model.couple(name, x.leader, x.ratio, x.offset))
     add("forces", checked(model.add_force, "force"))
+    add("states", lambda name, x: model.add_state(name, x.initial, x.rate, x.unit))
     add("constraints", checked(model.add_constraint, "constraint"))
     add("visuals", checked(lambda visual, k: model.visuals.append(visual), "visual"))
     model.fixed_joints = {name: (x.parent, x.child) for name, x in (entry.fixed_joints or {}).items()}
@@ -210,6 +212,7 @@ def _check_names(model: Model, element: Element, label: str) -> None:
 def _check_signals(model: Model, signals: set[tuple[str, ...]]) -> None:
     joints, bodies = model._joint_names, {"ground", *model._body_names}
     there = {"q": joints, "v": joints, "position": bodies, "velocity": bodies, "parameter": set(model.parameters)}
+    there["state"] = {name.partition(".")[0] for name in (*model._states, *model._forces)}
     for path in sorted(signals):
         if path[1] not in there[path[0]]:
             raise ModelError(f"signal {'.'.join(path)!r}: no {path[1]!r}; there are {known(sorted(there[path[0]]))}")

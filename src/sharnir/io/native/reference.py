@@ -25,6 +25,7 @@ from .entries import (
     FrameEntry,
     JointPlacement,
     PoseEntry,
+    StateEntry,
 )
 from .reading import file_fields
 
@@ -33,7 +34,7 @@ SECTIONS: dict[str, Sequence[type[Element]]] = {
     "Bodies, shapes, frames": (BodyEntry, *SHAPES, FrameEntry),
     "Joints": (JointPlacement, *JOINTS, CouplingEntry),
     "Options of joints": (Joint,),
-    "Forces": FORCES,
+    "Forces and states": (*FORCES, StateEntry),
     "What contacts touch beside shapes": SURFACES,
     "Constraints": CONSTRAINTS,
     "Poses": (PoseEntry, PoseFormula),
@@ -42,7 +43,7 @@ SECTIONS: dict[str, Sequence[type[Element]]] = {
 NAMES = {
     BodyEntry: "a body", FrameEntry: "a frame", JointPlacement: "every joint", CouplingEntry: "a coupling", Joint: "options",
     PoseEntry: "a pose", PoseFormula: "a pose by formulas", SimulationSettings: "`simulation`", Event: "an event",
-    Visual: "a visual",
+    Visual: "a visual", StateEntry: "a state",
 }  # fmt: skip
 
 

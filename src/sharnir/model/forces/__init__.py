@@ -2,6 +2,7 @@
 
 from ..motion import Motion
 from .base import Force, UserForce
+from .bristle_friction import BristleFriction
 from .bushing import Bushing
 from .contact import Contact
 from .drag import Drag
@@ -15,6 +16,7 @@ from .tendon import Tendon
 from .wrench import Wrench
 
 __all__ = [
+    "BristleFriction",
     "Bushing",
     "Contact",
     "Drag",

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import ModelError
 from ...trace import Number, Symbol, at_values
-from ...trace.functions import sqrt
 from ..body import GROUND
 from ..element import element, element_field
 from ..motion import Motion
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 TOUCHING = (Sphere, Capsule, Box, Cylinder, Torus, Points)
 TOUCHED = (Plane, HeightFunction, Sphere, Box)
 FLOOR = Plane()
-STANDARD = 9.80665
-"""m/s²"""
 
 
 @element("contact")
@@ -61,18 +58,13 @@ class Contact(ForceElement):
     slip: float = element_field(
         Scalar(above=0.0), default=1e-3, unit="m/s", meaning="speed of sliding up to which friction grows from zero"
     )
-    bristle_stiffness: float | None = element_field(
+    presliding: float | None = element_field(
         Scalar(above=0.0),
         default=None,
-        unit="1/m",
-        meaning="stiffness along the surface per normal force: friction sticks, by states of its own; else it creeps below slip",
+        unit="m",
+        meaning="friction that sticks, by states of its own: how far bristles bend under μ; by default it creeps below slip",
     )
-    bristle_damping: float | None = element_field(
-        Scalar(at_least=0.0),
-        default=None,
-        unit="s/m",
-        meaning="damping of the bristles per normal force; by default half of critical for what its own weight presses on",
-    )
+    settling: float = element_field(Scalar(at_least=0.0), default=0.01, unit="s", meaning="damping per stiffness of the bristles")
     rolling: float = element_field(Scalar(at_least=0.0), default=0.0, unit="m", meaning="moment against rolling per normal force")
     spin: float = element_field(
         Scalar(at_least=0.0), default=0.0, unit="m", meaning="moment against spin about the normal per normal force"
@@ -92,10 +84,8 @@ class Contact(ForceElement):
             raise ModelError(
                 f"{self.label}: static_friction must be at least friction, got {self.static_friction} and {self.friction}"
             )
-        if self.bristle_stiffness is not None and not at_values(self.friction) > 0.0:
-            raise ModelError(f"{self.label}: bristle_stiffness is that of friction: give friction too")
-        if self.bristle_damping is not None and self.bristle_stiffness is None:
-            raise ModelError(f"{self.label}: bristle_damping goes with bristle_stiffness")
+        if self.presliding is not None and not at_values(self.friction) > 0.0:
+            raise ModelError(f"{self.label}: presliding is how far bristles bend under friction: give friction too")
         pair = type(self.shape), type(self.against)
         if pair not in PAIRS:
             others = [b.__name__ for a, b in PAIRS if a is pair[0]]
@@ -110,13 +100,9 @@ class Contact(ForceElement):
 
     def laws(self) -> Numbers:
         """The numbers of its laws of force."""
-        names = ("stiffness", "damping", "friction", "stribeck", "slip", "rolling", "spin", "turn_slip")
+        names = ("stiffness", "damping", "friction", "stribeck", "slip", "rolling", "spin", "turn_slip", "presliding", "settling")
         dip = 0.0 if self.static_friction is None else self.static_friction - self.friction
-        stiffness, damping = self.bristle_stiffness, self.bristle_damping
-        if stiffness is not None and damping is None:
-            damping = sqrt(stiffness / STANDARD)
-        bristles = {"bristle_stiffness": stiffness, "bristle_damping": damping}
-        return {**{name: getattr(self, name) for name in names}, "dip": dip, **bristles}
+        return {**{name: getattr(self, name) for name in names}, "dip": dip}
 
     def states(self, on: Motion) -> Mapping[str, float]:
         """Its parts have them."""

@@ -1,8 +1,7 @@
 """Friction that sticks: the surfaces hold each other by bristles, whose deflection is a state of the contact.
 
-The elasto-plastic model of Dupont, Hayward, Armstrong and Altpeter (2002), in the plane of contact and per normal force: up to
-a breakaway deflection bristles are elastic, so that nothing creeps; beyond it they slip, and at the deflection μ/stiffness the
-friction is that of sliding.
+The elasto-plastic model of `bristle_friction.py` (Dupont, Hayward, Armstrong and Altpeter 2002) in the plane of contact and per
+normal force: bristles are as much stiffer as they are pressed on more.
 """
 
 from __future__ import annotations
@@ -11,13 +10,12 @@ from typing import NamedTuple
 
 from ...kernels.algebra import add, cross, dot, scale, sub
 from ...trace import Number
-from ...trace.functions import maximum, select, sqrt
+from ...trace.functions import exp, select, sqrt
 from ..motion import Vector
 from .base import Numbers
+from .bristle_friction import ELASTIC, slipping
 from .contact_friction import coefficient
 
-ELASTIC = 0.7
-"""Share of the deflection of sliding up to which bristles are elastic."""
 RELEASE = 0.01
 """Seconds in which bristles straighten out that touch nothing."""
 TINY = 1e-30
@@ -42,13 +40,13 @@ def bristle_friction(n: Numbers, at: Patch, z: Vector) -> tuple[Vector, Vector]:
     flat = sub(z, scale(at.normal, out))
     size = sqrt(dot(flat, flat) + TINY)
     speed = sqrt(dot(at.velocity, at.velocity) + TINY)
-    full = coefficient(n, speed) / n["bristle_stiffness"]  # deflection of sliding
-    elastic = ELASTIC * n["friction"] / n["bristle_stiffness"]
-    share = (size - elastic) / (full - elastic)
-    slips = select(share < 1.0, select(share > 0.0, share * share * (3.0 - 2.0 * share), 0.0), 1.0)
-    outward = maximum(dot(at.velocity, flat) / size, 0.0)
-    bent = sub(at.velocity, scale(flat, slips * outward / full))
-    force = scale(add(scale(flat, n["bristle_stiffness"]), scale(bent, n["bristle_damping"])), -at.push)
+    stiffness = n["friction"] / n["presliding"]  # per normal force
+    limit = coefficient(n, speed) / stiffness
+    along = dot(at.velocity, flat) / size
+    slips = slipping(size, along, limit, ELASTIC * n["presliding"])
+    bent = sub(at.velocity, scale(flat, slips * along / limit))
+    x = speed / n["stribeck"]
+    damped = scale(bent, n["settling"] * exp(-x * x))
     held = sub(add(bent, cross(at.turning, z)), scale(at.normal, out / RELEASE))
-    rate = tuple(select(at.touches, x, -y / RELEASE) for x, y in zip(held, z, strict=True))
-    return force, rate
+    rate = tuple(select(at.touches, a, -b / RELEASE) for a, b in zip(held, z, strict=True))
+    return scale(add(flat, damped), -stiffness * at.push), rate

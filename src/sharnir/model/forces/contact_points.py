@@ -34,7 +34,7 @@ class Touch(Force):
 
     count = 1
     """How many points it has."""
-    bristle_stiffness: Number | None
+    presliding: Number | None
 
     def __init__(self, contact: Contact, surface: Surface, swapped: bool, name: str, **own: Any) -> None:
         """`swapped`: the surface belongs to the contact's body. `own`: the numbers of this kind of part."""
@@ -60,7 +60,7 @@ class Touch(Force):
 
     def states(self, on: Motion) -> Mapping[str, float]:
         """Deflections of the bristles of every point, where friction sticks."""
-        return {} if self.bristle_stiffness is None else {name: 0.0 for names in BRISTLES[: self.count] for name in names}
+        return {} if self.presliding is None else {name: 0.0 for names in BRISTLES[: self.count] for name in names}
 
     @property
     def units_of_states(self) -> Mapping[str, str]:
@@ -87,7 +87,7 @@ class Touch(Force):
         sliding = add(velocity, scale(normal, approach))
         depth = radius - distance
         push, stored = normal_force(self.law, self.exponent, n["stiffness"], n["damping"], depth, approach)
-        if n["bristle_stiffness"] is None:
+        if n["presliding"] is None:
             friction = sliding_friction(n, push, sliding)
         else:
             z = [on.state(name) for name in bristles]
