@@ -10,7 +10,7 @@ tolerances.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -32,12 +32,12 @@ STAND = {"hip": 0.0, "thigh": 0.8, "calf": -1.6}
 KP, KD, FRICTION = 100.0, 2.0, 0.8
 HEIGHT, SECONDS = 0.3, 0.5
 MANY, THEIRS = 256, 4
-"""Robots of our rollout, and of MuJoCo's: every one takes the same time."""
+"""Robots of our rollout on lanes, and of MuJoCo's: every one takes the same time."""
 STEP, THEIR_STEP = 5e-4, 2e-3
-SLIP = 5e-2
+SLIP = 0.1
 """m/s: friction in steps of 0.5 ms. The feet of a standing robot creep by much less."""
-APART = 1e-4
-"""Metres by which RK4 in these steps may differ from a run of tight tolerances."""
+APART, SAMPLES = 1e-4, 10
+"""Metres by which the base may be off, and times at which that is looked at."""
 
 
 def build() -> tuple[sh.Model, sh.Ground, dict[str, float]]:
@@ -70,53 +70,54 @@ def measure(quick: bool = False) -> Iterator[Measure | str]:
     model, ground, targets = build()
     peer = to_mujoco(Robot(NAME, model, None), partial(equip, model, ground, targets))  # type: ignore[arg-type]
     start = {model.joints[0].name: (0.0, 0.0, HEIGHT, 1.0, 0.0, 0.0, 0.0), **targets}
-    q0 = model.coordinates(start)
     rng = np.random.default_rng(0)
-    q = np.tile(q0, (MANY, 1))
+    q = np.tile(model.coordinates(start), (MANY, 1))
     q[:, 7:] += 0.02 * rng.normal(size=(MANY, model.nq - 7))
-    v = np.zeros((MANY, model.nv))
-    steps = round(SECONDS / STEP)
 
-    def ours(threads: int = 1) -> sh.Rollout:
-        return sh.rollout(model, q, v, step=STEP, duration=SECONDS, every=steps, threads=threads)
+    def ours(threads: int = 1, samples: int = 1) -> sh.Rollout:
+        return sh.rollout(model, q, step=STEP, duration=SECONDS, every=round(SECONDS / STEP / samples), threads=threads)
 
-    qpos = np.array([sh.to_mujoco(model, peer.model, row, zero)[0] for row, zero in zip(q[:THEIRS], v, strict=False)])
-    states = np.concatenate([np.zeros((THEIRS, 1)), qpos, np.zeros((THEIRS, model.nv))], axis=1)
-    controls = np.tile(list(targets.values()), (THEIRS, round(SECONDS / THEIR_STEP), 1))
+    theirs, step = peers(model, peer, q[:THEIRS], list(targets.values()))
+    yield f"{NAME}: {ground}".replace("\n ", ";")
+    right = sh.simulate(model, SECONDS, q0=q[0], output=SECONDS / SAMPLES, rtol=1e-9, atol=1e-9).q[:, :3]
+    path = ours(samples=SAMPLES).q[0, :, :3]
+    apart = float(np.abs(path - right[-len(path) :]).max())
+    if not apart < APART:
+        raise AssertionError(f"{NAME}: RK4 in steps of {1e3 * STEP:g} ms is {apart:.1e} m from a run of tight tolerances")
+    yield f"{NAME}: RK4 in steps of {1e3 * STEP:g} ms is within {apart:.0e} m of a run of tight tolerances"
+    yield (
+        f"{NAME}: at the end the base is at {right[-1, 2]:.4f} m by our contacts (springs and dampers), at {theirs()[0, 2]:.4f} m "
+        "by MuJoCo's (constraints, solver defaults): other models of contact, not the same motion"
+    )
+    calls: dict[str, Callable[[], object]] = {"RK4": ours, "RK4, two threads": partial(ours, 2)}
+    calls |= {"mujoco.rollout": theirs, "mj_step": step}
+    seconds = race(calls, rounds=5 if quick else 15)
+    each = {key: x / SECONDS / (MANY if "RK4" in key else THEIRS) for key, x in seconds.items()}
+    steps = f"steps of {1e3 * STEP:g} and {1e3 * THEIR_STEP:g} ms"
+    for key, other in (("RK4", "mj_step"), ("RK4", "mujoco.rollout"), ("RK4, two threads", "mj_step")):
+        details = {"ours": 1e6 * each[key], other: 1e6 * each[other]}
+        what = f"a simulated second: {key}, {MANY} on lanes, over {other}; {steps}"
+        yield Measure("contact", NAME, what, each[other] / each[key], "×", details=details)
+    mine, other_step = each["RK4"] * STEP, each["mj_step"] * THEIR_STEP
+    details = {"ours": 1e6 * mine, "mj_step": 1e6 * other_step}
+    yield Measure("contact", NAME, "one step: RK4, four evaluations, over mj_step", other_step / mine, "×", details=details)
 
-    def theirs() -> np.ndarray:
+
+def peers(model: sh.Model, peer: Any, q: np.ndarray, targets: list[float]) -> tuple[Callable[[], np.ndarray], Callable[[], None]]:
+    """mujoco.rollout, which returns the last states, and mj_step with all steps in one call."""
+    steps = round(SECONDS / THEIR_STEP)
+    qpos = np.array([sh.to_mujoco(model, peer.model, row, np.zeros(model.nv))[0] for row in q])
+    states = np.concatenate([np.zeros((len(q), 1)), qpos, np.zeros((len(q), model.nv))], axis=1)
+    controls = np.tile(targets, (len(q), steps, 1))
+
+    def rollout() -> np.ndarray:
         found, _ = mujoco_rollout.rollout(peer.model, [peer.data], states, controls)
-        return found[:, -1, 1:]
+        return np.asarray(found[:, -1, 1:])
 
     def step() -> None:
-        """mj_step from Python, all steps in one call."""
-        for k in range(THEIRS):
+        for row in qpos:
             mujoco.mj_resetData(peer.model, peer.data)
-            peer.data.qpos[:], peer.data.ctrl[:] = qpos[k], list(targets.values())
-            mujoco.mj_step(peer.model, peer.data, nstep=round(SECONDS / THEIR_STEP))
+            peer.data.qpos[:], peer.data.ctrl[:] = row, targets
+            mujoco.mj_step(peer.model, peer.data, nstep=steps)
 
-    ends = ours().q[:THEIRS, -1]
-    right = [sh.simulate(model, SECONDS, q0=row, output=SECONDS, rtol=1e-9, atol=1e-9).q[-1] for row in q[: 1 if quick else 2]]
-    apart = max(float(np.abs(a[:3] - b[:3]).max()) for a, b in zip(ends, right, strict=False))
-    if not apart < APART:
-        raise AssertionError(f"{NAME}: RK4 in steps of {STEP:g} s differs by {apart:.1e} m from tight tolerances")
-    yield f"{NAME}: {ground}".replace("\n ", ";")
-    yield f"{NAME}: RK4 in steps of {1e3 * STEP:g} ms differs by {apart:.0e} m from tight tolerances after {SECONDS:g} s"
-    yield (
-        f"{NAME}: the base is at {ends[0, 2]:.4f} m by our contacts (springs and dampers), at {theirs()[0, 2]:.4f} m by MuJoCo's "
-        "(constraints, solver defaults): other models of contact, not the same motion"
-    )
-    seconds = race({"one": ours, "two": partial(ours, 2), "rollout": theirs, "mj_step": step}, rounds=5 if quick else 15)
-    mine = {key: seconds[key] / (MANY * SECONDS) for key in ("one", "two")}
-    peers = {key: seconds[key] / (THEIRS * SECONDS) for key in ("rollout", "mj_step")}
-    what = f"a simulated second, {MANY} robots on lanes, RK4 at {1e3 * STEP:g} ms"
-    for label, key, peer_key in (
-        (f"{what}, over mj_step at {1e3 * THEIR_STEP:g} ms", "one", "mj_step"),
-        (f"{what}, over mujoco.rollout at {1e3 * THEIR_STEP:g} ms", "one", "rollout"),
-        (f"{what}, two threads, over mj_step in one", "two", "mj_step"),
-    ):
-        details = {"ours": 1e6 * mine[key], peer_key: 1e6 * peers[peer_key]}
-        yield Measure("contact", NAME, label, peers[peer_key] / mine[key], "×", details=details)
-    per_step = peers["mj_step"] * THEIR_STEP / (mine["one"] * STEP)
-    details = {"ours": 1e6 * mine["one"] * STEP, "mj_step": 1e6 * peers["mj_step"] * THEIR_STEP}
-    yield Measure("contact", NAME, "a step of ours (four evaluations) over one of mj_step", per_step, "×", details=details)
+    return rollout, step

@@ -215,6 +215,43 @@ def test_the_account_of_work_closes(race):
     assert np.abs(race.energy.defect).max() < 1e-7 * M * V0**2
 
 
+def test_newtons_cradle_passes_the_swing_on():
+    """Steel balls of Hertz's law, a tenth of a millimetre apart."""
+    m = sh.Model("cradle")
+    ball = sh.Sphere(0.02, sh.Pose((0.0, 0.0, -0.3)))
+    for k, name in enumerate("abc"):
+        m.add_body(name, 0.26, shape=ball)
+        m.add_joint(name, sh.Revolute("y"), "ground", name, at=sh.Pose((k * 0.0401, 0.0, 0.0)))
+    for one, two in ("ab", "bc"):
+        m.add_force(sh.Contact(one, ball, ball, two, stiffness=1e9, exponent=1.5))
+    r = sh.simulate(m, 0.55, q0={"a": 0.3}, output=0.005)
+    highest = r.coordinate("c").argmin()
+    assert_close(r.q[highest], [0.0, 0.0, -0.3], 2e-2, scale=0.3)
+    assert_close(r.coordinate("c")[highest], -0.3, 2e-3)
+    assert np.abs(r.energy.defect).max() < 1e-7 and np.ptp(r.energy.total) < 1e-7
+
+
+def test_a_tippe_top_turns_over_and_keeps_jelletts_constant():
+    """Friction at the point of contact, whatever its law, leaves L·(vector from the point to the centre of mass) as it was."""
+    radius, mass, offset, k = 0.02, 0.02, 0.006, 2e4
+    inertia = np.array([0.98, 0.98, 1.0]) * 0.4 * mass * radius**2
+    m = sh.Model("tippe top")
+    m.add_body("top", mass, inertia=inertia)
+    m.add_floating("top")
+    ball = sh.Sphere(radius, sh.Pose((0.0, 0.0, offset)))
+    m.add_force(sh.Contact("top", ball, stiffness=k, damping=10.0, friction=0.3, slip=1e-2))
+    tilt, spin = 0.1, 150.0
+    height = radius - offset * math.cos(tilt) - mass * G / k
+    start = (0.0, 0.0, height, math.cos(tilt / 2), math.sin(tilt / 2), 0.0, 0.0)
+    speeds = (0.0, 0.0, 0.0, 0.0, spin * math.sin(tilt), spin * math.cos(tilt))
+    r = sh.simulate(m, 3.0, q0={"top float": start}, v0={"top float": speeds}, output=0.05)
+    R = r.poses[0][:, 0]
+    L = np.einsum("tij,tj->ti", R, r.v[:, 3:] * inertia)
+    jellett = np.einsum("ti,ti->t", L, np.array([0.0, 0.0, radius]) - offset * R[:, :, 2])
+    assert np.ptp(jellett) < 5e-4 * jellett[0]
+    assert R[0, 2, 2] > 0.99 and R[-1, 2, 2] < -0.95  # upright, then on its head
+
+
 # --- friction that sticks -----------------------------------------------------------------------------------------------------
 def test_a_block_on_a_slope_holds_for_a_thousand_seconds_by_its_bristles():
     """And slides where the slope is steeper than its friction, with the friction of sliding."""

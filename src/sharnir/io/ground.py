@@ -25,7 +25,7 @@ SINK = 1e-3
 """How deep a model sinks by its weight where four points carry it, metres: what the default stiffness is made for."""
 DAMPING = 20.0
 """s/m: about critical where a model has sunk as deep as that, 2/√(g·SINK)."""
-SLIP = 1e-2
+SLIP = 2e-2
 """m/s"""
 
 

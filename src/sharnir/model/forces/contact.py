@@ -56,7 +56,7 @@ class Contact(ForceElement):
     )
     stribeck: float = element_field(Scalar(above=0.0), default=0.1, unit="m/s", meaning="speed at which the dip is over")
     slip: float = element_field(
-        Scalar(above=0.0), default=1e-3, unit="m/s", meaning="speed of sliding up to which friction grows from zero"
+        Scalar(above=0.0), default=2e-3, unit="m/s", meaning="speed of sliding up to which friction grows from zero"
     )
     presliding: float | None = element_field(
         Scalar(above=0.0),
@@ -70,7 +70,7 @@ class Contact(ForceElement):
         Scalar(at_least=0.0), default=0.0, unit="m", meaning="moment against spin about the normal per normal force"
     )
     turn_slip: float = element_field(
-        Scalar(above=0.0), default=1e-2, unit="rad/s", meaning="angular speed up to which these moments grow from zero"
+        Scalar(above=0.0), default=2e-2, unit="rad/s", meaning="angular speed up to which these moments grow from zero"
     )
     name: str | None = element_field(Label(), default=None, key="")
 

@@ -39,14 +39,13 @@ def bristle_friction(n: Numbers, at: Patch, z: Vector) -> tuple[Vector, Vector]:
     out = dot(z, at.normal)
     flat = sub(z, scale(at.normal, out))
     size = sqrt(dot(flat, flat) + TINY)
-    speed = sqrt(dot(at.velocity, at.velocity) + TINY)
+    square = dot(at.velocity, at.velocity)
     stiffness = n["friction"] / n["presliding"]  # per normal force
-    limit = coefficient(n, speed) / stiffness
+    limit = coefficient(n, square) / stiffness
     along = dot(at.velocity, flat) / size
     slips = slipping(size, along, limit, ELASTIC * n["presliding"])
     bent = sub(at.velocity, scale(flat, slips * along / limit))
-    x = speed / n["stribeck"]
-    damped = scale(bent, n["settling"] * exp(-x * x))
+    damped = scale(bent, n["settling"] * exp(-square / (n["stribeck"] * n["stribeck"])))
     held = sub(add(bent, cross(at.turning, z)), scale(at.normal, out / RELEASE))
     rate = tuple(select(at.touches, a, -b / RELEASE) for a, b in zip(held, z, strict=True))
     return scale(add(flat, damped), -stiffness * at.push), rate
