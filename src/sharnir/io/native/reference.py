@@ -25,6 +25,7 @@ from .entries import (
     JointPlacement,
     PoseEntry,
     StateEntry,
+    TableEntry,
 )
 from .reading import file_fields
 
@@ -36,12 +37,13 @@ SECTIONS: dict[str, Sequence[type[Element]]] = {
     "Forces and states": (*FORCES, StateEntry),
     "Constraints": CONSTRAINTS,
     "Poses": (PoseEntry, PoseFormula),
+    "Tables": (TableEntry,),
     "Simulation, events, visuals": (SimulationSettings, Event, Visual),
 }
 NAMES = {
     BodyEntry: "a body", FrameEntry: "a frame", JointPlacement: "every joint", CouplingEntry: "a coupling", Joint: "options",
     PoseEntry: "a pose", PoseFormula: "a pose by formulas", SimulationSettings: "`simulation`", Event: "an event",
-    Visual: "a visual", StateEntry: "a state",
+    Visual: "a visual", StateEntry: "a state", TableEntry: "a table",
 }  # fmt: skip
 
 
