@@ -86,7 +86,7 @@ def measure(quick: bool = False) -> Iterator[Measure | str]:
         raise AssertionError(f"{NAME}: RK4 in steps of {1e3 * STEP:g} ms is {apart:.1e} m from a run of tight tolerances")
     yield f"{NAME}: RK4 in steps of {1e3 * STEP:g} ms is within {apart:.0e} m of a run of tight tolerances"
     yield (
-        f"{NAME}: at the end the base is at {right[-1, 2]:.4f} m by our contacts (springs and dampers), at {theirs()[0, 2]:.4f} m "
+        f"{NAME}: in the end the base is at {right[-1, 2]:.4f} m by our contacts (springs, dampers), at {theirs()[0, 2]:.4f} m "
         "by MuJoCo's (constraints, solver defaults): other models of contact, not the same motion"
     )
     calls: dict[str, Callable[[], object]] = {"RK4": ours, "RK4, two threads": partial(ours, 2)}

@@ -52,6 +52,8 @@ GIVEN = {
         "c", sh.Capsule(0.3, 0.4, HALF), HIGH, "a", 9.0, 0.2, friction=0.5, static_friction=0.7, rolling=0.1, spin=0.2, stribeck=2
     ),
     "sticking contact": sh.Contact("c", sh.Sphere(0.3), HIGH, "a", 9.0, 0.2, friction=0.5, presliding=0.2),
+    "magic formula": sh.MagicFormulaTyre("c", 4.0, centre=AT, stiffness=30.0, damping=3.0, rolling_resistance=0.02),
+    "brush": sh.BrushTyre("c", 4.0, "z", of="b", road=lambda x, y: 0.1 * sh.sin(x - y), stiffness=30.0, camber_stiffness=9.0),
 }  # fmt: skip
 ALL = CONSERVATIVE | DISSIPATIVE | GIVEN
 
@@ -365,6 +367,8 @@ def test_what_cannot_be_traced_says_which_line_and_why():
             "bushing: stiffness: expected one number or 6 numbers or 6×6 numbers",
         ),
         (lambda: sh.Bushing("a", "b", stiffness=-1.0), "must be symmetric and positive semidefinite"),
+        (lambda: sh.BrushTyre("a", 1.0, of="a"), "wheel and road are both 'a'"),
+        (lambda: sh.Dynamics(mechanism(sh.Tyre("a", 1.0))), "a subclass of Tyre that defines forces(slip, n)"),
         (lambda: mechanism(7), "a force is a sharnir.Force or a function"),
         (lambda: sh.Dynamics(mechanism(sh.JointStop("hinge"))), "specify low=…, high=…, or the joint's own option `limits`"),
         (lambda: sh.Dynamics(mechanism(sh.JointStop("ball", 0.0, 1.0))), "needs one coordinate"),

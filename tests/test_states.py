@@ -195,3 +195,19 @@ def test_stick_slip_has_the_period_of_a_block_that_is_pulled():
 def test_what_is_wrong_with_a_state_is_said(pendulum, do, words):
     with pytest.raises(sh.SharnirError, match=words.replace("(", r"\(").replace("{", r"\{")):
         do(pendulum.copy())
+
+
+def test_a_clutch_turns_the_difference_of_speeds_into_heat():
+    """Momentum is kept: heat = ½ J₁J₂/(J₁ + J₂) (Δω)²; then the discs stick."""
+    m = sh.Model("clutch", gravity=(0.0, 0.0, 0.0))
+    m.add_body("engine", 1.0, inertia=(0.3, 0.3, 0.3))
+    m.add_body("load", 1.0, inertia=(0.7, 0.7, 0.7))
+    m.add_joint("shaft", sh.Revolute("z"), "ground", "engine")
+    m.add_joint("discs", sh.Revolute("z"), "engine", "load")
+    m.add_force(sh.BristleFriction("discs", coulomb=5.0, settling=0.002), name="clutch")
+    r = sh.simulate(m, 2.0, v0={"shaft": 10.0, "discs": -10.0}, output=0.1, integrator="radau")
+    heat = 0.5 * 0.3 * 0.7 / 1.0 * 10.0**2
+    assert_close(r.speed("shaft")[-1], 0.3 * 10.0, 1e-7)
+    assert abs(r.speed("discs")[-1]) < 1e-7
+    assert abs(-r.energy.work["clutch"][-1] - heat) < 1e-5 * heat, "the rest is in the bent bristles"
+    assert np.abs(r.energy.defect).max() < 1e-6

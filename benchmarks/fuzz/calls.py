@@ -39,6 +39,7 @@ OUTPUTS = {
     "LinearSystem",
     "Mode",
     "Derivatives",
+    "Table",
     "View",
     "view",
 }

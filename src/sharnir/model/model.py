@@ -341,6 +341,8 @@ class Model:
 
     def with_states(self, values: Mapping[str, float]) -> Model:
         """A copy whose states of forces start at these values where no others are given; the rest as they are."""
+        if not isinstance(values, Mapping):
+            raise ModelError(f"states: expected {{name: value}}, got {brief(values)}")
         known = self.states
         for name in values:
             if not is_name_in(known, name):

@@ -31,15 +31,8 @@ class HeightFunction(Element):
 
     @cached_property
     def derivatives(self) -> Expression:
-        """x, y → f, its first derivatives f_x, f_y and its second ones f_xx, f_xy, f_yy."""
-        graph = Graph()
-        x, y = graph.inputs(2)
-        found = call_traced(self.height, (x, y), "the height of a ground")
-        (f,) = check_numbers([found], graph, "the height of a ground")
-        fx, fy = (tangent((f,), [(one, 1.0)])[0] for one in (x, y))
-        fxx, fxy = (tangent((fx,), [(one, 1.0)])[0] for one in (x, y))
-        (fyy,) = tangent((fy,), [(y, 1.0)])
-        return Expression(graph, (x, y), (f, fx, fy, fxx, fxy, fyy))
+        """Of `height_derivatives`, traced once."""
+        return height_derivatives(self.height, "a height function")
 
 
 @element("points")
@@ -48,3 +41,13 @@ class Points(Element):
 
     points: Sequence[Sequence[float]] = element_field(Places(), unit="m", meaning="the points")
     at: Pose = element_field(PoseValue(), default=HERE, meaning="pose in the body of the axes in which the points are")
+
+
+def height_derivatives(height: Callable[[Any, Any], Any], label: str) -> Expression:
+    """(x, y) -> height, its slopes along x and y, its second derivatives xx, xy, yy."""
+    graph = Graph()
+    x, y = graph.inputs(2)
+    z = check_numbers((call_traced(height, (x, y), label),), graph, label)
+    along_x, along_y = tangent(z, {x: 1.0}), tangent(z, {y: 1.0})
+    second = (*tangent(along_x, {x: 1.0}), *tangent(along_x, {y: 1.0}), *tangent(along_y, {y: 1.0}))
+    return Expression(graph, (x, y), (*z, *along_x, *along_y, *second))

@@ -19,6 +19,8 @@ from ...model.topology import NUMBERINGS
 from ...model.values import HERE, Kind
 from ...model.visual import Visual
 from ...trace.formula import Formula
+from ...trace.spline import KINDS
+from ...trace.table import OUTSIDE, Table
 
 VERSION = 1
 SHAPES = (shapes.Box, shapes.Cylinder, shapes.Sphere, shapes.Rod, shapes.Capsule, shapes.Torus)
@@ -30,7 +32,7 @@ JOINTS = (
 FORCES = (
     forces.SpringDamper, forces.Bushing, forces.JointSpring, forces.JointStop, forces.JointFriction,
     forces.BristleFriction, forces.Motor, forces.Drag, forces.PointGravity, forces.Wrench, forces.Tendon,
-    forces.Contact,
+    forces.MagicFormulaTyre, forces.BrushTyre, forces.Contact,
 )  # fmt: skip
 CONSTRAINTS = (
     constraints.Distance, constraints.Gear, constraints.PointOnSurface, constraints.PointOnCurve, constraints.Rolling,
@@ -45,6 +47,10 @@ class FileKind(Kind):
 
     def check(self, value: Any) -> Any:
         return value
+
+
+class Grid(FileKind):
+    """Rows of numbers."""
 
 
 class Place(FileKind):
@@ -131,6 +137,25 @@ class LongVector(Element):
 
     def build(self) -> VectorFormula:
         return VectorFormula(*self.vector, where=self.where)
+
+
+@element()
+class TableEntry(Element):
+    """A function by points, y at x, or z at x and y; formulas call it by its name."""
+
+    x: Sequence[float] = element_field(kinds.Vector(), meaning="places of the points, ascending")
+    y: Sequence[float] = element_field(kinds.Vector(), meaning="values there; of a table of two arguments places of the second")
+    z: Any = element_field(Grid(), default=None, meaning="values of a table of two arguments, a row for each x")
+    kind: str = element_field(
+        kinds.Choice(tuple(KINDS)), default="cubic", meaning="straight lines, a smooth spline, or cubics that never overshoot"
+    )
+    outside: str = element_field(
+        kinds.Choice(OUTSIDE), default="hold", meaning="the value at the end, an error, or the points are one period"
+    )
+
+    def build(self, name: str) -> Table:
+        axes, values = ((self.x,), self.y) if self.z is None else ((self.x, self.y), self.z)
+        return Table(axes, values, self.kind, self.outside, name)
 
 
 # --- entries of the sections ----------------------------------------------------------------------------------------------------
@@ -231,6 +256,9 @@ class ModelEntry(Element):
     )
     parameters: Mapping[str, float] = element_field(
         kinds.ByName(kinds.Scalar(endless=True)), default=None, meaning="numbers that formulas read as parameter.name"
+    )
+    tables: Mapping[str, TableEntry] = element_field(
+        kinds.ByName(Record(TableEntry)), default=None, meaning="functions by points, which formulas call: grip(t)"
     )
     bodies: Mapping[str, BodyEntry] = element_field(
         kinds.ByName(Record(BodyEntry)), default=None, meaning="bodies by name; the base is called ground"

@@ -18,7 +18,7 @@ from ...model.references import place as place_on
 from ...model.settings import SimulationSettings
 from ...model.values import Fault, Name
 from ...trace import ParameterGraph
-from ...trace.formula import known_parameters
+from ...trace.formula import known_names
 from ...types import FilePath, truth
 from ..meshes import MeshFinder
 from ..xml import read_bytes
@@ -26,6 +26,7 @@ from .document import Document
 from .entries import BodyEntry, JointPlacement, ModelEntry
 from .faults import Faults, at, each
 from .reading import constants, read_element
+from .tables import read_tables
 
 MAX_SHOWN = 10
 """Mistakes that one message lists."""
@@ -87,7 +88,7 @@ def loads(text: str, source: str = "<text>", *, strict: bool = False, passive: b
         raise FormatError(f"{source}:1: the file is empty; a model begins with e.g. `name: arm` and `bodies:`")
     try:
         graph = _parameters(document.data)
-        with np.errstate(all="ignore"), at(), known_parameters(graph.parameters):
+        with np.errstate(all="ignore"), at(), known_names(graph.parameters, read_tables(document.data)):
             entry = read_element(ModelEntry, document.data)
             model = _built(entry, truth(passive, "passive"), graph)
     except Faults as error:

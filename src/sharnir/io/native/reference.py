@@ -26,6 +26,7 @@ from .entries import (
     JointPlacement,
     PoseEntry,
     StateEntry,
+    TableEntry,
 )
 from .reading import file_fields
 
@@ -38,12 +39,13 @@ SECTIONS: dict[str, Sequence[type[Element]]] = {
     "What contacts touch beside shapes": SURFACES,
     "Constraints": CONSTRAINTS,
     "Poses": (PoseEntry, PoseFormula),
+    "Tables": (TableEntry,),
     "Simulation, events, visuals": (SimulationSettings, Event, Visual),
 }
 NAMES = {
     BodyEntry: "a body", FrameEntry: "a frame", JointPlacement: "every joint", CouplingEntry: "a coupling", Joint: "options",
     PoseEntry: "a pose", PoseFormula: "a pose by formulas", SimulationSettings: "`simulation`", Event: "an event",
-    Visual: "a visual", StateEntry: "a state",
+    Visual: "a visual", StateEntry: "a state", TableEntry: "a table",
 }  # fmt: skip
 
 

@@ -31,12 +31,20 @@ from .entries import (
     ModelEntry,
     StateEntry,
 )
+from .tables import collected_tables, write_table
 from .writing import placed, plain, pose_formula, same, write_element, write_joint
 
 
 def dumps(model: Model) -> str:
     """The text of a .yaml file that describes the whole model; what has no textual form is refused by name."""
-    model = check_model(model, "dumps")
+    with collected_tables() as tables:
+        data = _sections(check_model(model, "dumps"))
+    data["tables"] = {name: write_table(table) for name, table in tables.items()}
+    return emit({name: value for name, value in data.items() if value not in ({}, [])})
+
+
+def _sections(model: Model) -> dict[str, Any]:
+    """The document; the place of its tables, which formulas ask for, is kept free."""
     data: dict[str, Any] = {"sharnir": VERSION, "name": model.name}
     default = {one.name: one.default for one in described(ModelEntry)}
     for name in ("gravity", "numbering"):
@@ -46,6 +54,7 @@ def dumps(model: Model) -> str:
     if model.base_motion is not None:
         data["base_motion"] = pose_formula(model.base_motion, ("t",), "base_motion")
     data["parameters"] = dict(model.parameters)
+    data["tables"] = {}
     data["bodies"] = {body.name: _body(body) for body in model._bodies}
     data["frames"] = {
         name: write_element(FrameEntry(body, pose), f"frame {name!r}") for name, (body, pose) in model.frames.items()
@@ -62,7 +71,7 @@ def dumps(model: Model) -> str:
     data["keyframes"] = {name: plain(q, f"keyframe {name!r}") for name, q in model.keyframes.items()}
     if model.simulation is not None:
         data["simulation"] = write_element(model.simulation, "simulation")
-    return emit({name: value for name, value in data.items() if value not in ({}, [])})
+    return data
 
 
 def _body(body: Body) -> dict[str, Any]:
