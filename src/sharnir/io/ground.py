@@ -112,9 +112,10 @@ def _collision_shapes(model: Model, bodies: Iterable[str] | None) -> list[Visual
 
 def _names(bodies: object) -> list[str]:
     found = list(bodies) if isinstance(bodies, Iterable) else [bodies]
-    if not all(isinstance(name, str) for name in found):
+    names = [name for name in found if isinstance(name, str)]
+    if len(names) < len(found):
         raise ModelError(f"add_ground: bodies: expected names, got {brief(bodies)}")
-    return found
+    return names
 
 
 def _default_stiffness(model: Model, notes: list[str]) -> float:
