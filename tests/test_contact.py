@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import sharnir as sh
+from sharnir.viewer.build import scene_of
 from states import assert_close, derivative
 
 G, K, M = 9.81, 1e4, 2.0
@@ -87,6 +88,24 @@ def test_the_distance_from_a_height_function_is_that_of_its_nearest_point():
     nearest = np.sqrt((x - p[0]) ** 2 + (y - p[1]) ** 2 + ((x**2 + y**2) / 4 - p[2]) ** 2).min()
     depth = math.sqrt(2.0 * float(sh.Dynamics(m, backend="python").force_energies(at(*p))[0]) / K)
     assert_close(depth, 0.4 - nearest, 1e-5)
+
+
+
+@pytest.mark.parametrize("shape", [sh.Torus(0.3, 0.05), sh.Cylinder(0.3, 0.1)], ids=["wheel", "cylinder"])
+def test_a_spring_under_a_wheel_on_hills_is_conservative(shape):
+    """A millimetre deep: the deepest point is found, so that it moves as the body does."""
+    hills = sh.HeightFunction(sh.formula("0.05*cos(2*x)*cos(2*y)", "x", "y"))
+    m = floating(sh.Contact("a", shape, hills, stiffness=K))
+    d, rng = sh.Dynamics(m, backend="python"), np.random.default_rng(0)
+    for _ in range(2):
+        q, v = m.random_q(rng), rng.normal(size=6)
+        low, high = -1.0, 1.0
+        for _ in range(40):
+            q[2] = 0.5 * (low + high)
+            low, high = (q[2], high) if d.force_energies(q)[0] > 0.5 * K * 1e-6 else (low, q[2])
+        rate = d.rates(q, v)
+        loss = derivative(lambda h, q=q, rate=rate: d.force_energies(q + h * rate)[0], 1e-5)
+        assert_close(float(d.force_powers(q, v)[0]), -loss, 1e-5, scale=K * 1e-3)
 
 
 def test_shapes_that_do_not_meet_are_refused_with_what_they_touch():
@@ -286,3 +305,16 @@ def test_numbers_of_a_contact_may_be_parameters():
     m.make_parameter("foot.stiffness")
     d = sh.Dynamics(m, backend="python")
     assert_close(d.forward(at(0, 0, 0.29), parameters={"foot.stiffness": 3e4})[2], 3e4 * 0.01 / M - G, 1e-11)
+
+
+def test_what_is_touched_is_drawn_once():
+    contacts = [sh.Contact("a", sh.Sphere(r), BOWL) for r in (0.1, 0.2)]
+    tilted = sh.Contact("a", sh.Points([(0, 0, 0.1)]), sh.Plane(SIDEWAYS))
+    box = sh.Contact("a", sh.Sphere(0.1), sh.Box((1, 1, 1)))
+    scene = scene_of(floating(*contacts, tilted, box, sh.Contact("a", sh.Sphere(0.1), sh.Plane(sh.Pose((0, 0, -0.7))))))
+    touched = [part for part in scene.parts if part.name.startswith("contact") and part.layer == "bodies"]
+    assert len(touched) == 3 and len([part for part in scene.parts if part.layer == "collision"]) == 5
+    relief = touched[0].geometry
+    assert_close(relief.vertices[:, 2], (relief.vertices[:, :2] ** 2).sum(axis=1) / 4, 1e-6)
+    (ground,) = (part for part in scene.parts if part.name == "ground")
+    assert ground.at[2, 3] == pytest.approx(-0.7, abs=0.02)

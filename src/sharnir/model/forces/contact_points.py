@@ -134,18 +134,18 @@ class Ring(Touch):
         centre = pose @ n["centre"]
         axis, across = (mv(pose.rotation.entries, n[name]) for name in ("axis", "across"))
 
-        def down(p: Vector) -> Vector:
-            """From the centre towards the surface, in the plane of the ring."""
+        def down(p: Vector) -> tuple[Vector, Vector]:
+            """From the centre towards the surface, in the plane of the ring; and the normal of the surface near p."""
             normal = self.surface.normal(on, n, mtv(other.rotation.entries, sub(p, other.position)))
             up = mv(other.rotation.entries, normal)
             tilt = sub(scale(axis, dot(up, axis)), up)
             flatness = FLAT * FLAT / (dot(tilt, tilt) + FLAT * FLAT)  # one when flat; elsewhere nothing is left of it
             tilt = add(tilt, scale(across, FLAT * flatness))
-            return scale(tilt, 1.0 / sqrt(dot(tilt, tilt) + 1e-30))
+            return scale(tilt, 1.0 / sqrt(dot(tilt, tilt) + 1e-30)), up
 
-        u = down(centre)
-        for _ in range(AIMS if self.surface.varies else 0):
-            u = down(add(centre, scale(u, n["ring"])))
+        u, up = down(centre)
+        for _ in range(AIMS if self.surface.varies else 0):  # where the ball about the deepest point touches
+            u, up = down(sub(add(centre, scale(u, n["ring"])), scale(up, n["radius"])))
         back, side = scale(u, -0.5), scale(cross(axis, u), SIDE)
         directions = u, add(back, side), sub(back, side)
         return [(add(centre, scale(d, n["ring"])), n["radius"]) for d in directions]
