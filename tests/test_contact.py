@@ -90,7 +90,6 @@ def test_the_distance_from_a_height_function_is_that_of_its_nearest_point():
     assert_close(depth, 0.4 - nearest, 1e-5)
 
 
-
 @pytest.mark.parametrize("shape", [sh.Torus(0.3, 0.05), sh.Cylinder(0.3, 0.1)], ids=["wheel", "cylinder"])
 def test_a_spring_under_a_wheel_on_hills_is_conservative(shape):
     """A millimetre deep: the deepest point is found, so that it moves as the body does."""
