@@ -179,7 +179,7 @@ VALID: dict[str, Callable[[Context], Any]] = {
     "Model.add_constraint.constraint": lambda c: sh.Distance(c.body(), "ground"), "shape": _new(sh.Box((0.1, 0.2, 0.3))),
     "Contact.shape": _new(sh.Sphere(0.3)), "Contact.against": _new(sh.Plane()), "Contact.on": _words("ground"), "tube": _new(0.1),
     "HeightFunction.height": _new(sh.formula("0.1*x*y", "x", "y")), "Points.points": _new([(0.1, 0.2, 0.3), (0.0, 0.0, 0.1)]),
-    "mesh_points.path": _mesh_file, "points": _new(8), "most": _new(8), "add_ground.model": _touching,
+    "wheel": Context.body, "mesh_points.path": _mesh_file, "points": _new(8), "most": _new(8), "add_ground.model": _touching,
     "ratios": lambda c: {c.joint(): 1.0}, "method": _words("composite", "separate"), "backend": _new("python"),
     "rollout.backend": _new("auto"), "backends": _new("python"),
     "methods": _new("composite"), "states": _new(1), "batch": _new(2), "rounds": _new(1), "numbering": _words("depth-first",
