@@ -23,6 +23,7 @@ MEASURED = {
     "first": ("first", "The first simulation of a fresh process, and the command line"),
     "limit": ("limit", "Straight-line code and loops: what compiling costs and gains"),
     "simulate": ("simulate", "Simulation, times faster than the peers; one thread by default, minimum of interleaved samples"),
+    "contact": ("contact", "A quadruped that stands on its feet: many at once, times faster than MuJoCo; one thread"),
     "iftomm": ("iftomm", "IFToMM problems, CPU time at a stated error, compared with Exudyn"),
     "closed": (
         "closed",

@@ -77,6 +77,13 @@ def test_impacts(example):
     assert abs(x["height"] - 1.0) < 1e-4 and abs(x["share"] - 1.0) < 1e-9
 
 
+def test_bowling(example):
+    x = example("bowling")
+    for friction in (0.04, 0.12, 0.2):
+        assert abs(x[f"speed {friction}"] - 1.0) < 1e-3 and abs(x[f"heat {friction}"] - 1.0) < 1e-3
+        assert abs(x[f"time {friction}"] - 1.0) < 0.02 and x[f"defect {friction}"] < 1e-5
+
+
 def test_half_car(example):
     x = example("half_car")
     assert x["worst"] < 5e-3 and x["defect"] < 1e-2  # of 80 kJ

@@ -39,7 +39,10 @@ from .io.foreign_coordinates import from_mujoco as from_mujoco
 from .io.foreign_coordinates import from_pinocchio as from_pinocchio
 from .io.foreign_coordinates import to_mujoco as to_mujoco
 from .io.foreign_coordinates import to_pinocchio as to_pinocchio
+from .io.ground import Ground as Ground
+from .io.ground import add_ground as add_ground
 from .io.load import load as load
+from .io.mesh_points import mesh_points as mesh_points
 from .io.native import dumps as dumps
 from .io.native import loads as loads
 from .model.constraints import Constraint as Constraint
@@ -53,6 +56,7 @@ from .model.events import Event as Event
 from .model.forces import BristleFriction as BristleFriction
 from .model.forces import BrushTyre as BrushTyre
 from .model.forces import Bushing as Bushing
+from .model.forces import Contact as Contact
 from .model.forces import Drag as Drag
 from .model.forces import Force as Force
 from .model.forces import JointFriction as JointFriction
@@ -91,9 +95,14 @@ from .model.pose import Pose as Pose
 from .model.pose import Rotation as Rotation
 from .model.settings import SimulationSettings as SimulationSettings
 from .model.shapes import Box as Box
+from .model.shapes import Capsule as Capsule
 from .model.shapes import Cylinder as Cylinder
 from .model.shapes import Rod as Rod
 from .model.shapes import Sphere as Sphere
+from .model.shapes import Torus as Torus
+from .model.surfaces import HeightFunction as HeightFunction
+from .model.surfaces import Plane as Plane
+from .model.surfaces import Points as Points
 from .programs.methods import methods as methods
 from .simulation.plots import plot as plot
 from .simulation.result import Result as Result

@@ -20,6 +20,7 @@ from .entries import (
     FORCES,
     JOINTS,
     SHAPES,
+    SURFACES,
     BodyEntry,
     CouplingEntry,
     FrameEntry,
@@ -36,6 +37,7 @@ SECTIONS: dict[str, Sequence[type[Element]]] = {
     "Joints": (JointPlacement, *JOINTS, CouplingEntry),
     "Options of joints": (Joint,),
     "Forces and states": (*FORCES, StateEntry),
+    "What contacts touch beside shapes": SURFACES,
     "Constraints": CONSTRAINTS,
     "Poses": (PoseEntry, PoseFormula),
     "Tables": (TableEntry,),
@@ -69,6 +71,8 @@ def _default(one: Described) -> str:
         return "required"
     if value is None or isinstance(value, Pose) or value in ((), ""):
         return ""
+    if isinstance(value, Element):
+        return f"`type: {value.tag}`"
     plain = list(value) if isinstance(value, tuple) else value
     return f"`{str(plain).lower() if isinstance(plain, bool) else plain}`"
 

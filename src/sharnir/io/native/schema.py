@@ -65,6 +65,8 @@ SCHEMAS: dict[type[kinds.Kind], Callable[[Any], Schema]] = {
     kinds.DriveFunction: lambda kind: either(*ONE_MOTION, {**by_name(either(*ONE_MOTION)), "not": {"required": ["formula"]}}),
     kinds.NamedFormula: lambda kind: array(FORMULA) if kind.several else FORMULA,
     kinds.ByName: lambda kind: by_name(schema(kind.of)),
+    kinds.Places: lambda kind: array(array(NUMBER, 3)),
+    kinds.OneOf: lambda kind: schema(Tagged(kind.classes)),
     kinds.Rows: lambda kind: array(_row(kind)),
     kinds.Elements: lambda kind: array(ref(kind.of.__name__)),
     kinds.State: lambda kind: either(by_name(either(NUMBER, array(NUMBER))), array(NUMBER)),

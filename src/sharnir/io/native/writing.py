@@ -43,7 +43,7 @@ def write_element(element: Element, label: str, beside: Mapping[str, Any] | None
         data = write(one.kind, value, f"{label}: {one.key}", element)
         if isinstance(one.kind, kinds.NamedFormula):
             out |= {one.key: data, **where(value.formulas)}
-        elif data is not None and (always or isinstance(value, Pose) or not same(data, plain(one.default, ""))):
+        elif data is not None and (always or isinstance(value, (Element, Pose)) or not same(data, plain(one.default, ""))):
             out[one.key] = data
     return out | beside
 
@@ -214,6 +214,7 @@ WRITERS: dict[type[Kind], Callable[[Any, Any, str, Any], Any]] = {
     kinds.NamedFormula: _named_formula,
     kinds.Where: lambda kind, value, label, element: where(element.formulas).get("where"),
     kinds.Elements: lambda kind, value, label, element: [write_element(x, f"{label} {k}") for k, x in enumerate(value)],
+    kinds.OneOf: lambda kind, value, label, element: write_element(value, label),
     kinds.Rows: _rows,
     Parts: _parts,
 }

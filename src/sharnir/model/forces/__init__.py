@@ -5,6 +5,7 @@ from .base import Force, UserForce
 from .bristle_friction import BristleFriction
 from .brush_tyre import BrushTyre
 from .bushing import Bushing
+from .contact import Contact
 from .drag import Drag
 from .friction import JointFriction
 from .gravity import PointGravity
@@ -21,6 +22,7 @@ __all__ = [
     "BristleFriction",
     "BrushTyre",
     "Bushing",
+    "Contact",
     "Drag",
     "Force",
     "JointFriction",

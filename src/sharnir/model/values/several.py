@@ -60,6 +60,18 @@ class Elements(Kind):
         return tuple(values)
 
 
+@dataclass(frozen=True)
+class OneOf(Kind):
+    """An element of one of some classes; in files selected by `type`."""
+
+    classes: tuple[type, ...]
+
+    def check(self, value: Any) -> Any:
+        if not isinstance(value, self.classes):
+            raise expected(f"a {' or '.join(f'sharnir.{cls.__name__}' for cls in self.classes)}", value)
+        return value
+
+
 class State(Kind):
     """Values by joint, a number or one per coordinate; or all values in order."""
 
