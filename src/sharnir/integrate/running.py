@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from ..dialect.cache import Cache
 from ..errors import IntegrationError
 from .methods import Integrator, integrator
+from .pauses import Change, Pauses
 from .request import Request
 from .stepping import state as s
 from .stepping.state import NODES
@@ -75,6 +76,8 @@ def run(
     max_steps: int | None = None,
     progress: Progress | None = None,
     keep: Keep | None = None,
+    pauses: ArrayLike = (),
+    at_pause: Change | None = None,
     compiled: bool = True,
     strict: bool = True,
     store: Cache | None = None,
@@ -85,17 +88,19 @@ def run(
     `step`, and end exactly at t1. Rows: at the given `times`, or at `every` so many steps (0: start and end alone).
     `events`: what to do at roots of the system's event functions; each step is scanned for sign changes in `looks` parts.
     `progress(t)` is called some twenty times a second, and `keep(pieces)` with all rows so far, in pieces.
+    `pauses`: times at which a step ends exactly and `at_pause(t, x)` is called, as the `change` of an event is; t0 may be one.
     With `compiled=False` the same text runs as plain Python.
     A run that cannot go on raises IntegrationError, which carries what was computed; with strict=False it is returned.
     """
     chosen = integrator(method)
+    stops = Pauses.checked(pauses, at_pause, t0, t1, chosen)
     request = Request.checked(system, x0, t0, t1, chosen, rtol, atol, step, first_step, max_step, times, every, events, looks)
     if chosen.entry is None:
         from .cvode import run_cvode
 
         trajectory = run_cvode(system, chosen, request, progress, max_steps, keep)
     else:
-        trajectory = _Pieces(system, chosen, request, compiled, store).run(progress, max_steps, keep)
+        trajectory = _Pieces(system, chosen, request, compiled, store, stops).run(progress, max_steps, keep)
     if strict and not (trajectory.ok or trajectory.status in ("interrupted", "max_steps")):
         raise IntegrationError(trajectory.message, trajectory) from trajectory.cause
     return trajectory
@@ -104,8 +109,11 @@ def run(
 class _Pieces:
     """One run: its arrays, and its output so far."""
 
-    def __init__(self, system: System, method: Integrator, request: Request, compiled: bool, store: Cache | None) -> None:
+    def __init__(
+        self, system: System, method: Integrator, request: Request, compiled: bool, store: Cache | None, pauses: Pauses
+    ) -> None:
         self.system, self.method, self.request, self.compiled = system, method, request, compiled
+        self.pauses = pauses
         sizes = {
             "n": system.n,
             "nF": method.rows,
@@ -121,6 +129,8 @@ class _Pieces:
         self._fill()
         self.rows: list[Rows] = []
         self.found_events: list[EventRecord] = []
+        self._known_row = False
+        """Whether the next row is there already, or was not asked for: the start of a piece is the end of the last."""
 
     def _fill(self) -> None:
         request, clock, rule = self.request, self.state.clock, self.state.rule
@@ -153,6 +163,8 @@ class _Pieces:
 
     def _run(self, progress: Progress | None, max_steps: float, keep: Keep | None) -> str:
         rule, tally, clock = self.state.rule, self.state.tally, self.state.clock
+        self._until_pause()
+        told = 0.0
         while True:
             rule[s.PIECE] = min(rule[s.PIECE], max_steps - tally[s.STEPS])
             begun, before = time.perf_counter(), tally[s.STEPS]
@@ -161,22 +173,52 @@ class _Pieces:
             fired = self._collect()
             if code == s.EVENT_CHANGE:
                 self._change(fired)
-            elif code != s.PAUSED:
+            if code in (s.DONE, s.EVENT_CHANGE) and clock[s.T] == clock[s.T_END] != self.request.t1:
+                self._end_piece(code)
+                self._until_pause()
+            elif code not in (s.PAUSED, s.EVENT_CHANGE):
                 return STATUS[code]
             elif tally[s.STEPS] >= max_steps:
                 return "max_steps"
+            now = time.perf_counter()
+            if code == s.DONE and now - told < PIECE:  # pauses may be short
+                continue
+            told = now
             if progress is not None:
                 progress(float(clock[s.T]))
             if keep is not None:  # after the actions of events: they say which parameters the rows belong to
                 keep(self.rows)
             rule[s.PIECE] = next_piece(tally[s.STEPS] - before, time.perf_counter() - begun)
 
+    def _until_pause(self) -> None:
+        """Where a pause is due now, its function; the next piece ends at the next one, or at the end."""
+        clock = self.state.clock
+        if self.pauses.due(t := float(clock[s.T])):
+            new = self.pauses.call(t, self.state.x.copy())
+            if new is not None:
+                self.state.x[:] = new
+                self._known_row = False  # one row before the change, one after it
+        clock[s.T_END] = self.pauses.next(self.request.t1)
+
+    def _end_piece(self, code: int) -> None:
+        """At a pause: the method starts anew there, with a step as long as it would have taken next."""
+        self.state.clock[s.STARTED] = 0.0
+        if self.request.times.size or code != s.DONE:
+            return
+        self._known_row = True
+        if not self.request.every or self.state.tally[s.STEPS] % self.request.every:
+            t, x = self.rows.pop()  # the loop writes the end of every piece, asked for or not
+            self.rows += [(t[:-1], x[:-1])] if len(t) > 1 else []
+
     def _collect(self) -> list[EventRecord]:
         """Move rows and events out of their buffers; returns the new events."""
         count = int(self.output.count[0])
+        first = int(count > 0 and self._known_row)  # where it started after a pause
         if count:
-            self.rows.append((self.output.t[:count].copy(), self.output.x[:count].copy()))
+            self._known_row = False
             self.output.count[0] = 0.0
+        if count > first:
+            self.rows.append((self.output.t[first:count].copy(), self.output.x[first:count].copy()))
         new = []
         if self.system.n_events:
             for row in self.events.found[: int(self.events.count[0])]:

@@ -41,7 +41,8 @@ def make_result(m: MotionSystem, y: Trajectory, changes: Changes, ready: float, 
         qe, ve, _ = m.split(event.x)
         events.append(EventRecord(event.name, event.t, qe, m.velocities(qe, ve, event.t, changes.over(np.array([event.t])))))
     message = y.message + not_passed(m)
-    result = Result(d.model, t, q, v, m.tau, cost, y.status, message, events, m.causes, work, parameters, m.accounted)
+    tau = changes.forces.over(t, q, v, parameters)
+    result = Result(m.model, t, q, v, tau, cost, y.status, message, events, m.causes, work, parameters, m.accounted)
     if m.setup.sensitivities is not None:
         result.sensitivity_names, result.sensitivities = m.setup.sensitivities.names, m.rows_beside(x)
     return result
