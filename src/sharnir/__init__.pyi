@@ -99,6 +99,8 @@ from .simulation.sampled import Command as Command
 from .simulation.sampled import Commands as Commands
 from .simulation.sampled import Sample as Sample
 from .simulation.sampled import Sampled as Sampled
+from .simulation.stepper import Simulation as Simulation
+from .simulation.stepper import SimulationState as SimulationState
 from .simulation.trajectories import Rollout as Rollout
 from .trace.formula import Formula as Formula
 from .trace.formula import formula as formula

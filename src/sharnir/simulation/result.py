@@ -82,7 +82,7 @@ class Result(NamedMotion):
     @property
     def energy_accounts(self) -> tuple[dict[str, np.ndarray], bool]:
         work: dict[str, np.ndarray] = {}
-        for k, name in enumerate(self.causes):  # joint forces may be there twice: held, and by a law
+        for k, name in enumerate(self.causes):  # on loops joint forces may be there twice: held, and by a law
             work[name] = work.get(name, 0.0) + self.work_done[:, k]
         return work, self.accounted
 
