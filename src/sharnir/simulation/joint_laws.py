@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from ..dynamics import Dynamics
 from ..equations.evaluation import evaluate
-from ..errors import ModelError, StateError, brief
+from ..errors import ModelError, StateError
 from ..model.forces.shape import TracedForce
 from ..model.model import Model
 from ..model.motion import Motion
-from ..dynamics import Dynamics
 from ..trace import Graph, Number
 from .applied import Law
 from .sampled import name_of, positional_arguments
@@ -123,7 +123,9 @@ def with_law(model: Model, function: Callable[[Any], Any], name: str = TAU) -> M
     """The model with a law among its forces. A law that is the same when it is traced again has the same model: nothing is
     compiled anew."""
     if name in model.forces:
-        raise ModelError(f"a law of joint forces is called {name!r}, and model {model.name!r} has a force of that name: rename it")
+        raise ModelError(
+            f"a law of joint forces is called {name!r}, and model {model.name!r} has a force of that name: rename it"
+        )
     act, structure = acting(function, model), model.structure
     traced = TracedForce(structure, Graph(), act, name)
     places = (tuple(traced.reads), tuple(traced.wrenches), tuple(traced.torques))
@@ -158,9 +160,7 @@ def check_law(tau: object) -> None:
     """Functions that are no law."""
     if callable(tau) and not is_law(tau):
         raise StateError(
-            f"tau: a law of joint forces is a function of one argument, sharnir.Motion, that is compiled; "
+            "tau: a law of joint forces is a function of one argument, sharnir.Motion, that is compiled; "
             f"{name_of(tau, 'the function')!r} takes {positional_arguments(tau)}. A Python function of t, q, v is called at sample "
             "times: control=sharnir.Sampled(f, period)"
         )
-    if tau is not None and not callable(tau) and isinstance(tau, (str, bytes)):
-        raise StateError(f"tau: expected joint forces or a function, got {brief(tau)}")

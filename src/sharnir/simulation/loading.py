@@ -59,7 +59,8 @@ def _control(model: Model, names: list[str], data: Mapping[str, np.ndarray]) -> 
         own = np.array([x == name for x in names])
         values = dict(zip(model.parameters, data["command_parameters"][own].T, strict=True))
         commanded = {key: x for key, x in values.items() if not np.isnan(x).all()}
-        out[name] = Commands(*(data[f"command_{part}"][own] for part in ("time", "applied", "tau")), commanded)
+        t, applied, tau = (data[f"command_{part}"][own] for part in ("time", "applied", "tau"))
+        out[name] = Commands(t, applied, tau, commanded)
     return out
 
 

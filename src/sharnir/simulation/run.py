@@ -26,8 +26,8 @@ from ..model.states import check_model, check_state
 from ..reporting.progress import ProgressBar
 from ..types import truth
 from .changes import Changes
-from .controllers import Controllers
 from .checks import check_events, check_step, output_times, tolerances
+from .controllers import Controllers
 from .events import limit_events
 from .joint_laws import JointLaw, check_law, law_of, with_law
 from .motion_system import Setup

@@ -93,7 +93,9 @@ class Sampled:
                 f"Sampled: a controller takes one argument, a sharnir.Sample, or three, t, q and v; "
                 f"{name_of(self.function, 'the function')!r} takes {count}"
             )
-        seconds = {key: number(getattr(self, key), f"Sampled: {key}", "a number of seconds") for key in ("period", "delay", "offset")}
+        seconds = {
+            key: number(getattr(self, key), f"Sampled: {key}", "a number of seconds") for key in ("period", "delay", "offset")
+        }
         for key, x in seconds.items():
             if not (0.0 if key != "period" else np.finfo(float).tiny) <= x < np.inf:
                 raise StateError(f"Sampled: {key} must be {'positive' if key == 'period' else 'zero or positive'}, got {x:g}")
@@ -122,6 +124,11 @@ class Commands:
     """(n,): of parameters that were commanded; nan where they were not."""
 
 
+def is_sampled(control: object) -> bool:
+    """Whether it is a controller, or a list that has one."""
+    return isinstance(control, Sampled) or (isinstance(control, (list, tuple)) and any(isinstance(x, Sampled) for x in control))
+
+
 def check_control(control: object) -> list[Sampled]:
     """Controllers, with names that differ."""
     found = [control] if isinstance(control, Sampled) else list(control) if isinstance(control, Sequence) else None
@@ -139,7 +146,9 @@ def check_controlled(controllers: Sequence[Sampled], t0: float, duration: float,
     if duration < 0.0:
         raise StateError("control: a controller knows the past, not the future; a run backward in time has none")
     if len(sensitivities):
-        raise MethodError("sensitivities: what a sampled controller is, a Python function, has no derivatives; take a law, tau=f(on)")
+        raise MethodError(
+            "sensitivities: a sampled controller is a Python function and has no derivatives; take a law, tau=f(on)"
+        )
     for one in controllers:
         check_resolution(t0, **{f"{one.name}: period": one.period})
 

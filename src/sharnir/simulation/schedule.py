@@ -38,7 +38,8 @@ def schedule(controllers: Sequence[Sampled], t0: float, t1: float) -> Schedule:
     counts = [max(0, int(np.ceil((t1 - t0 - one.offset) / one.period - ROUNDING))) for one in controllers]
     if sum(counts) > MOST_SAMPLES:
         raise StateError(f"control: {sum(counts):.2g} samples between t = {t0:g} and {t1:g}; take a longer period")
-    times, tasks = [np.zeros(0)], [np.zeros((0, 3), dtype=np.int64)]
+    times: list[np.ndarray] = [np.zeros(0)]
+    tasks: list[np.ndarray] = [np.zeros((0, 3), dtype=np.int64)]
     for c, (one, count) in enumerate(zip(controllers, counts, strict=True)):
         k = np.arange(count)
         called = t0 + one.offset + one.period * k

@@ -1,4 +1,4 @@
-"""`Simulation`: one motion in steps from Python, for loops that decide what happens next; compiled once, cheap to step and reset."""
+"""`Simulation`: one motion in steps from Python, for loops that decide what comes next: compiled once, cheap to step."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from ..errors import SimulationError, StateError, no_such
 from ..integrate import run
 from ..integrate.compiled import make_ready
 from ..integrate.methods import integrator as integrator_named
-from ..integrate.trajectory import EventRecord, Statistics, Trajectory
 from ..model.events import Event
 from ..model.model import Model
 from ..model.parameter_checks import check_values
@@ -33,6 +32,7 @@ from .motion_system import Setup
 from .options import Tau, check_stabilisation, choice, constant_forces, number, stabilisations
 from .outcome import failure, make_result, root_cause
 from .result import Result
+from .short_runs import ShortRuns
 from .systems import motion_system
 
 
@@ -57,8 +57,8 @@ class Simulation:
             sim.step(0.01)
         result = sim.result()
 
-    tau         joint forces, held until they are changed: `sim.tau = …`, an array (nv,) or {joint: value}; or a law, a function of
-                `Motion`, to which those are added
+    tau         joint forces, held until they are changed: `sim.tau = …`, an array (nv,) or {joint: value}; or a law, a function
+                of `Motion`, to which those are added
     integrator  with `rtol`, `atol`, or the `step` of a method of fixed step, which is shortened at the end of a call
     events      those that stop do so within `step`: `sim.status` is "stopped", and the next call goes on from there
     limits      of joints: "ignore" them, or "stop" there
@@ -145,14 +145,10 @@ class Simulation:
         x = np.concatenate([start.q, m.momenta_of(start.q, start.v, t), np.zeros(len(m.causes))])
         self._t, self._x = t, m.consistent(t, x) if m.partitioning else x
         self._base, self._dt, self._count = t, 0.0, 0
-        self._rows: list[tuple[np.ndarray, np.ndarray]] = [(np.array([t]), self._x[None].copy())]
-        self._found: list[EventRecord] = []
-        self._statistics: list[Statistics] = []
-        self._reports: list[tuple[np.ndarray, np.ndarray]] = []
+        self._runs = ShortRuns(t, self._x)
         self._wall, self._start_state = 0.0, start
         self.status = "done"
         """ "done", or "stopped" by an event in the last step."""
-        self._last: Trajectory | None = None
 
     # --- what is read and set between steps ---------------------------------------------------------------------------------
     @property
@@ -205,15 +201,12 @@ class Simulation:
             self._changes.forces.change(self._t, m.tau)
         end = self._base + (self._count + 1) * self._dt
         y = run(m.system, self._x, self._t, end, self._integrator, every=0, strict=False, **self._options)
-        self._t, self._x, self._last, self.status = y.final_t, y.final_x, y, y.status
+        self._t, self._x, self.status = y.final_t, y.final_x, y.status
         self._count += 1
         if y.status != "done":
             self._dt = 0.0
         if self._record:
-            self._rows.append((y.t[1:], y.x[1:]) if len(y.t) > 1 else (np.array([y.final_t]), y.final_x[None]))
-            self._found += y.events
-            self._statistics.append(y.statistics)
-            self._reports.append((y.report_total, y.report_peak))
+            self._runs.add(y)
         self._wall += time.perf_counter() - begun
         if not y.ok and y.status != "interrupted":
             message = failure(m, y)
@@ -250,29 +243,10 @@ class Simulation:
         """All that was run since the start: a row for every step, and for every event that changed the state."""
         if not self._record:
             raise StateError("this Simulation was made with record=False: it has kept no rows")
-        t, x = (np.concatenate(part) for part in zip(*self._rows, strict=True))
-        y, last = _joined(t, x, self._integrator, self._found, self._statistics, self._reports, self._t, self._x), self._last
-        if last is not None:
-            y = Trajectory(**{**vars(y), "status": last.status, "message": last.message, "cause": last.cause})
+        y = self._runs.whole(self._integrator)
         result = make_result(self._motion, y, self._changes, self._ready, self._wall, given_times=False)
         result.start = self._start_state
         return result
 
     def __repr__(self) -> str:
         return f"Simulation({self.model.name!r}, t = {self._t:g} s, {self.status})"
-
-
-def _joined(
-    t: np.ndarray, x: np.ndarray, method: str, events: list[EventRecord], statistics: Sequence[Statistics],
-    reports: Sequence[tuple[np.ndarray, np.ndarray]], final_t: float, final_x: np.ndarray,
-) -> Trajectory:  # fmt: skip
-    """Many short runs as one."""
-    totals = [sum(x.__dict__[name] for x in statistics) for name in list(Statistics.__annotations__)[:5]]
-    first, last = (statistics[0].first_step, statistics[-1].last_step) if statistics else (0.0, 0.0)
-    smallest = min((x.min_step for x in statistics), default=0.0)
-    largest = max((x.max_step for x in statistics), default=0.0)
-    total, peak = np.zeros(0), np.zeros(0)
-    if reports:
-        total, peak = sum((x[0] for x in reports[1:]), reports[0][0]), np.max([x[1] for x in reports], axis=0)
-    message, found = f"reached t = {final_t:g}", Statistics(*totals, first, last, smallest, largest)
-    return Trajectory(t, x, "done", message, method, events, found, final_t, final_x.copy(), total, peak)
