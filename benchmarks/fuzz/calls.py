@@ -22,6 +22,10 @@ from .valid import MODELS, Context, comparison, result, small_model, valid_of
 
 OUTPUTS = {
     "Result",
+    "Commands",
+    "Sample",
+    "SimulationState",
+    "Plant",
     "Rollout",
     "Comparison",
     "Matrices",

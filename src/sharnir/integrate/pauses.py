@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,8 +20,8 @@ Change = Callable[[float, np.ndarray], np.ndarray | None]
 class Pauses:
     """The times still to come, and the function that is called at each."""
 
-    times: np.ndarray
-    function: Change | None
+    times: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    function: Change | None = None
     at: int = 0
 
     @classmethod

@@ -110,10 +110,16 @@ class _Pieces:
     """One run: its arrays, and its output so far."""
 
     def __init__(
-        self, system: System, method: Integrator, request: Request, compiled: bool, store: Cache | None, pauses: Pauses
+        self,
+        system: System,
+        method: Integrator,
+        request: Request,
+        compiled: bool,
+        store: Cache | None,
+        pauses: Pauses | None = None,
     ) -> None:
         self.system, self.method, self.request, self.compiled = system, method, request, compiled
-        self.pauses = pauses
+        self.pauses = Pauses() if pauses is None else pauses
         sizes = {
             "n": system.n,
             "nF": method.rows,

@@ -161,6 +161,6 @@ def check_law(tau: object) -> None:
     if callable(tau) and not is_law(tau):
         raise StateError(
             "tau: a law of joint forces is a function of one argument, sharnir.Motion, that is compiled; "
-            f"{name_of(tau, 'the function')!r} takes {positional_arguments(tau)}. A Python function of t, q, v is called at sample "
-            "times: control=sharnir.Sampled(f, period)"
+            f"{name_of(tau, 'the function')!r} takes {positional_arguments(tau)}. A Python function of t, q, v is called at "
+            "sample times: control=sharnir.Sampled(f, period)"
         )
