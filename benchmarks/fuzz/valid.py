@@ -135,7 +135,7 @@ NUMBERS = (
     "velocity", "pitch", "linear", "quadratic", "angular", "crank", "coupler", "rocker", "base", "rod", "top", "height",
     "sun", "planet",
     "angle", "speed", "roll", "yaw", "w", "x", "y", "z", "t", "t0", "args", "minimum.b", "maximum.b", "minimum.a",
-    "maximum.a", "torque",
+    "maximum.a", "torque", "initial",
 )  # fmt: skip
 VALID: dict[str, Callable[[Context], Any]] = {
     "Sampled.function": _new(lambda sample: sample.tau),
@@ -171,6 +171,7 @@ VALID: dict[str, Callable[[Context], Any]] = {
     # functions and formulas
     "when": _new(sh.SignalFormula("t - 0.01")), "function": _new(sh.SignalFormula("velocity.bar.x")), "text": _words("t",
     "sin(t)"),
+    "rate": _new(sh.SignalFormula("velocity.bar.x")), "simulate.states": _new({}), "rollout.states": _new({}),
     "surface": _new(sh.formula("x*x + z", "x", "y", "z")), "first": _new(sh.formula("x", "x", "y", "z")),
     "items": _words("t", "2*t"),
     "second": _new(sh.formula("z", "x", "y", "z")), "Universal.first": _new("x"), "Universal.second": _new("y"),

@@ -88,7 +88,7 @@ class ForceSlopes:
         by_v: np.ndarray = np.full((n, flat.shape[1], nv), 0.0, dtype=kind)
         J: np.ndarray = np.full((n, layout.pushes, nv), 0.0, dtype=kind)
         by_q[:, self._part("q")] = tangent_of_coordinates(self.structure, motion["q"])
-        by_v[:, self._part("v")] = J[:, layout.load_at :] = np.eye(nv)
+        by_v[:, self._part("v")] = J[:, layout.load_at : layout.rate_at] = np.eye(nv)
         if self.kinematic:
             moved = {name: x.astype(kind) for name, x in self._bodies(columns).items()}
             for name in ("r", "G"):

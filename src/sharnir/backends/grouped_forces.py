@@ -35,7 +35,7 @@ class GroupedForces:
         layout = self.table.layout
         out = np.zeros((len(flat), layout.pushes))
         self.code.run(flat, {"push": out})
-        return {"wrench": out[:, : layout.load_at], "load": out[:, layout.load_at :]}
+        return {"wrench": out[:, : layout.load_at], "load": out[:, layout.load_at : layout.rate_at]}
 
     def report(self, motion: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Stored energy and power (n, number of forces)."""

@@ -125,7 +125,7 @@ class LoopRunner(Interface):
         push = np.zeros(layout.pushes)
         state: dict[str, np.ndarray] = {name: given[name] for name in ("t", "q", "v", "parameter") if name in given}
         out = self._forces.chain(state, {"push": push})
-        parts = {"wrench": push[: layout.load_at], "tau": push[layout.load_at :]}
+        parts = {"wrench": push[: layout.load_at], "tau": push[layout.load_at : layout.rate_at]}
         for name, part in parts.items():
             if name in given:
                 everywhere = np.arange(part.size, dtype=np.int64)

@@ -26,7 +26,7 @@ def prepared(runner: Any, model: Model, batch: bool) -> Call:
         "q": np.array([model.random_q(rng) for _ in range(n)]).reshape(n, model.nq),
         "v": rng.uniform(-1.0, 1.0, (n, model.nv)),
         "tau": rng.uniform(-1.0, 1.0, (n, model.nv)),
-        "parameter": np.array([list(model.parameters.values())], dtype=float),
+        "parameter": np.array([list(model.structure.parameters.values())], dtype=float),
         "t": np.zeros((1, 1)),
     }
     inputs = [given[name] if name in given else np.zeros((1, size)) for name, size in runner.inputs.items()]

@@ -31,7 +31,7 @@ class Account:
         self.causes = (*(["drives"] if self.drives else []), *names, *(["tau"] if tau_works else []))
 
     def chain(self, at: Mapping[str, np.ndarray]) -> list[Native]:
-        """Native functions that fill at["power"] once accelerations are known."""
+        """Native functions that fill the end of at["more"] once accelerations are known."""
         if not self.causes:
             return []
         s, programs, none = self.structure, self.programs, np.zeros(0)
@@ -49,7 +49,7 @@ class Account:
         if self.forces is not None and wanted:
             out += self.forces.chain({name: at[name] for name in ("t", "q", "v", "parameter")}, wanted)
         tau, v = (at["tau"], at["v"]) if self.tau_works else (none, none)
-        powers = Powers(drive, ground, excess, self.dissipative, tau, v, at["power"])
+        powers = Powers(drive, ground, excess, self.dissipative, tau, v, at["more"][-len(self.causes) :])
         return [*out, Loop(collect_powers, (Powers,), STEPPING, store=programs.store).bind(powers)]
 
 

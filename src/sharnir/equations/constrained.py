@@ -264,7 +264,7 @@ class ConstrainedEquations:
         if not (np.isfinite(c.J).all() and np.isfinite(c.gamma).all()):  # a number as of compiled code, not an error of LAPACK
             return c._replace(qrate=np.full(len(q), np.nan), qdd=np.full(len(v), np.nan), lam=np.full(len(c.gamma), np.nan))
         wrench = given.get("wrench")
-        named = dict(zip(self.model.parameters, given["parameter"].tolist(), strict=True))
+        named = dict(zip(self.model.structure.parameters, given["parameter"].tolist(), strict=True))
         loads = None if wrench is None else wrench.reshape(-1, 6)[1:]
         m = Matrices(self.model, q, v, t, loads, sparse=False, parameters=named)
         qdd, lam = self.form(m, given["tau"] + m.load, (c.J, c.gamma))

@@ -1,4 +1,5 @@
-"""The rate of change of the state as one graph, q̇, v̇ and the power of each cause that adds or removes energy; compiled."""
+"""The rate of change of the state as one graph: q̇, v̇, rates of states of forces, and the power of each cause that adds or
+removes energy; compiled."""
 
 from __future__ import annotations
 
@@ -22,8 +23,9 @@ from .stabilisation import DECAYING
 
 @dataclass(frozen=True)
 class TracedDerivative:
-    """Inputs q, v (momenta where the method has them), tau, [decay], parameter, t; outputs rate, qdd, power (one per cause), and
-    with constraints pivots: the inverse of each pivot of S = J M⁻¹Jᵀ, large near singular positions."""
+    """Inputs q, v (momenta where the method has them), tau, [decay], parameter (states of forces are the last), t; outputs rate,
+    qdd, more (rates of states, then powers, one per cause), and with constraints pivots: the inverse of each pivot of
+    S = J M⁻¹Jᵀ, large near singular positions."""
 
     traced: TracedProgram
     causes: tuple[str, ...]
@@ -115,10 +117,16 @@ def trace_derivative(
             powers["tau"] = powers.get("tau", 0.0) + _joint_power(values)  # a law of joint forces is a force of that name
         powers = {name: x for name, x in powers.items() if isinstance(x, Symbol)}
     q_rate = solved.qrate if solved else rate  # a stabilisation may change it; powers are those of the speeds
-    outputs = {"rate": tuple(q_rate), "qdd": tuple(speed_rate), "power": tuple(powers.values())}
+    rates = _state_rates(structure, values) if structure.states else ()
+    outputs = {"rate": tuple(q_rate), "qdd": tuple(speed_rate), "more": (*rates, *powers.values())}
     if solved and not exact:
         outputs["pivots"] = tuple(solved.L.diagonal())
     return TracedDerivative(TracedProgram(graph, inputs, outputs), tuple(powers))
+
+
+def _state_rates(structure: Structure, values: dict[str, Any]) -> list[Number]:
+    forces = structure.forces
+    return forces.rates(with_bodies(structure, values) if forces.kinematic else values)
 
 
 def _joint_power(values: Values) -> Number:
@@ -129,6 +137,8 @@ def _power_of_drives(structure: Structure, values: dict[str, Any], inputs: dict[
     """With closed loops, where reactions of closing joints do work too: what the change of energy leaves to them."""
     energy = evaluate(structure, "energy", values).energy
     flow = [*zip(inputs["q"], rate, strict=True), *zip(inputs["v"], values["qdd"], strict=True), (inputs["t"][0], 1.0)]
+    if structure.states:
+        flow += zip(inputs["parameter"][structure.first_state :], _state_rates(structure, values), strict=True)
     change = tangent((energy[0] + energy[1],), flow)[0]
     forces = sum(values["force powers"], 0.0) if structure.forces else 0.0
     return change - forces - _joint_power(values)
@@ -173,18 +183,19 @@ def _always_small(inputs: dict[str, tuple[Symbol, ...]], excess: Number, power: 
 
 
 def jacobian_along(derivative: TracedDerivative, parameters: bool = False) -> TracedProgram:
-    """The change of the whole derivative along a direction (dq, dv) of the state: a row of the Jacobian for each of a batch.
+    """The change of the whole derivative along a direction (dq, dv, dz) of the state: a row of the Jacobian for each of a batch.
 
-    Inputs those of the derivative, and dx before the time; output d, the changes of rate, qdd and power in one row. With
-    `parameters` an input dp too, and dx as long as d: the work done changes nothing.
+    Inputs those of the derivative, and dx before the time; output d, the changes of rate, qdd and more in one row. With
+    `parameters` an input dp too, and dx as long as d: the work done changes nothing. Entries of dp for states do not count.
     """
     traced = derivative.traced
     traced.graph.limit = None  # it was one of the derivative itself
-    state = (*traced.inputs["q"], *traced.inputs["v"])
-    outputs = [x for name in ("rate", "qdd", "power") for x in traced.outputs[name]]
+    outputs = [x for name in ("rate", "qdd", "more") for x in traced.outputs[name]]
+    own = len(traced.inputs["parameter"]) - (len(traced.outputs["more"]) - len(derivative.causes))
+    state = (*traced.inputs["q"], *traced.inputs["v"], *traced.inputs["parameter"][own:])
     dx = tuple(traced.graph.inputs(len(outputs) if parameters else len(state)))
     dp = tuple(traced.graph.inputs(len(traced.inputs["parameter"]))) if parameters else ()
-    seeds = [*zip(state, dx, strict=False), *zip(traced.inputs["parameter"], dp, strict=False)]
+    seeds = [*zip(state, dx, strict=False), *zip(traced.inputs["parameter"][:own], dp, strict=False)]
     flat = tangent(outputs, seeds)
     inputs = {name: group for name, group in traced.inputs.items() if name != "t"}
     more = {"dx": dx, **({"dp": dp} if parameters else {})}

@@ -111,7 +111,7 @@ class ExactLoops:
         layout = s.forces.layout
         push = np.zeros(layout.pushes)
         out += grouped_forces(s, self.store).chain(first, {"push": push})
-        for target, part in ((wrench, push[: layout.load_at]), (tau, push[layout.load_at :])):
+        for target, part in ((wrench, push[: layout.load_at]), (tau, push[layout.load_at : layout.rate_at])):
             added = Scattered(part, 2 * np.arange(part.size), target.reshape(-1))
             out.append(Loop(scatter, (Scattered,), STEPPING, store=self.store).bind(added))
         return out

@@ -46,7 +46,7 @@ class Passage(NamedTuple):
     t2: Array[1, 2]
     rate2: Array["nq", 2]
     qdd2: Array["nv", 2]
-    power2: Array["nw", 2]
+    more2: Array["nw", 2]
     mean: Array["n2"]
     layout: IntegerArray[7]
     calls: IntegerArray["nc", 2]
@@ -163,8 +163,8 @@ def derive_exactly(p, sigma):
     for a in range(nv):
         p.dx[nq + a] = p.qdd2[a, 0]
         bad = bad + 0.0 * p.dx[nq + a]
-    for a in range(p.power2.shape[0]):
-        p.dx[nq + nv + a] = p.power2[a, 0]
+    for a in range(p.more2.shape[0]):
+        p.dx[nq + nv + a] = p.more2[a, 0]
     return bad == 0.0
 
 

@@ -53,7 +53,7 @@ class TracedConstraint:
     """
 
     def __init__(self, structure: Structure, graph: Graph, constraint: Constraint, label: str) -> None:
-        on = Motion(structure, graph)
+        on = Motion(structure, graph, reads_states=False)
         first = _rows(constraint.positions, on, label)
         of_speed = [x for (kind, _), x in on.inputs.items() if kind in ("v", "velocity")]
         second = _rows(constraint.speeds, on, label)

@@ -53,7 +53,8 @@ class Run:
     """Inverse pivots of every state, or the factors they are the diagonal of."""
     n: int
     """States."""
-    causes: tuple[str, ...]
+    more: tuple[str, ...]
+    """What the state has beside q and v: states of forces, and the work of every cause."""
     derivative: Sequence[Native]
     after_step: Sequence[Native]
     jacobian: Sequence[Native]
@@ -74,7 +75,7 @@ class SingularPassage:
 
     def __init__(self, equations: ConstrainedEquations, run: Run) -> None:
         self.equations, self.structure, self.run = equations, equations.structure, run
-        s, m, nw = self.structure, len(equations.table), len(run.causes)
+        s, m, nw = self.structure, len(equations.table), len(run.more)
         self.counted = np.ones(m)
         self.passes = run.projects
         """Whether singular positions are passed exactly; known once one is near."""
@@ -221,18 +222,18 @@ class SingularPassage:
         nq, nv = s.nq, s.nv
         one = {
             "q": p.x[:nq], "v": p.x[nq:], "t": run.T, "tau": p.own_tau, "parameter": p.own_parameter,
-            "rate": p.dx[:nq], "qdd": p.dx[nq : nq + nv], "power": p.dx[nq + nv :],
+            "rate": p.dx[:nq], "qdd": p.dx[nq : nq + nv], "more": p.dx[nq + nv :],
         }  # fmt: skip
         counted = np.zeros((len(self.counted), 2))
         counted[:, 0] = self.counted
         two = {
             "q": p.q2, "v": p.v2, "t": p.t2, "tau": p.tau2, "parameter": p.parameter2, "counted": counted,
-            "rate": p.rate2, "qdd": p.qdd2, "power": p.power2,
+            "rate": p.rate2, "qdd": p.qdd2, "more": p.more2,
         }  # fmt: skip
         near = {near_state.PROJECT: e.projector.natives(one), near_state.DERIVE: run.one_state(one)}
         if e.is_sparse:
             return near | self._by_loops(two)
-        position, speed, derivative = exact_code(e, run.causes)
+        position, speed, derivative = exact_code(e, run.more)
         return near | {
             near_state.POSITION: [position.bind({**two, "x": p.q2})],
             near_state.SPEED: [speed.bind({**two, "x": p.v2})],
@@ -247,7 +248,7 @@ class SingularPassage:
             raise GraphTooLarge("functions of the user's in joints are not computed in double-double by loops")
         loops = ExactLoops(e.sparse, two, p.own_parameter, self.counted)
         # powers need no more digits: those of the derivative in double precision, at the first parts
-        sizes = {"q": s.nq, "v": s.nv, "rate": s.nq, "qdd": s.nv, "power": len(run.causes)}
+        sizes = {"q": s.nq, "v": s.nv, "rate": s.nq, "qdd": s.nv, "more": len(run.more)}
         one = {name: np.zeros(size) for name, size in sizes.items()}
         firsts = [
             Loop(gather, (Gathered,), STEPPING, store=e.store).bind(
@@ -256,12 +257,12 @@ class SingularPassage:
             for n in ("q", "v")
         ]
         inputs = {"t": run.T, "tau": p.own_tau, "parameter": p.own_parameter}
-        places = 2 * np.arange(len(run.causes))
+        places = 2 * np.arange(len(run.more))
         powers = [
-            native_copy([(np.zeros_like(p.power2), p.power2)], e.store),
-            Loop(scatter, (Scattered,), STEPPING, store=e.store).bind(Scattered(one["power"], places, p.power2.reshape(-1))),
+            native_copy([(np.zeros_like(p.more2), p.more2)], e.store),
+            Loop(scatter, (Scattered,), STEPPING, store=e.store).bind(Scattered(one["more"], places, p.more2.reshape(-1))),
         ]
-        derived = [*firsts, *run.one_state({**one, **inputs}), *powers] if run.causes else []
+        derived = [*firsts, *run.one_state({**one, **inputs}), *powers] if run.more else []
         return {
             near_state.POSITION: loops.position(),
             near_state.SPEED: loops.speed(),
@@ -269,15 +270,16 @@ class SingularPassage:
         }
 
 
-def exact_code(e: ConstrainedEquations, causes: Sequence[str]) -> tuple[GraphRunner, GraphRunner, GraphRunner]:
+def exact_code(e: ConstrainedEquations, more: Sequence[str]) -> tuple[GraphRunner, GraphRunner, GraphRunner]:
     """A Newton step of the coordinates, the correction of the speeds, and the derivative, in double-double; once for a model."""
-    key = ("exact", e.method.name, tuple(causes), str(e.store.folder))
+    key = ("exact", e.method.name, tuple(more), str(e.store.folder))
     if key not in e.structure.cached:
         n, m = e.sizes["n"], e.sizes["m"]
         if not e.sparse and n**3 / 6 + n * n * m + n * m * m + m**3 / 6 > DENSE:
             raise GraphTooLarge
+        causes = tuple(more[len(e.structure.states) :])
         derivative = trace_derivative(e.structure, e.method, bool(causes), "tau" in causes, LIMIT, e, exact=True)
-        assert derivative.causes == tuple(causes)
+        assert derivative.causes == causes
         programs = (*e.projector.traced(True, LIMIT, counted=len(e.table)), derivative.traced)
         e.structure.cached[key] = tuple(GraphRunner(traced, store=e.store, pairs=True) for traced in programs)
     found: tuple[GraphRunner, GraphRunner, GraphRunner] = e.structure.cached[key]

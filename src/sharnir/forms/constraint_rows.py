@@ -51,7 +51,7 @@ class TracedConstraint:
 
     def __init__(self, structure: Structure, name: str, constraint: Constraint) -> None:
         graph = Graph()
-        on, label = Motion(structure, graph), f"constraint {name!r}"
+        on, label = Motion(structure, graph, reads_states=False), f"constraint {name!r}"
         rows = [*call_traced(constraint.positions, [on], label)]
         self.label, self.n_positions = label, len(rows)
         n = self.n_positions

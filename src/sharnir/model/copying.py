@@ -26,7 +26,8 @@ CONTAINERS = (dict, list, set, tuple, np.ndarray)
 def copied_model(model: Model) -> Model:
     out = object.__new__(type(model))
     out.__setstate__(model.__getstate__())
-    for name in ("_bodies", "_body_names", "_joint_names", "_frames", "_parameters", "visuals", "fixed_joints"):
+    own = ("_bodies", "_body_names", "_joint_names", "_frames", "_parameters", "_states", "_state_values")
+    for name in (*own, "visuals", "fixed_joints"):
         setattr(out, name, getattr(model, name).copy())
     out._joints = copied_joints(model._joints)
     out._joined = {ends: out._joints[model._joint_names[joint.name]] for ends, joint in model._joined.items()}

@@ -50,3 +50,5 @@ class EventState:
     q: np.ndarray
     v: np.ndarray
     parameters: dict[str, float]
+    states: dict[str, float]
+    """States of forces, by name."""

@@ -20,6 +20,7 @@ from .copying import copied_model
 from .couplings import couple
 from .cuts import check_cuts, cut_ranks, cut_reasons, needed_coordinates
 from .forces import Force, Motion, UserForce
+from .forces.states import AddedState, has_states
 from .garbage import no_collection
 from .joints import Free, Joint
 from .joints.traced import pose_expression
@@ -76,6 +77,9 @@ class Model:
         self._joined: dict[tuple[str, str], PlacedJoint] = {}
         self._frames: dict[str, tuple[str, Pose]] = {}
         self._forces: dict[str, Force] = {}
+        self._states: dict[str, AddedState] = {}
+        self._state_values: dict[str, float] = {}
+        """Initial values of states, where they are not those that forces declare."""
         self._parameters: dict[str, float] = {}
         self._parameter_graph = ParameterGraph()
         self._constants: frozenset[str] = frozenset()
@@ -253,8 +257,22 @@ class Model:
                 raise ModelError(f"a force is a sharnir.Force or a function, got {brief(force)}")
             force = UserForce(force)
         self._check_parameters(force, "force {!r}", name)
-        self._forces[self._label(force, name, "force", self._forces)] = force
+        self._forces[self._label(force, name, "force", {**self._forces, **self._states})] = force
         return force
+
+    def add_state(self, name: str, initial: float, rate: Callable[[Motion], Any], unit: str = "") -> None:
+        """A number that changes with the motion: a controller's integral, the charge of a battery, a filter's output.
+
+        `rate` is a function of `sharnir.Motion` that returns how fast it changes; it reads t, q, v, points and other states.
+        Forces and events read the state with `on.state(name)`; it is integrated with the motion, and is in results by its name.
+        """
+        self._changing("add the state {!r}", name)
+        check_name(name, "state")
+        if not callable(rate):
+            raise ModelError(f"state {name!r}: rate is a function of sharnir.Motion that returns a number, got {brief(rate)}")
+        if name in self._states or name in self._forces or name in self._parameters:
+            raise ModelError(f"state {name!r}: there is a force, a parameter or a state of that name already")
+        self._states[name] = AddedState(parameter_value(name, initial), rate, unit)
 
     def add_constraint(self, constraint: Constraint | Callable[[Motion], Any], name: str | None = None) -> Constraint:
         """Constrain the motion: one of `sharnir`'s constraints (Distance, Gear, Rolling …), or a plain function of `Motion`
@@ -327,14 +345,22 @@ class Model:
         return without_unread(with_numbers(self, self._possible_values(values)))
 
     def parameter_values(self, values: Mapping[str, float] | None = None) -> dict[str, float]:
-        """All parameters by name: these values, the rest the model's own."""
+        """All parameters by name, and all states after them: these values, the rest the model's own."""
         for name in values if isinstance(values, Mapping) else ():
             self.check_parameter(name)
-        return merged_values(self._parameters, values)
+        return merged_values({**self._parameters, **self.states}, values)
+
+    @property
+    def states(self) -> dict[str, float]:
+        """States of forces and of `add_state`, with their initial values."""
+        if not self._bodies or not (self._states or any(map(has_states, self._forces.values()))):
+            return {}
+        return dict(self.structure.states)
 
     def check_parameter(self, name: str) -> None:
-        """Refuse what is no parameter of the model, or cannot change any more."""
-        check_parameter(name, self._parameters)
+        """Refuse what is no parameter (or state) of the model, or cannot change any more."""
+        if not (isinstance(name, str) and name in self._parameters):
+            check_parameter(name, {**self._parameters, **self.states})
         if name in self._constants:
             raise ModelError(
                 f"parameter {name!r} is a number in this copy, which without_parameters made: change it in the model itself"
@@ -585,9 +611,12 @@ class Model:
             check_known(symbol, self._parameter_graph, self._parameters, label.format(name), self.name)
 
     def _possible_values(self, values: Mapping[str, float] | None) -> dict[str, float]:
+        for name in values if isinstance(values, Mapping) else ():
+            if name in self.states:
+                raise ModelError(f"{name!r} is a state: simulate(…, states={{{name!r}: …}}) gives its initial value")
         found = self.parameter_values(values)
         check_values(self, np.array([list(found.values())]))
-        return found
+        return {name: found[name] for name in self._parameters}
 
     def _label(self, new: Force | Constraint, name: str | None, kind: str, others: Mapping[str, Any]) -> str:
         """The name of a new force or constraint; every body and joint it names must be in the model."""

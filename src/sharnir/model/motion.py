@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..errors import ModelError, no_such
 from ..kernels.algebra import IDENTITY, add, cross, dot, mtv, mv
@@ -19,6 +19,13 @@ Vector = Sequence[Number]
 ORIGIN = (0.0, 0.0, 0.0)
 AT_REST = {"r": ORIGIN, "G": IDENTITY, "velocity": (*ORIGIN, *ORIGIN)}
 """Pose and velocity of the ground, where it does not move."""
+
+
+class Observed(NamedTuple):
+    """What is known of a number that a force observes."""
+
+    unit: str
+    over_parts: str
 
 
 class JointOptions(Protocol):
@@ -70,12 +77,20 @@ class Motion:
     Everything is in SI units and in the axes of the world unless stated otherwise; "ground" is a body too.
     """
 
-    def __init__(self, structure: Structure, graph: Graph) -> None:
+    def __init__(
+        self, structure: Structure, graph: Graph, own_states: Mapping[str, str] | None = None, reads_states: bool = True
+    ) -> None:
+        """`own_states`: of the force that acts, {local name: full name}; constraints read no states."""
         self.structure = structure
         self._graph = graph
+        self._own_states, self._reads_states = own_states or {}, reads_states
         self._read: dict[tuple[str, int], Symbol] = {}
         self.wrenches: dict[tuple[int, int], Number] = {}
         self.torques: dict[int, Number] = {}
+        self.rates: dict[int, Number] = {}
+        """Of the force's own states, by their place among all states."""
+        self.observed: dict[str, tuple[Number, Observed]] = {}
+        """What the force wants to be known by name."""
         self.pushed = False
         self.power: Number = 0.0
         """Of everything pushed so far."""
@@ -152,7 +167,32 @@ class Motion:
             raise ModelError(f"{no_such('parameter', name, known)}; add it with Model.add_parameter")
         return self._graph.parameter(name, known[name])
 
+    def state(self, name: str) -> Number:
+        """A state of a force, or one of `Model.add_state`, by its name; a force reads its own by their local names."""
+        known, full = self.structure.states, self._own_states.get(name, name)
+        if full not in known:
+            raise ModelError(f"{no_such('state', name, known)}; add it with Model.add_state")
+        if not self._reads_states:
+            raise ModelError(f"state {name!r}: constraints and closing joints depend on positions, speeds and time alone")
+        return self._graph.parameter(full, self.structure.parameters[full])
+
     # --- pushing ----------------------------------------------------------------------------------------------------------
+    def rate(self, name: str, value: Number) -> None:
+        """How fast a state of this force changes; its `states` name them."""
+        if name not in self._own_states:
+            raise ModelError(f"{no_such('state of this force', name, self._own_states)}: the rates of others are theirs to set")
+        place = self.structure.state_number[self._own_states[name]]
+        if place in self.rates:
+            raise ModelError(f"the rate of state {self._own_states[name]!r} is set twice")
+        self.rates[place] = value
+
+    def observe(self, name: str, value: Number, unit: str = "", over_parts: str = "") -> None:
+        """A number that results offer by name, "<name> of <force>", without effect on the motion. `over_parts`: of a force that
+        consists of several parts, "sum" or "max" of their numbers, or each by itself."""
+        if over_parts not in ("", "sum", "max"):
+            raise ModelError(f"observe {name!r}: over_parts is 'sum', 'max' or '', got {over_parts!r}")
+        self.observed[name] = (value, Observed(unit, over_parts))
+
     def push(self, body: str, force: Vector = ORIGIN, at: Vector = ORIGIN, moment: Vector = ORIGIN) -> None:
         """A force at a point fixed in a body, and a moment, both in the axes of the world. `at`: in the body's axes."""
         G = self._motion(self._body(body))[0]

@@ -49,8 +49,8 @@ def check_values(model: Model, rows: np.ndarray) -> None:
     bad = ~np.isfinite(rows)
     if bad.any():
         k = int(np.argwhere(bad)[0, 1])
-        raise StateError(f"parameter {list(model.parameters)[k]!r} must be a finite number, got {rows[bad][0]}")
-    named = dict(zip(model.parameters, rows.T, strict=True))
+        raise StateError(f"parameter {list(model.structure.parameters)[k]!r} must be a finite number, got {rows[bad][0]}")
+    named = dict(zip(model.structure.parameters, rows.T, strict=True))
     for check, expression in checks:
         found = expression(parameters=named)
         numbers = np.stack([np.broadcast_to(np.asarray(x, dtype=float), len(rows)) for x in found], axis=1)
@@ -59,7 +59,8 @@ def check_values(model: Model, rows: np.ndarray) -> None:
             raise _refused(named, check.formulas, fault, len(rows))
     for row in _looked_at(rows):
         values = {name: float(x[row]) for name, x in named.items()}
-        changed = {name for name, x in values.items() if x != model._parameters[name]}  # the others were checked at building
+        own = model.structure.parameters
+        changed = {name for name, x in values.items() if x != own[name]}  # the others were checked at building
         for label, part, _ in (one for one in elements if not changed.isdisjoint(one[2])):
             try:
                 substituted(part, values)

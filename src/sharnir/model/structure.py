@@ -15,6 +15,7 @@ from ..kernels.tree import Tree
 from ..trace import Expression, Number, ParameterGraph
 from ..types import FloatArray, IntArray
 from .elimination import Block, shared_unknowns, sizes_of
+from .forces.states import declared_states
 from .forces.table import ForceTable
 from .joint_rows import JointRows, distinct, joint_rows
 from .joints.base import ElementaryMotion, fixed
@@ -38,7 +39,9 @@ class Structure:
         self._cut = {model._joints[k].name for k in tree.closing}
         self.carrier = np.concatenate([[0], np.array(tree.carriers, dtype=np.int64) + 1])
         self.parameters: dict[str, float] = dict(model.parameters)
-        """Their values where a call gives no others."""
+        """Their values where a call gives no others; those of states at the end."""
+        self.states: dict[str, float] = {}
+        """States of forces, with their initial values."""
         gravity = array_of(model.gravity)
         self.gravity = floats(gravity, self.parameters)
         self.cached: dict[Any, Any] = {}
@@ -70,7 +73,14 @@ class Structure:
         self.coupled = self.na > self.nv
         self.tree = self._tree(gravity)
         self._separate_parameters(model._parameter_graph)
-        self.forces = ForceTable(self, model.forces)
+        forces = model.forces | model._states
+        values, self.units_of_states, self.states_of = declared_states(self, forces)
+        self.first_state = len(self.parameters)
+        """Where states begin among the parameters: a state is a parameter that has a rate."""
+        self.states = {name: model._state_values.get(name, x) for name, x in values.items()}
+        self.state_number = {name: k for k, name in enumerate(values)}
+        self.parameters |= self.states
+        self.forces = ForceTable(self, forces)
         self.sizes = {
             "nb1": self.nb + 1, "nq": self.nq, "na": self.na, "nda": self.na, "nv": self.nv, "nl": 6 * self.nb - self.na,
             "nr": len(self.tree.geared), "nd": len(self.drives), "ng": self._n_given, "nf": self.nv if self.forces else 0,

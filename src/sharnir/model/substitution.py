@@ -58,7 +58,7 @@ def substituted(x: Any, values: Mapping[str, float] | None) -> Any:
 
 def numeric(model: Model, values: Mapping[str, float] | None = None) -> Model:
     """The model with numbers in place of formulas of parameters: itself where it has no parameters. The last few are kept."""
-    if not model._parameters:
+    if not model._parameters and not model.states:
         return model
     all_values = model.parameter_values(values)
     kept = model.structure.cached.setdefault("numeric", {})
@@ -90,7 +90,8 @@ def with_numbers(model: Model, values: Mapping[str, float]) -> Model:
     """A copy of a model with numbers in place of all formulas of parameters. It has the parameters still, with these values, for
     functions that read them."""
     out = model.copy()
-    out._parameters = dict(values)
+    out._parameters = {name: values[name] for name in model._parameters}
+    out._state_values = {name: x for name, x in values.items() if name not in model._parameters}
     out._gravity = substituted(model._gravity, values)
     out._bodies = [
         replace(body, **{name: substituted(getattr(body, name), values) for name in ("mass", "com", "inertia", "shape")})

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-Law = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-"""(t, q, v, parameters), rows -> joint forces (T, nv)."""
+Law = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None], np.ndarray]
+"""(t, q, v, parameters and states of forces), rows -> joint forces (T, nv)."""
 
 
 class AppliedForces:
@@ -24,7 +24,7 @@ class AppliedForces:
         self._times.append(t)
         self._values.append(tau.copy())
 
-    def over(self, t: np.ndarray, q: np.ndarray, v: np.ndarray, parameters: np.ndarray) -> np.ndarray:
+    def over(self, t: np.ndarray, q: np.ndarray, v: np.ndarray, parameters: np.ndarray | None) -> np.ndarray:
         """(nv,) where they are constant, else (T, nv): those that act from each time on."""
         if not self._times and self._law is None:
             return self._constant

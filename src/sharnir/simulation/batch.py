@@ -34,7 +34,7 @@ class Batch:
         decay: np.ndarray,
         parameters: np.ndarray | None = None,
     ) -> None:
-        self.nq, self.nv, self.count = q.shape[1], v.shape[1], len(q)
+        self.nq, self.nv, self.nz, self.count = q.shape[1], v.shape[1], len(d.model.states), len(q)
         self.compiled = compiled = d.formulation.requested != "python"
         fill = -len(q) % host_lanes() if compiled else 0
         q, v, decay = (_filled(x, fill) for x in (q, v, decay))
@@ -51,11 +51,12 @@ class Batch:
         self.motion = motion_system(
             Setup(d, self.tau, balance=False, stabilisation=stabilisation, decay=decay, n=n, parameters=parameters)
         )
-        x = np.concatenate([q.ravel(), v.ravel()])
+        z = self.motion.parameters.reshape(n, -1)[:, -self.nz :] if self.nz else np.zeros(0)
+        x = np.concatenate([q.ravel(), v.ravel(), z.ravel()])
         self.start = x.copy()
         self.lanes: Any = Lanes(
             x, x.copy(), self.tau.reshape(-1), held, np.zeros((steps.count // steps.every, x.size)), np.full(n, np.inf),
-            np.array([self.nq, self.nv], dtype=np.int64), np.array([steps.t0, steps.step, float(self.split)]),
+            np.array([self.nq, self.nv, self.nz], dtype=np.int64), np.array([steps.t0, steps.step, float(self.split)]),
             np.array([0, 0, 0, steps.every], dtype=np.int64),
         )  # fmt: skip
         groups = (self.motion.system.problem(False), self.lanes)
@@ -76,7 +77,8 @@ class Batch:
         """Joint forces from now on."""
         self.tau[: self.count] = tau
 
-    def state(self) -> tuple[np.ndarray, np.ndarray]:
+    def state(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Coordinates, speeds and states of forces, a row for each trajectory."""
         return self._split(self.lanes.x)
 
     @property
@@ -84,19 +86,19 @@ class Batch:
         """Rows, the start included."""
         return 1 + int(self.lanes.count[2])
 
-    def rows(self, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """(count, n, nq), (count, n, nv): the start and the steps that were stored."""
-        q, v = self._split(np.concatenate([self.start[None], self.lanes.rows[: n - 1]]))
-        return q.transpose(1, 0, 2), v.transpose(1, 0, 2)
+    def rows(self, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(count, n, nq), (count, n, nv), (count, n, nz): the start and the steps that were stored."""
+        q, v, z = self._split(np.concatenate([self.start[None], self.lanes.rows[: n - 1]]))
+        return q.transpose(1, 0, 2), v.transpose(1, 0, 2), z.transpose(1, 0, 2)
 
     def failed(self) -> np.ndarray:
         return self.lanes.failed[: self.count]
 
-    def _split(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        shape = x.shape[:-1]
-        q = x[..., : self.split].reshape(*shape, self.n, self.nq)
-        v = x[..., self.split :].reshape(*shape, self.n, self.nv)
-        return q[..., : self.count, :], v[..., : self.count, :]
+    def _split(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        sizes = (self.nq, self.nv, self.nz)
+        parts = np.split(x, [self.n * self.nq, self.n * (self.nq + self.nv)], axis=-1)
+        rows = [part.reshape(*x.shape[:-1], self.n, k)[..., : self.count, :] for part, k in zip(parts, sizes, strict=True)]
+        return rows[0], rows[1], rows[2]
 
 
 def _filled(x: np.ndarray, fill: int) -> np.ndarray:

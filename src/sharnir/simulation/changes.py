@@ -54,8 +54,9 @@ class Changes:
 
         def slope(t: float, x: np.ndarray, dx: np.ndarray, dp: np.ndarray, dt: float) -> float:
             assert m.event_functions is not None
-            (q, v, _), (dq, dv, _) = m.split(x), m.split(dx)
-            return m.event_functions.slope(t, q, v, m.parameters, number, (dq, dv, dp, np.array([dt])))
+            (q, v, z, _), (dq, dv, dz, _) = m.split(x), m.split(dx)
+            p, dp = m.with_states(m.parameters, z), m.with_states(dp, dz)
+            return m.event_functions.slope(t, q, v, p, number, (dq, dv, dp, np.array([dt])))
 
         return slope
 
@@ -64,24 +65,28 @@ class Changes:
     ) -> tuple[np.ndarray, np.ndarray]:
         """State and parameters after the action of an event."""
         m = self.m
-        q, v, work = (part.copy() for part in m.split(x))
-        names = list(m.structure.parameters)
-        state = EventState(t, q, m.velocities(q, v, t, parameters), dict(zip(names, parameters.tolist(), strict=True)))
+        q, v, z, work = (part.copy() for part in m.split(x))
+        parameters = m.with_states(parameters, z)
+        every = dict(zip(m.structure.parameters, parameters.tolist(), strict=True))
+        own, states = ({name: every[name] for name in names} for names in (m.d.model.parameters, m.structure.states))
+        state = EventState(t, q, m.velocities(q, v, t, parameters), dict(own), dict(states))
         _call(action, state, label)
-        added = sorted(set(state.parameters) - set(names))
-        if added:
-            raise StateError(f"{label}: {no_such('parameter', added[0], names)}")
+        for what, names, given in (("parameter", own, state.parameters), ("state", states, state.states)):
+            for name in sorted(set(given) - set(names)):
+                raise StateError(f"{label}: {no_such(what, name, names)}")
         left = "a bad state"
         try:
             q, v, _ = check_state(m.d.model, state.q, state.v, t)
             left = "bad parameters"
-            changed = np.array([parameter_value(key, state.parameters[key], StateError) for key in names], dtype=float)
+            after = {**state.parameters, **state.states}
+            changed = np.array([parameter_value(key, after[key], StateError) for key in every], dtype=float)
             check_values(m.d.model, changed[None])
         except StateError as error:
             raise StateError(f"{label}: its action left {left} at t = {t:g}: {error}") from None
         before, m.parameters[:] = m.parameters.copy(), changed
         try:
-            return m.consistent(t, np.concatenate([q, m.momenta_of(q, v, t), work])), changed
+            z = changed[len(own) :]
+            return m.consistent(t, np.concatenate([q, m.momenta_of(q, v, t), z, work])), changed
         finally:
             m.parameters[:] = before
 

@@ -65,8 +65,12 @@ def output_times(output: float | ArrayLike | None, t0: float, t1: float, row: in
 def tolerances(atol: float | ArrayLike, m: MotionSystem) -> np.ndarray:
     """One for each number of the state; the work done does not steer the step."""
     given = real_array(atol, "atol")
-    if given.shape not in ((), (m.nq + m.nv,)):
-        raise MethodError(f"atol: expected one number or {m.nq + m.nv}, one per coordinate and speed; got shape {given.shape}")
+    n, most = m.nq + m.nv, m.nq + m.nv + m.nz
+    if given.shape not in ((), (n,), (most,)):
+        or_more = f", or {most} with those of states" if m.nz else ""
+        raise MethodError(f"atol: expected one number or {n}, one per coordinate and speed{or_more}; got shape {given.shape}")
+    if given.shape == (n,):
+        given = np.concatenate([given, np.full(m.nz, given.min(initial=np.inf))])
     out = np.full((m.size // m.row_size, m.row_size), 1e300) if m.row_size else np.zeros((0, 0))
-    out[:, : m.nq + m.nv] = given
+    out[:, :most] = given
     return out.ravel()

@@ -101,9 +101,12 @@ class Controllers:
 
     def _sample(self, t: float, x: np.ndarray, k: int, period: float) -> Sample:
         m = self.m
-        q, v = (part.copy() for part in m.split(x)[:2])
-        parameters = dict(zip(m.structure.parameters, m.parameters.tolist(), strict=True))
-        return Sample(m.d.model, t, q, m.velocities(q, v, t), self._constant + self._held.sum(axis=0), parameters, k, period)
+        q, v, z = (part.copy() for part in m.split(x)[:3])
+        values = m.with_states(m.parameters, z)
+        parameters = dict(zip(m.model.parameters, values.tolist(), strict=False))  # states are the last
+        held = self._constant + self._held.sum(axis=0)
+        states = dict(zip(m.structure.states, z.tolist(), strict=True))
+        return Sample(m.model, t, q, m.velocities(q, v, t, values), held, parameters, k, period, states)
 
     def records(self) -> dict[str, Commands]:
         """What was commanded, by controller."""

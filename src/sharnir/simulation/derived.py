@@ -37,6 +37,8 @@ class Derived:
     v: np.ndarray
     tau: np.ndarray
     """(nv,), or (…, nv) where joint forces change from step to step."""
+    state_values: np.ndarray
+    """(…, states) of forces; of no size where there are none."""
     cost: Cost
 
     # --- states ---------------------------------------------------------------------------------------------------------------
@@ -89,7 +91,7 @@ class Derived:
     def named_parameters(self) -> dict[str, np.ndarray] | None:
         """Parameters by name, broadcasting over the states; None where the model has none."""
         p = self.parameter_rows
-        return None if p is None else dict(zip(self.model.parameters, np.moveaxis(p, -1, 0), strict=True))
+        return None if p is None else dict(zip(self.model.structure.parameters, np.moveaxis(p, -1, 0), strict=True))
 
     @cached_property
     def joint_values(self) -> dict[tuple[str, int], np.ndarray]:
@@ -177,6 +179,13 @@ class Derived:
         return self._named(self.dynamics.force_actions(s.q, s.v, s.t, parameters=s.parameters))
 
     @cached_property
+    def observed(self) -> dict[str, dict[str, np.ndarray]]:
+        """What forces observe: {force: {name: (…, T, parts)}}."""
+        s = self._states
+        found = self.dynamics.observed(s.q, s.v, s.t, parameters=s.parameters)
+        return {force: {name: self._shaped(x) for name, x in parts.items()} for force, parts in found.items()}
+
+    @cached_property
     def force_powers(self) -> np.ndarray:
         """(…, T, forces): power of every force of the model."""
         s = self._states
@@ -203,6 +212,6 @@ class Derived:
         if constrained is None:
             return np.zeros(self.shape)
         s = self._states
-        own = np.array(list(self.model.parameters.values()), dtype=float)
+        own = np.array(list(self.model.structure.parameters.values()), dtype=float)
         parameters = np.tile(own, (len(s.t), 1)) if s.parameters is None else s.parameters
         return self._shaped(constrained.table.violation(s.q, s.v, s.t, parameters))

@@ -13,6 +13,7 @@ from ..equations.normalization import is_redundant, normalize
 from ..equations.partitioning import Partitioning
 from ..equations.singular import Run, SingularPassage
 from ..equations.stabilisation import PROJECTION
+from ..equations.state_rates import state_rates
 from ..errors import SingularError, StateError
 from ..integrate.system import from_python
 from .motion_system import MotionSystem, Setup
@@ -49,9 +50,9 @@ class Interpreted(MotionSystem):
         self.passage = SingularPassage(
             constrained,
             Run(
-                b.X, b.DX, b.T, b.J, self.tau, self.parameters, self._pivots, self.setup.n, (), system.natives("derivative"),
-                system.natives("projection"), (), self._derivative_of_one, self.stabilisation.name != "none",
-                self.stabilisation.backward, failed, compiled=False,
+                b.X, b.DX, b.T, b.J, self.tau, self.parameters, self._pivots, self.setup.n, self.more,
+                system.natives("derivative"), system.natives("projection"), (), self._derivative_of_one,
+                self.stabilisation.name != "none", self.stabilisation.backward, failed, compiled=False,
             ),
         )  # fmt: skip
         if isinstance(system.failure, Exception):  # a function of the user's that is not defined in some random position
@@ -64,6 +65,8 @@ class Interpreted(MotionSystem):
             try:
                 t, p = float(at["t"][0]), at["parameter"] if at["parameter"].size else None
                 at["rate"][:], at["qdd"][:] = self._solved(t, at["q"], at["v"], at["tau"], p, [], 0)
+                if p is not None:
+                    at["more"][:] = state_rates(self.structure, t, at["q"], at["v"], p)
             except (SingularError, StateError, np.linalg.LinAlgError):
                 at["qdd"].fill(np.nan)
 
@@ -76,21 +79,27 @@ class Interpreted(MotionSystem):
         row: np.ndarray = self.parameters[k] if self.parameters.ndim == 2 else self.parameters
         return row
 
-    def _rows(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        n, split = self.setup.n, self.setup.n * self.nq
-        return x[:split].reshape(n, self.nq), x[split:].reshape(n, self.nv)
+    def _rows(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Coordinates, speeds and states of forces, a row for each state; the parameters take on the last."""
+        n = self.setup.n
+        q, v, z = np.split(x, [n * self.nq, n * (self.nq + self.nv)])
+        if self.nz:
+            self.parameters.reshape(n, -1)[:, -self.nz :] = z.reshape(n, self.nz)
+        return q.reshape(n, self.nq), v.reshape(n, self.nv), z.reshape(n, self.nz)
 
     def _derivative(self, t: float, x: np.ndarray) -> np.ndarray:
         if self.partitioning:
             x = self.partitioning.recovered(t, x)
-        q, v = self._rows(x)
-        rate, qdd = np.empty_like(q), np.empty_like(v)
+        q, v, z = self._rows(x)
+        rate, qdd, more = np.empty_like(q), np.empty_like(v), np.empty_like(z)
         for k in range(self.setup.n):
             try:
                 rate[k], qdd[k] = self._one(t, q[k], v[k], k)
+                if (p := self._row(k)) is not None and self.nz:
+                    more[k] = state_rates(self.structure, t, q[k], self.velocities(q[k], v[k], t, p), p)
             except (SingularError, StateError, np.linalg.LinAlgError):  # not finite: the integrator takes a smaller step, or ends
                 rate[k], qdd[k] = np.nan, np.nan
-        return np.concatenate([rate.ravel(), qdd.ravel()])
+        return np.concatenate([rate.ravel(), qdd.ravel(), more.ravel()])
 
     def _one(self, t: float, q: np.ndarray, v: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         d, tau, p = self.d, self.tau[k] if self.tau.ndim == 2 else self.tau, self._row(k)
@@ -117,18 +126,19 @@ class Interpreted(MotionSystem):
     def _after_step(self, t: float, x: np.ndarray) -> np.ndarray:
         if self.constrained and self.stabilisation.name == PROJECTION:
             return self.projected(t, x)
-        q, v = self._rows(x)
+        q, v, z = self._rows(x)
         rows = [normalize(self.d.model, row, t) for row in q.tolist()]
-        x = np.concatenate([np.ravel(rows), v.ravel()])
+        x = np.concatenate([np.ravel(rows), v.ravel(), z.ravel()])
         return self.partitioning.recovered(t, x, reconsidered=True) if self.partitioning else x
 
     def projected(self, t: float, x: np.ndarray) -> np.ndarray:
         assert self.constrained is not None
         projected = self.constrained.projector.projected
-        rows = [projected(q, v, t, self._row(k)) for k, (q, v) in enumerate(zip(*self._rows(x), strict=True))]
-        return np.concatenate([part.ravel() for part in map(np.array, zip(*rows, strict=True))])
+        q, v, z = self._rows(x)
+        rows = [projected(q[k], v[k], t, self._row(k)) for k in range(self.setup.n)]
+        return np.concatenate([*(part.ravel() for part in map(np.array, zip(*rows, strict=True))), z.ravel()])
 
     def _events(self, t: float, x: np.ndarray) -> list[float]:
         assert self.event_functions is not None
-        (q,), (v,) = self._rows(x)
+        (q,), (v,), _ = self._rows(x)
         return self.event_functions.values(t, q, self.velocities(q, v, t), self.parameters)

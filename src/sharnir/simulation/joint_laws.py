@@ -127,7 +127,9 @@ def with_law(model: Model, function: Callable[[Any], Any], name: str = TAU) -> M
             f"a law of joint forces is called {name!r}, and model {model.name!r} has a force of that name: rename it"
         )
     act, structure = acting(function, model), model.structure
-    traced = TracedForce(structure, Graph(), act, name)
+    traced = TracedForce(structure, Graph(), act, name, {})
+    if traced.observed:
+        raise ModelError(f"{name}: a law of joint forces observes nothing for the result; add it to the model as a force")
     places = (tuple(traced.reads), tuple(traced.wrenches), tuple(traced.torques))
     form, constants = traced.without_numbers()
     key = (name, places, form, tuple(constants))
@@ -145,9 +147,8 @@ def law_of(model: Model, backend: str) -> Law:
     """The joint forces of the law in a model of `with_law`, for rows of states."""
     d = Dynamics(model, "separate", "python" if backend == "python" else "auto")
 
-    def over(t: np.ndarray, q: np.ndarray, v: np.ndarray, parameters: np.ndarray) -> np.ndarray:
-        own = parameters if parameters.size else None
-        acts = d.force_actions(q, v, t, own).get(TAU, {})
+    def over(t: np.ndarray, q: np.ndarray, v: np.ndarray, parameters: np.ndarray | None) -> np.ndarray:
+        acts = d.force_actions(q, v, t, parameters).get(TAU, {})
         out = np.zeros(v.shape)
         for joint, x in acts.items():
             out[:, model.v_slice(joint)] = x

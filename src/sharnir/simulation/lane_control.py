@@ -17,6 +17,7 @@ from .applied import Law
 from .batch import Batch
 from .options import ROUNDING, Control, FixedSteps
 from .sampled import Command, Sample, Sampled, names_of
+from .trajectories import Rollout
 
 
 class LaneControl:
@@ -48,8 +49,11 @@ class LaneControl:
                 later.append(first if step < first else first + ((step - first) // period + 1) * period)
         return min(later)
 
-    def forces(self, step: int, t: float, q: np.ndarray, v: np.ndarray, parameters: Mapping[str, Any]) -> np.ndarray:
+    def forces(
+        self, step: int, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray, parameters: Mapping[str, Any]
+    ) -> np.ndarray:
         """(n, nv), from this step on."""
+        states = dict(zip(self.model.states, z.T, strict=True))
         for c, (period, delay, offset) in enumerate(self._whole):
             if delay and step >= offset + delay and (step - offset - delay) % period == 0:
                 self._held[c] = self._waiting[c].popleft()
@@ -57,7 +61,7 @@ class LaneControl:
         for c, (period, delay, offset) in enumerate(self._whole):
             if step >= offset and (step - offset) % period == 0:
                 k, one = (step - offset) // period, self.controllers[c]
-                sample = Sample(self.model, t, q.copy(), v.copy(), now.copy(), parameters, k, one.period)
+                sample = Sample(self.model, t, q.copy(), v.copy(), now.copy(), parameters, k, one.period, states)
                 self._waiting[c].append(self._called(c, sample))
                 if not delay:
                     self._held[c] = self._waiting[c].popleft()
@@ -97,7 +101,7 @@ def push(
 ) -> int:
     """Forces by a Python function of the states of all trajectories, until the next step."""
     n = sum(batch.count for batch in batches)
-    q, v = (np.concatenate(x) for x in zip(*(batch.state() for batch in batches), strict=True))
+    q, v, _ = (np.concatenate(x) for x in zip(*(batch.state() for batch in batches), strict=True))
     tau = real_array(control(t, q, v), name)
     if tau.shape not in ((n, nv), (nv,)):
         raise StateError(f"{name} must return ({n}, {nv}) joint forces, got {tau.shape}")
@@ -110,8 +114,8 @@ def push_sampled(
     every: int, step: int, t: float,
 ) -> int:  # fmt: skip
     """Forces by sampled controllers, until one is due again."""
-    q, v = (np.concatenate(x) for x in zip(*(batch.state() for batch in batches), strict=True))
-    _give(batches, control.forces(step, t, q, v, parameters), pushed, every, step)
+    q, v, z = (np.concatenate(x) for x in zip(*(batch.state() for batch in batches), strict=True))
+    _give(batches, control.forces(step, t, q, v, z, parameters), pushed, every, step)
     return control.next(step)
 
 
@@ -134,14 +138,14 @@ def sampled_control(controllers: Sequence[Sampled], model: Model, grid: FixedSte
 
 
 def by_parameter(model: Model, values: np.ndarray | None) -> dict[str, np.ndarray]:
-    return {} if values is None else dict(zip(model.structure.parameters, np.moveaxis(values, -1, 0), strict=True))
+    """Parameters, without the states of forces that follow them."""
+    return {} if values is None else dict(zip(model.parameters, np.moveaxis(values, -1, 0), strict=False))
 
 
-def law_forces(law: Law, t: np.ndarray, q: np.ndarray, v: np.ndarray, parameters: np.ndarray) -> np.ndarray:
+def law_forces(law: Law, rollout: Rollout) -> np.ndarray:
     """(B, T, nv) of a law at every stored state."""
-    B, T = q.shape[:2]
-    each = np.repeat(parameters, T, axis=0) if parameters.size else parameters
-    return law(np.tile(t, B), q.reshape(B * T, -1), v.reshape(B * T, -1), each).reshape(B, T, -1)
+    s = rollout._states
+    return law(s.t, s.q, s.v, s.parameters).reshape(rollout.v.shape)
 
 
 def stored_forces(pushed: Mapping[int, np.ndarray], held: np.ndarray | None, nv: int, every: int, rows: int) -> np.ndarray:

@@ -84,7 +84,7 @@ class _Contents:
         events = self._event_names()
         names = tuple(self._words("sensitivity"))
         sizes = {"coordinate": model.nq, "speed": model.nv, "cause": len(causes), "parameter": len(model.parameters)}
-        sizes |= {"sensitivity": len(names), "state": model.nq + model.nv}
+        sizes |= {"sensitivity": len(names), "state": model.nq + model.nv, "force_state": len(model.states)}
         rows = self.file.shape("time") if "time" in self.file.arrays else (0,)
         commands = self._words("command")
         data = self._numbers({**sizes, "time": rows[0] if rows else 0, "event": len(events), "command": len(commands)})
@@ -100,7 +100,7 @@ class _Contents:
             [EventRecord(*e) for e in zip(events, data["event_time"].tolist(), data["event_q"], data["event_v"], strict=True)],
             tuple(causes), data["work"], data["parameters"] if model.parameters else np.zeros((0, 0)),
             bool(self._number("accounted", int)), names, data["sensitivities"] if names else np.zeros((0, 0, 0)),
-            self._start(model), _control(model, commands, data),
+            data["states"], self._start(model), _control(model, commands, data),
         )  # fmt: skip
 
     def _model(self, path: Path) -> Model:
@@ -119,6 +119,7 @@ class _Contents:
             ("coordinate", "coordinates", model.q_names),
             ("speed", "speeds", model.v_names),
             ("parameter", "parameters", list(model.parameters)),
+            ("force_state", "states of forces", list(model.states)),
         ):
             if self._words(kind) != names:
                 raise StateError(f"{path} is a motion of other {plural} than those of {model.name!r}")

@@ -17,6 +17,7 @@ from ..equations.account import Account
 from ..equations.evaluation import state_inputs
 from ..equations.retraction import native_displacement
 from ..equations.solution import ConstrainedState, StabilisationTerms
+from ..equations.state_rates import native_state_rates
 from ..trace import Graph
 from .motion_system import CompiledSystem, Setup
 
@@ -46,7 +47,15 @@ class ProgramLoops(Loops):
 
     def derivative(self) -> list[Native]:
         account = self.account.chain(self.at) if self.account else []
-        return in_one_team([*self._chains(self.forward), *self._rates, *account])
+        return in_one_team([*self._chains(self.forward), *self._rates, *self._state_rates(), *account])
+
+    def _state_rates(self) -> list[Native]:
+        if not self.nz:
+            return []
+        n, programs = self.setup.n, self.d.formulation.programs
+        rows = {name: self.at[name].reshape(n, -1) for name in ("q", "v", "more", "parameter")}
+        each = [{"t": self.at["t"]} | {name: x[k] for name, x in rows.items()} for k in range(n)]
+        return [native for at in each for native in native_state_rates(programs, at)]
 
     def rates(self) -> list[Native]:
         return self._rates
@@ -92,7 +101,8 @@ class EliminationLoops(Loops):
     def _chains(self, at: dict[str, np.ndarray], decay: np.ndarray | None = None) -> list[Native]:
         assert self.constrained is not None and self.constrained.sparse is not None
         account = self.account.chain(at) if self.account else []
-        return [*self.constrained.sparse.chain(at, decay), *self._rates(at), *account]
+        rates = native_state_rates(self.d.formulation.programs, at)
+        return [*self.constrained.sparse.chain(at, decay), *self._rates(at), *rates, *account]
 
     def derivative_of_one(self, at: Mapping[str, np.ndarray]) -> list[Native]:
         assert self.constrained is not None and self.constrained.sparse is not None
@@ -125,12 +135,13 @@ class ConstrainedLoops(Loops):
         entry = {"baumgarte": solution.solve_baumgarte, "ggl": solution.solve_ggl}[self.stabilisation.name]
         solver = equations.loop(entry).bind(c, StabilisationTerms(self.decay, dq, change, calls(natives)))
         solver.keep_alive(natives)
-        return [at_state, solver]
+        return [at_state, solver, *native_state_rates(self.d.formulation.programs, at)]
 
     def _plain(self, at: Mapping[str, np.ndarray], c: ConstrainedState) -> list[Native]:
         assert self.constrained is not None
         at_state = self.constrained.function(solved=False).bind({**at, **c._asdict()})
-        return [at_state, self.constrained.loop(solution.solve).bind(c)]
+        rates = native_state_rates(self.d.formulation.programs, at)
+        return [at_state, self.constrained.loop(solution.solve).bind(c), *rates]
 
     def derivative_of_one(self, at: Mapping[str, np.ndarray]) -> list[Native]:
         assert self.constrained is not None

@@ -1,7 +1,7 @@
 """A model as a system of differential equations, ready for `integrate`: what every execution of them has in common.
 
-The state is x = (q, v, w): coordinates, speeds (or momenta), and the work done so far by each cause that adds or removes energy.
-A rollout integrates n states side by side, part by part: all q, then all v.
+The state is x = (q, v, z, w): coordinates, speeds (or momenta), states of forces, and the work done so far by each cause that
+adds or removes energy. A rollout integrates n states side by side, part by part: all q, then all v, then all z.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from ..equations.normalization import native_normalize, normalized_start
 from ..equations.partitioning import Partitioning
 from ..equations.singular import Run, SingularPassage
 from ..equations.stabilisation import PROJECTION, Stabilisation
+from ..equations.state_rates import native_carry
 from ..integrate.system import System, buffers
 from ..model.events import Event
 from ..model.model import Model
@@ -78,11 +79,14 @@ class MotionSystem(ABC):
         self.model = setup.shown or setup.d.model
         self.structure, self.constrained = setup.d.formulation.structure, setup.d.formulation.constrained
         s = self.structure
-        self.nq, self.nv, self.causes = s.nq, s.nv, causes
-        """`causes`: what adds or removes energy."""
+        self.nq, self.nv, self.nz, self.causes = s.nq, s.nv, len(s.states), causes
+        """`nz`: states of forces; `causes`: what adds or removes energy."""
         self.tau = setup.tau
         own = list(s.parameters.values()) if setup.parameters is None else setup.parameters
         self.parameters = np.array(own, dtype=float)
+        """The last of them are states of forces, as the last evaluation had them; where there are any, a row for each state."""
+        if self.nz and setup.n > 1 and self.parameters.ndim == 1:
+            self.parameters = np.tile(self.parameters, (setup.n, 1))
         self.momenta = setup.d.formulation.method.in_momenta
         self.stabilisation = setup.stabilisation
         self.decay = np.array(self.stabilisation.decay if setup.decay is None else setup.decay, dtype=float)
@@ -108,7 +112,12 @@ class MotionSystem(ABC):
     @property
     def row_size(self) -> int:
         """Numbers of one state."""
-        return self.nq + self.nv + len(self.causes)
+        return self.nq + self.nv + len(self.more)
+
+    @property
+    def more(self) -> tuple[str, ...]:
+        """What a state has beside coordinates and speeds."""
+        return (*self.structure.states, *self.causes)
 
     @property
     def size(self) -> int:
@@ -119,9 +128,17 @@ class MotionSystem(ABC):
         """The rate of one state, without the rows beside it."""
         return self.system.derivative(t, x)[: self.row_size]
 
-    def split(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Coordinates, speeds (momenta) and work from states (…, size) of one trajectory."""
-        return x[..., : self.nq], x[..., self.nq : self.nq + self.nv], x[..., self.nq + self.nv : self.row_size]
+    def split(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Coordinates, speeds (momenta), states of forces and work from states (…, size) of one trajectory."""
+        at = np.cumsum([self.nq, self.nv, self.nz])
+        return x[..., : at[0]], x[..., at[0] : at[1]], x[..., at[1] : at[2]], x[..., at[2] : self.row_size]
+
+    def with_states(self, parameters: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Rows of parameters (…, P) with these states of forces at their end."""
+        if not self.nz:
+            return parameters
+        own = parameters[..., : parameters.shape[-1] - self.nz]
+        return np.concatenate([np.broadcast_to(own, (*z.shape[:-1], own.shape[-1])), z], axis=-1)
 
     def rows_beside(self, x: np.ndarray) -> np.ndarray:
         """(…, sensitivities, nq + nv): derivatives of coordinates and speeds, from states (…, size)."""
@@ -162,16 +179,18 @@ class CompiledSystem(MotionSystem):
         q, v = setup.n * self.nq, setup.n * (self.nq + self.nv)
         self.at = {
             "q": b.X[:q], "v": b.X[q:v], "t": b.T, "tau": self.tau, "parameter": self.parameters, "decay": self.decay,
-            "rate": b.DX[:q], "qdd": b.DX[q:v], "power": b.DX[v : setup.n * self.row_size], "report": b.report,
+            "rate": b.DX[:q], "qdd": b.DX[q:v], "more": b.DX[v : setup.n * self.row_size], "report": b.report,
         }  # fmt: skip
+        carry = native_carry(self.structure, b.X[v : setup.n * self.row_size].reshape(setup.n, -1), self.parameters, self.store)
         before, after = self._constraint_functions()
         derivative = [*before, *self.derivative()]
         jacobian = self.jacobian() if setup.jacobian and not before else []  # it would have to include what runs before
+        jacobian = [*carry, *jacobian] if jacobian else []
         if (pivots := self.pivots()) is not None and self.constrained:
             self.passage = SingularPassage(
                 self.constrained,
                 Run(
-                    b.X, b.DX, b.T, b.J, self.tau, self.parameters, pivots, setup.n, self.causes, derivative, after, jacobian,
+                    b.X, b.DX, b.T, b.J, self.tau, self.parameters, pivots, setup.n, self.more, derivative, after, jacobian,
                     self.derivative_of_one, self.stabilisation.name != "none", self.stabilisation.backward, self._failed,
                 ),
             )  # fmt: skip
@@ -179,10 +198,10 @@ class CompiledSystem(MotionSystem):
             jacobian = self.passage.jacobian
         self.system = System(
             b,
-            derivative,
+            [*carry, *derivative],
             rates=self.rates(),
-            projection=after,
-            events=self.events() if self.event_functions else [],
+            projection=[*carry, *after] if self.passage else after,
+            events=[*carry, *self.events()] if self.event_functions else [],
             jacobian=jacobian,
             split=q,
         )
@@ -215,7 +234,7 @@ class CompiledSystem(MotionSystem):
     # --- what an execution gives ----------------------------------------------------------------------------------------------
     @abstractmethod
     def derivative(self) -> list[Native]:
-        """at["rate"], at["qdd"] and at["power"]."""
+        """at["rate"], at["qdd"] and at["more"], rates of states of forces and powers."""
 
     def derivative_of_one(self, at: Mapping[str, np.ndarray]) -> list[Native]:
         """The same of one state in these arrays, where there are `pivots`."""

@@ -140,6 +140,22 @@ class NamedMotion(Derived):
             raise StateError(no_such("force", name, names))
         return self.force_powers[..., names.index(name)]
 
+    def quantity(self, name: str) -> np.ndarray:
+        """(T,), or (T, lines) where the name stands for several: anything that `plot` takes, "penetration of foot"."""
+        from .quantities import quantity
+
+        if len(self.shape) > 1:
+            raise StateError("quantity: of one trajectory at a time, rollout[k].quantity(…)")
+        lines = [line.values for line in quantity(self, name)]  # type: ignore[arg-type]
+        return lines[0] if len(lines) == 1 else np.stack(lines, axis=-1)
+
+    def state_of(self, name: str) -> np.ndarray:
+        """(…, T): a state of a force, or one of `Model.add_state`."""
+        names = self.model.states
+        if not is_name_in(names, name):
+            raise StateError(no_such("state", name, names))
+        return self.state_values[..., list(names).index(name)]
+
     # --- tables ---------------------------------------------------------------------------------------------------------------
     def to_xarray(self) -> Dataset:
         """An xarray.Dataset with named dimensions: (trajectory,) time, coordinate, speed, body."""

@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike
 from ..dynamics import Dynamics
 from ..equations.stabilisation import DECAYING, Stabilisation, with_decay
 from ..equations.stabilisation import chosen as chosen_stabilisation
-from ..errors import NOT_A_NUMBER, MethodError, StateError, brief
+from ..errors import NOT_A_NUMBER, MethodError, StateError, brief, no_such
 from ..model.model import Model
+from ..model.references import is_name_in
 from ..model.states import check_tau
 from ..types import real_array
 
@@ -72,6 +73,24 @@ def choice(x: object, what: str, among: Sequence[str]) -> str:
     if not isinstance(x, str) or x not in among:
         raise MethodError(f"{what}: expected {', '.join(map(repr, among[:-1]))} or {among[-1]!r}, got {brief(x)}")
     return x
+
+
+def with_states(model: Model, parameters: Mapping[str, Any] | None, states: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """Values of parameters and of states of forces, by name."""
+    for what, given, known in (("parameters", parameters, model.parameters), ("states", states, model.states)):
+        if given is not None and not isinstance(given, Mapping):
+            raise StateError(f"{what}: expected {{name: value}}, got {brief(given)}")
+        for name in given or ():
+            if what == "states" and not is_name_in(known, name):
+                raise StateError(f"{no_such('state', name, known)}; Model.add_state adds one, forces with states have theirs")
+            if what == "parameters" and is_name_in(model.states, name):
+                raise StateError(f"{name!r} is a state, which changes with the motion: states={{{name!r}: …}} gives its start")
+    return {**(parameters or {}), **(states or {})} if parameters is not None or states is not None else None
+
+
+def values_of(model: Model, parameters: Mapping[str, float] | None, states: Mapping[str, float] | None) -> np.ndarray:
+    """Parameters, then states of forces at the start."""
+    return np.array(list(model.parameter_values(with_states(model, parameters, states)).values()), dtype=float)
 
 
 def check_duration(duration: object) -> float:

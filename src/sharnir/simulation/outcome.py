@@ -19,7 +19,7 @@ def make_result(m: MotionSystem, y: Trajectory, changes: Changes, ready: float, 
     d, t, x = m.d, y.t, y.x
     if not given_times and not (len(t) and t[-1] == y.final_t) and np.isfinite(y.final_x).all():
         t, x = np.append(t, y.final_t), np.concatenate([x, y.final_x[None]])  # where a run ended early is its last row
-    q, v, work, parameters = rows_of(m, t, x, changes)
+    q, v, states, work, parameters = rows_of(m, t, x, changes)
     s = y.statistics
     report = y.report_total
     late = m.passage.seconds if m.passage else 0.0  # compiled when a singular position was near
@@ -38,11 +38,13 @@ def make_result(m: MotionSystem, y: Trajectory, changes: Changes, ready: float, 
     )  # fmt: skip
     events = []
     for event in y.events:
-        qe, ve, _ = m.split(event.x)
-        events.append(EventRecord(event.name, event.t, qe, m.velocities(qe, ve, event.t, changes.over(np.array([event.t])))))
+        qe, ve, ze, _ = m.split(event.x)
+        there = m.with_states(changes.over(np.array([event.t])), ze[None])
+        events.append(EventRecord(event.name, event.t, qe, m.velocities(qe, ve, event.t, there)))
     message = y.message + not_passed(m)
-    tau = changes.forces.over(t, q, v, parameters)
-    result = Result(m.model, t, q, v, tau, cost, y.status, message, events, m.causes, work, parameters, m.accounted)
+    result = Result(m.model, t, q, v, m.tau, cost, y.status, message, events, m.causes, work, parameters, m.accounted)
+    result.state_values = states
+    result.tau = changes.forces.over(t, q, v, result.parameter_rows)
     if m.setup.sensitivities is not None:
         result.sensitivity_names, result.sensitivities = m.setup.sensitivities.names, m.rows_beside(x)
     return result
@@ -60,13 +62,14 @@ def not_passed(m: MotionSystem) -> str:
 
 
 def rows_of(m: MotionSystem, t: np.ndarray, x: np.ndarray, changes: Changes) -> tuple[np.ndarray, ...]:
-    """Coordinates, speeds, work and parameters from the integrator's rows."""
-    q, v, work = (np.ascontiguousarray(part) for part in m.split(x))
+    """Coordinates, speeds, states of forces, work and parameters from the integrator's rows."""
+    q, v, z, work = (np.ascontiguousarray(part) for part in m.split(x))
     q = normalized_rows(m.d.model, q, t)  # dense output does not preserve unit length
     parameters = changes.over(t)
     if len(q):
-        v = m.velocities(q, v, t, parameters)
-    return q, v, work, parameters
+        v = m.velocities(q, v, t, m.with_states(parameters, z))
+    own = len(m.d.model.parameters)
+    return q, v, z, work, parameters[:, :own] if own else np.zeros((0, 0))
 
 
 def violated_constraint(m: MotionSystem, r: Result) -> str:
@@ -74,7 +77,7 @@ def violated_constraint(m: MotionSystem, r: Result) -> str:
     if not m.constrained or not len(r):
         return ""
     table, limit = m.constrained.table, m.stabilisation.violation_limit
-    parameters = r.parameters[-1] if r.parameters.size else ()
+    parameters = () if r.parameter_rows is None else r.parameter_rows[-1]
     g = table.evaluate_either(r.q[-1], r.v[-1], float(r.t[-1]), parameters)["g"]
     if np.abs(g).max(initial=0.0) <= limit:
         return ""
@@ -108,7 +111,7 @@ def failure(m: MotionSystem, y: Trajectory) -> str:
 def _undefined_constraint(m: MotionSystem, t: float, x: np.ndarray) -> ConstraintRow | None:
     if not m.constrained or not np.isfinite(x).all():
         return None
-    q, v, _ = m.split(x)
+    q, v, _, _ = m.split(x)
     with np.errstate(all="ignore"):
         return m.constrained.table.undefined(m.constrained.table.evaluate_either(q, v, t, m.parameters.tolist()))
 

@@ -15,6 +15,7 @@ import numpy as np
 from ..errors import StateError, brief, known, suggestion
 from ..model.forces import SpringDamper
 from ..model.model import Model
+from ..model.motion import Observed
 from ..model.placed_joint import PlacedJoint
 from .joint_motion import Column, columns
 from .lines import WRENCH, Line, joint_forces, wrench
@@ -29,7 +30,8 @@ Quantity = Callable[["Result"], list[Line]]
 FORMS = (
     "A, A.x: coordinates of joint A", "piston, piston.x, piston@(0.1, 0, 0).x: position of a body, of a point on it, of a frame",
     "speed of …, velocity of …, acceleration of …: of any of these", "reaction of A, reaction of A.Fx", "power of A", "tau of A",
-    "force of spring, force of spring on piston", "power of spring", "energy of spring", "energy", "work", "defect", "violation",
+    "force of spring, force of spring on piston", "power of spring", "energy of spring",
+    "penetration of contact: what a force observes", "a state of a force by its name", "energy", "work", "defect", "violation",
     "joint A, body A, frame A: where several have one name",
 )  # fmt: skip
 """What can be asked for, as an error lists it."""
@@ -53,8 +55,9 @@ def understood(model: Model, text: str) -> Quantity:
 def _found(model: Model, text: str) -> Quantity | None:
     if text in _WHOLE:
         return _WHOLE[text]
-    if (own := _moving(model, text, 0)) is not None:
-        return own
+    for own in (_moving(model, text, 0), _observed(model, text), _state(model, text)):
+        if own is not None:
+            return own
     for prefix, of in _OF.items():
         if text.startswith(prefix + " ") and (found := of(model, text.removeprefix(prefix + " "))) is not None:
             return found
@@ -68,8 +71,9 @@ def names_of(model: Model) -> list[str]:
     motions = [f"{what} of {name}" for what in ("speed", "acceleration", "power") for name in joints]
     reactions = [f"reaction of {j.name}" for j in _joints(model)]
     forces = [f"{what} of {name}" for name in _forces(model) for what in ("force", "power", "energy")]
+    forces += [f"{what} of {name}" for name, found in model.structure.forces.observed_names.items() for what in found]
     places = [*place_names(model), *(f"{name}.{axis}" for name in place_names(model) for axis in "xyz")]
-    return list(dict.fromkeys([*joints, *_WHOLE, *motions, *reactions, *forces, *parts, *places]))
+    return list(dict.fromkeys([*joints, *model.states, *_WHOLE, *motions, *reactions, *forces, *parts, *places]))
 
 
 # --- joints -----------------------------------------------------------------------------------------------------------------
@@ -208,6 +212,36 @@ def _tension(model: Model, text: str) -> Quantity | None:
     return lambda r: [Line(f"tension of {text}", "N", spring_tension(r, text, spring))]
 
 
+def _observed(model: Model, text: str) -> Quantity | None:
+    """ "penetration of foot", of all its parts together or each; "penetration of foot.3", of one."""
+    for force, names in model.structure.forces.observed_names.items():
+        for name, (what, parts) in names.items():
+            if text == f"{name} of {force}":
+                return partial(_observed_lines, force=force, name=name, what=what)
+            for k in range(parts):
+                if text == f"{name} of {force}.{k + 1}":
+                    return partial(_observed_part, force=force, name=name, unit=what.unit, part=k)
+    return None
+
+
+def _observed_lines(r: Result, force: str, name: str, what: Observed) -> list[Line]:
+    values = r.observed[force][name]
+    if values.shape[-1] == 1 or what.over_parts:
+        total = values.max(axis=-1) if what.over_parts == "max" else values.sum(axis=-1)
+        return [Line(f"{name} of {force}", what.unit, total)]
+    return [line for k in range(values.shape[-1]) for line in _observed_part(r, force, name, what.unit, k)]
+
+
+def _observed_part(r: Result, force: str, name: str, unit: str, part: int) -> list[Line]:
+    return [Line(f"{name} of {force}.{part + 1}", unit, r.observed[force][name][..., part])]
+
+
+def _state(model: Model, text: str) -> Quantity | None:
+    if text not in model.states:
+        return None
+    return lambda r: [Line(text, model.structure.units_of_states[text], r.state_of(text))]
+
+
 # --- the whole mechanism ----------------------------------------------------------------------------------------------------
 def _energy(r: Result) -> list[Line]:
     e = r.energy
@@ -249,5 +283,6 @@ def _unknown(model: Model, text: str) -> str:
     there = [f"joints {known([j.name for j in _joints(model)])}", f"bodies {known([b.name for b in model.bodies])}"]
     there += [f"frames {known(model.frames)}"] * bool(model.frames)
     there += [f"forces {known(_forces(model))}"] * bool(_forces(model))
+    there += [f"states {known(model.states)}"] * bool(model.states)
     hint = suggestion(text, names_of(model))
     return f"nothing is called {brief(text)}; {hint}There are {'; '.join(there)}. Forms: {'; '.join(FORMS)}"

@@ -76,10 +76,11 @@ class Recording:
 
     def _so_far(self, t: np.ndarray, x: np.ndarray) -> Result:
         d = self.m.d
-        q, v, work, parameters = rows_of(self.m, t, x, self.changes)
+        q, v, states, work, parameters = rows_of(self.m, t, x, self.changes)
         cost = Cost(d.method, d.why, self.m.backend, self.integrator, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
-        tau = self.changes.forces.over(t, q, v, parameters)
-        r = Result(self.m.model, t, q, v, tau, cost, RUNNING, "", [], self.m.causes, work, parameters, self.m.accounted)
+        r = Result(self.m.model, t, q, v, self.m.tau, cost, RUNNING, "", [], self.m.causes, work, parameters, self.m.accounted)
+        r.state_values = states
+        r.tau = self.changes.forces.over(t, q, v, r.parameter_rows)
         if self.m.setup.sensitivities is not None:
             r.sensitivity_names, r.sensitivities = self.m.setup.sensitivities.names, self.m.rows_beside(x)
         return r

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,6 +59,9 @@ class Result(NamedMotion):
     sensitivities: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 0)))
     """(T, names, nq + nv): derivatives of coordinates and speeds by each of `sensitivity_names`."""
 
+    state_values: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    """(T, states) of forces, in the order of `model.states`; by name: `state("friction.bristle")`."""
+
     start: StartState | None = None
     """What the start was asked to be, and what was moved to close the loops; None in files of earlier versions."""
 
@@ -77,7 +80,8 @@ class Result(NamedMotion):
     # --- what everything else is derived from -------------------------------------------------------------------------------
     @property
     def parameter_rows(self) -> np.ndarray | None:
-        return self.parameters if self.parameters.size else None
+        parts = [x for x in (self.parameters, self.state_values) if x.size]
+        return np.concatenate(parts, axis=1) if parts else None
 
     @property
     def energy_accounts(self) -> tuple[dict[str, np.ndarray], bool]:
@@ -171,10 +175,19 @@ class Result(NamedMotion):
 
         return load(path, model)
 
-    def state(self, k: int = -1) -> Mapping[str, np.ndarray]:
-        """q0 and v0 to go on from: simulate(model, 1.0, **result.state())."""
+    def state(self, k: int | str = -1) -> Any:
+        """What to go on from, q0, v0 and states: simulate(model, 1.0, **result.state()). With the name of a state of a force, or
+        of `Model.add_state`: its values (T,)."""
+        if isinstance(k, str):
+            return self.state_of(k)
         at = index_of(k, len(self.t), "a time of the result")
-        return {"q0": self.q[at], "v0": self.v[at]}
+        states = {name: float(x) for name, x in zip(self.model.states, self.state_values[at], strict=True)} if self.nz else {}
+        return {"q0": self.q[at], "v0": self.v[at], **({"states": states} if states else {})}
+
+    @property
+    def nz(self) -> int:
+        """How many states forces have."""
+        return self.state_values.shape[-1]
 
     def __len__(self) -> int:
         return len(self.t)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -42,6 +43,7 @@ from .options import (
     refuse_others,
     stabilisations,
     whole,
+    with_states,
 )
 from .records import Cost
 from .sampled import Sampled, check_control, check_controlled, is_sampled
@@ -61,6 +63,7 @@ def rollout(
     step: float | None = None,
     tau: Tau | Control | JointLaw | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
+    states: Mapping[str, ArrayLike] | None = None,
     t0: float = 0.0,
     method: str = "auto",
     backend: str = "auto",
@@ -88,6 +91,7 @@ def rollout(
                     trajectories, (B, …), its period and delay are whole numbers of steps; what it commands is added to `tau`.
                     Anything else is another name of `tau`
     parameters      {name: value} of the model, or {name: (B,)}, one value for each trajectory
+    states          {name: value} of states of forces at the start, or {name: (B,)}
     feedback        a traced law, as a force of the model's own: a function of `Motion` that pushes, compiled with the
                     equations and evaluated at every stage
     integrator      "rk4" or "euler" (semi-implicit)
@@ -126,9 +130,9 @@ def rollout(
             "stabilisation 'partitioning' chooses independent coordinates for each motion as it goes, the trajectories of a "
             "rollout go together: take another, or simulate them one by one"
         )
-    values = _parameters(d, parameters)
+    values = _parameters(d, with_states(model, parameters, states))
     q, v, values = _states(d, q0, v0, grid.t0, values, fixed)
-    numbers = len(q) * (grid.count // grid.every + 1) * 2 * (model.nq + model.nv)
+    numbers = len(q) * (grid.count // grid.every + 1) * 2 * (model.nq + model.nv + len(model.states))
     if beyond := beyond_memory(numbers):
         raise StateError(
             f"{len(q)} trajectories of {grid.count} steps need {beyond}; store fewer rows (every=…), or roll out in parts"
@@ -166,22 +170,24 @@ def rollout(
     wall = time.perf_counter() - begun
     rows = min(batch.stored for batch in batches)
     t = grid.times[:rows]
-    q, v = (np.concatenate(x) for x in zip(*(batch.rows(rows) for batch in batches), strict=True))
+    q, v, z = (np.concatenate(x) for x in zip(*(batch.rows(rows) for batch in batches), strict=True))
     failed = np.concatenate([batch.failed() for batch in batches])
     message = ""
     if status != "done":
         failed[failed > t[-1]] = np.inf
         message = f"interrupted after t = {t[-1]:.9g}" if cause is None else f"after t = {t[-1]:.9g}: {in_words(cause)}"
-    each = np.zeros((0, 0)) if values is None else np.array(np.broadcast_to(values, (len(q), values.shape[-1])))
+    own = len(model.parameters)
+    each = np.zeros((0, 0)) if values is None or not own else np.array(np.broadcast_to(values[..., :own], (len(q), own)))
     stages = 4 if integrator == "rk4" else 1
     cost = Cost(
         d.method, d.why, d.backend, integrator, grid.count, 0, stages * grid.count * len(q), 0, wall, begun - began, grid.step,
         grid.step, stabilisation=how.name if d.constrained else "", alpha=how.alpha, beta=how.beta,
     )  # fmt: skip
     applied = stored_forces(pushed, held, model.nv, grid.every, rows)
+    result = Rollout(shown, t, q, v, failed, applied, cost, status, message, each, z)
     if spoken is not None:
-        applied = applied + law_forces(spoken, t, q, v, each)
-    result = Rollout(shown, t, q, v, failed, applied, cost, status, message, each)
+        applied = applied + law_forces(spoken, result)
+        result = replace(result, tau=applied)
     if cause is not None:
         text = f"{model.name!r}: {message}. The motions up to there are in the error's `result`"
         raise SimulationError(text, result, float(t[-1])) from cause

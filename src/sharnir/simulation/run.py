@@ -40,6 +40,7 @@ from .options import (
     constant_forces,
     number,
     stabilisations,
+    values_of,
     whole,
 )
 from .outcome import failure, make_result, root_cause, violated_constraint
@@ -63,6 +64,7 @@ def simulate(
     tau: Tau | JointLaw | None = None,
     control: Sampled | Sequence[Sampled] | None = None,
     parameters: Mapping[str, float] | None = None,
+    states: Mapping[str, float] | None = None,
     method: str = "auto",
     backend: str = "auto",
     threads: int = 1,
@@ -93,6 +95,7 @@ def simulate(
                  to close them. By default what q0 names is held, and a q0 given as an array is refused where it does not close;
                  with `fixed` everything else is a guess, fixed=[] holds nothing. What was moved is in `result.start`
     parameters   {name: value} of the model; the rest as the model has them. Other values compile nothing
+    states       {name: initial value} of states of forces and of `Model.add_state`; the rest as the model has them
     method, backend, threads   as of `Dynamics`: with several threads those share every evaluation of a model that is large enough
     integrator   a name of `sharnir.integrators()`; `rtol`, `atol` for adaptive ones, `step` for the others
     output       interval of the times of the result (its end is always among them), or the times themselves, or None: every
@@ -130,7 +133,7 @@ def simulate(
         model = with_law(model, tau)
         law, tau = law_of(model, backend), None
     forces = constant_forces(model, tau)
-    values = np.array(list(model.parameter_values(parameters).values()), dtype=float)
+    values = values_of(model, parameters, states)
     check_values(model, values[None])
     own = values if values.size else None
     d = Dynamics(model, method, backend, threads)
@@ -162,12 +165,12 @@ def simulate(
         controlled=bool(controllers), law=law, shown=shown,
     )  # fmt: skip
     motion = motion_system(setup)
-    x0 = np.concatenate([q, motion.momenta_of(q, v, t0), np.zeros(len(motion.causes))])
+    x0 = np.concatenate([q, motion.momenta_of(q, v, t0), values[len(model.parameters) :], np.zeros(len(motion.causes))])
     if directions is not None:
         if not isinstance(motion, StraightLine):
             why = f"model {model.name!r} is too large for it" if backend == "auto" else f"backend {backend!r} has none"
             raise MethodError(f"sensitivities need straight-line code: {why} by method {d.method!r}")
-        x0 = np.concatenate([x0, np.pad(directions.start, ((0, 0), (0, len(motion.causes)))).ravel()])
+        x0 = np.concatenate([x0, np.pad(directions.start, ((0, 0), (0, len(motion.more)))).ravel()])
     x0 = motion.consistent(t0, x0) if motion.partitioning else x0
     changes = Changes(motion, duration)
     sampled = Controllers(controllers, motion, changes, t0, t0 + duration) if controllers else None

@@ -55,7 +55,7 @@ def sensitivities_by(
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
         raise StateError(f"sensitivities: expected names of parameters, 'q0.joint' or 'v0.joint', got {brief(names)}")
     n, nv, nq = len(names), model.nv, model.nq
-    scale, dp = np.ones(n), np.zeros((n, len(model.parameters)))
+    scale, dp = np.ones(n), np.zeros((n, len(model.structure.parameters)))
     dq, dv = np.zeros((n, nv)), np.zeros((n, nv))
     for k, name in enumerate(names):
         if name in model.parameters:

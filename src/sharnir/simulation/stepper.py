@@ -29,7 +29,7 @@ from .checks import check_events, check_step, tolerances
 from .events import limit_events
 from .joint_laws import JointLaw, check_law, law_of, with_law
 from .motion_system import Setup
-from .options import Tau, check_stabilisation, choice, constant_forces, number, stabilisations
+from .options import Tau, check_stabilisation, choice, constant_forces, number, stabilisations, values_of
 from .outcome import failure, make_result, root_cause
 from .result import Result
 from .short_runs import ShortRuns
@@ -76,6 +76,7 @@ class Simulation:
         fixed: Sequence[str] | None = None,
         tau: Tau | JointLaw | None = None,
         parameters: Mapping[str, float] | None = None,
+        states: Mapping[str, float] | None = None,
         method: str = "auto",
         backend: str = "auto",
         integrator: str = "dop853",
@@ -99,7 +100,7 @@ class Simulation:
             model = with_law(model, tau)
             law, tau = law_of(model, backend), None
         forces = constant_forces(model, tau)
-        values = np.array(list(model.parameter_values(parameters).values()), dtype=float)
+        values = values_of(model, parameters, states)
         check_values(model, values[None])
         self._d = d = Dynamics(model, method, backend)
         d.formulation.check_inertia()
@@ -142,7 +143,8 @@ class Simulation:
         m = self._motion
         self._changes = Changes(m, 1.0)
         self._options["events"] = [self._changes.root(event, k) for k, event in enumerate(self._events)]
-        x = np.concatenate([start.q, m.momenta_of(start.q, start.v, t), np.zeros(len(m.causes))])
+        z = m.parameters[len(self.model.parameters) :]
+        x = np.concatenate([start.q, m.momenta_of(start.q, start.v, t), z, np.zeros(len(m.causes))])
         self._t, self._x = t, m.consistent(t, x) if m.partitioning else x
         self._base, self._dt, self._count = t, 0.0, 0
         self._runs = ShortRuns(t, self._x)
@@ -160,8 +162,10 @@ class Simulation:
     def state(self) -> SimulationState:
         """Where it stands now."""
         m = self._motion
-        q, v = (part.copy() for part in m.split(self._x)[:2])
-        return SimulationState(self.model, self._t, q, m.velocities(q, v, self._t))
+        q, v, z = (part.copy() for part in m.split(self._x)[:3])
+        if m.momenta:
+            v = m.velocities(q, v, self._t, m.with_states(m.parameters, z))
+        return SimulationState(self.model, self._t, q, v, dict(zip(m.structure.states, z.tolist(), strict=True)))
 
     @property
     def tau(self) -> np.ndarray:
@@ -175,7 +179,7 @@ class Simulation:
     @property
     def parameters(self) -> dict[str, float]:
         """Values of the parameters; `sim.parameters = {name: value}` changes those that are named."""
-        return dict(zip(self._motion.structure.parameters, self._motion.parameters.tolist(), strict=True))
+        return dict(zip(self.model.parameters, self._motion.parameters.tolist(), strict=False))  # states are the last
 
     @parameters.setter
     def parameters(self, values: Mapping[str, float]) -> None:
@@ -224,16 +228,17 @@ class Simulation:
         t0: float | None = None,
         tau: Tau | None = None,
         parameters: Mapping[str, float] | None = None,
+        states: Mapping[str, float] | None = None,
     ) -> SimulationState:
-        """Begin anew, from here or, where nothing is given, from where it began first; also joint forces and parameters. What
-        was recorded is dropped."""
+        """Begin anew, from here or, where nothing is given, from where it began first; joint forces, parameters and states too.
+        What was recorded is dropped."""
         q, v, t, fixed, forces, values = self._first
         if q0 is not None or v0 is not None:
             q, v = q0, v0
         m = self._motion
         m.tau[:] = forces if tau is None else check_tau(self.model, tau)
-        if parameters is not None:
-            values = np.array(list(self.model.parameter_values(parameters).values()), dtype=float)
+        if parameters is not None or states is not None:
+            values = values_of(self.model, parameters, states)
             check_values(self.model, values[None])
         m.parameters[...] = values
         self._begin(*self._start(q, v, t if t0 is None else t0, fixed, values))

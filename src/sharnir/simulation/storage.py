@@ -36,6 +36,7 @@ DIMENSIONS = {
     "v": ("time", "speed"),
     "work": ("time", "cause"),
     "parameters": ("time", "parameter"),
+    "states": ("time", "force_state"),
     "sensitivities": ("time", "sensitivity", "state"),
     "event_time": ("event",),
     "event_q": ("event", "coordinate"),
@@ -121,6 +122,8 @@ def motion(r: Result) -> tuple[Variables, dict[str, Any]]:
         numbers["work"], words["cause"] = r.work_done, list(r.causes)
     if r.parameters.shape[1]:
         numbers["parameters"], words["parameter"] = r.parameters, list(m.parameters)
+    if r.nz:
+        numbers["states"], words["force_state"] = r.state_values, list(m.states)
     if r.sensitivity_names:
         numbers["sensitivities"], words["sensitivity"] = r.sensitivities, list(r.sensitivity_names)
         words["state"] = [f"{kind}.{name}" for kind, names in (("q", m.q_names), ("v", m.v_names)) for name in names]

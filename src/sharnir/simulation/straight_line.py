@@ -86,5 +86,5 @@ class StraightLine(CompiledSystem):
         if self.setup.sensitivities is not None:
             return []  # it would need second derivatives
         lanes = host_lanes() if self.size >= host_lanes() else 1
-        arrays = self.at | {"dx": np.eye(self.size, self.nq + self.nv), "d": self.buffers.J}
+        arrays = self.at | {"dx": np.eye(self.size, self.nq + self.nv + self.nz), "d": self.buffers.J}
         return [self.compiled.along.bind(arrays, self.size, lanes)]

@@ -47,6 +47,8 @@ class Rollout(NamedMotion):
     message: str = ""
     parameters: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     """(B, parameters) where the model has any."""
+    state_values: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 0)))
+    """(B, T, states) of forces, in the order of `model.states`; by name: `state_of`."""
 
     @property
     def ok(self) -> np.ndarray:
@@ -74,9 +76,10 @@ class Rollout(NamedMotion):
         tau = self.tau if self.tau.ndim == 1 else self.tau[k, :rows]
         parameters = np.tile(self.parameters[k], (rows, 1)) if self.parameters.size else np.zeros((0, 0))
         cost = replace(self.cost, wall=self.cost.wall / len(self), evaluations=self.cost.evaluations // len(self))
+        states = self.state_values[k, :rows] if self.state_values.size else np.zeros((0, 0))
         return Result(
             self.model, self.t[:rows], self.q[k, :rows], self.v[k, :rows], tau, cost, status, message,
-            work_done=np.zeros((rows, 0)), parameters=parameters, accounted=self.energy_accounts[1],
+            work_done=np.zeros((rows, 0)), parameters=parameters, accounted=self.energy_accounts[1], state_values=states,
         )  # fmt: skip
 
     def plot(
@@ -120,7 +123,10 @@ class Rollout(NamedMotion):
     # --- what everything else is derived from ---------------------------------------------------------------------------------
     @property
     def parameter_rows(self) -> np.ndarray | None:
-        return self.parameters[:, None] if self.parameters.size else None
+        parts = [self.parameters[:, None]] if self.parameters.size else []
+        if self.state_values.size:
+            parts = [np.broadcast_to(x, (*self.shape, x.shape[-1])) for x in (*parts, self.state_values)]
+        return np.concatenate(parts, axis=-1) if parts else None
 
     @property
     def energy_accounts(self) -> tuple[dict[str, np.ndarray], bool]:
@@ -147,6 +153,9 @@ class Rollout(NamedMotion):
         if self.parameters.size:
             data["parameters"] = (("trajectory", "parameter"), self.parameters, {})
             words["parameter"] = list(m.parameters)
+        if self.state_values.size:
+            data["states"] = ((*lead, "force_state"), self.state_values, {})
+            words["force_state"] = list(m.states)
         data |= {name: ((name,), names, {}) for name, names in words.items()}
         return data, {"model": m.name, "status": self.status, "message": self.message}
 

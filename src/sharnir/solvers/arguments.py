@@ -98,11 +98,11 @@ class Arguments:
 
     @cached_property
     def _names(self) -> list[str]:
-        return list(self.model.parameters)
+        return list(self.model.structure.parameters)
 
     @cached_property
     def _own_parameters(self) -> np.ndarray:
-        return np.array([list(self.model.parameters.values())], dtype=float)
+        return np.array([list(self.model.structure.parameters.values())], dtype=float)
 
     def states(self, wrenches: Any = None, parameters: Any = None, **given: Any) -> tuple[dict[str, np.ndarray], int, bool]:
         """q, v, tau or qdd, t as rows, how many states they are, and whether it is one; with the parameters of a model that has

@@ -146,7 +146,7 @@ class Evaluator:
         if given.get("point") is not None:
             check_finite(np.asarray(given["point"], dtype=float), lambda: "xyz", "point")
         rows, _ = self.arguments.parameters(given.get("parameter"))
-        named = dict(zip(self.model.parameters, rows[0].tolist(), strict=True))
+        named = dict(zip(self.model.structure.parameters, rows[0].tolist(), strict=True))
         if by_inertia:
             check_inertia(Matrices(self.model, q, v, t, None, sparse=False, parameters=named))
         if self.formulation.constrained:

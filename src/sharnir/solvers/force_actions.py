@@ -1,4 +1,4 @@
-"""What every force of a model does to bodies and joints, by name."""
+"""What every force of a model does to bodies and joints, by name; what it observes, and the rates of its states."""
 
 from __future__ import annotations
 
@@ -20,6 +20,27 @@ def force_actions(evaluator: Evaluator, q: Any, v: Any, t: Any, parameters: Any)
     rows, n, single = evaluator.arguments.states(None, parameters, q=q, v=v, t=t)
     motion = motion_of(evaluator, rows, n)
     return {name: _by_name(s, action, n, single) for name, action in s.forces.actions(motion).items()}
+
+
+def observed(evaluator: Evaluator, q: Any, v: Any, t: Any, parameters: Any) -> dict[str, dict[str, np.ndarray]]:
+    """{force: {name: (…, parts)}}: numbers that forces observe."""
+    rows, n, single = evaluator.arguments.states(None, parameters, q=q, v=v, t=t)
+    motion = motion_of(evaluator, rows, n)
+    out = dict[str, dict[str, np.ndarray]]()
+    for force, found in evaluator.structure.forces.observed(motion).items():
+        for name, (_, parts) in found.items():
+            values = np.stack([np.broadcast_to(np.asarray(x, dtype=float), n) for x in parts], axis=-1)
+            out.setdefault(force, {})[name] = values[0] if single else values
+    return out
+
+
+def state_rates(evaluator: Evaluator, q: Any, v: Any, t: Any, parameters: Any) -> np.ndarray:
+    """(…, number of states)."""
+    s = evaluator.structure
+    rows, n, single = evaluator.arguments.states(None, parameters, q=q, v=v, t=t)
+    found = s.forces.rates(motion_of(evaluator, rows, n)) if s.states else []
+    out = np.array([np.broadcast_to(np.asarray(x, dtype=float), n) for x in found]).reshape(len(found), n).T
+    return out[0] if single else out
 
 
 def motion_of(evaluator: Evaluator, rows: dict[str, np.ndarray], n: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..model.structure import Structure
 from .evaluator import Evaluator
-from .force_actions import force_actions
+from .force_actions import force_actions, observed, state_rates
 from .points import ORIGIN, Points
 from .solver import Actions
 from .tree import without_base
@@ -150,3 +150,13 @@ class KinematicQuestions:
     def force_actions(self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None) -> Actions:
         """Every force of the model: {force: {body: (…, 6) force and moment at its origin, its axes; joint: (…, n)}}."""
         return force_actions(self._evaluator, q, v, t, parameters)
+
+    def observed(
+        self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None
+    ) -> dict[str, dict[str, np.ndarray]]:
+        """What forces observe (penetration, slip, …): {force: {name: (…, parts)}}, a number for every part of the force."""
+        return observed(self._evaluator, q, v, t, parameters)
+
+    def state_rates(self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None) -> np.ndarray:
+        """(number of states): rates of the states of forces, in the order of `model.states`; `parameters` has their values."""
+        return state_rates(self._evaluator, q, v, t, parameters)

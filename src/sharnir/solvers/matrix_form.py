@@ -39,7 +39,7 @@ class MatrixFormSolver(WithoutPrograms):
         for b in range(n):
             row = {key: x[b if len(x) > 1 else 0] for key, x in rows.items()}
             loads = row["wrench"].reshape(-1, 6)[1:] if "wrench" in row else None
-            named = dict(zip(self.model.parameters, row.get("parameter", ()), strict=True))
+            named = dict(zip(self.model.structure.parameters, row.get("parameter", ()), strict=True))
             m = Matrices(self.model, row["q"], row["v"], float(row["t"][0]), loads, sparse=True, parameters=named)
             check_finite(row["tau"], lambda: self.model.v_names, "tau")
             found.append(FORMS[self.method.name](m, row["tau"]))

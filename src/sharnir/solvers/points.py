@@ -112,7 +112,7 @@ class Points:
     def _numbers(self, at: Pose, parameters: Any) -> np.ndarray:
         """(12,) or (B, 12): position and rotation of a frame that depends on parameters."""
         rows, many = self.evaluator.arguments.parameters(parameters)
-        named = dict(zip(self.model.parameters, rows.T, strict=True))
+        named = dict(zip(self.model.structure.parameters, rows.T, strict=True))
         found = at_values((*at.position, *at.rotation.entries), named)
         numbers = np.stack([np.broadcast_to(np.asarray(x, dtype=float), len(rows)) for x in found], axis=1)
         return numbers if many else numbers[0]

@@ -46,6 +46,16 @@ class Force:
         """Whether forces of this class whose fields differ in numbers and names only have the same formula."""
         return type(self).act is Force.act
 
+    def states(self, on: Motion) -> Mapping[str, float]:
+        """States of its own, {local name: initial value}: read by `on.state(name)`, their rates set by `on.rate(name, value)`. Of
+        `on` only joints and their options are read here."""
+        return {}
+
+    @property
+    def units_of_states(self) -> Mapping[str, str]:
+        """Of those that have one, by local name."""
+        return {}
+
     def parts(self, structure: Structure) -> Sequence[Force]:
         """The forces it consists of, where one graph for all bodies would be as long as the model."""
         return (self,)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...trace import Graph, Number, Symbol, call_traced
-from ..motion import Motion
+from ..motion import Motion, Observed
 from .base import Force
 from .kinds import Kind, Signature, signature, symbols_for
 from .layout import Layout
-from .shape import Shape, TracedForce, by_name, rebuilt
+from .shape import Shape, TracedForce, rebuilt
+from .states import parts_of
 
 if TYPE_CHECKING:
     from ..structure import Structure
@@ -32,6 +33,8 @@ class Group:
     """(n, numbers)"""
     places: np.ndarray
     """(n, pushes): places in the flat vector of what is pushed."""
+    observed: Mapping[str, Observed] = field(default_factory=dict)
+    """What is observed, in the order of the output of that name."""
 
     def places_of(self, answer: str) -> np.ndarray:
         """Where an output goes: pushes to their places, the others to the index of the force."""
@@ -45,34 +48,38 @@ def grouped(structure: Structure, layout: Layout, forces: Mapping[str, Force]) -
         return np.array(x, dtype=np.int64)
 
     on = Motion(structure, Graph())
+    states = structure.states_of
     kinds: dict[Any, Kind] = {}
     alone: dict[Any, list[tuple[int, list[int], list[float], list[int]]]] = {}
     for number, (name, whole) in enumerate(forces.items()):
-        for force in whole.parts(structure) if whole.alike else (whole,):
-            like = call_traced(signature, [force, on], f"force {name!r}")
+        for part, force in enumerate(parts_of(structure, whole)):
+            own = states.get((name, part), {})
+            like = call_traced(signature, [force, on, own], f"force {name!r}")
             if like is not None:
                 if like.kind not in kinds:
-                    kinds[like.kind] = _kind(structure, layout, force, name, like)
+                    kinds[like.kind] = _kind(structure, layout, force, name, like, own)
                 kinds[like.kind].add(number, like)
                 continue
-            traced = TracedForce(structure, Graph(), force.act, name)
-            form, constants = traced.without_numbers()
+            traced = TracedForce(structure, Graph(), force.act, name, own)
+            (graph, sizes), constants = traced.without_numbers()
+            form = (graph, sizes, tuple(traced.observed.items()))
             reads = [layout.at[part] + index for part, index in traced.reads]
             places = [at + index for at, _, index in traced.places(layout)]
             alone.setdefault(form, []).append((number, reads, constants, places))
-    groups = [Group(kind.shape, integers(kind.members)[:, None], *kind.arrays()) for kind in kinds.values()]
+    groups = [Group(kind.shape, integers(kind.members)[:, None], *kind.arrays(), kind.observed) for kind in kinds.values()]
     for form, found in alone.items():
         of, read, constants_of, pushed = zip(*found, strict=True)
-        groups.append(Group(rebuilt(form), integers(of)[:, None], integers(read), np.array(constants_of), integers(pushed)))
+        shape, observed = rebuilt(*form[:2]), dict(form[2])
+        groups.append(Group(shape, integers(of)[:, None], integers(read), np.array(constants_of), integers(pushed), observed))
     return groups
 
 
-def _kind(structure: Structure, layout: Layout, force: Force, name: str, like: Signature) -> Kind:
+def _kind(structure: Structure, layout: Layout, force: Force, name: str, like: Signature, states: Mapping[str, str]) -> Kind:
     graph = Graph()
     symbols, numbers = symbols_for(graph, like.numbers)
-    traced = TracedForce(structure, graph, lambda on: force.formula(on, numbers), name)
-    shape = Shape(graph, list(traced.reads.values()), symbols, by_name(traced.outputs))
-    return Kind(structure, layout, like, shape, list(traced.reads), traced.places(layout))
+    traced = TracedForce(structure, graph, lambda on: force.formula(on, numbers), name, states)
+    shape = Shape(graph, list(traced.reads.values()), symbols, traced.outputs)
+    return Kind(structure, layout, like, shape, list(traced.reads), traced.places(layout), traced.observed)
 
 
 def joined(groups: Sequence[Group]) -> Group:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from ...trace import Graph, Symbol, has_parameters, is_parametric, is_zero
-from ..motion import Motion, OneCoordinate
+from ..motion import Motion, Observed, OneCoordinate
 from .base import Numbers
 from .layout import WIDTH, Layout
 from .shape import Shape
 
 if TYPE_CHECKING:
     from ..structure import Structure
+
+
+NO_STATES: Mapping[str, str] = {}
 
 
 class Alike(Protocol):
@@ -32,9 +35,10 @@ class Signature(NamedTuple):
 
     kind: tuple[Any, ...]
     rows: list[int]
-    """The row of every body it names, then the first coordinate and the first speed of every joint."""
+    """The row of every body it names, then the first coordinate and the first speed of every joint, then its first state."""
     numbers: Numbers
     n_bodies: int
+    n_states: int = 0
 
     def flat(self) -> Iterator[float]:
         """The numbers that differ: neither zeros nor what depends on parameters."""
@@ -43,8 +47,8 @@ class Signature(NamedTuple):
                 yield from (y for y in _as_sequence(x) if not is_parametric(y))
 
 
-def signature(one: Alike, on: Motion) -> Signature | None:
-    """None where it must be traced by itself. Of `on` only bodies and joints are read."""
+def signature(one: Alike, on: Motion, states: Mapping[str, str] = NO_STATES) -> Signature | None:
+    """None where it must be traced by itself. Of `on` only bodies and joints are read. `states`: its own, by local name."""
     bodies, joints = one.bodies(), one.joints()
     if not one.alike or len(set(bodies)) < len(bodies) or len(set(joints)) < len(joints):
         return None
@@ -69,7 +73,8 @@ def signature(one: Alike, on: Motion) -> Signature | None:
         hash(kind)
     except TypeError:
         return None
-    return Signature(kind, rows, numbers, len(bodies))
+    first = on.structure.state_number[next(iter(states.values()))] if states else 0
+    return Signature(kind, [*rows, first], numbers, len(bodies), len(states))
 
 
 def _joint_signature(placed: Any, on: Motion) -> tuple[tuple[Any, ...], list[int]] | None:
@@ -111,16 +116,19 @@ class Kind:
         shape: Shape,
         reads: Sequence[tuple[str, int]],
         places: Sequence[tuple[int, str, int]],
+        observed: Mapping[str, Observed] | None = None,
     ) -> None:
         """`reads` and `places` of the one that was traced: part of the motion and index in it; of places also where that part
         begins among whatever is acted on."""
-        self.shape = shape
+        self.shape, self.observed = shape, observed or {}
         self.rows: list[list[int]] = []
         self.numbers: list[float] = []
         self.members: list[int] = []
         n = like.n_bodies
         body = {row: k for k, row in enumerate(like.rows[:n])}
-        joint = {"q": like.rows[n::2], "v": like.rows[n + 1 :: 2]}
+        joint = {"q": like.rows[n:-1:2], "v": like.rows[n + 1 : -1 : 2]}
+        last, state = len(like.rows) - 1, like.rows[-1]
+        at_state = {"state": 0, "parameter": structure.first_state}
         ends = {part: [int(first[np.searchsorted(first, x, "right")]) for x in joint[part]]
                 for part, first in (("q", structure.q_first), ("v", structure.v_first))}  # fmt: skip
 
@@ -130,6 +138,8 @@ class Kind:
                 for k, (first, end) in enumerate(zip(joint[part], ends[part], strict=True)):
                     if first <= index < end:
                         return n + 2 * k + (part == "v"), 1, index - first
+            if part in at_state and 0 <= index - at_state[part] - state < like.n_states:
+                return last, 1, index - state
             if part in WIDTH and index // WIDTH[part] in body:
                 return body[index // WIDTH[part]], WIDTH[part], index % WIDTH[part]
             return -1, 0, index
@@ -144,7 +154,7 @@ class Kind:
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Reads, numbers and places of all of this kind."""
-        rows = np.array([[*x, 0] for x in self.rows], dtype=np.int64)
+        rows = np.array([[*x, 0] for x in self.rows], dtype=np.int64)  # the zero is for what is the same for all
         numbers = np.array(self.numbers, dtype=float).reshape(len(rows), len(self.shape.numbers))
         return _at(rows, self._reads), numbers, _at(rows, self._places)
 

@@ -24,7 +24,9 @@ class Layout:
             self.at[part], size = size, size + n
         self.load_at = 6 * rows
         """Pushes: wrenches of all bodies, the base first, then joint forces from here on."""
-        self.pushes = self.load_at + structure.nv
+        self.rate_at = self.load_at + structure.nv
+        """Then rates of states, from here on."""
+        self.pushes = self.rate_at + len(structure.states)
 
     def flat(self, motion: Mapping[str, Any]) -> list[Any]:
         """The motion as one list of numbers of any kind, as far as its parts are given."""

@@ -18,13 +18,13 @@ from .layout import WIDTH, Layout
 if TYPE_CHECKING:
     from ..structure import Structure
 
-OUTPUTS = ("energy", "power", "ground", "excess")
-"""Beside the pushes: energy stored, power, the part of it that goes into the ground, and the excess: power plus rate of the
-stored energy, zero for a conservative force."""
-
 
 class Shape:
-    """Inputs: what is read of the motion, then the numbers of the force. Outputs: "push" and the `OUTPUTS`."""
+    """Inputs: what is read of the motion, then the numbers of the force.
+
+    Outputs of a force: "push" (wrenches, joint forces, rates of states), "energy" that is stored, "power", "ground" (the part of
+    it that goes into the ground), "excess" (power plus rate of the stored energy, zero for a conservative force), "observed".
+    """
 
     def __init__(
         self, graph: Graph, reads: Sequence[Symbol], numbers: Sequence[Symbol], outputs: Mapping[str, Sequence[Number]]
@@ -53,6 +53,10 @@ class Shape:
         return self._expression("energy", "power")
 
     @cached_property
+    def observed(self) -> Expression:
+        return self._expression("observed")
+
+    @cached_property
     def ground(self) -> Expression:
         return self._expression("ground")
 
@@ -64,44 +68,64 @@ class Shape:
 class TracedForce:
     """One force on symbols: the places it reads, what it pushes where, and its outputs."""
 
-    def __init__(self, structure: Structure, graph: Graph, act: Callable[[Motion], Any], name: str) -> None:
-        on = Motion(structure, graph)
+    def __init__(
+        self,
+        structure: Structure,
+        graph: Graph,
+        act: Callable[[Motion], Any],
+        name: str,
+        states: Mapping[str, str],
+    ) -> None:
+        on = Motion(structure, graph, states)
         stored = call_traced(act, [on], f"force {name!r}")
         self.graph = graph
-        self.wrenches, self.torques = list(on.wrenches), list(on.torques)
-        pushes = check_numbers([*on.wrenches.values(), *on.torques.values()], graph, "a force")
+        if len(on.rates) < len(states):
+            missing = next(x for x in states.values() if structure.state_number[x] not in on.rates)
+            raise ModelError(f"force {name!r} has a state {missing!r} without a rate: on.rate(…) sets it")
+        self.wrenches, self.torques, self.rates = list(on.wrenches), list(on.torques), list(on.rates)
+        pushes = check_numbers([*on.wrenches.values(), *on.torques.values(), *on.rates.values()], graph, "a force")
+        observed = check_numbers([x for x, _ in on.observed.values()], graph, "what a force observes")
+        self.observed = {name: what for name, (_, what) in on.observed.items()}
         given = (0.0 if stored is None else stored, on.power, on.ground_power)
         energy, power, ground = check_numbers(given, graph, "energy and power of a force")
-        if stored is not None and not on.pushed:
+        if stored is not None and not on.pushed and not states:
             raise ModelError(
                 f"force {name!r} returns a number and pushes nothing: what it returns is the energy it stores; push with "
                 "on.torque(joint, …) or on.push(body, force)"
             )
         excess = power + tangent((energy,), list(flow(on, [energy])))[0]
-        self.outputs = (*pushes, energy, power, ground, excess)
-        wanted = set(needed(graph, self.outputs))
+        self.outputs = {
+            "push": pushes, "energy": (energy,), "power": (power,), "ground": (ground,), "excess": (excess,),
+            "observed": observed,
+        }  # fmt: skip
+        wanted = set(needed(graph, self._flat))
         self.reads = {place: x for place, x in on.inputs.items() if x.index in wanted}
 
     def places(self, layout: Layout) -> list[tuple[int, str, int]]:
         """Where it pushes: the part of the pushes (wrenches like velocities, joint forces like speeds) and the index in it."""
         wrenches = [(0, "velocity", 6 * row + c) for row, c in self.wrenches]
-        return [*wrenches, *((layout.load_at, "v", a) for a in self.torques)]
+        rates = [(layout.rate_at, "state", k) for k in self.rates]
+        return [*wrenches, *((layout.load_at, "v", a) for a in self.torques), *rates]
 
-    def without_numbers(self) -> tuple[Form, list[float]]:
+    @property
+    def _flat(self) -> list[Number]:
+        return [x for group in self.outputs.values() for x in group]
+
+    def without_numbers(self) -> tuple[tuple[Form, Sizes], list[float]]:
         """The graph without its constants, to be compared with others, and the constants."""
-        return without_constants(self.graph, list(self.reads.values()), self.outputs)
+        form, constants = without_constants(self.graph, list(self.reads.values()), self._flat)
+        return (form, tuple((name, len(x)) for name, x in self.outputs.items())), constants
 
 
-def rebuilt(form: Form) -> Shape:
+Sizes = tuple[tuple[str, int], ...]
+"""How many numbers each output has."""
+
+
+def rebuilt(form: Form, sizes: Sizes) -> Shape:
     """The shape of the result of `without_numbers`: constants are inputs."""
     graph, reads, numbers, outputs = with_constants_as_inputs(form)
-    return Shape(graph, reads, numbers, by_name(outputs))
-
-
-def by_name(outputs: Sequence[Number]) -> dict[str, Sequence[Number]]:
-    """Pushes, then one number for each other output."""
-    n = len(outputs) - len(OUTPUTS)
-    return {"push": outputs[:n], **{name: (x,) for name, x in zip(OUTPUTS, outputs[n:], strict=True)}}
+    flat = iter(outputs)
+    return Shape(graph, reads, numbers, {name: [next(flat) for _ in range(n)] for name, n in sizes})
 
 
 # --- how what is read changes in time -------------------------------------------------------------------------------------
@@ -123,6 +147,11 @@ def flow(on: Motion, outputs: Sequence[Number]) -> Iterator[tuple[Symbol, Number
                 yield x, mtv(G, u)[c]
             else:  # Ġ = −w̃ G, column by column
                 yield x, neg(cross(w, G[c % 3 :: 3]))[c // 3]
+        elif kind == "parameter" and (place := index - on.structure.first_state) >= 0:
+            if place not in on.rates:
+                name = list(on.structure.states)[place]
+                raise ModelError(f"the energy of a force depends on {name!r}, a state of another: it must be its own")
+            yield x, on.rates[place]
 
 
 def _coordinate_rate(on: Motion, index: int) -> Number:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...trace import Expression, Number, Symbol
+from ..motion import Observed
 from .base import Force
 from .groups import grouped
 from .joint_spring import own_springs
@@ -50,6 +51,39 @@ class ForceTable:
             _add(pushes, places, values)
         return self._split(pushes)
 
+    def rates(self, motion: Mapping[str, Any]) -> list[Number]:
+        """Rates of all states."""
+        at = self.layout.rate_at
+        out: list[Number] = [0.0] * (self.layout.pushes - at)
+        for _, places, values in self._each("pushes", motion, stateful=True):
+            for place, x in zip(places, values, strict=True):
+                if place >= at:
+                    out[place - at] = x
+        return out
+
+    def observed(self, motion: Mapping[str, Any]) -> dict[str, dict[str, tuple[Observed, list[Any]]]]:
+        """What every force observes: {force: {name: (unit …, values of its parts)}}; on arrays of numbers too."""
+        out: dict[str, dict[str, tuple[Observed, list[Any]]]] = {}
+        values = self.layout.flat({"parameter": self.parameters, **motion})
+        for group in self.groups:
+            rows = (group.force[:, 0], group.reads, group.numbers)
+            for number, reads, numbers in zip(*(x.tolist() for x in rows), strict=True) if group.observed else ():
+                of = out.setdefault(self.names[number], {})
+                found = group.shape.observed(*[values[place] for place in reads], *numbers)
+                for (name, what), x in zip(group.observed.items(), found, strict=True):
+                    of.setdefault(name, (what, []))[1].append(x)
+        return out
+
+    @cached_property
+    def observed_names(self) -> dict[str, dict[str, tuple[Observed, int]]]:
+        """{force: {name: (unit …, number of its parts that have it)}}."""
+        out: dict[str, dict[str, tuple[Observed, int]]] = {}
+        for group in self.groups:
+            for number in group.force[:, 0].tolist() if group.observed else ():
+                of = out.setdefault(self.names[number], {})
+                of.update({name: (what, of.get(name, (what, 0))[1] + 1) for name, what in group.observed.items()})
+        return out
+
     def report(self, motion: Mapping[str, Any]) -> tuple[Sequence[Number], Sequence[Number]]:
         """Stored energy and power of every force."""
         energy: list[Number] = [0.0] * len(self)
@@ -87,10 +121,15 @@ class ForceTable:
             tau[a] = x
         return W, tau
 
-    def _each(self, answer: str, motion: Mapping[str, Any]) -> Iterator[tuple[int, list[int], tuple[Number, ...]]]:
-        """Of every force its index, the places it pushes, and an output of its shape on these numbers."""
+    def _each(
+        self, answer: str, motion: Mapping[str, Any], stateful: bool = False
+    ) -> Iterator[tuple[int, list[int], tuple[Number, ...]]]:
+        """Of every force its index, the places it pushes, and an output of its shape on these numbers; `stateful`: of those alone
+        that have states."""
         values = self.layout.flat({"parameter": self.parameters, **motion})
         for number, shape, reads, numbers, places in self._one_by_one:
+            if stateful and max(places, default=0) < self.layout.rate_at:
+                continue
             expression: Expression = getattr(shape, answer)
             yield number, places, expression(*[values[place] for place in reads], *numbers)
 
@@ -107,9 +146,9 @@ class ForceTable:
         return sorted(rows, key=itemgetter(0))
 
     def _split(self, pushes: dict[int, Number]) -> tuple[dict[tuple[int, int], Number], dict[int, Number]]:
-        at = self.layout.load_at
+        at, end = self.layout.load_at, self.layout.rate_at
         wrenches = {divmod(place, 6): x for place, x in pushes.items() if place < at}
-        return wrenches, {place - at: x for place, x in pushes.items() if place >= at}
+        return wrenches, {place - at: x for place, x in pushes.items() if at <= place < end}
 
 
 def _add(pushes: dict[int, Number], places: Sequence[int], values: Sequence[Number]) -> None:
