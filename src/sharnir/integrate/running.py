@@ -244,6 +244,13 @@ class _Pieces:
                 if new is not None:
                     self.state.x[:] = new
         self.state.clock[s.H] = np.nan
+        end = float(self.state.clock[s.T_END])
+        if abs(end - t) <= 16.0 * s.EPS * abs(t):  # no step is that short
+            self.state.clock[s.T] = end
+            due = self.request.times[int(self.output.next[0]) :]
+            due = due[(due - end) * (self.request.t1 - self.request.t0) <= 0.0]
+            self.output.next[0] += len(due)
+            self.rows += [(due, np.tile(self.state.x, (len(due), 1)))] if len(due) else []
 
     def _trajectory(self, status: str, cause: Exception | None) -> Trajectory:
         tally, clock = self.state.tally.tolist(), self.state.clock.tolist()

@@ -29,7 +29,7 @@ from .checks import check_events, check_step, tolerances
 from .events import limit_events
 from .joint_laws import JointLaw, check_law, law_of, with_law
 from .motion_system import Setup
-from .options import Tau, check_stabilisation, choice, constant_forces, number, stabilisations, values_of
+from .options import Tau, check_resolution, check_stabilisation, choice, constant_forces, number, stabilisations, values_of
 from .outcome import failure, make_result, root_cause
 from .result import Result
 from .short_runs import ShortRuns
@@ -146,7 +146,7 @@ class Simulation:
         z = m.parameters[len(self.model.parameters) :]
         x = np.concatenate([start.q, m.momenta_of(start.q, start.v, t), z, np.zeros(len(m.causes))])
         self._t, self._x = t, m.consistent(t, x) if m.partitioning else x
-        self._base, self._dt, self._count = t, 0.0, 0
+        self._base, self._dt, self._count = t, np.nan, 0
         self._runs = ShortRuns(t, self._x)
         self._wall, self._start_state = 0.0, start
         self.status = "done"
@@ -194,10 +194,11 @@ class Simulation:
     def step(self, dt: float) -> SimulationState:
         """Go on for `dt` seconds, with the joint forces as they are; where it stands then."""
         if dt != self._dt:  # steps of one length are counted: they do not drift
-            self._base, self._dt, self._count = self._t, number(dt, "dt", "a number of seconds"), 0
-            if not 0.0 < self._dt < np.inf:
-                self._dt = 0.0
+            seconds = number(dt, "dt", "a number of seconds")
+            if not 0.0 < seconds < np.inf:
                 raise StateError(f"dt: expected a positive number of seconds, got {dt}")
+            check_resolution(self._t, dt=seconds)
+            self._base, self._dt, self._count = self._t, seconds, 0
         m, begun = self._motion, time.perf_counter()
         if not np.isfinite(m.tau).all():
             check_tau(self.model, m.tau)
@@ -208,7 +209,7 @@ class Simulation:
         self._t, self._x, self.status = y.final_t, y.final_x, y.status
         self._count += 1
         if y.status != "done":
-            self._dt = 0.0
+            self._dt = np.nan
         if self._record:
             self._runs.add(y)
         self._wall += time.perf_counter() - begun
