@@ -210,7 +210,7 @@ def test_computed_torque_follows_its_path_to_the_tolerance(arm, backend):
     tolerance = {"rtol": 1e-9, "atol": 1e-11} if backend != "python" else {"integrator": "rk4", "step": 0.02}
     options = {"q0": q0, "v0": v0, "tau": computed_torque, "backend": backend, "parameters": {"k": 7.0}}
     r = sh.simulate(arm, 1.0, output=0.02, **options, **tolerance)
-    q, v, a = (np.array(x).T for x in path(r.t))
+    q, _, a = (np.array(x).T for x in path(r.t))
     assert np.abs(r.q - q).max() < (1e-9 if backend != "python" else 1e-6)
     assert r.model is arm and np.abs(r.a - a).max() < (1e-7 if backend != "python" else 1e-4)
     needed = r.dynamics.inverse(r.q, r.v, r.a, r.t, parameters={"k": np.full(len(r), 7.0)})
@@ -258,7 +258,7 @@ def test_a_sampled_law_comes_to_the_traced_one_in_proportion_to_its_period(arm):
     assert np.abs(np.array(errors[:-1]) / errors[1:] - 2.0).max() < 0.1
 
 
-@pytest.mark.parametrize("backend", ("llvm", "loops"))
+@pytest.mark.parametrize("backend", ["llvm", "loops"])
 def test_the_account_closes_with_a_law_a_controller_and_a_constraint(backend):
     m = sh.samples.four_bar() if backend == "llvm" else sh.samples.double_pendulum()
     first = m.joints[0].name
