@@ -33,6 +33,7 @@ DISSIPATIVE = {
     "joint damper": sh.JointSpring("ball", damping=0.3),
     "bushing damper": sh.Bushing("a", "c", HALF, HALF, damping=STIFF),
     "friction": sh.JointFriction("slider", coulomb=2.0, static=3.0, viscous=0.1),
+    "bristles": sh.BristleFriction("slider", coulomb=2.0, static=3.0, viscous=0.1, presliding=0.5),
     "drag": sh.Drag("c", linear=0.5, quadratic=0.7, angular=0.2, at=ON),
 }
 GIVEN = {
@@ -42,6 +43,8 @@ GIVEN = {
     "wrench of state": sh.Wrench("b", force=lambda t, on: on.pose("a").position, axes="body"),
     "law": sh.SpringDamper("a", "b", AT, ON, law=lambda x, rate: 3.0 * x * x * x + rate),
     "joint law": sh.JointSpring("hinge", law=lambda x, v: -3.0 * sh.sin(x) - v),
+    "magic formula": sh.MagicFormulaTyre("c", 4.0, centre=AT, stiffness=30.0, damping=3.0, rolling_resistance=0.02),
+    "brush": sh.BrushTyre("c", 4.0, "z", of="b", road=lambda x, y: 0.1 * sh.sin(x - y), stiffness=30.0, camber_stiffness=9.0),
 }  # fmt: skip
 ALL = CONSERVATIVE | DISSIPATIVE | GIVEN
 
@@ -355,6 +358,8 @@ def test_what_cannot_be_traced_says_which_line_and_why():
             "bushing: stiffness: expected one number or 6 numbers or 6×6 numbers",
         ),
         (lambda: sh.Bushing("a", "b", stiffness=-1.0), "must be symmetric and positive semidefinite"),
+        (lambda: sh.BrushTyre("a", 1.0, of="a"), "wheel and road are both 'a'"),
+        (lambda: sh.Dynamics(mechanism(sh.Tyre("a", 1.0))), "a subclass of Tyre that defines forces(slip, n)"),
         (lambda: mechanism(7), "a force is a sharnir.Force or a function"),
         (lambda: sh.Dynamics(mechanism(sh.JointStop("hinge"))), "specify low=…, high=…, or the joint's own option `limits`"),
         (lambda: sh.Dynamics(mechanism(sh.JointStop("ball", 0.0, 1.0))), "needs one coordinate"),

@@ -42,6 +42,7 @@ OUTPUTS = {
     "LinearSystem",
     "Mode",
     "Derivatives",
+    "Table",
     "View",
     "view",
 }

@@ -14,7 +14,19 @@ from ...model.joints import Joint
 from ...model.pose import Pose
 from ...model.settings import SimulationSettings
 from ...model.visual import Visual
-from .entries import CONSTRAINTS, FORCES, JOINTS, SHAPES, BodyEntry, CouplingEntry, FrameEntry, JointPlacement, PoseEntry
+from .entries import (
+    CONSTRAINTS,
+    FORCES,
+    JOINTS,
+    SHAPES,
+    BodyEntry,
+    CouplingEntry,
+    FrameEntry,
+    JointPlacement,
+    PoseEntry,
+    StateEntry,
+    TableEntry,
+)
 from .reading import file_fields
 
 BEGIN, END = "<!-- fields: begin -->\n", "<!-- fields: end -->\n"
@@ -22,15 +34,16 @@ SECTIONS: dict[str, Sequence[type[Element]]] = {
     "Bodies, shapes, frames": (BodyEntry, *SHAPES, FrameEntry),
     "Joints": (JointPlacement, *JOINTS, CouplingEntry),
     "Options of joints": (Joint,),
-    "Forces": FORCES,
+    "Forces and states": (*FORCES, StateEntry),
     "Constraints": CONSTRAINTS,
     "Poses": (PoseEntry, PoseFormula),
+    "Tables": (TableEntry,),
     "Simulation, events, visuals": (SimulationSettings, Event, Visual),
 }
 NAMES = {
     BodyEntry: "a body", FrameEntry: "a frame", JointPlacement: "every joint", CouplingEntry: "a coupling", Joint: "options",
     PoseEntry: "a pose", PoseFormula: "a pose by formulas", SimulationSettings: "`simulation`", Event: "an event",
-    Visual: "a visual",
+    Visual: "a visual", StateEntry: "a state", TableEntry: "a table",
 }  # fmt: skip
 
 
