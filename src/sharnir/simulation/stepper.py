@@ -118,6 +118,7 @@ class Simulation:
             d, forces, every_event, truth(balance, "balance"), chosen.needs_jacobian, how, parameters=own, controlled=True,
             law=law, shown=shown,
         )  # fmt: skip
+        setup.jacobian_later = chosen.switches
         self._motion = motion_system(setup)
         self._events, self._compiled, self._record = every_event, backend != "python", truth(record, "record")
         if self._compiled:
@@ -214,7 +215,7 @@ class Simulation:
             self._runs.add(y)
         self._wall += time.perf_counter() - begun
         if not y.ok and y.status != "interrupted":
-            message = failure(m, y)
+            message = failure(m, y, self._changes)
             text = f"{self.model.name!r}: {message}"
             raise SimulationError(text, self.result() if self._record else None, y.final_t) from root_cause(y.cause)
         if y.status == "interrupted":
