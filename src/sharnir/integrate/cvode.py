@@ -141,8 +141,10 @@ class _Run:
             if keep is not None:
                 keep(self.rows)
             if len(self.steps) >= max_steps and self.t != request.t1:
+                self.detail = "the greatest number of steps was reached"
                 return "max_steps"
             if perf_counter() >= end and self.t != request.t1:
+                self.detail = "the greatest number of seconds was reached"
                 return "max_seconds"
         return "done"
 
