@@ -79,7 +79,7 @@ class Simulation:
         states: Mapping[str, float] | None = None,
         method: str = "auto",
         backend: str = "auto",
-        integrator: str = "dop853",
+        integrator: str = "auto",
         rtol: float = 1e-8,
         atol: float | ArrayLike = 1e-10,
         step: float | None = None,
