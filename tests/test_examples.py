@@ -101,3 +101,10 @@ def test_all_examples_are_tested():
     here = Path(__file__).read_text(encoding="utf-8")
     assert all(f'example("{name}")' in here for name in there)
     assert all(len(path.read_text(encoding="utf-8").splitlines()) <= 100 for path in EXAMPLES.glob("*.py"))
+
+
+def test_cart_pole(example):
+    x = example("cart_pole")
+    assert x["root 20 ms"] < 0.9 < 1.1 < x["root 50 ms"]  # what the sampled linear model says, the mechanism does
+    assert x["tilt 0 ms"] < 1e-5 and x["tilt 20 ms"] < 1e-5 and 0.1 < x["tilt 50 ms"] < 0.3
+    assert x["map"] < 1e-8 and x["defect"] < 1e-8

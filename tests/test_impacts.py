@@ -92,6 +92,12 @@ def test_a_force_lifts_a_ball_off_when_it_exceeds_its_weight_and_an_action_throw
     assert r.q[-1, 0] > 0.0 and lowest(r, 0.0) >= -1e-8
 
 
+def test_a_sampled_controller_lifts_a_ball_off(dropped):
+    lift = sh.Sampled(lambda t, q, v: [1.3 * (G + 2.0) if t > 0.45 else 0.0], 0.1)
+    r = sh.simulate(dropped, 1.0, q0=[0.0], events=[sh.Impact.sphere("ball", name="floor")], control=lift)
+    assert abs(r.q[-1, 0] - 0.25) < 1e-12 and lowest(r, 0.0) >= -1e-8 and np.abs(r.energy.defect).max() < 1e-9
+
+
 def test_rough_floor_turns_slip_into_spin():
     """A sphere dropped with spin: the impulse ends the slip where the friction suffices, else it is μ times the normal one."""
     m = sh.Model("sphere", gravity=(0.0, 0.0, -G))

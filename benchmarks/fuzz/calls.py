@@ -23,6 +23,10 @@ from .valid import MODELS, Context, comparison, result, small_model, valid_of
 OUTPUTS = {
     "Result",
     "Ground",
+    "Commands",
+    "Sample",
+    "SimulationState",
+    "Plant",
     "Rollout",
     "Comparison",
     "Matrices",

@@ -151,6 +151,8 @@ NUMBERS = (
     "maximum.a", "torque", "initial", "period", "share", "x0", "h0", "h1", "restitution", "rest_speed",
 )  # fmt: skip
 VALID: dict[str, Callable[[Context], Any]] = {
+    "Sampled.function": _new(lambda sample: sample.tau),
+    "Sampled.period": lambda c: float(c.rng.uniform(0.001, 0.1)),
     # numbers
     **dict.fromkeys(NUMBERS, _new(0.5)),
     **dict.fromkeys(("com", "at_a", "at_b", "point", "wind", "force", "moment", "position", "size", "start"), _new((0.1, 0.2,

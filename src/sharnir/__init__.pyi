@@ -104,10 +104,17 @@ from .model.surfaces import HeightFunction as HeightFunction
 from .model.surfaces import Plane as Plane
 from .model.surfaces import Points as Points
 from .programs.methods import methods as methods
+from .simulation.joint_laws import Plant as Plant
 from .simulation.plots import plot as plot
 from .simulation.result import Result as Result
 from .simulation.rollout import rollout as rollout
 from .simulation.run import simulate as simulate
+from .simulation.sampled import Command as Command
+from .simulation.sampled import Commands as Commands
+from .simulation.sampled import Sample as Sample
+from .simulation.sampled import Sampled as Sampled
+from .simulation.stepper import Simulation as Simulation
+from .simulation.stepper import SimulationState as SimulationState
 from .simulation.trajectories import Rollout as Rollout
 from .trace.formula import Formula as Formula
 from .trace.formula import formula as formula
