@@ -50,7 +50,10 @@ from .model.constraints import PointOnSurface as PointOnSurface
 from .model.constraints import Rolling as Rolling
 from .model.constraints import SpeedConstraint as SpeedConstraint
 from .model.events import Event as Event
+from .model.forces import PID as PID
+from .model.forces import Actuator as Actuator
 from .model.forces import Bushing as Bushing
+from .model.forces import DCMotor as DCMotor
 from .model.forces import Drag as Drag
 from .model.forces import Force as Force
 from .model.forces import JointFriction as JointFriction
@@ -58,10 +61,12 @@ from .model.forces import JointSpring as JointSpring
 from .model.forces import JointStop as JointStop
 from .model.forces import Motion as Motion
 from .model.forces import Motor as Motor
+from .model.forces import Muscle as Muscle
 from .model.forces import PointGravity as PointGravity
 from .model.forces import SpringDamper as SpringDamper
 from .model.forces import Tendon as Tendon
 from .model.forces import Wrench as Wrench
+from .model.forces import low_pass as low_pass
 from .model.formulas import ConstraintFormula as ConstraintFormula
 from .model.formulas import PoseFormula as PoseFormula
 from .model.formulas import SignalFormula as SignalFormula

@@ -37,7 +37,7 @@ def add_tendons(
     for k in range(compiled.count("tendon")):
         label = compiled.label("tendon", k)
         stiffness, damping = float(compiled.tendon_stiffness[k]) * stiff, float(compiled.tendon_damping[k]) * damped
-        terms, points = _path(compiled, k, carriers, places)
+        terms, points = tendon_path(compiled, k, carriers, places)
         for field in ("limited", "armature", "frictionloss", "stiffnesspoly", "dampingpoly", "springyield"):
             values = getattr(compiled, f"tendon_{field}", None)
             if values is not None and values[k].any():
@@ -52,7 +52,7 @@ def add_tendons(
             report.honoured("tendon", label, "spring and damper on its length")
 
 
-def _path(
+def tendon_path(
     compiled: CompiledModel, k: int, carriers: Mapping[int, Carrier], places: Mapping[int, Place]
 ) -> tuple[list[tuple[str, int, int, float]], list[tuple[str, tuple[float, ...]]]]:
     """The terms of a fixed tendon, or the points of a spatial one; nothing where it wraps, branches or runs over pulleys."""

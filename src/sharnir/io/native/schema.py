@@ -60,6 +60,8 @@ SCHEMAS: dict[type[kinds.Kind], Callable[[Any], Schema]] = {
     kinds.AxisValue: lambda kind: either({"enum": list(kinds.AXES)}, array(NUMBER, 3)),
     kinds.PoseValue: lambda kind: either(POSE, array(NUMBER, 3)),
     kinds.Function: lambda kind: either(FORMULA, ref("LongFormula")),
+    kinds.FunctionOrElement: lambda kind: either(FORMULA, ref("LongFormula"), ref(_part_name(kind.of))),
+    kinds.Part: lambda kind: ref(_part_name(kind.of)),
     kinds.VectorFunction: lambda kind: either(array(FORMULA, 3), ref("LongVector")),
     kinds.PoseFunction: lambda kind: ref("PoseFormula"),
     kinds.DriveFunction: lambda kind: either(*ONE_MOTION, {**by_name(either(*ONE_MOTION)), "not": {"required": ["formula"]}}),
@@ -78,6 +80,8 @@ SCHEMAS: dict[type[kinds.Kind], Callable[[Any], Schema]] = {
     entries.Tagged: lambda kind: {"oneOf": [ref(_name(cls, kind.beside)) for cls in kind.classes]},
     entries.Version: lambda kind: {"const": VERSION},
 }
+
+PART = (kinds.Part, kinds.FunctionOrElement)
 
 
 def schema(kind: kinds.Kind) -> Schema:
@@ -100,9 +104,10 @@ def _present(**values: Any) -> Schema:
 
 
 # --- entries --------------------------------------------------------------------------------------------------------------------
-def _entry(cls: type[Element], beside: type[Element] | None = None) -> Schema:
+def _entry(cls: type[Element], beside: type[Element] | None = None, inside: bool = False) -> Schema:
+    """`inside`: of an element that is part of another one, which says of what type it is."""
     fields = file_fields(cls, beside)
-    tag = {"type": {"const": cls.tag}} if cls.tag else {}
+    tag = {"type": {"const": cls.tag}} if cls.tag and not inside else {}
     return {
         "type": "object",
         "description": " ".join(cleandoc(cls.__doc__ or "").split("\n\n")[0].split()),
@@ -119,6 +124,10 @@ def _field(one: Described) -> Schema:
 
 def _name(cls: type[Element], beside: type[Element] | None) -> str:
     return f"Part{cls.__name__}" if beside is PartPlacement else cls.__name__
+
+
+def _part_name(cls: type) -> str:
+    return f"{cls.__name__} inside"
 
 
 def json_schema() -> Schema:
@@ -143,6 +152,8 @@ def _define(cls: type[Element], definitions: dict[str, Schema]) -> None:
         kind: Any = one.kind.of if isinstance(one.kind, kinds.ByName) else one.kind
         for below in getattr(kind, "classes", [kind.of] if isinstance(kind, (entries.Record, kinds.Elements)) else []):
             _define(below, definitions)
+        if isinstance(kind, PART):
+            definitions.setdefault(_part_name(kind.of), _entry(kind.of, inside=True))
 
 
 def schema_text() -> str:

@@ -97,6 +97,11 @@ def write_joint(joint: Any, label: str, beside: Mapping[str, Any]) -> dict[str, 
     return write_element(joint, label, beside, full=True)
 
 
+def _part(element: Element, label: str) -> dict[str, Any]:
+    """An element inside another, which says of what class it is."""
+    return {key: x for key, x in write_element(element, label).items() if key != "type"}
+
+
 def _word(kind: kinds.ChoiceOrFunction, value: Any, label: str, element: Any) -> str:
     if callable(value):
         raise FormatError(f"{label}: a Python function cannot be written; pass the event to simulate(events=…)")
@@ -199,11 +204,15 @@ WRITERS: dict[type[Kind], Callable[[Any, Any, str, Any], Any]] = {
     kinds.Function: lambda kind, value, label, element: (
         formula(value, kind.variables, label) if callable(value) else plain(value, label)
     ),
+    kinds.FunctionOrElement: lambda kind, value, label, element: (
+        _part(value, label) if isinstance(value, kind.of) else write(kinds.Function(kind.variables), value, label, element)
+    ),
     kinds.VectorFunction: _vector,
     kinds.PoseFunction: lambda kind, value, label, element: pose_formula(value, kind.variables(vars(element)), label),
     kinds.DriveFunction: _drive,
     kinds.NamedFormula: _named_formula,
     kinds.Elements: lambda kind, value, label, element: [write_element(x, f"{label} {k}") for k, x in enumerate(value)],
+    kinds.Part: lambda kind, value, label, element: _part(value, label),
     kinds.Rows: _rows,
     Parts: _parts,
 }

@@ -1,20 +1,28 @@
 """Forces of a model: one per file."""
 
 from ..motion import Motion
+from .actuator import Actuator
 from .base import Force, UserForce
 from .bushing import Bushing
+from .dc_motor import DCMotor
 from .drag import Drag
 from .friction import JointFriction
 from .gravity import PointGravity
 from .joint_spring import JointSpring
+from .low_pass import low_pass
 from .motor import Motor
+from .muscle import Muscle
+from .pid import PID
 from .spring_damper import SpringDamper
 from .stop import JointStop
 from .tendon import Tendon
 from .wrench import Wrench
 
 __all__ = [
+    "PID",
+    "Actuator",
     "Bushing",
+    "DCMotor",
     "Drag",
     "Force",
     "JointFriction",
@@ -22,9 +30,11 @@ __all__ = [
     "JointStop",
     "Motion",
     "Motor",
+    "Muscle",
     "PointGravity",
     "SpringDamper",
     "Tendon",
     "UserForce",
     "Wrench",
+    "low_pass",
 ]

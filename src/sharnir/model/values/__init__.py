@@ -6,15 +6,15 @@ written in a file.
 
 from .base import Fault, Kind, expected, of_kind, shown
 from .colours import ColourValue
-from .functions import DriveFunction, Function, Item, Items, NamedFormula, PoseFunction, VectorFunction, Where
+from .functions import DriveFunction, Function, FunctionOrElement, Item, Items, NamedFormula, PoseFunction, VectorFunction, Where
 from .places import AXES, HERE, AxisValue, PoseValue
 from .scalars import Flag, Limits, Matrix, Scalar, ScalarOrVector, Vector, Whole
-from .several import ByName, Elements, Rows, State, Times
+from .several import ByName, Elements, Part, Rows, State, Times
 from .words import Choice, ChoiceOrFunction, FilePath, Label, Name, Names, Text, check_name, name_fault
 
 __all__ = [
     "AXES", "HERE", "AxisValue", "ByName", "Choice", "ChoiceOrFunction", "ColourValue", "DriveFunction", "Elements", "Fault",
-    "FilePath", "Flag", "Function", "Item", "Items", "Kind", "Label", "Limits", "Matrix", "Name", "NamedFormula", "Names",
-    "PoseFunction", "PoseValue", "Rows", "Scalar", "ScalarOrVector", "State", "Text", "Times", "Vector", "VectorFunction",
+    "FilePath", "Flag", "Function", "FunctionOrElement", "Item", "Items", "Kind", "Label", "Limits", "Matrix", "Name", "NamedFormula", "Names",
+    "Part", "PoseFunction", "PoseValue", "Rows", "Scalar", "ScalarOrVector", "State", "Text", "Times", "Vector", "VectorFunction",
     "Where", "Whole", "check_name", "expected", "name_fault", "of_kind", "shown",
 ]  # fmt: skip

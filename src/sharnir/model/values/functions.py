@@ -26,6 +26,16 @@ class Function(Kind):
         raise expected(words, value)
 
 
+@dataclass(frozen=True)
+class FunctionOrElement(Function):
+    """A function, a number, or an element of a class that says what the function is; in files its fields."""
+
+    of: type = object
+
+    def check(self, value: Any) -> Any:
+        return value if isinstance(value, self.of) else super().check(value)
+
+
 class VectorFunction(Kind):
     """Three numbers, or a function of t or of (t, on) that returns them."""
 

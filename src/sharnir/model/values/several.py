@@ -60,6 +60,18 @@ class Elements(Kind):
         return tuple(values)
 
 
+@dataclass(frozen=True)
+class Part(Kind):
+    """An element of a class that is part of another one; in files its fields."""
+
+    of: type
+
+    def check(self, value: Any) -> Any:
+        if not isinstance(value, self.of):
+            raise expected(f"a sharnir.{self.of.__name__}", value)
+        return value
+
+
 class State(Kind):
     """Values by joint, a number or one per coordinate; or all values in order."""
 
