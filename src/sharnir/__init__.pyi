@@ -51,11 +51,13 @@ from .model.constraints import Rolling as Rolling
 from .model.constraints import SpeedConstraint as SpeedConstraint
 from .model.events import Event as Event
 from .model.forces import PID as PID
+from .model.forces import Accumulator as Accumulator
 from .model.forces import Actuator as Actuator
 from .model.forces import Bushing as Bushing
 from .model.forces import DCMotor as DCMotor
 from .model.forces import Drag as Drag
 from .model.forces import Force as Force
+from .model.forces import HydraulicCylinder as HydraulicCylinder
 from .model.forces import JointFriction as JointFriction
 from .model.forces import JointSpring as JointSpring
 from .model.forces import JointStop as JointStop
@@ -65,6 +67,7 @@ from .model.forces import Muscle as Muscle
 from .model.forces import PointGravity as PointGravity
 from .model.forces import SpringDamper as SpringDamper
 from .model.forces import Tendon as Tendon
+from .model.forces import Valve as Valve
 from .model.forces import Wrench as Wrench
 from .model.forces import low_pass as low_pass
 from .model.formulas import ConstraintFormula as ConstraintFormula

@@ -49,7 +49,7 @@ def add_actuators(
             report.ignored("actuator", label, str(why))
             continue
         name = names.unique(compiled.name_of("actuator", k) or f"actuator{k}", "actuator")
-        control = model.add_parameter(name, reader.control(k))
+        control: Any = model.add_parameter(name, reader.control(k))
         model.add_force(Actuator(name, control, **fields), name=name)
         more = ", its activation the state <name>.activation" if reader.has_activation(k) else ""
         report.honoured("actuator", label, f"its control is a parameter of its name{more}")
@@ -124,14 +124,15 @@ class _Reader:
         prm = [float(x) for x in c.actuator_gainprm[k, :9]]
         if set(kinds) != {"muscle"} or prm != c.actuator_biasprm[k, :9].tolist():
             raise NotRead("it is a muscle in part only")
-        low, high, force, scale, *curve = prm
+        low, high, force, scale = prm[:4]
+        curve = dict(zip(("lmin", "lmax", "vmax", "fpmax", "fvmax"), prm[4:], strict=True))
         rising, falling, smooth = (float(x) for x in c.actuator_dynprm[k, :3])
         lengths = c.actuator_lengthrange[k].tolist()
         if lengths[0] >= lengths[1]:
             raise NotRead("the muscle has no lengthrange")
         peak = force if force >= 0.0 else scale / max(LEAST, float(c.actuator_acc0[k]))
         times = (max(LEAST, rising), max(LEAST, falling))
-        return Muscle(lengths, peak, (low, high), *curve, time_constants=times, smooth=smooth)
+        return Muscle(lengths, peak, (low, high), time_constants=times, smooth=smooth, **curve)
 
     # --- transmission -----------------------------------------------------------------------------------------------------
     def _transmission(self, k: int) -> dict[str, Any]:
@@ -171,7 +172,10 @@ class _Reader:
     def _force_range(self, k: int) -> tuple[float, float] | None:
         """Its own limits, and those of its joint where it is the only drive of it."""
         c, own = self.compiled, self._range("force", k)
-        if not self._word("mjtTrn", "trntype", k).startswith("joint") or not c.jnt_actfrclimited[j := int(c.actuator_trnid[k, 0])]:
+        if (
+            not self._word("mjtTrn", "trntype", k).startswith("joint")
+            or not c.jnt_actfrclimited[j := int(c.actuator_trnid[k, 0])]
+        ):
             return own
         if self.drives_of[j] > 1 or not c.actuator_gear[k, 0]:
             note = "it holds for the sum of several actuators, which is not limited here"

@@ -31,10 +31,12 @@ READ = {
     "site": "bodyid pos quat",
     "cam": "bodyid pos quat",
     "eq": "active0 data obj1id obj2id objtype type",
-    "tendon": "actfrclimited adr armature damping dampingpoly frictionloss lengthspring limited num springyield stiffness stiffnesspoly",
+    "tendon": "actfrclimited adr armature damping dampingpoly frictionloss lengthspring limited num springyield stiffness "
+    "stiffnesspoly",
     "wrap": "objid prm type",
-    "actuator": "acc0 actadr actearly actlimited actrange armature biasprm biastype ctrladr ctrllimited ctrlnum ctrlrange damping "
-    "delay dynprm dyntype forcelimited forcerange gainprm gaintype gear group history lengthrange outnum plugin trnid trntype",
+    "actuator": "acc0 actadr actearly actlimited actrange armature biasprm biastype ctrladr ctrllimited ctrlnum ctrlrange "
+    "damping delay dynprm dyntype forcelimited forcerange gainprm gaintype gear group history lengthrange outnum plugin "
+    "trnid trntype",
     "key": "act ctrl qpos",
     "qpos": "spring",
 }

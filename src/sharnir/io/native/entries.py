@@ -28,7 +28,7 @@ JOINTS = (
 )  # fmt: skip
 FORCES = (
     forces.SpringDamper, forces.Bushing, forces.JointSpring, forces.JointStop, forces.JointFriction, forces.Motor,
-    forces.PID, forces.DCMotor, forces.Actuator,
+    forces.PID, forces.DCMotor, forces.Actuator, forces.HydraulicCylinder,
     forces.Drag, forces.PointGravity, forces.Wrench, forces.Tendon,
 )  # fmt: skip
 CONSTRAINTS = (

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ...model.element import Described, Element
 from ...model.events import Event
+from ...model.forces import Accumulator, Muscle, Valve
 from ...model.formulas import PoseFormula
 from ...model.joints import Joint
 from ...model.pose import Pose
@@ -22,7 +23,7 @@ SECTIONS: dict[str, Sequence[type[Element]]] = {
     "Bodies, shapes, frames": (BodyEntry, *SHAPES, FrameEntry),
     "Joints": (JointPlacement, *JOINTS, CouplingEntry),
     "Options of joints": (Joint,),
-    "Forces": FORCES,
+    "Forces": (*FORCES, Valve, Accumulator, Muscle),
     "Constraints": CONSTRAINTS,
     "Poses": (PoseEntry, PoseFormula),
     "Simulation, events, visuals": (SimulationSettings, Event, Visual),
@@ -30,7 +31,8 @@ SECTIONS: dict[str, Sequence[type[Element]]] = {
 NAMES = {
     BodyEntry: "a body", FrameEntry: "a frame", JointPlacement: "every joint", CouplingEntry: "a coupling", Joint: "options",
     PoseEntry: "a pose", PoseFormula: "a pose by formulas", SimulationSettings: "`simulation`", Event: "an event",
-    Visual: "a visual",
+    Visual: "a visual", Valve: "`valve` of a cylinder", Accumulator: "one of its `accumulators`",
+    Muscle: "`muscle` of an actuator",
 }  # fmt: skip
 
 

@@ -8,6 +8,8 @@ from .dc_motor import DCMotor
 from .drag import Drag
 from .friction import JointFriction
 from .gravity import PointGravity
+from .hydraulic_cylinder import HydraulicCylinder
+from .hydraulics import Accumulator, Valve
 from .joint_spring import JointSpring
 from .low_pass import low_pass
 from .motor import Motor
@@ -20,11 +22,13 @@ from .wrench import Wrench
 
 __all__ = [
     "PID",
+    "Accumulator",
     "Actuator",
     "Bushing",
     "DCMotor",
     "Drag",
     "Force",
+    "HydraulicCylinder",
     "JointFriction",
     "JointSpring",
     "JointStop",
@@ -35,6 +39,7 @@ __all__ = [
     "SpringDamper",
     "Tendon",
     "UserForce",
+    "Valve",
     "Wrench",
     "low_pass",
 ]

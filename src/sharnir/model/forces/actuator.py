@@ -23,8 +23,9 @@ NO_GEAR = (0.0,) * 6
 
 @element("actuator")
 class Actuator(ForceElement):
-    """Force = (g₀ + g₁·l + g₂·l̇)·u + b₀ + b₁·l + b₂·l̇ along its length l, which it lengthens; u is the control, or the activation a
-    that follows it: ȧ = control ("integrator"), T·ȧ = control − a ("filter"), or that of a `Muscle`, which gives gain and bias too.
+    """Force = (g₀ + g₁·l + g₂·l̇)·u + b₀ + b₁·l + b₂·l̇ along its length l, which it lengthens; u is the control, or the
+    activation a that follows it: ȧ = control ("integrator"), T·ȧ = control − a ("filter"), or that of a `Muscle`, which gives
+    gain and bias too.
 
     The actuators of MuJoCo's format MJCF are of this kind: motor, position, velocity, intvelocity, damper, cylinder, muscle and
     general; docs/mjcf.md says which are read.
@@ -43,7 +44,7 @@ class Actuator(ForceElement):
     control_range: Sequence[float] | None = element_field(ENDLESS, default=None, meaning="the control is held within")
     activation_range: Sequence[float] | None = element_field(ENDLESS, default=None, meaning="the activation is held within")
     force_range: Sequence[float] | None = element_field(ENDLESS, default=None, unit="N, N m", meaning="the force is held within")
-    gear: float = element_field(Scalar(), default=1.0, meaning="l per length of `terms` or `points`")
+    gear: float = element_field(Scalar(), default=1.0, meaning="l per length of `terms` or `points`; times `wrench`")
     terms: Sequence[tuple[str, int, int, float]] = element_field(Rows(TERM), default=(), meaning=TERMS)
     points: Sequence[tuple[str, Sequence[float]]] = element_field(Rows(POINT), default=(), meaning=POINTS)
     body: str | None = element_field(
@@ -69,8 +70,8 @@ class Actuator(ForceElement):
         return {} if self.dynamics == "none" and self.muscle is None else {"activation": self.activation}
 
     def act(self, on: Motion) -> None:
-        path = None if self.body else Path(on, self.terms, self.points)
-        length, rate = (0.0, self._speed(on)) if path is None else (self.gear * path.length, self.gear * path.rate)
+        path = Path(on, self.terms, self.points) if self.body is None else _Place(on, self.body, self.at, self.wrench)
+        length, rate = self.gear * path.length, self.gear * path.rate
         control = _held(value_of(self.control, on.t), self.control_range)
         drive = self._activation(on, control) if self.states(on) else control
         if self.muscle is not None:
@@ -79,12 +80,7 @@ class Actuator(ForceElement):
             force = _affine(self.gain, length, rate) * drive + _affine(self.bias, length, rate)
         force = _held(force, self.force_range)
         on.observe("force", force, "N, N m")
-        if path is not None:
-            path.pull(-self.gear * force)
-        else:
-            turn, where = on.pose(self.body).rotation, self.at.rotation
-            push, moment = (turn @ (where @ scale(part, force)) for part in (self.wrench[:3], self.wrench[3:]))
-            on.push(self.body, push, self.at.position, moment)
+        path.pull(-self.gear * force)
 
     def _activation(self, on: Motion, control: Number) -> Number:
         """The activation; sets its rate, which leads out of the range nowhere."""
@@ -99,11 +95,20 @@ class Actuator(ForceElement):
         on.rate("activation", rate)
         return a
 
-    def _speed(self, on: Motion) -> Number:
-        """The power of `wrench` per force."""
-        back = (on.pose(self.body).rotation @ self.at.rotation).T
-        velocity, spin = on.point(self.body, self.at.position)[1], on.spin(self.body)
-        return dot(self.wrench[:3], back @ velocity) + dot(self.wrench[3:], back @ spin)
+
+class _Place:
+    """A wrench at a place on a body, in place of a path: it has no length, only a rate, its power per force."""
+
+    length = 0.0
+
+    def __init__(self, on: Motion, body: str, at: Pose, wrench: Sequence[Any]) -> None:
+        self._on, self._body, self._at = on, body, at.position
+        turn = on.pose(body).rotation @ at.rotation
+        self._push, self._moment = turn @ wrench[:3], turn @ wrench[3:]
+        self.rate: Number = dot(self._push, on.point(body, at.position)[1]) + dot(self._moment, on.spin(body))
+
+    def pull(self, tension: Number) -> None:
+        self._on.push(self._body, scale(self._push, -tension), self._at, scale(self._moment, -tension))
 
 
 def _held(x: Number, within: Sequence[Any] | None) -> Number:

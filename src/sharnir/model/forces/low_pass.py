@@ -23,7 +23,7 @@ def low_pass(
     initial: float = 0.0,
     unit: str = "",
 ) -> Callable[[Motion], Number]:
-    """Add a state that follows a signal with a lag: T·ż + z = signal; with `damping` ζ of second order, T²·z̈ + 2ζT·ż + z = signal.
+    """Add a state z that follows a signal: T·ż + z = signal; with `damping` ζ of second order, T²·z̈ + 2ζT·ż + z = signal.
 
     `signal` is a function of `sharnir.Motion`. What is returned is one too, the filtered signal, which forces and other filters
     may use in place of `on.state(name)`. The second order has a state "<name>.rate" in addition.

@@ -40,7 +40,7 @@ class Muscle(Element):
         """Force per activation."""
         L, optimal = self._relative(length)
         V, y = rate / (optimal * self.vmax), self.fvmax - 1.0
-        above = select(V <= y, self.fvmax - (y - V) * (y - V) / y, self.fvmax)
+        above = select(y >= V, self.fvmax - (y - V) * (y - V) / y, self.fvmax)
         FV = select(V <= -1.0, 0.0, select(V <= 0.0, (V + 1.0) * (V + 1.0), above))
         return -self.peak * self._active(L) * FV
 
@@ -75,8 +75,8 @@ class Muscle(Element):
         )  # fmt: skip
         out: Number = 0.0
         for end, arc in reversed(arcs):
-            out = select(L <= end, arc, out)
-        return select(L < self.lmin, 0.0, out)
+            out = select(end >= L, arc, out)
+        return select(self.lmin > L, 0.0, out)
 
 
 def _square(x: Number) -> Number:

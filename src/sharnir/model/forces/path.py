@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from ...kernels.algebra import ZERO3, neg, scale
@@ -28,7 +29,7 @@ class Path:
 
     def __init__(self, on: Motion, terms: Terms, points: Points) -> None:
         self._on, self._terms, self._points = on, terms, points
-        self._lines = [line_between(on, a, b) for a, b in zip(points, points[1:], strict=False)]
+        self._lines = [line_between(on, a, b) for a, b in pairwise(points)]
         length: Number = sum(line[0] for line in self._lines)
         rate: Number = sum(line[1] for line in self._lines)
         for joint, q, v, coefficient in terms:

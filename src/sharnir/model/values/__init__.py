@@ -14,7 +14,7 @@ from .words import Choice, ChoiceOrFunction, FilePath, Label, Name, Names, Text,
 
 __all__ = [
     "AXES", "HERE", "AxisValue", "ByName", "Choice", "ChoiceOrFunction", "ColourValue", "DriveFunction", "Elements", "Fault",
-    "FilePath", "Flag", "Function", "FunctionOrElement", "Item", "Items", "Kind", "Label", "Limits", "Matrix", "Name", "NamedFormula", "Names",
-    "Part", "PoseFunction", "PoseValue", "Rows", "Scalar", "ScalarOrVector", "State", "Text", "Times", "Vector", "VectorFunction",
-    "Where", "Whole", "check_name", "expected", "name_fault", "of_kind", "shown",
+    "FilePath", "Flag", "Function", "FunctionOrElement", "Item", "Items", "Kind", "Label", "Limits", "Matrix", "Name",
+    "NamedFormula", "Names", "Part", "PoseFunction", "PoseValue", "Rows", "Scalar", "ScalarOrVector", "State", "Text", "Times",
+    "Vector", "VectorFunction", "Where", "Whole", "check_name", "expected", "name_fault", "of_kind", "shown",
 ]  # fmt: skip
