@@ -33,6 +33,8 @@ def add_tendons(
 ) -> None:
     """Springs and dampers of tendons as forces. `places`: where each joint of the file went, by number."""
     names = Names()
+    on_tendon = compiled.actuator_trntype == compiled.enumeration("mjtTrn")["tendon"]
+    driven = set(compiled.actuator_trnid[on_tendon, 0].tolist())
     stiff, damped = passive and not compiled.is_disabled("spring"), passive and not compiled.is_disabled("damper")
     for k in range(compiled.count("tendon")):
         label = compiled.label("tendon", k)
@@ -42,7 +44,9 @@ def add_tendons(
             values = getattr(compiled, f"tendon_{field}", None)
             if values is not None and values[k].any():
                 report.ignored(f"{field} of a tendon", label)
-        if not stiffness and not damping:
+        if not stiffness and not damping and k in driven and (terms or points):
+            report.kept("tendon", label, "as the path of its actuators")
+        elif not stiffness and not damping:
             report.ignored("tendon", label, "it has no spring and no damper that act")
         elif not terms and len({body for body, _ in points}) < 2:
             report.ignored("tendon", label, "only straight lines between sites and sums of coordinates are known")

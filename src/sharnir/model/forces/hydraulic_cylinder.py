@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from ...errors import ModelError
 from ...kernels.algebra import ZERO3, scale
 from ...trace import Number, is_zero
-from ...trace.functions import exp, maximum, minimum
+from ...trace.functions import maximum, minimum
 from ..element import element, element_field
 from ..motion import Motion
 from ..values import Elements, Label, Name, Part, Scalar, Vector
 from .base import ForceElement, Numbers, value_of
-from .hydraulics import Accumulator, Valve
+from .hydraulics import Accumulator, Valve, compressed
 from .spring_damper import line_between
 
 UNITS = {"pressure_a": "Pa", "pressure_b": "Pa", "supply": "Pa", "spool": ""}
@@ -125,8 +125,7 @@ class HydraulicCylinder(ForceElement):
     def _chamber(self, at: str, p: Number, volume: Number, modulus: Number) -> tuple[Number, Number]:
         """Oil per pressure that a volume takes, with its accumulator, and the energy stored."""
         gas = self._at(at)
-        x = p / modulus  # of oil with dρ/ρ = dp/β: what a closed chamber stores is then exactly the work done on it
-        change, stored = volume / modulus, volume * modulus * (exp(x) - 1.0 - x)
+        change, stored = volume / modulus, compressed(p, volume, modulus)
         return (change, stored) if gas is None else (change + gas.compliance(p), stored + gas.energy(p))
 
     def _at(self, place: str) -> Accumulator | None:

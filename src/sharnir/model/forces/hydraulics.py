@@ -8,7 +8,7 @@ from typing import Any
 
 from ...errors import ModelError
 from ...trace import Number, is_parametric
-from ...trace.functions import log, maximum, minimum, power, select, sqrt
+from ...trace.functions import exp, log, maximum, minimum, power, select, sqrt
 from ..element import Element, element, element_field
 from ..values import Choice, Function, Scalar
 
@@ -16,6 +16,16 @@ ATMOSPHERE = 101325.0
 """Pa: what the pressure of a gas is above zero where a gauge shows none."""
 CUT_OFF = 0.05
 """Share of the set pressure over which a pressure-compensated pump goes from full flow to none."""
+
+
+def compressed(p: Number, volume: Number, modulus: Number) -> Number:
+    """Energy of oil under pressure: V·β·(eˣ − 1 − x), x = p/β. With dρ/ρ = dp/β this is exactly the work done on a closed chamber.
+    The series is for small x, where the formula would lose its digits."""
+    x = p / modulus
+    series: Number = 0.0
+    for k in range(10, 2, -1):
+        series = (1.0 + series) * x / k
+    return volume * modulus * select(abs(x) < 0.1, 0.5 * x * x * (1.0 + series), exp(x) - 1.0 - x)
 
 
 @element()
