@@ -54,6 +54,8 @@ FORCES = test_forces.CONSERVATIVE | test_forces.DISSIPATIVE | {
     "law": sh.SpringDamper("a", "b", law=sh.formula("3*length**3 + rate", "length", "rate")),
     "law, called otherwise": sh.SpringDamper("a", "b", law=sh.formula("3*s + r", "s", "r"), name="mine"),
     "joint law": sh.JointSpring("hinge", law=sh.formula("-3*sin(x) - v", "x", "v")),
+    "magic formula": sh.MagicFormulaTyre("c", 0.3, (0.0, 0.6, 0.8), friction=0.7, longitudinal=(1, 2, 3, 4, 5, 6, 7, 8, 9)),
+    "brush": sh.BrushTyre("c", 4.0, road=sh.formula("0.1*sin(x) - y", "x", "y"), of="b", rolling_radius=3.9, load=50),
     "earth": sh.PointGravity(),
     "tendon of joints": sh.Tendon("cable", 10.0, 1.0, 0.1, 0.2, [("hinge", 0, 0, 2.0), ("ball", 1, 2, -1)]),
     "tendon of points": sh.Tendon("rope", 10.0, 0.0, -1e-3, 0.2, (), [("a", (0.1, 0.2, 0.3)), ("ground", (0.0, 1.0, 0.0))]),

@@ -71,6 +71,17 @@ def test_crane(example):
     assert 5.0 < x["swing"] < 15.0 and 4905.0 < x["hook"] < 6000.0 and x["defect"] < 1e-5
 
 
+def test_half_car(example):
+    x = example("half_car")
+    assert x["worst"] < 5e-3 and x["defect"] < 1e-2  # of 80 kJ
+    assert 10.0 < x["lift"] < 20.0 and x["least"] == 0.0  # the wheels leave the ground behind the bump
+
+
+def test_full_car(example):
+    x = example("full_car")
+    assert abs(x["gain"]) < 5e-3 and abs(x["braking"]) < 2e-3 and x["defect"] < 1e-3
+
+
 def test_all_examples_are_tested():
     elsewhere = {"tour", "loops"}  # test_loop_simulation has the last
     there = {path.stem for path in EXAMPLES.glob("*.py")} - elsewhere

@@ -34,6 +34,7 @@ DISSIPATIVE = {
     "joint damper": sh.JointSpring("ball", damping=0.3),
     "bushing damper": sh.Bushing("a", "c", HALF, HALF, damping=STIFF),
     "friction": sh.JointFriction("slider", coulomb=2.0, static=3.0, viscous=0.1),
+    "bristles": sh.BristleFriction("slider", coulomb=2.0, static=3.0, viscous=0.1, presliding=0.5),
     "drag": sh.Drag("c", linear=0.5, quadratic=0.7, angular=0.2, at=ON),
 }
 GIVEN = {
@@ -57,6 +58,8 @@ GIVEN = {
     "rope drive": sh.Actuator(None, 0.7, dynamics="integrator", activation_range=(0.0, 2.0), points=[("a", AT), ("b", ON)]),
     "muscle": sh.Actuator(None, 0.7, muscle=sh.Muscle((-4.0, 4.0), 3.0, smooth=0.2), terms=[("hinge", 0, 0, 1.0)]),
     "thruster": sh.Actuator(None, 0.7, bias=(0.0, 0.0, -0.3), force_range=(-5.0, 5.0), body="c", at=HALF, wrench=(*AT, *ON)),
+    "magic formula": sh.MagicFormulaTyre("c", 4.0, centre=AT, stiffness=30.0, damping=3.0, rolling_resistance=0.02),
+    "brush": sh.BrushTyre("c", 4.0, "z", of="b", road=lambda x, y: 0.1 * sh.sin(x - y), stiffness=30.0, camber_stiffness=9.0),
 }  # fmt: skip
 ALL = CONSERVATIVE | DISSIPATIVE | GIVEN
 
@@ -381,6 +384,8 @@ def test_what_cannot_be_traced_says_which_line_and_why():
             "bushing: stiffness: expected one number or 6 numbers or 6×6 numbers",
         ),
         (lambda: sh.Bushing("a", "b", stiffness=-1.0), "must be symmetric and positive semidefinite"),
+        (lambda: sh.BrushTyre("a", 1.0, of="a"), "wheel and road are both 'a'"),
+        (lambda: sh.Dynamics(mechanism(sh.Tyre("a", 1.0))), "a subclass of Tyre that defines forces(slip, n)"),
         (lambda: mechanism(7), "a force is a sharnir.Force or a function"),
         (lambda: sh.Dynamics(mechanism(sh.JointStop("hinge"))), "specify low=…, high=…, or the joint's own option `limits`"),
         (lambda: sh.Dynamics(mechanism(sh.JointStop("ball", 0.0, 1.0))), "needs one coordinate"),

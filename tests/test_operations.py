@@ -19,11 +19,13 @@ DOMAINS = {
     "add": (-2, 2), "sub": (-2, 2), "mul": (-2, 2), "div": (0.5, 2), "neg": (-2, 2), "sqrt": (0.5, 4), "sin": (-3, 3),
     "cos": (-3, 3), "tan": (-1, 1), "asin": (-0.8, 0.8), "acos": (-0.8, 0.8), "atan": (-3, 3), "atan2": (0.3, 2),
     "exp": (-2, 2), "log": (0.5, 4), "pow": (0.5, 2), "sinh": (-2, 2), "cosh": (-2, 2), "tanh": (-2, 2),
-    "abs": (0.2, 2), "less": (-2, 2), "less_equal": (-2, 2), "select": (0.2, 2),
+    "abs": (0.2, 2), "hypot": (0.3, 2), "floor": (-2.9, -2.1), "mod": (0.5, 2),
+    "less": (-2, 2), "less_equal": (-2, 2), "select": (0.2, 2),
 }  # fmt: skip
 PLAIN = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv, "neg": operator.neg,
-    "pow": math.pow, "abs": abs, "less": operator.lt, "less_equal": operator.le, "select": lambda c, a, b: a if c else b,
+    "pow": math.pow, "abs": abs, "mod": operator.mod, "less": operator.lt, "less_equal": operator.le,
+    "select": lambda c, a, b: a if c else b,
 }  # fmt: skip
 
 
@@ -95,6 +97,8 @@ IEEE = [
     ("pow", (10.0, 400.0), INF), ("cosh", (-1000.0,), INF), ("sinh", (1000.0,), INF),
     ("sinh", (-1000.0,), -INF), ("pow", (0.0, -1.0), INF),
     ("pow", (-10.0, 401.0), -INF), ("atan2", (0.0, -1.0), math.pi), ("mul", (INF, 0.0), NAN), ("less", (NAN, 1.0), 0.0),
+    ("mod", (1.0, 0.0), NAN), ("mod", (INF, 2.0), NAN), ("mod", (-1.0, 3.0), 2.0), ("mod", (1.0, -3.0), -2.0),
+    ("mod", (1.0, 0.1), 1.0 % 0.1), ("floor", (-INF,), -INF), ("floor", (NAN,), NAN), ("floor", (-0.5,), -1.0),
 ]  # fmt: skip
 
 
@@ -153,8 +157,10 @@ def test_numpy_numbers_and_arrays_with_symbols():
     expected = [2 * a, 2 * a, 2 - a, a / 2, 2 / a, math.atan2(a, b), b, a, a**3]
     expected += [a, 2 * a, 0.0, a + 1, a + 2, a, 1.0, 1.0, 0.0, 3 * a + 4 * b]
     assert Expression(graph, [x, y], outputs)(a, b) == pytest.approx(expected, rel=1e-15)
-    with pytest.raises(sh.TraceError, match=r"numpy.floor cannot be traced; those that can are absolute, add"):
-        np.floor(x)
+    with pytest.raises(
+        sh.TraceError, match=r"numpy.ceil cannot be traced; write -sharnir.floor\(-x\); those that can are absolute, add"
+    ):
+        np.ceil(x)
 
 
 def test_the_functions_work_on_arrays_of_floats():
@@ -171,6 +177,8 @@ NUMPY = {
     "norm": lambda x, y: [np.linalg.norm([x, y])], "atan2 of both": lambda x, y: np.arctan2(x, np.array([1.0, 2.0])),
     "own": lambda x, y: sh.atan2(x, np.array([1.0, 2.0])), "less": lambda x, y: np.array([1.0, 0.1]) > x,
     "std": lambda x, y: [np.std([x, y])],
+    "pieces": lambda x, y: [np.floor(x), np.mod(y, 0.2), np.floor_divide(y, 0.2), np.sign(x)],
+    "pieces of arrays": lambda x, y: [*np.mod(np.array([x, y]), 0.2), np.fabs(x), *divmod(y, 0.2)],
 }  # fmt: skip
 
 
@@ -186,10 +194,14 @@ def test_functions_of_numpy_mean_the_same_on_symbols(name):
     (bool, "write select"), (lambda x: max(x, 0.0), "sharnir.maximum"), (lambda x: np.maximum([x, x], 0.0), "sharnir.maximum"),
     (lambda x: 0 < x < 1, "write select"), (lambda x: x == 0.0, "whether two numbers are equal"),
     (lambda x: x in (1.0, 2.0), "equal"),
-    (math.cos, "use the one of sharnir"), (float, r"float\(\)"), (lambda x: np.zeros(2).__setitem__(0, x), "dtype object"),
+    (math.cos, "use the one of sharnir"), (lambda x: math.sin(2.0 * x) + 1.0, r"use sharnir\.sin,"),
+    (lambda x: math.fabs(x), r"use sharnir\.abs,"), (lambda x: math.gamma(x), "use the one of sharnir"), (float, r"float\(\)"),
+    (lambda x: np.interp(x, [0.0, 1.0], [0.0, 2.0]), r"sharnir\.table\(xp, fp, kind='linear'\)"),
+    (lambda x: np.interp([x, x], [0.0, 1.0], [0.0, 2.0]), r"sharnir\.table"),
+    (lambda x: x % 0, "% by the constant zero"), (lambda x: x // 0.0, "constant zero"),
+    (lambda x: np.zeros(2).__setitem__(0, x), "dtype object"),
     (int, "neither rounded"), (round, "neither rounded"), (math.floor, "neither rounded"), (math.trunc, "neither rounded"),
-    (range, "index or a count"), (lambda x: [1, 2][x], "index or a count"), (lambda x: x % 1.0, "jump"),
-    (lambda x: 7 // x, "jump"),
+    (range, "index or a count"), (lambda x: [1, 2][x], "index or a count"),
     (lambda x: (x > 0) & (x < 1), "select"), (lambda x: ~(x > 0), "select"), (np.round, "numpy.rint cannot be traced"),
     (np.log1p, "numpy.log1p cannot be traced"), (lambda x: np.log1p([x, x]), "numpy.log1p cannot be traced"),
     (lambda x: np.sin(x, out=np.zeros(1)), "as a plain function only"), (lambda x: x / 0, "division by the constant zero"),

@@ -38,6 +38,7 @@ OUTPUTS = {
     "LinearSystem",
     "Mode",
     "Derivatives",
+    "Table",
     "View",
     "view",
 }

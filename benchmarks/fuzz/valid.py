@@ -135,7 +135,7 @@ NUMBERS = (
     "velocity", "pitch", "linear", "quadratic", "angular", "crank", "coupler", "rocker", "base", "rod", "top", "height",
     "sun", "planet",
     "angle", "speed", "roll", "yaw", "w", "x", "y", "z", "t", "t0", "args", "minimum.b", "maximum.b", "minimum.a",
-    "maximum.a", "torque", "initial",
+    "maximum.a", "torque", "initial", "period", "share", "x0", "h0", "h1",
 )  # fmt: skip
 VALID: dict[str, Callable[[Context], Any]] = {
     # numbers
@@ -148,6 +148,8 @@ VALID: dict[str, Callable[[Context], Any]] = {
     "k": _new(0), "rng": _new(1),
     "Rotation.align_z.direction": _new((0.0, 0.6, 0.8)), "entries": _new((1, 0, 0, 0, 1, 0, 0, 0, 1)), "gravity": _new((0.0,
     0.0, -9.81)),
+    "table.x": _new((0.0, 0.5, 1.0)), "table.y": _new((1.0, 2.0, 0.0)), "table.kind": _words("cubic", "linear", "monotone"),
+    "x1": _new(1.5), "outside": _words("hold", "error"),
     # names, and what a model consists of
     "name": _words("new", "another", "a b"), "body": Context.body, "joint": Context.joint, "a": Context.body,
     "b": _words("ground"),

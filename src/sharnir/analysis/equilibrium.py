@@ -41,6 +41,7 @@ def equilibrium(
     starts: int = 8,
     seed: int | np.random.Generator = 0,
     parameters: Mapping[str, float] | None = None,
+    states: Mapping[str, float] | None = None,
 ) -> Equilibrium:
     """A position in which the model rests under gravity, its forces and the joint forces `tau`; loops stay closed.
 
@@ -55,11 +56,13 @@ def equilibrium(
              where such a one is found and the guess is not balanced
     starts   how many positions to search from: the guess, then random ones (by `seed`)
     parameters   {name: value} of the model; the rest as the model has them
+    states   {name: value} of states of forces, which are held; the rest as they start in the model. `.state_rates` of the result
 
     An EquilibriumError where there is none names the joint whose force cannot be balanced; `error.result` has the best position.
     """
     model = check_model(model, "equilibrium")
     model = model if parameters is None else model.with_parameters(parameters)
+    model = model if states is None else model.with_states(states)
     q, _, t = check_state(model, guess, None, t)
     v, driven = steady_speeds(model, speeds)
     held = driven | speeds_of(model, fixed, "fixed")

@@ -11,6 +11,8 @@ from ..model.model import Model
 from ..reporting.formats import plural
 from .force_units import unit_of_force
 
+CHANGING = 1e-9
+"""Rates of states above this are not zero."""
 SHOWN = 12
 """Coordinates that a summary lists."""
 
@@ -44,6 +46,11 @@ class Equilibrium:
     def model(self) -> Model:
         return self.dynamics.model
 
+    @property
+    def state_rates(self) -> dict[str, float]:
+        """States of forces are held; this is how fast each would change here: not zero where the rest does not last."""
+        return dict(zip(self.model.states, self.dynamics.state_rates(self.q, self.v, self.t).tolist(), strict=True))
+
     def reactions(self) -> dict[str, np.ndarray]:
         """{joint: (6,) force and moment on the body it carries, at its origin, in its axes}; drives and locks included."""
         R = self.dynamics.reactions(self.q, self.v, self.tau, self.t)
@@ -55,6 +62,9 @@ class Equilibrium:
         lines = [f"{m.name}: {self.stability} {kind}; {self.reason}"]
         if not self.steady:
             lines.append(f"  balanced at t = {self.t:g} only: the forces change as drives and held joints move on")
+        moving = {name: x for name, x in self.state_rates.items() if abs(x) > CHANGING} if m.states else {}
+        for name, x in moving.items():
+            lines.append(f"  it does not last: state {name!r}, held at {m.states[name]:g}, changes here at a rate of {x:.3g}")
         lines.append(f"  unbalanced  {self.residual:.2g} N, N m after {plural(self.iterations, 'iteration')}")
         names, v_names = m.q_names, m.v_names
         width = max(10, *map(len, names[:SHOWN]), *map(len, self.held)) if names else 10

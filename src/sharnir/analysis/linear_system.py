@@ -71,7 +71,8 @@ class LinearSystem:
     def _mode(self, eigenvalue: complex, x: np.ndarray) -> Mode:
         n = len(self.v)
         whole = self.basis @ x
-        leading = whole[:n][np.abs(whole[:n]).argmax()]
+        moves = whole[:n] if np.abs(whole[:n]).max(initial=0.0) > 0.0 else x  # a mode of states of forces moves nothing
+        leading = moves[np.abs(moves).argmax()]
         scaled = whole / leading
         return Mode(eigenvalue, x / leading, scaled[:n], scaled[n:], self.dynamics, self.q, self.t)
 

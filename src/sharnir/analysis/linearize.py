@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from ..dynamics import Dynamics
 from ..equations.start import assemble_start
@@ -31,6 +32,7 @@ def linearize(
     outputs: Outputs | None = None,
     independent: Sequence[str] | None = None,
     parameters: Mapping[str, float] | None = None,
+    states: Mapping[str, float] | None = None,
 ) -> LinearSystem:
     """ẋ = A x + B u, y = C x + D u for small deviations from the motion through (q, v) at time t under constant joint forces.
 
@@ -43,25 +45,30 @@ def linearize(
                  "body.vx", "body.rx", "body.wx": position, velocity, small rotation, angular velocity of a body or frame in
                  the world; or {name: one of these, or a function of `sharnir.Motion`}; default: x itself
     parameters   {name: value} of the model; the rest as the model has them
+    states       {name: value} of states of forces; the rest as they start in the model
     independent  the coordinates x consists of, where there are constraints; default: those that determine the others best
 
     x is "q.…", displacements of the independent coordinates (of quaternions: rotations about the axes of the speeds), then "v.…",
-    changes of the independent speeds. Rolling and other constraints of speeds leave fewer speeds than coordinates.
+    changes of the independent speeds, then states of forces by their names. Rolling and other constraints of speeds leave fewer
+    speeds than coordinates.
     A is that of the instant t. It holds for good at an equilibrium and in steady motion; anywhere else there is a
     LinearizationWarning, and `steadiness` is "frozen".
     """
     if parameters is not None:
         own = model.model if isinstance(model, Dynamics) else check_model(model, "linearize")
         model = own.with_parameters(parameters)
+    if states is not None:
+        own = model.model if isinstance(model, Dynamics) else check_model(model, "linearize")
+        model = own.with_states(states)
     d = model if isinstance(model, Dynamics) else Dynamics(model)
     start, forces = _state(d, q, v, t), check_tau(d.model, tau)
     chosen = None if independent is None else independent_speeds(d.model, independent)
     field, space = _at(d, *start, forces, chosen)
-    A = (field.F @ space.W)[space.chosen]
+    A = _reduced(field, space)
 
     def later(q: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
         field, there = _at(d, q, start[1], t, forces, space)
-        return field.a, (field.F @ there.W)[there.chosen]
+        return field.a, _reduced(field, there)
 
     steadiness, why = classify(d, start, field, A, later)
     system = _system(d, start, forces, field, space, A, inputs, outputs, steadiness, why)
@@ -92,6 +99,17 @@ def _at(
     return field, tangent_space(d.model, d.constrained.table, (q, v, t), field.N, chosen)
 
 
+def _with_states(space: TangentSpace, nz: int) -> tuple[np.ndarray, np.ndarray]:
+    """W and the chosen rows of (ξ, δv, δz): states of forces are free."""
+    at = len(space.W) + np.arange(nz)
+    return block_diag(space.W, np.eye(nz)), np.concatenate([space.chosen, at])
+
+
+def _reduced(field: VectorField, space: TangentSpace) -> np.ndarray:
+    W, chosen = _with_states(space, len(field.z))
+    return (field.F @ W)[chosen]
+
+
 def _system(
     d: Dynamics,
     start: tuple[np.ndarray, np.ndarray, float],
@@ -106,14 +124,16 @@ def _system(
 ) -> LinearSystem:
     q, v, t = start
     n, names = len(v), d.model.v_names
-    states = [*(f"q.{names[k]}" for k in space.positions), *(f"v.{names[k]}" for k in space.speeds)]
+    states = [*(f"q.{names[k]}" for k in space.positions), *(f"v.{names[k]}" for k in space.speeds), *d.model.states]
+    W, chosen = _with_states(space, len(field.z))
     input_names, T = input_matrix(d, q, t, inputs)
     forced = field.a_tau @ T
-    B = np.vstack([np.zeros_like(forced), forced])[space.chosen]
+    B = np.vstack([np.zeros_like(forced), forced, np.zeros((len(field.z), forced.shape[1]))])[chosen]
     if outputs is None:
         output_names, C, D = states, np.eye(len(states)), np.zeros((len(states), len(input_names)))
     else:
         y = output_matrices(d, start, field.N, outputs)
-        C = np.hstack([y.q, y.v]) @ space.W + y.a @ field.F[n:] @ space.W
+        C = np.hstack([y.q, y.v, y.z]) @ W + y.a @ field.F[n : 2 * n] @ W
         output_names, D = y.names, y.a @ forced
-    return LinearSystem(A, B, C, D, states, input_names, output_names, d, q, v, t, tau, space.W, steadiness, why, space.least)
+    motion = W[: 2 * n]
+    return LinearSystem(A, B, C, D, states, input_names, output_names, d, q, v, t, tau, motion, steadiness, why, space.least)

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..equations.evaluation import state_inputs, with_bodies
 from ..errors import MethodError, StateError, brief, choices
 from ..model.model import Model
 from ..model.motion import Motion
 from ..model.references import is_name_in, listed_names
-from ..trace import Expression, Graph, Number, call_traced, check_numbers, tangent
+from ..trace import Expression, Graph, Number, call_traced, check_numbers
+from .gradients import Gradients, gradients
 
 WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 """Force and moment on a body at its origin, in its axes, as in `Dynamics`."""
@@ -29,12 +29,13 @@ State = tuple[np.ndarray, np.ndarray, float]
 
 @dataclass(frozen=True)
 class OutputMatrices:
-    """y = q ξ + v δv + a δv̇, a row for each name."""
+    """y = q ξ + v δv + a δv̇ + z δz, a row for each name; z: states of forces."""
 
     names: list[str]
     q: np.ndarray
     v: np.ndarray
     a: np.ndarray
+    z: np.ndarray
 
 
 # --- inputs -----------------------------------------------------------------------------------------------------------------
@@ -101,10 +102,11 @@ def output_matrices(d: Dynamics, state: State, N: np.ndarray, outputs: Outputs) 
             found.append((str(label), {"q": place}))
     names = [name for name, _ in found]
     out = {kind: np.array([x.get(kind, np.zeros(n)) for _, x in found]).reshape(len(found), n) for kind in KINDS}
+    z = np.zeros((len(found), len(model.states)))
     if functions:
         rows = [*functions]
-        out["q"][rows], out["v"][rows] = _gradients(d, state, N, [names[k] for k in rows], [*functions.values()])
-    return OutputMatrices(names, **out)
+        out["q"][rows], out["v"][rows], z[rows] = _gradients(d, state, N, [names[k] for k in rows], [*functions.values()])
+    return OutputMatrices(names, **out, z=z)
 
 
 def _place(d: Dynamics, state: State, what: Any) -> Function | np.ndarray:
@@ -112,6 +114,8 @@ def _place(d: Dynamics, state: State, what: Any) -> Function | np.ndarray:
     if callable(what):
         return what
     model = d.model
+    if is_name_in(model.states, what):
+        return lambda on: on.state(what)
     name, _, part = what.rpartition(".") if isinstance(what, str) else ("", "", "")
     bodies = [b.name for b in model.bodies]
     frame = model.frames.get(name)
@@ -134,30 +138,15 @@ def _place(d: Dynamics, state: State, what: Any) -> Function | np.ndarray:
     return lambda on: on.point(body, at)[1 if part[:-1] else 0][axis]
 
 
-def _gradients(
-    d: Dynamics, state: State, N: np.ndarray, names: Sequence[str], functions: Sequence[Function]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Derivatives of functions of the motion by ξ and by v, exact: all functions in one graph."""
-    s, (q, v, t) = d.structure, state
+def _gradients(d: Dynamics, state: State, N: np.ndarray, names: Sequence[str], functions: Sequence[Function]) -> Gradients:
+    """Derivatives of functions of the motion by ξ, v and states of forces, exact: all functions in one graph."""
     own = Graph()
-    motion, values = Motion(s, own), list[Number]()
+    motion, values = Motion(d.structure, own), list[Number]()
     for name, function in zip(names, functions, strict=True):
         label = f"output {name!r}"
         values += check_numbers([call_traced(function, [motion], label)], own, label)
         if motion.pushed:
             raise StateError(f"{label}: the function of an output must not apply forces; use add_force for that")
     expression = Expression(own, list(motion.inputs.values()), values)
-    graph = Graph()
-    inputs = state_inputs(s, graph)
-    on = with_bodies(s, inputs)
-    outputs = expression(*(on[kind][index] for kind, index in motion.inputs))
-    moved = [*inputs["q"], *inputs["v"]]
-    seeds = graph.inputs(len(moved))
-    slopes = Expression(
-        graph, [*(x for group in inputs.values() for x in group), *seeds], tangent(outputs, list(zip(moved, seeds, strict=True)))
-    )
-    n = len(v)
-    directions = np.block([[N, np.zeros((len(q), n))], [np.zeros((n, n)), np.eye(n)]])
-    found = slopes(*q.tolist(), *v.tolist(), *s.parameters.values(), t, *directions)
-    rows = np.array([np.broadcast_to(np.asarray(x, dtype=float), 2 * n) for x in found]).reshape(len(functions), 2 * n)
-    return rows[:, :n], rows[:, n:]
+    places = list(motion.inputs)
+    return gradients(d, state, N, lambda on: expression(*(on[kind][index] for kind, index in places)))

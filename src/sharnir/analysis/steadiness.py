@@ -32,6 +32,10 @@ def classify(
     if np.abs(field.a).max(initial=0.0) > STEADY * size:
         worst = int(np.abs(field.a).argmax())
         return FROZEN, f"{names[worst]!r} accelerates there by {field.a[worst]:.3g}"
+    size_z = max(1.0, *(float(np.abs(x).max(initial=0.0)) for x in (field.z_q, field.z_v, field.z_z)))
+    if np.abs(field.z).max(initial=0.0) > STEADY * size_z:
+        worst = int(np.abs(field.z).argmax())
+        return FROZEN, f"state {list(d.model.states)[worst]!r} changes there at a rate of {field.z[worst]:.3g}"
     moving = bool(np.abs(v).max(initial=0.0) > 0.0)
     for span in (TURN, 2.7 * TURN):
         span /= max(1.0, float(np.abs(v).max(initial=0.0)))

@@ -14,12 +14,15 @@ from ..equations.evaluation import evaluate
 from ..equations.normalization import is_redundant
 from ..model.structure import Structure
 from ..trace import Expression, Graph, Number, tangent
+from .gradients import gradients
 from .tangent import rate_matrix
 
 
 @dataclass(frozen=True)
 class VectorField:
-    """ξ̇ = K ξ + δv;  δv̇ = a_q ξ + a_v δv + a_tau δτ, at one state."""
+    """ξ̇ = K ξ + δv;  δv̇ = a_q ξ + a_v δv + a_z δz + a_tau δτ;  δż = z_q ξ + z_v δv + z_z δz, at one state.
+
+    z: states of forces."""
 
     N: np.ndarray
     """(nq, nv): q̇ = N v + …"""
@@ -29,17 +32,33 @@ class VectorField:
     a_q: np.ndarray
     a_v: np.ndarray
     a_tau: np.ndarray
+    a_z: np.ndarray
+    z: np.ndarray
+    """(nz,): rates of states of forces."""
+    z_q: np.ndarray
+    z_v: np.ndarray
+    z_z: np.ndarray
 
     @property
     def F(self) -> np.ndarray:
-        """(2nv, 2nv): the rate of (ξ, δv)."""
-        return np.block([[self.K, np.eye(len(self.a))], [self.a_q, self.a_v]])
+        """(2nv + nz, 2nv + nz): the rate of (ξ, δv, δz)."""
+        n, nz = len(self.a), len(self.z)
+        return np.block([[self.K, np.eye(n), np.zeros((n, nz))], [self.a_q, self.a_v, self.a_z], [self.z_q, self.z_v, self.z_z]])
 
 
 def vector_field(d: Dynamics, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float) -> VectorField:
-    found = d.forward_derivatives(q, v, tau, t)
+    s = d.structure
+    wrt = ("q", "v", "tau", "parameters") if s.states else ("q", "v", "tau")
+    found = d.forward_derivatives(q, v, tau, t, wrt)
     assert found.dq is not None and found.dv is not None and found.dtau is not None
-    return VectorField(rate_matrix(d, q, t), turning(d, q, v, t), found.value, found.dq, found.dv, found.dtau)
+    N, n = rate_matrix(d, q, t), len(v)
+    a_z, rates = np.zeros((n, 0)), np.zeros(0)
+    z_q, z_v, z_z = np.zeros((0, n)), np.zeros((0, n)), np.zeros((0, 0))
+    if s.states:
+        assert found.dparameters is not None
+        a_z, rates = found.dparameters[:, s.first_state :], d.state_rates(q, v, t)
+        z_q, z_v, z_z = gradients(d, (q, v, t), N, s.forces.rates)
+    return VectorField(N, turning(d, q, v, t), found.value, found.dq, found.dv, found.dtau, a_z, rates, z_q, z_v, z_z)
 
 
 def turning(d: Dynamics, q: np.ndarray, v: np.ndarray, t: float) -> np.ndarray:

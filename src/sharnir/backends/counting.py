@@ -9,12 +9,12 @@ from typing import Any
 from ..model.structure import Structure
 from ..programs.program import Program
 from ..trace import Symbol, needed
-from ..trace.operations import OPERATIONS
+from ..trace.operations import OPERATIONS, operation
 from .link import relink
 from .run import input_sizes, run_program
 from .traced import TracedProgram
 
-_FUNCTIONS = set(OPERATIONS) - {"add", "sub", "mul", "div", "neg", "less", "less_equal", "select", "abs"}
+_FUNCTIONS = {*OPERATIONS, "locate"} - {"add", "sub", "mul", "div", "neg", "less", "less_equal", "select", "abs", "floor"}
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,10 @@ class CountingNumber:
         self.value = value
         self.tally = tally
 
-    def apply(self, name: str, *args: Any) -> CountingNumber:
-        self.tally[name] += 1
-        return CountingNumber(OPERATIONS[name].value(*(_value(x) for x in args)), self.tally)
+    def apply(self, name: Any, *args: Any) -> CountingNumber:
+        done = operation(name)
+        self.tally[done.name] += 1
+        return CountingNumber(done.value(*(_value(x) for x in args)), self.tally)
 
     def __add__(self, other: Any) -> CountingNumber:
         return self.apply("add", self, other)
@@ -133,4 +134,5 @@ def count_as_written(program: Program, structure: Structure, values: dict[str, A
 def count_compiled(traced: TracedProgram) -> Count:
     """Operations left in the graph of one model: what the compiled code does."""
     outputs = [x for group in traced.outputs.values() for x in group if isinstance(x, Symbol)]
-    return as_count(Counter(traced.graph.nodes[k][0] for k in needed(traced.graph, outputs)))
+    found = (traced.graph.nodes[k][0] for k in needed(traced.graph, outputs))
+    return as_count(Counter(name if isinstance(name, str) else name.name for name in found))

@@ -18,7 +18,10 @@ LOOPS = ("call", "bodies", "motions", "axes", "pairs", "triples", "square", "cub
 """Of loops. `motions`: elementary ones, of all joints. `pairs`: of an axis with those on its way to the base; `triples`
 likewise; `square`, `cube`: of the freedoms."""
 
-_CYCLES = {"add": 4, "sub": 4, "mul": 4, "div": 13, "sqrt": 20, "neg": 1, "select": 2, "abs": 1, "less": 3, "less_equal": 3}
+_CYCLES = {
+    "add": 4, "sub": 4, "mul": 4, "div": 13, "sqrt": 20, "neg": 1, "select": 2, "abs": 1, "less": 3, "less_equal": 3, "floor": 8,
+    "entry": 8,
+}  # fmt: skip
 _FUNCTION = 40
 """Latencies in cycles on recent processors; a function is some ten dependent operations."""
 
@@ -35,6 +38,7 @@ def of_graph(traced: TracedProgram) -> np.ndarray:
         name, *arguments = nodes[k]
         if name in ("input", "const"):
             continue
+        name = name if isinstance(name, str) else name.name
         ready[k] = max([ready.get(a, 0) for a in arguments], default=0) + _CYCLES.get(name, _FUNCTION)
         path = max(path, ready[k])
         operations += name in _ARITHMETIC

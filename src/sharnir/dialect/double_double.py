@@ -109,6 +109,28 @@ def less_equal(a, b):
     return a[0] < b[0] or (a[0] == b[0] and a[1] <= b[1])
 
 
+def length(a, b):
+    return root(add(mul(a, a), mul(b, b)))
+
+
+def whole(a, start):
+    """floor(a); where the first part is a whole number, the second decides."""
+    if start != a[0]:
+        return start, 0.0
+    low = (a[1] + ROUND) - ROUND
+    return ordered_sum(start, low - 1.0 if low > a[1] else low)
+
+
+def rest(a, b, start):
+    """a - b floor(a/b). `start`, the rest of the first parts, is exact: what is left without it is a whole number of b."""
+    n = ((a[0] - start) / b[0] + ROUND) - ROUND
+    left = sub(a, scaled(b, n))
+    zero = (0.0, 0.0)
+    if b[0] > 0.0:
+        return add(left, b) if less(left, zero) else left if less(left, b) else sub(left, b)
+    return add(left, b) if less(zero, left) else left if less(b, left) else sub(left, b)
+
+
 # --- sine and cosine ----------------------------------------------------------------------------------------------------------
 def power_series(x, z, first, step, terms, sign):
     """x (1/first! + sign z/(first + step)! + z^2/(first + 2 step)! …)."""

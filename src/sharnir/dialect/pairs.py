@@ -55,6 +55,9 @@ OPERATIONS = {
     "sinh": Pairwise(dd.hyperbolic_sine),
     "cosh": Pairwise(dd.hyperbolic_cosine),
     "tanh": Pairwise(dd.hyperbolic_tangent),
+    "hypot": Pairwise(dd.length, 2),
+    "floor": Pairwise(dd.whole, 1, ("floor",)),
+    "mod": Pairwise(dd.rest, 2, ("fmod",)),
 }
 """By their names in expression graphs, where `select` needs no function; and "sincos", both at once."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ..errors import ModelError, known
 from ..kernels.algebra import ZERO3
 from ..trace.formula import Formulas
+from ..trace.table import Table
 from . import values
 from .element import Element, element, element_field
 from .pose import Axis, Pose, Rotation
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
     from .motion import Motion
 
 Item = str | float
-Where = Mapping[str, Item] | None
-SIGNALS = ("q", "v", "parameter", "position", "velocity")
-"""q.joint, v.joint (with the coordinate's name behind where there are several), parameter.name, position.body.x, …"""
+Where = Mapping[str, Item | Table] | None
+SIGNALS = ("q", "v", "parameter", "state", "position", "velocity")
+"""q.joint, v.joint (with the coordinate's name behind where there are several), parameter.name, state.name, position.body.x, …"""
 ENTRIES = ("rxx", "rxy", "rxz", "ryx", "ryy", "ryz", "rzx", "rzy", "rzz")
 """Entries of a rotation, row by row."""
 
@@ -67,6 +68,7 @@ class PoseFormula(Element):
             raise ModelError("pose by formulas: give turns or a quaternion, not both")
         angles = self.quaternion or [angle for _, angle in self.turns]
         self.__dict__["formulas"] = Formulas((*self.position, *angles), self.variables, self.where)
+        self.__dict__["where"] = self.formulas.where or None  # with the tables of a file
 
     if TYPE_CHECKING:
         formulas: ClassVar[Formulas]
@@ -123,8 +125,8 @@ class SignalFormula(ByFormulas):
 def signal(on: Motion, path: tuple[str, ...]) -> Any:
     """The number that a signal such as ("q", "elbow") or ("position", "hand", "z") means."""
     root, name, *rest = path
-    if root == "parameter":
-        return on.parameter(".".join(path[1:]))
+    if root in ("parameter", "state"):
+        return (on.parameter if root == "parameter" else on.state)(".".join(path[1:]))
     names: tuple[str, ...]
     if root in ("position", "velocity"):
         values, names = on.point(name)[root == "velocity"], ("x", "y", "z")

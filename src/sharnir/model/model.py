@@ -339,6 +339,18 @@ class Model:
         out._parameters = self._possible_values(values)
         return out
 
+    def with_states(self, values: Mapping[str, float]) -> Model:
+        """A copy whose states of forces start at these values where no others are given; the rest as they are."""
+        if not isinstance(values, Mapping):
+            raise ModelError(f"states: expected {{name: value}}, got {brief(values)}")
+        known = self.states
+        for name in values:
+            if not is_name_in(known, name):
+                raise ModelError(f"{no_such('state', name, known)}; add it with Model.add_state")
+        out = self.copy()
+        out._state_values |= {name: parameter_value(name, x) for name, x in values.items()}
+        return out
+
     def without_parameters(self, values: Mapping[str, float] | None = None) -> Model:
         """A copy with numbers in place of everything that depends on parameters: at these values, the rest at the model's own.
         Only parameters that functions of the model read are left."""

@@ -7,6 +7,7 @@ import numpy as np
 from ..equations.closure import off_by
 from ..equations.normalization import normalized_rows
 from ..equations.one_constraint import ConstraintRow
+from ..equations.ranges import range_left
 from ..integrate.trajectory import Trajectory
 from .changes import Changes
 from .motion_system import MotionSystem
@@ -100,6 +101,8 @@ def failure(m: MotionSystem, y: Trajectory) -> str:
     bad = np.flatnonzero(~np.isfinite(found))
     if bad.size and (row := _undefined_constraint(m, t, x)):
         return f"{row} is not finite just after t = {y.final_t:.9g}: the constraint is not defined in that position"
+    if bad.size and (left := _left_range(m, t, x)):
+        return f"{left}, just after t = {y.final_t:.9g}"
     if y.status == "not_finite":
         what = names[bad[-1]] if bad.size else "a number of the state"  # accelerations come last, and are the first cause
         return f"{what} is not finite just after t = {y.final_t:.9g}"
@@ -113,6 +116,16 @@ def _undefined_constraint(m: MotionSystem, t: float, x: np.ndarray) -> Constrain
     q, v, _, _ = m.split(x)
     with np.errstate(all="ignore"):
         return m.constrained.table.undefined(m.constrained.table.evaluate_either(q, v, t, m.parameters.tolist()))
+
+
+def _left_range(m: MotionSystem, t: float, x: np.ndarray) -> str:
+    """Which table was asked for what it does not have."""
+    if not np.isfinite(x).all():
+        return ""
+    q, v, z, _ = m.split(x)
+    parameters = m.with_states(m.parameters, z)
+    v = m.velocities(q, v, t, parameters)
+    return range_left(m.d.structure, q.tolist(), v.tolist(), t, parameters.tolist())
 
 
 def _rates_at_the_end(m: MotionSystem, y: Trajectory) -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:

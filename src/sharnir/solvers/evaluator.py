@@ -13,7 +13,8 @@ from ..backends.fast_path import FastPath, fast_path
 from ..backends.run import input_sizes
 from ..backends.runner import Runner, empty_outputs
 from ..backends.traced import trace_program
-from ..errors import MethodError, SingularError
+from ..equations.ranges import range_left
+from ..errors import MethodError, SingularError, StateError
 from ..forms.massless import check_inertia
 from ..forms.matrices import Matrices
 from ..model.states import check_finite, check_state, check_wrenches
@@ -147,6 +148,8 @@ class Evaluator:
             check_finite(np.asarray(given["point"], dtype=float), lambda: "xyz", "point")
         rows, _ = self.arguments.parameters(given.get("parameter"))
         named = dict(zip(self.model.structure.parameters, rows[0].tolist(), strict=True))
+        if left := range_left(self.structure, q.tolist(), v.tolist(), t, rows[0].tolist()):
+            raise StateError(left)
         if by_inertia:
             check_inertia(Matrices(self.model, q, v, t, None, sparse=False, parameters=named))
         if self.formulation.constrained:

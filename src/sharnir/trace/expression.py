@@ -12,7 +12,7 @@ from typing import Any
 from ..errors import NOT_A_NUMBER, ModelError, SharnirError, TraceError, brief
 from . import functions
 from .graph import Graph, Number, Symbol
-from .operations import OPERATIONS
+from .operations import OPERATIONS, operation
 
 _PACKAGE = str(Path(__file__).parents[1])
 _FUNCTIONS = SimpleNamespace(**{name: (lambda *x, _n=name: functions.apply(_n, *x)) for name in OPERATIONS})
@@ -78,8 +78,9 @@ def needed(graph: Graph, outputs: Sequence[Number]) -> list[int]:
 
 
 def chooses(graph: Graph, outputs: Sequence[Number]) -> bool:
-    """Whether outputs depend on a comparison."""
-    return any(graph.nodes[k][0] == "select" for k in needed(graph, outputs))
+    """Whether outputs depend on a comparison, or on what jumps otherwise."""
+    found = (graph.nodes[k][0] for k in needed(graph, outputs))
+    return any(name in ("select", "floor", "mod") or not isinstance(name, str) for name in found)
 
 
 def tangent(outputs: Sequence[Number], seeds: Mapping[Symbol, Number] | Sequence[tuple[Symbol, Number]]) -> tuple[Number, ...]:
@@ -101,7 +102,7 @@ def tangent(outputs: Sequence[Number], seeds: Mapping[Symbol, Number] | Sequence
             rate[index] = 0.0
             continue
         rates = [rate[a] for a in args]
-        rule = OPERATIONS[name].tangent
+        rule = operation(name).tangent
         if rule is None or all(isinstance(r, float) and r == 0.0 for r in rates):
             rate[index] = 0.0
             continue

@@ -6,29 +6,33 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
 import numpy as np
 
 from ..errors import NOT_A_NUMBER, ModelError, brief, no_such
-from .formula_parser import Signal, Tree, evaluate, parse, signals
+from .formula_parser import Signal, Tree, evaluate, parse, signals, tables_in
 from .graph import Number, Symbol
-from .parameters import formula_text, is_parametric
+from .parameters import file_text, is_parametric
+from .table import Table
 
 MAX_PARTS = 1000
 PARAMETER = "parameter"
 """The first word of a signal that is a parameter: parameter.L"""
 
 _known: ContextVar[Mapping[str, Symbol]] = ContextVar("known parameters")
+_tables: ContextVar[Mapping[str, Table]] = ContextVar("known tables")
 
 
 @contextmanager
-def known_parameters(parameters: Mapping[str, Symbol]) -> Iterator[None]:
-    """Formulas that are made inside, as those of a file are, may use these parameters."""
-    token = _known.set(parameters)
+def known_names(parameters: Mapping[str, Symbol], tables: Mapping[str, Table]) -> Iterator[None]:
+    """Formulas that are made inside, as those of a file are, may use these parameters and tables."""
+    tokens = _known.set(parameters), _tables.set(tables)
     try:
         yield
     finally:
-        _known.reset(token)
+        _known.reset(tokens[0])
+        _tables.reset(tokens[1])
 
 
 class Formulas:
@@ -38,27 +42,33 @@ class Formulas:
         self,
         items: Sequence[str | float],
         variables: Sequence[str] = (),
-        where: Mapping[str, str | float] | None = None,
+        where: Mapping[str, str | float | Table] | None = None,
         roots: Sequence[str] = (),
     ) -> None:
-        """`where`: named parts, each a formula of the variables and the parts before it, or a number that depends on parameters
-        of a model. `roots`: see `parse`."""
+        """`where`: named parts, each a formula of the variables and the parts before it, a number that depends on parameters
+        of a model, or a table, which formulas call. `roots`: see `parse`."""
         self.items = tuple(x if isinstance(x, str) else _number(x) for x in items)
         if where is not None and not isinstance(where, Mapping):
             raise ModelError(f"formula: where names parts, {{name: formula}}; got {brief(where)}")
         if not np.iterable(variables):
             raise ModelError(f"formula: expected the names of its variables, got {brief(variables)}")
         self.variables = tuple(variables)
-        self.where = {name: x if isinstance(x, str) or is_parametric(x) else _number(x) for name, x in (where or {}).items()}
+        self.where: dict[str, Any] = {name: _part(name, x) for name, x in (where or {}).items()}
         _check_names([*self.variables, *self.where])
         names = list(self.variables)
+        own = {name: x for name, x in self.where.items() if isinstance(x, Table)}
+        given = {name: x for name, x in _tables.get({}).items() if name not in names and name not in self.where}
+        tables = given | own
         self._parameters = dict(_known.get({}))
         roots = [*roots, *([PARAMETER] if self._parameters and PARAMETER not in roots else [])]
         self._parts: list[tuple[str, Tree]] = []
         for name, text in self.where.items():
-            self._parts.append((name, _parsed(text, names, roots)))
-            names.append(name)
-        self._trees = [_parsed(x, names, roots) for x in self.items]
+            if name not in own:
+                self._parts.append((name, _parsed(text, names, roots, tables)))
+                names.append(name)
+        self._trees = [_parsed(x, names, roots, tables) for x in self.items]
+        used = {table.name for tree in self._all_trees for table in tables_in(tree)} if given else ()
+        self.where |= {name: x for name, x in given.items() if name in used}  # as if they had been given here
         for signal in self.signals if self._parameters else ():
             if signal[0] == PARAMETER and ".".join(signal[1:]) not in self._parameters:
                 raise ModelError(f"formula: {no_such(PARAMETER, '.'.join(signal[1:]), self._parameters)}")
@@ -78,7 +88,11 @@ class Formulas:
     @property
     def signals(self) -> set[Signal]:
         """What is read besides the variables, e.g. ("q", "elbow")."""
-        return set().union(*(signals(tree) for tree in [*self._trees, *(tree for _, tree in self._parts)]))
+        return set().union(*(signals(tree) for tree in self._all_trees))
+
+    @property
+    def _all_trees(self) -> list[Tree]:
+        return [*self._trees, *(tree for _, tree in self._parts)]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Formulas):
@@ -92,7 +106,9 @@ class Formulas:
 class Formula:
     """One function by its text, e.g. `formula("a*sin(2*t)", "t", where={"a": "0.1*t"})`."""
 
-    def __init__(self, text: str | float, variables: Sequence[str] = (), where: Mapping[str, str | float] | None = None) -> None:
+    def __init__(
+        self, text: str | float, variables: Sequence[str] = (), where: Mapping[str, str | float | Table] | None = None
+    ) -> None:
         self.formulas = Formulas((text,), variables, where)
 
     @property
@@ -104,7 +120,7 @@ class Formula:
         return self.formulas.variables
 
     @property
-    def where(self) -> Mapping[str, str | Number]:
+    def where(self) -> Mapping[str, Any]:
         return self.formulas.where
 
     def __call__(self, *values: Number) -> Number:
@@ -121,10 +137,11 @@ class Formula:
         return f"formula({self.formulas.items[0]!r}{rest})"
 
 
-def formula(text: str | float, *variables: str, where: Mapping[str, str | float] | None = None) -> Formula:
-    """A function of the named variables: numbers, + − * / **, pi, e and the functions of sharnir (sin … select).
+def formula(text: str | float, *variables: str, where: Mapping[str, str | float | Table] | None = None) -> Formula:
+    """A function of the named variables: numbers, + − * / // % **, pi, e and the functions of sharnir (sin … select).
 
     A model with formulas in place of Python functions can be written to a file: motion=formula("0.3*sin(2*t)", "t").
+    `where` names parts, and tables: formula("2*grip(x)", "x", where={"grip": table(…)}).
     """
     return Formula(text, variables, where)
 
@@ -135,8 +152,14 @@ def constant(text: str) -> Number:
     return found if is_parametric(found) else float(found)
 
 
-def _parsed(item: str | Number, names: Sequence[str], roots: Sequence[str]) -> Tree:
-    return parse(item, names, roots) if isinstance(item, str) else ("number", item)
+def _parsed(item: str | Number, names: Sequence[str], roots: Sequence[str], tables: Mapping[str, Table]) -> Tree:
+    return parse(item, names, roots, tables) if isinstance(item, str) else ("number", item)
+
+
+def _part(name: str, x: Any) -> Any:
+    if isinstance(x, Table):
+        return x.named(name)
+    return x if isinstance(x, str) or is_parametric(x) else _number(x)
 
 
 def parameter_hint(text: str) -> str:
@@ -150,7 +173,7 @@ def parameter_hint(text: str) -> str:
 
 def part_text(x: str | Number) -> str | float:
     """A named part as a file has it."""
-    return formula_text(x) if is_parametric(x) else x
+    return file_text(x) if is_parametric(x) else x
 
 
 def _number(x: float) -> float:

@@ -9,34 +9,41 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeAlias
 
 from ..errors import ModelError, known, suggestion, unknown
-from . import functions
+from . import functions, piecewise
 from .graph import Number
+from .table import Table
 
 MAX_LENGTH, MAX_DEPTH = 4000, 100
 """Characters of a formula, and depth of nested operations."""
 
 CONSTANTS = {"pi": math.pi, "e": math.e}
-_ONE = ("sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "sqrt", "sinh", "cosh", "tanh")
+_ONE = ("sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "sqrt", "sinh", "cosh", "tanh", "abs", "floor", "sign")
 FUNCTIONS: dict[str, tuple[int, Callable[..., Number]]] = {
     **{name: (1, getattr(functions, name)) for name in _ONE},
-    "abs": (1, abs),
-    **{name: (2, getattr(functions, name)) for name in ("atan2", "power", "minimum", "maximum")},
+    **{name: (2, getattr(functions, name)) for name in ("atan2", "power", "minimum", "maximum", "mod", "hypot")},
     "select": (3, functions.select),
+    "step": (5, piecewise.step),
+    "sawtooth": (2, piecewise.sawtooth),
+    "triangle": (2, piecewise.triangle),
+    "pulse": (3, piecewise.pulse),
 }
 """Name: the number of arguments, and the function."""
 
-_BINARY = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow"}
+_BINARY = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow", ast.Mod: "mod", ast.FloorDiv: "quotient",
+}  # fmt: skip
 _COMPARE = {ast.Lt: ("less", False), ast.LtE: ("less_equal", False), ast.Gt: ("less", True), ast.GtE: ("less_equal", True)}
 
 Signal: TypeAlias = tuple[str, ...]
 """The words of a quantity that is read while simulating: ("q", "elbow")."""
 
 Tree: TypeAlias = tuple[Any, ...]
-"""("number", x), ("name", n), ("signal", (root, part, …)), ("apply", operation, trees) or ("call", function, trees)."""
+"""("number", x), ("name", n), ("signal", (root, part, …)), ("apply", operation, trees), ("call", function, trees) or
+("table", table, trees)."""
 
 
-def parse(text: str, names: Collection[str], roots: Collection[str] = ()) -> Tree:
-    """A formula of `names`, and of signals such as `q.elbow` whose first word is one of `roots`."""
+def parse(text: str, names: Collection[str], roots: Collection[str] = (), tables: Mapping[str, Table] | None = None) -> Tree:
+    """A formula of `names`, of signals such as `q.elbow` whose first word is one of `roots`, and of tables by their names."""
     if not isinstance(text, str) or not text.strip():
         raise ModelError(f"expected a formula such as '0.3*sin(2*t)', got {text!r}")
     if len(text) > MAX_LENGTH:
@@ -52,7 +59,7 @@ def parse(text: str, names: Collection[str], roots: Collection[str] = ()) -> Tre
         raise ModelError(f"formula {shortened(text)}: cannot be read{why}; write e.g. '0.3*sin(2*t)'{quote}") from None
     if "#" in text and "'" not in text and '"' not in text:
         raise ModelError(f"formula {shortened(text)}: a formula has no comments: remove '#' and what follows")
-    return _Translation(text, names, roots).tree(tree.body, 1)
+    return _Translation(text, names, roots, tables or {}).tree(tree.body, 1)
 
 
 def evaluate(tree: Tree, values: Mapping[str, Number], read: Callable[[Signal], Number] | None = None) -> Number:
@@ -66,14 +73,22 @@ def evaluate(tree: Tree, values: Mapping[str, Number], read: Callable[[Signal], 
         assert read is not None  # signals are parsed only where they can be read
         return read(tree[1])
     arguments = [evaluate(x, values, read) for x in tree[2]]
-    return functions.apply(tree[1], *arguments) if kind == "apply" else FUNCTIONS[tree[1]][1](*arguments)
+    if kind == "apply":
+        return functions.apply(tree[1], *arguments)
+    return (tree[1] if kind == "table" else FUNCTIONS[tree[1]][1])(*arguments)
 
 
 def signals(tree: Tree) -> set[Signal]:
     """The signals a formula reads."""
     if tree[0] == "signal":
         return {tree[1]}
-    return set().union(*(signals(x) for x in tree[2])) if tree[0] in ("apply", "call") else set()
+    return set().union(*(signals(x) for x in tree[2])) if len(tree) == 3 else set()
+
+
+def tables_in(tree: Tree) -> list[Table]:
+    """The tables a formula looks up."""
+    below = [table for x in tree[2] for table in tables_in(x)] if len(tree) == 3 else []
+    return [tree[1], *below] if tree[0] == "table" else below
 
 
 def shortened(text: str, most: int = 60) -> str:
@@ -83,8 +98,8 @@ def shortened(text: str, most: int = 60) -> str:
 class _Translation:
     """Translates Python's syntax tree into ours; nodes that are not listed are refused."""
 
-    def __init__(self, text: str, names: Collection[str], roots: Collection[str]) -> None:
-        self.text, self.names, self.roots = text, names, roots
+    def __init__(self, text: str, names: Collection[str], roots: Collection[str], tables: Mapping[str, Table]) -> None:
+        self.text, self.names, self.roots, self.tables = text, names, roots, tables
 
     def tree(self, node: ast.AST, depth: int) -> Tree:
         if depth > MAX_DEPTH:
@@ -112,7 +127,7 @@ class _Translation:
                 raise self.error("a comparison is allowed only in select(condition, a, b)")
             case ast.BinOp(op=ast.BitXor()):
                 raise self.error("a power is written with **, not with ^")
-        raise self.error(f"{type(node).__name__} is not allowed; use numbers, names, + - * / ** and {known(FUNCTIONS, 99)}")
+        raise self.error(f"{type(node).__name__} is not allowed; use numbers, names, + - * / // % ** and {known(FUNCTIONS, 99)}")
 
     def number(self, value: float) -> float:
         try:
@@ -125,8 +140,8 @@ class _Translation:
             return ("name", name)
         if name in CONSTANTS:
             return ("number", CONSTANTS[name])
-        if name in FUNCTIONS:
-            raise self.error(f"{name} is a function: write {name}(…)")
+        if name in FUNCTIONS or name in self.tables:
+            raise self.error(f"{name} is a {'table' if name in self.tables else 'function'}: write {name}(…)")
         if name in self.roots:
             raise self.error(f"{name} needs the name of what it belongs to: write e.g. {name}.elbow or {name}['left elbow']")
         choice = [*self.names, *(f"{r}.…" for r in self.roots), *CONSTANTS]
@@ -135,12 +150,15 @@ class _Translation:
 
     def call(self, node: ast.Call, depth: int) -> Tree:
         name = node.func.id if isinstance(node.func, ast.Name) else None
-        if name not in FUNCTIONS:
+        table = self.tables.get(name or "")
+        if name is None or (table is None and name not in FUNCTIONS):
             shown = name or ast.unparse(node.func)
-            raise self.error(unknown(f"function {shown!r}", shown, FUNCTIONS, "functions"))
-        arity = FUNCTIONS[name][0]
+            raise self.error(unknown(f"function {shown!r}", shown, [*FUNCTIONS, *self.tables], "functions"))
+        arity = FUNCTIONS[name][0] if table is None else len(table.axes)
         if node.keywords or len(node.args) != arity:
             raise self.error(f"{name} takes {arity} argument{'s' * (arity > 1)}, got {len(node.args) + len(node.keywords)}")
+        if table is not None:
+            return ("table", table, tuple(self.tree(x, depth) for x in node.args))
         if name != "select":
             return ("call", name, tuple(self.tree(x, depth) for x in node.args))
         condition, *others = node.args

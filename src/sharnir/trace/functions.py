@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
-from math import pi
+from math import nan, pi
 from typing import Any
 
 from ..errors import NOT_A_NUMBER, SharnirError, TraceError, brief
 from .graph import Number, Symbol
-from .operations import OPERATIONS
+from .operations import OPERATIONS, operation
 
 _ODD = {"sin", "tan", "asin", "atan", "sinh", "tanh"}
 _EVEN = {"cos", "cosh", "abs"}
 
 
-def apply(name: str, *args: Number) -> Number:
+def apply(name: Any, *args: Number) -> Number:
     """One operation on any numbers: floats give a float, one symbol makes a symbol, an array works element by element."""
     if name in _OPERATORS:
         return _OPERATORS[name](*args)
@@ -30,7 +31,7 @@ def apply(name: str, *args: Number) -> Number:
             empty = not np.broadcast(*args).size  # for which the type of the result must be given
             return np.vectorize(lambda *x: apply(name, *x), [float] if empty else None)(*args)
         counted = next((x for x in args if hasattr(x, "apply")), None)  # another kind of number, which applies operations itself
-        return counted.apply(name, *args) if counted is not None else OPERATIONS[name].value(*args)
+        return counted.apply(name, *args) if counted is not None else operation(name).value(*args)
     node = symbol.graph.nodes[symbol.index]
     if node[0] == "neg" and len(args) == 1:  # sin(−x) = −sin x, cos(−x) = cos x
         if name in _EVEN:
@@ -55,7 +56,14 @@ def _select(condition: Number, a: Number, b: Number) -> Number:
 _SYMBOLIC: dict[str, Callable[..., Any]] = {"select": _select, "div": operator.truediv, "pow": operator.pow}
 """Operations that are simplified by the operators of Symbol; on floats they follow the table, which never raises."""
 
+
+def quotient(a: Number, b: Number) -> Number:
+    """a // b, a whole number: rounded after the rest is taken off, since a/b alone may round up to the next one."""
+    return apply("floor", apply("div", a - apply("mod", a, b), b) + 0.5)
+
+
 _OPERATORS: dict[str, Callable[..., Any]] = {
+    "quotient": quotient,
     "add": operator.add,
     "sub": operator.sub,
     "mul": operator.mul,
@@ -65,18 +73,25 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 }
 
 
+@contextmanager
+def numbers_expected(what: str, args: Sequence[Any]) -> Iterator[None]:
+    """What goes wrong with these arguments inside is their fault."""
+    try:
+        yield
+    except (*NOT_A_NUMBER, ArithmeticError, RecursionError) as error:
+        if isinstance(error, SharnirError):
+            raise
+        raise TraceError(f"{what}: expected numbers, arrays or symbols, got {brief(tuple(args))}") from error
+
+
 def _function(name: str, doc: str) -> Callable[..., Any]:
     arity = OPERATIONS[name].arity
 
     def function(*args: Number) -> Number:
         if len(args) != arity:
             raise TraceError(f"{function.__name__} has {arity} argument{'s' * (arity > 1)}, got {len(args)}")
-        try:
+        with numbers_expected(function.__name__, args):
             return apply(name, *args)
-        except (*NOT_A_NUMBER, RecursionError) as error:
-            if isinstance(error, SharnirError):
-                raise
-            raise TraceError(f"{function.__name__}: expected numbers, arrays or symbols, got {brief(args)}") from error
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
@@ -97,6 +112,10 @@ power = _function("pow", "power(a, b): a to the power b.")
 sinh = _function("sinh", "Hyperbolic sine of a number, an array or a symbol.")
 cosh = _function("cosh", "Hyperbolic cosine of a number, an array or a symbol.")
 tanh = _function("tanh", "Hyperbolic tangent of a number, an array or a symbol.")
+hypot = _function("hypot", "hypot(x, y): the length of the vector (x, y); at the origin its derivative is zero.")
+floor = _function("floor", "The largest whole number that is not above x.")
+mod = _function("mod", "mod(x, y): what remains of x after division by y, with the sign of y, as Python's %.")
+abs = _function("abs", "Absolute value of a number, an array or a symbol.")
 select = _function("select", "select(condition, a, b): a where the condition holds, else b; both are evaluated.")
 
 
@@ -119,6 +138,12 @@ def maximum(a: Number, b: Number) -> Number:
     return select(_less(a, b, "maximum"), b, a)
 
 
+def sign(x: Number) -> Number:
+    """1 where x > 0, −1 where x < 0, 0 where x = 0; what is not a number stays so."""
+    with numbers_expected("sign", [x]):
+        return select(x > 0.0, 1.0, select(x < 0.0, -1.0, select(x <= 0.0, 0.0, nan)))
+
+
 _UFUNCS: dict[str, Callable[..., Any]] = {
     "add": operator.add,
     "subtract": operator.sub,
@@ -128,7 +153,13 @@ _UFUNCS: dict[str, Callable[..., Any]] = {
     "negative": operator.neg,
     "power": operator.pow,
     "absolute": abs,
+    "fabs": abs,
     "square": lambda x: x * x,
+    "sign": sign,
+    "floor": floor,
+    "remainder": mod,
+    "mod": mod,
+    "floor_divide": operator.floordiv,
     "less": operator.lt,
     "less_equal": operator.le,
     "greater": operator.gt,
@@ -153,7 +184,7 @@ _UFUNCS: dict[str, Callable[..., Any]] = {
 
 _UFUNCS |= {
     "positive": operator.pos,
-    "hypot": lambda x, y: sqrt(x * x + y * y),
+    "hypot": hypot,
     "deg2rad": lambda x: x * (pi / 180.0),
     "radians": lambda x: x * (pi / 180.0),
     "rad2deg": lambda x: x * (180.0 / pi),
@@ -161,7 +192,17 @@ _UFUNCS |= {
     "reciprocal": lambda x: 1.0 / x,
     "conjugate": operator.pos,
 }
-_REFUSED = ("rint", "log1p", "expm1", "log2", "log10", "exp2", "cbrt", "arcsinh", "arccosh", "arctanh", "sign", "fmod", "fabs")
+_REFUSED = ("rint", "log1p", "expm1", "log2", "log10", "exp2", "cbrt", "arcsinh", "arccosh", "arctanh", "fmod", "ceil", "trunc")
+_INSTEAD = {
+    "fmod": "sharnir.mod(x, y)",
+    "ceil": "-sharnir.floor(-x)",
+    "trunc": "sharnir.sign(x)*sharnir.floor(abs(x))",
+    "rint": "sharnir.floor(x + 0.5)",
+    "log10": "sharnir.log(x)/math.log(10)",
+    "log2": "sharnir.log(x)/math.log(2)",
+    "exp2": "2**x",
+    "heaviside": "sharnir.select(x < 0, 0, 1), or sharnir.step for a smooth one",
+}
 
 
 def _method(name: str) -> Callable[..., Any]:
@@ -175,7 +216,8 @@ for _name in (*_UFUNCS, *_REFUSED):  # np.sin of an array of symbols calls the m
 def apply_ufunc(name: str, inputs: Sequence[Any]) -> Any:
     """What `np.<name>(…)` means when one of its arguments is a symbol."""
     if name not in _UFUNCS:
-        raise TraceError(f"numpy.{name} cannot be traced; those that can are {', '.join(sorted(_UFUNCS))}")
+        instead = f"write {_INSTEAD[name]}; " if name in _INSTEAD else ""
+        raise TraceError(f"numpy.{name} cannot be traced; {instead}those that can are {', '.join(sorted(_UFUNCS))}")
     inputs = tuple(x.item() if getattr(x, "ndim", None) == 0 else x for x in inputs)
     if any(getattr(x, "ndim", 0) for x in inputs):
         return _elementwise(_UFUNCS[name], inputs)
@@ -189,6 +231,11 @@ def apply_numpy(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> A
     if function.__name__ == "clip" and len(args) == 3 and not kwargs:
         x, low, high = args
         return apply_ufunc("minimum", (apply_ufunc("maximum", (x, low)), high))
+    if function.__name__ == "interp":
+        raise TraceError(
+            "numpy.interp cannot be traced: make a table once, curve = sharnir.table(xp, fp, kind='linear'), outside of the "
+            "traced function, and write curve(x) in it"
+        )
     import numpy as np
 
     return np.empty(0).__array_function__(function, (), args, kwargs)

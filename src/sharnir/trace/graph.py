@@ -13,13 +13,13 @@ from typing import Any, TypeAlias
 
 from ..errors import TraceError
 from .one_number import UNKNOWN, OneNumber
-from .operations import OPERATIONS
+from .operations import operation
 
 Number: TypeAlias = Any
 """A float or a Symbol (or a counting number): whatever a kernel may be run on."""
 
 Node: TypeAlias = tuple[Any, ...]
-"""("input", position), ("const", value) or (operation, index, …)."""
+"""("input", position), ("const", value) or (operation, index, …); the operation by its name, or a lookup (lookup.py)."""
 
 
 class GraphTooLarge(Exception):
@@ -84,10 +84,10 @@ class Graph:
             x = self.adopted(x)
         return x.index if isinstance(x, Symbol) else self._intern(("const", float(x)))
 
-    def record(self, name: str, *args: Number) -> Symbol:
+    def record(self, name: Any, *args: Number) -> Symbol:
         """Record one operation on arguments of which at least one is a symbol; no simplification beyond sharing."""
         indices = [self.index_of(x) for x in args]
-        if OPERATIONS[name].commutative and indices[0] > indices[1]:
+        if operation(name).commutative and indices[0] > indices[1]:
             indices.reverse()
         return Symbol(self, self._intern((name, *indices)))
 
@@ -105,7 +105,7 @@ class ParameterGraph(Graph):
 
     of_parameters = True
 
-    def record(self, name: str, *args: Number) -> Symbol:
+    def record(self, name: Any, *args: Number) -> Symbol:
         other = next((x.graph for x in args if isinstance(x, Symbol) and not isinstance(x.graph, ParameterGraph)), None)
         return super().record(name, *args) if other is None else other.record(name, *args)
 
@@ -278,6 +278,33 @@ class Symbol(OneNumber):
 
     def __abs__(self) -> Number:
         return self.graph.record("abs", self)
+
+    # --- what remains of a division: mod is exact, and // goes with it ------------------------------------------------
+    def __mod__(self, other: Number) -> Number:
+        if not _is_operand(other):
+            return NotImplemented
+        if not isinstance(other, Symbol) and other == 0:
+            raise TraceError("% by the constant zero in a traced function")
+        return self.graph.record("mod", self, other)
+
+    def __rmod__(self, other: Number) -> Number:
+        return self.graph.record("mod", float(other), self) if _is_number(other) else NotImplemented
+
+    def __floordiv__(self, other: Number) -> Number:
+        from .functions import quotient
+
+        return quotient(self, other) if _is_operand(other) else NotImplemented
+
+    def __rfloordiv__(self, other: Number) -> Number:
+        from .functions import quotient
+
+        return quotient(float(other), self) if _is_number(other) else NotImplemented
+
+    def __divmod__(self, other: Number) -> tuple[Number, Number]:
+        return (self // other, self % other) if _is_operand(other) else NotImplemented
+
+    def __rdivmod__(self, other: Number) -> tuple[Number, Number]:
+        return (other // self, other % self) if _is_number(other) else NotImplemented
 
     # --- comparison: a symbol that `select` understands --------------------------------------------------------------
     def __lt__(self, other: Number) -> Number:

@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
+import linecache
+import re
+import sys
+from types import FrameType
 from typing import Any
 
 from ..errors import TraceError
 
 UNKNOWN = "is not known while tracing"
+
+
+OTHER_NAMES = {"fabs": "abs", "pow": "power", "fmod": "mod", "copysign": "sign"}
+"""Functions of `math` whose place one of sharnir with another name takes."""
+
+
+def _in_its_place(frame: FrameType) -> str:
+    """What to write in place of the call that this frame is just making: functions of `math` have no frame of their own."""
+    usual = "the one of sharnir (sharnir.sin, sharnir.cos, …; sharnir.table to interpolate) or of NumPy"
+    line, last, start, end = list(frame.f_code.co_positions())[frame.f_lasti // 2]
+    if line is None or line != last:
+        return usual
+    called = re.match(r"(?:\w+\.)*(\w+)\(", linecache.getline(frame.f_code.co_filename, line).encode()[start:end].decode())
+    from .formula_parser import FUNCTIONS
+
+    name = OTHER_NAMES.get(called[1], called[1]) if called else ""
+    return f"sharnir.{name}" if name in FUNCTIONS else usual
 
 
 class OneNumber:
@@ -36,24 +57,22 @@ class OneNumber:
         self._refuse_parameter()
         raise TraceError(
             f"the value of a symbol {UNKNOWN}, so that neither float(), nor a function of `math`, nor an array of floats can "
-            "take it: use the one of sharnir (sharnir.sin, sharnir.cos, …) or of NumPy, and arrays of dtype object"
+            f"take it: use {_in_its_place(sys._getframe(1))}, and arrays of dtype object"
         )
 
     __complex__ = __float__
 
     def __int__(self) -> int:
         self._refuse_parameter()
-        raise TraceError(f"the value of a symbol {UNKNOWN}: it can be neither rounded nor an index or a count")
+        raise TraceError(
+            f"the value of a symbol {UNKNOWN}: it can be neither rounded nor an index or a count; sharnir.floor rounds it to a "
+            "whole number that is a symbol again, and sharnir.table looks up numbers"
+        )
 
     __index__ = __trunc__ = __floor__ = __ceil__ = __int__
 
     def __round__(self, digits: int | None = None) -> int:
         return int(self)
-
-    def __mod__(self, other: object) -> Any:
-        raise TraceError("// and % jump, and are not traced: use sharnir.sin and sharnir.cos for what repeats, select for pieces")
-
-    __rmod__ = __floordiv__ = __rfloordiv__ = __divmod__ = __rdivmod__ = __mod__
 
     def __and__(self, other: object) -> Any:
         raise TraceError("conditions are not combined by &, | and ~: write select(one, select(other, a, b), b)")

@@ -1,7 +1,8 @@
 """The elementary operations of expression graphs, each with its value on floats and its tangent.
 
 Tangent rules are written with ordinary operators and the functions of this table, so they work on any numbers. Everything that
-runs a graph (evaluation, counting, code generation) must implement exactly the names in `OPERATIONS`.
+runs a graph (evaluation, counting, code generation) must implement exactly the names in `OPERATIONS`, and the lookups of
+`lookup.py`, which stand in a graph in place of a name.
 """
 
 from __future__ import annotations
@@ -66,6 +67,26 @@ def _log(x: float) -> float:
     return -math.inf if x == 0.0 else math.log(x)
 
 
+def _floor(x: float) -> float:
+    return float(math.floor(x)) if abs(x) < math.inf else x
+
+
+def _mod(a: float, b: float) -> float:
+    return a % b if b and abs(a) < math.inf else math.nan
+
+
+def _tangent_of_mod(f: Any, y: Any, x: Any, d: Any) -> Any:
+    """a − b·floor(a/b), whose whole number has no slope."""
+    if isinstance(d[1], float) and d[1] == 0.0:
+        return d[0]
+    return d[0] - d[1] * f.floor((x[0] - y) / x[1] + 0.5)
+
+
+def _tangent_of_hypot(f: Any, y: Any, x: Any, d: Any) -> Any:
+    """At the origin, where the slope has no direction, it is zero: the friction of a body at rest stays a number."""
+    return f.select(y > 0.0, (x[0] * d[0] + x[1] * d[1]) / y, 0.0)
+
+
 _TABLE = [
     Operation("add", 2, lambda a, b: a + b, lambda f, y, x, d: d[0] + d[1], commutative=True),
     Operation("sub", 2, lambda a, b: a - b, lambda f, y, x, d: d[0] - d[1]),
@@ -87,12 +108,20 @@ _TABLE = [
     Operation("cosh", 1, _guard(math.cosh), lambda f, y, x, d: d[0] * f.sinh(x[0])),
     Operation("tanh", 1, math.tanh, lambda f, y, x, d: d[0] * (1.0 - y * y)),
     Operation("abs", 1, abs, lambda f, y, x, d: f.select(x[0] < 0.0, -d[0], d[0])),
+    Operation("hypot", 2, math.hypot, lambda f, y, x, d: _tangent_of_hypot(f, y, x, d)),
+    Operation("floor", 1, _floor, None),
+    Operation("mod", 2, _mod, lambda f, y, x, d: _tangent_of_mod(f, y, x, d)),
     Operation("less", 2, lambda a, b: float(a < b), None),
     Operation("less_equal", 2, lambda a, b: float(a <= b), None),
     Operation("select", 3, _select, lambda f, y, x, d: f.select(x[0], d[1], d[2])),
 ]
 
 OPERATIONS: dict[str, Operation] = {operation.name: operation for operation in _TABLE}
+
+
+def operation(name: Any) -> Any:
+    """What stands behind the first word of a node: an operation by its name, or a lookup itself."""
+    return OPERATIONS[name] if isinstance(name, str) else name
 
 
 def _tangent_of_power(f: Any, y: Any, x: Any, d: Any) -> Any:

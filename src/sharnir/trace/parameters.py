@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeGuard
 
-from .expression import Expression
+from ..errors import FormatError
+from .expression import Expression, needed
 from .graph import Number, ParameterGraph, Symbol
 
 INFIX = {"add": (" + ", 1), "sub": (" - ", 1), "mul": ("*", 2), "div": ("/", 2), "pow": ("**", 4)}
@@ -54,6 +55,15 @@ def formula_text(x: Symbol) -> str:
     return _text(x.graph, x.index, names, 0)
 
 
+def file_text(x: Symbol) -> str:
+    """The same for a file, which has no text for a table of parameters."""
+    if any(not isinstance(x.graph.nodes[k][0], str) for k in needed(x.graph, [x])):
+        raise FormatError(
+            f"{x!r}: a number that is looked up in a table by parameters cannot be written; use the table in a force"
+        )
+    return formula_text(x)
+
+
 def _text(graph: Any, index: int, names: Mapping[int, str], above: int) -> str:
     """`above`: how strongly the operator binds whose argument this is."""
     name, *args = graph.nodes[index]
@@ -70,6 +80,7 @@ def _text(graph: Any, index: int, names: Mapping[int, str], above: int) -> str:
         sign, strength = INFIX[name]
         left, right = _text(graph, args[0], names, strength), _text(graph, args[1], names, strength + 1)
         return f"({left}{sign}{right})" if strength < above or name == "pow" else f"{left}{sign}{right}"
+    name = name if isinstance(name, str) else repr(name)  # a lookup has no text that could be read again
     return f"{name}({', '.join(_text(graph, a, names, 0) for a in args)})"
 
 

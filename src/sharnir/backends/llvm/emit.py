@@ -16,11 +16,13 @@ from ...dialect.pairs import PairWriter, prelude
 from ...dialect.sincos import UNLIKELY, sines_and_cosines
 from ...dialect.text import Writer
 from ...trace import Number, Symbol, needed
+from ...trace.lookup import Lookup
 from ..traced import TracedProgram
+from .lookup import Lookups
 from .stages import STAGED, plan
 
 _BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
-_INTRINSIC = {"sqrt": "sqrt", "abs": "fabs"}
+_INTRINSIC = {"sqrt": "sqrt", "abs": "fabs", "floor": "floor"}
 _COMPARE = {"less": "olt", "less_equal": "ole"}
 _LIBM = {"tan", "asin", "acos", "atan", "atan2", "exp", "log", "pow", "sinh", "cosh", "tanh"}
 
@@ -35,6 +37,7 @@ class _Emitter:
         self.traced = traced
         self.nodes = traced.graph.nodes
         self.w, self.lanes = writer, lanes
+        self.lookups = Lookups(writer)
         self.cell = writer.T if writer.pairs else "double"
         """Type of one number in memory."""
         self.values: dict[int, str] = {}
@@ -85,6 +88,7 @@ class _Emitter:
         w.line("ret void")
         called = "\n".join(prelude(w.operations, w.declarations)) if isinstance(w, PairWriter) else ""
         declarations, body = "\n".join(sorted(w.declarations)), "\n".join(w.lines)
+        called += self.lookups.module()
         return f"{declarations}\n{called}\ndefine void @{name}(ptr noundef %args) nounwind {{\n{body}\n}}\n{UNLIKELY}\n"
 
     # --- stages -----------------------------------------------------------------------------------------------------------
@@ -254,8 +258,10 @@ class _Emitter:
             if name in _COMPARE:
                 self.is_bool.add(index)
 
-    def _operation(self, name: str, x: list[str]) -> str:
+    def _operation(self, name: str | Lookup, x: list[str]) -> str:
         w = self.w
+        if isinstance(name, Lookup):
+            return self.lookups.write(name, x[0])
         if isinstance(w, PairWriter):
             return w.operation(name, *x)
         if name in _BINARY:
@@ -266,4 +272,15 @@ class _Emitter:
             return w.call(_INTRINSIC[name], *x)
         if name in _COMPARE:
             return w.let(f"fcmp {_COMPARE[name]} {w.T} {x[0]}, {x[1]}")
+        if name == "hypot":
+            return w.call("sqrt", w.fma(x[0], x[0], w.let(f"fmul {w.T} {x[1]}, {x[1]}")))
+        if name == "mod":
+            return self._mod(*x)
         return w.libm(name, *x)
+
+    def _mod(self, a: str, b: str) -> str:
+        """The rest of a division, which has the sign of a, with that of b, as Python has it."""
+        w, zero = self.w, self.w.const(0.0)
+        rest = w.libm("fmod", a, b)
+        other = w.let(f"fcmp olt {w.T} {w.let(f'fmul {w.T} {rest}, {b}')}, {zero}")
+        return w.let(f"select {w.bools} {other}, {w.T} {w.let(f'fadd {w.T} {rest}, {b}')}, {w.T} {rest}")

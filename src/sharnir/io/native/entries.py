@@ -12,13 +12,15 @@ from ...model import constraints, forces, joints, shapes
 from ...model import values as kinds
 from ...model.constraints.base import UserConstraint
 from ...model.element import Element, element, element_field
-from ...model.formulas import VectorFormula
+from ...model.formulas import SignalFormula, VectorFormula
 from ...model.pose import Axis, Pose, Rotation
 from ...model.settings import SimulationSettings
 from ...model.topology import NUMBERINGS
 from ...model.values import HERE, Kind
 from ...model.visual import Visual
 from ...trace.formula import Formula
+from ...trace.spline import KINDS
+from ...trace.table import OUTSIDE, Table
 
 VERSION = 1
 SHAPES = (shapes.Box, shapes.Cylinder, shapes.Sphere, shapes.Rod)
@@ -27,9 +29,9 @@ JOINTS = (
     joints.Planar, joints.Translation, joints.Free, joints.CustomJoint, joints.ConstraintJoint, joints.Compound,
 )  # fmt: skip
 FORCES = (
-    forces.SpringDamper, forces.Bushing, forces.JointSpring, forces.JointStop, forces.JointFriction, forces.Motor,
-    forces.PID, forces.DCMotor, forces.Actuator, forces.HydraulicCylinder,
-    forces.Drag, forces.PointGravity, forces.Wrench, forces.Tendon,
+    forces.SpringDamper, forces.Bushing, forces.JointSpring, forces.JointStop, forces.JointFriction,
+    forces.BristleFriction, forces.Motor, forces.PID, forces.DCMotor, forces.Actuator, forces.HydraulicCylinder,
+    forces.Drag, forces.PointGravity, forces.Wrench, forces.Tendon, forces.MagicFormulaTyre, forces.BrushTyre,
 )  # fmt: skip
 CONSTRAINTS = (
     constraints.Distance, constraints.Gear, constraints.PointOnSurface, constraints.PointOnCurve, constraints.Rolling,
@@ -44,6 +46,10 @@ class FileKind(Kind):
 
     def check(self, value: Any) -> Any:
         return value
+
+
+class Grid(FileKind):
+    """Rows of numbers."""
 
 
 class Place(FileKind):
@@ -132,6 +138,25 @@ class LongVector(Element):
         return VectorFormula(*self.vector, where=self.where)
 
 
+@element()
+class TableEntry(Element):
+    """A function by points, y at x, or z at x and y; formulas call it by its name."""
+
+    x: Sequence[float] = element_field(kinds.Vector(), meaning="places of the points, ascending")
+    y: Sequence[float] = element_field(kinds.Vector(), meaning="values there; of a table of two arguments places of the second")
+    z: Any = element_field(Grid(), default=None, meaning="values of a table of two arguments, a row for each x")
+    kind: str = element_field(
+        kinds.Choice(tuple(KINDS)), default="cubic", meaning="straight lines, a smooth spline, or cubics that never overshoot"
+    )
+    outside: str = element_field(
+        kinds.Choice(OUTSIDE), default="hold", meaning="the value at the end, an error, or the points are one period"
+    )
+
+    def build(self, name: str) -> Table:
+        axes, values = ((self.x,), self.y) if self.z is None else ((self.x, self.y), self.z)
+        return Table(axes, values, self.kind, self.outside, name)
+
+
 # --- entries of the sections ----------------------------------------------------------------------------------------------------
 @element()
 class BodyEntry(Element):
@@ -204,6 +229,18 @@ class CouplingEntry(Element):
 
 
 @element()
+class StateEntry(Element):
+    """A number that is integrated with the motion; forces and events read it."""
+
+    initial: float = element_field(kinds.Scalar(), meaning="value at the start")
+    rate: Any = element_field(
+        kinds.NamedFormula(SignalFormula, example="sharnir.SignalFormula('q.elbow - 0.3')"),
+        meaning="how fast it changes: a formula of t and of signals such as q.elbow, velocity.hand.x, state.name",
+    )
+    unit: str = element_field(kinds.Label(), default="", meaning="its unit, for plots")
+
+
+@element()
 class ModelEntry(Element):
     """A mechanism. SI units: metres, kilograms, seconds, newtons, radians."""
 
@@ -218,6 +255,9 @@ class ModelEntry(Element):
     )
     parameters: Mapping[str, float] = element_field(
         kinds.ByName(kinds.Scalar(endless=True)), default=None, meaning="numbers that formulas read as parameter.name"
+    )
+    tables: Mapping[str, TableEntry] = element_field(
+        kinds.ByName(Record(TableEntry)), default=None, meaning="functions by points, which formulas call: grip(t)"
     )
     bodies: Mapping[str, BodyEntry] = element_field(
         kinds.ByName(Record(BodyEntry)), default=None, meaning="bodies by name; the base is called ground"
@@ -237,6 +277,9 @@ class ModelEntry(Element):
         kinds.ByName(Record(CouplingEntry)), default=None, meaning="joints that follow others, by the name of the follower"
     )
     forces: Mapping[str, Any] = element_field(kinds.ByName(Tagged(FORCES)), default=None, meaning="forces by name")
+    states: Mapping[str, StateEntry] = element_field(
+        kinds.ByName(Record(StateEntry)), default=None, meaning="numbers that are integrated with the motion, by name"
+    )
     constraints: Mapping[str, Any] = element_field(
         kinds.ByName(Tagged(CONSTRAINTS)), default=None, meaning="constraints beyond joints, by name"
     )

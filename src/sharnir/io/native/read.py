@@ -18,7 +18,7 @@ from ...model.references import place as place_on
 from ...model.settings import SimulationSettings
 from ...model.values import Fault, Name
 from ...trace import ParameterGraph
-from ...trace.formula import known_parameters
+from ...trace.formula import known_names
 from ...types import FilePath, truth
 from ..meshes import MeshFinder
 from ..xml import read_bytes
@@ -26,6 +26,7 @@ from .document import Document
 from .entries import BodyEntry, JointPlacement, ModelEntry
 from .faults import Faults, at, each
 from .reading import constants, read_element
+from .tables import read_tables
 
 MAX_SHOWN = 10
 """Mistakes that one message lists."""
@@ -34,6 +35,7 @@ SINGULAR = {
     "frames": "frame",
     "joints": "joint",
     "forces": "force",
+    "states": "state",
     "constraints": "constraint",
     "visuals": "visual",
 }
@@ -86,7 +88,7 @@ def loads(text: str, source: str = "<text>", *, strict: bool = False, passive: b
         raise FormatError(f"{source}:1: the file is empty; a model begins with e.g. `name: arm` and `bodies:`")
     try:
         graph = _parameters(document.data)
-        with np.errstate(all="ignore"), at(), known_parameters(graph.parameters):
+        with np.errstate(all="ignore"), at(), known_names(graph.parameters, read_tables(document.data)):
             entry = read_element(ModelEntry, document.data)
             model = _built(entry, truth(passive, "passive"), graph)
     except Faults as error:
@@ -174,6 +176,7 @@ def _built(entry: ModelEntry, passive: bool, graph: ParameterGraph) -> Model:
     add("floating", lambda k, body: model.add_floating(body))
     add("couplings", lambda name, x: model.couple(name, x.leader, x.ratio, x.offset))
     add("forces", checked(model.add_force, "force"))
+    add("states", lambda name, x: model.add_state(name, x.initial, x.rate, x.unit))
     add("constraints", checked(model.add_constraint, "constraint"))
     add("visuals", checked(lambda visual, k: model.visuals.append(visual), "visual"))
     model.fixed_joints = {name: (x.parent, x.child) for name, x in (entry.fixed_joints or {}).items()}
@@ -212,6 +215,7 @@ def _check_names(model: Model, element: Element, label: str) -> None:
 def _check_signals(model: Model, signals: set[tuple[str, ...]]) -> None:
     joints, bodies = model._joint_names, {"ground", *model._body_names}
     there = {"q": joints, "v": joints, "position": bodies, "velocity": bodies, "parameter": set(model.parameters)}
+    there["state"] = {name.partition(".")[0] for name in (*model._states, *model._forces)}
     for path in sorted(signals):
         if path[1] not in there[path[0]]:
             raise ModelError(f"signal {'.'.join(path)!r}: no {path[1]!r}; there are {known(sorted(there[path[0]]))}")

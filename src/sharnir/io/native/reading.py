@@ -17,7 +17,7 @@ from ...model.pose import Pose
 from ...model.values import Fault, Kind, expected, of_kind, shown
 from ...trace import at_values
 from ...trace.formula import Formula, constant, parameter_hint
-from .entries import JOINTS, VERSION, LongFormula, LongVector, PartPlacement, Place, PoseEntry, Record, Tagged, Version
+from .entries import JOINTS, VERSION, Grid, LongFormula, LongVector, PartPlacement, Place, PoseEntry, Record, Tagged, Version
 from .faults import at, each, items
 
 
@@ -259,6 +259,7 @@ READERS: dict[type[Kind], Callable[[Any, Any, Entry], Any]] = {
     kinds.Part: lambda kind, value, entry: read_element(kind.of, value),
     Parts: _parts,
     Place: _place,
+    Grid: lambda kind, value, entry: items(value, lambda row: kinds.Vector().check(constants(row))),
     Record: lambda kind, value, entry: read_element(kind.of, value),
     Tagged: lambda kind, value, entry: read_tagged(kind, value),
     Version: _version,

@@ -15,7 +15,19 @@ from ...model.joints import Joint
 from ...model.pose import Pose
 from ...model.settings import SimulationSettings
 from ...model.visual import Visual
-from .entries import CONSTRAINTS, FORCES, JOINTS, SHAPES, BodyEntry, CouplingEntry, FrameEntry, JointPlacement, PoseEntry
+from .entries import (
+    CONSTRAINTS,
+    FORCES,
+    JOINTS,
+    SHAPES,
+    BodyEntry,
+    CouplingEntry,
+    FrameEntry,
+    JointPlacement,
+    PoseEntry,
+    StateEntry,
+    TableEntry,
+)
 from .reading import file_fields
 
 BEGIN, END = "<!-- fields: begin -->\n", "<!-- fields: end -->\n"
@@ -23,16 +35,17 @@ SECTIONS: dict[str, Sequence[type[Element]]] = {
     "Bodies, shapes, frames": (BodyEntry, *SHAPES, FrameEntry),
     "Joints": (JointPlacement, *JOINTS, CouplingEntry),
     "Options of joints": (Joint,),
-    "Forces": (*FORCES, Valve, Accumulator, Muscle),
+    "Forces and states": (*FORCES, Valve, Accumulator, Muscle, StateEntry),
     "Constraints": CONSTRAINTS,
     "Poses": (PoseEntry, PoseFormula),
+    "Tables": (TableEntry,),
     "Simulation, events, visuals": (SimulationSettings, Event, Visual),
 }
 NAMES = {
     BodyEntry: "a body", FrameEntry: "a frame", JointPlacement: "every joint", CouplingEntry: "a coupling", Joint: "options",
     PoseEntry: "a pose", PoseFormula: "a pose by formulas", SimulationSettings: "`simulation`", Event: "an event",
-    Visual: "a visual", Valve: "`valve` of a cylinder", Accumulator: "one of its `accumulators`",
-    Muscle: "`muscle` of an actuator",
+    Visual: "a visual", StateEntry: "a state", TableEntry: "a table", Valve: "`valve` of a cylinder",
+    Accumulator: "one of its `accumulators`", Muscle: "`muscle` of an actuator",
 }  # fmt: skip
 
 

@@ -76,6 +76,7 @@ SCHEMAS: dict[type[kinds.Kind], Callable[[Any], Schema]] = {
     kinds.Items: lambda kind: array(FORMULA, kind.count),
     kinds.Where: lambda kind: by_name(FORMULA),
     entries.Place: lambda kind: either(NAME, POSE, array(NUMBER, 3)),
+    entries.Grid: lambda kind: array(array(NUMBER)),
     entries.Record: lambda kind: ref(kind.of.__name__),
     entries.Tagged: lambda kind: {"oneOf": [ref(_name(cls, kind.beside)) for cls in kind.classes]},
     entries.Version: lambda kind: {"const": VERSION},

@@ -13,17 +13,38 @@ from ...model.constraints.base import ConstraintElement
 from ...model.element import described
 from ...model.forces import Force
 from ...model.forces.base import ForceElement, UserForce
+from ...model.forces.states import AddedState
+from ...model.formulas import SignalFormula
 from ...model.model import Model, PlacedJoint
 from ...model.states import check_model
 from ...trace import at_values
 from .emit import emit
-from .entries import CONSTRAINTS, FORCES, SHAPES, VERSION, BodyEntry, CouplingEntry, FixedJointEntry, FrameEntry, ModelEntry
+from .entries import (
+    CONSTRAINTS,
+    FORCES,
+    SHAPES,
+    VERSION,
+    BodyEntry,
+    CouplingEntry,
+    FixedJointEntry,
+    FrameEntry,
+    ModelEntry,
+    StateEntry,
+)
+from .tables import collected_tables, write_table
 from .writing import placed, plain, pose_formula, same, write_element, write_joint
 
 
 def dumps(model: Model) -> str:
     """The text of a .yaml file that describes the whole model; what has no textual form is refused by name."""
-    model = check_model(model, "dumps")
+    with collected_tables() as tables:
+        data = _sections(check_model(model, "dumps"))
+    data["tables"] = {name: write_table(table) for name, table in tables.items()}
+    return emit({name: value for name, value in data.items() if value not in ({}, [])})
+
+
+def _sections(model: Model) -> dict[str, Any]:
+    """The document; the place of its tables, which formulas ask for, is kept free."""
     data: dict[str, Any] = {"sharnir": VERSION, "name": model.name}
     default = {one.name: one.default for one in described(ModelEntry)}
     for name in ("gravity", "numbering"):
@@ -33,6 +54,7 @@ def dumps(model: Model) -> str:
     if model.base_motion is not None:
         data["base_motion"] = pose_formula(model.base_motion, ("t",), "base_motion")
     data["parameters"] = dict(model.parameters)
+    data["tables"] = {}
     data["bodies"] = {body.name: _body(body) for body in model._bodies}
     data["frames"] = {
         name: write_element(FrameEntry(body, pose), f"frame {name!r}") for name, (body, pose) in model.frames.items()
@@ -42,13 +64,14 @@ def dumps(model: Model) -> str:
     followers = {joint.name: joint.follows for joint in model._joints if joint.follows is not None}
     data["couplings"] = {name: write_element(CouplingEntry(c.leader, c.ratio, c.offset), "") for name, c in followers.items()}
     data["forces"] = {name: _force(force, f"force {name!r}") for name, force in model.forces.items()}
+    data["states"] = {name: _state(state, f"state {name!r}") for name, state in model._states.items()}
     data["constraints"] = {name: _constraint(x, f"constraint {name!r}") for name, x in model._constraints.items()}
     data["visuals"] = [write_element(visual, f"visual on {visual.body!r}") for visual in model.visuals]
     data["fixed_joints"] = {name: write_element(FixedJointEntry(*ends), "") for name, ends in model.fixed_joints.items()}
     data["keyframes"] = {name: plain(q, f"keyframe {name!r}") for name, q in model.keyframes.items()}
     if model.simulation is not None:
         data["simulation"] = write_element(model.simulation, "simulation")
-    return emit({name: value for name, value in data.items() if value not in ({}, [])})
+    return data
 
 
 def _body(body: Body) -> dict[str, Any]:
@@ -77,6 +100,12 @@ def _joint(joint: PlacedJoint, frames: Mapping[tuple[str, int], str]) -> dict[st
         frame = frames.get((body, id(pose)))
         beside |= placed(key, pose, label) if frame is None else {key: frame}
     return write_joint(joint.type, label, beside | ({} if joint.cut is None else {"cut": joint.cut}))
+
+
+def _state(state: AddedState, label: str) -> dict[str, Any]:
+    if not isinstance(state.function, SignalFormula):
+        raise FormatError(f"{label}: a Python function cannot be written; give its rate as a sharnir.SignalFormula")
+    return write_element(StateEntry(state.initial, state.function, state.unit), label)
 
 
 def _force(force: Force, label: str) -> dict[str, Any]:

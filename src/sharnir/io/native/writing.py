@@ -17,9 +17,11 @@ from ...model.pose import Pose, Rotation, quaternion_of
 from ...model.values import Kind, of_kind
 from ...trace import has_parameters, is_parametric
 from ...trace.formula import Formula, Formulas, part_text
-from ...trace.parameters import formula_text
+from ...trace.parameters import file_text
+from ...trace.table import Table
 from .entries import JOINTS
 from .reading import file_fields
+from .tables import collect, name_of
 
 NO_TEXT = "a Python function cannot be written; give it as text: "
 
@@ -62,7 +64,7 @@ def plain(value: Any, label: str) -> Any:
     if isinstance(value, Mapping):
         return {str(key): plain(x, label) for key, x in value.items()}
     if is_parametric(value):
-        return formula_text(value)
+        return file_text(value)
     try:
         return float(value)
     except NOT_A_NUMBER:
@@ -151,7 +153,8 @@ def _vector(kind: kinds.VectorFunction, value: Any, label: str, element: Any) ->
     if not isinstance(value, VectorFormula):
         raise FormatError(f"{label}: {NO_TEXT}sharnir.VectorFormula('sin(t)', 0, '2*q.elbow')")
     f = value.formulas
-    return {"vector": list(f.items), **where(f)} if f.where else list(f.items)
+    parts = where(f)
+    return {"vector": list(f.items), **parts} if parts else list(f.items)
 
 
 def _drive(kind: kinds.DriveFunction, value: Any, label: str, element: Any) -> Any:
@@ -170,6 +173,9 @@ def _named_formula(kind: kinds.NamedFormula, value: Any, label: str, element: An
 
 def formula(function: Any, variables: Sequence[str], label: str) -> Any:
     """The text of a formula, or its long form."""
+    if isinstance(function, Table):  # called with the variables, in their order
+        collect({(name := name_of(function)): function}, label)
+        return f"{name}({', '.join(variables)})"
     if not isinstance(function, Formula):
         raise FormatError(f"{label}: {NO_TEXT}sharnir.formula('…', {', '.join(map(repr, variables))})")
     text, more = function.formulas.items[0], _more(function.formulas, variables)
@@ -187,7 +193,10 @@ def pose_formula(function: Any, variables: Sequence[str], label: str) -> dict[st
 
 
 def where(formulas: Formulas) -> dict[str, Any]:
-    return {"where": {name: part_text(x) for name, x in formulas.where.items()}} if formulas.where else {}
+    """Named parts; tables are parts of the file."""
+    collect({name: x for name, x in formulas.where.items() if isinstance(x, Table)}, "a formula")
+    parts = {name: part_text(x) for name, x in formulas.where.items() if not isinstance(x, Table)}
+    return {"where": parts} if parts else {}
 
 
 def _more(formulas: Formulas, variables: Sequence[str]) -> dict[str, Any]:
@@ -211,6 +220,7 @@ WRITERS: dict[type[Kind], Callable[[Any, Any, str, Any], Any]] = {
     kinds.PoseFunction: lambda kind, value, label, element: pose_formula(value, kind.variables(vars(element)), label),
     kinds.DriveFunction: _drive,
     kinds.NamedFormula: _named_formula,
+    kinds.Where: lambda kind, value, label, element: where(element.formulas).get("where"),
     kinds.Elements: lambda kind, value, label, element: [write_element(x, f"{label} {k}") for k, x in enumerate(value)],
     kinds.Part: lambda kind, value, label, element: _part(value, label),
     kinds.Rows: _rows,

@@ -3,6 +3,8 @@
 from ..motion import Motion
 from .actuator import Actuator
 from .base import Force, UserForce
+from .bristle_friction import BristleFriction
+from .brush_tyre import BrushTyre
 from .bushing import Bushing
 from .dc_motor import DCMotor
 from .drag import Drag
@@ -12,18 +14,22 @@ from .hydraulic_cylinder import HydraulicCylinder
 from .hydraulics import Accumulator, Valve
 from .joint_spring import JointSpring
 from .low_pass import low_pass
+from .magic_formula import MagicFormulaTyre
 from .motor import Motor
 from .muscle import Muscle
 from .pid import PID
 from .spring_damper import SpringDamper
 from .stop import JointStop
 from .tendon import Tendon
+from .tyre import Tyre
 from .wrench import Wrench
 
 __all__ = [
     "PID",
     "Accumulator",
     "Actuator",
+    "BristleFriction",
+    "BrushTyre",
     "Bushing",
     "DCMotor",
     "Drag",
@@ -32,12 +38,14 @@ __all__ = [
     "JointFriction",
     "JointSpring",
     "JointStop",
+    "MagicFormulaTyre",
     "Motion",
     "Motor",
     "Muscle",
     "PointGravity",
     "SpringDamper",
     "Tendon",
+    "Tyre",
     "UserForce",
     "Valve",
     "Wrench",

@@ -19,7 +19,7 @@ CUT_OFF = 0.05
 
 
 def compressed(p: Number, volume: Number, modulus: Number) -> Number:
-    """Energy of oil under pressure: V·β·(eˣ − 1 − x), x = p/β. With dρ/ρ = dp/β this is exactly the work done on a closed chamber.
+    """Energy of oil under pressure: V·β·(eˣ − 1 − x), x = p/β: with dρ/ρ = dp/β exactly the work done on a closed chamber.
     The series is for small x, where the formula would lose its digits."""
     x = p / modulus
     series: Number = 0.0

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ...trace.table import Table
 from .base import Fault, Kind, expected, listed, shown, within
 from .scalars import Scalar, Vector
 
@@ -102,9 +103,9 @@ class Items(Kind):
 
 
 class Where(Kind):
-    """Named parts of formulas, each a formula of the variables and of the parts before it."""
+    """Named parts of formulas, each a formula of the variables and of the parts before it, or a table."""
 
-    def check(self, value: Any) -> dict[str, str | float]:
+    def check(self, value: Any) -> dict[str, Any]:
         if not isinstance(value, Mapping):
             raise expected("named formulas {a: …, b: …}", value)
-        return {name: within(Item(), x, name) for name, x in value.items()}
+        return {name: x if isinstance(x, Table) else within(Item(), x, name) for name, x in value.items()}

@@ -1,0 +1,94 @@
+"""Dry friction in a joint that sticks: the elasto-plastic bristle model, with the bristles' deflection as a state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import pi
+
+from ...errors import ModelError
+from ...trace import Number, is_zero
+from ...trace.functions import exp, maximum, minimum, select, sin
+from ..element import element, element_field
+from ..motion import Motion
+from ..values import Name, Scalar
+from .base import ForceElement, Numbers
+
+ELASTIC = 0.7
+"""Share of the sliding force up to which bristles only bend: nothing slips, however long or often the load acts."""
+
+
+@element("bristle-friction")
+class BristleFriction(ForceElement):
+    """Friction by bristles of stiffness σ₀ and damping σ₁ that bend by z and slip when bent too far: on every speed of a joint
+    τ = −(σ₀z + σ₁ż + viscous·v), ż = v − α(z, v)·|v|·z/z_s (Dupont, Hayward, Armstrong, Altpeter 2002). α = 0: they bend, the
+    joint sticks; α = 1: they slip, and τ is the sliding force g(v) = C + (S − C)·exp(−(v/v_s)²) = σ₀·z_s.
+
+    A load below C holds still for good. σ₀ = C/presliding, σ₁ = σ₀·settling, fading with the speed as the dip does.
+    """
+
+    joint: str = element_field(Name("joint"), meaning="the joint, or one coordinate of it: joint.coordinate")
+    coulomb: float | None = element_field(
+        Scalar(above=0.0), default=None, unit="N m, N", meaning="C: force when sliding; the joint's own friction by default"
+    )
+    static: float | None = element_field(
+        Scalar(above=0.0), default=None, unit="N m, N", meaning="S: force at breakaway, at least C; C by default: no dip"
+    )
+    stribeck: float = element_field(
+        Scalar(above=0.0), default=0.01, unit="rad/s, m/s", meaning="v_s: speed at which the dip is over"
+    )
+    viscous: float = element_field(
+        Scalar(at_least=0.0), default=0.0, unit="N m s/rad, N s/m", meaning="force per speed in addition"
+    )
+    presliding: float = element_field(
+        Scalar(above=0.0), default=1e-4, unit="rad, m", meaning="how far bristles bend under the sliding force C"
+    )
+    settling: float = element_field(
+        Scalar(at_least=0.0),
+        default=0.01,
+        unit="s",
+        meaning="damping per stiffness of the bristles: about the time of coming to rest",
+    )
+
+    def states(self, on: Motion) -> Mapping[str, float]:
+        return dict.fromkeys(self._names(on), 0.0)
+
+    @property
+    def units_of_states(self) -> Mapping[str, str]:
+        return {"bristle": "rad, m"}
+
+    def _names(self, on: Motion) -> tuple[str, ...]:
+        """Of the states: one for each speed."""
+        n = on.speed_count(self.joint)
+        return ("bristle",) if n == 1 else tuple(f"bristle {k + 1}" for k in range(n))
+
+    def numbers(self, on: Motion) -> Numbers:
+        n, own = on.speed_count(self.joint), on.joint(self.joint)
+        sliding = [self.coulomb] * n if self.coulomb is not None else own.per_speed("friction", n, f"joint {self.joint!r}")
+        if any(x is None or is_zero(x) for x in sliding):
+            raise ModelError(f"friction in joint {self.joint!r}: specify coulomb=…, or the joint's own option `friction`")
+        dip = [0.0 if self.static is None else self.static - C for C in sliding]
+        if any(isinstance(x, float) and x < 0.0 for x in dip):
+            raise ModelError(f"friction in joint {self.joint!r}: static={self.static} is below the sliding force {sliding}")
+        return {**super().numbers(on), "coulomb": sliding, "static": dip}
+
+    def formula(self, on: Motion, n: Numbers) -> Number:
+        tau: list[Number] = []
+        stored: Number = 0.0
+        for name, v, C, dip in zip(self._names(on), on.speeds(self.joint), n["coulomb"], n["static"], strict=True):
+            z, stiffness = on.state(name), C / n["presliding"]
+            x = v / n["stribeck"]
+            fade = exp(-x * x)
+            limit = (C + dip * fade) / stiffness
+            rate = v - slipping(z, v, limit, ELASTIC * n["presliding"]) * maximum(v, -v) * z / limit
+            on.rate(name, rate)
+            tau.append(-stiffness * (z + n["settling"] * fade * rate) - n["viscous"] * v)
+            stored = stored + 0.5 * stiffness * z * z
+        on.torque(self.joint, tau)
+        return stored
+
+
+def slipping(z: Number, v: Number, limit: Number, elastic: Number) -> Number:
+    """α: 0 while bristles bend (up to `elastic`, and where they are relieved), 1 where they slip (at `limit`), smooth between."""
+    bent = maximum(z, -z)
+    s = (bent - 0.5 * (limit + elastic)) / (limit - elastic)
+    return select(z * v > 0.0, 0.5 + 0.5 * sin(pi * maximum(-0.5, minimum(0.5, s))), 0.0)

@@ -1,0 +1,166 @@
+"""A tyre on a road: what all tyre models have in common, contact, load, slip and where the forces act."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from ...errors import ModelError
+from ...kernels.algebra import ZERO3, add, dot, neg, scale, sub
+from ...trace import Number, is_zero
+from ...trace.functions import atan, maximum, select, sqrt
+from ..body import GROUND
+from ..element import element, element_field
+from ..motion import Motion
+from ..pose import Axis, unit_axis
+from ..values import AxisValue, Function, Label, Name, Scalar, Vector
+from .base import ForceElement, Numbers
+from .road import contact_point
+
+POSITIVE = Scalar(above=0.0)
+NOT_NEGATIVE = Scalar(at_least=0.0)
+STATES = ("along", "across")
+"""Longitudinal and lateral slip, of a tyre with a relaxation length."""
+LARGEST = 4.0
+"""Slip that states do not exceed, far beyond where a tyre slides: those of a wheel that spins on the spot would grow for ever."""
+DAMPED = 0.1
+"""Damping of the slip states at rest, per slip speed and low speed."""
+TINY = 1e-9
+
+
+class Slip(NamedTuple):
+    """What a tyre model sees of the motion. A positive slip gives a positive force."""
+
+    load: Number
+    """Force of the road along its normal, N, not negative."""
+    along: Number
+    """Longitudinal slip."""
+    across: Number
+    """Tangent of the slip angle (or lateral theoretical slip)."""
+    camber: Number
+    """rad, positive where the top of the wheel leans to the left."""
+    sense: Number
+    """1 rolling forward, −1 backward, between them at low speed."""
+
+
+@element()
+class Tyre(ForceElement):
+    """A wheel's tyre on a road. Subclasses define `forces`: how they follow from load, slip and camber.
+
+    The wheel is a thin disc, the road its tangent plane at the contact point (Pacejka, Tire and Vehicle Dynamics, chapter 2).
+    Axes at the contact: x ahead, y to the left (the axis of the wheel), z up. docs/tyres.md has the formulas and the signs.
+    """
+
+    wheel: str = element_field(Name("body"), meaning="the body that the tyre is part of, which spins")
+    radius: float = element_field(POSITIVE, unit="m", meaning="radius of the unloaded tyre")
+    axis: Axis = element_field(
+        AxisValue(), default="y", meaning="axis of the wheel, in its body; points to the left of a wheel that heads forward"
+    )
+    centre: Sequence[float] = element_field(
+        Vector(3), default=ZERO3, unit="m", meaning="centre of the wheel, in its body's axes; on the axis"
+    )
+    road: float | Callable[[Any, Any], Any] = element_field(
+        Function(("x", "y"), or_number=True), default=0.0, unit="m", meaning="z of the road, a number or a function of x and y"
+    )
+    of: str = element_field(Name("body"), default=GROUND, meaning="the body that the road is part of; x, y, z are in its axes")
+    stiffness: float = element_field(POSITIVE, default=2e5, unit="N/m", meaning="of the spring on the loaded radius")
+    damping: float = element_field(NOT_NEGATIVE, default=0.0, unit="N s/m", meaning="of the damper on the loaded radius")
+    onset: float = element_field(POSITIVE, default=1e-3, unit="m", meaning="deflection over which the damper sets in")
+    rolling_radius: float | None = element_field(
+        POSITIVE, default=None, unit="m", meaning="effective rolling radius; by default the radius less a third of the deflection"
+    )
+    rolling_resistance: float = element_field(
+        NOT_NEGATIVE, default=0.0, meaning="moment against rolling, per load and loaded radius"
+    )
+    low_speed: float = element_field(
+        POSITIVE, default=1.0, unit="m/s", meaning="below it slip is less than slip speed over speed, and finite at rest"
+    )
+    relaxation: float = element_field(
+        NOT_NEGATIVE, default=0.0, unit="m", meaning="relaxation length: slip is a state that follows over this way; 0: at once"
+    )
+    name: str | None = element_field(Label(), default=None, key="")
+
+    theoretical: ClassVar[bool] = False
+    """Whether slip is per rolling speed (theoretical slip) and not per speed of travel."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.wheel == self.of:
+            raise ModelError(f"{self.label}: wheel and road are both {self.wheel!r}; specify the road's body as of=…")
+
+    def forces(self, slip: Slip, n: Numbers) -> tuple[Number, Number, Number]:
+        """Longitudinal force (N), lateral force (N), aligning moment (N m), on the tyre. `n`: the numbers of its fields."""
+        raise ModelError(
+            f"{type(self).__name__} on wheel {self.wheel!r} has no forces of slip: use MagicFormulaTyre, BrushTyre, or "
+            "a subclass of Tyre that defines forces(slip, n)"
+        )
+
+    def formula(self, on: Motion, n: Numbers) -> Number:
+        road, wheel = on.pose(self.of), on.pose(self.wheel)
+        turned = road.rotation.T
+        centre = road.inverse() @ (wheel @ n["centre"])
+        axis = turned @ (wheel.rotation @ unit_axis(self.axis, self.label))
+        c = contact_point(centre, axis, self.road if callable(self.road) else n["road"], on, self.label)
+        # velocities relative to the road, in its axes: of the contact point as part of the wheel but for its spin, and the spin
+        touching = add(centre, scale(c.down, c.radius))
+        on_wheel = wheel.inverse() @ (road @ touching)
+        whole = turned @ sub(on.point(self.wheel, on_wheel)[1], on.point(self.of, touching)[1])
+        spin = dot(axis, turned @ sub(on.spin(self.wheel), on.spin(self.of)))
+        speed = dot(c.ahead, whole) + c.radius * spin
+        deflection = n["radius"] - c.radius
+        load, stored = self._vertical(deflection, -dot(c.normal, whole) / c.cosine, n)
+        load = load / c.cosine  # its component in the plane of the wheel is the force of spring and damper
+        effective = n["radius"] - deflection / 3.0 if self.rolling_radius is None else n["rolling_radius"]
+        rolling = effective * spin
+        drift = dot(c.left, whole)
+        travel, camber = _at_least(speed, n["low_speed"]), atan(c.sine / c.cosine)
+        reference = rolling if self.theoretical else speed
+        slip = Slip(load, *self._slip(on, rolling - speed, -drift, reference, n), camber, speed / travel)
+        along, across, aligning = self.forces(slip, n)
+        resistance = -n["rolling_resistance"] * load * c.radius * rolling / _at_least(rolling, n["low_speed"])
+        # the moment about the wheel's axis is that of the effective radius: the power is then force times slip speed
+        about_axis = resistance + along * (c.radius - effective)
+        force = add(scale(c.normal, load), add(scale(c.ahead, along), scale(c.left, across)))
+        moment = add(scale(c.normal, aligning), scale(axis, about_axis))
+        on.push(self.wheel, road.rotation @ force, on_wheel, road.rotation @ moment)
+        on.push(self.of, road.rotation @ neg(force), touching, road.rotation @ neg(moment))
+        for what, value, unit in (
+            ("vertical force", load, "N"), ("longitudinal force", along, "N"), ("lateral force", across, "N"),
+            ("aligning moment", aligning, "N m"), ("longitudinal slip", slip.along, ""), ("lateral slip", slip.across, ""),
+            ("slip angle", atan(-drift / travel), "rad"), ("camber", camber, "rad"), ("deflection", deflection, "m"),
+        ):  # fmt: skip
+            on.observe(what, value, unit)
+        return stored
+
+    def _slip(self, on: Motion, along: Number, across: Number, speed: Number, n: Numbers) -> tuple[Number, Number]:
+        """Longitudinal and lateral slip of the given slip speeds; with a relaxation length σ those that follow them,
+        σ ds/dt = slip speed − |speed| s: at rest a spring, which is damped."""
+        low = n["low_speed"]
+        if is_zero(self.relaxation):
+            reference = _at_least(speed, low)
+            return along / reference, across / reference
+        leak = maximum(abs(speed), sqrt(along * along + across * across + TINY * TINY) / LARGEST)
+        near = maximum(1.0 - speed * speed / (low * low), 0.0)
+        found = []
+        for name, slip_speed in zip(STATES, (along, across), strict=True):
+            slip = on.state(name)
+            on.rate(name, (slip_speed - leak * slip) / n["relaxation"])
+            found.append(slip + DAMPED * near * near * slip_speed / low)
+        return found[0], found[1]
+
+    def states(self, on: Motion) -> Mapping[str, float]:
+        return {} if is_zero(self.relaxation) else dict.fromkeys(STATES, 0.0)
+
+    def _vertical(self, deflection: Number, rate: Number, n: Numbers) -> tuple[Number, Number]:
+        """Force of spring and damper along the loaded radius, never pulling, and the energy of the spring."""
+        pressed = maximum(deflection, 0.0)
+        s = pressed / n["onset"]
+        share = select(s < 1.0, s * s * (3.0 - 2.0 * s), 1.0)
+        force = maximum(n["stiffness"] * pressed + n["damping"] * share * rate, 0.0)
+        return force, 0.5 * n["stiffness"] * pressed * pressed
+
+
+def _at_least(speed: Number, low: Number) -> Number:
+    """|speed|; below `low` a parabola with the same value and slope there, low/2 at rest."""
+    slow = speed * speed < low * low
+    return select(slow, 0.5 * (low + speed * speed / low), abs(speed))
