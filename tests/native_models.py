@@ -67,6 +67,9 @@ FORCES = test_forces.CONSERVATIVE | test_forces.DISSIPATIVE | {
         valve=sh.Valve(sh.formula("cos(t)", "t"), area=1.0, supply=3.0, lag=0.3),
         accumulators=[sh.Accumulator(0.8, 0.3, pump=2.0, pressure=1.0), sh.Accumulator(0.4, 0.2, "a", exponent=1.0)],
     ),
+    "servo cylinder": sh.HydraulicCylinder(
+        "a", "c", area_a=2.0, area_b=0.0, stroke=3.0, valve=sh.Valve(sh.PID("hinge", 1.0, 2.0), area=1.0, supply=3.0)
+    ),
     "actuator": sh.Actuator("drive", 0.7, (1.0, 0.2, 0.1), dynamics="filter", activation=0.3, terms=[("hinge", 0, 0, 1.0)]),
     "muscle": sh.Actuator(
         "biceps", sh.formula("t", "t"), muscle=sh.Muscle((-4.0, 4.0), 3.0), points=[("a", (1, 0, 0)), ("b", (0, 1, 0))]

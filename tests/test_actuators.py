@@ -168,6 +168,7 @@ def test_a_mass_on_closed_oil_oscillates_at_the_hydraulic_frequency():
     r = stiff(lift(0.0), 2.0 * np.pi / omega, v=1e-4)
     assert_close(r.coordinate("z") - 0.25, 1e-4 / omega * np.sin(omega * r.t), 1e-5, scale=1e-4 / omega)
     assert_close(r.speed("z")[-1], 1e-4, 1e-5)
+    assert_close(np.abs(sh.linearize(lift(0.0), {"z": 0.25}).eigenvalues), [0.0, 0.0, omega, omega], 1e-12)
     for side, rest in (("a", 0.0), ("b", STROKE)):
         oil = DEAD + AREA * np.abs(r.coordinate("z") - rest)
         mass = np.log(oil / oil[0]) + r.state(f"ram.pressure_{side}") / BETA
@@ -214,6 +215,12 @@ def test_a_pump_fills_the_accumulator_at_the_supply_and_stops():
     oil = 1e-3 * (1.0 - (5e6 + 101325.0) / (p + 101325.0)).clip(0.0) + 1e-4 * p / BETA
     filling = p < 0.95 * 2e7
     assert_close(oil[filling], 1e-3 * r.t[filling], 1e-5)
+
+
+def test_a_valve_opens_as_a_pid_commands_and_no_further():
+    d = sh.Dynamics(lift(valve=sh.Valve(sh.PID("z", 2.0, 3.0, target=0.5), area=1e-5, supply=2e7)), backend="python")
+    for q, u in ((0.3, 2.0 * 0.2 + 3.0 * 0.1), (0.1, 1.0)):
+        assert_close(d.observed([q], parameters={"ram.integral": 0.1})["ram"]["opening"], [u], 1e-14)
 
 
 @pytest.mark.parametrize(

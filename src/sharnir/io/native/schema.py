@@ -144,17 +144,18 @@ def json_schema() -> Schema:
     return {**head, **definitions.pop("ModelEntry"), "$defs": definitions}
 
 
-def _define(cls: type[Element], definitions: dict[str, Schema]) -> None:
+def _define(cls: type[Element], definitions: dict[str, Schema], inside: bool = False) -> None:
     """The entry and all that its fields refer to."""
-    if cls.__name__ in definitions:
+    name = _part_name(cls) if inside else cls.__name__
+    if name in definitions:
         return
-    definitions[cls.__name__] = _entry(cls)
+    definitions[name] = _entry(cls, inside=inside)
     for one in file_fields(cls):
         kind: Any = one.kind.of if isinstance(one.kind, kinds.ByName) else one.kind
         for below in getattr(kind, "classes", [kind.of] if isinstance(kind, (entries.Record, kinds.Elements)) else []):
             _define(below, definitions)
         if isinstance(kind, PART):
-            definitions.setdefault(_part_name(kind.of), _entry(kind.of, inside=True))
+            _define(kind.of, definitions, inside=True)
 
 
 def schema_text() -> str:

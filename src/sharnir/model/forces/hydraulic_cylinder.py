@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from ...errors import ModelError
 from ...kernels.algebra import ZERO3, scale
 from ...trace import Number, is_zero
-from ...trace.functions import maximum, minimum
+from ...trace.functions import maximum
 from ..element import element, element_field
 from ..motion import Motion
 from ..values import Elements, Label, Name, Part, Scalar, Vector
-from .base import ForceElement, Numbers, value_of
+from .base import ForceElement, Numbers
 from .hydraulics import Accumulator, Valve, compressed
+from .pid import UNITS as PID_UNITS
 from .spring_damper import line_between
 
 UNITS = {"pressure_a": "Pa", "pressure_b": "Pa", "supply": "Pa", "spool": ""}
@@ -63,6 +64,9 @@ class HydraulicCylinder(ForceElement):
         if "supply" in places and self.valve is None:
             raise ModelError(f"{self.label}: an accumulator at the supply needs a valve")
 
+    def joints(self) -> Sequence[str]:
+        return () if self.valve is None or self.valve.pid is None else self.valve.pid.joints()
+
     @property
     def has_function(self) -> bool:
         return super().has_function or (self.valve is not None and self.valve.has_function)
@@ -71,11 +75,13 @@ class HydraulicCylinder(ForceElement):
         out = {"pressure_a": self.pressure_a, "pressure_b": self.pressure_b}
         if self.valve is not None and not is_zero(self.valve.lag):
             out["spool"] = 0.0
+        if self.valve is not None and self.valve.pid is not None:
+            out |= self.valve.pid.states(on)
         return out | ({"supply": line.pressure} if (line := self._at("supply")) is not None else {})
 
     @property
     def units_of_states(self) -> Mapping[str, str]:
-        return UNITS
+        return UNITS | PID_UNITS
 
     def numbers(self, on: Motion) -> Numbers:
         return {field: x for field, x in super().numbers(on).items() if field != "accumulators"}
@@ -108,7 +114,7 @@ class HydraulicCylinder(ForceElement):
         valve, line = self.valve, self._at("supply")
         if valve is None:
             return {"a": 0.0, "b": 0.0}, 0.0
-        u = maximum(-1.0, minimum(1.0, value_of(valve.opening, on.t)))
+        u = valve.asked(on)
         if not is_zero(valve.lag):
             spool = on.state("spool")
             on.rate("spool", (u - spool) / valve.lag)

@@ -10,7 +10,10 @@ from ...errors import ModelError
 from ...trace import Number, is_parametric
 from ...trace.functions import exp, log, maximum, minimum, power, select, sqrt
 from ..element import Element, element, element_field
-from ..values import Choice, Function, Scalar
+from ..motion import Motion
+from ..values import Choice, FunctionOrElement, Scalar
+from .base import value_of
+from .pid import PID
 
 ATMOSPHERE = 101325.0
 """Pa: what the pressure of a gas is above zero where a gauge shows none."""
@@ -34,8 +37,10 @@ class Valve(Element):
     zero, supply to b and a to the tank below. Each edge is an orifice: Q = C·area·|u|·√(2/ρ)·Δp/(Δp² + laminar²)^¼, which is
     C·area·|u|·√(2Δp/ρ) with the sign of Δp, smooth where Δp is small."""
 
-    opening: float | Callable[[Any], Any] = element_field(
-        Function(("t",), or_number=True), default=0.0, meaning="u asked for: a number, a parameter, or a function of t"
+    opening: float | Callable[[Any], Any] | PID = element_field(
+        FunctionOrElement(("t",), or_number=True, of=PID),
+        default=0.0,
+        meaning="u asked for: a number, a parameter, a function of t, or a PID whose command it is",
     )
     area: float = element_field(Scalar(above=0.0), unit="m²", meaning="of each edge where it is fully open", kw_only=True)
     supply: float = element_field(Scalar(), unit="Pa", meaning="pressure of the supply", kw_only=True)
@@ -47,7 +52,16 @@ class Valve(Element):
 
     @property
     def has_function(self) -> bool:
-        return callable(self.opening) and not is_parametric(self.opening)
+        return self.pid.has_function if self.pid else callable(self.opening) and not is_parametric(self.opening)
+
+    @property
+    def pid(self) -> PID | None:
+        return self.opening if isinstance(self.opening, PID) else None
+
+    def asked(self, on: Motion) -> Number:
+        """The opening asked for, within ±1."""
+        u = self.pid.command(on, self.pid.numbers_of(on, 1.0)) if self.pid else value_of(self.opening, on.t)
+        return maximum(-1.0, minimum(1.0, u))
 
     def flows(self, u: Number, a: Number, b: Number, supply: Number) -> tuple[Number, Number, Number]:
         """Into chamber a, into chamber b, out of the supply; `a`, `b`: their pressures."""
