@@ -1,4 +1,4 @@
-"""A boom is raised by a hydraulic cylinder: pump, accumulator, servo valve and a controller, proportional since the oil integrates.
+"""A boom is raised by a hydraulic cylinder: pump, accumulator, servo valve, and a controller of its opening.
 
 python examples/hydraulic_boom.py [--plot results/hydraulic_boom.png]
 """
@@ -76,9 +76,8 @@ def main(plot: Path | None = None) -> dict[str, float]:
     held = 0.5 * LENGTH * MASS * 9.81 * np.cos(r.coordinate("hinge")[-1]) / arm(r.coordinate("hinge")[-1])
     miss, worst = (float(np.abs(x)) for x in (r.quantity("error of cylinder")[-1], np.abs(r.quantity("error of cylinder")).max()))
     print(f"\nat the end the oil pushes with {a * AREA - b * ROD:.0f} N, statics ask for {held:.0f} N")
-    print(
-        f"error at the end {miss:.1e} rad, at most {worst:.1e} rad; the supply falls to {r.state('cylinder.supply').min() / 1e5:.0f} bar"
-    )
+    least = r.state("cylinder.supply").min() / 1e5
+    print(f"error at the end {miss:.1e} rad, at most {worst:.1e} rad; the supply falls to {least:.0f} bar")
     if plot:
         draw(r, plot)
     defect = float(np.abs(r.energy.defect).max() / np.abs(r.energy.work["cylinder"]).max())
