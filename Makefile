@@ -14,8 +14,9 @@ DIALECT := $(addprefix src/sharnir/,kernels programs integrate/stepping viewer/p
 demo: $(VENV)/.core
 	$(BIN)/python examples/tour.py
 
+# With bytecode, wherever the shell says otherwise: tests start processes, and without it each compiles the package for half a second.
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n auto --dist loadgroup
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks

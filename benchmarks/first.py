@@ -11,7 +11,7 @@ from .report import Measure
 from .robots import urdf_of
 
 CASES = {
-    "pendulum, dop853": ("sh.samples.pendulum()", "", 1.5),
+    "pendulum, auto": ("sh.samples.pendulum()", "", 1.5),
     "UR5, rk4": ("sh.load({ur5!r})", "integrator='rk4', step=1e-3", 2.0),
     "four-bar, radau": ("sh.samples.four_bar()", "integrator='radau'", 2.5),
 }

@@ -37,10 +37,10 @@ def arm(rows: list[tuple[float, float, float]], seed: int | None = None, **optio
     return model
 
 
-def measured(model: sh.Model, samples: int, seed: int = 0, noise: float = 0.0) -> dict[str, np.ndarray]:
+def measured(model: sh.Model, samples: int, seed: int = 0, noise: float = 0.0, backend: str = "loops") -> dict[str, np.ndarray]:
     """Random states, and the joint forces they need; `noise` relative to the mean square of each."""
     rng = np.random.default_rng(seed)
     q = np.array([model.random_q(rng) for _ in range(samples)])
     v, a = rng.normal(size=(2, samples, model.nv))
-    tau = sh.Dynamics(model, "composite", backend="loops").inverse(q, v, 3.0 * a)
+    tau = sh.Dynamics(model, "composite", backend=backend).inverse(q, v, 3.0 * a)
     return {"q": q, "v": v, "a": 3.0 * a, "tau": tau + noise * np.sqrt((tau**2).mean(axis=0)) * rng.normal(size=tau.shape)}

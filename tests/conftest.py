@@ -1,11 +1,15 @@
-"""Settings of every test: one BLAS thread per worker, reproducible examples of hypothesis, a cache of its own, Ctrl-C heard."""
+"""Settings of every test: one BLAS thread per worker, reproducible examples of hypothesis, a cache of its own, Ctrl-C heard;
+which worker runs which tests, and in which order."""
 
 import atexit
+import gc
+import json
 import os
 import shutil
 import signal
 import sys
 import tempfile
+from functools import cached_property
 from pathlib import Path
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -44,18 +48,69 @@ def command(capsys, monkeypatch):
     return call
 
 
+# --- which worker ------------------------------------------------------------------------------------------------------------
+LONG = (
+    "loops", "integrators", "browser", "test_derivatives", "test_parameters", "test_backends", "everything", "test_urdf_robots",
+    "test_closed_calls", "test_loops", "test_constrained_derivatives", "test_linearize", "test_cache", "test_elimination",
+    "test_processes", "test_visuals", "test_splitting", "test_forms", "test_singular", "test_growth", "test_simulate_loops",
+    "test_frames", "test_dynamics_calls", "test_iterative", "test_equilibrium", "test_sincos", "test_random_graphs",
+    "test_compare", "test_coupled", "test_robots",
+)  # fmt: skip
+"""The groups that take longest, first; after them the files by name. A long one at the end would keep one worker waiting."""
+
+
+GROUPS = Path(os.environ["SHARNIR_CACHE"]) / "groups.json"
+"""{test: its group}: written by the first worker, which has collected the tests, read by the process that deals them out."""
+
+
+def group_of(item) -> str:
+    """The tests of a file are a group, unless they say otherwise: two workers in one file would compile the same code at the
+    same time, and make the same models, fixtures and graphs."""
+    marker = item.get_closest_marker("xdist_group")
+    if item.get_closest_marker("browser"):  # all on one worker: one Chromium at a time
+        if marker:
+            raise pytest.UsageError(f"{item.nodeid}: tests in a browser have a group of their own; move it to another file")
+        return "browser"
+    return marker.args[0] if marker else item.path.stem
+
+
+def pytest_collection_modifyitems(items):
+    groups = {item: group_of(item) for item in items}
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items.sort(key=lambda item: LONG.index(groups[item]) if groups[item] in LONG else len(LONG))
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist says that all is collected
+def pytest_collection_finish(session):
+    if os.environ.get("PYTEST_XDIST_WORKER") == "gw0":
+        GROUPS.write_text(json.dumps({item.nodeid: group_of(item) for item in session.items}), encoding="utf-8")
+    gc.freeze()  # what was imported stays: the search for garbage passes over it, and happens less often
+    gc.set_threshold(50_000, 20, 20)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """xdist 3.8 writes groups into the names of tests, where pytest 9.2 does not look for them: `--dist loadgroup` would deal out
+    test by test."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Groups(LoadScopeScheduling):
+        @cached_property
+        def groups(self) -> dict[str, str]:
+            return json.loads(GROUPS.read_text(encoding="utf-8"))
+
+        def _split_scope(self, nodeid: str) -> str:
+            return self.groups[nodeid]
+
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    config.option.loadscopereorder = False  # the order is ours: that of xdist is by number of tests, not by time
+    return Groups(config, log)
+
+
 # --- pages in a browser -----------------------------------------------------------------------------------------------------
 LEFT_OUT: list[str] = []
 """Tests for which there was no Chromium; in the process that reports."""
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    for item in items:
-        if item.get_closest_marker("browser"):
-            if item.get_closest_marker("xdist_group"):
-                raise pytest.UsageError(f"{item.nodeid}: tests in a browser have a group of their own; move it to another file")
-            item.add_marker(pytest.mark.xdist_group("browser"))  # all on one worker: one Chromium at a time
 
 
 def pytest_runtest_setup(item):

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ def modules(requirements: list[str]) -> set[str]:
     return {MODULES.get(name, name) for name in names}
 
 
+@cache
 def imported() -> dict[str, set[str]]:
     """{module from elsewhere: files that import it}."""
     out: dict[str, set[str]] = {}

@@ -112,6 +112,12 @@ def model(name: str) -> sh.Model:
     return custom() if name == "custom" else MODELS[name]()
 
 
+@cache
+def dynamics(name: str, backend: str) -> sh.Dynamics:
+    """Made once: compilation is what takes time."""
+    return sh.Dynamics(model(name), "composite", backend=backend)
+
+
 # --- differences --------------------------------------------------------------------------------------------------------------
 def moved(d: sh.Dynamics, q: np.ndarray, dv: np.ndarray, t: float) -> np.ndarray:
     """q after unit time at constant speeds dv: q̇ = N(q) dv, by Runge and Kutta. Without what explicit time adds to rates."""
@@ -131,19 +137,17 @@ def moved(d: sh.Dynamics, q: np.ndarray, dv: np.ndarray, t: float) -> np.ndarray
 
 @cache
 def by_differences(name: str, question: str) -> dict[str, np.ndarray]:
-    """Value and derivatives at a random state, interpreted."""
-    m = model(name)
+    """The value at a random state, interpreted, and its derivatives: displaced along every direction, as a batch of loops."""
+    m, d = model(name), dynamics(name, "loops")
     s = random_state(m, 4)
-    d = sh.Dynamics(m, "composite", backend="python")
-    ask = d.forward if question == "forward" else d.inverse
+    ask, interpreted = (x.forward if question == "forward" else x.inverse for x in (d, dynamics(name, "python")))
     unit = np.eye(m.nv)
     calls = {
-        "dq": lambda x, e: ask(moved(d, s.q, x * e, s.t), s.v, s.tau, s.t),
-        "dv": lambda x, e: ask(s.q, s.v + x * e, s.tau, s.t),
-        FIELDS[question][2]: lambda x, e: ask(s.q, s.v, s.tau + x * e, s.t),
+        "dq": lambda x: ask(moved(d, np.tile(s.q, (m.nv, 1)), x * unit, s.t), s.v, s.tau, s.t),
+        "dv": lambda x: ask(s.q, s.v + x * unit, s.tau, s.t),
+        FIELDS[question][2]: lambda x: ask(s.q, s.v, s.tau + x * unit, s.t),
     }
-    found = {key: np.array([derivative(lambda x, e=e, f=f: f(x, e), 0.01) for e in unit]).T for key, f in calls.items()}
-    return {"value": ask(s.q, s.v, s.tau, s.t), **found}
+    return {"value": interpreted(s.q, s.v, s.tau, s.t), **{key: derivative(f, 0.01).T for key, f in calls.items()}}
 
 
 def ask(d: sh.Dynamics, question: str, *arguments, **options):
@@ -164,7 +168,7 @@ def test_derivatives_are_those_of_differences(name, backend, question):
     m, wanted = model(name), by_differences(name, question)
     assert not graph_joints(m.structure)
     s = random_state(m, 4)
-    D = ask(sh.Dynamics(m, "composite", backend=backend), question, s.q, s.v, s.tau, s.t)
+    D = ask(dynamics(name, backend), question, s.q, s.v, s.tau, s.t)
     for key, x in wanted.items():
         assert_close(getattr(D, key), x, 1e-12 if key == "value" else 1e-8, what=key)
 
@@ -175,7 +179,7 @@ def test_custom_constrained_and_partly_driven_joints_are_differentiated_as_graph
     m, wanted = model("custom"), by_differences("custom", question)
     assert graph_joints(m.structure) == ["joint1", "joint2"]
     s = random_state(m, 4)
-    D = ask(sh.Dynamics(m, "composite", backend=backend), question, s.q, s.v, s.tau, s.t)
+    D = ask(dynamics("custom", backend), question, s.q, s.v, s.tau, s.t)
     for key, x in wanted.items():
         assert_close(getattr(D, key), x, 1e-12 if key == "value" else 1e-8, what=key)
 
@@ -245,7 +249,7 @@ def test_robots_are_pinocchios_on_other_backends(name, backend):
 @pytest.mark.parametrize("name", ["tree", "forces"])
 def test_a_batch_is_its_states_one_by_one(name, backend):
     m = model(name)
-    d, rng, n = sh.Dynamics(m, "composite", backend=backend), np.random.default_rng(1), 11
+    d, rng, n = dynamics(name, backend), np.random.default_rng(1), 11
     q, v, tau = np.array([m.random_q(rng) for _ in range(n)]), rng.normal(size=(n, m.nv)), rng.normal(size=m.nv)
     for question, fields in FIELDS.items():
         D = ask(d, question, q, v, tau, 0.3)
@@ -261,7 +265,7 @@ def test_a_batch_is_its_states_one_by_one(name, backend):
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_what_was_not_asked_for_is_none(backend):
     m = model("forces")
-    s, d = random_state(m, 4), sh.Dynamics(m, "composite", backend=backend)
+    s, d = random_state(m, 4), dynamics("forces", backend)
     full = d.forward_derivatives(s.q, s.v, s.tau, s.t)
     for wrt in (("v",), "tau", ["tau", "q"], ()):
         D = d.forward_derivatives(s.q, s.v, s.tau, s.t, wrt=wrt)

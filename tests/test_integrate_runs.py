@@ -158,7 +158,7 @@ def test_every_step_every_tenth_and_the_ends_alone(method):
 
 def test_a_million_steps_need_no_more_memory_than_their_rows():
     pieces = _Pieces(system("oscillator"), INTEGRATORS["rk4"], _request(every=100_000), True, None)
-    result = pieces.run(None, None)
+    result = pieces.run(None, (np.inf, np.inf))
     assert result.statistics.steps == 1_000_000 and len(result.t) == 11
     assert np.abs(result.x[-1] - exact(1000.0)).max() < 1e-9
 
@@ -270,7 +270,7 @@ def test_the_number_of_steps_can_be_limited():
 def test_control_c_stops_cleanly_with_what_was_computed():
     timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
     begun = cache(timer.start)  # by the first report: nothing is left to compile then
-    result = run(system("oscillator"), [1, 0], 0, 1e6, "rk4", step=1e-4, every=10_000, progress=lambda t: begun())
+    result = run(system("oscillator"), [1, 0], 0, 1e6, "rk4", step=1e-4, every=10_000, progress=lambda t, steps: begun())
     timer.join()
     assert result.status == "interrupted" and 0 < result.final_t < 1e6
     assert np.abs(result.x - exact(result.t)).max() < 1e-8
@@ -278,10 +278,10 @@ def test_control_c_stops_cleanly_with_what_was_computed():
 
 def test_progress_is_told_and_an_exception_in_it_comes_out():
     seen: list[float] = []
-    run(system("oscillator"), [1, 0], 0, 100, "rk4", step=1e-4, every=0, progress=seen.append)
+    run(system("oscillator"), [1, 0], 0, 100, "rk4", step=1e-4, every=0, progress=lambda t, steps: seen.append(t))
     assert seen == sorted(seen) and len(seen) > 1
     with pytest.raises(IntegrationError, match="ZeroDivisionError"):
-        run(system("oscillator"), [1, 0], 0, 100, "rk4", step=1e-3, every=0, progress=lambda t: 1 / 0)
+        run(system("oscillator"), [1, 0], 0, 100, "rk4", step=1e-3, every=0, progress=lambda t, steps: 1 / 0)
 
 
 # --- handing in addresses ------------------------------------------------------------------------------------------------------
@@ -413,5 +413,5 @@ def test_tolerances_have_the_shape_of_the_state():
 def test_slow_functions_of_python_are_looked_after_from_the_first_steps():
     """A bar moves, however few numbers there are and however long each step takes."""
     seen: list[float] = []
-    run(from_python(lambda t, x: [-x[0]], 1), [1.0], 0.0, 1.0, "rk4", step=0.01, progress=seen.append)
+    run(from_python(lambda t, x: [-x[0]], 1), [1.0], 0.0, 1.0, "rk4", step=0.01, progress=lambda t, steps: seen.append(t))
     assert seen[0] == pytest.approx(0.16)

@@ -6,7 +6,6 @@ import math
 import warnings
 from functools import cache
 
-import control
 import numpy as np
 import pytest
 from scipy.linalg import expm
@@ -214,6 +213,8 @@ def damped() -> sh.LinearSystem:
 
 
 def test_responses_are_those_of_python_control():
+    import control  # takes seconds: only where it is needed
+
     s = damped()
     other = s.to_control()
     assert isinstance(other, control.StateSpace) and other.output_labels == ["q_hinge2", "a_hinge1"]

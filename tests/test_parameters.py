@@ -32,9 +32,14 @@ QUESTIONS = {
 FORMULATIONS = [("composite", "llvm"), ("composite", "loops"), ("composite", "python"), ("extended", "auto")]
 
 
+def numbers_in_place(method, backend, values=VALUES):
+    """Straight-line code is compiled for each model: that of the numbers is interpreted instead."""
+    return sh.Dynamics(arm(**values), method, "python" if backend == "llvm" else backend)
+
+
 @pytest.mark.parametrize(("method", "backend"), FORMULATIONS)
 def test_parameters_are_the_numbers_they_stand_for(method, backend):
-    plain, parametric = (sh.Dynamics(m, method, backend) for m in (arm(**VALUES), arm()))
+    plain, parametric = numbers_in_place(method, backend), sh.Dynamics(arm(), method, backend)
     s = random_state(plain.model, 1)
     for name, ask in QUESTIONS.items():
         expected = numbers_of(ask(plain, s))
@@ -113,7 +118,8 @@ def test_trajectories_of_a_rollout_have_parameters_of_their_own():
         found = sh.rollout(m, start, parameters={"L": L, "k": 2.5}, **both)
         assert found.parameters.tolist() == [[x, 2.5] for x in L]
         for k, x in enumerate(L):
-            assert_close(found.q[k], sh.rollout(arm(x, 2.5), start, **both).q[0], 1e-12)
+            wanted = sh.rollout(arm(x, 2.5), start, **both | {"backend": "python" if backend == "python" else "loops"})
+            assert_close(found.q[k], wanted.q[0], 1e-12)
     with pytest.raises(sh.StateError, match="5 values for 2 trajectories"):
         sh.rollout(m, np.repeat(start, 2, axis=0), dt=1e-3, steps=1, parameters={"L": L})
 
@@ -420,7 +426,7 @@ def test_derivatives_by_parameters_of_a_closed_mechanism():
 def test_derivatives_by_state_have_the_parameters_of_the_call():
     s = random_state(arm(), 4)
     for backend in ("llvm", "python"):
-        plain, parametric = (sh.Dynamics(m, "composite", backend) for m in (arm(**VALUES), arm()))
+        plain, parametric = numbers_in_place("composite", backend), sh.Dynamics(arm(), "composite", backend)
         for name, last in (("forward_derivatives", "dtau"), ("inverse_derivatives", "da")):
             expected = getattr(plain, name)(s.q, s.v, s.tau, s.t)
             found = getattr(parametric, name)(s.q, s.v, s.tau, s.t, parameters=VALUES)

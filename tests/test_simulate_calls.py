@@ -74,7 +74,8 @@ def test_states_by_name_are_states_by_number():
     ({"duration": 0.0}, "duration"), ({"duration": "1"}, "duration"), ({"duration": np.nan}, "duration"),
     ({"output": 0.0}, "interval"), ({"output": -1.0}, "interval"), ({"output": "often"}, "output"), ({"output": []}, "empty"),
     ({"output": [0.0, 2.0]}, "exceed the run"), ({"output": [0.5, 0.2]}, "strictly"), ({"output": 1e-12}, "longer"),
-    ({"every": -1}, "every"), ({"every": 1.5}, "every"), ({"integrator": "rk5"}, "'dop853'"), ({"integrator": "rk4"}, "step"),
+    ({"every": -1}, "every"), ({"every": 1.5}, "every"), ({"integrator": "rk5"}, "'auto'"), ({"integrator": "rk4"}, "step"),
+    ({"max_steps": 0}, "max_steps"), ({"max_steps": 1.5}, "max_steps"), ({"max_seconds": -1.0}, "max_seconds"),
     ({"integrator": "midpoint", "step": -0.1}, "step"), ({"integrator": "rk4", "step": "a"}, "step"), ({"step": 0.1}, "rtol"),
     ({"rtol": -1.0}, "rtol and atol"), ({"rtol": "a"}, "rtol"), ({"atol": [1.0, 2.0, 3.0]}, "atol"), ({"atol": "a"}, "atol"),
     ({"max_step": 0.0}, "max_step"), ({"max_step": None}, "max_step"), ({"method": "best"}, "'separate'"),
@@ -148,7 +149,7 @@ def test_limits_of_joints_are_ignored_or_stop_or_are_an_error():
 def test_ctrl_c_keeps_what_was_computed(monkeypatch):
     timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
     begun = cache(timer.start)  # by the first report: nothing is left to compile then
-    monkeypatch.setattr("sharnir.reporting.progress.ProgressBar.update", lambda self, t: begun())
+    monkeypatch.setattr("sharnir.reporting.progress.ProgressBar.reached", lambda self, t, steps: begun())
     r = sh.simulate(PENDULUM, 1e7, output=None, every=10000)
     timer.join()
     assert r.status == "interrupted" and 0.0 < r.t[-1] < 1e7 and len(r) > 1

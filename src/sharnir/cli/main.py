@@ -97,11 +97,13 @@ def add_run(p: Parser) -> None:
     p.option("--t0", type=number, metavar="SECONDS", help="initial time")
     p.option("--method", metavar="NAME", help="method of forming the equations: separate, composite …")
     p.option("--backend", metavar="NAME", help="auto, llvm, loops or python")
-    p.option("--integrator", metavar="NAME", help="dop853, adams, radau, rk4 …")
+    p.option("--integrator", metavar="NAME", help="auto (the default), dop853, adams, radau, rk4 …")
     p.option("--rtol", type=at_least(0, number), metavar="NUMBER", help="relative tolerance of adaptive integrators")
     p.option("--atol", type=at_least(0, number), metavar="NUMBER", help="absolute tolerance")
     p.option("--step", type=positive, metavar="SECONDS", help="step of the fixed-step integrators")
     p.option("--max-step", type=positive, metavar="SECONDS", help="largest step of adaptive integrators")
+    p.option("--max-steps", type=at_least(1), metavar="NUMBER", help="end after so many steps, with the motion so far")
+    p.option("--max-seconds", type=positive, metavar="SECONDS", help="end after so many seconds of computing, likewise")
     p.option("--interval", type=positive, metavar="SECONDS", dest="output", help="between rows of the result")
     p.option("--limits", metavar="NAME", help="at joint limits: ignore, stop or error")
     p.option("--stabilisation", metavar="NAME", help="constraint stabilisation: projection, partitioning, baumgarte, ggl, none")
@@ -113,8 +115,8 @@ def add_run(p: Parser) -> None:
     p.flag("-q", "--quiet", what="no progress bar, no summary")
 
 
-SIMULATE_OPTIONS = ("duration", "t0", "method", "backend", "integrator", "rtol", "atol", "step", "max_step", "output", "limits",
-               "stabilisation")  # fmt: skip
+SIMULATE_OPTIONS = ("duration", "t0", "method", "backend", "integrator", "rtol", "atol", "step", "max_step", "max_steps",
+               "max_seconds", "output", "limits", "stabilisation")  # fmt: skip
 
 
 def run(options: Namespace) -> None:

@@ -12,6 +12,7 @@ from ..equations.held import held_coordinates
 from ..equations.stabilisation import CHOICES, DECAYING
 from ..errors import SaveError, SimulationError
 from ..integrate.methods import INTEGRATORS
+from ..integrate.trajectory import LIMITED
 from ..io.load import load
 from ..model.model import Model
 from ..programs.methods import METHODS
@@ -70,12 +71,12 @@ def run_file(
         print("sharnir: interrupted", *getattr(error, "__notes__", nothing), file=sys.stderr)
         sys.exit(INTERRUPTED)
     interrupted = result.status == "interrupted"
-    if interrupted:
+    if result.status in LIMITED:
         print(f"sharnir: {result.message}", file=sys.stderr, flush=True)
     _report(result, output if written else None, plot, page, quantities, quiet)
     if failure:
         print(f"sharnir: {failure}", file=sys.stderr)
-    if failure or interrupted:
+    if failure or result.status in LIMITED:
         sys.exit(INTERRUPTED if interrupted else 1)
 
 
@@ -118,7 +119,7 @@ def _arguments(model: Model, states: Mapping[str, Sequence[str]], options: Mappi
 
 def _check_combinations(model: Model, options: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
     """Options that do not go with each other, or with the model."""
-    integrator = INTEGRATORS[arguments.get("integrator", "dop853")]
+    integrator = INTEGRATORS[arguments.get("integrator", "auto")]
     if integrator.adaptive and "step" in options:
         raise UsageError("--step", f"{integrator.name!r} is adaptive: give --rtol, --atol or --max-step instead")
     if not integrator.adaptive and "integrator" in options and "step" not in arguments:

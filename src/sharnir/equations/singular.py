@@ -123,6 +123,13 @@ class SingularPassage:
         self.p.calls[: len(together)] = calls(together)
         self.p.first[:] = np.cumsum([0, *map(len, ordered)])
 
+    def with_jacobian(self, natives: Sequence[Native]) -> list[Native]:
+        """`jacobian` where the run gets its own later."""
+        self._roles[near_state.JACOBIAN] = natives
+        self._set_calls()
+        self.jacobian = [self._native(passage.jacobian, self.derivative)] if natives else []
+        return self.jacobian
+
     # --- what happened --------------------------------------------------------------------------------------------------------
     @property
     def count(self) -> int:

@@ -4,7 +4,7 @@ from .methods import INTEGRATORS, Integrator, integrators
 from .running import run
 from .system import Buffers, System, buffers, from_python
 from .traced import from_traced
-from .trajectory import Event, EventRecord, Statistics, Trajectory
+from .trajectory import Event, EventRecord, Statistics, Switch, Trajectory
 
 __all__ = [
     "INTEGRATORS",
@@ -13,6 +13,7 @@ __all__ = [
     "EventRecord",
     "Integrator",
     "Statistics",
+    "Switch",
     "System",
     "Trajectory",
     "buffers",

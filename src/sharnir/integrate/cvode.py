@@ -6,6 +6,7 @@ Events are found by CVODE itself. A projection is applied to what is written out
 from __future__ import annotations
 
 from functools import partial
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -32,13 +33,18 @@ _STATUS = {-1: "max_steps", -3: "step_too_small", -4: "no_convergence"}
 
 
 def run_cvode(
-    system: System, method: Integrator, request: Request, progress: Progress | None, max_steps: int | None, keep: Keep | None
+    system: System,
+    method: Integrator,
+    request: Request,
+    progress: Progress | None,
+    limits: tuple[float, float],
+    keep: Keep | None,
 ) -> Trajectory:
     try:
         from sksundae.cvode import CVODE
     except ImportError:
         raise MethodError(f'{method.name!r} needs SUNDIALS: pip install "sharnir[sundials]"') from None
-    return _Run(system, method, request, CVODE).run(progress, np.inf if max_steps is None else max_steps, keep)
+    return _Run(system, method, request, CVODE).run(progress, limits, keep)
 
 
 class _Undefined(Exception):
@@ -98,16 +104,16 @@ class _Run:
             self.steps.append(self.tried - self.reached)
             self.reached = self.tried
 
-    def run(self, progress: Progress | None, max_steps: float, keep: Keep | None) -> Trajectory:
-        status, cause = outcome(partial(self._run, progress, max_steps, keep))
+    def run(self, progress: Progress | None, limits: tuple[float, float], keep: Keep | None) -> Trajectory:
+        status, cause = outcome(partial(self._run, progress, *limits, keep))
         if isinstance(cause, _Undefined):
             status, cause, self.detail = "event_undefined", None, f"the function of {cause} is not a number (nan)"
         elif cause is not None:
             self.detail = in_words(cause)
         return self._trajectory(status, cause)
 
-    def _run(self, progress: Progress | None, max_steps: float, keep: Keep | None) -> str:
-        request = self.request
+    def _run(self, progress: Progress | None, max_steps: float, max_seconds: float, keep: Keep | None) -> str:
+        request, end = self.request, perf_counter() + max_seconds
         wanted = list(request.times)
         self._start()
         returned = 0
@@ -131,11 +137,15 @@ class _Run:
             elif not request.times.size and (self.t == request.t1 or (request.every and returned % request.every == 0)):
                 self._row(self.t, self.x)
             if progress is not None:
-                progress(self.t)
+                progress(self.t, len(self.steps))
             if keep is not None:
                 keep(self.rows)
             if len(self.steps) >= max_steps and self.t != request.t1:
+                self.detail = "the greatest number of steps was reached"
                 return "max_steps"
+            if perf_counter() >= end and self.t != request.t1:
+                self.detail = "the greatest number of seconds was reached"
+                return "max_seconds"
         return "done"
 
     def _start(self) -> None:

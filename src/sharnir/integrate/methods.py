@@ -42,6 +42,8 @@ class Integrator:
     needs_jacobian: bool = False
     rows: int = 3
     """Rows of the polynomial of a step."""
+    switches: bool = False
+    """Begins as it says, and goes on with another method where that is better (switching.py)."""
 
     def fill(self, memory: Any) -> None:
         """The method's coefficients into its own arrays."""
@@ -57,13 +59,28 @@ class Integrator:
 
 _TABLE = [
     Integrator(
+        "auto",
+        "'dop853', and 'radau' where it is stiff",
+        "8, 5",
+        True,
+        False,
+        "Hairer, Wanner II, IV.2",
+        "the default: switches by itself, as often as needed",
+        dop853,
+        Stages,
+        DOP853_SIZES,
+        DOP853_TABLEAU,
+        rows=7,
+        switches=True,
+    ),
+    Integrator(
         "dop853",
         "Dormand–Prince, dense output of order 7",
         "8(5,3)",
         True,
         False,
         "Hairer, Nørsett, Wanner I, II.5",
-        "the default: smooth motion, tolerances from 1e-5 down",
+        "smooth motion, tolerances from 1e-5 down",
         dop853,
         Stages,
         DOP853_SIZES,

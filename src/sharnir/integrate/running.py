@@ -11,13 +11,17 @@ from numpy.typing import ArrayLike
 
 from ..dialect.cache import Cache
 from ..errors import IntegrationError
+from .chatter import ChatterWatch
 from .methods import Integrator, integrator
 from .request import Request
 from .stepping import state as s
 from .stepping.state import NODES
+from .stepping.stiffness import NEVER
+from .switching import Switching
 from .system import System
 from .trajectory import (
     ACTIONS,
+    LIMITED,
     Event,
     EventRecord,
     Keep,
@@ -30,7 +34,7 @@ from .trajectory import (
     joined,
     outcome,
 )
-from .workspace import borrow, give_back
+from .workspace import Workspace, borrow, give_back
 
 STATUS = {
     s.DONE: "done",
@@ -61,7 +65,7 @@ def run(
     x0: ArrayLike,
     t0: float,
     t1: float,
-    method: str = "dop853",
+    method: str = "auto",
     *,
     rtol: float = 1e-6,
     atol: float | ArrayLike = 1e-9,
@@ -72,7 +76,8 @@ def run(
     every: int = 1,
     events: Sequence[Event] = (),
     looks: int = 4,
-    max_steps: int | None = None,
+    max_steps: float | None = None,
+    max_seconds: float | None = None,
     progress: Progress | None = None,
     keep: Keep | None = None,
     compiled: bool = True,
@@ -84,19 +89,23 @@ def run(
     Adaptive methods take `rtol`, `atol` (one or one for each number), `first_step`, `max_step`; those of fixed step take
     `step`, and end exactly at t1. Rows: at the given `times`, or at `every` so many steps (0: start and end alone).
     `events`: what to do at roots of the system's event functions; each step is scanned for sign changes in `looks` parts.
-    `progress(t)` is called some twenty times a second, and `keep(pieces)` with all rows so far, in pieces.
+    'auto' begins with 'dop853' and switches to 'radau' where the problem is stiff, and back: `Trajectory.switches`.
+    `max_steps`, `max_seconds`: the run ends there with what it has; seconds count from the first step. A run of any adaptive
+    method that chatters across a jump of its right-hand side ends with status "chattering".
+    `progress(t, steps)` is called some twenty times a second, and `keep(pieces)` with all rows so far, in pieces.
     With `compiled=False` the same text runs as plain Python.
     A run that cannot go on raises IntegrationError, which carries what was computed; with strict=False it is returned.
     """
     chosen = integrator(method)
     request = Request.checked(system, x0, t0, t1, chosen, rtol, atol, step, first_step, max_step, times, every, events, looks)
+    limits = (np.inf if max_steps is None else max_steps, np.inf if max_seconds is None else max_seconds)
     if chosen.entry is None:
         from .cvode import run_cvode
 
-        trajectory = run_cvode(system, chosen, request, progress, max_steps, keep)
+        trajectory = run_cvode(system, chosen, request, progress, limits, keep)
     else:
-        trajectory = _Pieces(system, chosen, request, compiled, store).run(progress, max_steps, keep)
-    if strict and not (trajectory.ok or trajectory.status in ("interrupted", "max_steps")):
+        trajectory = _Pieces(system, chosen, request, compiled, store).run(progress, limits, keep)
+    if strict and not (trajectory.ok or trajectory.status in LIMITED):
         raise IntegrationError(trajectory.message, trajectory) from trajectory.cause
     return trajectory
 
@@ -105,7 +114,19 @@ class _Pieces:
     """One run: its arrays, and its output so far."""
 
     def __init__(self, system: System, method: Integrator, request: Request, compiled: bool, store: Cache | None) -> None:
-        self.system, self.method, self.request, self.compiled = system, method, request, compiled
+        self.system, self.method, self.request, self.compiled, self.store = system, method, request, compiled, store
+        self.switching = Switching(system) if method.switches else None
+        self.watch = ChatterWatch(system, request.t0) if method.adaptive else None
+        self.name = method.name
+        """Of the method that the caller has chosen; `method` is the one at work."""
+        self.preparing = 0.0
+        self._use(self._workspace(method if self.switching is None else integrator(self.switching.method)))
+        self._fill()
+        self.rows: list[Rows] = []
+        self.found_events: list[EventRecord] = []
+
+    def _workspace(self, method: Integrator) -> tuple[Integrator, Workspace, tuple[object, ...]]:
+        system, request = self.system, self.request
         sizes = {
             "n": system.n,
             "nF": method.rows,
@@ -116,11 +137,30 @@ class _Pieces:
             "nw": len(request.times),
             "rows": max(4, min(ROWS, 2**19 // max(system.n, 1), len(request.times) or ROWS)),
         }
-        self.workspace, self._key = borrow(system, method, sizes, compiled, store)
+        return method, *borrow(system, method, sizes, self.compiled, self.store)
+
+    def _use(self, method_and_workspace: tuple[Integrator, Workspace, tuple[object, ...]]) -> None:
+        self.method, self.workspace, self._key = method_and_workspace
         self.state, self.events, self.output = self.workspace.state, self.workspace.events, self.workspace.output
-        self._fill()
-        self.rows: list[Rows] = []
-        self.found_events: list[EventRecord] = []
+
+    def _hand_over(self, name: str) -> None:
+        """Another method goes on from here: everything that is not its own memory is handed over."""
+        begun = time.perf_counter()
+        successor = self._workspace(integrator(name))
+        before, key = self.workspace, self._key
+        new = successor[1]
+        for source, target, fields in (
+            (before.state, new.state, ("x", "dx", "atol", "clock", "tally", "rule", "total", "peak")),
+            (before.events, new.events, ("direction", "action", "looks", "last", "pending")),
+            (before.output, new.output, ("wanted", "every", "next")),
+        ):
+            for field in fields:
+                getattr(target, field)[...] = getattr(source, field)
+        new.events.count[0] = new.output.count[0] = 0.0  # collected at the pause
+        new.state.clock[s.STARTED] = s.TAKEN_OVER
+        self._use(successor)
+        give_back(self.system, before, key)
+        self.preparing += time.perf_counter() - begun
 
     def _fill(self) -> None:
         request, clock, rule = self.request, self.state.clock, self.state.rule
@@ -135,6 +175,7 @@ class _Pieces:
         quick = self.compiled and not self.system.calls_python
         rule[s.PIECE] = max(FIRST, 4096 // max(self.system.n, 1)) if quick else FIRST
         rule[s.SPLIT] = self.system.split
+        rule[s.ALARM] = self.switching.alarm if self.switching else NEVER
         events = self.events
         if request.events:
             events.direction[:] = [event.direction for event in request.events]
@@ -144,32 +185,46 @@ class _Pieces:
         self.output.wanted[:] = request.times
         self.output.every[0], self.output.next[0], self.output.count[0] = request.every, 0.0, 0.0
 
-    def run(self, progress: Progress | None, max_steps: int | None, keep: Keep | None = None) -> Trajectory:
-        status, cause = outcome(partial(self._run, progress, np.inf if max_steps is None else max_steps, keep))
+    def run(self, progress: Progress | None, limits: tuple[float, float], keep: Keep | None = None) -> Trajectory:
+        status, cause = outcome(partial(self._run, progress, *limits, keep))
         self._collect()
         found = self._trajectory(status, cause)
         give_back(self.system, self.workspace, self._key)
         return found
 
-    def _run(self, progress: Progress | None, max_steps: float, keep: Keep | None) -> str:
-        rule, tally, clock = self.state.rule, self.state.tally, self.state.clock
+    def _run(self, progress: Progress | None, max_steps: float, max_seconds: float, keep: Keep | None) -> str:
+        end = time.perf_counter() + max_seconds
         while True:
-            rule[s.PIECE] = min(rule[s.PIECE], max_steps - tally[s.STEPS])
+            rule, tally, clock = self.state.rule, self.state.tally, self.state.clock
+            stops = [max_steps, *(one.look_at for one in (self.switching, self.watch) if one is not None)]
+            rule[s.PIECE] = max(min(rule[s.PIECE], min(stops) - tally[s.STEPS]), min(1.0, max_steps - tally[s.STEPS]))
             begun, before = time.perf_counter(), tally[s.STEPS]
             code = self.workspace.drive()
             self.system.raise_failure()
             fired = self._collect()
             if code == s.EVENT_CHANGE:
                 self._change(fired)
-            elif code != s.PAUSED:
-                return STATUS[code]
-            elif tally[s.STEPS] >= max_steps:
+            elif code != s.PAUSED and not (self.switching and self.switching.rescued(self.state, code)):
+                stuck = code in (s.STEP_TOO_SMALL, s.NO_CONVERGENCE)
+                return "chattering" if stuck and self.watch is not None and self.watch.blocked(self.state) else STATUS[code]
+            if tally[s.STEPS] >= max_steps:
                 return "max_steps"
+            now = time.perf_counter()
+            if now >= end + self.preparing:
+                return "max_seconds"
             if progress is not None:
-                progress(float(clock[s.T]))
+                progress(float(clock[s.T]), int(tally[s.STEPS]))
             if keep is not None:  # after the actions of events: they say which parameters the rows belong to
                 keep(self.rows)
-            rule[s.PIECE] = next_piece(tally[s.STEPS] - before, time.perf_counter() - begun)
+            rule[s.PIECE] = next_piece(tally[s.STEPS] - before, now - begun)
+            if self.watch is not None and self.watch.chatters(self.state):
+                return "chattering"
+            if self.switching is not None:
+                if self.watch is not None and self.watch.turning:
+                    self.switching.suspected(self.state)
+                self.switching.reconsider(self.state, self.workspace.problem)
+                if self.switching.method != self.method.name:
+                    self._hand_over(self.switching.method)
 
     def _collect(self) -> list[EventRecord]:
         """Move rows and events out of their buffers; returns the new events."""
@@ -207,7 +262,7 @@ class _Pieces:
             x,
             status,
             self._message(status, clock[s.T], int(tally[s.BAD]), cause),
-            self.method.name,
+            self.name,
             self.found_events,
             Statistics(*counts, *steps),
             clock[s.T],
@@ -215,13 +270,18 @@ class _Pieces:
             self.state.total.copy(),
             self.state.peak.copy(),
             cause,
+            self.switching.switches if self.switching else [],
+            self.watch.found if self.watch else None,
+            self.preparing,
         )
 
     def _message(self, status: str, t: float, bad: int, cause: Exception | None) -> str:
-        text = _MESSAGES[status]
-        return text.format(
-            name=self.method.name, t=t, bad=bad, event=event_label(self.request.events, bad), error=in_words(cause)
-        )
+        chatter = self.watch.found if self.watch else None
+        text = _MESSAGES[status].format(
+            name=self.method.name, t=t, bad=bad, event=event_label(self.request.events, bad), error=in_words(cause),
+            index=chatter.index if chatter else 0, how=chatter.words if chatter else "",
+        )  # fmt: skip
+        return text + (self.switching.note if self.switching else "")
 
 
 _MESSAGES = {
@@ -229,8 +289,10 @@ _MESSAGES = {
     "stopped": "an event stopped the run at t = {t:g}",
     "interrupted": "interrupted at t = {t:g}",
     "max_steps": "the greatest number of steps was reached at t = {t:g}",
+    "max_seconds": "the greatest number of seconds was reached at t = {t:g}",
+    "chattering": "number {index} of the state chatters across a jump of its derivative at t = {t:.9g}: {how}",
     "step_too_small": "the step of {name!r} went below the rounding of the time at t = {t:g}: a singularity is near, "
-    "the tolerance is too tight, or the problem is stiff (try 'radau')",
+    "the tolerance is too tight, or the problem is stiff (try 'radau' or 'auto')",
     "not_finite": "number {bad} of the state or of its derivative is not finite just after t = {t:g}",
     "no_convergence": "the iteration of {name!r} does not converge at t = {t:g}: take a smaller step",
     "event_undefined": "the function of {event} is not a number (nan) from t = {t:.9g} on, so that its zeros cannot be found",

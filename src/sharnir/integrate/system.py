@@ -76,6 +76,8 @@ class System:
         """Whether its functions are Python's: slow, so that a run pauses sooner."""
         self.idle: dict[tuple[object, ...], Workspace] = {}
         """Workspaces of finished runs, for reuse (workspace.py)."""
+        self.later_jacobian: Callable[[], Sequence[Native]] | None = None
+        """Makes the functions that write J, when a method first needs them; J has its room from the start."""
         self._roles = [list(role) for role in (derivative, rates, projection, events, jacobian)]  # in the order of the roles
         self._arrange()
 
@@ -85,7 +87,7 @@ class System:
         self.has_jacobian = bool(self._roles[4])
 
     def play(self, role: str, natives: Sequence[Native]) -> None:
-        """Have a role played by others, before the first run."""
+        """Have a role played by others: from the next workspace on."""
         self._roles[ROLE_NAMES.index(role)] = list(natives)
         self._arrange()
 
@@ -96,6 +98,9 @@ class System:
     def problem(self, jacobian: bool) -> Problem:
         """The arrays for an integrator; `jacobian`: with room for one, of the system or by differences."""
         b = self.buffers
+        if jacobian and self.later_jacobian is not None:
+            make, self.later_jacobian = self.later_jacobian, None
+            self.play("jacobian", make())
         J = b.J if self.has_jacobian or not jacobian else np.zeros((self.n, self.n))
         return Problem(b.X, b.DX, b.T, b.G if self.n_events else b.G[:0], J, b.report, self._calls, self._first)
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..errors import SharnirError, StateError
 
+if TYPE_CHECKING:
+    from .chatter import Chatter
+
 Rows = tuple[np.ndarray, np.ndarray]
 """Times (m,) and states (m, n)."""
 
-Progress = Callable[[float], None]
-"""Called with the time reached."""
+Progress = Callable[[float, int], None]
+"""Called with the time reached and the steps taken."""
 
 Keep = Callable[[Sequence[Rows]], None]
 """Called with all rows so far, in pieces: a list that grows."""
@@ -54,6 +58,14 @@ class EventRecord:
     name: str = ""
 
 
+class Switch(NamedTuple):
+    """Where one method took over from another in a run of 'auto'."""
+
+    t: float
+    before: str
+    after: str
+
+
 @dataclass(frozen=True)
 class Statistics:
     steps: int
@@ -70,8 +82,8 @@ class Statistics:
 @dataclass(frozen=True)
 class Trajectory:
     """t (m,) and x (m, n): the requested rows. `status` is "done", "stopped" (by an event), "interrupted", "max_steps",
-    or the reason why it could not go on: "step_too_small", "not_finite", "no_convergence", "event_undefined", "raised";
-    `message` says it in words, `cause` is the exception where one was raised.
+    "max_seconds", or the reason why it could not go on: "step_too_small", "not_finite", "no_convergence", "event_undefined",
+    "chattering", "raised"; `message` says it in words, `cause` is the exception where one was raised, `chatter` what chattered.
     `final_t`, `final_x`: where it ended, whether or not that is a row."""
 
     t: np.ndarray
@@ -86,10 +98,19 @@ class Trajectory:
     report_total: np.ndarray = field(default_factory=lambda: np.zeros(0))
     report_peak: np.ndarray = field(default_factory=lambda: np.zeros(0))
     cause: Exception | None = None
+    switches: list[Switch] = field(default_factory=list)
+    """Of 'auto': when which method took over."""
+    chatter: Chatter | None = None
+    preparing: float = 0.0
+    """Seconds in which a method was made ready during the run."""
 
     @property
     def ok(self) -> bool:
         return self.status in ("done", "stopped")
+
+
+LIMITED = ("interrupted", "max_steps", "max_seconds")
+"""Statuses of runs that somebody ended: by Ctrl-C, or by a limit given beforehand."""
 
 
 def joined(pieces: Sequence[Rows], n: int) -> Rows:

@@ -32,7 +32,8 @@ class Workspace:
         method.fill(memory)
         self.numbers = self._block.size + self.output.x.size
         self._fresh = self._block.copy() if self.numbers <= LARGEST_REUSED else self._block
-        groups = (system.problem(method.needs_jacobian), self.state, self.events, self.output, memory)
+        self.problem = system.problem(method.needs_jacobian)
+        groups = (self.problem, self.state, self.events, self.output, memory)
         self.drive = driver(method.entry, groups, store) if compiled else interpreted(method.entry, groups)
 
     def renew(self) -> None:

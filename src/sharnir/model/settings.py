@@ -40,6 +40,10 @@ class SimulationSettings(Element):
     )
     step: float | None = element_field(Scalar(), default=None, unit="s", meaning="step of integrators with a fixed step")
     max_step: float | None = element_field(Scalar(endless=True), default=None, unit="s", meaning="largest step")
+    max_steps: int | None = element_field(Whole(1), default=None, meaning="steps after which the run ends")
+    max_seconds: float | None = element_field(
+        Scalar(above=0.0), default=None, unit="s", meaning="seconds of computing after which the run ends"
+    )
     output: float | str | tuple[float, ...] | None = element_field(
         Times(STEPS),
         default=None,

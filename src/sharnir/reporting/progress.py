@@ -1,4 +1,4 @@
-"""The progress bar of everything that may take a while."""
+"""The progress bar of everything that may take a while: shown from the first second on."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from math import ceil, log10
+from threading import Timer
 from time import perf_counter
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -44,21 +46,54 @@ class ProgressBar:
         self.shown = sys.stderr.isatty() if shown is None else truth(shown, "progress")
         self.title, self.start, self.end, self.label = title, start, end, label
         self._begun = perf_counter()
+        self._last = start
         self._bar: tuple[Progress, TaskID] | None = None
         self._listener = _listener.get()
 
     def __enter__(self) -> ProgressBar:
         return self
 
+    @contextmanager
+    def meanwhile(self, what: str) -> Iterator[None]:
+        """While something goes on that cannot say how far it is: from the first second on `what` is shown, by a thread that
+        sleeps until then."""
+        if not self.shown:
+            yield
+            return
+        wait = max(0.0, DELAY - (perf_counter() - self._begun))
+        timer = Timer(wait, self._show, (self.start, f"{self.title}, {what}"))
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            timer.join()
+            self._close()
+
+    @property
+    def _late(self) -> bool:
+        return self.shown and perf_counter() - self._begun >= DELAY
+
+    def reached(self, t: float, steps: int) -> None:
+        """Of a run in time: with as many digits as it takes to see it move, however small the steps."""
+        if not self._late and self._listener is None:
+            return
+        moved, self._last = abs(t - self._last), t
+        digits = 3 if not 0.0 < moved < abs(t) else min(15, max(3, ceil(log10(abs(t) / moved)) + 1))
+        self.update(t, f"t = {t:.{digits}g} s, {steps} steps")
+
     def update(self, value: float, detail: str = "") -> None:
-        late = self.shown and perf_counter() - self._begun >= DELAY
+        late = self._late
         if not late and self._listener is None:
             return
         text = ", ".join(part for part in (self.title, detail or self.label.format(value)) if part)
         if self._listener is not None:
             self._listener(abs(value - self.start) / (abs(self.end - self.start) or 1.0), text)
-        if not late:
-            return
+        if late:
+            self._show(value, text)
+
+    def _show(self, value: float, text: str) -> None:
         from rich.markup import escape
 
         bar, task = self._bar = self._bar or self._open()
@@ -76,5 +111,9 @@ class ProgressBar:
         return bar, bar.add_task("", total=abs(self.end - self.start))
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._close()
+
+    def _close(self) -> None:
         if self._bar is not None:
             self._bar[0].stop()
+            self._bar = None

@@ -13,7 +13,7 @@ from ..machine import beyond_memory
 from ..model.events import Event
 from ..types import real_array
 from .motion_system import MotionSystem
-from .options import ROUNDING, number
+from .options import ROUNDING, number, whole
 
 MAX_TIMES = 10**8
 """More rows than that are a mistake."""
@@ -24,6 +24,13 @@ def check_step(integrator: Integrator, step: float | None) -> None:
         raise MethodError(f"{integrator.name!r} chooses its own steps: give rtol and atol, or max_step, not step")
     if not integrator.adaptive and (step is None or not 0.0 < step < np.inf):
         raise MethodError(f"{integrator.name!r} needs a positive `step`, got {step!r}")
+
+
+def check_ends(max_steps: object, max_seconds: object) -> None:
+    if max_steps is not None:
+        whole(max_steps, "max_steps", 1)
+    if max_seconds is not None and not number(max_seconds, "max_seconds", "a number of seconds") > 0.0:
+        raise MethodError(f"max_seconds: expected a positive number of seconds, got {max_seconds!r}")
 
 
 def check_events(events: Event | Sequence[Event]) -> list[Event]:

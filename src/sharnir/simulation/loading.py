@@ -11,6 +11,8 @@ import numpy as np
 
 from ..equations.start import StartState
 from ..errors import FormatError, ModelError, SharnirError, StateError, known
+from ..integrate.methods import INTEGRATORS
+from ..integrate.trajectory import Switch
 from ..model.model import Model
 from ..model.states import check_model
 from ..reporting.whole_file import file_path
@@ -86,7 +88,7 @@ class _Contents:
             [EventRecord(*e) for e in zip(events, data["event_time"].tolist(), data["event_q"], data["event_v"], strict=True)],
             tuple(causes), data["work"], data["parameters"] if model.parameters else np.zeros((0, 0)),
             bool(self._number("accounted", int)), names, data["sensitivities"] if names else np.zeros((0, 0, 0)),
-            data["states"], self._start(model),
+            data["states"], self._start(model), self._switches(),
         )  # fmt: skip
 
     def _model(self, path: Path) -> Model:
@@ -172,6 +174,15 @@ class _Contents:
             if isinstance(x, str) or x.shape != (n,):
                 raise ValueError(f"its attribute 'start_{name}' must be {n} numbers")
         return StartState(model, **{name: x.astype(float) for name, x in arrays.items()}, held=held)
+
+    def _switches(self) -> list[Switch]:
+        """None where the file names none."""
+        if "integrator_switches" not in self.attributes:
+            return []
+        words = [line.split(" ") for line in self._text("integrator_switches").split("\n")]
+        if not all(len(line) == 3 and set(line[1:]) <= INTEGRATORS.keys() for line in words):
+            raise ValueError("its attribute 'integrator_switches' must be lines of a time and the names of two integrators")
+        return [Switch(float(t), before, after) for t, before, after in words]
 
     def _text(self, name: str) -> str:
         value = self._attribute(name)

@@ -22,6 +22,7 @@ from ..equations.partitioning import Partitioning
 from ..equations.singular import Run, SingularPassage
 from ..equations.stabilisation import PROJECTION, Stabilisation
 from ..equations.state_rates import native_carry
+from ..integrate.switching import LARGEST
 from ..integrate.system import System, buffers
 from ..model.events import Event
 from .events import EventFunctions
@@ -51,6 +52,8 @@ class Setup:
     """(P,), or (n, P) where they differ from state to state; the model's own where there are none."""
     sensitivities: Sensitivities | None = None
     """Rows that are integrated beside one state."""
+    jacobian_later: bool = False
+    """The integrator may come to need one: it is compiled then."""
 
 
 class MotionSystem(ABC):
@@ -161,7 +164,9 @@ class CompiledSystem(MotionSystem):
         super().__init__(setup, causes)
         self.store = setup.d.formulation.programs.store
         self.lanes = host_lanes() if setup.n >= host_lanes() else 1
-        self.buffers = b = buffers(self.size, events=len(setup.events), report=report, jacobian=setup.jacobian and has_jacobian)
+        later = has_jacobian and setup.jacobian_later and self.size <= LARGEST
+        room = later or (setup.jacobian and has_jacobian)
+        self.buffers = b = buffers(self.size, events=len(setup.events), report=report, jacobian=room)
         q, v = setup.n * self.nq, setup.n * (self.nq + self.nv)
         self.at = {
             "q": b.X[:q], "v": b.X[q:v], "t": b.T, "tau": self.tau, "parameter": self.parameters, "decay": self.decay,
@@ -191,6 +196,12 @@ class CompiledSystem(MotionSystem):
             jacobian=jacobian,
             split=q,
         )
+        if later and not before:
+            self.system.later_jacobian = self._jacobian_later
+
+    def _jacobian_later(self) -> list[Native]:
+        natives = self.jacobian()
+        return self.passage.with_jacobian(natives) if self.passage else natives
 
     def _failed(self, error: BaseException) -> None:
         self.system.failure = error

@@ -39,6 +39,8 @@ SIMULATE_ONLY = {
     "rtol": "its steps are fixed: give `step`",
     "atol": "its steps are fixed: give `step`",
     "max_step": "its steps are fixed: give `step`",
+    "max_steps": "it has a given number of steps",
+    "max_seconds": "it has a given number of steps",
     "output": "it stores every `every`-th step",
     "events": "its trajectories go through all steps together: simulate them one by one",
     "limits": "its trajectories go through all steps together: simulate them one by one",

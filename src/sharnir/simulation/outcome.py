@@ -8,8 +8,9 @@ from ..equations.closure import off_by
 from ..equations.normalization import normalized_rows
 from ..equations.one_constraint import ConstraintRow
 from ..equations.ranges import range_left
-from ..integrate.trajectory import Trajectory
+from ..integrate.trajectory import LIMITED, Trajectory
 from .changes import Changes
+from .chatter import chattering
 from .motion_system import MotionSystem
 from .records import Cost, EventRecord
 from .result import Result
@@ -23,7 +24,7 @@ def make_result(m: MotionSystem, y: Trajectory, changes: Changes, ready: float, 
     q, v, states, work, parameters = rows_of(m, t, x, changes)
     s = y.statistics
     report = y.report_total
-    late = m.passage.seconds if m.passage else 0.0  # compiled when a singular position was near
+    late = y.preparing + (m.passage.seconds if m.passage else 0.0)  # compiled where it was stiff, or near a singular position
     cost = Cost(
         d.method, d.why, m.backend, y.method, s.steps, s.rejected, s.evaluations, s.jacobians, wall - late, ready + late,
         s.min_step, s.max_step,
@@ -44,7 +45,7 @@ def make_result(m: MotionSystem, y: Trajectory, changes: Changes, ready: float, 
         events.append(EventRecord(event.name, event.t, qe, m.velocities(qe, ve, event.t, there)))
     message = y.message + not_passed(m)
     result = Result(d.model, t, q, v, m.tau, cost, y.status, message, events, m.causes, work, parameters, m.accounted)
-    result.state_values = states
+    result.state_values, result.integrator_switches = states, y.switches
     if m.setup.sensitivities is not None:
         result.sensitivity_names, result.sensitivities = m.setup.sensitivities.names, m.rows_beside(x)
     return result
@@ -91,10 +92,12 @@ def root_cause(error: Exception | None) -> BaseException | None:
     return error and (error.__cause__ or error)
 
 
-def failure(m: MotionSystem, y: Trajectory) -> str:
+def failure(m: MotionSystem, y: Trajectory, changes: Changes) -> str:
     """Time, joint and cause of a failure."""
-    if y.status in ("interrupted", "max_steps", "event_undefined", "raised"):
+    if y.status in (*LIMITED, "event_undefined", "raised"):
         return y.message
+    if y.chatter is not None and y.status == "chattering":
+        return chattering(m, y.chatter, changes)
     model = m.d.model
     names = [f"the rate of {n!r}" for n in model.q_names] + [f"the acceleration of {n!r}" for n in model.v_names]
     rates, found, t, x = _rates_at_the_end(m, y)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..equations.start import StartState
 from ..errors import StateError, no_such
+from ..integrate.trajectory import Switch
 from ..model.model import Model
 from ..model.references import is_name_in
 from ..model.services import service
@@ -63,6 +64,9 @@ class Result(NamedMotion):
 
     start: StartState | None = None
     """What the start was asked to be, and what was moved to close the loops; None in files of earlier versions."""
+
+    integrator_switches: list[Switch] = field(default_factory=list)
+    """Of integrator "auto": (t, before, after) wherever another method took over."""
 
     # --- by name ------------------------------------------------------------------------------------------------------------
     def sensitivity(self, name: str) -> Sensitivity:

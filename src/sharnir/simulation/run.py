@@ -19,6 +19,7 @@ from ..errors import MethodError, SimulationError
 from ..integrate import run
 from ..integrate.compiled import make_ready
 from ..integrate.methods import integrator as integrator_named
+from ..integrate.trajectory import LIMITED
 from ..model.events import Event
 from ..model.model import Model
 from ..model.parameter_checks import check_values
@@ -26,7 +27,7 @@ from ..model.states import check_model, check_state
 from ..reporting.progress import ProgressBar
 from ..types import truth
 from .changes import Changes
-from .checks import check_events, check_step, output_times, tolerances
+from .checks import check_ends, check_events, check_step, output_times, tolerances
 from .events import limit_events
 from .motion_system import Setup
 from .options import (
@@ -64,11 +65,13 @@ def simulate(
     method: str = "auto",
     backend: str = "auto",
     threads: int = 1,
-    integrator: str = "dop853",
+    integrator: str = "auto",
     rtol: float = 1e-8,
     atol: float | ArrayLike = 1e-10,
     step: float | None = None,
     max_step: float = np.inf,
+    max_steps: int | None = None,
+    max_seconds: float | None = None,
     output: float | ArrayLike | None = 0.01,
     every: int = 1,
     events: Event | Sequence[Event] = (),
@@ -91,7 +94,10 @@ def simulate(
     parameters   {name: value} of the model; the rest as the model has them. Other values compile nothing
     states       {name: initial value} of states of forces and of `Model.add_state`; the rest as the model has them
     method, backend, threads   as of `Dynamics`: with several threads those share every evaluation of a model that is large enough
-    integrator   a name of `sharnir.integrators()`; `rtol`, `atol` for adaptive ones, `step` for the others
+    integrator   a name of `sharnir.integrators()`; `rtol`, `atol` for adaptive ones, `step` for the others. "auto" is "dop853",
+                 and "radau" while the motion is stiff: `result.integrator_switches`
+    max_steps, max_seconds   the run ends there (seconds of the run, without the compilation before it) and returns the motion so
+                 far, with that status and whatever `on_failure` says
     output       interval of the times of the result (its end is always among them), or the times themselves, or None: every
                  step (`every`-th step)
     events       of `sharnir.Event`
@@ -103,8 +109,9 @@ def simulate(
     balance      record the work of drives and forces
     sensitivities   names of parameters, "q0.joint", "v0.joint": derivatives of the motion by these are integrated along with it,
                  and are in `result.sensitivity(name)`
-    on_failure   "raise" SimulationError, which carries the partial result, or "return" it
-    progress     show a progress bar (default: on a terminal, where the run takes a while)
+    on_failure   "raise" SimulationError, which carries the partial result, or "return" it. Of a force that jumps to and fro so
+                 that no step is small enough ("chattering") the message says which, and what to take instead
+    progress     show a progress bar (default: on a terminal), from the first second on
     save         write the result there, NetCDF (.nc) or a table (.csv); whether that is possible is checked before the run. While
                  it runs its rows are written to a file beside it, `….partial-….nc`, which stays where the process is killed;
                  an error in writing is a SaveError, which carries the result
@@ -117,6 +124,7 @@ def simulate(
     rtol, max_step = number(rtol, "rtol"), number(max_step, "max_step")
     step = None if step is None else number(step, "step")
     balance = truth(balance, "balance")
+    check_ends(max_steps, max_seconds)
     every, own_events = whole(every, "every"), check_events(events)
     q, v, t0 = check_state(model, q0, v0, t0)
     check_resolution(t0, duration=duration, step=step, max_step=max_step, output=output)
@@ -124,6 +132,7 @@ def simulate(
     values = values_of(model, parameters, states)
     check_values(model, values[None])
     own = values if values.size else None
+    bar = ProgressBar(progress, model.name, t0 + duration, t0)
     d = Dynamics(model, method, backend, threads)
     d.formulation.check_inertia()
     how = check_stabilisation(d, stabilisation, decay)
@@ -149,7 +158,11 @@ def simulate(
         directions = sensitivities_by(model, sensitivities, q, v, t0, values, start.free, table)
         check_sensitivities(d, how.name)
     setup = Setup(d, forces, all_events, balance, chosen.needs_jacobian, how, parameters=own, sensitivities=directions)
-    motion = motion_system(setup)
+    setup.jacobian_later = chosen.switches
+    with bar.meanwhile("compiling"):
+        motion = motion_system(setup)
+        if backend != "python":
+            make_ready(chosen)
     x0 = np.concatenate([q, motion.momenta_of(q, v, t0), values[len(model.parameters) :], np.zeros(len(motion.causes))])
     if directions is not None:
         if not isinstance(motion, StraightLine):
@@ -158,10 +171,7 @@ def simulate(
         x0 = np.concatenate([x0, np.pad(directions.start, ((0, 0), (0, len(motion.more)))).ravel()])
     x0 = motion.consistent(t0, x0) if motion.partitioning else x0
     changes = Changes(motion, duration)
-    if backend != "python":
-        make_ready(chosen)
     ready = time.perf_counter()
-    bar = ProgressBar(progress, model.name, t0 + duration, t0, "t = {:.3g} s")
     with Recording(save, motion, changes, integrator) as recording:
         with bar, helped(motion.system.natives("derivative")):
             trajectory = run(
@@ -174,10 +184,12 @@ def simulate(
                 atol=tolerances(atol, motion),
                 step=step,
                 max_step=max_step,
+                max_steps=max_steps,
+                max_seconds=max_seconds,
                 times=times,
                 every=every,
                 events=[changes.root(event, k) for k, event in enumerate(all_events)],
-                progress=bar.update,
+                progress=bar.reached,
                 keep=None if save is None else recording.keep,
                 compiled=backend != "python",
                 strict=False,
@@ -189,11 +201,11 @@ def simulate(
         if at_limit and limits == "error":
             result.status, result.message = "limit", f"reached the {trajectory.events[-1].name} at t = {trajectory.final_t:.9g}"
         elif not trajectory.ok:
-            result.message = failure(motion, trajectory)
+            result.message = failure(motion, trajectory, changes)
         elif violated := violated_constraint(motion, result):
             result.status, result.message = "constraints_violated", violated
         recording.finish(result)
-    if result.status not in ("done", "stopped", "interrupted") and on_failure == "raise":
+    if result.status not in ("done", "stopped", *LIMITED) and on_failure == "raise":
         text = f"{model.name!r}: {result.message}. The motion up to there {HELD}"
         raise SimulationError(text, result, trajectory.final_t) from root_cause(trajectory.cause)
     return result

@@ -134,6 +134,8 @@ def motion(r: Result) -> tuple[Variables, dict[str, Any]]:
         attributes["tau"] = r.tau
     attributes["accounted"] = int(r.accounted)
     attributes |= {f"cost_{key}": value for key, value in asdict(r.cost).items()}
+    if r.integrator_switches:
+        attributes["integrator_switches"] = "\n".join(f"{one.t!r} {one.before} {one.after}" for one in r.integrator_switches)
     if r.start is not None:
         attributes |= {f"start_{name}": getattr(r.start, name) for name in START}
         attributes["start_held"] = "\n".join(r.start.held)

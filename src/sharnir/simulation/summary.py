@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..equations.stabilisation import PROJECTION, Stabilisation
+from ..integrate.switching import EXPLICIT
 from ..model.mobility import degrees_of_freedom
 from ..reporting.formats import duration, figures, plural
 
 if TYPE_CHECKING:
+    from ..integrate.trajectory import Switch
     from .result import Result
 
 MAX_RANKED = 300
 """Speeds of a mechanism beyond which the rank of its constraints is not determined for a line of text."""
+MAX_SWITCHES = 6
+"""Between integrators, that are listed."""
 STEADY = 1e-6
 """Energy exchanged, relative to the kinetic energy, below which defects are compared with the latter."""
 
@@ -29,7 +34,10 @@ def summary(r: Result) -> str:
     steps = f"{c.steps} steps ({c.rejected} rejected), {c.evaluations} evaluations"
     if c.jacobians:
         steps += f", {c.jacobians} Jacobians"
-    lines.append(f"  integrator  {c.integrator}: {steps}, steps {duration(c.smallest_step)} … {duration(c.largest_step)}")
+    by = f"{c.integrator} ({EXPLICIT})" if c.integrator == "auto" and c.steps and not r.integrator_switches else c.integrator
+    lines.append(f"  integrator  {by}: {steps}, steps {duration(c.smallest_step)} … {duration(c.largest_step)}")
+    if r.integrator_switches:
+        lines.append(f"              {_switches(r.integrator_switches)}")
     if c.iterations or c.restarts:
         lines.append(f"  iterations  {c.iterations:.2f} per step, {c.restarts} refactorisations")
     speed = (r.t[-1] - r.t[0]) / c.wall if c.wall > 0.0 and len(r) else 0.0
@@ -56,6 +64,13 @@ def summary(r: Result) -> str:
         if r.model.nq > 12:
             lines.append(f"              and {r.model.nq - 12} more coordinates")
     return "\n".join(lines)
+
+
+def _switches(switches: Sequence[Switch]) -> str:
+    """Which method ran when."""
+    shown = [f"{one.after} from t = {one.t:.6g}" for one in switches[:MAX_SWITCHES]]
+    more = [f"and {len(switches) - MAX_SWITCHES} more switches"] if len(switches) > MAX_SWITCHES else []
+    return ", ".join([switches[0].before, *shown, *more])
 
 
 def _freedoms(r: Result) -> str:

@@ -12,6 +12,7 @@ from ...dialect.arrays import Array
 from .events import RECORD, STOP, begin_events, earliest, record, scan, state_at, together
 from .problem import EVENTS, copy, has
 from .state import (
+    ALARM,
     DONE,
     EVENT_CHANGE,
     EVENT_STOP,
@@ -21,8 +22,10 @@ from .state import (
     SCANNED,
     STARTED,
     STEPS,
+    STIFF,
     T_END,
     T_OLD,
+    TAKEN_OVER,
     UNDEFINED,
     WRITTEN,
     T,
@@ -42,10 +45,11 @@ class Output(NamedTuple):
 
 def advance(start, step, prepare, dense, problem, run, events, output, memory):
     clock, tally = run.clock, run.tally
-    if clock[STARTED] == 0.0:
+    if clock[STARTED] != 1.0:
         clock[T_OLD] = clock[T]
         clock[SCANNED] = clock[T]
-        tally[WRITTEN] = -1.0
+        if clock[STARTED] != TAKEN_OVER:  # else the state is that of the last row
+            tally[WRITTEN] = -1.0
         status = start(problem, run, memory)
         if status != GOING:
             return status
@@ -61,7 +65,7 @@ def advance(start, step, prepare, dense, problem, run, events, output, memory):
             return status
         if clock[T] == clock[T_END]:
             return DONE
-        if tally[STEPS] >= enough:
+        if tally[STEPS] >= enough or tally[STIFF] > run.rule[ALARM]:
             return PAUSED
         status = step(problem, run, memory)
         if status != GOING:

@@ -1,4 +1,4 @@
-"""Dormand and Prince's method of order 8(5,3), with dense output of order 7: the default.
+"""Dormand and Prince's method of order 8(5,3), with dense output of order 7: what a run begins with by default.
 
 Coefficients: Hairer, Norsett, Wanner I, II.5 (Dormand, Prince 1989) and II.6, as in their code DOP853.
 """
@@ -6,6 +6,8 @@ Coefficients: Hairer, Norsett, Wanner I, II.5 (Dormand, Prince 1989) and II.6, a
 from .advance import advance
 from .dense import nested_polynomial
 from .runge_kutta import explicit_rows, explicit_start, explicit_step
+from .state import ALARM, GOING
+from .stiffness import NEVER, count_stiff_steps
 
 DOP853_SIZES = {"ns": 16, "nd": 4}
 # fmt: off
@@ -68,7 +70,10 @@ def dop853_start(problem, run, memory):
 
 
 def dop853_step(problem, run, memory):
-    return explicit_step(problem, run, memory, 12, False, 0.125, 0.0, 1.0 / 3.0, 6.0)
+    status = explicit_step(problem, run, memory, 12, False, 0.125, 0.0, 1.0 / 3.0, 6.0)
+    if status == GOING and run.rule[ALARM] < NEVER:
+        count_stiff_steps(run, memory, 12)
+    return status
 
 
 def dop853_rows(problem, run, memory):

@@ -6,13 +6,15 @@ from ...dialect.arrays import Array
 
 GOING, DONE, PAUSED, EVENT_STOP, EVENT_CHANGE, STEP_TOO_SMALL, NOT_FINITE, NO_CONVERGENCE, UNDEFINED = range(9)
 
-# clock: times and steps
+# clock: times and steps.  STARTED: 0 at a new state, 1 in the course of a run, TAKEN_OVER by another method
 T, T_OLD, H, T_START, T_END, SCANNED, STARTED, ERROR_OLD = range(8)
 # tally: counts and extremes
 STEPS, REJECTED, EVALUATIONS, JACOBIANS, FACTORIZATIONS, SINCE, BAD, H_FIRST, H_LAST, H_MIN, H_MAX, WRITTEN = range(12)
+STIFF, CALM = range(12, 14)
 # rule: the options of the caller
-RTOL, MAX_STEP, STEP, PIECE, SPLIT = range(5)
+RTOL, MAX_STEP, STEP, PIECE, SPLIT, ALARM = range(6)
 
+TAKEN_OVER = -1.0
 NODES = 32  # numbers that may belong to the polynomial of a step
 EPS = 2.220446049250313e-16
 LARGEST = 1.7976931348623157e308
@@ -28,8 +30,8 @@ class Run(NamedTuple):
     nodes: Array["nN"]  # numbers that belong to it
     weights: Array["nN"]
     clock: Array[8]
-    tally: Array[12]
-    rule: Array[5]
+    tally: Array[14]
+    rule: Array[6]
     total: Array["nr"]  # of problem.report over all steps
     peak: Array["nr"]
 

@@ -53,7 +53,7 @@ class RunOptions:
     interval: float | None = 0.01
     """Between rows; None where the file lists its times or asks for every step."""
     method: str = "auto"
-    integrator: str = "dop853"
+    integrator: str = "auto"
     rtol: float = 1e-8
     step: float = 1e-3
 
