@@ -23,6 +23,7 @@ MEASURED = {
     "first": ("first", "The first simulation of a fresh process, and the command line"),
     "limit": ("limit", "Straight-line code and loops: what compiling costs and gains"),
     "simulate": ("simulate", "Simulation, times faster than the peers; one thread by default, minimum of interleaved samples"),
+    "contact": ("contact", "A quadruped that stands on its feet: many at once, times faster than MuJoCo; one thread"),
     "iftomm": ("iftomm", "IFToMM problems, CPU time at a stated error, compared with Exudyn"),
     "closed": (
         "closed",
@@ -35,6 +36,7 @@ MEASURED = {
     "sweep": ("sweep", "Preparation of a run in a sweep over a parameter of a closed mechanism"),
     "choice": ("choice", 'method="auto" on sixty models, compared with the fastest method of each'),
     "pages": ("pages", "Pages of motions: size, and frames a second in a Chromium without a graphics processor"),
+    "steps": ("steps", "Loops around a simulation: a step from Python, a sample of a controller, processor time"),
     "soak": ("soak", "Memory that stays in a process of many models and simulations"),
 }
 """Parts whose module has `measure(quick)`, which yields measures and notes: module and title."""

@@ -60,11 +60,12 @@ class MujocoRobot:
         return np.array(sh.Rotation.quaternion(*q[3:7].tolist()).matrix)
 
 
-def to_mujoco(robot: Robot) -> MujocoRobot:
-    """Without contacts, limits, damping, armature or friction: bare rigid-body dynamics."""
+def to_mujoco(robot: Robot, equip: Callable[[Any, dict[str, Any]], None] | None = None) -> MujocoRobot:
+    """Without contacts, limits, damping, armature or friction: bare rigid-body dynamics. `equip` is given the specification and
+    its bodies by name before they are compiled; contacts act then."""
     spec = mujoco.MjSpec()
     spec.option.gravity = list(robot.model.gravity)
-    for flag in (mujoco.mjtDisableBit.mjDSBL_CONTACT, mujoco.mjtDisableBit.mjDSBL_CONSTRAINT):
+    for flag in (mujoco.mjtDisableBit.mjDSBL_CONTACT, mujoco.mjtDisableBit.mjDSBL_CONSTRAINT) if equip is None else ():
         spec.option.disableflags |= int(flag)
     placed = {"ground": spec.worldbody}
     for joint, body in zip(robot.model.joints, robot.model.bodies, strict=True):
@@ -78,6 +79,8 @@ def to_mujoco(robot: Robot) -> MujocoRobot:
         else:
             new.add_joint(name=joint.name, type=KINDS[kind], axis=_axis(joint.type.axis))
         placed[joint.child] = new
+    if equip is not None:
+        equip(spec, placed)
     model = spec.compile()
     return MujocoRobot(robot, model, mujoco.MjData(model))
 

@@ -69,7 +69,7 @@ def draw(r: sh.Result, tau: np.ndarray, path: Path) -> None:
 
 
 def main(plot: Path | None = None) -> dict[str, float]:
-    r = sh.simulate(build(), SECONDS, output=0.05)
+    r = sh.simulate(build(), SECONDS, rtol=1e-9, output=0.05)
     print(r.summary())
     tau = torques(r)
     miss = max(abs(r.coordinate(joint)[-1] - goal) for joint, goal in TARGET.items())

@@ -58,6 +58,7 @@ FORCES = test_forces.CONSERVATIVE | test_forces.DISSIPATIVE | {
     "brush": sh.BrushTyre("c", 4.0, road=sh.formula("0.1*sin(x) - y", "x", "y"), of="b", rolling_radius=3.9, load=50),
     "earth": sh.PointGravity(),
     "tendon of joints": sh.Tendon("cable", 10.0, 1.0, 0.1, 0.2, [("hinge", 0, 0, 2.0), ("ball", 1, 2, -1)]),
+    "contact": sh.Contact("a", sh.Points([(0.1, 0.2, 0.3)]), sh.Plane(test_forces.HALF), "b", model="kelvin-voigt", spin=1),
     "tendon of points": sh.Tendon("rope", 10.0, 0.0, -1e-3, 0.2, (), [("a", (0.1, 0.2, 0.3)), ("ground", (0.0, 1.0, 0.0))]),
     "pid": sh.PID("hinge", 1.0, 2.0, 3.0, sh.formula("sin(t)", "t"), 0.1, 4.0, "clamping"),
     "servo": sh.DCMotor("hinge", sh.PID("slider", kp=2.0, ki=1.0, target=0.3), 0.8, 0.3, inductance=0.2, back_emf=0.31),

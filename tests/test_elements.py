@@ -36,6 +36,8 @@ SHAPES = {
     "bar": sh.Cylinder(2, 3, hole=1),
     "ball": sh.Sphere(1),
     "rod": sh.Rod((0, 0, 0), (1, 0, 0)),
+    "capsule": sh.Capsule(1, 2, TILTED),
+    "torus": sh.Torus(2, 1),
 }
 ELEMENTS = {**WRITABLE_JOINTS, **FORCES, **CONSTRAINTS, **SHAPES}
 PUBLIC = {name: getattr(sh, name) for name in vars(sh)["__all__"]}

@@ -71,6 +71,13 @@ def test_crane(example):
     assert 5.0 < x["swing"] < 15.0 and 4905.0 < x["hook"] < 6000.0 and x["defect"] < 1e-5
 
 
+def test_bowling(example):
+    x = example("bowling")
+    for friction in (0.04, 0.12, 0.2):
+        assert abs(x[f"speed {friction}"] - 1.0) < 1e-3 and abs(x[f"heat {friction}"] - 1.0) < 1e-3
+        assert abs(x[f"time {friction}"] - 1.0) < 0.02 and x[f"defect {friction}"] < 1e-5
+
+
 def test_half_car(example):
     x = example("half_car")
     assert x["worst"] < 5e-3 and x["defect"] < 1e-2  # of 80 kJ
@@ -94,3 +101,10 @@ def test_all_examples_are_tested():
     here = Path(__file__).read_text(encoding="utf-8")
     assert all(f'example("{name}")' in here for name in there)
     assert all(len(path.read_text(encoding="utf-8").splitlines()) <= 100 for path in EXAMPLES.glob("*.py"))
+
+
+def test_cart_pole(example):
+    x = example("cart_pole")
+    assert x["root 20 ms"] < 0.9 < 1.1 < x["root 50 ms"]  # what the sampled linear model says, the mechanism does
+    assert x["tilt 0 ms"] < 1e-5 and x["tilt 20 ms"] < 1e-5 and 0.1 < x["tilt 50 ms"] < 0.3
+    assert x["map"] < 1e-8 and x["defect"] < 1e-8

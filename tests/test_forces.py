@@ -14,6 +14,8 @@ from states import assert_close, derivative, random_state
 AT, ON = (0.1, -0.2, 0.3), (0.4, 0.1, -0.2)
 HALF = sh.Pose((0.1, 0.0, 0.2), sh.Rotation.about("y", 0.3))
 STIFF = np.diag([5.0, 6.0, 7.0, 1.0, 2.0, 3.0]) + 0.3
+HIGH = sh.Plane(sh.Pose((0.1, 0.2, 3.0), sh.Rotation.about("y", 0.3)))
+HILL = sh.HeightFunction(sh.formula("2 + 0.1*sin(x)*cos(0.7*y)", "x", "y"), HALF)
 
 CONSERVATIVE = {
     "spring": sh.SpringDamper("ground", "b", AT, ON, stiffness=30.0, length=0.4),
@@ -28,6 +30,9 @@ CONSERVATIVE = {
     "stop not met": sh.JointStop("hinge", -9.0, 9.0, damping=0.0),
     "point gravity": sh.PointGravity(mu=50.0, centre=(0.0, 1.0, -6.0)),
     "closed cylinder": sh.HydraulicCylinder("a", "c", AT, ON, area_a=2.0, area_b=1.5, stroke=3.0, dead_a=0.5, bulk_modulus=20.0),
+    "contact of a torus": sh.Contact("c", sh.Torus(0.3, 0.1, HALF), HIGH, stiffness=9.0),
+    "contact with a hill": sh.Contact("c", sh.Sphere(0.3, HALF), HILL, "a", stiffness=9.0, exponent=1.5),
+    "contact with a box": sh.Contact("c", sh.Sphere(2.0, HALF), sh.Box((1.0, 0.5, 0.7)), "a", stiffness=9.0, exponent=1.2),
 }
 DISSIPATIVE = {
     "damper": sh.SpringDamper("ground", "b", AT, ON, damping=3.0),
@@ -58,6 +63,10 @@ GIVEN = {
     "rope drive": sh.Actuator(None, 0.7, dynamics="integrator", activation_range=(0.0, 2.0), points=[("a", AT), ("b", ON)]),
     "muscle": sh.Actuator(None, 0.7, muscle=sh.Muscle((-4.0, 4.0), 3.0, smooth=0.2), terms=[("hinge", 0, 0, 1.0)]),
     "thruster": sh.Actuator(None, 0.7, bias=(0.0, 0.0, -0.3), force_range=(-5.0, 5.0), body="c", at=HALF, wrench=(*AT, *ON)),
+    "contact": sh.Contact(
+        "c", sh.Capsule(0.3, 0.4, HALF), HIGH, "a", 9.0, 0.2, friction=0.5, static_friction=0.7, rolling=0.1, spin=0.2, stribeck=2
+    ),
+    "sticking contact": sh.Contact("c", sh.Sphere(0.3), HIGH, "a", 9.0, 0.2, friction=0.5, presliding=0.2),
     "magic formula": sh.MagicFormulaTyre("c", 4.0, centre=AT, stiffness=30.0, damping=3.0, rolling_resistance=0.02),
     "brush": sh.BrushTyre("c", 4.0, "z", of="b", road=lambda x, y: 0.1 * sh.sin(x - y), stiffness=30.0, camber_stiffness=9.0),
 }  # fmt: skip
@@ -152,7 +161,7 @@ def test_a_force_between_two_bodies_changes_no_momentum():
         m.add_body(name, 2.0, (0.1, 0.2, 0.3), (0.3, 0.4, 0.5))
         m.add_floating(name)
     bare = m.copy()
-    for name in ("spring between bodies", "bushing", "bushing damper"):
+    for name in ("spring between bodies", "bushing", "bushing damper", "contact", "contact with a box"):
         m.add_force(ALL[name])
     s = random_state(m)
     Q = sh.Dynamics(bare, backend="python").bias(*s.motion) - sh.Dynamics(m, backend="python").bias(*s.motion)

@@ -16,7 +16,7 @@ import pytest
 import sharnir as sh
 from integration_problems import ADAPTIVE, FIXED, OWN, exact, kepler, oscillator, system
 from sharnir.dialect.native import from_python as native_function
-from sharnir.errors import IntegrationError
+from sharnir.errors import IntegrationError, StateError
 from sharnir.integrate import Event, System, buffers, from_python, from_traced, run
 from sharnir.integrate import run as run_function
 from sharnir.integrate.methods import INTEGRATORS
@@ -415,3 +415,20 @@ def test_slow_functions_of_python_are_looked_after_from_the_first_steps():
     seen: list[float] = []
     run(from_python(lambda t, x: [-x[0]], 1), [1.0], 0.0, 1.0, "rk4", step=0.01, progress=lambda t, steps: seen.append(t))
     assert seen[0] == pytest.approx(0.16)
+
+
+def test_pauses_end_steps_exactly_and_those_that_change_nothing_leave_fixed_steps_as_they_are():
+    times, seen = [0.0, 0.3, 0.5], []
+    plain = run(system("oscillator"), [1, 0], 0, 1, "rk4", step=0.1)
+
+    def note(t, x):
+        seen.append((t, x.copy()))
+
+    paused = run(system("oscillator"), [1, 0], 0, 1, "rk4", step=0.1, pauses=times, at_pause=note)
+    assert [t for t, _ in seen] == times and np.abs(paused.x - plain.x).max() < 4e-16
+    assert len(paused.t) == len(plain.t) and paused.statistics.steps == 10
+    flipped = run(system("oscillator"), [1, 0], 0, 1, "rk4", step=0.1, pauses=[0.5], at_pause=lambda t, x: -x)
+    assert np.abs(flipped.x[-1] + plain.x[-1]).max() < 4e-16 and len(flipped.t) == 12  # a row before the change, one after
+    for pauses, says in (([0.5, 0.5], "strictly"), ([1.0], "fall on its end"), ([2.0], "exceed")):
+        with pytest.raises(StateError, match=says):
+            run(system("oscillator"), [1, 0], 0, 1, "rk4", step=0.1, pauses=pauses, at_pause=note)

@@ -12,8 +12,9 @@ import pytest
 import trimesh
 
 import sharnir as sh
-from sharnir.viewer.mesh_files import MeshFault, _cached, read_mesh
-from sharnir.viewer.mesh_shading import Piece, shaded
+from sharnir.io.mesh_reading import MeshFault, Piece
+from sharnir.viewer.mesh_files import _cached, read_mesh
+from sharnir.viewer.mesh_shading import shaded
 from sharnir.viewer.visuals import drawn_visuals, geometries
 
 SIZE = np.array([0.2, 0.4, 0.6])

@@ -25,6 +25,8 @@ TEXTBOOK = {
         (M * (3 * (R**2 + 0.01) + L**2) / 12,) * 2 + (M * (R**2 + 0.01) / 2,),
     ),
     "sphere": (sh.Sphere(R), 4 / 3 * math.pi * R**3, (2 / 5 * M * R**2,) * 3),
+    "capsule of almost no bar": (sh.Capsule(R, 1e-18), 4 / 3 * math.pi * R**3, (2 / 5 * M * R**2,) * 3),
+    "torus": (sh.Torus(L, R), 2 * math.pi**2 * L * R**2, (M * (4 * L**2 + 5 * R**2) / 8,) * 2 + (M * (4 * L**2 + 3 * R**2) / 4,)),
     "thin rod": (sh.Rod((0, 0, -L / 2), (0, 0, L / 2)), 0.0, (M * L**2 / 12, M * L**2 / 12, 0.0)),
     "round rod": (
         sh.Rod((0, 0, -L / 2), (0, 0, L / 2), radius=R),
@@ -88,3 +90,13 @@ def test_three_ways_to_write_an_inertia():
     assert np.array_equal(body(**given).inertia_matrix(), body(**(given | {"inertia": six})).inertia_matrix())
     assert body(mass=1, inertia=(1, 2, 3 - 1e-9)).inertia == (1, 2, 3 - 1e-9, 0, 0, 0)
     assert body(mass=1, inertia=(1, 1, 2)).inertia[2] == 2.0  # a flat plate is the limit of the triangle inequality
+
+
+def test_a_capsule_is_a_bar_and_two_half_balls():
+    """A half ball has its centre of mass 3/8 R from its flat side."""
+    bar, ball = body(density=2.0, shape=sh.Cylinder(R, L)), body(density=2.0, shape=sh.Sphere(R))
+    capsule = body(density=2.0, shape=sh.Capsule(R, L))
+    half, d = ball.mass / 2, 3 / 8 * R
+    across = ball.inertia[0] / 2 - half * d**2 + half * (L / 2 + d) ** 2
+    assert capsule.mass == pytest.approx(bar.mass + ball.mass)
+    assert capsule.inertia[:3] == pytest.approx([x + 2 * across for x in bar.inertia[:2]] + [bar.inertia[2] + ball.inertia[2]])

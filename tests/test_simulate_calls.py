@@ -81,7 +81,7 @@ def test_states_by_name_are_states_by_number():
     ({"max_step": 0.0}, "max_step"), ({"max_step": None}, "max_step"), ({"method": "best"}, "'separate'"),
     ({"backend": "fortran"}, "'llvm'"), ({"q0": [1.0, 2.0]}, "q:"), ({"q0": {"knee": 1.0}}, "'hinge'"), ({"q0": [np.nan]}, "nan"),
     ({"v0": {"hinge": "fast"}}, "'hinge'"),
-    ({"tau": [1.0, 2.0]}, "tau"), ({"tau": np.zeros((9, 2))}, "constant"), ({"tau": max}, "constant"),
+    ({"tau": [1.0, 2.0]}, "tau"), ({"tau": np.zeros((9, 2))}, "constant"), ({"tau": max}, "cannot be traced"),
     ({"tau": [[1], []]}, "tau"), ({"t0": np.inf}, "finite"), ({"limits": "obey"}, "'stop'"),
     ({"on_failure": "cry"}, "'return'"), ({"events": [len]}, "sharnir.Event"), ({"events": 5}, "sharnir.Event"),
     ({"save": "/no/such/folder/x.nc"}, "no folder"), ({"save": "/"}, "folder"),

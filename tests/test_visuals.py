@@ -100,7 +100,7 @@ def test_a_visual_by_parameters_has_their_values():
         (("bar", sh.Sphere(1.0)), {"colour": (255, 128, 0)}, "expected a colour .* from 0 to 1"),
         (("bar", sh.Sphere(1.0)), {"scale": 2.0}, "scale is for meshes"),
         (("bar", sh.Sphere(1.0)), {"at": "top"}, "top"),
-        (("bar", sh.Sphere(1.0)), {"role": "ghost"}, "'visual', 'collision' or 'both'"),
+        (("bar", sh.Sphere(1.0)), {"role": "ghost"}, "'visual', 'collision', 'both' or 'hidden'"),
     ],
 )
 def test_a_wrong_visual_is_refused_where_it_is_added(arguments, options, says, bar):

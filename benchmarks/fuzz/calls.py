@@ -22,6 +22,11 @@ from .valid import MODELS, Context, comparison, result, small_model, valid_of
 
 OUTPUTS = {
     "Result",
+    "Ground",
+    "Commands",
+    "Sample",
+    "SimulationState",
+    "Plant",
     "Rollout",
     "Comparison",
     "Matrices",

@@ -104,6 +104,19 @@ def _comparison_file(c: Context) -> Path:
     return comparison().to_json(c.folder / "comparison.json")
 
 
+def _mesh_file(c: Context) -> Path:
+    """A tetrahedron."""
+    path = c.folder / "mesh.off"
+    path.write_text("OFF\n4 4 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 0 3 2\n3 1 2 3\n", encoding="utf-8")
+    return path
+
+
+def _touching(c: Context) -> sh.Model:
+    """The case's model with a shape that touches."""
+    c.model.add_visual(c.model.bodies[0].name, sh.Sphere(0.2), role="collision")
+    return c.model
+
+
 def _pinocchio(c: Context) -> Any:
     """What is read of a model of Pinocchio, for the case's own model."""
     joints = [j for j in c.model.joints if j.nq]
@@ -138,6 +151,8 @@ NUMBERS = (
     "maximum.a", "torque", "initial", "period", "share", "x0", "h0", "h1",
 )  # fmt: skip
 VALID: dict[str, Callable[[Context], Any]] = {
+    "Sampled.function": _new(lambda sample: sample.tau),
+    "Sampled.period": lambda c: float(c.rng.uniform(0.001, 0.1)),
     # numbers
     **dict.fromkeys(NUMBERS, _new(0.5)),
     **dict.fromkeys(("com", "at_a", "at_b", "point", "wind", "force", "moment", "position", "size", "start"), _new((0.1, 0.2,
@@ -164,6 +179,9 @@ VALID: dict[str, Callable[[Context], Any]] = {
     "Model.add_force.force": lambda c: sh.Wrench(c.body(), (1.0, 0.0, 0.0)), "parts": _new({"a": sh.Revolute("x"),
     "b": sh.Prismatic("y")}),
     "Model.add_constraint.constraint": lambda c: sh.Distance(c.body(), "ground"), "shape": _new(sh.Box((0.1, 0.2, 0.3))),
+    "Contact.shape": _new(sh.Sphere(0.3)), "Contact.against": _new(sh.Plane()), "Contact.on": _words("ground"), "tube": _new(0.1),
+    "HeightFunction.height": _new(sh.formula("0.1*x*y", "x", "y")), "Points.points": _new([(0.1, 0.2, 0.3), (0.0, 0.0, 0.1)]),
+    "wheel": Context.body, "mesh_points.path": _mesh_file, "points": _new(8), "most": _new(8), "add_ground.model": _touching,
     "ratios": lambda c: {c.joint(): 1.0}, "method": _words("composite", "separate"), "backend": _new("python"),
     "rollout.backend": _new("auto"), "backends": _new("python"),
     "methods": _new("composite"), "states": _new(1), "batch": _new(2), "rounds": _new(1), "numbering": _words("depth-first",

@@ -60,5 +60,8 @@ def _not_conservative(model: Model, forces: GroupedForces) -> np.ndarray:
         rng = np.random.default_rng(5)
         q = np.array([model.random_q(rng) for _ in range(SAMPLES)])
         states = {"t": rng.uniform(0.1, 0.9, (SAMPLES, 1)), "q": q, "v": rng.uniform(0.1, 0.9, (SAMPLES, s.nv))}
-        s.cached["not conservative"] = np.flatnonzero(~forces.conservative(states))
+        pushes = np.zeros(len(s.forces), dtype=bool)  # a state without a force does no work
+        for group in s.forces.groups:
+            pushes[group.force.ravel()] |= bool((group.places < s.forces.layout.rate_at).any())
+        s.cached["not conservative"] = np.flatnonzero(~forces.conservative(states) & pushes)
     return s.cached["not conservative"]

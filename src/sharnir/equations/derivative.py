@@ -114,7 +114,7 @@ def trace_derivative(
         if constrained and ("drives" in powers or constrained.table.is_rheonomic):
             powers["drives"] = _power_of_drives(structure, values, inputs, rate)
         if tau_works:
-            powers["tau"] = _joint_power(values)
+            powers["tau"] = powers.get("tau", 0.0) + _joint_power(values)  # a law of joint forces is a force of that name
         powers = {name: x for name, x in powers.items() if isinstance(x, Symbol)}
     q_rate = solved.qrate if solved else rate  # a stabilisation may change it; powers are those of the speeds
     rates = _state_rates(structure, values) if structure.states else ()

@@ -71,8 +71,8 @@ class Chatter:
 
 
 class ChatterWatch:
-    def __init__(self, system: System, t0: float) -> None:
-        self.system = system
+    def __init__(self, system: System, t0: float, t1: float) -> None:
+        self.system, self._end = system, t1
         self.look_at = float(WINDOW)
         """Steps at which to look."""
         self.turning = False
@@ -92,7 +92,7 @@ class ChatterWatch:
             return self._recorded(state, steps, t)
         pace = abs(t - self._mark[1]) / (steps - self._mark[0])
         self._mark = steps, t
-        self._ahead = abs(state.clock[s.T_END] - t) / max(pace, 1e-300)
+        self._ahead = abs(self._end - t) / max(pace, 1e-300)
         if self._ahead < SLOW:
             self.look_at = steps + WINDOW
             return False

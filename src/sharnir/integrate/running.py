@@ -13,6 +13,7 @@ from ..dialect.cache import Cache
 from ..errors import IntegrationError
 from .chatter import ChatterWatch
 from .methods import Integrator, integrator
+from .pauses import Change, Pauses
 from .request import Request
 from .stepping import state as s
 from .stepping.state import NODES
@@ -80,6 +81,8 @@ def run(
     max_seconds: float | None = None,
     progress: Progress | None = None,
     keep: Keep | None = None,
+    pauses: ArrayLike = (),
+    at_pause: Change | None = None,
     compiled: bool = True,
     strict: bool = True,
     store: Cache | None = None,
@@ -93,10 +96,12 @@ def run(
     `max_steps`, `max_seconds`: the run ends there with what it has; seconds count from the first step. A run of any adaptive
     method that chatters across a jump of its right-hand side ends with status "chattering".
     `progress(t, steps)` is called some twenty times a second, and `keep(pieces)` with all rows so far, in pieces.
+    `pauses`: times at which a step ends exactly and `at_pause(t, x)` is called, as the `change` of an event is; t0 may be one.
     With `compiled=False` the same text runs as plain Python.
     A run that cannot go on raises IntegrationError, which carries what was computed; with strict=False it is returned.
     """
     chosen = integrator(method)
+    stops = Pauses.checked(pauses, at_pause, t0, t1, chosen)
     request = Request.checked(system, x0, t0, t1, chosen, rtol, atol, step, first_step, max_step, times, every, events, looks)
     limits = (np.inf if max_steps is None else max_steps, np.inf if max_seconds is None else max_seconds)
     if chosen.entry is None:
@@ -104,7 +109,7 @@ def run(
 
         trajectory = run_cvode(system, chosen, request, progress, limits, keep)
     else:
-        trajectory = _Pieces(system, chosen, request, compiled, store).run(progress, limits, keep)
+        trajectory = _Pieces(system, chosen, request, compiled, store, stops).run(progress, limits, keep)
     if strict and not (trajectory.ok or trajectory.status in LIMITED):
         raise IntegrationError(trajectory.message, trajectory) from trajectory.cause
     return trajectory
@@ -113,10 +118,19 @@ def run(
 class _Pieces:
     """One run: its arrays, and its output so far."""
 
-    def __init__(self, system: System, method: Integrator, request: Request, compiled: bool, store: Cache | None) -> None:
+    def __init__(
+        self,
+        system: System,
+        method: Integrator,
+        request: Request,
+        compiled: bool,
+        store: Cache | None,
+        pauses: Pauses | None = None,
+    ) -> None:
         self.system, self.method, self.request, self.compiled, self.store = system, method, request, compiled, store
+        self.pauses = Pauses() if pauses is None else pauses
         self.switching = Switching(system) if method.switches else None
-        self.watch = ChatterWatch(system, request.t0) if method.adaptive else None
+        self.watch = ChatterWatch(system, request.t0, request.t1) if method.adaptive else None
         self.name = method.name
         """Of the method that the caller has chosen; `method` is the one at work."""
         self.preparing = 0.0
@@ -124,6 +138,8 @@ class _Pieces:
         self._fill()
         self.rows: list[Rows] = []
         self.found_events: list[EventRecord] = []
+        self._known_row = False
+        """Whether the next row is there already, or was not asked for: the start of a piece is the end of the last."""
 
     def _workspace(self, method: Integrator) -> tuple[Integrator, Workspace, tuple[object, ...]]:
         system, request = self.system, self.request
@@ -157,7 +173,8 @@ class _Pieces:
             for field in fields:
                 getattr(target, field)[...] = getattr(source, field)
         new.events.count[0] = new.output.count[0] = 0.0  # collected at the pause
-        new.state.clock[s.STARTED] = s.TAKEN_OVER
+        if new.state.clock[s.STARTED] == 1.0:  # else it starts anew anyway
+            new.state.clock[s.STARTED] = s.TAKEN_OVER
         self._use(successor)
         give_back(self.system, before, key)
         self.preparing += time.perf_counter() - begun
@@ -194,6 +211,8 @@ class _Pieces:
 
     def _run(self, progress: Progress | None, max_steps: float, max_seconds: float, keep: Keep | None) -> str:
         end = time.perf_counter() + max_seconds
+        self._until_pause()
+        told = 0.0
         while True:
             rule, tally, clock = self.state.rule, self.state.tally, self.state.clock
             stops = [max_steps, *(one.look_at for one in (self.switching, self.watch) if one is not None)]
@@ -204,7 +223,10 @@ class _Pieces:
             fired = self._collect()
             if code == s.EVENT_CHANGE:
                 self._change(fired)
-            elif code != s.PAUSED and not (self.switching and self.switching.rescued(self.state, code)):
+            if code in (s.DONE, s.EVENT_CHANGE) and clock[s.T] == clock[s.T_END] != self.request.t1:
+                self._end_piece(code)
+                self._until_pause()
+            elif code not in (s.PAUSED, s.EVENT_CHANGE) and not (self.switching and self.switching.rescued(self.state, code)):
                 stuck = code in (s.STEP_TOO_SMALL, s.NO_CONVERGENCE)
                 return "chattering" if stuck and self.watch is not None and self.watch.blocked(self.state) else STATUS[code]
             if tally[s.STEPS] >= max_steps:
@@ -212,10 +234,9 @@ class _Pieces:
             now = time.perf_counter()
             if now >= end + self.preparing:
                 return "max_seconds"
-            if progress is not None:
-                progress(float(clock[s.T]), int(tally[s.STEPS]))
-            if keep is not None:  # after the actions of events: they say which parameters the rows belong to
-                keep(self.rows)
+            if now - told > PIECE or code != s.DONE:  # pauses may be short
+                told = now
+                self._tell(progress, keep)
             rule[s.PIECE] = next_piece(tally[s.STEPS] - before, now - begun)
             if self.watch is not None and self.watch.chatters(self.state):
                 return "chattering"
@@ -226,12 +247,41 @@ class _Pieces:
                 if self.switching.method != self.method.name:
                     self._hand_over(self.switching.method)
 
+    def _tell(self, progress: Progress | None, keep: Keep | None) -> None:
+        if progress is not None:
+            progress(float(self.state.clock[s.T]), int(self.state.tally[s.STEPS]))
+        if keep is not None:  # after the actions of events: they say which parameters the rows belong to
+            keep(self.rows)
+
+    def _until_pause(self) -> None:
+        """Where a pause is due now, its function; the next piece ends at the next one, or at the end."""
+        clock = self.state.clock
+        if self.pauses.due(t := float(clock[s.T])):
+            new = self.pauses.call(t, self.state.x.copy())
+            if new is not None:
+                self.state.x[:] = new
+                self._known_row = False  # one row before the change, one after it
+        clock[s.T_END] = self.pauses.next(self.request.t1)
+
+    def _end_piece(self, code: int) -> None:
+        """At a pause: the method starts anew there, with a step as long as it would have taken next."""
+        self.state.clock[s.STARTED] = 0.0
+        if self.request.times.size or code != s.DONE:
+            return
+        self._known_row = True
+        if not self.request.every or self.state.tally[s.STEPS] % self.request.every:
+            t, x = self.rows.pop()  # the loop writes the end of every piece, asked for or not
+            self.rows += [(t[:-1], x[:-1])] if len(t) > 1 else []
+
     def _collect(self) -> list[EventRecord]:
         """Move rows and events out of their buffers; returns the new events."""
         count = int(self.output.count[0])
+        first = int(count > 0 and self._known_row)  # where it started after a pause
         if count:
-            self.rows.append((self.output.t[:count].copy(), self.output.x[:count].copy()))
+            self._known_row = False
             self.output.count[0] = 0.0
+        if count > first:
+            self.rows.append((self.output.t[first:count].copy(), self.output.x[first:count].copy()))
         new = []
         if self.system.n_events:
             for row in self.events.found[: int(self.events.count[0])]:
@@ -251,6 +301,13 @@ class _Pieces:
                 if new is not None:
                     self.state.x[:] = new
         self.state.clock[s.H] = np.nan
+        end = float(self.state.clock[s.T_END])
+        if abs(end - t) <= 16.0 * s.EPS * abs(t):  # no step is that short
+            self.state.clock[s.T] = end
+            due = self.request.times[int(self.output.next[0]) :]
+            due = due[(due - end) * (self.request.t1 - self.request.t0) <= 0.0]
+            self.output.next[0] += len(due)
+            self.rows += [(due, np.tile(self.state.x, (len(due), 1)))] if len(due) else []
 
     def _trajectory(self, status: str, cause: Exception | None) -> Trajectory:
         tally, clock = self.state.tally.tolist(), self.state.clock.tolist()

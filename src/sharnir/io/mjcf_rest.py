@@ -20,8 +20,8 @@ from .rigid_groups import Carrier
 
 OTHERS = {
     "sensor": "compute it from the result", "light": "appearance only",
-    "flex": "its bodies are read, its elasticity is not", "plugin": "", "exclude": "there are no contacts",
-    "pair": "there are no contacts", "custom numeric": "", "custom text": "", "tuple": "",
+    "flex": "its bodies are read, its elasticity is not", "plugin": "", "exclude": "no contacts act by themselves",
+    "pair": "no contacts act by themselves", "custom numeric": "", "custom text": "", "tuple": "",
 }  # fmt: skip
 """What is left out, and why."""
 HIDDEN = 3
@@ -39,7 +39,7 @@ def add_visuals(
         at = on.at @ pose_of(compiled.geom_pos[g], compiled.geom_quat[g])
         touches = bool(compiled.geom_contype[g] or compiled.geom_conaffinity[g])
         hidden = compiled.geom_group[g] >= HIDDEN
-        role = "collision" if hidden else "both" if touches else "visual"
+        role = ("collision" if touches else "hidden") if hidden else "both" if touches else "visual"
         touching += touches
         record: dict[str, Any] = {"sizes": _sizes(kind, compiled.geom_size[g].tolist())}
         if kind == "hfield":
@@ -60,9 +60,13 @@ def add_visuals(
         name = compiled.name_of("geom", g)
         model.visuals.append(Visual(on.body, kind, at, colour=colour, role=role, name=name, link=link, **record))  # type: ignore[arg-type]
     if ngeom:
-        report.kept(f"geoms ({ngeom})", str(source.path), "for viewing")
+        report.kept(f"geoms ({ngeom})", str(source.path), "for viewing, those that touch also for sharnir.add_ground")
     if touching or compiled.count("pair"):
-        report.ignored(f"contacts of {plural(touching, 'geom')}", str(source.path), "bodies pass through each other")
+        report.ignored(
+            f"contacts of {plural(touching, 'geom')}",
+            str(source.path),
+            "they do not act by themselves; sharnir.add_ground puts bodies on a floor",
+        )
 
 
 def _mesh_place(change: FloatArray) -> tuple[Pose | None, tuple[float, ...]]:

@@ -20,6 +20,8 @@ from .xml import Element, located
 
 PRIMITIVES = {"box": ("size",), "cylinder": ("radius", "length"), "capsule": ("radius", "length"), "sphere": ("radius",)}
 
+USES = {"visual": "for viewing", "collision": "for viewing and for sharnir.add_ground"}
+
 Colour = tuple[float, float, float, float]
 
 
@@ -122,7 +124,7 @@ def _read_visual(
         record |= _mesh(shape, element, meshes, report)
     else:
         record["sizes"] = _sizes(shape)
-        report.kept(f"{element.tag} {shape.tag}", element.where, "for viewing")
+        report.kept(f"{element.tag} {shape.tag}", element.where, USES[element.tag])
     return [Visual(**record)]
 
 
@@ -141,5 +143,5 @@ def _mesh(shape: Element, element: Element, meshes: MeshFinder, report: ImportRe
     if path is None:
         report.ignored(f"{element.tag} mesh", element.where, f"{uri}: {why}")
     else:
-        report.kept(f"{element.tag} mesh", element.where, "for viewing")
+        report.kept(f"{element.tag} mesh", element.where, USES[element.tag])
     return {"uri": uri, "path": path, "scale": scale, "own_colours": True}

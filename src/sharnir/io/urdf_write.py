@@ -171,7 +171,7 @@ class _Writer:
             rgba = " ".join(repr(float(x)) for x in visual.colour)
             lines.append(f'<material name="rgba {rgba}"><color rgba="{rgba}"/></material>')
         named = f" name={attribute(visual.name)}" if visual.name else ""
-        roles = ("visual", "collision") if visual.role == "both" else (visual.role,)
+        roles = {"both": ("visual", "collision"), "hidden": ()}.get(visual.role, (visual.role,))
         return [x for role in roles for x in (f"<{role}{named}>", *(f"  {line}" for line in lines), f"</{role}>")]
 
     def _uri(self, visual: Visual) -> str:

@@ -132,6 +132,52 @@ class Sphere(Shape):
         return self.at
 
 
+@element("capsule")
+class Capsule(Shape):
+    """A round bar along its z with half balls at its ends."""
+
+    radius: float = element_field(Scalar(above=0.0), unit="m", meaning="radius")
+    length: float = element_field(Scalar(above=0.0), unit="m", meaning="length along z without the ends")
+    at: Pose = element_field(PoseValue(), default=HERE, meaning="pose of its centre in the body")
+
+    def volume(self) -> Number:
+        return math.pi * self.radius**2 * (self.length + 4 / 3 * self.radius)
+
+    def moments(self) -> tuple[Number, Number, Number]:
+        r, length = self.radius, self.length
+        bar = length / (length + 4 / 3 * r)  # its share of the mass
+        ends = 1.0 - bar
+        across = bar * (r**2 / 4 + length**2 / 12) + ends * (0.4 * r**2 + length**2 / 4 + 0.375 * length * r)
+        return across, across, (0.5 * bar + 0.4 * ends) * r**2
+
+    def placement(self) -> Pose:
+        return self.at
+
+
+@element("torus")
+class Torus(Shape):
+    """A ring about its z: a tyre."""
+
+    radius: float = element_field(Scalar(above=0.0), unit="m", meaning="radius of the circle in the middle of the tube")
+    tube: float = element_field(Scalar(above=0.0), unit="m", meaning="radius of the tube")
+    at: Pose = element_field(PoseValue(), default=HERE, meaning="pose of its centre in the body")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if at_values(self.tube) > at_values(self.radius):
+            raise ModelError(f"{self.label}: the tube (radius {self.tube}) is wider than the ring (radius {self.radius})")
+
+    def volume(self) -> Number:
+        return 2.0 * math.pi**2 * self.radius * self.tube**2
+
+    def moments(self) -> tuple[Number, Number, Number]:
+        across = self.radius**2 / 2 + 0.625 * self.tube**2
+        return across, across, self.radius**2 + 0.75 * self.tube**2
+
+    def placement(self) -> Pose:
+        return self.at
+
+
 @element("rod")
 class Rod(Shape):
     """A straight rod between two points: thin, or round with a radius."""

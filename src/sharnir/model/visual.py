@@ -14,7 +14,7 @@ from ..types import FilePath
 from ..types import Vector as Numbers
 from .element import Element, element, element_field
 from .pose import Pose
-from .shapes import Box, Cylinder, Rod, Shape, Sphere
+from .shapes import Box, Capsule, Cylinder, Rod, Shape, Sphere, Torus
 from .values import HERE, Choice, ColourValue, Flag, Label, Name, PoseValue, Text, Vector
 from .values import FilePath as PathValue
 
@@ -28,7 +28,8 @@ class Visual(Element):
 
     body: str = element_field(Name("body"), meaning="the body it is fixed to")
     kind: str = element_field(
-        Name(), meaning="box, cylinder, capsule, sphere, ellipsoid, plane, mesh; imported files have others, drawn as boxes"
+        Name(),
+        meaning="box, cylinder, capsule, sphere, torus, ellipsoid, plane, mesh; imported files have others, drawn as boxes",
     )
     at: Pose = element_field(PoseValue(), default=HERE, meaning="its pose in the body")
     sizes: tuple[float, ...] = element_field(
@@ -36,7 +37,7 @@ class Visual(Element):
         default=(),
         unit="m",
         meaning="edges of a box; radius and length of a cylinder (and the radius of its bore) or of a capsule without its ends; "
-        "radius of a sphere; half axes of an ellipsoid; edges of a plane, 0 for an endless one; "
+        "radius of a sphere; radii of a torus and of its tube; half axes of an ellipsoid; edges of a plane, 0 if endless; "
         "of a height field (hfield) half its edges, greatest height, depth of its base",
     )
     uri: str = element_field(Text(), default="", meaning="a mesh as its file named it")
@@ -48,9 +49,9 @@ class Visual(Element):
         ColourValue(), default=None, meaning="red, green, blue and maybe opacity, 0 to 1; or a name: orange, '#ff8800'"
     )
     role: str = element_field(
-        Choice(("visual", "collision", "both")),
+        Choice(("visual", "collision", "both", "hidden")),
         default="visual",
-        meaning="visual, collision for the shape that touches others, or both",
+        meaning="visual, collision for a shape that touches others, both; or hidden",
     )
     name: str = element_field(Label(), default="")
     link: str = element_field(Text(), default="", meaning="the link of an imported file it belonged to")
@@ -86,6 +87,10 @@ def primitive_of(shape: Shape) -> tuple[str, tuple[Number, ...]]:
             return "cylinder", (shape.radius, shape.length, *([] if is_zero(shape.hole) else [shape.hole]))
         case Sphere():
             return "sphere", (shape.radius,)
+        case Capsule():
+            return "capsule", (shape.radius, shape.length)
+        case Torus():
+            return "torus", (shape.radius, shape.tube)
         case Rod():
             length = shape.length()
             return "cylinder", (THIN * length if is_zero(shape.radius) else shape.radius, length)

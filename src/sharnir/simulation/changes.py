@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import numpy as np
@@ -13,6 +13,7 @@ from ..model.events import DIRECTIONS, Event, EventState
 from ..model.parameter_checks import check_values
 from ..model.parameters import parameter_value
 from ..model.states import check_state
+from .applied import AppliedForces
 from .motion_system import MotionSystem
 from .sensitivities import jump
 
@@ -24,6 +25,7 @@ class Changes:
         self.m = motion
         self._sign = np.sign(duration)  # in a run backward the history is in the order of decreasing times
         self._history: list[tuple[float, np.ndarray]] = [(-np.inf, motion.parameters.copy())]
+        self.forces = AppliedForces(motion.tau, motion.setup.law)
 
     def root(self, event: Event, number: int) -> Root:
         """`number`: among all events of the run."""
@@ -87,6 +89,16 @@ class Changes:
             return m.consistent(t, np.concatenate([q, m.momenta_of(q, v, t), z, work])), changed
         finally:
             m.parameters[:] = before
+
+    def set_parameters(self, label: str, values: Mapping[str, float], t: float, x: np.ndarray) -> np.ndarray:
+        """Other values of parameters from now on; the state where it is consistent with them."""
+
+        def action(state: EventState) -> None:
+            state.parameters.update(values)
+
+        after, self.m.parameters[:] = self._acted(label, action, t, x, self.m.parameters)
+        self._history.append((self._sign * t, self.m.parameters.copy()))
+        return after
 
     def over(self, t: np.ndarray) -> np.ndarray:
         """Parameters (T, n) at the times of the result."""

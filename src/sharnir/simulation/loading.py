@@ -19,6 +19,7 @@ from ..reporting.whole_file import file_path
 from .netcdf import Reader
 from .records import Cost, EventRecord
 from .result import Result
+from .sampled import Commands
 from .storage import DIMENSIONS, RUNNING, START, UNITS, VARYING, VERSION, PathLike, left_behind
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -53,6 +54,18 @@ def _nothing_there(path: Path) -> str:
     return f"no file {path}" + (f"; a run that did not finish has left {known(left)}: load that" if left else "")
 
 
+def _control(model: Model, names: list[str], data: Mapping[str, np.ndarray]) -> dict[str, Commands]:
+    """By controller, from the rows of all commands."""
+    out = {}
+    for name in dict.fromkeys(names):
+        own = np.array([x == name for x in names])
+        values = dict(zip(model.parameters, data["command_parameters"][own].T, strict=True))
+        commanded = {key: x for key, x in values.items() if not np.isnan(x).all()}
+        t, applied, tau = (data[f"command_{part}"][own] for part in ("time", "applied", "tau"))
+        out[name] = Commands(t, applied, tau, commanded)
+    return out
+
+
 class _Contents:
     """A file, part by part."""
 
@@ -75,7 +88,8 @@ class _Contents:
         sizes = {"coordinate": model.nq, "speed": model.nv, "cause": len(causes), "parameter": len(model.parameters)}
         sizes |= {"sensitivity": len(names), "state": model.nq + model.nv, "force_state": len(model.states)}
         rows = self.file.shape("time") if "time" in self.file.arrays else (0,)
-        data = self._numbers({**sizes, "time": rows[0] if rows else 0, "event": len(events)})
+        commands = self._words("command")
+        data = self._numbers({**sizes, "time": rows[0] if rows else 0, "event": len(events), "command": len(commands)})
         t, status, message = data["time"], self._text("status"), self._text("message")
         if not np.isfinite(t).all() or not ((np.diff(t) >= 0.0).all() or (np.diff(t) <= 0.0).all()):
             raise ValueError("its times are not in order")
@@ -88,7 +102,7 @@ class _Contents:
             [EventRecord(*e) for e in zip(events, data["event_time"].tolist(), data["event_q"], data["event_v"], strict=True)],
             tuple(causes), data["work"], data["parameters"] if model.parameters else np.zeros((0, 0)),
             bool(self._number("accounted", int)), names, data["sensitivities"] if names else np.zeros((0, 0, 0)),
-            data["states"], self._start(model), self._switches(),
+            data["states"], self._start(model), self._switches(), _control(model, commands, data),
         )  # fmt: skip
 
     def _model(self, path: Path) -> Model:

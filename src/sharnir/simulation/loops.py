@@ -41,7 +41,7 @@ class ProgramLoops(Loops):
         f = setup.d.formulation
         self.forward = f.programs.runner(f"forward/{f.method.program}", backend="loops")
         self.coordinate_rates = f.programs.runner("rates", backend="loops")
-        self.account = Account(f.model, f.programs, bool(setup.tau.any())) if setup.balance else None
+        self.account = Account(f.model, f.programs, setup.tau_works) if setup.balance else None
         report = 2 if "report" in self.forward.outputs else 0
         super().__init__(setup, self.account.causes if self.account else (), report)
 
@@ -90,7 +90,7 @@ class EliminationLoops(Loops):
         assert f.constrained is not None
         self.records_work = not (f.structure.drives or f.structure.given or f.constrained.table.is_rheonomic)
         account = setup.balance and self.records_work
-        self.account = Account(f.model, f.programs, bool(setup.tau.any())) if account else None
+        self.account = Account(f.model, f.programs, setup.tau_works) if account else None
         super().__init__(setup, self.account.causes if self.account else ())
 
     def derivative(self) -> list[Native]:

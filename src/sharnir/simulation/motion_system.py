@@ -25,6 +25,8 @@ from ..equations.state_rates import native_carry
 from ..integrate.switching import LARGEST
 from ..integrate.system import System, buffers
 from ..model.events import Event
+from ..model.model import Model
+from .applied import Law
 from .events import EventFunctions
 from .sensitivities import Sensitivities
 
@@ -52,8 +54,19 @@ class Setup:
     """(P,), or (n, P) where they differ from state to state; the model's own where there are none."""
     sensitivities: Sensitivities | None = None
     """Rows that are integrated beside one state."""
+    controlled: bool = False
+    """Whether joint forces will change between steps: zero now says nothing."""
+    law: Law | None = None
+    """Joint forces as a function of the motion that are compiled with the equations, for the result."""
+    shown: Model | None = None
+    """The model as the user knows it, where that of `d` has a law of joint forces among its forces."""
     jacobian_later: bool = False
     """The integrator may come to need one: it is compiled then."""
+
+    @property
+    def tau_works(self) -> bool:
+        """Whether joint forces may do work."""
+        return self.controlled or bool(self.tau.any())
 
 
 class MotionSystem(ABC):
@@ -66,6 +79,7 @@ class MotionSystem(ABC):
 
     def __init__(self, setup: Setup, causes: tuple[str, ...] = ()) -> None:
         self.setup, self.d = setup, setup.d
+        self.model = setup.shown or setup.d.model
         self.structure, self.constrained = setup.d.formulation.structure, setup.d.formulation.constrained
         s = self.structure
         self.nq, self.nv, self.nz, self.causes = s.nq, s.nv, len(s.states), causes
@@ -87,7 +101,7 @@ class MotionSystem(ABC):
     def accounted(self) -> bool:
         """Whether the work of every cause is part of the state."""
         s = self.structure
-        return (self.setup.balance and self.records_work) or not (s.drives or s.given or s.forces or self.tau.any())
+        return (self.setup.balance and self.records_work) or not (s.drives or s.given or s.forces or self.setup.tau_works)
 
     def velocities(self, q: np.ndarray, v: np.ndarray, t: Any, parameters: np.ndarray | None = None) -> np.ndarray:
         """Speeds, where the state has momenta in their place; with the present parameters where none are given."""

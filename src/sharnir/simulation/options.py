@@ -173,10 +173,10 @@ def fixed_steps(
 
 def constant_forces(model: Model, tau: Tau | None) -> np.ndarray:
     """Joint forces (nv,) of `simulate`."""
-    if callable(tau) or (not isinstance(tau, Mapping) and np.asarray(tau, dtype=object).ndim > 1):
+    if not isinstance(tau, Mapping) and np.asarray(tau, dtype=object).ndim > 1:
         raise StateError(
-            "tau: the joint forces of `simulate` are constant, an array (nv,) or {joint: value}; for others add a force to the "
-            "model (`Motor`, or a function of your own), or use `rollout`"
+            "tau: the joint forces of `simulate` are constant, an array (nv,) or {joint: value}, or a function of `Motion`; for "
+            "others give control=sharnir.Sampled(…), or use `rollout`"
         )
     return check_tau(model, tau)
 

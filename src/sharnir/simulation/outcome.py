@@ -44,8 +44,9 @@ def make_result(m: MotionSystem, y: Trajectory, changes: Changes, ready: float, 
         there = m.with_states(changes.over(np.array([event.t])), ze[None])
         events.append(EventRecord(event.name, event.t, qe, m.velocities(qe, ve, event.t, there)))
     message = y.message + not_passed(m)
-    result = Result(d.model, t, q, v, m.tau, cost, y.status, message, events, m.causes, work, parameters, m.accounted)
+    result = Result(m.model, t, q, v, m.tau, cost, y.status, message, events, m.causes, work, parameters, m.accounted)
     result.state_values, result.integrator_switches = states, y.switches
+    result.tau = changes.forces.over(t, q, v, result.parameter_rows)
     if m.setup.sensitivities is not None:
         result.sensitivity_names, result.sensitivities = m.setup.sensitivities.names, m.rows_beside(x)
     return result

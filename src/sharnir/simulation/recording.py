@@ -24,7 +24,7 @@ from .netcdf import Variables, Writer
 from .outcome import rows_of
 from .records import Cost
 from .result import Result
-from .storage import DIMENSIONS, RUNNING, PathLike, model_text, motion, partial_file, write
+from .storage import DIMENSIONS, RUNNING, VARYING, PathLike, model_text, motion, partial_file, write
 
 INTERVAL = 1.0
 """Seconds between two times of writing, and before the first: a short run has no file beside its own."""
@@ -78,8 +78,9 @@ class Recording:
         d = self.m.d
         q, v, states, work, parameters = rows_of(self.m, t, x, self.changes)
         cost = Cost(d.method, d.why, self.m.backend, self.integrator, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
-        r = Result(d.model, t, q, v, self.m.tau, cost, RUNNING, "", [], self.m.causes, work, parameters, self.m.accounted)
+        r = Result(self.m.model, t, q, v, self.m.tau, cost, RUNNING, "", [], self.m.causes, work, parameters, self.m.accounted)
         r.state_values = states
+        r.tau = self.changes.forces.over(t, q, v, r.parameter_rows)
         if self.m.setup.sensitivities is not None:
             r.sensitivity_names, r.sensitivities = self.m.setup.sensitivities.names, self.m.rows_beside(x)
         return r
@@ -87,7 +88,7 @@ class Recording:
     def _append(self, r: Result) -> None:
         data, attributes = motion(r)
         if self._writer is not None:
-            self._writer.append({name: x for name, (_, x, _) in data.items() if name in DIMENSIONS})
+            self._writer.append({name: x for name, (_, x, _) in data.items() if name in DIMENSIONS | VARYING})
         else:
             self._open(data, {**attributes, "model_yaml": self._model_text()})
         self._last_t = float(r.t[-1])
@@ -104,7 +105,7 @@ class Recording:
 
     def _model_text(self) -> str:
         if self._text is None:
-            self._text = model_text(self.m.d.model)
+            self._text = model_text(self.m.model)
         return self._text
 
     def finish(self, r: Result) -> None:

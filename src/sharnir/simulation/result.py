@@ -18,6 +18,7 @@ from ..model.services import service
 from .by_name import ByName, index_of
 from .named_motion import NamedMotion
 from .records import Cost, EventRecord
+from .sampled import Commands
 
 if TYPE_CHECKING:
     from .netcdf import Variables
@@ -42,7 +43,7 @@ class Result(NamedMotion):
     q: np.ndarray
     v: np.ndarray
     tau: np.ndarray
-    """(nv,), or (T, nv) where joint forces change from step to step, as in a rollout: each acts until the next time."""
+    """(nv,), or (T, nv) where joint forces change: those that act from each time on, in a rollout until the next time."""
     cost: Cost
     status: str = "done"
     message: str = ""
@@ -68,6 +69,9 @@ class Result(NamedMotion):
     integrator_switches: list[Switch] = field(default_factory=list)
     """Of integrator "auto": (t, before, after) wherever another method took over."""
 
+    control: dict[str, Commands] = field(default_factory=dict)
+    """What each sampled controller has commanded."""
+
     # --- by name ------------------------------------------------------------------------------------------------------------
     def sensitivity(self, name: str) -> Sensitivity:
         """The derivative of the motion by a parameter or a part of its start, one of those given to `simulate`."""
@@ -85,7 +89,10 @@ class Result(NamedMotion):
 
     @property
     def energy_accounts(self) -> tuple[dict[str, np.ndarray], bool]:
-        return {name: self.work_done[:, k] for k, name in enumerate(self.causes)}, self.accounted
+        work: dict[str, np.ndarray] = {}
+        for k, name in enumerate(self.causes):  # on loops joint forces may be there twice: held, and by a law
+            work[name] = work.get(name, 0.0) + self.work_done[:, k]
+        return work, self.accounted
 
     def _accelerations_but_ends(self) -> np.ndarray:
         end = np.full((1, self.model.nv), np.nan)

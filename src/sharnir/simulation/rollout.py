@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,6 +30,8 @@ from ..reporting.progress import ProgressBar
 from ..solvers.arguments import Arguments
 from ..types import real_array
 from .batch import ENTRIES, Batch
+from .joint_laws import JointLaw, acting, is_law, law_of, with_law
+from .lane_control import by_parameter, law_forces, push, push_sampled, sampled_control, stored_forces
 from .options import (
     Control,
     FixedSteps,
@@ -42,6 +46,7 @@ from .options import (
     with_states,
 )
 from .records import Cost
+from .sampled import Sampled, check_control, check_controlled, is_sampled
 from .trajectories import Rollout
 
 CHUNK = 16
@@ -56,7 +61,7 @@ def rollout(
     fixed: Sequence[str] | None = None,
     duration: float | None = None,
     step: float | None = None,
-    tau: Tau | Control | None = None,
+    tau: Tau | Control | JointLaw | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
     states: Mapping[str, ArrayLike] | None = None,
     t0: float = 0.0,
@@ -71,7 +76,7 @@ def rollout(
     progress: bool | None = None,
     dt: float | None = None,
     steps: int | None = None,
-    control: Tau | Control | None = None,
+    control: Tau | Control | JointLaw | Sampled | Sequence[Sampled] | None = None,
     **others: object,
 ) -> Rollout:
     """Many trajectories, one for each row of q0 (B, nq) and v0 (B, nv), in fixed steps.
@@ -80,7 +85,11 @@ def rollout(
                     default a row of q0 that does not close them is refused, as an array is by `simulate`
     duration, step  seconds; or `dt` for the step and a number of `steps` for the duration
     tau             joint forces held over each step: an array (nv,), (steps, nv) or (B, steps, nv), {joint: value}, or a
-                    Python function (t, q (B, nq), v (B, nv)) -> (B, nv) called before every step. `control` is the same
+                    Python function (t, q (B, nq), v (B, nv)) -> (B, nv) called before every step; or a law as of `simulate`, a
+                    function of `Motion` that returns joint forces, compiled with the equations
+    control         `sharnir.Sampled(f, period)`, or a list of them, as of `simulate`: f is called with the states of all
+                    trajectories, (B, …), its period and delay are whole numbers of steps; what it commands is added to `tau`.
+                    Anything else is another name of `tau`
     parameters      {name: value} of the model, or {name: (B,)}, one value for each trajectory
     states          {name: value} of states of forces at the start, or {name: (B,)}
     feedback        a traced law, as a force of the model's own: a function of `Motion` that pushes, compiled with the
@@ -99,12 +108,18 @@ def rollout(
         raise MethodError(f"rollout steps with 'rk4' or 'euler', not with {brief(integrator)}")
     model = check_model(model, "rollout")
     grid = fixed_steps(duration, step, dt, steps, every, t0)
-    forces: Tau | Control | None
-    name, forces = either("tau", tau, "control", control)
+    forces: Any
+    controllers = check_control(control) if is_sampled(control) else []
+    name, forces = ("tau", tau) if controllers else either("tau", tau, "control", control)
+    check_controlled(controllers, grid.t0, 1.0, ())
     whole(threads, "threads", 1)
     if feedback is not None:
-        model = model.copy()
-        model.add_force(feedback, name="feedback")
+        plain, model = model, model.copy()
+        model.add_force(acting(feedback, plain), name="feedback")
+    shown, spoken = model, None
+    if is_law(forces):
+        model = with_law(model, forces)
+        spoken, forces = law_of(model, backend), None
     began = time.perf_counter()
     d = Dynamics(model, method, backend)
     d.formulation.check_inertia()
@@ -123,6 +138,7 @@ def rollout(
             f"{len(q)} trajectories of {grid.count} steps need {beyond}; store fewer rows (every=…), or roll out in parts"
         )
     held = None if callable(forces) else forces_over_steps(model, name, forces, len(q), grid.count)
+    sampled = sampled_control(controllers, model, grid, held if not callable(forces) else forces, len(q)) if controllers else None
     span = max(grid.duration, grid.step)
     laws = stabilisations(d, how, q, v, np.zeros(model.nv), grid.t0, span, integrator, grid.step, values)
     coefficients = np.array([law.decay for law in laws], dtype=float).reshape(len(q), -1)
@@ -145,7 +161,11 @@ def rollout(
     begun = time.perf_counter()
     with ProgressBar(progress, f"{len(q)} × {model.name}", grid.t0 + grid.duration, grid.t0, "t = {:.3g} s") as bar:
         pushed: dict[int, np.ndarray] = {}
-        law = partial(_push, batches, forces, name, model.nv, pushed, grid.every) if callable(forces) else None
+        law = None
+        if sampled is not None:
+            law = partial(push_sampled, batches, sampled, by_parameter(model, values), pushed, grid.every)
+        elif callable(forces):
+            law = partial(push, batches, forces, name, model.nv, pushed, grid.every)
         status, cause = outcome(partial(_run, batches, grid, law, threads, bar))
     wall = time.perf_counter() - begun
     rows = min(batch.stored for batch in batches)
@@ -163,8 +183,11 @@ def rollout(
         d.method, d.why, d.backend, integrator, grid.count, 0, stages * grid.count * len(q), 0, wall, begun - began, grid.step,
         grid.step, stabilisation=how.name if d.constrained else "", alpha=how.alpha, beta=how.beta,
     )  # fmt: skip
-    applied = _stored_forces(pushed, held, model.nv, grid.every, rows)
-    result = Rollout(model, t, q, v, failed, applied, cost, status, message, each, z)
+    applied = stored_forces(pushed, held, model.nv, grid.every, rows)
+    result = Rollout(shown, t, q, v, failed, applied, cost, status, message, each, z)
+    if spoken is not None:
+        applied = applied + law_forces(spoken, result)
+        result = replace(result, tau=applied)
     if cause is not None:
         text = f"{model.name!r}: {message}. The motions up to there are in the error's `result`"
         raise SimulationError(text, result, float(t[-1])) from cause
@@ -172,52 +195,19 @@ def rollout(
 
 
 def _run(
-    batches: Sequence[Batch], grid: FixedSteps, law: Callable[[int, float], None] | None, threads: int, bar: ProgressBar
+    batches: Sequence[Batch], grid: FixedSteps, law: Callable[[int, float], int] | None, threads: int, bar: ProgressBar
 ) -> str:
-    """All batches from pause to pause, where Ctrl-C is heard; with a law of forces, step by step."""
-    done, piece = 0, FIRST if batches[0].compiled else 1.0
+    """All batches from pause to pause, where Ctrl-C is heard; with a law of forces, up to where it is due again."""
+    done, piece, due = 0, FIRST if batches[0].compiled else 1.0, grid.count if law is None else 0
     while done < grid.count:
         t = grid.t0 + grid.step * done
-        if law is not None:
-            law(done, t)
-            piece = 1.0
-        begun, until = time.perf_counter(), min(done + int(piece), grid.count)
+        if law is not None and done == due:
+            due = law(done, t)
+        begun, until = time.perf_counter(), min(done + int(piece), due)
         share(partial(Batch.run, until=until), batches, threads)
         piece, done = next_piece(until - done, time.perf_counter() - begun), until
         bar.update(t)
     return "done"
-
-
-def _push(
-    batches: Sequence[Batch], control: Control, name: str, nv: int, pushed: dict[int, np.ndarray], every: int, step: int, t: float
-) -> None:
-    """Forces by a Python function of the states of all trajectories; in `pushed` those of every step that begins with a stored
-    state, and of the last."""
-    n = sum(batch.count for batch in batches)
-    q, v, _ = (np.concatenate(x) for x in zip(*(batch.state() for batch in batches), strict=True))
-    tau = real_array(control(t, q, v), name)
-    if tau.shape not in ((n, nv), (nv,)):
-        raise StateError(f"{name} must return ({n}, {nv}) joint forces, got {tau.shape}")
-    tau, at = np.broadcast_to(tau, (n, nv)), 0
-    for batch in batches:
-        batch.push(tau[at : at + batch.count])
-        at += batch.count
-    if (step - 1) % every:
-        pushed.pop(step - 1, None)
-    pushed[step] = np.array(tau)
-
-
-def _stored_forces(pushed: Mapping[int, np.ndarray], held: np.ndarray | None, nv: int, every: int, rows: int) -> np.ndarray:
-    """(nv,) where they are the same all the time, else (B, rows, nv): of the step that begins with each row, at the end of the
-    last one. `pushed`: (B, nv) by step; `held`: (B, steps, nv)."""
-    if pushed:
-        last = max(pushed)
-        each = np.stack([pushed[min(row * every, last)] for row in range(rows)], axis=1)
-    elif held is not None:
-        each = held[:, np.minimum(np.arange(rows) * every, held.shape[1] - 1)]
-    else:
-        return np.zeros(nv)
-    return each if (each != each[:1, :1]).any() else np.array(each[0, 0])
 
 
 def _check_compiled(d: Dynamics) -> None:

@@ -28,7 +28,9 @@ from ..reporting.progress import ProgressBar
 from ..types import truth
 from .changes import Changes
 from .checks import check_ends, check_events, check_step, output_times, tolerances
+from .controllers import Controllers
 from .events import limit_events
+from .joint_laws import JointLaw, check_law, law_of, with_law
 from .motion_system import Setup
 from .options import (
     Tau,
@@ -45,6 +47,7 @@ from .options import (
 from .outcome import failure, make_result, root_cause, violated_constraint
 from .recording import HELD, Recording
 from .result import Result
+from .sampled import Sampled, check_control, check_controlled
 from .sensitivities import check_sensitivities, sensitivities_by
 from .storage import PathLike, check_result_file
 from .straight_line import StraightLine
@@ -59,7 +62,8 @@ def simulate(
     v0: Start = None,
     fixed: Sequence[str] | None = None,
     t0: float = 0.0,
-    tau: Tau | None = None,
+    tau: Tau | JointLaw | None = None,
+    control: Sampled | Sequence[Sampled] | None = None,
     parameters: Mapping[str, float] | None = None,
     states: Mapping[str, float] | None = None,
     method: str = "auto",
@@ -86,8 +90,10 @@ def simulate(
 ) -> Result:
     """Simulate a model for `duration` seconds from (q0, v0) at t0.
 
-    q0, v0, tau  arrays or {joint: value}; the rest neutral, at rest, zero. `tau` is constant: for anything else add a force to
-                 the model (`Motor`, or a function of your own)
+    q0, v0, tau  arrays or {joint: value}; the rest neutral, at rest, zero. `tau` is constant; or a law, a function of `Motion`
+                 that returns joint forces, compiled with the equations (docs/control.md)
+    control      `sharnir.Sampled(f, period)`, or a list of them: Python called at sample times only, its joint forces held in
+                 between and added to `tau`; what it commanded is in `result.control`
     fixed        of a model with loops: joints, or coordinates ("float.x"), that keep the values of q0 while the others are moved
                  to close them. By default what q0 names is held, and a q0 given as an array is refused where it does not close;
                  with `fixed` everything else is a guess, fixed=[] holds nothing. What was moved is in `result.start`
@@ -128,6 +134,12 @@ def simulate(
     every, own_events = whole(every, "every"), check_events(events)
     q, v, t0 = check_state(model, q0, v0, t0)
     check_resolution(t0, duration=duration, step=step, max_step=max_step, output=output)
+    shown, law, controllers = model, None, [] if control is None else check_control(control)
+    check_controlled(controllers, t0, duration, sensitivities)
+    if callable(tau):
+        check_law(tau)
+        model = with_law(model, tau)
+        law, tau = law_of(model, backend), None
     forces = constant_forces(model, tau)
     values = values_of(model, parameters, states)
     check_values(model, values[None])
@@ -150,14 +162,17 @@ def simulate(
         rows = len(times) if times is not None else 1000
         check_result_file(save, rows * (model.nq + 2 * model.nv + 12 * len(model.bodies)) * 8)
     all_events = [*own_events, *(limit_events(model, q) if limits != "ignore" else [])]
-    start = replace(start, q=q)
+    start = replace(start, q=q, model=shown)
     (how,) = stabilisations(d, how, q[None], v[None], forces, t0, duration, integrator, step, own)
     directions = None
     if len(sensitivities):
         table = d.constrained.table if d.constrained else None
         directions = sensitivities_by(model, sensitivities, q, v, t0, values, start.free, table)
         check_sensitivities(d, how.name)
-    setup = Setup(d, forces, all_events, balance, chosen.needs_jacobian, how, parameters=own, sensitivities=directions)
+    setup = Setup(
+        d, forces, all_events, balance, chosen.needs_jacobian, how, parameters=own, sensitivities=directions,
+        controlled=bool(controllers), law=law, shown=shown,
+    )  # fmt: skip
     setup.jacobian_later = chosen.switches
     with bar.meanwhile("compiling"):
         motion = motion_system(setup)
@@ -171,6 +186,7 @@ def simulate(
         x0 = np.concatenate([x0, np.pad(directions.start, ((0, 0), (0, len(motion.more)))).ravel()])
     x0 = motion.consistent(t0, x0) if motion.partitioning else x0
     changes = Changes(motion, duration)
+    sampled = Controllers(controllers, motion, changes, t0, t0 + duration) if controllers else None
     ready = time.perf_counter()
     with Recording(save, motion, changes, integrator) as recording:
         with bar, helped(motion.system.natives("derivative")):
@@ -191,12 +207,15 @@ def simulate(
                 events=[changes.root(event, k) for k, event in enumerate(all_events)],
                 progress=bar.reached,
                 keep=None if save is None else recording.keep,
+                pauses=() if sampled is None else sampled.pauses,
+                at_pause=None if sampled is None else sampled.at_pause,
                 compiled=backend != "python",
                 strict=False,
             )
         given_times = output is not None and np.ndim(output) > 0
         result = make_result(motion, trajectory, changes, ready - begun, time.perf_counter() - ready, given_times)
         result.start = start
+        result.control = sampled.records() if sampled is not None else {}
         at_limit = trajectory.status == "stopped" and trajectory.events[-1].index >= len(own_events)
         if at_limit and limits == "error":
             result.status, result.message = "limit", f"reached the {trajectory.events[-1].name} at t = {trajectory.final_t:.9g}"

@@ -41,6 +41,10 @@ DIMENSIONS = {
     "event_time": ("event",),
     "event_q": ("event", "coordinate"),
     "event_v": ("event", "speed"),
+    "command_time": ("command",),
+    "command_applied": ("command",),
+    "command_tau": ("command", "speed"),
+    "command_parameters": ("command", "parameter"),
 }
 """Of what a result is made of, and read back as; everything else in a file follows from it."""
 
@@ -175,10 +179,27 @@ def _events(r: Result) -> Variables:
     }
 
 
+def _commands(r: Result) -> Variables:
+    """What sampled controllers commanded, a row for each sample; the word of a row is the name of its controller."""
+    if not any(len(x.t) for x in r.control.values()):
+        return {}
+    every = r.control.values()
+    names = [name for name, x in r.control.items() for _ in x.t]
+    rows = {
+        "command_time": np.concatenate([x.t for x in every]),
+        "command_applied": np.concatenate([x.applied for x in every]),
+        "command_tau": np.concatenate([x.tau for x in every]),
+    }
+    if r.model.parameters:
+        columns = [[x.parameters.get(name, np.full(len(x.t), np.nan)) for name in r.model.parameters] for x in every]
+        rows["command_parameters"] = np.concatenate([np.stack(x, axis=1) for x in columns])
+    return {"command": (("command",), names, {})} | {name: (DIMENSIONS[name], x, {}) for name, x in rows.items()}
+
+
 def save(r: Result, path: PathLike, text: str | None = None) -> None:
     path = check_writable(path, 8 * (r.q.size + 2 * r.v.size + 12 * len(r.model.bodies) * len(r)))
     data, attributes = motion(r)
-    data |= _derived(r) | _events(r)
+    data |= _derived(r) | _events(r) | _commands(r)
     attributes["model_yaml"] = model_text(r.model) if text is None else text
     try:
         with whole_file(path) as part, part.open("wb") as file:

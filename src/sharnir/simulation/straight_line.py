@@ -39,7 +39,7 @@ def straight_line_code(setup: Setup) -> CompiledDerivative | None:
         f.programs.store,
         constrained,
         balance=setup.balance,
-        tau_works=setup.balance and bool(setup.tau.any()),
+        tau_works=setup.balance and setup.tau_works,
         limit=limit,
         stabilisation=setup.stabilisation.name,
     )

@@ -14,7 +14,7 @@ from ..model.visual import primitive_of
 from ..types import FloatArray
 from .outline import Outline, matrix
 from .scene import Colour, Geometry, Part
-from .solids import ROUND, box, capsule, cylinder, rod, sphere, square
+from .solids import ROUND, box, capsule, cylinder, ring, rod, sphere, square
 
 PALETTE: tuple[Colour, ...] = (
     (0.29, 0.47, 0.66, 1.0), (0.88, 0.56, 0.25, 1.0), (0.42, 0.62, 0.42, 1.0), (0.75, 0.38, 0.36, 1.0), (0.53, 0.46, 0.66, 1.0),
@@ -22,7 +22,10 @@ PALETTE: tuple[Colour, ...] = (
 )  # fmt: skip
 """Of bodies that have no colour, in turn: neighbours differ."""
 
-SIZES = {"box": (3,), "cylinder": (2, 3), "capsule": (2,), "sphere": (1,), "ellipsoid": (3,), "plane": (2,), "hfield": (4,)}
+SIZES = {
+    "box": (3,), "cylinder": (2, 3), "capsule": (2,), "sphere": (1,), "torus": (2,), "ellipsoid": (3,), "plane": (2,),
+    "hfield": (4,),
+}  # fmt: skip
 """How many sizes each kind has."""
 
 DARK: Colour = (0.20, 0.22, 0.25, 1.0)
@@ -52,6 +55,8 @@ def solid(kind: str, at: Pose, given: Sequence[float], sides: int = ROUND) -> tu
             return capsule(round(length / r, 3), sides), matrix(at, (r, r, r))
         case "sphere", [r]:
             return sphere(sides), matrix(at, (r, r, r))
+        case "torus", [r, tube]:
+            return ring(round(tube / r, 3), 2 * sides), matrix(at, (r, r, r))
         case "ellipsoid", [x, y, z]:
             return sphere(sides), matrix(at, (x, y, z))
         case "plane", [x, y]:

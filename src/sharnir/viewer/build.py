@@ -17,6 +17,7 @@ from ..simulation.result import Result
 from ..types import FloatArray
 from .arrows import arrows, forces, reactions
 from .bodies import DARK, PALE, PALETTE, bars, mass_parts, shape_part, struts
+from .contacts import floor_heights
 from .elements import axes_parts, constraint_parts, force_parts
 from .glyphs import joint_parts
 from .ground import ground_parts
@@ -172,7 +173,7 @@ def _floors(
 ) -> Iterator[Part | Line]:
     """The ground where there is weight, where the file has it if it does; and other planes of a file."""
     if is_heavy:
-        heights = [float(one.at[:3, 3] @ up) for one in planes if _is_floor(one, up)] + _rolled_on(o, up)
+        heights = [float(one.at[:3, 3] @ up) for one in planes if _is_floor(one, up)] + _rolled_on(o, up) + floor_heights(o, up)
         yield from ground_parts(low, high, up, o.size, max(heights, default=None))
     wide = np.diag([4.0 * o.size, 4.0 * o.size, 1.0, 1.0])
     for one in planes:

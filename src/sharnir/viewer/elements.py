@@ -8,10 +8,11 @@ from itertools import pairwise
 import numpy as np
 
 from ..model.constraints import Distance, PointOnCurve, PointOnSurface, Rolling
-from ..model.forces import Actuator, Bushing, HydraulicCylinder, SpringDamper, Tendon
+from ..model.forces import Actuator, Bushing, Contact, HydraulicCylinder, SpringDamper, Tendon
 from ..model.pose import Pose, Rotation, unit_axis
 from ..types import FloatArray
 from .bodies import DARK, PALE
+from .contacts import contact_parts
 from .glyphs import CUT
 from .outline import Outline, index, matrix
 from .scene import Colour, Part, Span
@@ -42,6 +43,8 @@ def force_parts(o: Outline, name: str, force: object) -> Iterator[Part | Span]:
         points = [o.anchor(body, at) for body, at in force.points]
         for a, b in pairwise(points):
             yield Span(label, "springs", rod(8), TENDON, 0.004 * o.size, a, b)
+    elif isinstance(force, Contact):
+        yield from contact_parts(o, name, force)
     elif isinstance(force, Bushing):
         carrier = index(o.model, force.b)
         r = 1.6 * o.width(carrier)

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from ..io.mesh_reading import Piece
 from ..types import FloatArray
-from .scene import Colour, Geometry
+from .scene import Geometry
 
 CREASE = math.radians(30.0)
 """Faces that meet at a larger angle have an edge between them."""
@@ -22,18 +23,6 @@ CROWDED = 20
 """Times as many triangles as wanted beyond which vertices in one cell of a grid are merged first: collapsing takes its time."""
 GRID = 256
 """Cells of that grid along the longest side."""
-
-
-@dataclass(frozen=True, eq=False)
-class Piece:
-    """Triangles of one material."""
-
-    vertices: FloatArray
-    faces: np.ndarray
-    colour: Colour | None = None
-    """None where the file has no colours."""
-    colours: FloatArray | None = None
-    """(V, 3) in place of it."""
 
 
 def reduced(pieces: Sequence[Piece], budget: int) -> list[Piece]:

@@ -10,15 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..io.paths import UNUSABLE, confined
+from ..io.mesh_reading import MeshFault, Piece, allowed_path
 from ..model.body import GROUND, Body
 from ..model.model import Model
 from ..model.visual import Visual
 from ..reporting.formats import plural
 from ..types import FloatArray
 from .bodies import SIZES, ellipsoid, solid
-from .mesh_files import MESH_BUDGET, Mesh, MeshFault, numbers, read_mesh
-from .mesh_shading import Piece, reduced, shaded
+from .mesh_files import MESH_BUDGET, Mesh, numbers, read_mesh
+from .mesh_shading import reduced, shaded
 from .outline import matrix
 from .scene import Colour, Geometry
 from .solids import ROUND, box
@@ -69,7 +69,7 @@ class _Drawing:
     ) -> None:  # fmt: skip
         self.model, self.sides = model, sides
         self.visuals = [v for v in model.visuals if v.role in (role, "both") and (v.colour is None or v.colour[3] > 0.0)]
-        self.allowed = [None if x is None else [Path(f).resolve() for f in x] for x in (model.mesh_folders, folders)]
+        self.allowed = model.mesh_folders, None if folders is None else list(folders)
         self.bodies = {body.name: body for body in model.bodies}
         self.faults: dict[str, list[str]] = {}
         """What is wrong -> the meshes it is wrong with."""
@@ -109,7 +109,7 @@ class _Drawing:
                 continue
             name = Path(visual.uri).name or (visual.path.name if visual.path is not None else f"of {visual.link or visual.body}")
             try:
-                path = self._allowed_path(visual)
+                path = allowed_path(visual, *self.allowed)
                 found[path] = read_mesh(path, mesh_budget)
             except MeshFault as fault:
                 names = self.faults.setdefault(str(fault), [])
@@ -123,18 +123,6 @@ class _Drawing:
         if absent:
             self.notes.append(f"drawn without: {_listed(absent)}")
         return found
-
-    def _allowed_path(self, visual: Visual) -> Path:
-        if visual.path is None:
-            raise MeshFault("missing (`import_report` says why)" if visual.uri else "without a file")
-        for folders in self.allowed:
-            try:
-                outside = folders is not None and confined(visual.path, folders) is None
-            except UNUSABLE:
-                outside = True
-            if outside:
-                raise MeshFault("outside the folders of the model (declare them in package_paths)")
-        return visual.path
 
     def _mesh(self, visual: Visual, mesh: Mesh) -> list[Drawn]:
         scale = np.array(visual.scale, dtype=float)

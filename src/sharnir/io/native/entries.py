@@ -8,7 +8,7 @@ from typing import Any
 
 from ...errors import ModelError, known
 from ...kernels.algebra import ZERO3
-from ...model import constraints, forces, joints, shapes
+from ...model import constraints, forces, joints, shapes, surfaces
 from ...model import values as kinds
 from ...model.constraints.base import UserConstraint
 from ...model.element import Element, element, element_field
@@ -23,7 +23,8 @@ from ...trace.spline import KINDS
 from ...trace.table import OUTSIDE, Table
 
 VERSION = 1
-SHAPES = (shapes.Box, shapes.Cylinder, shapes.Sphere, shapes.Rod)
+SHAPES = (shapes.Box, shapes.Cylinder, shapes.Sphere, shapes.Rod, shapes.Capsule, shapes.Torus)
+SURFACES = (surfaces.Plane, surfaces.HeightFunction, surfaces.Points)
 JOINTS = (
     joints.Weld, joints.Revolute, joints.Prismatic, joints.Screw, joints.Cylindrical, joints.Universal, joints.Ball,
     joints.Planar, joints.Translation, joints.Free, joints.CustomJoint, joints.ConstraintJoint, joints.Compound,
@@ -32,6 +33,7 @@ FORCES = (
     forces.SpringDamper, forces.Bushing, forces.JointSpring, forces.JointStop, forces.JointFriction,
     forces.BristleFriction, forces.Motor, forces.PID, forces.DCMotor, forces.Actuator, forces.HydraulicCylinder,
     forces.Drag, forces.PointGravity, forces.Wrench, forces.Tendon, forces.MagicFormulaTyre, forces.BrushTyre,
+    forces.Contact,
 )  # fmt: skip
 CONSTRAINTS = (
     constraints.Distance, constraints.Gear, constraints.PointOnSurface, constraints.PointOnCurve, constraints.Rolling,

@@ -169,7 +169,7 @@ def _function(kind: kinds.Function, value: Any, entry: Entry) -> Any:
 
 def _function_or_element(kind: kinds.FunctionOrElement, value: Any, entry: Entry) -> Any:
     is_element = isinstance(value, dict) and "formula" not in value
-    return read_element(kind.of, value) if is_element else _function(kind, value, entry)
+    return read_tagged(Tagged(kind.classes), value) if is_element else _function(kind, value, entry)
 
 
 def _vector(kind: kinds.VectorFunction, value: Any, entry: Entry) -> Any:
@@ -242,6 +242,7 @@ READERS: dict[type[Kind], Callable[[Any, Any, Entry], Any]] = {
     kinds.ScalarOrVector: _number,
     kinds.Limits: _number,
     kinds.Matrix: _number,
+    kinds.Places: _number,
     kinds.State: _number,
     kinds.Times: _number,
     kinds.AxisValue: lambda kind, value, entry: kind.check(constants(value) if isinstance(value, list) else value),
@@ -256,7 +257,7 @@ READERS: dict[type[Kind], Callable[[Any, Any, Entry], Any]] = {
     kinds.ByName: _by_name,
     kinds.Rows: _rows,
     kinds.Elements: lambda kind, value, entry: items(value, lambda one: read_element(kind.of, one)),
-    kinds.Part: lambda kind, value, entry: read_element(kind.of, value),
+    kinds.OneOf: lambda kind, value, entry: read_tagged(Tagged(kind.classes), value),
     Parts: _parts,
     Place: _place,
     Grid: lambda kind, value, entry: items(value, lambda row: kinds.Vector().check(constants(row))),

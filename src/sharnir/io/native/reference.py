@@ -20,6 +20,7 @@ from .entries import (
     FORCES,
     JOINTS,
     SHAPES,
+    SURFACES,
     BodyEntry,
     CouplingEntry,
     FrameEntry,
@@ -36,6 +37,7 @@ SECTIONS: dict[str, Sequence[type[Element]]] = {
     "Joints": (JointPlacement, *JOINTS, CouplingEntry),
     "Options of joints": (Joint,),
     "Forces and states": (*FORCES, Valve, Accumulator, Muscle, StateEntry),
+    "What contacts touch beside shapes": SURFACES,
     "Constraints": CONSTRAINTS,
     "Poses": (PoseEntry, PoseFormula),
     "Tables": (TableEntry,),
@@ -44,8 +46,8 @@ SECTIONS: dict[str, Sequence[type[Element]]] = {
 NAMES = {
     BodyEntry: "a body", FrameEntry: "a frame", JointPlacement: "every joint", CouplingEntry: "a coupling", Joint: "options",
     PoseEntry: "a pose", PoseFormula: "a pose by formulas", SimulationSettings: "`simulation`", Event: "an event",
-    Visual: "a visual", StateEntry: "a state", TableEntry: "a table", Valve: "`valve` of a cylinder",
-    Accumulator: "one of its `accumulators`", Muscle: "`muscle` of an actuator",
+    Visual: "a visual", StateEntry: "a state", TableEntry: "a table",
+    Accumulator: "an accumulator",
 }  # fmt: skip
 
 
@@ -70,6 +72,8 @@ def _default(one: Described) -> str:
         return "required"
     if value is None or isinstance(value, Pose) or value in ((), ""):
         return ""
+    if isinstance(value, Element):
+        return f"`type: {value.tag}`"
     plain = list(value) if isinstance(value, tuple) else value
     return f"`{str(plain).lower() if isinstance(plain, bool) else plain}`"
 

@@ -60,13 +60,14 @@ SCHEMAS: dict[type[kinds.Kind], Callable[[Any], Schema]] = {
     kinds.AxisValue: lambda kind: either({"enum": list(kinds.AXES)}, array(NUMBER, 3)),
     kinds.PoseValue: lambda kind: either(POSE, array(NUMBER, 3)),
     kinds.Function: lambda kind: either(FORMULA, ref("LongFormula")),
-    kinds.FunctionOrElement: lambda kind: either(FORMULA, ref("LongFormula"), ref(_part_name(kind.of))),
-    kinds.Part: lambda kind: ref(_part_name(kind.of)),
+    kinds.FunctionOrElement: lambda kind: either(FORMULA, ref("LongFormula"), schema(Tagged(kind.classes))),
     kinds.VectorFunction: lambda kind: either(array(FORMULA, 3), ref("LongVector")),
     kinds.PoseFunction: lambda kind: ref("PoseFormula"),
     kinds.DriveFunction: lambda kind: either(*ONE_MOTION, {**by_name(either(*ONE_MOTION)), "not": {"required": ["formula"]}}),
     kinds.NamedFormula: lambda kind: array(FORMULA) if kind.several else FORMULA,
     kinds.ByName: lambda kind: by_name(schema(kind.of)),
+    kinds.Places: lambda kind: array(array(NUMBER, 3)),
+    kinds.OneOf: lambda kind: schema(Tagged(kind.classes)),
     kinds.Rows: lambda kind: array(_row(kind)),
     kinds.Elements: lambda kind: array(ref(kind.of.__name__)),
     kinds.State: lambda kind: either(by_name(either(NUMBER, array(NUMBER))), array(NUMBER)),
@@ -81,8 +82,6 @@ SCHEMAS: dict[type[kinds.Kind], Callable[[Any], Schema]] = {
     entries.Tagged: lambda kind: {"oneOf": [ref(_name(cls, kind.beside)) for cls in kind.classes]},
     entries.Version: lambda kind: {"const": VERSION},
 }
-
-PART = (kinds.Part, kinds.FunctionOrElement)
 
 
 def schema(kind: kinds.Kind) -> Schema:
@@ -105,10 +104,9 @@ def _present(**values: Any) -> Schema:
 
 
 # --- entries --------------------------------------------------------------------------------------------------------------------
-def _entry(cls: type[Element], beside: type[Element] | None = None, inside: bool = False) -> Schema:
-    """`inside`: of an element that is part of another one, which says of what type it is."""
+def _entry(cls: type[Element], beside: type[Element] | None = None) -> Schema:
     fields = file_fields(cls, beside)
-    tag = {"type": {"const": cls.tag}} if cls.tag and not inside else {}
+    tag = {"type": {"const": cls.tag}} if cls.tag else {}
     return {
         "type": "object",
         "description": " ".join(cleandoc(cls.__doc__ or "").split("\n\n")[0].split()),
@@ -127,10 +125,6 @@ def _name(cls: type[Element], beside: type[Element] | None) -> str:
     return f"Part{cls.__name__}" if beside is PartPlacement else cls.__name__
 
 
-def _part_name(cls: type) -> str:
-    return f"{cls.__name__} inside"
-
-
 def json_schema() -> Schema:
     """The format for editors (docs/native_format.md)."""
     definitions = dict(SHARED)
@@ -144,18 +138,15 @@ def json_schema() -> Schema:
     return {**head, **definitions.pop("ModelEntry"), "$defs": definitions}
 
 
-def _define(cls: type[Element], definitions: dict[str, Schema], inside: bool = False) -> None:
+def _define(cls: type[Element], definitions: dict[str, Schema]) -> None:
     """The entry and all that its fields refer to."""
-    name = _part_name(cls) if inside else cls.__name__
-    if name in definitions:
+    if cls.__name__ in definitions:
         return
-    definitions[name] = _entry(cls, inside=inside)
+    definitions[cls.__name__] = _entry(cls)
     for one in file_fields(cls):
         kind: Any = one.kind.of if isinstance(one.kind, kinds.ByName) else one.kind
         for below in getattr(kind, "classes", [kind.of] if isinstance(kind, (entries.Record, kinds.Elements)) else []):
             _define(below, definitions)
-        if isinstance(kind, PART):
-            _define(kind.of, definitions, inside=True)
 
 
 def schema_text() -> str:

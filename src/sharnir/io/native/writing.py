@@ -43,7 +43,7 @@ def write_element(element: Element, label: str, beside: Mapping[str, Any] | None
         data = write(one.kind, value, f"{label}: {one.key}", element)
         if isinstance(one.kind, kinds.NamedFormula):
             out |= {one.key: data, **where(value.formulas)}
-        elif data is not None and (always or isinstance(value, Pose) or not same(data, plain(one.default, ""))):
+        elif data is not None and (always or isinstance(value, (Element, Pose)) or not same(data, plain(one.default, ""))):
             out[one.key] = data
     return out | beside
 
@@ -99,11 +99,6 @@ def write_joint(joint: Any, label: str, beside: Mapping[str, Any]) -> dict[str, 
     return write_element(joint, label, beside, full=True)
 
 
-def _part(element: Element, label: str) -> dict[str, Any]:
-    """An element inside another, which says of what class it is."""
-    return {key: x for key, x in write_element(element, label).items() if key != "type"}
-
-
 def _word(kind: kinds.ChoiceOrFunction, value: Any, label: str, element: Any) -> str:
     if callable(value):
         raise FormatError(f"{label}: a Python function cannot be written; pass the event to simulate(events=…)")
@@ -147,6 +142,12 @@ def _rotation(rotation: Rotation, label: str) -> dict[str, Any]:
 
 
 # --- formulas -------------------------------------------------------------------------------------------------------------------
+def _function_or_element(kind: kinds.FunctionOrElement, value: Any, label: str, element: Any) -> Any:
+    if isinstance(value, kind.classes):
+        return write_element(value, label)
+    return write(kinds.Function(kind.variables), value, label, element)
+
+
 def _vector(kind: kinds.VectorFunction, value: Any, label: str, element: Any) -> Any:
     if not callable(value):
         return plain(value, label)
@@ -213,16 +214,14 @@ WRITERS: dict[type[Kind], Callable[[Any, Any, str, Any], Any]] = {
     kinds.Function: lambda kind, value, label, element: (
         formula(value, kind.variables, label) if callable(value) else plain(value, label)
     ),
-    kinds.FunctionOrElement: lambda kind, value, label, element: (
-        _part(value, label) if isinstance(value, kind.of) else write(kinds.Function(kind.variables), value, label, element)
-    ),
+    kinds.FunctionOrElement: _function_or_element,
     kinds.VectorFunction: _vector,
     kinds.PoseFunction: lambda kind, value, label, element: pose_formula(value, kind.variables(vars(element)), label),
     kinds.DriveFunction: _drive,
     kinds.NamedFormula: _named_formula,
     kinds.Where: lambda kind, value, label, element: where(element.formulas).get("where"),
     kinds.Elements: lambda kind, value, label, element: [write_element(x, f"{label} {k}") for k, x in enumerate(value)],
-    kinds.Part: lambda kind, value, label, element: _part(value, label),
+    kinds.OneOf: lambda kind, value, label, element: write_element(value, label),
     kinds.Rows: _rows,
     Parts: _parts,
 }

@@ -6,6 +6,7 @@ from .base import Force, UserForce
 from .bristle_friction import BristleFriction
 from .brush_tyre import BrushTyre
 from .bushing import Bushing
+from .contact import Contact
 from .dc_motor import DCMotor
 from .drag import Drag
 from .friction import JointFriction
@@ -31,6 +32,7 @@ __all__ = [
     "BristleFriction",
     "BrushTyre",
     "Bushing",
+    "Contact",
     "DCMotor",
     "Drag",
     "Force",

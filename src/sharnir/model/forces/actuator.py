@@ -12,7 +12,7 @@ from ...trace.functions import maximum, minimum, select
 from ..element import element, element_field
 from ..motion import Motion
 from ..pose import Pose
-from ..values import HERE, Choice, Function, Label, Name, Part, PoseValue, Rows, Scalar, Vector
+from ..values import HERE, Choice, Function, Label, Name, OneOf, PoseValue, Rows, Scalar, Vector
 from .base import ForceElement, value_of
 from .muscle import Muscle
 from .path import POINT, POINTS, TERM, TERMS, Path
@@ -40,7 +40,7 @@ class Actuator(ForceElement):
     dynamics: str = element_field(Choice(("none", "integrator", "filter")), default="none", meaning="of the activation")
     activation: float = element_field(Scalar(), default=0.0, meaning="at the start, where there is one")
     time_constant: float = element_field(Scalar(above=0.0), default=1.0, unit="s", meaning="T of the filter")
-    muscle: Muscle | None = element_field(Part(Muscle), default=None, meaning="in place of gain, bias and dynamics")
+    muscle: Muscle | None = element_field(OneOf((Muscle,)), default=None, meaning="in place of gain, bias and dynamics")
     control_range: Sequence[float] | None = element_field(ENDLESS, default=None, meaning="the control is held within")
     activation_range: Sequence[float] | None = element_field(ENDLESS, default=None, meaning="the activation is held within")
     force_range: Sequence[float] | None = element_field(ENDLESS, default=None, unit="N, N m", meaning="the force is held within")

@@ -25,7 +25,7 @@ class DCMotor(ForceElement):
 
     joint: str = element_field(Name("joint"), meaning="the joint, or one coordinate of it: joint.coordinate")
     voltage: float | Callable[[Any, Any, Any], Any] | PID = element_field(
-        FunctionOrElement(("t", "x", "v"), or_number=True, of=PID),
+        FunctionOrElement(("t", "x", "v"), or_number=True, classes=(PID,)),
         unit="V",
         meaning="u: a number, a function of t, x, v (of the joint), or a PID whose command it is",
     )

@@ -10,7 +10,7 @@ from ...trace import Number, is_zero
 from ...trace.functions import maximum
 from ..element import element, element_field
 from ..motion import Motion
-from ..values import Elements, Label, Name, Part, Scalar, Vector
+from ..values import Elements, Label, Name, OneOf, Scalar, Vector
 from .base import ForceElement, Numbers
 from .hydraulics import Accumulator, Valve, compressed
 from .pid import UNITS as PID_UNITS
@@ -48,7 +48,7 @@ class HydraulicCylinder(ForceElement):
     friction: float = element_field(Scalar(at_least=0.0), default=0.0, unit="N s/m", meaning="of the seals, viscous")
     pressure_a: float = element_field(Scalar(), default=0.0, unit="Pa", meaning="at the start")
     pressure_b: float = element_field(Scalar(), default=0.0, unit="Pa", meaning="at the start")
-    valve: Valve | None = element_field(Part(Valve), default=None, meaning="what feeds it; without one it is closed")
+    valve: Valve | None = element_field(OneOf((Valve,)), default=None, meaning="what feeds it; without one it is closed")
     accumulators: Sequence[Accumulator] = element_field(
         Elements(Accumulator), default=(), meaning="at most one at each chamber and at the supply"
     )

@@ -31,14 +31,14 @@ def compressed(p: Number, volume: Number, modulus: Number) -> Number:
     return volume * modulus * select(abs(x) < 0.1, 0.5 * x * x * (1.0 + series), exp(x) - 1.0 - x)
 
 
-@element()
+@element("valve")
 class Valve(Element):
     """A four-way valve without overlap: the opening u, within ±1, leads supply to chamber a and b to the tank where it is above
     zero, supply to b and a to the tank below. Each edge is an orifice: Q = C·area·|u|·√(2/ρ)·Δp/(Δp² + laminar²)^¼, which is
     C·area·|u|·√(2Δp/ρ) with the sign of Δp, smooth where Δp is small."""
 
     opening: float | Callable[[Any], Any] | PID = element_field(
-        FunctionOrElement(("t",), or_number=True, of=PID),
+        FunctionOrElement(("t",), or_number=True, classes=(PID,)),
         default=0.0,
         meaning="u asked for: a number, a parameter, a function of t, or a PID whose command it is",
     )

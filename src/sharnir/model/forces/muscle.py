@@ -11,7 +11,7 @@ from ..element import Element, element, element_field
 from ..values import Scalar, Vector
 
 
-@element()
+@element("muscle")
 class Muscle(Element):
     """Force = −peak·(FL(L)·FV(V)·activation + FP(L)), L and V the length and speed in units of the optimal length: the curves of
     MuJoCo's documentation (Computation: Muscle actuators), of which they have the names."""
@@ -34,7 +34,7 @@ class Muscle(Element):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.lengths[0] >= self.lengths[1] or self.range[0] >= self.range[1] or self.lmin >= 1.0:
-            raise ModelError("Muscle: lengths and range must rise, and lmin be below 1")
+            raise ModelError("muscle: lengths and range must rise, and lmin be below 1")
 
     def gain(self, length: Number, rate: Number) -> Number:
         """Force per activation."""

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...kernels.algebra import add, cross, dot, scale, sub
-from ...trace import Expression, Graph, Number, call_traced, check_numbers, tangent
+from ...trace import Number
 from ...trace.functions import maximum, sqrt
+from ..surfaces import height_derivatives
 
 if TYPE_CHECKING:
     from ..motion import Motion
@@ -49,7 +50,7 @@ def contact_point(centre: Vector, axis: Vector, road: Number | Height, on: Motio
     would be touched twice; here once."""
     if not callable(road):
         return _on_plane(centre, axis, (centre[0], centre[1], road), FLAT)
-    surface = _traced(road, label)
+    surface = height_derivatives(road, f"{label}: road")
     parameters = {name: on.parameter(name) for name in surface.parameters}
 
     def below(x: Number, y: Number) -> tuple[ContactPoint, Number, Number]:
@@ -76,13 +77,3 @@ def _on_plane(centre: Vector, axis: Vector, point: Vector, normal: Vector) -> Co
     ahead = scale(cross(axis, normal), 1.0 / cosine)
     radius = dot(normal, sub(centre, point)) / cosine
     return ContactPoint(normal, ahead, cross(normal, ahead), down, radius, cosine, -tilt)
-
-
-def _traced(height: Height, label: str) -> Expression:
-    """(x, y) -> height, its slopes along x and y, its second derivatives xx, xy, yy."""
-    graph = Graph()
-    x, y = graph.input(), graph.input()
-    z = check_numbers((call_traced(height, [x, y], f"{label}: road"),), graph, f"{label}: road")
-    along_x, along_y = tangent(z, {x: 1.0}), tangent(z, {y: 1.0})
-    second = (*tangent(along_x, {x: 1.0}), *tangent(along_x, {y: 1.0}), *tangent(along_y, {y: 1.0}))
-    return Expression(graph, [x, y], [*z, *along_x, *along_y, *second])

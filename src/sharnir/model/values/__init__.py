@@ -8,13 +8,13 @@ from .base import Fault, Kind, expected, of_kind, shown
 from .colours import ColourValue
 from .functions import DriveFunction, Function, FunctionOrElement, Item, Items, NamedFormula, PoseFunction, VectorFunction, Where
 from .places import AXES, HERE, AxisValue, PoseValue
-from .scalars import Flag, Limits, Matrix, Scalar, ScalarOrVector, Vector, Whole
-from .several import ByName, Elements, Part, Rows, State, Times
+from .scalars import Flag, Limits, Matrix, Places, Scalar, ScalarOrVector, Vector, Whole
+from .several import ByName, Elements, OneOf, Rows, State, Times
 from .words import Choice, ChoiceOrFunction, FilePath, Label, Name, Names, Text, check_name, name_fault
 
 __all__ = [
     "AXES", "HERE", "AxisValue", "ByName", "Choice", "ChoiceOrFunction", "ColourValue", "DriveFunction", "Elements", "Fault",
     "FilePath", "Flag", "Function", "FunctionOrElement", "Item", "Items", "Kind", "Label", "Limits", "Matrix", "Name",
-    "NamedFormula", "Names", "Part", "PoseFunction", "PoseValue", "Rows", "Scalar", "ScalarOrVector", "State", "Text", "Times",
-    "Vector", "VectorFunction", "Where", "Whole", "check_name", "expected", "name_fault", "of_kind", "shown",
+    "NamedFormula", "Names", "OneOf", "Places", "PoseFunction", "PoseValue", "Rows", "Scalar", "ScalarOrVector", "State", "Text",
+    "Times", "Vector", "VectorFunction", "Where", "Whole", "check_name", "expected", "name_fault", "of_kind", "shown",
 ]  # fmt: skip

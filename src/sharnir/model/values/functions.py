@@ -29,12 +29,12 @@ class Function(Kind):
 
 @dataclass(frozen=True)
 class FunctionOrElement(Function):
-    """A function, a number, or an element of a class that says what the function is; in files its fields."""
+    """A function, a number, or an element that says what the function is; in files selected by `type`."""
 
-    of: type = object
+    classes: tuple[type, ...] = ()
 
     def check(self, value: Any) -> Any:
-        return value if isinstance(value, self.of) else super().check(value)
+        return value if isinstance(value, self.classes) else super().check(value)
 
 
 class VectorFunction(Kind):

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...trace import at_values, has_parameters, is_parametric
 from ..pose import three_floats
-from .base import Fault, Kind, expected, listed, unwrapped
+from .base import Fault, Kind, expected, listed, unwrapped, within
 
 COUNTS = {2: "two", 3: "three", 4: "four", 6: "six"}
 
@@ -74,6 +74,16 @@ class Vector(Kind):
             return "a list of numbers"
         example = f" such as {[0.0] * self.count}" if self.count < 5 else ""
         return f"{COUNTS.get(self.count, self.count)} numbers{example}"
+
+
+class Places(Kind):
+    """One or more points, each of three numbers."""
+
+    def check(self, value: Any) -> tuple[tuple[float, ...], ...]:
+        points = listed(value)
+        if not points:
+            raise expected("a list of points, each of three numbers", value)
+        return tuple([within(Vector(3), x, k) for k, x in enumerate(points)])
 
 
 @dataclass(frozen=True)

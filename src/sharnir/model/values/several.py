@@ -61,14 +61,14 @@ class Elements(Kind):
 
 
 @dataclass(frozen=True)
-class Part(Kind):
-    """An element of a class that is part of another one; in files its fields."""
+class OneOf(Kind):
+    """An element of one of some classes; in files selected by `type`."""
 
-    of: type
+    classes: tuple[type, ...]
 
     def check(self, value: Any) -> Any:
-        if not isinstance(value, self.of):
-            raise expected(f"a sharnir.{self.of.__name__}", value)
+        if not isinstance(value, self.classes):
+            raise expected(f"a {' or '.join(f'sharnir.{cls.__name__}' for cls in self.classes)}", value)
         return value
 
 

@@ -1,0 +1,171 @@
+"""`sharnir.add_ground`: the collision shapes of a robot on a floor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelError, brief, known
+from ..model.forces import Contact
+from ..model.model import Model
+from ..model.pose import Pose
+from ..model.shapes import Box, Capsule, Cylinder, Sphere
+from ..model.states import check_model
+from ..model.surfaces import HeightFunction, Plane, Points
+from ..model.visual import Visual
+from ..reporting.formats import plural
+from ..trace import at_values
+from .mesh_points import MOST, checked_count, outermost
+from .mesh_reading import MeshFault, allowed_path
+
+SINK = 1e-3
+"""How deep a model sinks by its weight where four points carry it, metres: what the default stiffness is made for."""
+DAMPING = 20.0
+"""s/m: about critical where a model has sunk as deep as that, 2/√(g·SINK)."""
+SLIP = 2e-2
+"""m/s"""
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What `add_ground` has added."""
+
+    contacts: tuple[str, ...]
+    """Names of the contacts among the forces of the model."""
+    points: int
+    """Points of contact in all."""
+    stiffness: float
+    """Of every point, N/m."""
+    notes: tuple[str, ...]
+    """How the stiffness was chosen; shapes that were left out or made simpler, and why."""
+
+    def __str__(self) -> str:
+        head = f"{plural(len(self.contacts), 'contact')} with the ground, {plural(self.points, 'point')}"
+        return "\n".join([f"{head}, {self.stiffness:.4g} N/m each", *(f"  {note}" for note in self.notes)])
+
+
+def add_ground(
+    model: Model,
+    height: float = 0.0,
+    stiffness: float | None = None,
+    friction: float = 0.8,
+    bodies: Iterable[str] | None = None,
+    *,
+    against: Plane | HeightFunction | None = None,
+    damping: float = DAMPING,
+    slip: float = SLIP,
+    points: int = MOST,
+    **options: Any,
+) -> Ground:
+    """A floor for the collision shapes of a model: a `Contact` for each, called "ground contact of <body>". Shapes are those that
+    URDF calls <collision>, those of MJCF that touch others, and visuals added with role="collision" or "both".
+
+    height     of the floor along the world's z; or `against`, a Plane or HeightFunction in the world
+    stiffness  of every point of contact, N/m; by default the model sinks by 1 mm where four points carry its weight
+    bodies     names of the bodies that touch, or of links of the file: "FR_foot"; by default all that have collision shapes
+    points     of a mesh, at most: vertices of its convex hull
+    damping, slip, options   as of `Contact`
+    """
+    check_model(model, "add_ground")
+    points = checked_count(points, "add_ground: points")
+    shapes = _collision_shapes(model, bodies)
+    if not shapes:
+        raise ModelError(
+            f"{model.name!r} has no collision shapes{'' if bodies is None else ' on these bodies'}: add them with "
+            'add_visual(body, shape, role="collision"), or a sharnir.Contact by itself'
+        )
+    notes: list[str] = []
+    if stiffness is None:
+        stiffness = _default_stiffness(model, notes)
+    surface = Plane(Pose((0.0, 0.0, height))) if against is None else against
+    made: dict[str, Contact] = {}
+    for visual in shapes:
+        shape = _shape_of(visual, model, points, notes)
+        if shape is not None:
+            contact = Contact(
+                visual.body, shape, surface, stiffness=stiffness, damping=damping, friction=friction, slip=slip, **options
+            )
+            made[_free_name(f"ground contact of {visual.body}", [*model.forces, *made])] = contact
+    if not made:
+        raise ModelError(f"{model.name!r}: none of its collision shapes can touch a ground: {'; '.join(notes)}")
+    for name, contact in made.items():
+        model.add_force(contact, name)
+    count = sum(len(contact.parts(model.structure)) for contact in made.values())
+    return Ground(tuple(made), count, stiffness, tuple(dict.fromkeys(notes)))
+
+
+def _collision_shapes(model: Model, bodies: Iterable[str] | None) -> list[Visual]:
+    """Of bodies that may move: what belongs to the ground does not fall on it."""
+    names = [body.name for body in model.bodies]
+    found = [visual for visual in model.visuals if visual.role in ("collision", "both") and visual.body in names]
+    if bodies is None:
+        return found
+    wanted = {bodies} if isinstance(bodies, str) else set(_names(bodies))
+    links = {visual.link for visual in found if visual.link}
+    for name in sorted(wanted - set(names) - links):
+        raise ModelError(f"add_ground: no body {name!r} in {model.name!r}; the bodies are {known(names)}")
+    return [visual for visual in found if not wanted.isdisjoint((visual.body, visual.link))]
+
+
+def _names(bodies: object) -> list[str]:
+    found = list(bodies) if isinstance(bodies, Iterable) else [bodies]
+    names = [name for name in found if isinstance(name, str)]
+    if len(names) < len(found):
+        raise ModelError(f"add_ground: bodies: expected names, got {brief(bodies)}")
+    return names
+
+
+def _default_stiffness(model: Model, notes: list[str]) -> float:
+    weight = float(sum(at_values(body.mass) for body in model.bodies) * np.linalg.norm(at_values(tuple(model.gravity))))
+    if not weight > 0.0:
+        raise ModelError(f"{model.name!r} has no weight: give add_ground a stiffness")
+    notes.append(f"stiffness: the weight of {weight:.4g} N sinks by {1e3 * SINK:g} mm where four points carry it")
+    return weight / (4.0 * SINK)
+
+
+def _free_name(name: str, taken: Iterable[str]) -> str:
+    taken = set(taken)
+    return next(x for x in (name, *(f"{name} {k}" for k in range(2, len(taken) + 3))) if x not in taken)
+
+
+def _shape_of(visual: Visual, model: Model, points: int, notes: list[str]) -> Any:
+    """The shape of a visual; None, and a note, where there is none that touches."""
+    sizes = visual.sizes
+    match visual.kind:
+        case "sphere" if all(sizes):
+            return Sphere(sizes[0], visual.at)
+        case "box" if all(sizes):
+            return Box(sizes, visual.at)
+        case "cylinder" if all(sizes[:2]):
+            return Cylinder(sizes[0], sizes[1], visual.at)
+        case "capsule" if all(sizes):
+            return Capsule(sizes[0], sizes[1], visual.at)
+        case "ellipsoid" if all(sizes):
+            notes.append(f"the ellipsoid on {visual.body!r} touches with {points} points of its surface")
+            return Points([tuple(x) for x in (_on_a_ball(points) * np.array(sizes)).tolist()], visual.at)
+        case "mesh" | "sdf":
+            return _of_mesh(visual, model, points, notes)
+    notes.append(f"left out: a {visual.kind} of sizes {sizes} on {visual.body!r}")
+    return None
+
+
+def _of_mesh(visual: Visual, model: Model, points: int, notes: list[str]) -> Points | None:
+    try:
+        path = allowed_path(visual, model.mesh_folders)
+        found = outermost(path, points)
+    except MeshFault as fault:
+        notes.append(f"left out: the mesh {visual.uri!r} on {visual.body!r}: {fault}")
+        return None
+    notes.append(f"the mesh {path.name} touches with {plural(len(found), 'point')} of its convex hull")
+    return Points([tuple(x) for x in (found * np.array(visual.scale)).tolist()], visual.at)
+
+
+def _on_a_ball(n: int) -> np.ndarray:
+    """Points of a unit sphere, evenly spread along a spiral (Vogel's)."""
+    z = 1.0 - (2.0 * np.arange(n) + 1.0) / n
+    angle = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(n)
+    r = np.sqrt(1.0 - z * z)
+    return np.stack([r * np.cos(angle), r * np.sin(angle), z], axis=1)

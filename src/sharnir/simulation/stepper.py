@@ -1,0 +1,259 @@
+"""`Simulation`: one motion in steps from Python, for loops that decide what comes next: compiled once, cheap to step."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..dynamics import Dynamics
+from ..equations.assembly import Start
+from ..equations.normalization import normalized_start
+from ..equations.start import StartState, assemble_start
+from ..errors import SimulationError, StateError, no_such
+from ..integrate import run
+from ..integrate.compiled import make_ready
+from ..integrate.methods import integrator as integrator_named
+from ..model.events import Event
+from ..model.model import Model
+from ..model.parameter_checks import check_values
+from ..model.states import check_model, check_state, check_tau
+from ..types import truth
+from .by_name import ByName
+from .changes import Changes
+from .checks import check_events, check_step, tolerances
+from .events import limit_events
+from .joint_laws import JointLaw, check_law, law_of, with_law
+from .motion_system import Setup
+from .options import Tau, check_resolution, check_stabilisation, choice, constant_forces, number, stabilisations, values_of
+from .outcome import failure, make_result, root_cause
+from .result import Result
+from .short_runs import ShortRuns
+from .systems import motion_system
+
+
+@dataclass(frozen=True)
+class SimulationState(ByName):
+    """Where a simulation stands; `coordinate(joint)` and `speed(joint)` have q and v by name."""
+
+    model: Model
+    t: float
+    q: np.ndarray
+    v: np.ndarray
+    states: Mapping[str, float] = field(default_factory=dict)
+    """States of forces and controllers by name."""
+
+
+class Simulation:
+    """A motion that goes on step by step.
+
+        sim = sh.Simulation(model, q0={"hinge": 0.1})
+        for _ in range(100):
+            sim.tau = [-3.0 * sim.state.coordinate("hinge")]
+            sim.step(0.01)
+        result = sim.result()
+
+    tau         joint forces, held until they are changed: `sim.tau = …`, an array (nv,) or {joint: value}; or a law, a function
+                of `Motion`, to which those are added
+    integrator  with `rtol`, `atol`, or the `step` of a method of fixed step, which is shortened at the end of a call
+    events      those that stop do so within `step`: `sim.status` is "stopped", and the next call goes on from there
+    limits      of joints: "ignore" them, or "stop" there
+    record      keep a row for every call, for `result`; without, nothing grows
+    The others are those of `simulate`. Everything is compiled here, once; neither `step` nor `reset` compiles anything.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        q0: Start = None,
+        v0: Start = None,
+        *,
+        t0: float = 0.0,
+        fixed: Sequence[str] | None = None,
+        tau: Tau | JointLaw | None = None,
+        parameters: Mapping[str, float] | None = None,
+        states: Mapping[str, float] | None = None,
+        method: str = "auto",
+        backend: str = "auto",
+        integrator: str = "auto",
+        rtol: float = 1e-8,
+        atol: float | ArrayLike = 1e-10,
+        step: float | None = None,
+        max_step: float = np.inf,
+        events: Event | Sequence[Event] = (),
+        limits: str = "ignore",
+        stabilisation: str | None = None,
+        decay: float | Sequence[float] | None = None,
+        balance: bool = True,
+        record: bool = True,
+    ) -> None:
+        begun = time.perf_counter()
+        self.model = shown = check_model(model, "Simulation")
+        choice(limits, "limits", ("ignore", "stop"))
+        law = None
+        if callable(tau):
+            check_law(tau)
+            model = with_law(model, tau)
+            law, tau = law_of(model, backend), None
+        forces = constant_forces(model, tau)
+        values = values_of(model, parameters, states)
+        check_values(model, values[None])
+        self._d = d = Dynamics(model, method, backend)
+        d.formulation.check_inertia()
+        how = check_stabilisation(d, stabilisation, decay)
+        chosen = integrator_named(integrator)
+        step = None if step is None else number(step, "step")
+        check_step(chosen, step)
+        self._first = (q0, v0, t0, fixed, forces.copy(), values.copy())
+        start, t = self._start(q0, v0, t0, fixed, values)
+        own = values if values.size else None
+        span = step if step is not None else 1.0
+        (how,) = stabilisations(d, how, start.q[None], start.v[None], forces, t, span, integrator, step, own)
+        every_event = [*check_events(events), *(limit_events(model, start.q) if limits != "ignore" else [])]
+        setup = Setup(
+            d, forces, every_event, truth(balance, "balance"), chosen.needs_jacobian, how, parameters=own, controlled=True,
+            law=law, shown=shown,
+        )  # fmt: skip
+        setup.jacobian_later = chosen.switches
+        self._motion = motion_system(setup)
+        self._events, self._compiled, self._record = every_event, backend != "python", truth(record, "record")
+        if self._compiled:
+            make_ready(chosen)
+        self._options: dict[str, Any] = {
+            "rtol": number(rtol, "rtol"), "atol": tolerances(atol, self._motion), "step": step,
+            "max_step": number(max_step, "max_step"), "compiled": self._compiled,
+        }  # fmt: skip
+        self._integrator, self._ready = integrator, time.perf_counter() - begun
+        self._begin(start, t)
+
+    def _start(
+        self, q0: Start, v0: Start, t0: float, fixed: Sequence[str] | None, values: np.ndarray
+    ) -> tuple[StartState, float]:
+        d, model = self._d, self._d.model
+        q, v, t = check_state(model, q0, v0, t0)
+        if d.constrained:
+            return assemble_start(model, q0, v0, t, d.constrained.table, values, fixed), t
+        q = normalized_start(model, q[None], t)[0]
+        return StartState(self.model, q, v, q, v), t
+
+    def _begin(self, start: StartState, t: float) -> None:
+        m = self._motion
+        self._changes = Changes(m, 1.0)
+        self._options["events"] = [self._changes.root(event, k) for k, event in enumerate(self._events)]
+        z = m.parameters[len(self.model.parameters) :]
+        x = np.concatenate([start.q, m.momenta_of(start.q, start.v, t), z, np.zeros(len(m.causes))])
+        self._t, self._x = t, m.consistent(t, x) if m.partitioning else x
+        self._base, self._dt, self._count = t, np.nan, 0
+        self._runs = ShortRuns(t, self._x)
+        self._wall, self._start_state = 0.0, start
+        self.status = "done"
+        """ "done", or "stopped" by an event in the last step."""
+
+    # --- what is read and set between steps ---------------------------------------------------------------------------------
+    @property
+    def t(self) -> float:
+        """The time."""
+        return self._t
+
+    @property
+    def state(self) -> SimulationState:
+        """Where it stands now."""
+        m = self._motion
+        q, v, z = (part.copy() for part in m.split(self._x)[:3])
+        if m.momenta:
+            v = m.velocities(q, v, self._t, m.with_states(m.parameters, z))
+        return SimulationState(self.model, self._t, q, v, dict(zip(m.structure.states, z.tolist(), strict=True)))
+
+    @property
+    def tau(self) -> np.ndarray:
+        """(nv,): joint forces, held until they are changed."""
+        return self._motion.tau
+
+    @tau.setter
+    def tau(self, tau: Tau | None) -> None:
+        self._motion.tau[:] = check_tau(self.model, tau)
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """Values of the parameters; `sim.parameters = {name: value}` changes those that are named."""
+        return dict(zip(self.model.parameters, self._motion.parameters.tolist(), strict=False))  # states are the last
+
+    @parameters.setter
+    def parameters(self, values: Mapping[str, float]) -> None:
+        if not isinstance(values, Mapping):
+            raise StateError(f"parameters: expected {{name: value}}, got {values!r}")
+        for name in values:
+            if name not in self.parameters:
+                raise StateError(no_such("parameter", name, self.parameters))
+        self._x = self._changes.set_parameters("Simulation", values, self._t, self._x)
+
+    # --- going on -----------------------------------------------------------------------------------------------------------
+    def step(self, dt: float) -> SimulationState:
+        """Go on for `dt` seconds, with the joint forces as they are; where it stands then."""
+        if dt != self._dt:  # steps of one length are counted: they do not drift
+            seconds = number(dt, "dt", "a number of seconds")
+            if not 0.0 < seconds < np.inf:
+                raise StateError(f"dt: expected a positive number of seconds, got {dt}")
+            check_resolution(self._t, dt=seconds)
+            self._base, self._dt, self._count = self._t, seconds, 0
+        m, begun = self._motion, time.perf_counter()
+        if not np.isfinite(m.tau).all():
+            check_tau(self.model, m.tau)
+        if self._record:
+            self._changes.forces.change(self._t, m.tau)
+        end = self._base + (self._count + 1) * self._dt
+        y = run(m.system, self._x, self._t, end, self._integrator, every=0, strict=False, **self._options)
+        self._t, self._x, self.status = y.final_t, y.final_x, y.status
+        self._count += 1
+        if y.status != "done":
+            self._dt = np.nan
+        if self._record:
+            self._runs.add(y)
+        self._wall += time.perf_counter() - begun
+        if not y.ok and y.status != "interrupted":
+            message = failure(m, y, self._changes)
+            text = f"{self.model.name!r}: {message}"
+            raise SimulationError(text, self.result() if self._record else None, y.final_t) from root_cause(y.cause)
+        if y.status == "interrupted":
+            raise KeyboardInterrupt
+        return self.state
+
+    def reset(
+        self,
+        q0: Start = None,
+        v0: Start = None,
+        *,
+        t0: float | None = None,
+        tau: Tau | None = None,
+        parameters: Mapping[str, float] | None = None,
+        states: Mapping[str, float] | None = None,
+    ) -> SimulationState:
+        """Begin anew, from here or, where nothing is given, from where it began first; joint forces, parameters and states too.
+        What was recorded is dropped."""
+        q, v, t, fixed, forces, values = self._first
+        if q0 is not None or v0 is not None:
+            q, v = q0, v0
+        m = self._motion
+        m.tau[:] = forces if tau is None else check_tau(self.model, tau)
+        if parameters is not None or states is not None:
+            values = values_of(self.model, parameters, states)
+            check_values(self.model, values[None])
+        m.parameters[...] = values
+        self._begin(*self._start(q, v, t if t0 is None else t0, fixed, values))
+        return self.state
+
+    def result(self) -> Result:
+        """All that was run since the start: a row for every step, and for every event that changed the state."""
+        if not self._record:
+            raise StateError("this Simulation was made with record=False: it has kept no rows")
+        y = self._runs.whole(self._integrator)
+        result = make_result(self._motion, y, self._changes, self._ready, self._wall, given_times=False)
+        result.start = self._start_state
+        return result
+
+    def __repr__(self) -> str:
+        return f"Simulation({self.model.name!r}, t = {self._t:g} s, {self.status})"
