@@ -143,7 +143,7 @@ def _rotation(rotation: Rotation, label: str) -> dict[str, Any]:
 
 # --- formulas -------------------------------------------------------------------------------------------------------------------
 def _function_or_element(kind: kinds.FunctionOrElement, value: Any, label: str, element: Any) -> Any:
-    if isinstance(value, kind.classes):
+    if isinstance(value, Element):
         return write_element(value, label)
     return write(kinds.Function(kind.variables), value, label, element)
 
