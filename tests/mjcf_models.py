@@ -174,7 +174,9 @@ MACHINE = """<mujoco>
       </body>
     </body>
     <body name="F" pos="0 0 1"><freejoint/><geom type="box" size=".1 .2 .3" pos=".1 0 0"/>
-      <site name="r" pos=".1 .2 0" euler="5 6 7"/></body>
+      <site name="r" pos=".1 .2 0" euler="5 6 7"/>
+      <body name="G" pos="0 .3 0"><joint name="ball" type="ball"/><geom type="box" size=".1 .2 .1" pos=".1 0 0"/></body>
+    </body>
   </worldbody>
   <tendon>
     <fixed name="sum"><joint joint="a" coef=".5"/><joint joint="c" coef="-1.2"/></fixed>
@@ -198,7 +200,8 @@ JOINTS = """
 """Every actuator on joints and sums of them."""
 PLACES = """
     <motor name="rope" tendon="line" gear=".7"/>
-    <general name="rotor" site="r" gear="1 2 3 .1 .2 .3" biastype="affine" biasprm="0 1 -.5"/>"""
+    <general name="rotor" site="r" gear="1 2 3 .1 .2 .3" biastype="affine" biasprm="0 1 -.5"/>
+    <general name="gimbal" joint="ball" gear="1 -2 .5" dyntype="filter" biastype="affine" biasprm=".3 0 -.2"/>"""
 """Actuators on lines and places."""
 
 SEED_FILES = [WALKER, SLIDER, COPIES, COUPLED, random_tree(4), two_hinges(LOOPS), MACHINE % (JOINTS + PLACES, "")]

@@ -16,6 +16,7 @@ from test_mjcf import SHIPPED, without_loops
 UNREAD = """
     <motor name="m0" joint="a"/>
     <general name="between" site="r" refsite="s"/><adhesion name="glue" body="A" ctrlrange="0 1"/>
+    <position name="turn" joint="ball" kp="1"/>
     <motor name="limb" joint="b"/><motor name="more" joint="b"/><motor name="off" joint="c" group="3"/>
     <general name="early" joint="c" dyntype="integrator" actearly="true"/>"""
 
@@ -90,7 +91,7 @@ def test_what_is_not_read_is_reported_with_the_reason(tmp_path):
     assert list(m.parameters) == ["m0", "limb", "more", "early"]
     text = str(m.import_report)
     for said in (
-        "a refsite is not known", "transmission 'body' is not known", "the file disables it", "actearly",
+        "a refsite is not known", "on ball joints only", "transmission 'body' is not known", "the file disables it", "actearly",
         "it holds for the sum of several actuators",
     ):  # fmt: skip
         assert said in text

@@ -13,7 +13,7 @@ from ..model.forces import Actuator, Muscle
 from ..model.import_report import ImportReport
 from ..model.model import Model
 from .mjcf_bodies import Names, site_carrier
-from .mjcf_joints import HINGE, SLIDE
+from .mjcf_joints import BALL, HINGE, SLIDE
 from .mjcf_record import CompiledModel
 from .mjcf_tendons import Place, tendon_path
 from .rigid_groups import Carrier
@@ -91,7 +91,9 @@ class _Reader:
             raise NotRead("plugins, and actuators of several controls, are not known")
         if np.any(self._given("delay", k, 0)) or np.any(self._given("history", k, 0)):
             raise NotRead("its control is delayed")
-        fields = {**self._law(k), **self._transmission(k)}
+        law = self._law(k)
+        reads_length = "muscle" in law or bool(law["gain"][1] or law["bias"][1])
+        fields = {**law, **self._transmission(k, reads_length)}
         fields["control_range"] = self._range("ctrl", k) if self.clamps else None
         fields["force_range"] = self._force_range(k)
         if self.has_activation(k):
@@ -135,16 +137,18 @@ class _Reader:
         return Muscle(lengths, peak, (low, high), time_constants=times, smooth=smooth, **curve)
 
     # --- transmission -----------------------------------------------------------------------------------------------------
-    def _transmission(self, k: int) -> dict[str, Any]:
+    def _transmission(self, k: int, reads_length: bool) -> dict[str, Any]:
         c = self.compiled
         kind, gear = self._word("mjtTrn", "trntype", k), c.actuator_gear[k]
         one, other = (int(x) for x in c.actuator_trnid[k])
         if kind in ("joint", "jointinparent"):
-            if c.jnt_type[one] not in (HINGE, SLIDE):
-                raise NotRead("it drives a ball or a free joint; push with a sharnir.Wrench")
             if one not in self.places:
                 raise NotRead("an equality holds its joint")
             at = self.places[one]
+            if c.jnt_type[one] == BALL and kind == "joint" and not reads_length:
+                return {"terms": [(at.joint, at.q, at.v + a, float(gear[a])) for a in range(3)]}
+            if c.jnt_type[one] not in (HINGE, SLIDE):
+                raise NotRead("on ball joints only forces that do not depend on the angle are known, on free joints none")
             return {"gear": float(gear[0]), "terms": [(at.joint, at.q, at.v, 1.0)]}
         if kind == "tendon":
             terms, points = tendon_path(c, one, self.carriers, self.places)
@@ -180,6 +184,9 @@ class _Reader:
         if self.drives_of[j] > 1 or not c.actuator_gear[k, 0]:
             note = "it holds for the sum of several actuators, which is not limited here"
             self.report.ignored("actuatorfrcrange", c.label("joint", j), note)
+            return own
+        if c.jnt_type[j] == BALL:
+            self.report.ignored("actuatorfrcrange", c.label("joint", j), "a ball joint")
             return own
         low, high = sorted((c.jnt_actfrcrange[j] / float(c.actuator_gear[k, 0])).tolist())
         first = own or (-np.inf, np.inf)
