@@ -71,6 +71,12 @@ def test_crane(example):
     assert 5.0 < x["swing"] < 15.0 and 4905.0 < x["hook"] < 6000.0 and x["defect"] < 1e-5
 
 
+def test_impacts(example):
+    x = example("impacts")
+    assert abs(x["rest"] - x["known"]) < 2e-5 and x["still"] < 1e-8
+    assert abs(x["height"] - 1.0) < 1e-4 and abs(x["share"] - 1.0) < 1e-9
+
+
 def test_bowling(example):
     x = example("bowling")
     for friction in (0.04, 0.12, 0.2):

@@ -37,7 +37,7 @@ def crept():
 
 def test_a_damping_of_1e11_ends_in_a_few_steps_with_the_motion_of_radau(crept):
     r, implicit = crept, sh.simulate(damped(), 10.0, integrator="radau")
-    assert r.status == "done" and r.cost.steps < 200 and [e.t for e in r.events] == [5.0]
+    assert r.status == "done" and r.cost.steps < len(r) + 50 and [e.t for e in r.events] == [5.0]
     assert [(one.before, one.after) for one in r.integrator_switches] == [("dop853", "radau")]
     v = implicit.v[-1, 0]
     assert v != 0.0 and abs(r.v[-1, 0] / v - 1.0) < 1e-6 and abs(r.q[-1, 0] / (10.0 * v) - 1.0) < 1e-6

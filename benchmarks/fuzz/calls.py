@@ -252,7 +252,7 @@ class Case:
             yield lambda: m.add_joint("added", sh.Free(), "ground", "extra")
         elif isinstance(found, sh.Pose):
             yield lambda: m.add_frame("added", "bar", found)
-        elif isinstance(found, sh.Event):
+        elif isinstance(found, (sh.Event, sh.Impact)):
             yield lambda: sh.simulate(m, 0.02, backend="python", integrator="euler", step=0.01, events=[found]).save(
                 self.context.folder / "events.nc"
             )

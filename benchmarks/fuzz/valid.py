@@ -148,7 +148,7 @@ NUMBERS = (
     "velocity", "pitch", "linear", "quadratic", "angular", "crank", "coupler", "rocker", "base", "rod", "top", "height",
     "sun", "planet",
     "angle", "speed", "roll", "yaw", "w", "x", "y", "z", "t", "t0", "args", "minimum.b", "maximum.b", "minimum.a",
-    "maximum.a", "torque", "initial", "period", "share", "x0", "h0", "h1",
+    "maximum.a", "torque", "initial", "period", "share", "x0", "h0", "h1", "restitution", "rest_speed",
     "voltage", "resistance", "torque_constant", "time_constant", "area", "area_a", "area_b", "stroke", "supply", "volume",
     "precharge", "peak", "kp", "ki", "kd",
 )  # fmt: skip
@@ -191,6 +191,7 @@ VALID: dict[str, Callable[[Context], Any]] = {
     "methods": _new("composite"), "states": _new(1), "batch": _new(2), "rounds": _new(1), "numbering": _words("depth-first",
     "leaves-last"),
     # functions and formulas
+    "gap": _new(sh.SignalFormula("position.bar.z + 2")), "slip": _new(None), "Impact.friction": _new(0.0),
     "when": _new(sh.SignalFormula("t - 0.01")), "function": _new(sh.SignalFormula("velocity.bar.x")), "text": _words("t",
     "sin(t)"),
     "rate": _new(sh.SignalFormula("velocity.bar.x")), "simulate.states": _new({}), "rollout.states": _new({}),

@@ -82,6 +82,7 @@ from .model.formulas import ConstraintFormula as ConstraintFormula
 from .model.formulas import PoseFormula as PoseFormula
 from .model.formulas import SignalFormula as SignalFormula
 from .model.formulas import VectorFormula as VectorFormula
+from .model.impacts import Impact as Impact
 from .model.import_report import ImportReport as ImportReport
 from .model.joints import Ball as Ball
 from .model.joints import Compound as Compound

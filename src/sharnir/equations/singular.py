@@ -26,6 +26,7 @@ from .dependence import always_dependent
 from .derivative import trace_derivative
 from .exact_loops import ExactLoops
 from .near_state import Passage
+from .one_constraint import label_of
 
 MOST_CALLS = 1000
 LIMIT = 200_000
@@ -103,6 +104,13 @@ class SingularPassage:
         if key not in s.cached:
             s.cached[key] = self._usual(SAMPLES if run.compiled else FEW)
         p.usual[:] = s.cached[key]
+        p.usual[self._switched()] = 0.0
+
+    def _switched(self) -> np.ndarray:
+        """Rows that come and go."""
+        table = self.equations.table
+        labels = {label_of(name, x) for name, x in self.equations.model.constraints.items() if x.switched}
+        return np.array([row.owner in labels for row in table.rows], dtype=bool)
 
     def _native(self, entry: Callable[[Passage], int], like: Native | None = None) -> Native:
         def interpreted() -> None:
@@ -210,7 +218,7 @@ class SingularPassage:
                 self.structure.cached[key] = always_dependent(
                     e, p.kept[: e.structure.nq].copy(), float(p.T[0]), parameters, p.usual
                 )
-            self.counted[self.structure.cached[key]] = 0.0
+            self.counted[self.structure.cached[key] & ~self._switched()] = 0.0
             self.p.usual[:] *= self.counted
             if self.run.projects:
                 self._roles |= self._near()

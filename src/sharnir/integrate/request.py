@@ -31,6 +31,11 @@ class Request:
     events: list[Event]
     looks: int
 
+    @property
+    def resolution(self) -> float:
+        """The longest time between two rows of the result; a hundredth of the run where rows are steps."""
+        return float(np.abs(np.diff(self.times)).max()) if len(self.times) > 1 else abs(self.t1 - self.t0) / 100.0
+
     @classmethod
     def checked(
         cls,

@@ -129,7 +129,7 @@ class _Pieces:
     ) -> None:
         self.system, self.method, self.request, self.compiled, self.store = system, method, request, compiled, store
         self.pauses = Pauses() if pauses is None else pauses
-        self.switching = Switching(system) if method.switches else None
+        self.switching = Switching(system, request.max_step, request.resolution) if method.switches else None
         self.watch = ChatterWatch(system, request.t0, request.t1) if method.adaptive else None
         self.name = method.name
         """Of the method that the caller has chosen; `method` is the one at work."""
@@ -300,6 +300,8 @@ class _Pieces:
                 new = change(t, self.state.x.copy())
                 if new is not None:
                     self.state.x[:] = new
+                if not self.request.events[event.index].waits:
+                    self.events.last[event.index] = 1.0
         self.state.clock[s.H] = np.nan
         end = float(self.state.clock[s.T_END])
         if abs(end - t) <= 16.0 * s.EPS * abs(t):  # no step is that short

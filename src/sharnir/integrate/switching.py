@@ -43,8 +43,10 @@ UNWATCHED = 1e100
 class Switching:
     """Which method a run of 'auto' has, since when, and whether another should go on with it."""
 
-    def __init__(self, system: System) -> None:
-        self.system = system
+    def __init__(self, system: System, longest: float, resolution: float) -> None:
+        """`longest`: step of any method; `resolution`: time between rows of the result. An implicit method at rest takes steps as
+        long as the run, over a bump in the road or a gust of wind: none of its steps is longer than the resolution."""
+        self.system, self._longest, self._resolution = system, longest, resolution
         self.method = EXPLICIT
         self.switches: list[Switch] = []
         self.held_at: float | None = None
@@ -151,6 +153,7 @@ class Switching:
         if method == EXPLICIT:
             self.look_at = np.inf
         state.rule[s.ALARM] = self.alarm if method == EXPLICIT else NEVER
+        state.rule[s.MAX_STEP] = self._longest if method == EXPLICIT else min(self._longest, self._resolution)
         state.tally[s.STIFF] = state.tally[s.CALM] = 0.0
         return True
 

@@ -31,13 +31,15 @@ class Event:
 
     direction: -1 falling, +1 rising, 0 both. action: "record" it and go on; "stop" there; "change": call
     `change(t, x)`, which may alter parameters of the system and returns the new state (or None: the same), and start
-    again from there.
+    again from there. waits: whether after its action the function waits until its sign is known, being zero there; one whose
+    action leads away from zero need not.
     """
 
     direction: int = 0
     action: str = "record"
     change: Callable[[float, np.ndarray], np.ndarray | None] | None = None
     name: str = ""
+    waits: bool = True
 
     def __post_init__(self) -> None:
         if self.action not in ACTIONS:

@@ -14,6 +14,7 @@ ON_MOTION = 1e-4                                                   # e for corre
 EXACT = 1e-24                                                      # e for both in double-double arithmetic, rows independent
 REFINED = 5                                                        # times
 FLOOR = 1e-6                                                       # part of the mean that every diagonal is taken to have
+SWITCHED_OFF = 1e-270                                              # added to what may be zero: all rows off (theory/impacts.md)
 
 
 def constraint_weights(M, J, right, y, W, free):
@@ -41,7 +42,7 @@ def weighted_rows(M, J, W):
 def constraint_matrix(J, W, share, S, L, z):
     """S = J W' and the factors L of S with `share` of its diagonal added.  Reads J, W (m, n).  Writes S, L (m, m), z (m,)."""
     m = J.shape[0]
-    trace = 0.0
+    trace = SWITCHED_OFF
     for i in range(m):
         for k in range(i + 1):
             s = 0.0

@@ -7,6 +7,7 @@ from typing import Any
 
 from .element import Element, described, element, element_field
 from .events import Event
+from .impacts import Impact
 from .values import Choice, Elements, Flag, Names, Scalar, ScalarOrVector, State, Text, Times, Whole
 
 Values = Mapping[str, Any] | tuple[float, ...]
@@ -65,9 +66,14 @@ class SimulationSettings(Element):
     )
     balance: bool | None = element_field(Flag(), default=None, meaning="whether the energy balance is recorded")
     events: tuple[Event, ...] | None = element_field(Elements(Event), default=None, meaning="events to look for")
+    impacts: tuple[Impact, ...] | None = element_field(
+        Elements(Impact), default=None, meaning="gaps that must not close; in Python they are among the events"
+    )
 
     def arguments(self, **others: Any) -> dict[str, Any]:
         """Keywords for `simulate`; `others` that are not None take precedence."""
-        own = {one.name: getattr(self, one.name) for one in described(type(self))}
+        own = {one.name: getattr(self, one.name) for one in described(type(self)) if one.name != "impacts"}
+        if self.impacts:
+            own["events"] = (*(self.events or ()), *self.impacts)
         out = {name: x for name, x in {**own, **{n: x for n, x in others.items() if x is not None}}.items() if x is not None}
         return {**out, "output": None} if out.get("output") == STEPS else out

@@ -10,10 +10,12 @@ import numpy as np
 from ..errors import StateError, no_such
 from ..integrate.trajectory import Event as Root
 from ..model.events import DIRECTIONS, Event, EventState
+from ..model.impacts import APART
 from ..model.parameter_checks import check_values
 from ..model.parameters import parameter_value
 from ..model.states import check_state
 from .applied import AppliedForces
+from .impacts import Impacts
 from .motion_system import MotionSystem
 from .sensitivities import jump
 
@@ -21,10 +23,11 @@ from .sensitivities import jump
 class Changes:
     """Events as the integrator knows them, and the parameters as they were at any time."""
 
-    def __init__(self, motion: MotionSystem, duration: float) -> None:
+    def __init__(self, motion: MotionSystem, duration: float, impacts: Impacts | None = None) -> None:
         self.m = motion
         self._sign = np.sign(duration)  # in a run backward the history is in the order of decreasing times
         self._history: list[tuple[float, np.ndarray]] = [(-np.inf, motion.parameters.copy())]
+        self.impacts = impacts
         self.forces = AppliedForces(motion.tau, motion.setup.law)
 
     def root(self, event: Event, number: int) -> Root:
@@ -33,6 +36,9 @@ class Changes:
         if not callable(event.action):
             return Root(direction, event.action, name=event.name)
         return Root(direction, "change", self._change(event.label, event.action, number), event.name)
+
+    def of_impacts(self) -> list[Root]:
+        return self.impacts.roots(self.recorded) if self.impacts else []
 
     def _change(
         self, label: str, action: Callable[[EventState], object], number: int
@@ -44,10 +50,29 @@ class Changes:
             else:
                 state, rows = jump(m, self._slopes(number), partial(self._acted, label, action), t, x)
                 after = np.concatenate([state, rows.ravel()])
-            self._history.append((self._sign * t, m.parameters.copy()))
+            after = self.settled(t, after)
+            self.recorded(t)
             return after
 
         return change
+
+    def settled(self, t: float, x: np.ndarray) -> np.ndarray:
+        """The state after something outside the equations has changed it, or what acts on it: contacts may open or close."""
+        return x if self.impacts is None else self.impacts.settle(t, x)
+
+    @property
+    def touching(self) -> bool:
+        """Whether any bodies of impacts are in contact."""
+        return self.impacts is not None and bool((self.m.parameters[self.impacts.c.switches] != APART).any())
+
+    def recorded(self, t: float) -> None:
+        """From t on the parameters are those of now."""
+        self._history.append((self._sign * t, self.m.parameters.copy()))
+
+    @property
+    def causes(self) -> tuple[str, ...]:
+        """What adds or removes energy, impacts included."""
+        return (*self.m.causes, *(self.impacts.causes if self.impacts else ()))
 
     def _slopes(self, number: int) -> Callable[..., float]:
         m = self.m
@@ -84,6 +109,8 @@ class Changes:
         except StateError as error:
             raise StateError(f"{label}: its action left {left} at t = {t:g}: {error}") from None
         before, m.parameters[:] = m.parameters.copy(), changed
+        if self.impacts is not None:  # what it did may separate bodies
+            m.parameters[self.impacts.c.switches] = APART
         try:
             z = changed[len(own) :]
             return m.consistent(t, np.concatenate([q, m.momenta_of(q, v, t), z, work])), changed

@@ -11,6 +11,7 @@ from ..errors import MethodError, StateError
 from ..integrate.methods import Integrator
 from ..machine import beyond_memory
 from ..model.events import Event
+from ..model.impacts import Impact
 from ..types import real_array
 from .motion_system import MotionSystem
 from .options import ROUNDING, number, whole
@@ -38,8 +39,10 @@ def check_events(events: Event | Sequence[Event]) -> list[Event]:
         return [events]
     found = list(events) if np.iterable(events) else [events]
     for event in found:
+        if isinstance(event, Impact):
+            raise StateError(f"{event.label}: impacts are for simulate, not for this run")
         if not isinstance(event, Event):
-            raise StateError(f"events: expected sharnir.Event(function, …), got {event!r}")
+            raise StateError(f"events: expected sharnir.Event(function, …) or sharnir.Impact(gap, …), got {event!r}")
     return found
 
 

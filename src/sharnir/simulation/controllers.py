@@ -62,6 +62,9 @@ class Controllers:
             new = self._apply(c, self._waiting[c].popleft(), t, seen if new is None else new, new)
         self.m.tau[:] = self._constant + self._held.sum(axis=0)
         self.forces.change(t, self.m.tau)
+        if self.changes.touching:  # other forces may part bodies
+            new = self.changes.settled(t, x if new is None else new)
+            self.changes.recorded(t)
         return new
 
     def _apply(self, c: int, given: _Given, t: float, x: np.ndarray, new: np.ndarray | None) -> np.ndarray | None:

@@ -33,7 +33,7 @@ class Interpreted(MotionSystem):
             self._derivative,
             self.size,
             events=self._events if self.event_functions else None,
-            n_events=len(setup.events),
+            n_events=setup.event_count,
             projection=self._after_step if stabilised or is_redundant(setup.d.model) else None,
             split=setup.n * self.nq,
         )
@@ -141,4 +141,5 @@ class Interpreted(MotionSystem):
     def _events(self, t: float, x: np.ndarray) -> list[float]:
         assert self.event_functions is not None
         (q,), (v,), _ = self._rows(x)
-        return self.event_functions.values(t, q, self.velocities(q, v, t), self.parameters)
+        own = self.event_functions.values(t, q, self.velocities(q, v, t), self.parameters)
+        return own if self.setup.contacts is None else [*own, *self.setup.contacts.pushing(self, t, x).tolist()]

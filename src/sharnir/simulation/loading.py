@@ -17,10 +17,10 @@ from ..model.model import Model
 from ..model.states import check_model
 from ..reporting.whole_file import file_path
 from .netcdf import Reader
-from .records import Cost, EventRecord
+from .records import Cost, EventRecord, ImpactRecord
 from .result import Result
 from .sampled import Commands
-from .storage import DIMENSIONS, RUNNING, START, UNITS, VARYING, VERSION, PathLike, left_behind
+from .storage import DIMENSIONS, IMPACT, RUNNING, START, UNITS, VARYING, VERSION, PathLike, left_behind
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
 STATUS_BEFORE = {"lost": "constraints_violated"}
@@ -89,7 +89,8 @@ class _Contents:
         sizes |= {"sensitivity": len(names), "state": model.nq + model.nv, "force_state": len(model.states)}
         rows = self.file.shape("time") if "time" in self.file.arrays else (0,)
         commands = self._words("command")
-        data = self._numbers({**sizes, "time": rows[0] if rows else 0, "event": len(events), "command": len(commands)})
+        sizes |= {"event": len(events), "command": len(commands), "impact": len(self._words("impact"))}
+        data = self._numbers({**sizes, "time": rows[0] if rows else 0})
         t, status, message = data["time"], self._text("status"), self._text("message")
         if not np.isfinite(t).all() or not ((np.diff(t) >= 0.0).all() or (np.diff(t) <= 0.0).all()):
             raise ValueError("its times are not in order")
@@ -102,8 +103,13 @@ class _Contents:
             [EventRecord(*e) for e in zip(events, data["event_time"].tolist(), data["event_q"], data["event_v"], strict=True)],
             tuple(causes), data["work"], data["parameters"] if model.parameters else np.zeros((0, 0)),
             bool(self._number("accounted", int)), names, data["sensitivities"] if names else np.zeros((0, 0, 0)),
-            data["states"], self._start(model), self._switches(), _control(model, commands, data),
+            data["states"], self._start(model), self._switches(), _control(model, commands, data), self._impacts(data),
         )  # fmt: skip
+
+    def _impacts(self, data: Mapping[str, np.ndarray]) -> list[ImpactRecord]:
+        names, rests = self._words("impact"), data["impact_rests"].astype(bool).tolist()
+        columns = {name: data[f"impact_{name}"].tolist() for name in IMPACT} | {"rests": rests}
+        return [ImpactRecord(name, **{key: x[k] for key, x in columns.items()}) for k, name in enumerate(names)]
 
     def _model(self, path: Path) -> Model:
         text = self._text("model_yaml") if "model_yaml" in self.attributes else ""

@@ -29,7 +29,7 @@ class Loops(CompiledSystem):
 
     def events(self) -> list[Native]:
         assert self.event_functions is not None
-        return self.event_functions.grouped(self.at, self.buffers.G, self.d.formulation.programs)
+        return self.event_functions.grouped(self.at, self.buffers.G[: len(self.setup.events)], self.d.formulation.programs)
 
 
 class ProgramLoops(Loops):

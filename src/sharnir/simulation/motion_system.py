@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..dialect.jit import host_lanes
-from ..dialect.native import Native
+from ..dialect.native import Native, from_python
 from ..dynamics import Dynamics
 from ..equations.normalization import native_normalize, normalized_start
 from ..equations.partitioning import Partitioning
@@ -27,6 +27,7 @@ from ..integrate.system import System, buffers
 from ..model.events import Event
 from ..model.model import Model
 from .applied import Law
+from .contacts import Contacts
 from .events import EventFunctions
 from .sensitivities import Sensitivities
 
@@ -54,6 +55,8 @@ class Setup:
     """(P,), or (n, P) where they differ from state to state; the model's own where there are none."""
     sensitivities: Sensitivities | None = None
     """Rows that are integrated beside one state."""
+    contacts: Contacts | None = None
+    """Of impacts; the functions of their events come after those of `events`."""
     controlled: bool = False
     """Whether joint forces will change between steps: zero now says nothing."""
     law: Law | None = None
@@ -62,6 +65,10 @@ class Setup:
     """The model as the user knows it, where that of `d` has a law of joint forces among its forces."""
     jacobian_later: bool = False
     """The integrator may come to need one: it is compiled then."""
+
+    @property
+    def event_count(self) -> int:
+        return len(self.events) + (len(self.contacts) if self.contacts else 0)
 
     @property
     def tau_works(self) -> bool:
@@ -180,7 +187,7 @@ class CompiledSystem(MotionSystem):
         self.lanes = host_lanes() if setup.n >= host_lanes() else 1
         later = has_jacobian and setup.jacobian_later and self.size <= LARGEST
         room = later or (setup.jacobian and has_jacobian)
-        self.buffers = b = buffers(self.size, events=len(setup.events), report=report, jacobian=room)
+        self.buffers = b = buffers(self.size, events=setup.event_count, report=report, jacobian=room)
         q, v = setup.n * self.nq, setup.n * (self.nq + self.nv)
         self.at = {
             "q": b.X[:q], "v": b.X[q:v], "t": b.T, "tau": self.tau, "parameter": self.parameters, "decay": self.decay,
@@ -206,7 +213,7 @@ class CompiledSystem(MotionSystem):
             [*carry, *derivative],
             rates=self.rates(),
             projection=[*carry, *after] if self.passage else after,
-            events=[*carry, *self.events()] if self.event_functions else [],
+            events=[*carry, *self.events(), *self._pushing()] if self.event_functions else [],
             jacobian=jacobian,
             split=q,
         )
@@ -216,6 +223,21 @@ class CompiledSystem(MotionSystem):
     def _jacobian_later(self) -> list[Native]:
         natives = self.jacobian()
         return self.passage.with_jacobian(natives) if self.passage else natives
+
+    def _pushing(self) -> list[Native]:
+        """Functions of events of closed contacts."""
+        b, contacts = self.buffers, self.setup.contacts
+        if contacts is None:
+            return []
+
+        def pushing() -> None:
+            try:
+                b.G[len(self.setup.events) :] = contacts.pushing(self, float(b.T[0]), b.X)
+            except Exception as error:
+                b.G.fill(np.nan)
+                self._failed(error)
+
+        return [from_python(pushing)]
 
     def _failed(self, error: BaseException) -> None:
         self.system.failure = error
@@ -261,7 +283,7 @@ class CompiledSystem(MotionSystem):
 
     @abstractmethod
     def events(self) -> list[Native]:
-        """The values of all event functions, in buffers.G."""
+        """The values of the functions of `setup.events`, in the first places of buffers.G."""
 
     def jacobian(self) -> list[Native]:
         """Of the derivative; an empty list: by differences."""

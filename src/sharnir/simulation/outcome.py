@@ -40,13 +40,17 @@ def make_result(m: MotionSystem, y: Trajectory, changes: Changes, ready: float, 
     )  # fmt: skip
     events = []
     for event in y.events:
+        if changes.impacts is not None and not changes.impacts.shows(event.index):
+            continue
         qe, ve, ze, _ = m.split(event.x)
         there = m.with_states(changes.over(np.array([event.t])), ze[None])
         events.append(EventRecord(event.name, event.t, qe, m.velocities(qe, ve, event.t, there)))
     message = y.message + not_passed(m)
-    result = Result(m.model, t, q, v, m.tau, cost, y.status, message, events, m.causes, work, parameters, m.accounted)
+    result = Result(m.model, t, q, v, m.tau, cost, y.status, message, events, changes.causes, work, parameters, m.accounted)
     result.state_values, result.integrator_switches = states, y.switches
     result.tau = changes.forces.over(t, q, v, result.parameter_rows)
+    if changes.impacts is not None:
+        result.impacts = changes.impacts.records
     if m.setup.sensitivities is not None:
         result.sensitivity_names, result.sensitivities = m.setup.sensitivities.names, m.rows_beside(x)
     return result
@@ -66,6 +70,8 @@ def not_passed(m: MotionSystem) -> str:
 def rows_of(m: MotionSystem, t: np.ndarray, x: np.ndarray, changes: Changes) -> tuple[np.ndarray, ...]:
     """Coordinates, speeds, states of forces, work and parameters from the integrator's rows."""
     q, v, z, work = (np.ascontiguousarray(part) for part in m.split(x))
+    if changes.impacts is not None:
+        work = np.concatenate([work, changes.impacts.work(t)], axis=1)
     q = normalized_rows(m.d.model, q, t)  # dense output does not preserve unit length
     parameters = changes.over(t)
     if len(q):

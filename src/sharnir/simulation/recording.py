@@ -78,7 +78,9 @@ class Recording:
         d = self.m.d
         q, v, states, work, parameters = rows_of(self.m, t, x, self.changes)
         cost = Cost(d.method, d.why, self.m.backend, self.integrator, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
-        r = Result(self.m.model, t, q, v, self.m.tau, cost, RUNNING, "", [], self.m.causes, work, parameters, self.m.accounted)
+        r = Result(
+            self.m.model, t, q, v, self.m.tau, cost, RUNNING, "", [], self.changes.causes, work, parameters, self.m.accounted
+        )
         r.state_values = states
         r.tau = self.changes.forces.over(t, q, v, r.parameter_rows)
         if self.m.setup.sensitivities is not None:

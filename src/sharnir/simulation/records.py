@@ -52,7 +52,8 @@ class Energy:
     kinetic: np.ndarray
     potential: np.ndarray
     work: dict[str, np.ndarray]
-    """Energy added (positive) or removed by each cause: "drives" (driven joints, a moving base), "tau", forces by name."""
+    """Energy added (positive) or removed by each cause: "drives" (driven joints, a moving base), "tau", forces by name,
+    impacts ("impact …")."""
     accounted: bool = True
     """False without an account of work: balance=False, or an execution that cannot record it."""
 
@@ -66,6 +67,24 @@ class Energy:
         if not self.accounted:
             return np.full(self.kinetic.shape, np.nan)
         return self.total - self.total[..., :1] - sum(self.work.values(), np.zeros(self.kinetic.shape))
+
+
+@dataclass(frozen=True)
+class ImpactRecord:
+    """An impact that took place."""
+
+    name: str
+    t: float
+    approach: float
+    """Speed at which the gap closed, m/s or rad/s."""
+    impulse: float
+    """N s, or N m s in a joint."""
+    lost: float
+    """Energy dissipated, J; with friction that along the surfaces too."""
+    along: float = 0.0
+    """Size of the impulse of friction, N s."""
+    rests: bool = False
+    """Whether the bodies stay in contact."""
 
 
 @dataclass(frozen=True)

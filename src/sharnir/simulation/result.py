@@ -17,7 +17,7 @@ from ..model.references import is_name_in
 from ..model.services import service
 from .by_name import ByName, index_of
 from .named_motion import NamedMotion
-from .records import Cost, EventRecord
+from .records import Cost, EventRecord, ImpactRecord
 from .sampled import Commands
 
 if TYPE_CHECKING:
@@ -71,6 +71,9 @@ class Result(NamedMotion):
 
     control: dict[str, Commands] = field(default_factory=dict)
     """What each sampled controller has commanded."""
+
+    impacts: list[ImpactRecord] = field(default_factory=list)
+    """Those that took place, in the order of time."""
 
     # --- by name ------------------------------------------------------------------------------------------------------------
     def sensitivity(self, name: str) -> Sensitivity:

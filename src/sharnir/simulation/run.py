@@ -21,6 +21,7 @@ from ..integrate.compiled import make_ready
 from ..integrate.methods import integrator as integrator_named
 from ..integrate.trajectory import LIMITED
 from ..model.events import Event
+from ..model.impacts import Impact
 from ..model.model import Model
 from ..model.parameter_checks import check_values
 from ..model.states import check_model, check_state
@@ -28,8 +29,10 @@ from ..reporting.progress import ProgressBar
 from ..types import truth
 from .changes import Changes
 from .checks import check_ends, check_events, check_step, output_times, tolerances
+from .contacts import Contacts, check_impacts, divided, with_contacts
 from .controllers import Controllers
 from .events import limit_events
+from .impacts import Impacts
 from .joint_laws import JointLaw, check_law, law_of, with_law
 from .motion_system import Setup
 from .options import (
@@ -78,7 +81,7 @@ def simulate(
     max_seconds: float | None = None,
     output: float | ArrayLike | None = 0.01,
     every: int = 1,
-    events: Event | Sequence[Event] = (),
+    events: Event | Impact | Sequence[Event | Impact] = (),
     limits: str = "ignore",
     stabilisation: str | None = None,
     decay: float | Sequence[float] | None = None,
@@ -106,7 +109,7 @@ def simulate(
                  far, with that status and whatever `on_failure` says
     output       interval of the times of the result (its end is always among them), or the times themselves, or None: every
                  step (`every`-th step)
-    events       of `sharnir.Event`
+    events       of `sharnir.Event` and `sharnir.Impact`
     limits       of joints: "ignore" them, "stop" the run where one is reached, or raise an "error" there
     stabilisation   of constraints: "projection" (after every step; the default), "partitioning" (independent coordinates
                  alone are integrated), "baumgarte", "ggl", "none"; docs/theory/loops.md
@@ -131,7 +134,11 @@ def simulate(
     step = None if step is None else number(step, "step")
     balance = truth(balance, "balance")
     check_ends(max_steps, max_seconds)
-    every, own_events = whole(every, "every"), check_events(events)
+    given, hits = divided(events)
+    every, own_events = whole(every, "every"), check_events(given)
+    check_impacts(hits, duration, method, stabilisation, sensitivities)
+    if hits:
+        model = with_contacts(model, hits)
     q, v, t0 = check_state(model, q0, v0, t0)
     check_resolution(t0, duration=duration, step=step, max_step=max_step, output=output)
     shown, law, controllers = model, None, [] if control is None else check_control(control)
@@ -169,11 +176,13 @@ def simulate(
         table = d.constrained.table if d.constrained else None
         directions = sensitivities_by(model, sensitivities, q, v, t0, values, start.free, table)
         check_sensitivities(d, how.name)
+    contacts = Contacts.of(model, hits, d.constrained.table.rows) if hits and d.constrained else None
+    watched = [*all_events, *(contacts.events() if contacts else [])]
     setup = Setup(
-        d, forces, all_events, balance, chosen.needs_jacobian, how, parameters=own, sensitivities=directions,
+        d, forces, watched, balance, chosen.needs_jacobian, how, parameters=own, sensitivities=directions,
         controlled=bool(controllers), law=law, shown=shown,
     )  # fmt: skip
-    setup.jacobian_later = chosen.switches
+    setup.contacts, setup.jacobian_later = contacts, chosen.switches
     with bar.meanwhile("compiling"):
         motion = motion_system(setup)
         if backend != "python":
@@ -185,7 +194,9 @@ def simulate(
             raise MethodError(f"sensitivities need straight-line code: {why} by method {d.method!r}")
         x0 = np.concatenate([x0, np.pad(directions.start, ((0, 0), (0, len(motion.more)))).ravel()])
     x0 = motion.consistent(t0, x0) if motion.partitioning else x0
-    changes = Changes(motion, duration)
+    impacts = Impacts(motion, contacts) if contacts else None
+    x0 = impacts.begin(t0, x0) if impacts else x0
+    changes = Changes(motion, duration, impacts)
     sampled = Controllers(controllers, motion, changes, t0, t0 + duration) if controllers else None
     ready = time.perf_counter()
     with Recording(save, motion, changes, integrator) as recording:
@@ -204,7 +215,7 @@ def simulate(
                 max_seconds=max_seconds,
                 times=times,
                 every=every,
-                events=[changes.root(event, k) for k, event in enumerate(all_events)],
+                events=[*(changes.root(event, k) for k, event in enumerate(all_events)), *changes.of_impacts()],
                 progress=bar.reached,
                 keep=None if save is None else recording.keep,
                 pauses=() if sampled is None else sampled.pauses,
@@ -216,7 +227,7 @@ def simulate(
         result = make_result(motion, trajectory, changes, ready - begun, time.perf_counter() - ready, given_times)
         result.start = start
         result.control = sampled.records() if sampled is not None else {}
-        at_limit = trajectory.status == "stopped" and trajectory.events[-1].index >= len(own_events)
+        at_limit = trajectory.status == "stopped" and len(own_events) <= trajectory.events[-1].index < len(all_events)
         if at_limit and limits == "error":
             result.status, result.message = "limit", f"reached the {trajectory.events[-1].name} at t = {trajectory.final_t:.9g}"
         elif not trajectory.ok:

@@ -30,6 +30,9 @@ VERSION = 2
 SUFFIXES = (".nc", ".csv")
 """Of files with the numbers of a run."""
 
+IMPACT = ("t", "approach", "impulse", "lost", "along", "rests")
+"""What `ImpactRecord` has beside its name."""
+
 DIMENSIONS = {
     "time": ("time",),
     "q": ("time", "coordinate"),
@@ -41,6 +44,7 @@ DIMENSIONS = {
     "event_time": ("event",),
     "event_q": ("event", "coordinate"),
     "event_v": ("event", "speed"),
+    **{f"impact_{name}": ("impact",) for name in IMPACT},
     "command_time": ("command",),
     "command_applied": ("command",),
     "command_tau": ("command", "speed"),
@@ -179,6 +183,14 @@ def _events(r: Result) -> Variables:
     }
 
 
+def _impacts(r: Result) -> Variables:
+    if not r.impacts:
+        return {}
+    return {"impact": (("impact",), [one.name for one in r.impacts], {})} | {
+        f"impact_{name}": (("impact",), np.array([float(getattr(one, name)) for one in r.impacts]), {}) for name in IMPACT
+    }
+
+
 def _commands(r: Result) -> Variables:
     """What sampled controllers commanded, a row for each sample; the word of a row is the name of its controller."""
     if not any(len(x.t) for x in r.control.values()):
@@ -199,7 +211,7 @@ def _commands(r: Result) -> Variables:
 def save(r: Result, path: PathLike, text: str | None = None) -> None:
     path = check_writable(path, 8 * (r.q.size + 2 * r.v.size + 12 * len(r.model.bodies) * len(r)))
     data, attributes = motion(r)
-    data |= _derived(r) | _events(r) | _commands(r)
+    data |= _derived(r) | _events(r) | _commands(r) | _impacts(r)
     attributes["model_yaml"] = model_text(r.model) if text is None else text
     try:
         with whole_file(path) as part, part.open("wb") as file:

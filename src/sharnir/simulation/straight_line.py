@@ -79,7 +79,7 @@ class StraightLine(CompiledSystem):
 
     def events(self) -> list[Native]:
         assert self.event_functions is not None
-        return [self.event_functions.straight_line(self.at, self.buffers.G, self.momenta, self.store)]
+        return [self.event_functions.straight_line(self.at, self.buffers.G[: len(self.setup.events)], self.momenta, self.store)]
 
     def jacobian(self) -> list[Native]:
         """The derivative along all directions as a batch over the lanes of the processor: row j of J by x_j."""

@@ -48,6 +48,9 @@ def summary(r: Result) -> str:
         lines.append(f"  event       {event.name or 'event'} at t = {event.t:.9g}")
     if len(r.events) > 8:
         lines.append(f"              and {len(r.events) - 8} more")
+    for name in dict.fromkeys(one.name for one in r.impacts):
+        own = [one for one in r.impacts if one.name == name]
+        lines.append(f"  impact      {name}: {len(own)}, {sum(one.lost for one in own):.6g} J lost")
     if len(r):
         lines += _energy(r)
         if r.dynamics.constrained:
@@ -76,7 +79,8 @@ def _switches(switches: Sequence[Switch]) -> str:
 def _freedoms(r: Result) -> str:
     """Of a mechanism with loops those at the end of the run."""
     constrained = r.dynamics.constrained
-    if constrained is None or not len(r) or r.model.nv > MAX_RANKED:
+    comes_and_goes = any(x.switched for x in r.model.constraints.values())
+    if constrained is None or not len(r) or r.model.nv > MAX_RANKED or comes_and_goes:
         return degrees_of_freedom(r.model.nv, len(constrained.table) if constrained else 0)
     return r.model.mobility(r.q[-1], r.t[-1]).summary
 

@@ -246,3 +246,6 @@ def _check_settings(model: Model, settings: SimulationSettings) -> None:
     for k, event in enumerate(settings.events or ()):
         with at("events", k):
             _check_names(model, event, "event")
+    for k, impact in enumerate(settings.impacts or ()):
+        with at("impacts", k):
+            _check_names(model, impact, "impact")

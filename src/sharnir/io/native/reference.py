@@ -11,6 +11,7 @@ from ...model.element import Described, Element
 from ...model.events import Event
 from ...model.forces import Accumulator, Muscle, Valve
 from ...model.formulas import PoseFormula
+from ...model.impacts import Impact
 from ...model.joints import Joint
 from ...model.pose import Pose
 from ...model.settings import SimulationSettings
@@ -41,13 +42,12 @@ SECTIONS: dict[str, Sequence[type[Element]]] = {
     "Constraints": CONSTRAINTS,
     "Poses": (PoseEntry, PoseFormula),
     "Tables": (TableEntry,),
-    "Simulation, events, visuals": (SimulationSettings, Event, Visual),
+    "Simulation, events, visuals": (SimulationSettings, Event, Impact, Visual),
 }
 NAMES = {
     BodyEntry: "a body", FrameEntry: "a frame", JointPlacement: "every joint", CouplingEntry: "a coupling", Joint: "options",
     PoseEntry: "a pose", PoseFormula: "a pose by formulas", SimulationSettings: "`simulation`", Event: "an event",
-    Visual: "a visual", StateEntry: "a state", TableEntry: "a table",
-    Accumulator: "an accumulator",
+    Impact: "an impact", Visual: "a visual", StateEntry: "a state", TableEntry: "a table", Accumulator: "an accumulator",
 }  # fmt: skip
 
 

@@ -22,6 +22,8 @@ class Constraint:
     name: str | None = None
     internal = False
     """Whether it concerns only how its bodies and joints move relative to each other, not how they move together."""
+    switched = False
+    """Whether it comes and goes during a run, its rows being zero while it is off: they say nothing about singular positions."""
 
     @property
     def alike(self) -> bool:
