@@ -165,5 +165,44 @@ def random_tree(seed: int, bodies: int = 9, passive: bool = True) -> str:
 
 
 LOOPS = '<equality><weld body1="one" body2="two"/><connect site1="s" site2="t"/><joint joint1="a" joint2="b"/></equality>'
-SEED_FILES = [WALKER, SLIDER, COPIES, COUPLED, random_tree(4), two_hinges(LOOPS)]
+MACHINE = """<mujoco>
+  <worldbody>
+    <body name="A"><joint name="a" axis="0 1 0" ref="10"/><geom size=".1" pos=".2 0 .1"/><site name="s" pos=".1 0 .1"/>
+      <body name="B" pos=".3 0 0">
+        <joint name="b" type="slide" axis="1 0 .2" armature=".2" actuatorfrcrange="-.2 .3"/><joint name="c" axis="1 0 0"/>
+        <geom size=".1" pos=".1 .05 .1"/>
+      </body>
+    </body>
+    <body name="F" pos="0 0 1"><freejoint/><geom type="box" size=".1 .2 .3" pos=".1 0 0"/>
+      <site name="r" pos=".1 .2 0" euler="5 6 7"/>
+      <body name="G" pos="0 .3 0"><joint name="ball" type="ball"/><geom type="box" size=".1 .2 .1" pos=".1 0 0"/></body>
+    </body>
+  </worldbody>
+  <tendon>
+    <fixed name="sum"><joint joint="a" coef=".5"/><joint joint="c" coef="-1.2"/></fixed>
+    <spatial name="line"><site site="s"/><site site="r"/></spatial>
+  </tendon>
+  <actuator>%s</actuator>
+  %s
+</mujoco>"""
+JOINTS = """
+    <motor name="motor" joint="a" gear="2" ctrlrange="-1 1"/>
+    <position name="position" joint="b" kp="3" kv=".3" gear="-2" forcerange="-2 .7"/>
+    <position name="slow position" joint="c" kp="3" dampratio="1" timeconst=".2"/>
+    <velocity name="velocity" jointinparent="c" kv="4"/>
+    <intvelocity name="intvelocity" joint="a" kp="5" actrange="-.5 .5"/>
+    <damper name="damper" joint="a" kv="2" ctrlrange="0 3"/>
+    <cylinder name="cylinder" joint="a" timeconst=".3" area=".7" bias="1 2 3"/>
+    <general name="general" tendon="sum" gear="1.5" gaintype="affine" gainprm="1 2 3" biastype="affine" biasprm="4 5 6"
+      dyntype="integrator"/>
+    <muscle name="muscle" joint="a" lengthrange="-1.5 1.5" force="20"/>
+    <muscle name="smooth muscle" tendon="sum" lengthrange="-1 2" scale="30" tausmooth="0.4"/>"""
+"""Every actuator on joints and sums of them."""
+PLACES = """
+    <motor name="rope" tendon="line" gear=".7"/>
+    <general name="rotor" site="r" gear="1 2 3 .1 .2 .3" biastype="affine" biasprm="0 1 -.5"/>
+    <general name="gimbal" joint="ball" gear="1 -2 .5" dyntype="filter" biastype="affine" biasprm=".3 0 -.2"/>"""
+"""Actuators on lines and places."""
+
+SEED_FILES = [WALKER, SLIDER, COPIES, COUPLED, random_tree(4), two_hinges(LOOPS), MACHINE % (JOINTS + PLACES, "")]
 """What the fuzzer damages."""

@@ -102,7 +102,7 @@ def load_pair(path: Path, **options: Any) -> MujocoPair:
     if options.get("passive") is False:
         for field in ("dof_damping", "jnt_stiffness", "tendon_damping", "tendon_stiffness"):
             getattr(theirs, field)[:] = 0.0
-    return MujocoPair(load_mjcf(path, **options), theirs, mujoco.MjData(theirs))
+    return MujocoPair(load_mjcf(path, **{"actuators": False, **options}), theirs, mujoco.MjData(theirs))
 
 
 def pair_of(folder: Path, text: str, **options: Any) -> MujocoPair:

@@ -60,6 +60,22 @@ FORCES = test_forces.CONSERVATIVE | test_forces.DISSIPATIVE | {
     "tendon of joints": sh.Tendon("cable", 10.0, 1.0, 0.1, 0.2, [("hinge", 0, 0, 2.0), ("ball", 1, 2, -1)]),
     "contact": sh.Contact("a", sh.Points([(0.1, 0.2, 0.3)]), sh.Plane(test_forces.HALF), "b", model="kelvin-voigt", spin=1),
     "tendon of points": sh.Tendon("rope", 10.0, 0.0, -1e-3, 0.2, (), [("a", (0.1, 0.2, 0.3)), ("ground", (0.0, 1.0, 0.0))]),
+    "pid": sh.PID("hinge", 1.0, 2.0, 3.0, sh.formula("sin(t)", "t"), 0.1, 4.0, "clamping"),
+    "servo": sh.DCMotor("hinge", sh.PID("slider", kp=2.0, ki=1.0, target=0.3), 0.8, 0.3, inductance=0.2, back_emf=0.31),
+    "dc motor": sh.DCMotor("hinge", sh.formula("sin(t) - v", "t", "x", "v"), 0.8, 0.3, gear=-2.0, limit=24.0),
+    "cylinder": sh.HydraulicCylinder(
+        "a", "c", (0.1, 0.2, 0.3), area_a=2.0, area_b=1.5, stroke=3.0, pressure_a=0.2,
+        valve=sh.Valve(sh.formula("cos(t)", "t"), area=1.0, supply=3.0, lag=0.3),
+        accumulators=[sh.Accumulator(0.8, 0.3, pump=2.0, pressure=1.0), sh.Accumulator(0.4, 0.2, "a", exponent=1.0)],
+    ),
+    "servo cylinder": sh.HydraulicCylinder(
+        "a", "c", area_a=2.0, area_b=0.0, stroke=3.0, valve=sh.Valve(sh.PID("hinge", 1.0, 2.0), area=1.0, supply=3.0)
+    ),
+    "actuator": sh.Actuator("drive", 0.7, (1.0, 0.2, 0.1), dynamics="filter", activation=0.3, terms=[("hinge", 0, 0, 1.0)]),
+    "muscle": sh.Actuator(
+        "biceps", sh.formula("t", "t"), muscle=sh.Muscle((-4.0, 4.0), 3.0), points=[("a", (1, 0, 0)), ("b", (0, 1, 0))]
+    ),
+    "thruster": sh.Actuator("jet", 0.7, force_range=(0.0, math.inf), body="c", at=test_forces.HALF, wrench=(1, 2, 3, 4, 5, 6)),
 }  # fmt: skip
 
 

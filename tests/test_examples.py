@@ -95,6 +95,12 @@ def test_full_car(example):
     assert abs(x["gain"]) < 5e-3 and abs(x["braking"]) < 2e-3 and x["defect"] < 1e-3
 
 
+def test_hydraulic_boom(example):
+    x = example("hydraulic_boom")
+    assert abs(x["push"] / x["held"] - 1.0) < 1e-6 and x["miss"] < 1e-6
+    assert 0.05 < x["worst"] < 0.08 and x["defect"] < 1e-6
+
+
 def test_all_examples_are_tested():
     elsewhere = {"tour", "loops"}  # test_loop_simulation has the last
     there = {path.stem for path in EXAMPLES.glob("*.py")} - elsewhere

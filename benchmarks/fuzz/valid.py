@@ -149,6 +149,8 @@ NUMBERS = (
     "sun", "planet",
     "angle", "speed", "roll", "yaw", "w", "x", "y", "z", "t", "t0", "args", "minimum.b", "maximum.b", "minimum.a",
     "maximum.a", "torque", "initial", "period", "share", "x0", "h0", "h1", "restitution", "rest_speed",
+    "voltage", "resistance", "torque_constant", "time_constant", "area", "area_a", "area_b", "stroke", "supply", "volume",
+    "precharge", "peak", "kp", "ki", "kd",
 )  # fmt: skip
 VALID: dict[str, Callable[[Context], Any]] = {
     "Sampled.function": _new(lambda sample: sample.tau),
@@ -182,6 +184,8 @@ VALID: dict[str, Callable[[Context], Any]] = {
     "Contact.shape": _new(sh.Sphere(0.3)), "Contact.against": _new(sh.Plane()), "Contact.on": _words("ground"), "tube": _new(0.1),
     "HeightFunction.height": _new(sh.formula("0.1*x*y", "x", "y")), "Points.points": _new([(0.1, 0.2, 0.3), (0.0, 0.0, 0.1)]),
     "wheel": Context.body, "mesh_points.path": _mesh_file, "points": _new(8), "most": _new(8), "add_ground.model": _touching,
+    "signal": _new(sh.SignalFormula("velocity.bar.x")), "lengths": _new((0.1, 0.4)),
+    "Accumulator.at": _words("a", "b", "supply"), "terms": lambda c: [(c.joint(), 0, 0, 1.0)], "Actuator.points": _new(()),
     "ratios": lambda c: {c.joint(): 1.0}, "method": _words("composite", "separate"), "backend": _new("python"),
     "rollout.backend": _new("auto"), "backends": _new("python"),
     "methods": _new("composite"), "states": _new(1), "batch": _new(2), "rounds": _new(1), "numbering": _words("depth-first",

@@ -52,7 +52,8 @@ class LinearSystem:
     # --- free motion ----------------------------------------------------------------------------------------------------------
     @cached_property
     def spectrum(self) -> Spectrum:
-        return spectrum(self.A, sum(name.startswith("q.") for name in self.state_names))
+        positions = sum(name.startswith("q.") for name in self.state_names)
+        return spectrum(self.A, positions, len(self.dynamics.model.states))
 
     @property
     def eigenvalues(self) -> np.ndarray:

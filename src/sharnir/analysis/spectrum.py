@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import qr
+from scipy.linalg import matrix_balance, qr
 
 ZERO = 1e-12
 """Singular values below this share of the largest are zero, time measured in periods of the fastest oscillation."""
@@ -27,13 +27,16 @@ class Spectrum:
     """(n, n − zeros): eigenvectors of the others, in their order."""
 
 
-def spectrum(A: np.ndarray, positions: int) -> Spectrum:
-    """The first states are displacements, so many; the others are speeds."""
+def spectrum(A: np.ndarray, positions: int, others: int = 0) -> Spectrum:
+    """The first states are displacements, so many; then come speeds; the last are `others`, of forces, in units of their own:
+    pressures beside metres, which are made comparable by balancing."""
     n = len(A)
     if not n:
         return Spectrum(np.zeros(0, complex), 0, np.zeros((0, 0)), np.zeros((0, 0), complex))
     stiffness = float(np.linalg.norm(A[positions:, :positions]))
     scale = np.where(np.arange(n) < positions, 1.0, np.sqrt(stiffness) if stiffness > 0.0 else 1.0)
+    if others:
+        scale = scale * matrix_balance(A * scale / scale[:, None], permute=False, separate=True)[1][0]
     R, Q, sizes = _zeros_first(A * scale / scale[:, None])
     k = sum(sizes)
     null = scale[:, None] * Q[:, : sizes[0]] if sizes else np.zeros((n, 0))

@@ -19,6 +19,7 @@ def load(
     strict: bool = False,
     package_paths: FilePath | Iterable[FilePath] = (),
     passive: bool = True,
+    actuators: bool = True,
 ) -> Model:
     """A model from a file; `model.import_report` says what became of each part of it.
 
@@ -27,10 +28,12 @@ def load(
     package_paths  folders that contain the packages of `package://…`, before ROS_PACKAGE_PATH and the file's own; includes and
                    meshes may come from them and from the package of the file, from nowhere else (docs/mjcf.md)
     passive        False leaves damping, friction and stiffness out
+    actuators      False leaves the actuators of an MJCF file out
     """
     # each reader is imported where it is needed: YAML and its checks take longer to import than a model to load
     path = model_path(path)
     floating, passive = truth(floating, "floating"), truth(passive, "passive")
+    actuators = truth(actuators, "actuators")
     suffix = path.suffix.lower()
     root = read_xml(path) if suffix in (".xml", ".mjcf") else None
     if suffix == ".urdf" or (root is not None and root.tag == "robot"):
@@ -40,7 +43,9 @@ def load(
     if root is not None:
         from .mjcf import load_mjcf
 
-        return load_mjcf(path, floating=floating, strict=strict, package_paths=package_paths, passive=passive)
+        return load_mjcf(
+            path, floating=floating, strict=strict, package_paths=package_paths, passive=passive, actuators=actuators
+        )
     if suffix in (".yaml", ".yml"):
         from .native import load_native
 

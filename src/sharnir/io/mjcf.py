@@ -13,6 +13,7 @@ from ..model.joints import Free
 from ..model.model import Model
 from ..model.pose import Pose
 from ..types import FilePath, FloatArray
+from .mjcf_actuators import add_actuators
 from .mjcf_bodies import Names, add_bodies, body_label, pose_of
 from .mjcf_check import compile_source, located_in
 from .mjcf_equality import Couplings, add_loops, read_couplings
@@ -25,6 +26,8 @@ from .mjcf_tendons import Place, add_tendons
 from .rigid_groups import Carrier
 from .xml import located
 
+KEYFRAME = "coordinates are in model.keyframes; controls and activations of the first are where they begin; speeds are not read"
+
 
 def load_mjcf(
     path: FilePath,
@@ -33,6 +36,7 @@ def load_mjcf(
     strict: bool = False,
     package_paths: FilePath | Iterable[FilePath] = (),
     passive: bool = True,
+    actuators: bool = True,
 ) -> Model:
     """A model from an MJCF file; `model.import_report` says what became of each part of it.
 
@@ -43,6 +47,7 @@ def load_mjcf(
     strict         refuse a file of which anything would be approximated or ignored
     package_paths  folders besides the file's own package from which includes and meshes may come
     passive        False leaves damping and stiffness out
+    actuators      False leaves actuators out; else their controls are parameters of the model, by their names
     """
     path = Path(path)
     COMPILER.start()
@@ -50,16 +55,19 @@ def load_mjcf(
     source = read_source(path, package_paths, report)
     compiled = compile_source(source, report, floating)
     with located(source.error):
-        return _built(path, source, compiled, report, floating, passive)
+        return _built(path, source, compiled, report, floating, passive, actuators)
 
 
-def _built(path: Path, source: Source, compiled: CompiledModel, report: ImportReport, floating: bool, passive: bool) -> Model:
+def _built(
+    path: Path, source: Source, compiled: CompiledModel, report: ImportReport, floating: bool, passive: bool, actuators: bool
+) -> Model:
     gravity = (0.0, 0.0, 0.0) if compiled.is_disabled("gravity") else compiled.opt_gravity.tolist()
     model = Model(path.stem if compiled.name in ("", "MuJoCo Model") else compiled.name, gravity)
     model.import_report = report
     builder = _Builder(model, compiled, report, source)
     builder.build(_floating_body(compiled, path) if floating else -1, passive)
     add_tendons(model, compiled, builder.carriers, builder.places(), passive, report)
+    add_actuators(model, compiled, builder.carriers, builder.places(), actuators, report)
     add_visuals(model, compiled, builder.carriers, source, report)
     report_options(compiled, source, report)
     report_others(compiled, source, report)
@@ -145,7 +153,7 @@ class _Builder:
         for k in range(c.count("key")):
             label = c.name_of("key", k) or f"key{k}"
             out[label] = self._coordinates(c.key_qpos[k])
-            self.report.kept("keyframe", f"key {label!r}", "coordinates are in model.keyframes; speeds and controls are not read")
+            self.report.kept("keyframe", f"key {label!r}", KEYFRAME)
         return out
 
     def _coordinates(self, qpos: FloatArray) -> FloatArray:

@@ -31,10 +31,13 @@ READ = {
     "site": "bodyid pos quat",
     "cam": "bodyid pos quat",
     "eq": "active0 data obj1id obj2id objtype type",
-    "tendon": "adr armature damping dampingpoly frictionloss lengthspring limited num springyield stiffness stiffnesspoly",
+    "tendon": "actfrclimited adr armature damping dampingpoly frictionloss lengthspring limited num springyield stiffness "
+    "stiffnesspoly",
     "wrap": "objid prm type",
-    "actuator": "armature damping gear trnid trntype",
-    "key": "qpos",
+    "actuator": "acc0 actadr actearly actlimited actrange armature biasprm biastype ctrladr ctrllimited ctrlnum ctrlrange "
+    "damping delay dynprm dyntype forcelimited forcerange gainprm gaintype gear group history lengthrange outnum plugin "
+    "trnid trntype",
+    "key": "act ctrl qpos",
     "qpos": "spring",
 }
 """Fields that are passed on, those that the version of MuJoCo has."""
@@ -46,7 +49,10 @@ KINDS = (
 SHORT = {"joint": "jnt", "camera": "cam", "equality": "eq"}
 LOCATED = {"body": "bodies", "joint": "joints", "geom": "geoms", "site": "sites"}
 """Objects that errors have the lines of, and what MjSpec calls the list of them."""
-ENUMERATIONS = {"mjtGeom": "mjGEOM_", "mjtEq": "mjEQ_", "mjtWrap": "mjWRAP_", "mjtObj": "mjOBJ_", "mjtDisableBit": "mjDSBL_"}
+ENUMERATIONS = {
+    "mjtGeom": "mjGEOM_", "mjtEq": "mjEQ_", "mjtWrap": "mjWRAP_", "mjtObj": "mjOBJ_", "mjtDisableBit": "mjDSBL_",
+    "mjtDyn": "mjDYN_", "mjtGain": "mjGAIN_", "mjtBias": "mjBIAS_", "mjtTrn": "mjTRN_",
+}  # fmt: skip
 
 
 def import_mujoco() -> Any:
@@ -229,6 +235,7 @@ def _arrays(model: Any) -> dict[str, FloatArray]:
         "opt_gravity": np.array(option.gravity),
         "opt_fluid": np.array([option.density, option.viscosity]),
         "opt_disableflags": np.array([option.disableflags]),
+        "opt_disableactuator": np.array([option.disableactuator]),
     }
     return out | {field: getattr(model, field) for field in _fields()}
 

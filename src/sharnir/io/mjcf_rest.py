@@ -19,7 +19,7 @@ from .mjcf_source import Source
 from .rigid_groups import Carrier
 
 OTHERS = {
-    "actuator": "drive the joints through tau", "sensor": "compute it from the result", "light": "appearance only",
+    "sensor": "compute it from the result", "light": "appearance only",
     "flex": "its bodies are read, its elasticity is not", "plugin": "", "exclude": "no contacts act by themselves",
     "pair": "no contacts act by themselves", "custom numeric": "", "custom text": "", "tuple": "",
 }  # fmt: skip

@@ -33,16 +33,20 @@ def add_tendons(
 ) -> None:
     """Springs and dampers of tendons as forces. `places`: where each joint of the file went, by number."""
     names = Names()
+    on_tendon = compiled.actuator_trntype == compiled.enumeration("mjtTrn")["tendon"]
+    driven = set(compiled.actuator_trnid[on_tendon, 0].tolist())
     stiff, damped = passive and not compiled.is_disabled("spring"), passive and not compiled.is_disabled("damper")
     for k in range(compiled.count("tendon")):
         label = compiled.label("tendon", k)
         stiffness, damping = float(compiled.tendon_stiffness[k]) * stiff, float(compiled.tendon_damping[k]) * damped
-        terms, points = _path(compiled, k, carriers, places)
+        terms, points = tendon_path(compiled, k, carriers, places)
         for field in ("limited", "armature", "frictionloss", "stiffnesspoly", "dampingpoly", "springyield"):
             values = getattr(compiled, f"tendon_{field}", None)
             if values is not None and values[k].any():
                 report.ignored(f"{field} of a tendon", label)
-        if not stiffness and not damping:
+        if not stiffness and not damping and k in driven and (terms or points):
+            report.kept("tendon", label, "as the path of its actuators")
+        elif not stiffness and not damping:
             report.ignored("tendon", label, "it has no spring and no damper that act")
         elif not terms and len({body for body, _ in points}) < 2:
             report.ignored("tendon", label, "only straight lines between sites and sums of coordinates are known")
@@ -52,7 +56,7 @@ def add_tendons(
             report.honoured("tendon", label, "spring and damper on its length")
 
 
-def _path(
+def tendon_path(
     compiled: CompiledModel, k: int, carriers: Mapping[int, Carrier], places: Mapping[int, Place]
 ) -> tuple[list[tuple[str, int, int, float]], list[tuple[str, tuple[float, ...]]]]:
     """The terms of a fixed tendon, or the points of a spatial one; nothing where it wraps, branches or runs over pulleys."""

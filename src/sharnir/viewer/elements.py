@@ -1,4 +1,4 @@
-"""Forces and constraints between points of bodies: springs that stretch, dampers, tendons, rods."""
+"""Forces and constraints between points of bodies: springs that stretch, dampers, cylinders, tendons, rods."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..model.constraints import Distance, PointOnCurve, PointOnSurface, Rolling
-from ..model.forces import Bushing, Contact, SpringDamper, Tendon
+from ..model.forces import Actuator, Bushing, Contact, HydraulicCylinder, SpringDamper, Tendon
 from ..model.pose import Pose, Rotation, unit_axis
 from ..types import FloatArray
 from .bodies import DARK, PALE
@@ -35,7 +35,11 @@ def force_parts(o: Outline, name: str, force: object) -> Iterator[Part | Span]:
         if force.damping or not (force.stiffness or force.law is not None):
             yield Span(label, "springs", rod(), PALE, 0.42 * w, a, b, share=(0.0, 0.6))
             yield Span(label, "springs", rod(), DARK, 0.22 * w, a, b)
-    elif isinstance(force, Tendon):
+    elif isinstance(force, HydraulicCylinder):
+        a, b, w = o.anchor(force.a, force.at_a), o.anchor(force.b, force.at_b), 0.02 * o.size
+        yield Span(label, "springs", rod(), PALE, w, a, b, share=(0.0, 0.6))
+        yield Span(label, "springs", rod(), DARK, 0.5 * w, a, b)
+    elif isinstance(force, (Tendon, Actuator)):
         points = [o.anchor(body, at) for body, at in force.points]
         for a, b in pairwise(points):
             yield Span(label, "springs", rod(8), TENDON, 0.004 * o.size, a, b)

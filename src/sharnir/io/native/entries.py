@@ -31,8 +31,9 @@ JOINTS = (
 )  # fmt: skip
 FORCES = (
     forces.SpringDamper, forces.Bushing, forces.JointSpring, forces.JointStop, forces.JointFriction,
-    forces.BristleFriction, forces.Motor, forces.Drag, forces.PointGravity, forces.Wrench, forces.Tendon,
-    forces.MagicFormulaTyre, forces.BrushTyre, forces.Contact,
+    forces.BristleFriction, forces.Motor, forces.PID, forces.DCMotor, forces.Actuator, forces.HydraulicCylinder,
+    forces.Drag, forces.PointGravity, forces.Wrench, forces.Tendon, forces.MagicFormulaTyre, forces.BrushTyre,
+    forces.Contact,
 )  # fmt: skip
 CONSTRAINTS = (
     constraints.Distance, constraints.Gear, constraints.PointOnSurface, constraints.PointOnCurve, constraints.Rolling,

@@ -204,7 +204,9 @@ def _check_names(model: Model, element: Element, label: str) -> None:
     for one in described(type(element)):
         value = getattr(element, one.name)
         with at(one.key):
-            if isinstance(one.kind, Name) and one.kind.of == "body":
+            if isinstance(value, Element):
+                _check_names(model, value, label)
+            if isinstance(one.kind, Name) and one.kind.of == "body" and value is not None:
                 model._known_body(value, label)
             if callable(value) and hasattr(value, "formulas"):
                 _check_signals(model, value.formulas.signals)

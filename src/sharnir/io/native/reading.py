@@ -167,6 +167,11 @@ def _function(kind: kinds.Function, value: Any, entry: Entry) -> Any:
     return item if kind.or_number and isinstance(item, float) else Formula(item, kind.variables)
 
 
+def _function_or_element(kind: kinds.FunctionOrElement, value: Any, entry: Entry) -> Any:
+    is_element = isinstance(value, dict) and "formula" not in value
+    return read_tagged(Tagged(kind.classes), value) if is_element else _function(kind, value, entry)
+
+
 def _vector(kind: kinds.VectorFunction, value: Any, entry: Entry) -> Any:
     if isinstance(value, dict):
         return read_element(LongVector, value).build()
@@ -244,6 +249,7 @@ READERS: dict[type[Kind], Callable[[Any, Any, Entry], Any]] = {
     kinds.ColourValue: lambda kind, value, entry: kind.check(constants(value) if isinstance(value, list) else value),
     kinds.PoseValue: lambda kind, value, entry: read_pose(value, "a pose {position: …, rpy: …} or a position [x, y, z]"),
     kinds.Function: _function,
+    kinds.FunctionOrElement: _function_or_element,
     kinds.VectorFunction: _vector,
     kinds.PoseFunction: _pose_function,
     kinds.DriveFunction: _drive,

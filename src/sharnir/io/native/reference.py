@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ...model.element import Described, Element
 from ...model.events import Event
+from ...model.forces import Accumulator, Muscle, Valve
 from ...model.formulas import PoseFormula
 from ...model.impacts import Impact
 from ...model.joints import Joint
@@ -36,7 +37,7 @@ SECTIONS: dict[str, Sequence[type[Element]]] = {
     "Bodies, shapes, frames": (BodyEntry, *SHAPES, FrameEntry),
     "Joints": (JointPlacement, *JOINTS, CouplingEntry),
     "Options of joints": (Joint,),
-    "Forces and states": (*FORCES, StateEntry),
+    "Forces and states": (*FORCES, Valve, Accumulator, Muscle, StateEntry),
     "What contacts touch beside shapes": SURFACES,
     "Constraints": CONSTRAINTS,
     "Poses": (PoseEntry, PoseFormula),
@@ -46,7 +47,7 @@ SECTIONS: dict[str, Sequence[type[Element]]] = {
 NAMES = {
     BodyEntry: "a body", FrameEntry: "a frame", JointPlacement: "every joint", CouplingEntry: "a coupling", Joint: "options",
     PoseEntry: "a pose", PoseFormula: "a pose by formulas", SimulationSettings: "`simulation`", Event: "an event",
-    Impact: "an impact", Visual: "a visual", StateEntry: "a state", TableEntry: "a table",
+    Impact: "an impact", Visual: "a visual", StateEntry: "a state", TableEntry: "a table", Accumulator: "an accumulator",
 }  # fmt: skip
 
 

@@ -60,6 +60,7 @@ SCHEMAS: dict[type[kinds.Kind], Callable[[Any], Schema]] = {
     kinds.AxisValue: lambda kind: either({"enum": list(kinds.AXES)}, array(NUMBER, 3)),
     kinds.PoseValue: lambda kind: either(POSE, array(NUMBER, 3)),
     kinds.Function: lambda kind: either(FORMULA, ref("LongFormula")),
+    kinds.FunctionOrElement: lambda kind: either(FORMULA, ref("LongFormula"), schema(Tagged(kind.classes))),
     kinds.VectorFunction: lambda kind: either(array(FORMULA, 3), ref("LongVector")),
     kinds.PoseFunction: lambda kind: ref("PoseFormula"),
     kinds.DriveFunction: lambda kind: either(*ONE_MOTION, {**by_name(either(*ONE_MOTION)), "not": {"required": ["formula"]}}),

@@ -142,6 +142,12 @@ def _rotation(rotation: Rotation, label: str) -> dict[str, Any]:
 
 
 # --- formulas -------------------------------------------------------------------------------------------------------------------
+def _function_or_element(kind: kinds.FunctionOrElement, value: Any, label: str, element: Any) -> Any:
+    if isinstance(value, Element):
+        return write_element(value, label)
+    return write(kinds.Function(kind.variables), value, label, element)
+
+
 def _vector(kind: kinds.VectorFunction, value: Any, label: str, element: Any) -> Any:
     if not callable(value):
         return plain(value, label)
@@ -208,6 +214,7 @@ WRITERS: dict[type[Kind], Callable[[Any, Any, str, Any], Any]] = {
     kinds.Function: lambda kind, value, label, element: (
         formula(value, kind.variables, label) if callable(value) else plain(value, label)
     ),
+    kinds.FunctionOrElement: _function_or_element,
     kinds.VectorFunction: _vector,
     kinds.PoseFunction: lambda kind, value, label, element: pose_formula(value, kind.variables(vars(element)), label),
     kinds.DriveFunction: _drive,

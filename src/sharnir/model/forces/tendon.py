@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...kernels.algebra import ZERO3, neg, scale
 from ...trace import Number
 from ...trace.functions import maximum, minimum
 from ..element import element, element_field
 from ..motion import Motion
-from ..values import Label, Name, Rows, Scalar, Vector, Whole
+from ..values import Label, Rows, Scalar
 from .base import ForceElement
-from .spring_damper import line_between
-
-TERM = {"joint": (Name("joint"), None), "q": (Whole(0), 0), "v": (Whole(0), 0), "coefficient": (Scalar(), None)}
-POINT = {"body": (Name("body"), None), "at": (Vector(3), ZERO3)}
+from .path import POINT, POINTS, TERM, TERMS, Path
 
 
 @element("tendon")
@@ -27,15 +23,8 @@ class Tendon(ForceElement):
     damping: float = element_field(Scalar(), default=0.0, unit="N s/m", meaning="damping coefficient")
     low: float = element_field(Scalar(endless=True), default=0.0, unit="m", meaning="length below which the spring pushes")
     high: float = element_field(Scalar(endless=True), default=0.0, unit="m", meaning="length above which the spring pulls")
-    terms: Sequence[tuple[str, int, int, float]] = element_field(
-        Rows(TERM),
-        default=(),
-        meaning="joint, number of its coordinate, number of its speed (from zero), coefficient: the length is the sum of "
-        "coefficient times coordinate",
-    )
-    points: Sequence[tuple[str, Sequence[float]]] = element_field(
-        Rows(POINT), default=(), meaning="body and point on it: the length is that of the straight lines through the points"
-    )
+    terms: Sequence[tuple[str, int, int, float]] = element_field(Rows(TERM), default=(), meaning=TERMS)
+    points: Sequence[tuple[str, Sequence[float]]] = element_field(Rows(POINT), default=(), meaning=POINTS)
 
     def bodies(self) -> Sequence[str]:
         return [body for body, _ in self.points]
@@ -44,17 +33,7 @@ class Tendon(ForceElement):
         return [joint for joint, _, _, _ in self.terms]
 
     def act(self, on: Motion) -> Number:
-        lines = [line_between(on, a, b) for a, b in zip(self.points, self.points[1:], strict=False)]
-        length: Number = sum(line[0] for line in lines)
-        rate: Number = sum(line[1] for line in lines)
-        for joint, q, v, coefficient in self.terms:
-            length = length + coefficient * on.coordinates(joint)[q]
-            rate = rate + coefficient * on.speeds(joint)[v]
-        stretch = maximum(length - self.high, 0.0) + minimum(length - self.low, 0.0)
-        tension = self.stiffness * stretch + self.damping * rate
-        for joint, _, v, coefficient in self.terms:
-            on.torque(joint, [-coefficient * tension if k == v else 0.0 for k in range(on.speed_count(joint))])
-        for (_, _, along), (a, at_a), (b, at_b) in zip(lines, self.points, self.points[1:], strict=False):
-            on.push(a, scale(along, tension), at_a)
-            on.push(b, neg(scale(along, tension)), at_b)
+        path = Path(on, self.terms, self.points)
+        stretch = maximum(path.length - self.high, 0.0) + minimum(path.length - self.low, 0.0)
+        path.pull(self.stiffness * stretch + self.damping * path.rate)
         return 0.5 * self.stiffness * stretch * stretch

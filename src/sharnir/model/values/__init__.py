@@ -6,7 +6,7 @@ written in a file.
 
 from .base import Fault, Kind, expected, of_kind, shown
 from .colours import ColourValue
-from .functions import DriveFunction, Function, Item, Items, NamedFormula, PoseFunction, VectorFunction, Where
+from .functions import DriveFunction, Function, FunctionOrElement, Item, Items, NamedFormula, PoseFunction, VectorFunction, Where
 from .places import AXES, HERE, AxisValue, PoseValue
 from .scalars import Flag, Limits, Matrix, Places, Scalar, ScalarOrVector, Vector, Whole
 from .several import ByName, Elements, OneOf, Rows, State, Times
@@ -14,7 +14,7 @@ from .words import Choice, ChoiceOrFunction, FilePath, Label, Name, Names, Text,
 
 __all__ = [
     "AXES", "HERE", "AxisValue", "ByName", "Choice", "ChoiceOrFunction", "ColourValue", "DriveFunction", "Elements", "Fault",
-    "FilePath", "Flag", "Function", "Item", "Items", "Kind", "Label", "Limits", "Matrix", "Name", "NamedFormula", "Names",
-    "OneOf", "Places", "PoseFunction", "PoseValue", "Rows", "Scalar", "ScalarOrVector", "State", "Text", "Times", "Vector",
-    "VectorFunction", "Where", "Whole", "check_name", "expected", "name_fault", "of_kind", "shown",
+    "FilePath", "Flag", "Function", "FunctionOrElement", "Item", "Items", "Kind", "Label", "Limits", "Matrix", "Name",
+    "NamedFormula", "Names", "OneOf", "Places", "PoseFunction", "PoseValue", "Rows", "Scalar", "ScalarOrVector", "State", "Text",
+    "Times", "Vector", "VectorFunction", "Where", "Whole", "check_name", "expected", "name_fault", "of_kind", "shown",
 ]  # fmt: skip

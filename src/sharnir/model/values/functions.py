@@ -27,6 +27,16 @@ class Function(Kind):
         raise expected(words, value)
 
 
+@dataclass(frozen=True)
+class FunctionOrElement(Function):
+    """A function, a number, or an element that says what the function is; in files selected by `type`."""
+
+    classes: tuple[type, ...] = ()
+
+    def check(self, value: Any) -> Any:
+        return value if isinstance(value, self.classes) else super().check(value)
+
+
 class VectorFunction(Kind):
     """Three numbers, or a function of t or of (t, on) that returns them."""
 

@@ -1,0 +1,210 @@
+"""Actuators of a compiled MJCF model: forces whose controls are parameters, and whose activations are states."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import FormatError
+from ..model.forces import Actuator, Muscle
+from ..model.import_report import ImportReport
+from ..model.model import Model
+from .mjcf_bodies import Names, site_carrier
+from .mjcf_joints import BALL, HINGE, SLIDE
+from .mjcf_record import CompiledModel
+from .mjcf_tendons import Place, tendon_path
+from .rigid_groups import Carrier
+
+LEAST = 1e-15
+"""MuJoCo's smallest divisor."""
+DYNAMICS = {"none": "none", "integrator": "integrator", "filter": "filter", "filterexact": "filter"}
+"""The exact filter is one of step length: in continuous time it is the filter."""
+
+
+class NotRead(Exception):
+    """Why an actuator is left out."""
+
+
+def add_actuators(
+    model: Model,
+    compiled: CompiledModel,
+    carriers: Mapping[int, Carrier],
+    places: Mapping[int, Place],
+    wanted: bool,
+    report: ImportReport,
+) -> None:
+    """Actuators as forces. `places`: where each joint of the file went, by number."""
+    reader = _Reader(compiled, carriers, places, report)
+    names = Names(*model.forces, *model.parameters)
+    for k in range(compiled.count("actuator")):
+        label = compiled.label("actuator", k)
+        try:
+            if not wanted:
+                raise NotRead("actuators=False")
+            fields = reader.fields(k)
+        except NotRead as why:
+            report.ignored("actuator", label, str(why))
+            continue
+        name = names.unique(compiled.name_of("actuator", k) or f"actuator{k}", "actuator")
+        control: Any = model.add_parameter(name, reader.control(k))
+        model.add_force(Actuator(name, control, **fields), name=name)
+        more = ", its activation the state <name>.activation" if reader.has_activation(k) else ""
+        report.honoured("actuator", label, f"its control is a parameter of its name{more}")
+
+
+class _Reader:
+    """Reads one actuator after another."""
+
+    def __init__(
+        self, compiled: CompiledModel, carriers: Mapping[int, Carrier], places: Mapping[int, Place], report: ImportReport
+    ) -> None:
+        self.compiled, self.carriers, self.places, self.report = compiled, carriers, places, report
+        self.words = {
+            name: {number: word for word, number in compiled.enumeration(name).items()}
+            for name in ("mjtDyn", "mjtGain", "mjtBias", "mjtTrn")
+        }
+        self.clamps = not compiled.is_disabled("clampctrl")
+        self.disabled = int(compiled.opt_disableactuator[0])
+        self.drives_of = Counter(j for k in range(compiled.count("actuator")) for j in self._joints(k))
+        """How many actuators drive each joint of the file."""
+
+    def has_activation(self, k: int) -> bool:
+        return int(self.compiled.actuator_actadr[k]) >= 0
+
+    def control(self, k: int) -> float:
+        """Its control in the first keyframe, within its range; 0 without keyframes."""
+        c = self.compiled
+        at = int(self._given("ctrladr", k, k))
+        value = float(c.key_ctrl[0, at]) if c.count("key") else 0.0
+        low, high = self._range("ctrl", k) or (-np.inf, np.inf)
+        return min(max(value, low), high)
+
+    def fields(self, k: int) -> dict[str, Any]:
+        """Of the `Actuator`, beside name and control."""
+        c = self.compiled
+        if c.is_disabled("actuation") or self.disabled >> int(c.actuator_group[k]) & 1:
+            raise NotRead("the file disables it")
+        if int(self._given("plugin", k, -1)) >= 0 or any(int(self._given(x, k, 1)) != 1 for x in ("ctrlnum", "outnum")):
+            raise NotRead("plugins, and actuators of several controls, are not known")
+        if np.any(self._given("delay", k, 0)) or np.any(self._given("history", k, 0)):
+            raise NotRead("its control is delayed")
+        law = self._law(k)
+        reads_length = "muscle" in law or bool(law["gain"][1] or law["bias"][1])
+        fields = {**law, **self._transmission(k, reads_length)}
+        fields["control_range"] = self._range("ctrl", k) if self.clamps else None
+        fields["force_range"] = self._force_range(k)
+        if self.has_activation(k):
+            fields["activation_range"] = self._range("act", k)
+            if c.count("key"):
+                fields["activation"] = float(c.key_act[0, int(c.actuator_actadr[k])])
+            if c.actuator_actearly[k]:
+                note = "force and activation are of the same instant, as in MuJoCo for small steps"
+                self.report.approximated("actearly", c.label("actuator", k), note)
+        return fields
+
+    # --- gain, bias, activation -------------------------------------------------------------------------------------------
+    def _law(self, k: int) -> dict[str, Any]:
+        c = self.compiled
+        dyn, gain, bias = (self._word(*x, k) for x in (("mjtDyn", "dyntype"), ("mjtGain", "gaintype"), ("mjtBias", "biastype")))
+        if "muscle" in (dyn, gain, bias):
+            return {"muscle": self._muscle(k, (dyn, gain, bias))}
+        if dyn not in DYNAMICS or gain not in ("fixed", "affine") or bias not in ("none", "affine"):
+            raise NotRead(f"dynamics {dyn!r}, gain {gain!r}, bias {bias!r} are not known")
+        gains, biases = c.actuator_gainprm[k, :3].tolist(), c.actuator_biasprm[k, :3].tolist()
+        out: dict[str, Any] = {
+            "gain": gains if gain == "affine" else [gains[0], 0.0, 0.0],
+            "bias": biases if bias == "affine" else [0.0, 0.0, 0.0],
+            "dynamics": DYNAMICS[dyn],
+        }
+        return out | ({"time_constant": max(LEAST, float(c.actuator_dynprm[k, 0]))} if DYNAMICS[dyn] == "filter" else {})
+
+    def _muscle(self, k: int, kinds: Sequence[str]) -> Muscle:
+        c = self.compiled
+        prm = [float(x) for x in c.actuator_gainprm[k, :9]]
+        if set(kinds) != {"muscle"} or prm != c.actuator_biasprm[k, :9].tolist():
+            raise NotRead("it is a muscle in part only")
+        low, high, force, scale = prm[:4]
+        curve = dict(zip(("lmin", "lmax", "vmax", "fpmax", "fvmax"), prm[4:], strict=True))
+        rising, falling, smooth = (float(x) for x in c.actuator_dynprm[k, :3])
+        lengths = c.actuator_lengthrange[k].tolist()
+        if lengths[0] >= lengths[1]:
+            raise NotRead("the muscle has no lengthrange")
+        peak = force if force >= 0.0 else scale / max(LEAST, float(c.actuator_acc0[k]))
+        times = (max(LEAST, rising), max(LEAST, falling))
+        return Muscle(lengths, peak, (low, high), time_constants=times, smooth=smooth, **curve)
+
+    # --- transmission -----------------------------------------------------------------------------------------------------
+    def _transmission(self, k: int, reads_length: bool) -> dict[str, Any]:
+        c = self.compiled
+        kind, gear = self._word("mjtTrn", "trntype", k), c.actuator_gear[k]
+        one, other = (int(x) for x in c.actuator_trnid[k])
+        if kind in ("joint", "jointinparent"):
+            if one not in self.places:
+                raise NotRead("an equality holds its joint")
+            at = self.places[one]
+            if c.jnt_type[one] == BALL and kind == "joint" and not reads_length:
+                return {"terms": [(at.joint, at.q, at.v + a, float(gear[a])) for a in range(3)]}
+            if c.jnt_type[one] not in (HINGE, SLIDE):
+                raise NotRead("on ball joints only forces that do not depend on the angle are known, on free joints none")
+            return {"gear": float(gear[0]), "terms": [(at.joint, at.q, at.v, 1.0)]}
+        if kind == "tendon":
+            terms, points = tendon_path(c, one, self.carriers, self.places)
+            if not terms and len({body for body, _ in points}) < 2:
+                raise NotRead("of tendons only straight lines between sites and sums of coordinates are known")
+            if np.any(getattr(c, "tendon_actfrclimited", np.zeros(one + 1))[one]):
+                self.report.ignored("actuatorfrcrange of a tendon", c.label("actuator", k), "use forcerange")
+            return {"gear": float(gear[0]), "terms": terms, "points": points}
+        if kind == "site" and other < 0:
+            on = site_carrier(c, one, self.carriers)
+            return {"body": on.body, "at": on.at, "wrench": [float(x) for x in gear]}
+        raise NotRead("a refsite is not known" if kind == "site" else f"transmission {kind!r} is not known")
+
+    def _joints(self, k: int) -> Sequence[int]:
+        """Joints of the file that an actuator may drive."""
+        c, kind, one = self.compiled, self._word("mjtTrn", "trntype", k), int(self.compiled.actuator_trnid[k, 0])
+        if kind in ("joint", "jointinparent"):
+            return [one]
+        if kind == "tendon":
+            wraps = range(c.tendon_adr[one], c.tendon_adr[one] + c.tendon_num[one])
+            if all(c.wrap_type[w] == c.enumeration("mjtWrap")["joint"] for w in wraps):
+                return [int(c.wrap_objid[w]) for w in wraps]
+        return range(c.count("joint"))
+
+    def _force_range(self, k: int) -> tuple[float, float] | None:
+        """Its own limits, and those of its joint where it is the only drive of it."""
+        c, own = self.compiled, self._range("force", k)
+        if (
+            not self._word("mjtTrn", "trntype", k).startswith("joint")
+            or not c.jnt_actfrclimited[j := int(c.actuator_trnid[k, 0])]
+        ):
+            return own
+        if self.drives_of[j] > 1 or not c.actuator_gear[k, 0]:
+            note = "it holds for the sum of several actuators, which is not limited here"
+            self.report.ignored("actuatorfrcrange", c.label("joint", j), note)
+            return own
+        if c.jnt_type[j] == BALL:
+            self.report.ignored("actuatorfrcrange", c.label("joint", j), "a ball joint")
+            return own
+        low, high = sorted((c.jnt_actfrcrange[j] / float(c.actuator_gear[k, 0])).tolist())
+        first = own or (-np.inf, np.inf)
+        return min(max(first[0], low), high), min(max(first[1], low), high)
+
+    # --- fields of the compiled model ---------------------------------------------------------------------------------------
+    def _range(self, what: str, k: int) -> tuple[float, float] | None:
+        if not getattr(self.compiled, f"actuator_{what}limited")[k]:
+            return None
+        low, high = getattr(self.compiled, f"actuator_{what}range")[k].tolist()
+        if low > high:
+            raise FormatError(f"{self.compiled.label('actuator', k)}: {what}range {low:g} {high:g} is empty")
+        return low, high
+
+    def _given(self, field: str, k: int, default: int) -> Any:
+        """A field that not every version of MuJoCo has."""
+        values = getattr(self.compiled, f"actuator_{field}", None)
+        return default if values is None else values[k]
+
+    def _word(self, enumeration: str, field: str, k: int) -> str:
+        return self.words[enumeration].get(int(getattr(self.compiled, f"actuator_{field}")[k]), "unknown")

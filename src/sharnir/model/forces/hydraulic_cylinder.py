@@ -1,0 +1,138 @@
+"""A hydraulic cylinder between two points, with the oil in its chambers, its valve and its accumulators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...errors import ModelError
+from ...kernels.algebra import ZERO3, scale
+from ...trace import Number, is_zero
+from ...trace.functions import maximum
+from ..element import element, element_field
+from ..motion import Motion
+from ..values import Elements, Label, Name, OneOf, Scalar, Vector
+from .base import ForceElement, Numbers
+from .hydraulics import Accumulator, Valve, compressed
+from .pid import UNITS as PID_UNITS
+from .spring_damper import line_between
+
+UNITS = {"pressure_a": "Pa", "pressure_b": "Pa", "supply": "Pa", "spool": ""}
+
+
+@element("hydraulic-cylinder")
+class HydraulicCylinder(ForceElement):
+    """Pushes two points apart by p_a·area_a − p_b·area_b − friction·ṡ, s = distance − length. The pressures are states:
+    (V_a/β + C_a)·dp_a/dt = Q_a − area_a·ṡ − leakage·(p_a − p_b), V_a = dead_a + area_a·s; chamber b likewise, V_b = dead_b +
+    area_b·(stroke − s).
+
+    Q is the flow of the valve, C the compliance of an accumulator. Beyond the ends of the stroke only the dead volume is left:
+    the oil in it is the end stop. Pressures are above the atmosphere's, and may fall below it: there is no cavitation.
+    """
+
+    a: str = element_field(Name("body"), meaning="body (or ground) that carries the barrel")
+    b: str = element_field(Name("body"), meaning="body (or ground) at the end of the rod")
+    at_a: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="the point on a, in its axes")
+    at_b: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="the point on b, in its axes")
+    area_a: float = element_field(
+        Scalar(above=0.0), unit="m²", meaning="of the piston, in the chamber that lengthens", kw_only=True
+    )
+    area_b: float = element_field(
+        Scalar(at_least=0.0), unit="m²", meaning="of the piston less the rod, in the chamber that shortens", kw_only=True
+    )
+    stroke: float = element_field(Scalar(above=0.0), unit="m", meaning="from end to end", kw_only=True)
+    length: float = element_field(Scalar(at_least=0.0), default=0.0, unit="m", meaning="distance of the points where s is zero")
+    dead_a: float = element_field(Scalar(above=0.0), default=1e-4, unit="m³", meaning="oil beside the stroke: pipes, ports")
+    dead_b: float = element_field(Scalar(above=0.0), default=1e-4, unit="m³", meaning="the same in chamber b")
+    bulk_modulus: float = element_field(Scalar(above=0.0), default=1.4e9, unit="Pa", meaning="β: of the oil, with its air")
+    leakage: float = element_field(Scalar(at_least=0.0), default=0.0, unit="m³/(s Pa)", meaning="past the piston")
+    friction: float = element_field(Scalar(at_least=0.0), default=0.0, unit="N s/m", meaning="of the seals, viscous")
+    pressure_a: float = element_field(Scalar(), default=0.0, unit="Pa", meaning="at the start")
+    pressure_b: float = element_field(Scalar(), default=0.0, unit="Pa", meaning="at the start")
+    valve: Valve | None = element_field(OneOf((Valve,)), default=None, meaning="what feeds it; without one it is closed")
+    accumulators: Sequence[Accumulator] = element_field(
+        Elements(Accumulator), default=(), meaning="at most one at each chamber and at the supply"
+    )
+    name: str | None = element_field(Label(), default=None, key="")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        places = [one.at for one in self.accumulators]
+        if self.a == self.b:
+            raise ModelError(f"{self.label}: both ends are on {self.a!r}; it would push nothing")
+        if len(set(places)) < len(places):
+            raise ModelError(f"{self.label}: at most one accumulator at each of a, b, supply; got {', '.join(places)}")
+        if "supply" in places and self.valve is None:
+            raise ModelError(f"{self.label}: an accumulator at the supply needs a valve")
+
+    def joints(self) -> Sequence[str]:
+        return () if self.valve is None or self.valve.pid is None else self.valve.pid.joints()
+
+    @property
+    def has_function(self) -> bool:
+        return super().has_function or (self.valve is not None and self.valve.has_function)
+
+    def states(self, on: Motion) -> Mapping[str, float]:
+        out = {"pressure_a": self.pressure_a, "pressure_b": self.pressure_b}
+        if self.valve is not None and not is_zero(self.valve.lag):
+            out["spool"] = 0.0
+        if self.valve is not None and self.valve.pid is not None:
+            out |= self.valve.pid.states(on)
+        return out | ({"supply": line.pressure} if (line := self._at("supply")) is not None else {})
+
+    @property
+    def units_of_states(self) -> Mapping[str, str]:
+        return UNITS | PID_UNITS
+
+    def numbers(self, on: Motion) -> Numbers:
+        return {field: x for field, x in super().numbers(on).items() if field != "accumulators"}
+
+    def formula(self, on: Motion, n: Numbers) -> Number:
+        distance, rate, along = line_between(on, (self.a, n["at_a"]), (self.b, n["at_b"]))
+        s = distance - n["length"]
+        pressures = {"a": on.state("pressure_a"), "b": on.state("pressure_b")}
+        volumes = {
+            "a": n["dead_a"] + n["area_a"] * maximum(s, 0.0),
+            "b": n["dead_b"] + n["area_b"] * maximum(n["stroke"] - s, 0.0),
+        }
+        flows, stored = self._valve(on, n, pressures)
+        leak = n["leakage"] * (pressures["a"] - pressures["b"])
+        inflow = {"a": flows["a"] - n["area_a"] * rate - leak, "b": flows["b"] + n["area_b"] * rate + leak}
+        for side, p in pressures.items():
+            change, kept = self._chamber(side, p, volumes[side], n["bulk_modulus"])
+            on.rate(f"pressure_{side}", inflow[side] / change)
+            stored = stored + kept
+            on.observe(f"flow {side}", flows[side], "m³/s")
+        force = pressures["a"] * n["area_a"] - pressures["b"] * n["area_b"] - n["friction"] * rate
+        on.push(self.a, scale(along, -force), n["at_a"])
+        on.push(self.b, scale(along, force), n["at_b"])
+        on.observe("stroke", s, "m")
+        on.observe("force", force, "N")
+        return stored
+
+    def _valve(self, on: Motion, n: Numbers, pressures: Mapping[str, Number]) -> tuple[dict[str, Number], Number]:
+        """Flows into the chambers, and what the supply line stores."""
+        valve, line = self.valve, self._at("supply")
+        if valve is None:
+            return {"a": 0.0, "b": 0.0}, 0.0
+        u = valve.asked(on)
+        if not is_zero(valve.lag):
+            spool = on.state("spool")
+            on.rate("spool", (u - spool) / valve.lag)
+            u = spool
+        on.observe("opening", u)
+        supply = valve.supply if line is None else on.state("supply")
+        into_a, into_b, drawn = valve.flows(u, pressures["a"], pressures["b"], supply)
+        stored: Number = 0.0
+        if line is not None:
+            change, stored = self._chamber("supply", supply, line.line, n["bulk_modulus"])
+            on.rate("supply", (line.delivered(supply, valve.supply) - drawn) / change)
+        return {"a": into_a, "b": into_b}, stored
+
+    def _chamber(self, at: str, p: Number, volume: Number, modulus: Number) -> tuple[Number, Number]:
+        """Oil per pressure that a volume takes, with its accumulator, and the energy stored."""
+        gas = self._at(at)
+        change, stored = volume / modulus, compressed(p, volume, modulus)
+        return (change, stored) if gas is None else (change + gas.compliance(p), stored + gas.energy(p))
+
+    def _at(self, place: str) -> Accumulator | None:
+        return next((one for one in self.accumulators if one.at == place), None)
