@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,9 +11,6 @@ from numpy.typing import ArrayLike
 from ..backends.team import helped
 from ..dynamics import Dynamics
 from ..equations.assembly import Start
-from ..equations.held import held_coordinates
-from ..equations.normalization import normalized_start
-from ..equations.start import StartState, assemble_start
 from ..errors import MethodError, SimulationError
 from ..integrate import run
 from ..integrate.compiled import make_ready
@@ -33,7 +29,7 @@ from .contacts import Contacts, check_impacts, divided, with_contacts
 from .controllers import Controllers
 from .events import limit_events
 from .impacts import Impacts
-from .joint_laws import JointLaw, check_law, law_of, with_law
+from .joint_laws import JointLaw
 from .motion_system import Setup
 from .options import (
     Tau,
@@ -41,13 +37,13 @@ from .options import (
     check_resolution,
     check_stabilisation,
     choice,
-    constant_forces,
     number,
     stabilisations,
     values_of,
     whole,
 )
 from .outcome import failure, make_result, root_cause, violated_constraint
+from .preparation import start_of, state_at, with_joint_forces
 from .recording import HELD, Recording
 from .result import Result
 from .sampled import Sampled, check_control, check_controlled
@@ -139,15 +135,11 @@ def simulate(
     check_impacts(hits, duration, method, stabilisation, sensitivities)
     if hits:
         model = with_contacts(model, hits)
-    q, v, t0 = check_state(model, q0, v0, t0)
+    _, _, t0 = check_state(model, q0, v0, t0)
     check_resolution(t0, duration=duration, step=step, max_step=max_step, output=output)
-    shown, law, controllers = model, None, [] if control is None else check_control(control)
+    shown, controllers = model, [] if control is None else check_control(control)
     check_controlled(controllers, t0, duration, sensitivities)
-    if callable(tau):
-        check_law(tau)
-        model = with_law(model, tau)
-        law, tau = law_of(model, backend), None
-    forces = constant_forces(model, tau)
+    model, law, forces = with_joint_forces(model, tau, backend)
     values = values_of(model, parameters, states)
     check_values(model, values[None])
     own = values if values.size else None
@@ -155,13 +147,8 @@ def simulate(
     d = Dynamics(model, method, backend, threads)
     d.formulation.check_inertia()
     how = check_stabilisation(d, stabilisation, decay)
-    q = normalized_start(model, q[None], t0)[0]
-    start = StartState(model, q, v, q, v)
-    if d.constrained:
-        start = assemble_start(model, q0, v0, t0, d.constrained.table, values, fixed)
-        q, v = start.q, start.v
-    elif fixed is not None:
-        held_coordinates(model, fixed)
+    start, _ = start_of(d, shown, q0, v0, t0, fixed, values)
+    q, v = start.q, start.v
     chosen = integrator_named(integrator)
     check_step(chosen, step)
     times = output_times(output, t0, t0 + duration, 2 * (model.nq + model.nv))
@@ -169,7 +156,6 @@ def simulate(
         rows = len(times) if times is not None else 1000
         check_result_file(save, rows * (model.nq + 2 * model.nv + 12 * len(model.bodies)) * 8)
     all_events = [*own_events, *(limit_events(model, q) if limits != "ignore" else [])]
-    start = replace(start, q=q, model=shown)
     (how,) = stabilisations(d, how, q[None], v[None], forces, t0, duration, integrator, step, own)
     directions = None
     if len(sensitivities):
@@ -187,7 +173,7 @@ def simulate(
         motion = motion_system(setup)
         if backend != "python":
             make_ready(chosen)
-    x0 = np.concatenate([q, motion.momenta_of(q, v, t0), values[len(model.parameters) :], np.zeros(len(motion.causes))])
+    x0 = state_at(motion, start, t0, values[len(model.parameters) :])
     if directions is not None:
         if not isinstance(motion, StraightLine):
             why = f"model {model.name!r} is too large for it" if backend == "auto" else f"backend {backend!r} has none"

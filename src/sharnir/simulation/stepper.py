@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from ..dynamics import Dynamics
 from ..equations.assembly import Start
-from ..equations.normalization import normalized_start
-from ..equations.start import StartState, assemble_start
+from ..equations.start import StartState
 from ..errors import SimulationError, StateError, no_such
 from ..integrate import run
 from ..integrate.compiled import make_ready
@@ -21,16 +20,17 @@ from ..integrate.methods import integrator as integrator_named
 from ..model.events import Event
 from ..model.model import Model
 from ..model.parameter_checks import check_values
-from ..model.states import check_model, check_state, check_tau
+from ..model.states import check_model, check_tau
 from ..types import truth
 from .by_name import ByName
 from .changes import Changes
 from .checks import check_events, check_step, tolerances
 from .events import limit_events
-from .joint_laws import JointLaw, check_law, law_of, with_law
+from .joint_laws import JointLaw
 from .motion_system import Setup
-from .options import Tau, check_resolution, check_stabilisation, choice, constant_forces, number, stabilisations, values_of
+from .options import Tau, check_resolution, check_stabilisation, choice, number, stabilisations, values_of
 from .outcome import failure, make_result, root_cause
+from .preparation import start_of, state_at, with_joint_forces
 from .result import Result
 from .short_runs import ShortRuns
 from .systems import motion_system
@@ -94,12 +94,7 @@ class Simulation:
         begun = time.perf_counter()
         self.model = shown = check_model(model, "Simulation")
         choice(limits, "limits", ("ignore", "stop"))
-        law = None
-        if callable(tau):
-            check_law(tau)
-            model = with_law(model, tau)
-            law, tau = law_of(model, backend), None
-        forces = constant_forces(model, tau)
+        model, law, forces = with_joint_forces(model, tau, backend)
         values = values_of(model, parameters, states)
         check_values(model, values[None])
         self._d = d = Dynamics(model, method, backend)
@@ -109,7 +104,7 @@ class Simulation:
         step = None if step is None else number(step, "step")
         check_step(chosen, step)
         self._first = (q0, v0, t0, fixed, forces.copy(), values.copy())
-        start, t = self._start(q0, v0, t0, fixed, values)
+        start, t = start_of(d, shown, q0, v0, t0, fixed, values)
         own = values if values.size else None
         span = step if step is not None else 1.0
         (how,) = stabilisations(d, how, start.q[None], start.v[None], forces, t, span, integrator, step, own)
@@ -130,22 +125,11 @@ class Simulation:
         self._integrator, self._ready = integrator, time.perf_counter() - begun
         self._begin(start, t)
 
-    def _start(
-        self, q0: Start, v0: Start, t0: float, fixed: Sequence[str] | None, values: np.ndarray
-    ) -> tuple[StartState, float]:
-        d, model = self._d, self._d.model
-        q, v, t = check_state(model, q0, v0, t0)
-        if d.constrained:
-            return assemble_start(model, q0, v0, t, d.constrained.table, values, fixed), t
-        q = normalized_start(model, q[None], t)[0]
-        return StartState(self.model, q, v, q, v), t
-
     def _begin(self, start: StartState, t: float) -> None:
         m = self._motion
         self._changes = Changes(m, 1.0)
         self._options["events"] = [self._changes.root(event, k) for k, event in enumerate(self._events)]
-        z = m.parameters[len(self.model.parameters) :]
-        x = np.concatenate([start.q, m.momenta_of(start.q, start.v, t), z, np.zeros(len(m.causes))])
+        x = state_at(m, start, t, m.parameters[len(self.model.parameters) :])
         self._t, self._x = t, m.consistent(t, x) if m.partitioning else x
         self._base, self._dt, self._count = t, np.nan, 0
         self._runs = ShortRuns(t, self._x)
@@ -243,7 +227,7 @@ class Simulation:
             values = values_of(self.model, parameters, states)
             check_values(self.model, values[None])
         m.parameters[...] = values
-        self._begin(*self._start(q, v, t if t0 is None else t0, fixed, values))
+        self._begin(*start_of(self._d, self.model, q, v, t if t0 is None else t0, fixed, values))
         return self.state
 
     def result(self) -> Result:

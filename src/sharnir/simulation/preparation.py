@@ -1,0 +1,48 @@
+"""From what the caller gives to where a run begins: joint forces, values, start, state. `simulate` and `Simulation` share it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..dynamics import Dynamics
+from ..equations.assembly import Start
+from ..equations.held import held_coordinates
+from ..equations.normalization import normalized_start
+from ..equations.start import StartState, assemble_start
+from ..model.model import Model
+from ..model.states import check_state
+from .joint_laws import JointLaw, check_law, law_of, with_law
+from .motion_system import MotionSystem
+from .options import Tau, constant_forces
+
+
+def with_joint_forces(model: Model, tau: Tau | JointLaw | None, backend: str) -> tuple[Model, Any, np.ndarray]:
+    """The model with a law of joint forces as a force of its own, that law, and the constant joint forces (nv,)."""
+    if not callable(tau):
+        return model, None, constant_forces(model, tau)
+    check_law(tau)
+    model = with_law(model, tau)
+    return model, law_of(model, backend), constant_forces(model, None)
+
+
+def start_of(
+    d: Dynamics, shown: Model, q0: Start, v0: Start, t0: float, fixed: Sequence[str] | None, values: np.ndarray
+) -> tuple[StartState, float]:
+    """Where the motion starts, loops closed and quaternions normalized, and when. `shown`: the caller's own model."""
+    model = d.model
+    q, v, t = check_state(model, q0, v0, t0)
+    if d.constrained:
+        return replace(assemble_start(model, q0, v0, t, d.constrained.table, values, fixed), model=shown), t
+    if fixed is not None:
+        held_coordinates(model, fixed)
+    q = normalized_start(model, q[None], t)[0]
+    return StartState(shown, q, v, q, v), t
+
+
+def state_at(m: MotionSystem, start: StartState, t: float, states: np.ndarray) -> np.ndarray:
+    """(row_size,): coordinates, speeds or momenta, states of forces, no work done yet."""
+    return np.concatenate([start.q, m.momenta_of(start.q, start.v, t), states, np.zeros(len(m.causes))])
