@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from ..errors import ModelError, no_such
+from ..errors import ModelError, brief, no_such
 from ..kernels.algebra import IDENTITY, add, cross, dot, mtv, mv
 from ..trace import Expression, Graph, Number, Symbol
 from .body import GROUND
@@ -189,6 +189,9 @@ class Motion:
     def observe(self, name: str, value: Number, unit: str = "", over_parts: str = "") -> None:
         """A number that results offer by name, "<name> of <force>", without effect on the motion. `over_parts`: of a force that
         consists of several parts, "sum" or "max" of their numbers, or each by itself."""
+        for what, text in (("name", name), ("unit", unit)):
+            if not isinstance(text, str):
+                raise ModelError(f"observe: {what} is a text, got {brief(text)}")
         if over_parts not in ("", "sum", "max"):
             raise ModelError(f"observe {name!r}: over_parts is 'sum', 'max' or '', got {over_parts!r}")
         self.observed[name] = (value, Observed(unit, over_parts))

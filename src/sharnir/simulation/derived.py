@@ -83,7 +83,7 @@ class Derived:
         found: Dynamics = structure.cached["dynamics of results", backend]
         return found
 
-    def number(self, x: Any) -> np.ndarray:
+    def _number(self, x: Any) -> np.ndarray:
         """A number of the model at every state: it may depend on parameters."""
         return np.broadcast_to(np.asarray(at_values(x, self.named_parameters), dtype=float), self.shape)
 
@@ -131,8 +131,8 @@ class Derived:
         R, r = self._ground if i < 0 else (self.poses[0][..., i, :, :], self.poses[1][..., i, :])
         if at.is_identity:
             return R, r
-        position = np.stack([self.number(x) for x in at.position], axis=-1)
-        rotation = np.stack([self.number(x) for x in at.rotation.entries], axis=-1).reshape(*self.shape, 3, 3)
+        position = np.stack([self._number(x) for x in at.position], axis=-1)
+        rotation = np.stack([self._number(x) for x in at.rotation.entries], axis=-1).reshape(*self.shape, 3, 3)
         return R @ rotation, r + (R @ position[..., None])[..., 0]
 
     @cached_property

@@ -12,6 +12,7 @@ from ..errors import AssemblyError, SingularError, StateError, brief, no_such
 from ..model.constraints import Rolling
 from ..model.model import Model
 from ..model.pose import Pose, unit_axis
+from ..model.references import listed_names
 from ..model.states import check_model, check_state
 from ..simulation.result import Result
 from ..types import FloatArray
@@ -117,7 +118,7 @@ def _scene(
     scales: dict[str, str] = {}
     if r is not None:
         pieces += _loads(o, r, shown, scales)
-        for trace in traces:
+        for trace in listed_names(traces, "traces", StateError):
             pieces += _trace(o, r, trace)
     low, high = _extent(o, R, x, [p for p in pieces if isinstance(p, Part)])
     gravity = -np.array(numeric.gravity, dtype=float)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...errors import StateError, no_such
 from ...model.model import Model
+from ...model.references import is_name_in
 from ...reporting.pictures import COLOURS
 from ...simulation.charts import Charts
 from ...simulation.result import Result
@@ -80,7 +81,7 @@ def _cameras(scene: Scene, view: str | Sequence[float] | None) -> list[dict[str,
 def _body(scene: Scene, name: str | None) -> int:
     if name is None:
         return -1
-    if name not in scene.bodies:
+    if not is_name_in(scene.bodies, name):
         raise StateError(f"follow: {no_such('body', name, scene.bodies, 'bodies')}")
     return scene.bodies.index(name)
 

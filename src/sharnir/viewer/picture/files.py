@@ -12,7 +12,7 @@ from ...model.model import Model
 from ...reporting.whole_file import check_suffix, whole_file
 from ...simulation.result import Result
 from ...simulation.storage import check_writable
-from ...types import State
+from ...types import State, truth
 from ..build import Trace, scene_of
 from ..moments import at_times, check_time
 from ..scene import Scene
@@ -51,7 +51,7 @@ def snapshot(
     scene = scene_of(result, show, traces=traces)
     time = float(result.t[-1]) if t is None else check_time(result, t)
     report(scene)
-    save(Drawing(at_times(scene, result, [time]), look).image(0, stamp_of(time) if stamp else ""), path)
+    save(Drawing(at_times(scene, result, [time]), look).image(0, stamp_of(time) if truth(stamp, "stamp") else ""), path)
 
 
 def stamp_of(t: float, digits: int = 3) -> str:
