@@ -284,6 +284,28 @@ def test_rollouts_under_control_are_the_same_motions(arm):
 
 
 # --- step by step -------------------------------------------------------------------------------------------------------------
+def test_a_controller_may_return_the_same_array_every_time(slider):
+    buffer = np.zeros(1)
+
+    def reused(s):
+        buffer[:] = np.asarray(s.coordinate("rail")).mean() * -30.0 + s.number
+        return buffer
+
+    def own(s):
+        return reused(s).copy()
+
+    for delay in (0.0, 0.05, 0.1):
+        runs = [sh.Sampled(f, 0.05, delay=delay, name="c") for f in (reused, own)]
+        a, b = (sh.simulate(slider, 0.3, q0={"rail": 0.1}, control=c, output=0.05, backend="python") for c in runs)
+        assert (a.q == b.q).all()
+        assert (a.control["c"].tau == b.control["c"].tau).all()
+        assert np.unique(a.control["c"].tau).size > 3
+        options = {"steps": 30, "step": 0.01, "backend": "python"}
+        a, b = (sh.rollout(slider, np.full((2, 1), 0.1), control=c, **options) for c in runs)
+        assert (a.q == b.q).all()
+        assert (a.tau == b.tau).all()
+
+
 def test_steps_are_the_motion_of_one_run_and_reset_repeats_it_to_the_last_bit(arm):
     start = {"q0": [0.3, 0.5, -0.2], "v0": {"j2": 1.0}}
     sim = sh.Simulation(arm, **start, tau=[0.1, 0.0, 0.2], integrator="rk4", step=0.01)

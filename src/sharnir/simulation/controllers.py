@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import SharnirError, StateError, brief
 from ..integrate.trajectory import in_words
+from ..model.parameters import parameter_value
 from ..model.states import check_tau
 from .applied import AppliedForces
 from .changes import Changes
@@ -19,7 +20,7 @@ from .schedule import APPLY, schedule
 
 
 class _Given(NamedTuple):
-    """A command that is checked."""
+    """A command that is checked, in numbers of its own: the controller may use its arrays again."""
 
     number: int
     tau: np.ndarray
@@ -91,7 +92,7 @@ class Controllers:
             )
         command = returned if isinstance(returned, Command) else Command(returned)
         try:
-            tau = check_tau(self.m.d.model, command.tau if not np.isscalar(command.tau) else np.ravel(command.tau))
+            tau = check_tau(self.m.d.model, command.tau if not np.isscalar(command.tau) else np.ravel(command.tau)).copy()
         except SharnirError as error:
             raise StateError(f"{label}: {error}") from None
         if not isinstance(command.parameters, Mapping):
@@ -100,7 +101,11 @@ class Controllers:
             owner = self._owner.setdefault(name, c)
             if owner != c:
                 raise StateError(f"{label} commands parameter {name!r}, which controller {self.names[owner]!r} commands too")
-        return _Given(k, tau, dict(command.parameters))
+        try:
+            values = {name: parameter_value(name, x, StateError) for name, x in command.parameters.items()}
+        except StateError as error:
+            raise StateError(f"{label}: {error}") from None
+        return _Given(k, tau, values)
 
     def _sample(self, t: float, x: np.ndarray, k: int, period: float) -> Sample:
         m = self.m

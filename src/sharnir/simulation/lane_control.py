@@ -93,7 +93,7 @@ class LaneControl:
             raise StateError(f"{label}: expected joint forces {shape} or {shape[1:]}, got {tau.shape}")
         if not np.isfinite(tau).all():
             raise StateError(f"{label}: the joint forces are not all finite")
-        return np.broadcast_to(tau, shape)
+        return np.broadcast_to(tau, shape).copy()  # the controller may use its array again
 
 
 def push(
