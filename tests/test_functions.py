@@ -305,6 +305,9 @@ def test_a_table_from_a_file_of_columns(tmp_path):
     assert sh.table(path, columns=(0, "load"), kind="linear") == sh.table([0, 0.5, 1], [5, 6, 7], kind="linear")
     path.write_text("0 1\n1 2\n")
     assert sh.table(path) == sh.table([0, 1], [1, 2])
+    for text in ("0,1,\n1,2,\n", "x,y,\n0,1,\n1,2,\n", "x,y\n0,1,,\n1,2\n"):  # some programs end every line with a comma
+        path.write_text(text)
+        assert sh.table(path) == sh.table([0, 1], [1, 2])
     path.write_text(GRID)
     assert sh.table(path, columns=("x", "u", "z")) == SURFACE
 
@@ -315,6 +318,8 @@ def test_a_table_from_a_file_of_columns(tmp_path):
     (CSV.replace("0.5;", "-1;"), {}, "curve.csv:4: column 'angle' must ascend, but -1 follows 0"),
     (CSV, {"columns": ("angle", "torqe")}, "curve.csv:2: unknown column 'torqe'; did you mean 'torque'?"),
     (CSV, {"columns": (0, 9)}, "there is no column 9: the file has 3"), (CSV, {"columns": "xy"}, "two or three names"),
+    ("0.0, 0.O\n1,2\n2,3\n", {}, "curve.csv:1: column 'column 1': expected a finite number, got '0.O'; a line of names has no"),
+    ("0.0,\n1,2\n2,3\n", {}, "curve.csv:1: there is no column 1: the file has 1"),
     ("", {}, "has no rows"), ("1,2\n", {}, "at least two rows"), (None, {}, "cannot be read"),
     (GRID.replace("-0.4,0.7,", "-0.4,0.71,"), {"columns": (0, 1, 2)}, "must be a full grid of 7 by 6"),
     (GRID + "3.0,2.5,1\n", {"columns": (0, 1, 2)}, "curve.csv:37: the point (3.0, 2.5) is given twice"),

@@ -58,9 +58,12 @@ def _read(path: Path, columns: Sequence[str | int] | None) -> tuple[list[str], l
     mark = next((c for c in DELIMITERS[::-1] if c in given[0][1]), None)  # a comma last: it may be that of a decimal
     split = [(k, _cells(line, mark)) for k, line in given]
     head = split[0][1]
-    named = any(_number(cell) is None for cell in head)
+    named = all(_number(cell) is None for cell in head)
     names = head if named else [f"column {c}" for c in range(len(head))]
     places = _places(path, split[0][0], names if named else [], len(head), columns)
+    if not named:  # a row of numbers, whichever columns are asked for: it must not be taken for one that is half a heading
+        for c in range(len(head)):
+            _value(path, split[0][0], head, c, names[c], "; a line of names has no numbers")
     rows = [[_value(path, k, row, c, names[c]) for c in places] for k, row in split[named:]]
     if len(rows) < 2:
         raise FormatError(
@@ -70,7 +73,11 @@ def _read(path: Path, columns: Sequence[str | int] | None) -> tuple[list[str], l
 
 
 def _cells(line: str, mark: str | None) -> list[str]:
-    return [cell.strip() for cell in (line.split() if mark is None else next(csv.reader([line], delimiter=mark)))]
+    """Without empty ones at the end, which some programs write behind every line."""
+    cells = [cell.strip() for cell in (line.split() if mark is None else next(csv.reader([line], delimiter=mark)))]
+    while cells and not cells[-1]:
+        cells.pop()
+    return cells
 
 
 def _places(path: Path, line: int, names: list[str], count: int, columns: Any) -> list[int]:
@@ -98,11 +105,11 @@ def _number(cell: str) -> float | None:
         return None
 
 
-def _value(path: Path, line: int, row: list[str], c: int, name: str) -> float:
+def _value(path: Path, line: int, row: list[str], c: int, name: str, hint: str = "") -> float:
     if c >= len(row):
         raise FormatError(f"{path}:{line}: column {name!r} is missing: the line has {len(row)} columns")
     found = _number(row[c])
     if found is None or not isfinite(found):
         point = "; a decimal comma is written as a point" if "," in row[c] else ""
-        raise FormatError(f"{path}:{line}: column {name!r}: expected a finite number, got {row[c]!r}{point}")
+        raise FormatError(f"{path}:{line}: column {name!r}: expected a finite number, got {row[c]!r}{point}{hint}")
     return found
