@@ -383,3 +383,23 @@ def test_samples_and_simulations_know_the_states_of_forces(slider):
     many = sh.rollout(m, [[0.0]], duration=0.5, step=0.01, control=sh.Sampled(pd, 0.05))
     assert np.abs(many.q[0, -1] - r.q[-1]).max() < 1e-7 and np.abs(r.energy.defect).max() < 1e-8
     assert sim.reset(states={"integral": 0.3}).states == {"integral": 0.3}
+
+
+def test_what_is_set_on_a_simulation_acts_or_is_refused(slider):
+    m = slider.copy()
+    m.add_parameter("F", 1.0)
+    m.add_state("integral", 0.1, rate=lambda on: 0.0 * on.t)
+    m.add_force(lambda on: on.torque("rail", on.parameter("F") + on.state("integral")), name="push")
+    sim = sh.Simulation(m, backend="python", integrator="rk4", step=0.1)
+    sim.states, sim.parameters = {"integral": 0.5}, {"F": 2.0}
+    assert abs(sim.step(1.0).speed("rail") - 2.5 / MASS) < 1e-14 and sim.states == {"integral": 0.5} == sim.state.states
+    for key, name in (("parameters", "F"), ("states", "integral")):
+        with pytest.raises(sh.StateError, match=rf"sim.{key} is read only: set sim.{key} = {{'{name}': 2.0}}"):
+            getattr(sim, key)[name] = 2.0
+    with pytest.raises(sh.StateError, match="no state 'integrl'; did you mean 'integral'"):
+        sim.states = {"integrl": 0.3}
+    with pytest.raises(AttributeError, match="sim.taux cannot be set; did you mean 'tau'?"):
+        sim.taux = [1.0]
+    with pytest.raises(AttributeError, match="sim.q cannot be set.*reset"):
+        sim.q = [1.0]
+    assert sim.reset().states == {"integral": 0.1} and sim.parameters == {"F": 1.0}

@@ -14,8 +14,9 @@ from ..trace.parameters import names_in
 class ParameterView(Mapping[str, float]):
     """Values by name, read only; an attempt to change one says what to do instead."""
 
-    def __init__(self, values: Mapping[str, float]) -> None:
-        self._values = values
+    def __init__(self, values: Mapping[str, float], what: str = "model.parameters", remedy: str = "") -> None:
+        """`remedy`: what to do instead, with {} for {name: value}; by default that of a model's parameters."""
+        self._values, self._what, self._remedy = values, what, remedy
 
     def __getitem__(self, name: str) -> float:
         return self._values[name]
@@ -27,13 +28,18 @@ class ParameterView(Mapping[str, float]):
         return len(self._values)
 
     def __setitem__(self, name: str, value: object) -> None:
+        pair = f"{{{name!r}: {brief(value)}}}"
+        if self._remedy:
+            raise StateError(f"{self._what} is read only: {self._remedy.format(pair)}")
         raise ModelError(
-            f"model.parameters is read only; pass parameters={{{name!r}: {brief(value)}}} to the call (simulate, rollout, every "
+            f"{self._what} is read only; pass parameters={pair} to the call (simulate, rollout, every "
             "question to Dynamics), or take model.with_parameters({…})"
         )
 
     def __delitem__(self, name: str) -> None:
-        raise ModelError("model.parameters is read only: a parameter cannot be removed; model.without_parameters() has none")
+        if self._remedy:
+            raise StateError(f"{self._what} is read only: {name!r} cannot be removed")
+        raise ModelError(f"{self._what} is read only: a parameter cannot be removed; model.without_parameters() has none")
 
     def __repr__(self) -> str:
         return repr(dict(self._values))

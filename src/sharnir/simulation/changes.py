@@ -117,11 +117,14 @@ class Changes:
         finally:
             m.parameters[:] = before
 
-    def set_parameters(self, label: str, values: Mapping[str, float], t: float, x: np.ndarray) -> np.ndarray:
-        """Other values of parameters from now on; the state where it is consistent with them."""
+    def set_parameters(
+        self, label: str, values: Mapping[str, float], t: float, x: np.ndarray, states: Mapping[str, float] | None = None
+    ) -> np.ndarray:
+        """Other values of parameters from now on, and of states of forces; the state where it is consistent with them."""
 
         def action(state: EventState) -> None:
             state.parameters.update(values)
+            state.states.update(states or {})
 
         after, self.m.parameters[:] = self._acted(label, action, t, x, self.m.parameters)
         self._history.append((self._sign * t, self.m.parameters.copy()))

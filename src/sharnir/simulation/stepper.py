@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,13 +13,14 @@ from numpy.typing import ArrayLike
 from ..dynamics import Dynamics
 from ..equations.assembly import Start
 from ..equations.start import StartState
-from ..errors import SimulationError, StateError, no_such
+from ..errors import SimulationError, StateError, brief, no_such, suggestion
 from ..integrate import run
 from ..integrate.compiled import make_ready
 from ..integrate.methods import integrator as integrator_named
 from ..model.events import Event
 from ..model.model import Model
 from ..model.parameter_checks import check_values
+from ..model.parameters import ParameterView
 from ..model.states import check_model, check_tau
 from ..types import truth
 from .by_name import ByName
@@ -48,6 +49,10 @@ class SimulationState(ByName):
     """States of forces and controllers by name."""
 
 
+SETTABLE = ("tau", "parameters", "states")
+"""What may be changed between steps."""
+
+
 class Simulation:
     """A motion that goes on step by step.
 
@@ -63,8 +68,13 @@ class Simulation:
     events      those that stop do so within `step`: `sim.status` is "stopped", and the next call goes on from there
     limits      of joints: "ignore" them, or "stop" there
     record      keep a row for every call, for `result`; without, nothing grows
+    Between steps `sim.tau`, `sim.parameters` and `sim.states` may be set, and nothing else; `sim.reset` begins anew.
     The others are those of `simulate`. Everything is compiled here, once; neither `step` nor `reset` compiles anything.
     """
+
+    model: Model
+    status: str
+    """ "done", or "stopped" by an event in the last step."""
 
     def __init__(
         self,
@@ -92,7 +102,7 @@ class Simulation:
         record: bool = True,
     ) -> None:
         begun = time.perf_counter()
-        self.model = shown = check_model(model, "Simulation")
+        vars(self)["model"] = shown = check_model(model, "Simulation")
         choice(limits, "limits", ("ignore", "stop"))
         model, law, forces = with_joint_forces(model, tau, backend)
         values = values_of(model, parameters, states)
@@ -134,8 +144,15 @@ class Simulation:
         self._base, self._dt, self._count = t, np.nan, 0
         self._runs = ShortRuns(t, self._x)
         self._wall, self._start_state = 0.0, start
-        self.status = "done"
-        """ "done", or "stopped" by an event in the last step."""
+        vars(self)["status"] = "done"
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name[0] != "_" and name not in SETTABLE:
+            raise AttributeError(
+                f"sim.{name} cannot be set; {suggestion(name, SETTABLE)}Between steps set sim.tau, sim.parameters or sim.states; "
+                "sim.reset(q0, v0) begins from another state"
+            )
+        object.__setattr__(self, name, value)
 
     # --- what is read and set between steps ---------------------------------------------------------------------------------
     @property
@@ -150,7 +167,10 @@ class Simulation:
         q, v, z = (part.copy() for part in m.split(self._x)[:3])
         if m.momenta:
             v = m.velocities(q, v, self._t, m.with_states(m.parameters, z))
-        return SimulationState(self.model, self._t, q, v, dict(zip(m.structure.states, z.tolist(), strict=True)))
+        return SimulationState(self.model, self._t, q, v, self._view("states", m.structure.states, z))
+
+    def _view(self, what: str, names: Iterable[str], values: np.ndarray) -> ParameterView:
+        return ParameterView(dict(zip(names, values.tolist(), strict=False)), f"sim.{what}", f"set sim.{what} = {{}}")
 
     @property
     def tau(self) -> np.ndarray:
@@ -162,18 +182,32 @@ class Simulation:
         self._motion.tau[:] = check_tau(self.model, tau)
 
     @property
-    def parameters(self) -> dict[str, float]:
+    def parameters(self) -> Mapping[str, float]:
         """Values of the parameters; `sim.parameters = {name: value}` changes those that are named."""
-        return dict(zip(self.model.parameters, self._motion.parameters.tolist(), strict=False))  # states are the last
+        return self._view("parameters", self.model.parameters, self._motion.parameters)  # states are the last
 
     @parameters.setter
     def parameters(self, values: Mapping[str, float]) -> None:
+        self._set("parameter", values, self.parameters)
+
+    @property
+    def states(self) -> Mapping[str, float]:
+        """Values of the states of forces; `sim.states = {name: value}` changes those that are named."""
+        m = self._motion
+        return self._view("states", m.structure.states, m.split(self._x)[2])
+
+    @states.setter
+    def states(self, values: Mapping[str, float]) -> None:
+        self._set("state", values, self.states)
+
+    def _set(self, kind: str, values: object, there: Mapping[str, float]) -> None:
         if not isinstance(values, Mapping):
-            raise StateError(f"parameters: expected {{name: value}}, got {values!r}")
+            raise StateError(f"{kind}s: expected {{name: value}}, got {brief(values)}")
         for name in values:
-            if name not in self.parameters:
-                raise StateError(no_such("parameter", name, self.parameters))
-        self._x = self._changes.set_parameters("Simulation", values, self._t, self._x)
+            if name not in there:
+                raise StateError(no_such(kind, name, there))
+        given = (values, {}) if kind == "parameter" else ({}, values)
+        self._x = self._changes.set_parameters("Simulation", given[0], self._t, self._x, given[1])
 
     # --- going on -----------------------------------------------------------------------------------------------------------
     def step(self, dt: float) -> SimulationState:
@@ -191,7 +225,7 @@ class Simulation:
             self._changes.forces.change(self._t, m.tau)
         end = self._base + (self._count + 1) * self._dt
         y = run(m.system, self._x, self._t, end, self._integrator, every=0, strict=False, **self._options)
-        self._t, self._x, self.status = y.final_t, y.final_x, y.status
+        self._t, self._x, vars(self)["status"] = y.final_t, y.final_x, y.status
         self._count += 1
         if y.status != "done":
             self._dt = np.nan
