@@ -106,6 +106,8 @@ MISTAKES = [
         "22: simulation.output: expected an interval, a list of times or 'steps', got 'never'",
     ),
     ("q0: {shoulder: 0.1}", "events: [{when: q.x}]", "22: simulation.events[0].when: signal 'q.x': no 'x'"),
+    ("q0: {shoulder: 0.1}", "integrator: autto", "22: simulation.integrator: unknown integrator 'autto'; did you mean 'auto'?"),
+    ("q0: {shoulder: 0.1}", "method: seperate", "22: simulation.method: unknown method 'seperate'; did you mean 'separate'?"),
     ("duration: 1.0", "duration: 0", "22: simulation.duration: expected a number other than 0, got 0"),
     ("forces:", "force:", "19: force: unknown field; did you mean 'forces'?"),
     ("joints:", "bodies:", "10: 'bodies' is given twice, first in line 3"),

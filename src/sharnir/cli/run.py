@@ -12,6 +12,7 @@ from ..equations.held import held_coordinates
 from ..equations.stabilisation import CHOICES, DECAYING
 from ..errors import SaveError, SimulationError
 from ..integrate.methods import INTEGRATORS
+from ..integrate.methods import integrator as integrator_named
 from ..integrate.trajectory import LIMITED
 from ..io.load import load
 from ..model.model import Model
@@ -119,7 +120,7 @@ def _arguments(model: Model, states: Mapping[str, Sequence[str]], options: Mappi
 
 def _check_combinations(model: Model, options: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
     """Options that do not go with each other, or with the model."""
-    integrator = INTEGRATORS[arguments.get("integrator", "auto")]
+    integrator = integrator_named(arguments.get("integrator", "auto"))
     if integrator.adaptive and "step" in options:
         raise UsageError("--step", f"{integrator.name!r} is adaptive: give --rtol, --atol or --max-step instead")
     if not integrator.adaptive and "integrator" in options and "step" not in arguments:

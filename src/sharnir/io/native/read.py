@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import FormatError, ModelError, known, no_such
+from ...errors import FormatError, ModelError, known, no_such, unknown
+from ...integrate.methods import integrator
 from ...model.element import Element, described
 from ...model.import_report import ImportReport
 from ...model.joints import Compound, Joint
@@ -17,6 +18,7 @@ from ...model.placed_joint import PlacedJoint
 from ...model.references import place as place_on
 from ...model.settings import SimulationSettings
 from ...model.values import Fault, Name
+from ...programs.methods import METHODS
 from ...trace import ParameterGraph
 from ...trace.formula import known_names
 from ...types import FilePath, truth
@@ -239,6 +241,12 @@ def _check_settings(model: Model, settings: SimulationSettings) -> None:
                 m = len(values) if isinstance(values, tuple) else 1
                 if n != m:
                     raise ModelError(f"expected {n} number{'s' * (n != 1)}, got {m}")
+    if settings.integrator is not None:
+        with at("integrator"):
+            integrator(settings.integrator)
+    if settings.method is not None and settings.method not in ("auto", *METHODS):
+        with at("method"):
+            raise ModelError(unknown(f"method {settings.method!r}", settings.method, ["auto", *METHODS], "methods"))
     for k, name in enumerate(settings.fixed or ()):
         with at("fixed", k):
             if name not in joints and not _is_part(name, joints, "q_names"):
