@@ -63,8 +63,10 @@ def test_trajectories_of_a_rollout_start_from_states_of_their_own(pendulum, back
     for k, z in enumerate(start):
         one = sh.simulate(pendulum, 0.2, q0=[0.0], states={"integral": z}, integrator="rk4", step=1e-3, output=0.1)
         assert_close(found.q[k], one.q, 1e-12)
-        assert_close(found.state_of("integral")[k], one.state("integral"), 1e-12)
+        assert_close(found.state("integral")[k], one.state("integral"), 1e-12)
     assert_close(found[1].quantity("error of pid"), found.q[1, :, 0] - TARGET, 1e-15)
+    on = sh.rollout(pendulum, **found.state(1), dt=1e-3, steps=100, backend=backend, every=100)
+    assert_close(on.state("integral")[:, 1], found.state("integral")[:, 2], 1e-15)
 
 
 def test_a_closed_mechanism_has_states_too():

@@ -48,7 +48,7 @@ class Rollout(NamedMotion):
     parameters: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     """(B, parameters) where the model has any."""
     state_values: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 0)))
-    """(B, T, states) of forces, in the order of `model.states`; by name: `state_of`."""
+    """(B, T, states) of forces, in the order of `model.states`; by name: `state("integral")`."""
 
     @property
     def ok(self) -> np.ndarray:
@@ -81,6 +81,15 @@ class Rollout(NamedMotion):
             self.model, self.t[:rows], self.q[k, :rows], self.v[k, :rows], tau, cost, status, message,
             work_done=np.zeros((rows, 0)), parameters=parameters, accounted=self.energy_accounts[1], state_values=states,
         )  # fmt: skip
+
+    def state(self, k: int | str = -1) -> Any:
+        """What all trajectories go on from at time number k, q0, v0 and states: rollout(model, **many.state(), …). With the name
+        of a state of a force, or of `Model.add_state`: its values (B, T)."""
+        if isinstance(k, str):
+            return self.state_of(k)
+        at = index_of(k, len(self.t), "a time of the rollout")
+        states = {name: self.state_of(name)[:, at] for name in self.model.states}
+        return {"q0": self.q[:, at], "v0": self.v[:, at], **({"states": states} if states else {})}
 
     def plot(
         self,
