@@ -131,6 +131,13 @@ def test_states_are_in_files(pendulum, run, tmp_path):
     assert np.array_equal(back.state("integral"), run.state("integral")) and np.array_equal(
         back.energy.kinetic, run.energy.kinetic
     )
+    run.save(tmp_path / "run.csv")
+    table, units = run.to_dataframe(), run.model.structure.units_of_states
+    assert np.array_equal(table["state integral"], run.state("integral"))
+    assert table.attrs["units"].get("state integral", "") == units["integral"]
+    with (tmp_path / "run.csv").open() as file:
+        column = file.readline().split(",").index("state integral")
+        assert [float(line.split(",")[column]) for line in file] == run.state("integral").tolist()
     m = sh.samples.pendulum()
     joint = m.joints[0].name
     m.add_state("integral", 0.1, sh.SignalFormula(f"q.{joint} - 0.3 - state.integral"), "rad s")

@@ -164,9 +164,9 @@ class NamedMotion(Derived):
         return to_xarray(self)
 
     def to_dataframe(self) -> DataFrame:
-        """A pandas.DataFrame, a row per time, a column per coordinate, speed, acceleration of every joint, and energies.
+        """A pandas.DataFrame, a row per time, a column per coordinate, speed, acceleration of every joint, states, and energies.
 
-        Columns are called as in `to_csv`: "q elbow", "v elbow", "a elbow", "kinetic", "work of drives". Units are in
+        Columns are called as in `to_csv`: "q elbow", "v elbow", "a elbow", "state integral", "kinetic", "work of drives". Units are in
         `attrs["units"]`, by column. The rows of a rollout are numbered by trajectory and time.
         """
         from .tables import to_dataframe
@@ -174,7 +174,7 @@ class NamedMotion(Derived):
         return to_dataframe(self)
 
     def to_csv(self, path: PathLike) -> None:
-        """Time, coordinates, speeds and accelerations of every joint, energies: a row per time."""
+        """Time, coordinates, speeds and accelerations of every joint, states of forces, energies: a row per time."""
         from .tables import to_csv
 
         to_csv(self, path)

@@ -21,7 +21,8 @@ LETTERS = {COORDINATE: "q", SPEED: "v", ACCELERATION: "a"}
 
 
 def table(r: NamedMotion) -> dict[str, Values]:
-    """Coordinates, speeds, accelerations, each with those of driven joints, followers and cut joints; energies and work."""
+    """Coordinates, speeds, accelerations, each with those of driven joints, followers and cut joints; states of forces; energies
+    and work."""
     found: dict[str, Values] = {}
     for order, letter in LETTERS.items():
         names = r.model.q_names if order == COORDINATE else r.model.v_names
@@ -29,6 +30,9 @@ def table(r: NamedMotion) -> dict[str, Values]:
         own = (c for joint in r.model.joints for c in columns(r.model, joint, order) if c.is_own)
         found |= {f"{letter} {n}": Values(values[..., k], c.unit) for k, (n, c) in enumerate(zip(names, own, strict=True))}
         found |= {f"{letter} {name}": x for name, x in dependent_values(r, order).items()}
+    if r.state_values.size:
+        units = r.model.structure.units_of_states
+        found |= {f"state {name}": Values(r.state_of(name), units[name]) for name in r.model.states}
     e = r.energy
     found |= {"kinetic": Values(e.kinetic, "J"), "potential": Values(e.potential, "J")}
     return found | {f"work of {cause}": Values(work, "J") for cause, work in e.work.items()}
