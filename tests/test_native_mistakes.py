@@ -106,6 +106,16 @@ MISTAKES = [
         "22: simulation.output: expected an interval, a list of times or 'steps', got 'never'",
     ),
     ("q0: {shoulder: 0.1}", "events: [{when: q.x}]", "22: simulation.events[0].when: signal 'q.x': no 'x'"),
+    (
+        "simulation:",
+        'states: {sum: {initial: 0, rate: "q.shouldr"}}\nsimulation:',
+        "22: states.sum.rate: signal 'q.shouldr': no 'shouldr'; there are 'elbow', 'shoulder'",
+    ),
+    (
+        "simulation:",
+        'states: {sum: {initial: 0, rate: "state.foo"}}\nsimulation:',
+        "22: states.sum.rate: signal 'state.foo': no 'foo'; there are",
+    ),
     ("q0: {shoulder: 0.1}", "integrator: autto", "22: simulation.integrator: unknown integrator 'autto'; did you mean 'auto'?"),
     ("q0: {shoulder: 0.1}", "method: seperate", "22: simulation.method: unknown method 'seperate'; did you mean 'separate'?"),
     ("duration: 1.0", "duration: 0", "22: simulation.duration: expected a number other than 0, got 0"),
@@ -182,3 +192,8 @@ def test_files_that_are_no_text(tmp_path):
         sh.load(tmp_path / "a.yaml")
     with pytest.raises(sh.FormatError, match="there is no such file"):
         sh.load(tmp_path / "b.yaml")
+
+
+def test_a_force_of_a_file_reads_a_state_that_comes_after_it():
+    text = GOOD.replace("2*q.shoulder", "2*state.sum").replace("simulation:", 'states: {sum: {initial: 0.5, rate: "t"}}\nsimulation:')
+    assert sh.loads(text).states == {"sum": 0.5}

@@ -30,6 +30,7 @@ from .faults import Faults, at, each
 from .reading import constants, read_element
 from .tables import read_tables
 
+Check = Callable[[Model, Element, str], None]
 MAX_SHOWN = 10
 """Mistakes that one message lists."""
 SINGULAR = {
@@ -161,9 +162,9 @@ def _built(entry: ModelEntry, passive: bool, graph: ParameterGraph) -> Model:
         joint = joint if passive else _without_resistance(joint)
         model.add_joint(name, joint, place.parent, place.child, at=place.at, child_at=place.child_at, cut=place.cut)
 
-    def checked(add_one: Callable[[Any, str], Any], kind: str) -> Callable[[str, Any], None]:
+    def checked(add_one: Callable[[Any, str], Any], kind: str, check: Check = _check_names) -> Callable[[str, Any], None]:
         def add_checked(name: str, x: Element) -> None:
-            _check_names(model, x, f"{kind} {name!r}")
+            check(model, x, f"{kind} {name!r}")
             add_one(x, name)
 
         return add_checked
@@ -177,8 +178,10 @@ def _built(entry: ModelEntry, passive: bool, graph: ParameterGraph) -> Model:
     add("joints", add_joint)
     add("floating", lambda k, body: model.add_floating(body))
     add("couplings", lambda name, x: model.couple(name, x.leader, x.ratio, x.offset))
-    add("forces", checked(model.add_force, "force"))
+    add("forces", checked(model.add_force, "force", _check_bodies))
     add("states", lambda name, x: model.add_state(name, x.initial, x.rate, x.unit))
+    for section in ("forces", "states"):  # each may read the states of all
+        add(section, lambda name, x: _check_formulas(model, x))
     add("constraints", checked(model.add_constraint, "constraint"))
     add("visuals", checked(lambda visual, k: model.visuals.append(visual), "visual"))
     model.fixed_joints = {name: (x.parent, x.child) for name, x in (entry.fixed_joints or {}).items()}
@@ -203,13 +206,26 @@ def _without_resistance(joint: Joint) -> Joint:
 # --- names that must be part of the model ---------------------------------------------------------------------------------------
 def _check_names(model: Model, element: Element, label: str) -> None:
     """Bodies that an element names, and signals that its formulas read."""
+    _check_bodies(model, element, label)
+    _check_formulas(model, element)
+
+
+def _check_bodies(model: Model, element: Element, label: str) -> None:
     for one in described(type(element)):
         value = getattr(element, one.name)
         with at(one.key):
             if isinstance(value, Element):
-                _check_names(model, value, label)
+                _check_bodies(model, value, label)
             if isinstance(one.kind, Name) and one.kind.of == "body" and value is not None:
                 model._known_body(value, label)
+
+
+def _check_formulas(model: Model, element: Element) -> None:
+    for one in described(type(element)):
+        value = getattr(element, one.name)
+        with at(one.key):
+            if isinstance(value, Element):
+                _check_formulas(model, value)
             if callable(value) and hasattr(value, "formulas"):
                 _check_signals(model, value.formulas.signals)
 
