@@ -171,6 +171,23 @@ def test_a_native_file_says_how_it_is_simulated_and_its_result_holds_the_model(r
     assert np.isfinite(r.energy.defect).all()
 
 
+def test_states_start_as_the_file_or_the_option_says(run, tmp_path):
+    path = tmp_path / "door.yaml"
+    more = 'states: {sum: {initial: 0.1, rate: "0*t"}, rest: {initial: 0.2, rate: "0*t"}}\nsimulation:\n  states: {sum: 0.5}'
+    path.write_text(NATIVE.replace("simulation:", more).replace("duration: 0.5", "duration: 0.1"))
+    model = sh.load(path)
+    assert sh.loads(sh.dumps(model)).simulation == model.simulation
+    assert run(path, "-q", "--backend", "python", "--state", "rest=0.7", "-o", tmp_path / "a.nc")[0] == 0
+    r = sh.Result.load(tmp_path / "a.nc")
+    assert (r.state("sum")[0], r.state("rest")[0]) == (0.5, 0.7)
+    for word, says in (("rst=1", "no state 'rst'; did you mean 'rest'"), ("rest", "expected name=number")):
+        code, _, err = run(path, "--state", word)
+        assert code == 2 and "--state" in err and says in err
+    path.write_text(path.read_text().replace("states: {sum: 0.5}", "states: {summ: 0.5}"))
+    with pytest.raises(sh.FormatError, match="yaml:12: simulation.states.summ: no state 'summ'; did you mean 'sum'"):
+        sh.load(path)
+
+
 # --- Ctrl-C -----------------------------------------------------------------------------------------------------------------
 def test_ctrl_c_is_130_and_what_was_computed_is_written(file, tmp_path):
     """The bar on the terminal says that the run has begun, however long compiling takes."""

@@ -93,6 +93,7 @@ def add_run(p: Parser) -> None:
         metavar="NAME",
     )
     p.list_option("--tau", "constant joint forces: joint=value", metavar="JOINT=VALUE")
+    p.list_option("--state", "initial value of a state: integral=0.3, friction.bristle=1e-5", metavar="NAME=VALUE")
     p.list_option("--set", "a parameter, or any number of the model: k=400, link3.mass=2", metavar="NAME=VALUE")
     p.option("--t0", type=number, metavar="SECONDS", help="initial time")
     p.option("--method", metavar="NAME", help="method of forming the equations: separate, composite …")
@@ -134,6 +135,7 @@ def run(options: Namespace) -> None:
         quantities=options.quantity,
         quiet=options.quiet,
         states={"q0": options.q0, "v0": options.v0, "tau": options.tau},
+        initial=options.state,
         values=options.set,
         options=given
         | ({"decay": options.decay} if options.decay else {})

@@ -1,4 +1,4 @@
-"""The option --set: values of parameters, and of numbers of the model by their paths."""
+"""The option --set: values of parameters, and of numbers of the model by their paths; --state: initial values of states."""
 
 from __future__ import annotations
 
@@ -9,22 +9,36 @@ from ..model.model import Model
 from .usage import UsageError, check_usage
 
 OPTION = "--set"
+STATE = "--state"
 
 
 def set_values(model: Model, words: Sequence[str]) -> dict[str, float]:
     """{parameter: value} from name=value; a path such as link3.mass that is no parameter yet becomes one."""
+    out = _numbers(OPTION, words, "a parameter or a path such as link3.mass")
+    for name in out:
+        if name not in model.parameters:
+            check_usage(OPTION, model.make_parameter, name)
+    if out:
+        check_usage(OPTION, model.with_parameters, out)
+    return out
+
+
+def initial_states(model: Model, words: Sequence[str]) -> dict[str, float]:
+    """{state: value} from name=value."""
+    out = _numbers(STATE, words, "a state of the model or of a force")
+    if out:
+        check_usage(STATE, model.with_states, out)
+    return out
+
+
+def _numbers(option: str, words: Sequence[str], what: str) -> dict[str, float]:
     out: dict[str, float] = {}
     for word in words:
         name, equals, text = word.rpartition("=")
         try:
-            value = float(text)
+            out[name] = float(text)
         except NOT_A_NUMBER:
             equals = ""
         if not equals or not name:
-            raise UsageError(OPTION, f"expected name=number, a parameter or a path such as link3.mass; got {word!r}")
-        if name not in model.parameters:
-            check_usage(OPTION, model.make_parameter, name)
-        out[name] = value
-    if out:
-        check_usage(OPTION, model.with_parameters, out)
+            raise UsageError(option, f"expected name=number, {what}; got {word!r}")
     return out

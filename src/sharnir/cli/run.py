@@ -25,7 +25,7 @@ from ..simulation.run import simulate
 from ..simulation.storage import check_result_file
 from ..solvers.formulation import BACKENDS
 from ..viewer.page.files import check_page_file
-from .parameters import set_values
+from .parameters import initial_states, set_values
 from .usage import INTERRUPTED, UsageError, check_name, check_usage, named_values
 
 NAMES = {
@@ -52,10 +52,11 @@ def run_file(
     quantities: Sequence[str],
     quiet: bool,
     states: Mapping[str, Sequence[str]],
+    initial: Sequence[str] = (),
     values: Sequence[str],
     options: Mapping[str, Any],
 ) -> None:
-    """`states`: "q0", "v0", "tau" as words joint=value; `values`: of parameters, as words name=value; `quantities`: what to
+    """`states`: "q0", "v0", "tau" as words joint=value; `initial`: of states of forces, as words name=value; `values`: of parameters, as words name=value; `quantities`: what to
     plot, by the names of `Result.plot`; `options`: those of `simulate`, which override the file's settings."""
     doing = "reading the model"
     try:
@@ -65,6 +66,8 @@ def run_file(
             check_usage("--quantity", partial(understood, model), text)
         parameters = set_values(model, values)
         arguments = _arguments(model, states, options) | ({"parameters": parameters} if parameters else {})
+        if initial:
+            arguments["states"] = {**arguments.get("states", {}), **initial_states(model, initial)}
         doing = "compiling"
         result, failure, written = _simulated(model, arguments, output, quiet)
     except KeyboardInterrupt as error:  # from the first step on, Ctrl-C ends the run and leaves a result, until that is written

@@ -8,7 +8,7 @@ from typing import Any
 from .element import Element, described, element, element_field
 from .events import Event
 from .impacts import Impact
-from .values import Choice, Elements, Flag, Names, Scalar, ScalarOrVector, State, Text, Times, Whole
+from .values import ByName, Choice, Elements, Flag, Names, Scalar, ScalarOrVector, State, Text, Times, Whole
 
 Values = Mapping[str, Any] | tuple[float, ...]
 STEPS = "steps"
@@ -23,6 +23,9 @@ class SimulationSettings(Element):
         State(), default=None, meaning="initial coordinates by joint, the others neutral; or all of them"
     )
     v0: Values | None = element_field(State(), default=None, meaning="initial speeds by joint, the others zero; or all of them")
+    states: Mapping[str, float] | None = element_field(
+        ByName(Scalar()), default=None, meaning="initial values of states by name, the others as they are defined"
+    )
     fixed: tuple[str, ...] | None = element_field(
         Names(), default=None, meaning="joints, or coordinates (float.x), that keep q0 while the others close the loops"
     )

@@ -257,6 +257,10 @@ def _check_settings(model: Model, settings: SimulationSettings) -> None:
                 m = len(values) if isinstance(values, tuple) else 1
                 if n != m:
                     raise ModelError(f"expected {n} number{'s' * (n != 1)}, got {m}")
+    for name in settings.states or ():
+        with at("states", name):
+            if name not in model.states:
+                raise ModelError(no_such("state", name, model.states))
     if settings.integrator is not None:
         with at("integrator"):
             integrator(settings.integrator)
