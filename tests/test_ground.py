@@ -62,8 +62,16 @@ def test_a_ground_needs_shapes_and_bodies_that_are_there():
     with pytest.raises(sh.ModelError, match="no body 'b' in 'bare'; the bodies are 'a'"):
         sh.add_ground(m, bodies=["b"])
     hill = sh.HeightFunction(lambda x, y: 0.1 * x)
+    with pytest.raises(sh.ModelError, match="put the height into it"):
+        sh.add_ground(m, height=0.5, against=sh.Plane())
+    assert sh.add_ground(m.copy(), height=-1.0).contacts == ("ground contact of a",)
     assert sh.add_ground(m, against=hill).stiffness == pytest.approx(2.0 * 9.81 / 4e-3)
-    assert sh.add_ground(m, height=-1.0).contacts == ("ground contact of a 2",)
+    with pytest.raises(sh.ModelError, match="'ground contact of a' is there already: call it once"):
+        sh.add_ground(m)
+    m.add_visual("a", sh.Sphere(0.1, at=sh.Pose((1.0, 0.0, 0.0))), role="collision")
+    with pytest.raises(sh.ModelError, match="is there already"):
+        sh.add_ground(m)
+    assert list(m.forces) == ["ground contact of a"]
 
 
 def test_points_of_a_mesh_are_those_of_its_convex_hull(tmp_path):

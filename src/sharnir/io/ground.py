@@ -29,6 +29,9 @@ SLIP = 2e-2
 """m/s"""
 
 
+CALLED = "ground contact of "
+
+
 @dataclass(frozen=True)
 class Ground:
     """What `add_ground` has added."""
@@ -49,7 +52,7 @@ class Ground:
 
 def add_ground(
     model: Model,
-    height: float = 0.0,
+    height: float | None = None,
     stiffness: float | None = None,
     friction: float = 0.8,
     bodies: Iterable[str] | None = None,
@@ -63,13 +66,18 @@ def add_ground(
     """A floor for the collision shapes of a model: a `Contact` for each, called "ground contact of <body>". Shapes are those that
     URDF calls <collision>, those of MJCF that touch others, and visuals added with role="collision" or "both".
 
-    height     of the floor along the world's z; or `against`, a Plane or HeightFunction in the world
+    height     of the floor along the world's z, 0 by default; or `against`, a Plane or HeightFunction in the world
     stiffness  of every point of contact, N/m; by default the model sinks by 1 mm where four points carry its weight
     bodies     names of the bodies that touch, or of links of the file: "FR_foot"; by default all that have collision shapes
     points     of a mesh, at most: vertices of its convex hull
     damping, slip, options   as of `Contact`
     """
     check_model(model, "add_ground")
+    if height is not None and against is not None:
+        raise ModelError(
+            f"add_ground: height={brief(height)} is of a level floor, against={brief(against)} says itself where it is: put the "
+            f"height into it, at=sharnir.Pose((0, 0, {brief(height)})), or leave one of them out"
+        )
     points = checked_count(points, "add_ground: points")
     shapes = _collision_shapes(model, bodies)
     if not shapes:
@@ -80,21 +88,34 @@ def add_ground(
     notes: list[str] = []
     if stiffness is None:
         stiffness = _default_stiffness(model, notes)
-    surface = Plane(Pose((0.0, 0.0, height))) if against is None else against
+    surface = Plane(Pose((0.0, 0.0, 0.0 if height is None else height))) if against is None else against
     made: dict[str, Contact] = {}
     for visual in shapes:
         shape = _shape_of(visual, model, points, notes)
         if shape is not None:
+            _refuse_twice(model, visual.body, shape)
             contact = Contact(
                 visual.body, shape, surface, stiffness=stiffness, damping=damping, friction=friction, slip=slip, **options
             )
-            made[_free_name(f"ground contact of {visual.body}", [*model.forces, *made])] = contact
+            made[_free_name(f"{CALLED}{visual.body}", [*model.forces, *made])] = contact
     if not made:
         raise ModelError(f"{model.name!r}: none of its collision shapes can touch a ground: {'; '.join(notes)}")
     for name, contact in made.items():
         model.add_force(contact, name)
     count = sum(len(contact.parts(model.structure)) for contact in made.values())
     return Ground(tuple(made), count, stiffness, tuple(dict.fromkeys(notes)))
+
+
+def _refuse_twice(model: Model, body: str, shape: Any) -> None:
+    """A shape that stands on a ground already: a second one would carry it too, or lie unseen below the first."""
+    for name, there in model.forces.items():
+        if not name.startswith(CALLED) or not isinstance(there, Contact) or there.body != body:
+            continue
+        if type(there.shape) is type(shape) and there.shape.at == shape.at:
+            raise ModelError(
+                f"add_ground: {name!r} is there already: call it once, on a model that was just loaded or copied before; other "
+                "bodies by bodies=[…]; a further surface is a sharnir.Contact of its own"
+            )
 
 
 def _collision_shapes(model: Model, bodies: Iterable[str] | None) -> list[Visual]:
