@@ -195,5 +195,7 @@ def test_files_that_are_no_text(tmp_path):
 
 
 def test_a_force_of_a_file_reads_a_state_that_comes_after_it():
-    text = GOOD.replace("2*q.shoulder", "2*state.sum").replace("simulation:", 'states: {sum: {initial: 0.5, rate: "t"}}\nsimulation:')
+    text = GOOD.replace("2*q.shoulder", "2*state.sum").replace(
+        "simulation:", 'states: {sum: {initial: 0.5, rate: "t"}}\nsimulation:'
+    )
     assert sh.loads(text).states == {"sum": 0.5}

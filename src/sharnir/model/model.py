@@ -164,8 +164,8 @@ class Model:
         self._check_parameters((body.mass, body.com, body.inertia), "body {!r}", name)
         if name == GROUND:
             raise ModelError(f"{GROUND!r} is the base of every model; give the body another name")
-        if name in self._body_names:
-            raise name_taken("body", name)
+        if name in self._body_names or name in self._states:
+            raise name_taken("state" if name in self._states else "body", name)
         self._body_names.add(name)
         self._bodies.append(body)
         return body
@@ -200,8 +200,8 @@ class Model:
         self._changing("add the joint {!r}", name)
         check_name(name, "joint")
         label = f"joint {name!r}"
-        if name in self._joint_names:
-            raise name_taken("joint", name)
+        if name in self._joint_names or name in self._states:
+            raise name_taken("state" if name in self._states else "joint", name)
         if not isinstance(joint, Joint):
             raise ModelError(f"{label}: expected a joint such as sharnir.Revolute('z'), got {brief(joint)}")
         for body in (parent, child):
@@ -270,8 +270,11 @@ class Model:
         check_name(name, "state")
         if not callable(rate):
             raise ModelError(f"state {name!r}: rate is a function of sharnir.Motion that returns a number, got {brief(rate)}")
-        if name in self._states or name in self._forces or name in self._parameters:
-            raise ModelError(f"state {name!r}: there is a force, a parameter or a state of that name already")
+        taken = {"state": self._states, "force": self._forces, "parameter": self._parameters, "joint": self._joint_names,
+                 "body": self._body_names}  # fmt: skip
+        for kind, names in taken.items():  # results and plots know all of them by name
+            if name in names:
+                raise ModelError(f"state {name!r}: there is a {kind} of that name already; give the state another")
         self._states[name] = AddedState(parameter_value(name, initial), rate, unit)
 
     def add_constraint(self, constraint: Constraint | Callable[[Motion], Any], name: str | None = None) -> Constraint:
@@ -625,7 +628,10 @@ class Model:
     def _possible_values(self, values: Mapping[str, float] | None) -> dict[str, float]:
         for name in values if isinstance(values, Mapping) else ():
             if name in self.states:
-                raise ModelError(f"{name!r} is a state: simulate(…, states={{{name!r}: …}}) gives its initial value")
+                raise ModelError(
+                    f"{name!r} is a state, not a parameter: give states={{{name!r}: …}} to the call instead, or take "
+                    f"model.with_states({{{name!r}: …}})"
+                )
         found = self.parameter_values(values)
         check_values(self, np.array([list(found.values())]))
         return {name: found[name] for name in self._parameters}

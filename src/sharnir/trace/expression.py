@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
+from os import sep
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +16,7 @@ from .graph import Graph, Number, Symbol
 from .operations import OPERATIONS, operation
 
 _PACKAGE = str(Path(__file__).parents[1])
+_NUMPY = f"-packages{sep}numpy{sep}"
 _FUNCTIONS = SimpleNamespace(**{name: (lambda *x, _n=name: functions.apply(_n, *x)) for name in OPERATIONS})
 
 
@@ -111,14 +113,24 @@ def tangent(outputs: Sequence[Number], seeds: Mapping[Symbol, Number] | Sequence
     return tuple(rate[y.index] if isinstance(y, Symbol) else 0.0 for y in outputs)
 
 
+_LINALG = (
+    "\n  A function of numpy.linalg was given symbols, numbers not known yet. A length is sharnir.sqrt(x*x + y*y + z*z), or "
+    "sharnir.hypot(x, y); small systems of equations are written out"
+)
+
+
 def call_traced(function: Callable[..., Any], args: Sequence[Any], what: str) -> Any:
     """Call a user's function on symbols; an error is reported with `what` and the user's own line."""
     try:
         return function(*args)
     except Exception as error:
         frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(_PACKAGE)]
+        in_linalg = bool(frames) and f"{_NUMPY}linalg" in frames[-1].filename
+        frames = [f for f in frames if _NUMPY not in f.filename]
         where = f" at {frames[-1].filename}:{frames[-1].lineno}: {frames[-1].line}" if frames else ""
-        raise TraceError(f"{what} cannot be traced{where}\n  {type(error).__name__}: {error}{_hint(error)}") from error
+        raise TraceError(
+            f"{what} cannot be traced{where}\n  {type(error).__name__}: {error}{_LINALG if in_linalg else _hint(error)}"
+        ) from error
 
 
 def _hint(error: Exception) -> str:

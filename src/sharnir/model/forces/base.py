@@ -23,6 +23,8 @@ class Force:
     """
 
     name: str | None = None
+    noun = "force"
+    """What messages call it."""
 
     @property
     def has_function(self) -> bool:

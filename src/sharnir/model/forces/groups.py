@@ -54,13 +54,13 @@ def grouped(structure: Structure, layout: Layout, forces: Mapping[str, Force]) -
     for number, (name, whole) in enumerate(forces.items()):
         for part, force in enumerate(parts_of(structure, whole)):
             own = states.get((name, part), {})
-            like = call_traced(signature, [force, on, own], f"force {name!r}")
+            like = call_traced(signature, [force, on, own], f"{force.noun} {name!r}")
             if like is not None:
                 if like.kind not in kinds:
                     kinds[like.kind] = _kind(structure, layout, force, name, like, own)
                 kinds[like.kind].add(number, like)
                 continue
-            traced = TracedForce(structure, Graph(), force.act, name, own)
+            traced = TracedForce(structure, Graph(), force.act, name, own, force.noun)
             (graph, sizes), constants = traced.without_numbers()
             form = (graph, sizes, tuple(traced.observed.items()))
             reads = [layout.at[part] + index for part, index in traced.reads]

@@ -75,19 +75,21 @@ class TracedForce:
         act: Callable[[Motion], Any],
         name: str,
         states: Mapping[str, str],
+        noun: str = "force",
     ) -> None:
         on = Motion(structure, graph, states)
-        stored = call_traced(act, [on], f"force {name!r}")
+        stored = call_traced(act, [on], f"{noun} {name!r}")
         self.graph = graph
         if len(on.rates) < len(states):
             missing = next(x for x in states.values() if structure.state_number[x] not in on.rates)
-            raise ModelError(f"force {name!r} has a state {missing!r} without a rate: on.rate(…) sets it")
+            raise ModelError(f"{noun} {name!r} has a state {missing!r} without a rate: on.rate(…) sets it")
         self.wrenches, self.torques, self.rates = list(on.wrenches), list(on.torques), list(on.rates)
-        pushes = check_numbers([*on.wrenches.values(), *on.torques.values(), *on.rates.values()], graph, "a force")
-        observed = check_numbers([x for x, _ in on.observed.values()], graph, "what a force observes")
+        given = [*on.wrenches.values(), *on.torques.values(), *on.rates.values()]
+        pushes = check_numbers(given, graph, f"{noun} {name!r}")
+        observed = check_numbers([x for x, _ in on.observed.values()], graph, f"{noun} {name!r}, in what it observes,")
         self.observed = {name: what for name, (_, what) in on.observed.items()}
-        given = (0.0 if stored is None else stored, on.power, on.ground_power)
-        energy, power, ground = check_numbers(given, graph, "energy and power of a force")
+        work = (0.0 if stored is None else stored, on.power, on.ground_power)
+        energy, power, ground = check_numbers(work, graph, f"{noun} {name!r}, as the energy it stores,")
         if stored is not None and not on.pushed and not states:
             raise ModelError(
                 f"force {name!r} returns a number and pushes nothing: what it returns is the energy it stores; push with "

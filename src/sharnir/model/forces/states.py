@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...errors import ModelError
-from ...trace import Graph, Number, call_traced
+from ...trace import Graph, Number, call_traced, check_numbers
 from ..motion import Motion
 from ..parameters import parameter_value
 from .base import Force
@@ -21,6 +21,8 @@ Own = dict[tuple[str, int], dict[str, str]]
 class AddedState(Force):
     """A state of `Model.add_state`: it has a rate and pushes nothing."""
 
+    noun = "state"
+
     def __init__(self, initial: float, rate: Callable[[Motion], Number], unit: str = "") -> None:
         self.initial, self.function, self.unit = initial, rate, unit
 
@@ -32,7 +34,8 @@ class AddedState(Force):
         return {"": self.unit}
 
     def act(self, on: Motion) -> None:
-        on.rate("", self.function(on))
+        (rate,) = check_numbers([self.function(on)], on._graph, "the function of its rate")
+        on.rate("", rate)
         if on.pushed:
             raise ModelError("the function of a state returns its rate and pushes nothing; use add_force for that")
 
@@ -59,7 +62,7 @@ def declared_states(structure: Structure, forces: Mapping[str, Force]) -> tuple[
             for local, state in full.items():
                 if state in structure.parameters or state in values:
                     raise ModelError(
-                        f"force {name!r}: there is a parameter or a state {state!r} already; give the force another name"
+                        f"{whole.noun} {name!r}: there is a parameter or a state {state!r} already; give it another name"
                     )
                 values[state] = parameter_value(state, found[local])
                 units[state] = force.units_of_states.get(local, "")
