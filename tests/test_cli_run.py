@@ -184,7 +184,7 @@ def test_states_start_as_the_file_or_the_option_says(run, tmp_path):
         code, _, err = run(path, "--state", word)
         assert code == 2 and "--state" in err and says in err
     path.write_text(path.read_text().replace("states: {sum: 0.5}", "states: {summ: 0.5}"))
-    with pytest.raises(sh.FormatError, match="yaml:12: simulation.states.summ: no state 'summ'; did you mean 'sum'"):
+    with pytest.raises(sh.FormatError, match=r"yaml:12: simulation.states.summ: no state 'summ'; did you mean 'sum'"):
         sh.load(path)
 
 

@@ -56,8 +56,9 @@ def run_file(
     values: Sequence[str],
     options: Mapping[str, Any],
 ) -> None:
-    """`states`: "q0", "v0", "tau" as words joint=value; `initial`: of states of forces, as words name=value; `values`: of parameters, as words name=value; `quantities`: what to
-    plot, by the names of `Result.plot`; `options`: those of `simulate`, which override the file's settings."""
+    """`states`: "q0", "v0", "tau" as words joint=value; `initial`: of states of forces, `values`: of parameters, both as words
+    name=value; `quantities`: what to plot, by the names of `Result.plot`; `options`: those of `simulate`, which override the
+    file's settings."""
     doing = "reading the model"
     try:
         _check_options(options, output, plot, page, quantities)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -270,10 +270,9 @@ class Model:
         check_name(name, "state")
         if not callable(rate):
             raise ModelError(f"state {name!r}: rate is a function of sharnir.Motion that returns a number, got {brief(rate)}")
-        taken = {"state": self._states, "force": self._forces, "parameter": self._parameters, "joint": self._joint_names,
-                 "body": self._body_names}  # fmt: skip
-        for kind, names in taken.items():  # results and plots know all of them by name
-            if name in names:
+        others: tuple[Container[str], ...] = (self._states, self._forces, self._parameters, self._joint_names, self._body_names)
+        for kind, names in zip(("state", "force", "parameter", "joint", "body"), others, strict=True):
+            if name in names:  # results and plots know all of them by name
                 raise ModelError(f"state {name!r}: there is a {kind} of that name already; give the state another")
         self._states[name] = AddedState(parameter_value(name, initial), rate, unit)
 

@@ -166,8 +166,8 @@ class NamedMotion(Derived):
     def to_dataframe(self) -> DataFrame:
         """A pandas.DataFrame, a row per time, a column per coordinate, speed, acceleration of every joint, states, and energies.
 
-        Columns are called as in `to_csv`: "q elbow", "v elbow", "a elbow", "state integral", "kinetic", "work of drives". Units are in
-        `attrs["units"]`, by column. The rows of a rollout are numbered by trajectory and time.
+        Columns are called as in `to_csv`: "q elbow", "v elbow", "a elbow", "state integral", "kinetic", "work of drives". Units
+        are in `attrs["units"]`, by column. The rows of a rollout are numbered by trajectory and time.
         """
         from .tables import to_dataframe
 
