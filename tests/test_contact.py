@@ -317,3 +317,43 @@ def test_what_is_touched_is_drawn_once():
     assert_close(relief.vertices[:, 2], (relief.vertices[:, :2] ** 2).sum(axis=1) / 4, 1e-6)
     (ground,) = (part for part in scene.parts if part.name == "ground")
     assert ground.at[2, 3] == pytest.approx(-0.7, abs=0.02)
+
+
+# --- steps and gaps -----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("height", [0.5, 2.0, 20.0])
+def test_no_step_passes_over_a_table(height):
+    ball = sh.Sphere(0.1)
+    m = sh.Model("table")
+    m.add_body("ball", 1.0, shape=ball)
+    m.add_floating("ball")
+    table = sh.Box((1.0, 1.0, 1.0), at=sh.Pose((0.0, 0.0, -0.5)))
+    m.add_force(sh.Contact("ball", ball, table, stiffness=1e5, damping=1.0), name="table")
+    r = sh.simulate(m, 3.0, q0={"ball float": (0.0, 0.0, height, 1.0, 0.0, 0.0, 0.0)}, output=0.05)
+    assert r.q[:, 2].min() > 0.08 and not r.events
+    assert np.abs(r.energy.defect).max() < 1e-5
+    touch = np.sqrt(2.0 * (height - 0.1) / 9.81)
+    free = r.t < touch
+    assert np.abs(r.q[free, 2] - (height - 0.5 * 9.81 * r.t[free] ** 2)).max() < 1e-7, "the flight knows nothing of the table"
+
+
+@pytest.mark.parametrize("integrator", ["auto", "dopri5", "radau", "adams"])
+@pytest.mark.parametrize("start", [-0.5, -5.0])
+def test_a_ball_bounces_off_a_ball_wherever_it_comes_from(start, integrator):
+    ball = sh.Sphere(0.1)
+    m = sh.Model("head-on", gravity=(0.0, 0.0, 0.0))
+    m.add_body("ball", 1.0, shape=ball)
+    m.add_joint("x", sh.Prismatic("x"), "ground", "ball")
+    m.add_force(sh.Contact("ball", ball, sh.Sphere(0.1), stiffness=1e5), name="contact")
+    r = sh.simulate(m, 12.0, q0={"x": start}, v0={"x": 1.0}, integrator=integrator, output=1.0)
+    assert abs(r.v[-1, 0] + 1.0) < 1e-6
+    meets, lasts = -0.2 - start, np.pi / np.sqrt(1e5)
+    assert abs(r.q[-1, 0] - (-0.2 - (12.0 - meets - lasts))) < 1e-5, "half an oscillation of the contact, then back"
+
+
+def test_the_account_of_a_contact_that_lets_go_closes():
+    m = sh.Model("bounce")
+    m.add_body("b", 1.0, inertia=(0.1, 0.1, 0.1))
+    m.add_joint("z", sh.Prismatic("z"), "ground", "b")
+    m.add_force(sh.Contact("b", sh.Sphere(0.1), stiffness=1e7, damping=1e3, model="kelvin-voigt"), name="floor")
+    r = sh.simulate(m, 1.0, q0={"z": 1.1}, output=0.1)
+    assert np.abs(r.energy.defect).max() < 1e-6 and r.energy.work["floor"][-1] < -5.0

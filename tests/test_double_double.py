@@ -149,7 +149,7 @@ def test_loops_solve_equations_as_straight_line_code_does():
     given = {"q": q, "v": v, "tau": np.zeros(e.model.nv), "parameter": np.zeros(0), "t": np.zeros(1), "counted": np.ones(2 * n)}
     arrays = {name: np.stack([x, 0.0 * x], axis=-1) for name, x in given.items()}
     traced = trace_derivative(e.structure, e.method, constrained=e, exact=True, balance=False).traced
-    outputs = {"rate": np.zeros((e.model.nq, 2)), "qdd": np.zeros((e.model.nv, 2)), "power": np.zeros((0, 2))}
+    outputs = {"rate": np.zeros((e.model.nq, 2)), "qdd": np.zeros((e.model.nv, 2)), "more": np.zeros((0, 2))}
     GraphRunner(traced, pairs=True).bind(arrays | outputs)()
     c = allocate(ConstrainedState, e.sizes, lanes=2)
     at_state = e.function(solved=False).traced

@@ -92,6 +92,7 @@ def test_every_public_question_is_asked_here():
         "force_actions",
     }  # test_iterative, test_counts, test_forces
     elsewhere |= {"pose"}  # test_frames
+    elsewhere |= {"state_rates", "observed"}  # test_states
     elsewhere |= {"multipliers", "closing_reactions", "inverse_closing_reactions"}  # test_loops, test_driven_loops
     elsewhere |= {"regressor"}  # test_regressor
     elsewhere |= {"forward_derivatives", "inverse_derivatives"}  # test_derivatives

@@ -167,7 +167,24 @@ class _Pieces:
         new = successor[1]
         for source, target, fields in (
             (before.state, new.state, ("x", "dx", "atol", "clock", "tally", "rule", "total", "peak")),
-            (before.events, new.events, ("direction", "action", "looks", "last", "pending")),
+            (
+                before.events,
+                new.events,
+                (
+                    "direction",
+                    "action",
+                    "looks",
+                    "last",
+                    "pending",
+                    "dips",
+                    "gap",
+                    "slope",
+                    "rate",
+                    "rated",
+                    "landing",
+                    "passing",
+                ),
+            ),
             (before.output, new.output, ("wanted", "every", "next")),
         ):
             for field in fields:
@@ -198,6 +215,8 @@ class _Pieces:
             events.direction[:] = [event.direction for event in request.events]
             events.action[:] = [ACTIONS[event.action] for event in request.events]
             events.last[:], events.pending[:] = 1.0, 0.0
+            events.dips[:], events.passing[:] = [event.dips for event in request.events], 0.0
+            events.rated[0], events.landing[0] = np.nan, 0.0
         events.looks[0], events.count[0] = request.looks, 0.0
         self.output.wanted[:] = request.times
         self.output.every[0], self.output.next[0], self.output.count[0] = request.every, 0.0, 0.0

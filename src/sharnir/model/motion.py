@@ -91,6 +91,8 @@ class Motion:
         """Of the force's own states, by their place among all states."""
         self.observed: dict[str, tuple[Number, Observed]] = {}
         """What the force wants to be known by name."""
+        self.watched: list[Number] = []
+        """Gaps: positive where nothing touches."""
         self.pushed = False
         self.power: Number = 0.0
         """Of everything pushed so far."""
@@ -185,6 +187,11 @@ class Motion:
         if place in self.rates:
             raise ModelError(f"the rate of state {self._own_states[name]!r} is set twice")
         self.rates[place] = value
+
+    def watch(self, gap: Number) -> None:
+        """A distance below which a force begins to act, of a force whose `watches` is true: steps of a run end where it crosses
+        zero, and none passes over a body that is met and left within it."""
+        self.watched.append(gap)
 
     def observe(self, name: str, value: Number, unit: str = "", over_parts: str = "") -> None:
         """A number that results offer by name, "<name> of <force>", without effect on the motion. `over_parts`: of a force that

@@ -61,6 +61,8 @@ class Setup:
     """Whether joint forces will change between steps: zero now says nothing."""
     law: Law | None = None
     """Joint forces as a function of the motion that are compiled with the equations, for the result."""
+    gaps: range = range(0)
+    """Which of the events are gaps that forces watch."""
     shown: Model | None = None
     """The model as the user knows it, where that of `d` has a law of joint forces among its forces."""
     jacobian_later: bool = False

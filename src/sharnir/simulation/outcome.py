@@ -40,7 +40,7 @@ def make_result(m: MotionSystem, y: Trajectory, changes: Changes, ready: float, 
     )  # fmt: skip
     events = []
     for event in y.events:
-        if changes.impacts is not None and not changes.impacts.shows(event.index):
+        if event.index in m.setup.gaps or (changes.impacts is not None and not changes.impacts.shows(event.index)):
             continue
         qe, ve, ze, _ = m.split(event.x)
         there = m.with_states(changes.over(np.array([event.t])), ze[None])

@@ -24,6 +24,7 @@ MANY = 32
 TITLES = {
     "rad": "angle", "rad/s": "angular velocity", "rad/s²": "angular acceleration",
     "m": "position", "m/s": "velocity", "m/s²": "acceleration",
+    "Pa": "pressure", "V": "voltage", "A": "current", "s": "time", "K": "temperature", "m³/s": "flow",
     "1": "quaternion", "N": "force", "N m": "moment", "J": "energy", "W": "power", "": "in units of its own",
 }  # fmt: skip
 """What is measured in a unit."""
@@ -67,7 +68,7 @@ def grouped(r: Result, what: Sequence[str] = ()) -> list[Panel]:
         raise StateError(f"what to show is a list of names; got the text {brief(what)}")
     out: dict[tuple[str, str], Panel] = {}
     for line in _everything(r) if not what else (line for text in what for line in quantity(r, text)):
-        title = line.topic or TITLES[line.unit]
+        title = line.topic or TITLES.get(line.unit, "value")
         out.setdefault((title, line.unit), Panel(title, line.unit)).lines[line.label] = line.values
     return list(out.values())
 

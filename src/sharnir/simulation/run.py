@@ -28,6 +28,7 @@ from .checks import check_ends, check_events, check_step, output_times, toleranc
 from .contacts import Contacts, check_impacts, divided, with_contacts
 from .controllers import Controllers
 from .events import limit_events
+from .gaps import gap_events, gap_root
 from .impacts import Impacts
 from .joint_laws import JointLaw
 from .motion_system import Setup
@@ -163,11 +164,13 @@ def simulate(
         directions = sensitivities_by(model, sensitivities, q, v, t0, values, start.free, table)
         check_sensitivities(d, how.name)
     contacts = Contacts.of(model, hits, d.constrained.table.rows) if hits and d.constrained else None
-    watched = [*all_events, *(contacts.events() if contacts else [])]
+    gaps = gap_events(model.structure) if chosen.adaptive and not len(sensitivities) else []
+    watched = [*all_events, *gaps, *(contacts.events() if contacts else [])]
     setup = Setup(
         d, forces, watched, balance, chosen.needs_jacobian, how, parameters=own, sensitivities=directions,
         controlled=bool(controllers), law=law, shown=shown,
     )  # fmt: skip
+    setup.gaps = range(len(all_events), len(all_events) + len(gaps))
     setup.contacts, setup.jacobian_later = contacts, chosen.switches
     with bar.meanwhile("compiling"):
         motion = motion_system(setup)
@@ -201,7 +204,11 @@ def simulate(
                 max_seconds=max_seconds,
                 times=times,
                 every=every,
-                events=[*(changes.root(event, k) for k, event in enumerate(all_events)), *changes.of_impacts()],
+                events=[
+                    *(changes.root(event, k) for k, event in enumerate(all_events)),
+                    *(gap_root() for _ in gaps),
+                    *changes.of_impacts(),
+                ],
                 progress=bar.reached,
                 keep=None if save is None else recording.keep,
                 pauses=() if sampled is None else sampled.pauses,

@@ -10,6 +10,7 @@ are double-double: those are pairs of doubles, one after the other).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 from ...dialect.arithmetic import RELAXED
 from ...dialect.pairs import PairWriter, prelude
@@ -273,14 +274,33 @@ class _Emitter:
         if name in _COMPARE:
             return w.let(f"fcmp {_COMPARE[name]} {w.T} {x[0]}, {x[1]}")
         if name == "hypot":
-            return w.call("sqrt", w.fma(x[0], x[0], w.let(f"fmul {w.T} {x[1]}, {x[1]}")))
+            return self._hypot(*x)
         if name == "mod":
             return self._mod(*x)
         return w.libm(name, *x)
+
+    def _hypot(self, a: str, b: str) -> str:
+        """Relative to the larger of the two, whose square may be too large or too small; infinite where either is."""
+        w, zero = self.w, self.w.const(0.0)
+        a, b = w.call("fabs", a), w.call("fabs", b)
+        is_more = w.let(f"fcmp olt {w.T} {a}, {b}")
+        large = w.let(f"select {w.bools} {is_more}, {w.T} {b}, {w.T} {a}")
+        small = w.let(f"select {w.bools} {is_more}, {w.T} {a}, {w.T} {b}")
+        share = w.let(f"fdiv {w.T} {small}, {large}")
+        found = w.let(f"fmul {w.T} {large}, {w.call('sqrt', w.fma(share, share, w.const(1.0)))}")
+        plain = w.let(f"fadd {w.T} {large}, {small}")
+        is_zero = w.let(f"fcmp oeq {w.T} {small}, {zero}")
+        found = w.let(f"select {w.bools} {is_zero}, {w.T} {plain}, {w.T} {found}")
+        for x in (large, small):
+            is_infinite = w.let(f"fcmp oeq {w.T} {x}, {w.const(inf)}")
+            found = w.let(f"select {w.bools} {is_infinite}, {w.T} {x}, {w.T} {found}")
+        return found
 
     def _mod(self, a: str, b: str) -> str:
         """The rest of a division, which has the sign of a, with that of b, as Python has it."""
         w, zero = self.w, self.w.const(0.0)
         rest = w.libm("fmod", a, b)
-        other = w.let(f"fcmp olt {w.T} {w.let(f'fmul {w.T} {rest}, {b}')}, {zero}")
+        below = [w.let(f"fcmp olt {w.T} {x}, {zero}") for x in (rest, b)]
+        opposed = w.let(f"xor {w.bools} {below[0]}, {below[1]}")
+        other = w.let(f"and {w.bools} {opposed}, {w.let(f'fcmp one {w.T} {rest}, {zero}')}")
         return w.let(f"select {w.bools} {other}, {w.T} {w.let(f'fadd {w.T} {rest}, {b}')}, {w.T} {rest}")

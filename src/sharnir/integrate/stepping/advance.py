@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ...dialect.arrays import Array
 from .events import RECORD, STOP, begin_events, earliest, record, scan, state_at, together
+from .gaps import ahead, begin_gaps, has_gaps, meet
 from .problem import EVENTS, copy, has
 from .state import (
     ALARM,
@@ -57,6 +58,7 @@ def advance(start, step, prepare, dense, problem, run, events, output, memory):
             status = begin_events(problem, run, events)
             if status != GOING:
                 return status
+            begin_gaps(problem, events)
         clock[STARTED] = 1.0
     enough = tally[STEPS] + run.rule[PIECE]
     while True:
@@ -67,14 +69,19 @@ def advance(start, step, prepare, dense, problem, run, events, output, memory):
             return DONE
         if tally[STEPS] >= enough or tally[STIFF] > run.rule[ALARM]:
             return PAUSED
+        gaps = has(problem, EVENTS) and has_gaps(events)
+        if gaps and ahead(problem, run, events):
+            return PAUSED
         status = step(problem, run, memory)
         if status != GOING:
             return status
+        if inside_wanted(problem, run, output):
+            prepare(problem, run, memory)
+        if gaps and meet(dense, problem, run, events):
+            return PAUSED
         for m in range(problem.report.shape[0]):
             run.total[m] += problem.report[m]
             run.peak[m] = max(run.peak[m], problem.report[m])
-        if inside_wanted(problem, run, output):
-            prepare(problem, run, memory)
 
 
 def inside_wanted(problem, run, output):

@@ -23,6 +23,13 @@ class Events(NamedTuple):
     last: Array["ng"]  # g at clock[SCANNED]; 0: waiting until its sign is known
     now: Array["ng"]
     root: Array["ng"]
+    dips: Array["ng"]  # 1: a gap, of gaps.py
+    gap: Array["ng"]  # g where the step was looked at last, for gaps
+    slope: Array["ng"]  # how fast it changes along the step; -1: not known yet
+    rate: Array["ng"]  # how fast it changes where the step begins
+    rated: Array[1]  # when that was; nan: never
+    landing: Array[1]  # 2: the present step ends just before a gap closes; 1: the last one has
+    passing: Array["ng"]  # 1: it may close in this step, which is short enough
     pending: Array["ng"]  # 1: the root was found in this part and has not fired yet
     y: Array["n"]
     found: Array["nf", "n+2"]  # those that fired: time, which, state
@@ -71,7 +78,7 @@ def scan(dense, problem, run, events):
     part_length = (clock[T] - clock[T_OLD]) / events.looks[0]
     left = clock[SCANNED]
     for k in range(events.last.shape[0]):
-        if events.last[k] == 0.0:
+        if events.last[k] == 0.0 and events.dips[k] == 0.0:
             part_length = SHORT * (clock[T] - clock[T_OLD]) / events.looks[0]
     right = left + part_length
     if (clock[T] - right) * part_length <= 1e-6 * part_length * part_length:
@@ -87,7 +94,7 @@ def scan(dense, problem, run, events):
     copy(problem.G, events.now)
     for k in range(events.last.shape[0]):
         before, now = events.last[k], events.now[k]
-        if before * now <= 0.0 and before != 0.0 and events.direction[k] * before <= 0.0:
+        if events.dips[k] == 0.0 and before * now <= 0.0 and before != 0.0 and events.direction[k] * before <= 0.0:
             events.root[k] = locate(dense, problem, run, events, k, left, right)
             if undefined(problem, run):  # at a time between
                 return UNDEFINED

@@ -27,6 +27,11 @@ class Force:
     """What messages call it."""
 
     @property
+    def watches(self) -> bool:
+        """Whether it has gaps that runs must not pass over: `on.watch`."""
+        return False
+
+    @property
     def has_function(self) -> bool:
         """Whether it depends on a function of the user's, which may do anything where it was not evaluated."""
         return not self.alike or any(callable(x) and not isinstance(x, Symbol) for x in vars(self).values())

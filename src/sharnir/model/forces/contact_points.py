@@ -11,11 +11,12 @@ from ...kernels.algebra import add, cross, dot, mtv, mv, neg, scale, sub
 from ...trace import Number
 from ...trace.functions import maximum, minimum, select, sqrt
 from ..motion import Motion, Vector
+from ..shapes import Box, Sphere
 from .base import Force, Numbers
 from .contact_bristles import Patch, bristle_friction
 from .contact_distance import Surface
 from .contact_friction import sliding_friction, turning_friction
-from .contact_normal import normal_force
+from .contact_normal import KELVIN_VOIGT, normal_force
 
 if TYPE_CHECKING:
     from .contact import Contact
@@ -40,8 +41,14 @@ class Touch(Force):
         """`swapped`: the surface belongs to the contact's body. `own`: the numbers of this kind of part."""
         self.body, self.on = (contact.on, contact.body) if swapped else (contact.body, contact.on)
         self.surface, self.law, self.exponent, self.name = surface, contact.model, contact.exponent, name
+        self.may_be_passed = isinstance(contact.against, (Box, Sphere)) or contact.model == KELVIN_VOIGT
         self._numbers = tuple({**contact.laws(), **surface.numbers, **own})
         self.__dict__.update({**contact.laws(), **surface.numbers, **own})
+
+    @property
+    def watches(self) -> bool:
+        """What is bounded can be passed over by a step, and a force that jumps smears it."""
+        return self.may_be_passed
 
     def bodies(self) -> Sequence[str]:
         return (self.body, self.on)
@@ -86,6 +93,7 @@ class Touch(Force):
         approach = -dot(normal, velocity)
         sliding = add(velocity, scale(normal, approach))
         depth = radius - distance
+        on.watch(-depth)
         push, stored = normal_force(self.law, self.exponent, n["stiffness"], n["damping"], depth, approach)
         if n["presliding"] is None:
             friction = sliding_friction(n, push, sliding)

@@ -88,6 +88,10 @@ class Tyre(ForceElement):
         if self.wheel == self.of:
             raise ModelError(f"{self.label}: wheel and road are both {self.wheel!r}; specify the road's body as of=…")
 
+    @property
+    def watches(self) -> bool:
+        return True
+
     def forces(self, slip: Slip, n: Numbers) -> tuple[Number, Number, Number]:
         """Longitudinal force (N), lateral force (N), aligning moment (N m), on the tyre. `n`: the numbers of its fields."""
         raise ModelError(
@@ -108,6 +112,7 @@ class Tyre(ForceElement):
         spin = dot(axis, turned @ sub(on.spin(self.wheel), on.spin(self.of)))
         speed = dot(c.ahead, whole) + c.radius * spin
         deflection = n["radius"] - c.radius
+        on.watch(-deflection)
         load, stored = self._vertical(deflection, -dot(c.normal, whole) / c.cosine, n)
         load = load / c.cosine  # its component in the plane of the wheel is the force of spring and damper
         effective = n["radius"] - deflection / 3.0 if self.rolling_radius is None else n["rolling_radius"]
