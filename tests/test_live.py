@@ -178,6 +178,16 @@ def test_a_session_without_a_hand_is_a_simulation():
     assert session.t == pytest.approx(0.2)
 
 
+def test_states_of_forces_go_on_from_frame_to_frame():
+    m = sh.samples.pendulum()
+    m.add_state("clock", 0.5, rate=lambda on: 1.0)
+    session = Session(m, [0.1])
+    for _ in range(3):
+        session.advance(0.1)
+    assert session.states["clock"] == pytest.approx(0.8)
+    assert abs(session.account.defect) < 1e-6
+
+
 def test_moving_the_hand_compiles_nothing(monkeypatch):
     from sharnir.dialect import jit
 

@@ -138,6 +138,21 @@ def test_settings_of_the_file_hold_until_they_are_edited(place):
     assert not w.differs
 
 
+def test_a_model_with_states_runs_from_where_its_file_says(place):
+    m = sh.samples.pendulum()
+    m.add_parameter("k", 2.0)
+    m.add_state("clock", 0.5, sh.SignalFormula("parameter.k"))
+    m.simulation = sh.SimulationSettings(duration=0.1, integrator="rk4", step=0.05, states={"clock": 0.7})
+    m.save(place / "clock.yaml")
+    w = Workspace(Folder(place))
+    w.open("clock.yaml")
+    assert w.values == {"k": 2.0} and not w.differs
+    assert w.run().state("clock")[[0, -1]] == pytest.approx([0.7, 0.9])
+    w.result.save(place / "runs" / "clock.nc")
+    w.open("runs/clock.nc")
+    assert w.said["states"] == {"clock": 0.7} and w.run().state("clock")[-1] == pytest.approx(0.9)
+
+
 def test_parameters_and_start_are_those_that_were_edited(studio):
     name = studio.make_parameter(f"{studio.model.bodies[0].name}.mass")
     studio.set_parameter(name, 7.5)

@@ -47,10 +47,13 @@ class Session:
         self.q, self.t = np.array(q, dtype=float), float(t)
         self.v = np.zeros(model.nv) if v is None else np.array(v, dtype=float)
         self.hand: Hand | None = None
+        self.states: dict[str, float] = {}
+        """Of forces, where the motion has got to; none: as they start."""
         self.account = Account()
         self._running, self._dynamics, self._pulled = model, Dynamics(model), dict[str, Model]()
         self._fixed: list[str] | None = [] if model.constraints else None
         settings = model.simulation.arguments() if model.simulation is not None else {}
+        self.states |= settings.get("states", {})
         self._options: dict[str, Any] = OPTIONS | {name: settings[name] for name in FROM_SETTINGS if name in settings}
         self.account.begun = self.account.now = self._energy()
 
@@ -69,6 +72,7 @@ class Session:
                 t0=self.t,
                 fixed=self._fixed,
                 parameters=self._named(),
+                states=self.states or None,
                 output=dt,
                 progress=False,
                 **self._options,
@@ -133,15 +137,16 @@ class Session:
         return named or None
 
     def _parameters(self) -> Mapping[str, float] | None:
-        if not self._running.parameters:
+        if not self._running.parameters and not self.states:
             return None
-        return self._running.parameter_values(self._named())
+        return self._running.parameter_values({**(self._named() or {}), **self.states})
 
     def _energy(self) -> float:
         return float(sum(self._dynamics.energy(self.q, self.v, self.t, parameters=self._parameters())))
 
     def _take(self, found: Result) -> None:
         self.q, self.v, self.t = found.q[-1].copy(), found.v[-1].copy(), float(found.t[-1])
+        self.states = found.state().get("states", {})
         for k, cause in enumerate(found.causes):
             name = "hand's damper" if cause == hand_force(self.model) and self.hand is not None else cause
             self.account.work[name] = self.account.work.get(name, 0.0) + float(found.work_done[-1, k])

@@ -97,7 +97,7 @@ class Workspace:
     def reset(self) -> None:
         """Parameters, start and options as the file has them."""
         said = self.said
-        self.values, self.pose, self.speeds = self.model.parameter_values(said.get("parameters")), None, {}
+        self.values, self.pose, self.speeds = self._parameters(said), None, {}
         self.options = RunOptions.of(said)
 
     @property
@@ -114,7 +114,7 @@ class Workspace:
         if r.cost.integrator in INTEGRATORS and INTEGRATORS[r.cost.integrator].adaptive:
             out["integrator"] = r.cost.integrator
         own = {"parameters": dict(zip(model.parameters, r.parameters[0].tolist(), strict=True))} if r.parameters.size else {}
-        return out | {"q0": r.q[0], "v0": r.v[0], "fixed": [], "t0": float(r.t[0]), "tau": r.tau} | own
+        return out | r.state(0) | {"fixed": [], "t0": float(r.t[0]), "tau": r.tau} | own
 
     def set_parameter(self, name: str, value: float) -> None:
         self.values[name] = parameter_value(name, value, StateError)
@@ -137,8 +137,12 @@ class Workspace:
     @property
     def differs(self) -> bool:
         """Whether anything is other than the file says."""
-        own = self.model.parameter_values(self.said.get("parameters"))
-        return self.pose is not None or bool(self.speeds) or self.values != own
+        return self.pose is not None or bool(self.speeds) or self.values != self._parameters(self.said)
+
+    def _parameters(self, said: Mapping[str, Any]) -> dict[str, float]:
+        """Without states of forces, which are no parameters to edit."""
+        every = self.model.parameter_values(said.get("parameters"))
+        return {name: every[name] for name in self.model.parameters}
 
     # --- running ---------------------------------------------------------------------------------------------------------------
     def arguments(self) -> dict[str, Any]:
