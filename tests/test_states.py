@@ -205,7 +205,7 @@ def test_stick_slip_has_the_period_of_a_block_that_is_pulled():
         (lambda m: sh.linearize(m, parameters={"integral": 0.0}), "give states={'integral': …} to the call"),
         (
             lambda m: (m.add_state("x", 0.0, lambda on: None), m.structure),
-            "\n  TraceError: the function of its rate must return numbers",
+            "state 'x': its rate must return numbers, got None",
         ),
         (lambda m: (m.add_state("x", 0.0, lambda on: on.q("none")), m.structure), "state 'x' cannot be traced"),
         (lambda m: (m.add_force(lambda on: on.torque("hinge", None), name="f"), m.structure), "force 'f' must return numbers"),

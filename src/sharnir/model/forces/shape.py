@@ -84,8 +84,8 @@ class TracedForce:
             missing = next(x for x in states.values() if structure.state_number[x] not in on.rates)
             raise ModelError(f"{noun} {name!r} has a state {missing!r} without a rate: on.rate(…) sets it")
         self.wrenches, self.torques, self.rates = list(on.wrenches), list(on.torques), list(on.rates)
-        given = [*on.wrenches.values(), *on.torques.values(), *on.rates.values()]
-        pushes = check_numbers(given, graph, f"{noun} {name!r}")
+        pushes = check_numbers([*on.wrenches.values(), *on.torques.values()], graph, f"{noun} {name!r}")
+        rates = check_numbers(on.rates.values(), graph, f"{noun} {name!r}: its rate")
         observed = check_numbers([x for x, _ in on.observed.values()], graph, f"{noun} {name!r}, in what it observes,")
         self.observed = {name: what for name, (_, what) in on.observed.items()}
         work = (0.0 if stored is None else stored, on.power, on.ground_power)
@@ -97,7 +97,7 @@ class TracedForce:
             )
         excess = power + tangent((energy,), list(flow(on, [energy])))[0]
         self.outputs = {
-            "push": pushes, "energy": (energy,), "power": (power,), "ground": (ground,), "excess": (excess,),
+            "push": (*pushes, *rates), "energy": (energy,), "power": (power,), "ground": (ground,), "excess": (excess,),
             "observed": observed,
         }  # fmt: skip
         wanted = set(needed(graph, self._flat))

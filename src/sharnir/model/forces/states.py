@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...errors import ModelError
-from ...trace import Graph, Number, call_traced, check_numbers
+from ...trace import Graph, Number, call_traced
 from ..motion import Motion
 from ..parameters import parameter_value
 from .base import Force
@@ -34,8 +34,7 @@ class AddedState(Force):
         return {"": self.unit}
 
     def act(self, on: Motion) -> None:
-        (rate,) = check_numbers([self.function(on)], on._graph, "the function of its rate")
-        on.rate("", rate)
+        on.rate("", self.function(on))
         if on.pushed:
             raise ModelError("the function of a state returns its rate and pushes nothing; use add_force for that")
 
