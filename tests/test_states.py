@@ -127,6 +127,11 @@ def test_an_equilibrium_holds_states_and_says_what_they_would_do(pendulum):
     assert "state 'integral', held at 0, changes here" in found.summary()
 
 
+def test_a_state_is_plotted_in_its_unit(run, tmp_path):
+    figure = run.plot("integral", "error of pid", path=tmp_path / "states.png")
+    assert [axis.get_ylabel() for axis in figure.axes] == ["value, rad s", "angle, rad"]
+
+
 def test_states_are_in_files(pendulum, run, tmp_path):
     run.save(tmp_path / "run.nc")
     back = sh.Result.load(tmp_path / "run.nc", pendulum)
