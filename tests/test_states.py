@@ -179,6 +179,18 @@ def test_a_block_on_an_incline_holds_for_a_thousand_seconds():
     assert abs(slides - (load - 0.25 * weight) / 10.0) < 0.02, "a load above the sliding force slides"
 
 
+def test_every_row_is_that_of_the_method_that_made_its_step():
+    """More rows than the buffers hold, and changes of the integrator between them."""
+    m = sh.Model("pulled", gravity=(0.0, 0.0, 0.0))
+    m.add_body("block", 1.0, inertia=(1.0, 1.0, 1.0))
+    m.add_joint("x", sh.Prismatic("x"), "ground", "block")
+    m.add_force(lambda on: on.torque("x", on.t), name="pull")
+    m.add_force(sh.BristleFriction("x", coulomb=4.0, static=5.0, stribeck=0.001), name="friction")
+    r = sh.simulate(m, 6.0, output=0.001)
+    other = sh.simulate(m, 6.0, output=0.001, integrator="radau")
+    assert len(r.integrator_switches) > 1 and np.abs(r.q - other.q).max() < 1e-6
+
+
 def test_stick_slip_has_the_period_of_a_block_that_is_pulled():
     """Stick for 2(S − C)/(kV), slip for 2(π − atan((S − C)ω/(kV)))/ω: rigid sticking, the dip over at once.
 

@@ -159,6 +159,15 @@ class _Pieces:
         self.method, self.workspace, self._key = method_and_workspace
         self.state, self.events, self.output = self.workspace.state, self.workspace.events, self.workspace.output
 
+    def _is_delivered(self) -> bool:
+        """Whether rows and events of the last step are all out: those that are not need the dense output of its method. A loop
+        that has filled its buffers pauses before."""
+        clock, wanted = self.state.clock, self.output.wanted
+        if clock[s.STARTED] == 1.0 and self.system.n_events and (clock[s.SCANNED] != clock[s.T] or self.events.pending.any()):
+            return False
+        at = int(self.output.next[0])
+        return at >= len(wanted) or (wanted[at] - clock[s.T]) * (self.request.t1 - self.request.t0) > 0.0
+
     def _hand_over(self, name: str) -> None:
         """Another method goes on from here: everything that is not its own memory is handed over."""
         begun = time.perf_counter()
@@ -259,7 +268,7 @@ class _Pieces:
             rule[s.PIECE] = next_piece(tally[s.STEPS] - before, now - begun)
             if self.watch is not None and self.watch.chatters(self.state):
                 return "chattering"
-            if self.switching is not None:
+            if self.switching is not None and self._is_delivered():
                 if self.watch is not None and self.watch.turning:
                     self.switching.suspected(self.state)
                 self.switching.reconsider(self.state, self.workspace.problem)
