@@ -63,5 +63,6 @@ def _not_conservative(model: Model, forces: GroupedForces) -> np.ndarray:
         pushes = np.zeros(len(s.forces), dtype=bool)  # a state without a force does no work
         for group in s.forces.groups:
             pushes[group.force.ravel()] |= bool((group.places < s.forces.layout.rate_at).any())
-        s.cached["not conservative"] = np.flatnonzero(~forces.conservative(states) & pushes)
+        stateful = [name in {force for force, _ in s.states_of} for name in s.forces.names]
+        s.cached["not conservative"] = np.flatnonzero((~forces.conservative(states) | stateful) & pushes)
     return s.cached["not conservative"]

@@ -156,10 +156,10 @@ def _powers(structure: Structure, values: dict[str, Any], inputs: dict[str, tupl
     if forces:
         motion = with_bodies(structure, values) if forces.kinematic else dict(values)
         values["force powers"] = forces.report(motion)[1]
+        stateful = {name for name, _ in structure.states_of}  # pressures are not of the size of the samples
         for name, power, excess in zip(forces.names, values["force powers"], forces.excess(motion), strict=True):
-            may_choose = forces.forces[name].has_function
-            conservative = isinstance(excess, Symbol) and _always_small(inputs, excess, power, may_choose)
-            found[name] = 0.0 if conservative else excess
+            may_choose, testable = forces.forces[name].has_function, isinstance(excess, Symbol) and name not in stateful
+            found[name] = 0.0 if testable and _always_small(inputs, excess, power, may_choose) else excess
         if "drives" in found and forces.on_ground:  # the moving base is held against the forces on it
             found["drives"] = found["drives"] - forces.ground_power(motion)
     return found

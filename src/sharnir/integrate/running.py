@@ -190,6 +190,8 @@ class _Pieces:
                     "slope",
                     "rate",
                     "rated",
+                    "back",
+                    "approach",
                     "landing",
                     "passing",
                 ),
@@ -225,7 +227,7 @@ class _Pieces:
             events.action[:] = [ACTIONS[event.action] for event in request.events]
             events.last[:], events.pending[:] = 1.0, 0.0
             events.dips[:], events.passing[:] = [event.dips for event in request.events], 0.0
-            events.rated[0], events.landing[0] = np.nan, 0.0
+            events.rated[0], events.landing[0], events.back[0], events.approach[0] = np.nan, 0.0, 0.0, 0.0
         events.looks[0], events.count[0] = request.looks, 0.0
         self.output.wanted[:] = request.times
         self.output.every[0], self.output.next[0], self.output.count[0] = request.every, 0.0, 0.0

@@ -32,8 +32,8 @@ class Event:
     direction: -1 falling, +1 rising, 0 both. action: "record" it and go on; "stop" there; "change": call
     `change(t, x)`, which may alter parameters of the system and returns the new state (or None: the same), and start
     again from there. waits: whether after its action the function waits until its sign is known, being zero there; one whose
-    action leads away from zero need not. dips: a gap, which may close and open within a step; nothing is recorded of it, no step
-    passes over it (stepping/gaps.py).
+    action leads away from zero need not. dips: a gap, which may close and open within a step; nothing is recorded of it,
+    no step passes over it (stepping/gaps.py).
     """
 
     direction: int = 0

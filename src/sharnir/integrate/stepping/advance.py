@@ -9,7 +9,7 @@ bit.
 from typing import NamedTuple
 
 from ...dialect.arrays import Array
-from .events import RECORD, STOP, begin_events, earliest, record, scan, state_at, together
+from .events import RECORD, STOP, begin_events, earliest, event_values, record, scan, state_at, together
 from .gaps import ahead, begin_gaps, has_gaps, meet
 from .problem import EVENTS, copy, has
 from .state import (
@@ -55,9 +55,12 @@ def advance(start, step, prepare, dense, problem, run, events, output, memory):
         if status != GOING:
             return status
         if has(problem, EVENTS):
-            status = begin_events(problem, run, events)
-            if status != GOING:
-                return status
+            if clock[STARTED] == TAKEN_OVER:  # what has changed its sign since it was looked at is still to be found
+                event_values(problem, clock[T], run.x)
+            else:
+                status = begin_events(problem, run, events)
+                if status != GOING:
+                    return status
             begin_gaps(problem, events)
         clock[STARTED] = 1.0
     enough = tally[STEPS] + run.rule[PIECE]

@@ -28,7 +28,9 @@ class Events(NamedTuple):
     slope: Array["ng"]  # how fast it changes along the step; -1: not known yet
     rate: Array["ng"]  # how fast it changes where the step begins
     rated: Array[1]  # when that was; nan: never
-    landing: Array[1]  # 2: the present step ends just before a gap closes; 1: the last one has
+    back: Array[1]  # times in a row that a step was taken back
+    approach: Array[1]  # time that was left before the first of them
+    landing: Array[1]  # steps in a row that end just before a gap closes
     passing: Array["ng"]  # 1: it may close in this step, which is short enough
     pending: Array["ng"]  # 1: the root was found in this part and has not fired yet
     y: Array["n"]
@@ -40,6 +42,9 @@ def state_at(dense, problem, run, t, y):
     """y = the state at a time within the last step."""
     if t == run.clock[T]:
         copy(run.x, y)
+    elif run.clock[T] == run.clock[T_OLD]:  # within a moment before a start, at the far side of a gap
+        for i in range(y.shape[0]):
+            y[i] = run.x[i] + (t - run.clock[T]) * run.dx[i]
     else:
         dense(run, t, y)
         project(problem, t, y)

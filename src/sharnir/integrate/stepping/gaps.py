@@ -9,11 +9,15 @@ account of work does not steer the step.
 
 from ...dialect.ops import sqrt
 from .events import event_values, state_at
-from .problem import EVENTS, copy, perform
-from .state import LARGEST, REJECTED, STARTED, STEPS, T_OLD, TAKEN_OVER, H, T, smallest_step
+from .problem import EVENTS, copy, perform, project
+from .state import EPS, LARGEST, REJECTED, STARTED, STEPS, T_END, T_OLD, TAKEN_OVER, H, T, smallest_step
 
 FINEST = 1e-4  # shortest part of a step that is looked at, relative to the step
 BEFORE = 1e-3  # how far before a meeting a step ends, relative to its length
+STRETCHED = 1.01  # by so much a step may be stretched to the end of a run
+MOST = 20.0  # a step that was taken back so often counts
+LANDINGS = 8.0  # such steps at most
+CLOSE = 1e-7  # what is left then, of the time before the first of them
 AT_ONCE = 1e-5  # a meeting this early in a step, relative to it, is at its beginning
 
 
@@ -32,25 +36,54 @@ def ahead(problem, run, events):
     for k in range(events.gap.shape[0]):
         if events.passing[k] == 1.0:
             return False
-    if until >= abs(clock[H]) * (1.0 - 0.5 * BEFORE):
+    left = abs(clock[T_END] - clock[T])
+    length = left if STRETCHED * abs(clock[H]) >= left else abs(clock[H])  # a step to the end may be a little longer (`reach`)
+    if until > 10.0 * length:
+        events.landing[0] = 0.0
+    if until >= length * (1.0 - 0.5 * BEFORE):
         return False
-    if until > AT_ONCE * abs(clock[H]) and events.landing[0] != 1.0:
+    at_once = until <= 1e3 * smallest_step(run)
+    if STRETCHED * until >= left and not at_once:  # it must not be stretched
+        clock[H] = sign * 0.97 * until
+    elif not at_once and (events.landing[0] == 0.0 or (until > CLOSE * events.approach[0] and events.landing[0] < LANDINGS)):
+        if events.landing[0] == 0.0:
+            events.approach[0] = until
         clock[H] = sign * until * (1.0 - BEFORE)
-        events.landing[0] = 2.0
+        events.landing[0] += 1.0
+    elif at_once or until <= CLOSE * events.approach[0]:
+        hop(problem, run, events, sign * until)
     else:
         pass_into(run, events, until, clock[H])
     clock[STARTED] = TAKEN_OVER
     return True
 
 
+def hop(problem, run, events, until):
+    """Straight on to the other side: so little time that nothing else has changed, and no step need pass over the jump."""
+    clock = run.clock
+    on = until * (1.0 + 1e-6)
+    t = clock[T] + on + (4.0 * EPS * abs(clock[T]) if on > 0.0 else -4.0 * EPS * abs(clock[T]))
+    for i in range(run.x.shape[0]):
+        run.x[i] = run.x[i] + (t - clock[T]) * run.dx[i]
+    longer = max(10.0 * abs(t - clock[T]), AT_ONCE * abs(clock[H]), 100.0 * smallest_step(run))
+    clock[H] = longer if on > 0.0 else -longer
+    clock[T] = t
+    project(problem, t, run.x)
+    pass_once(events)
+
+
 def foreseen(problem, run, events):
     """When the first gap closes or opens, from now, at its present rate and the change of that since the last step."""
     clock = run.clock
-    small = 0.01 * clock[H]  # enough to tell the rate from rounding
-    for i in range(run.x.shape[0]):
-        problem.X[i] = run.x[i] + small * run.dx[i]
-    problem.T[0] = clock[T] + small
-    perform(problem, EVENTS)
+    small = 1e-6 * clock[H]
+    look_on(problem, run, small)
+    farther = 1e4  # enough to tell the rates from rounding, and not so far that a gap has closed
+    for k in range(events.gap.shape[0]):
+        change = abs(problem.G[k] - events.gap[k])
+        if events.dips[k] == 1.0 and farther * change > 0.1 * abs(events.gap[k]):
+            farther = max(0.1 * abs(events.gap[k]) / change, 1.0)
+    small = small * farther
+    look_on(problem, run, small)
     since = clock[T] - events.rated[0]
     first = LARGEST
     for k in range(events.gap.shape[0]):
@@ -67,6 +100,14 @@ def foreseen(problem, run, events):
     return first
 
 
+def look_on(problem, run, small):
+    """problem.G a little ahead, straight on."""
+    for i in range(run.x.shape[0]):
+        problem.X[i] = run.x[i] + small * run.dx[i]
+    problem.T[0] = run.clock[T] + small
+    perform(problem, EVENTS)
+
+
 def closes(gap, rate, change):
     """The first time at which gap + rate t + change t^2/2 is zero; none: the largest number."""
     inside = rate * rate - 2.0 * change * gap
@@ -80,9 +121,14 @@ def pass_into(run, events, until, h):
     """In place of a step of h one so short that what it sees of the contact is little."""
     shorter = max(10.0 * until, AT_ONCE * abs(h), 10.0 * smallest_step(run))
     run.clock[H] = shorter if h > 0.0 else -shorter
+    pass_once(events)
+
+
+def pass_once(events):
+    """The next step may be where a gap closes."""
     events.landing[0] = 0.0
     for k in range(events.gap.shape[0]):
-        events.passing[k] = events.dips[k]
+        events.passing[k] = 1.0 if events.dips[k] == 1.0 else 0.0
 
 
 def has_gaps(events):
@@ -99,9 +145,10 @@ def meet(dense, problem, run, events):
     at = first_meeting(dense, problem, run, events)
     for k in range(events.gap.shape[0]):
         events.passing[k] = 0.0
-    if at < 0.0:
-        events.landing[0] = max(events.landing[0] - 1.0, 0.0)
+    if at < 0.0 or events.back[0] >= MOST:
+        events.back[0] = 0.0
         return False
+    events.back[0] += 1.0
     until = at * h
     clock[T] = clock[T_OLD]
     copy(run.x_old, run.x)
@@ -110,8 +157,7 @@ def meet(dense, problem, run, events):
     tally[REJECTED] += 1.0
     clock[STARTED] = TAKEN_OVER
     if at > AT_ONCE:
-        clock[H] = until * (1.0 - BEFORE)
-        events.landing[0] = 2.0
+        clock[H] = 0.97 * until  # not to be stretched again
         return True
     pass_into(run, events, abs(until), h)
     return True

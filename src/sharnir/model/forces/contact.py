@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import reduce
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from ...errors import ModelError
 from ...trace import Number, Symbol, at_values
+from ...trace.functions import minimum
 from ..body import GROUND
 from ..element import element, element_field
 from ..motion import Motion
@@ -115,6 +117,10 @@ class Contact(ForceElement):
         return list(PAIRS[type(self.shape), type(self.against)](self))
 
 
+ROUNDED = 0.05
+"""Radius of the corners of a box that touches a box, of its shortest edge."""
+
+
 # --- which parts a pair consists of ------------------------------------------------------------------------------------------
 def corners(box: Box) -> list[tuple[Number, ...]]:
     """The corners of a box in the axes of its body."""
@@ -157,9 +163,12 @@ def _on_box(contact: Contact) -> Iterator[Touch]:
 
 
 def _two_boxes(contact: Contact) -> Iterator[Touch]:
-    """The corners of either against the other."""
-    yield from _plain(contact)
-    yield from _balls(contact, contact.against, surface_of(contact.shape), swapped=True, first=9)
+    """The corners of either against the other, rounded: a sharp one in the plane of a side is nowhere in the box below it."""
+    for swapped, (box, other) in enumerate([(contact.shape, contact.against), (contact.against, contact.shape)]):
+        radius = ROUNDED * reduce(minimum, box.size)
+        inner = Box(tuple(edge - 2.0 * radius for edge in box.size), at=box.at)
+        for k, corner in enumerate(corners(inner), 1 + 8 * swapped):
+            yield Ball(contact, surface_of(other), bool(swapped), str(k), centre=corner, radius=radius)
 
 
 def _bar(contact: Contact) -> Iterator[Touch]:

@@ -25,8 +25,8 @@ class HydraulicCylinder(ForceElement):
     (V_a/β + C_a)·dp_a/dt = Q_a − area_a·ṡ − leakage·(p_a − p_b), V_a = dead_a + area_a·s; chamber b likewise, V_b = dead_b +
     area_b·(stroke − s).
 
-    Q is the flow of the valve, C the compliance of an accumulator. Beyond the ends of the stroke only the dead volume is left:
-    the oil in it is the end stop. Pressures are above the atmosphere's, and may fall below it: there is no cavitation.
+    Q is the flow of the valve, C the compliance of an accumulator. At the ends of the stroke the piston meets stops of
+    `end_stiffness`. Pressures are above the atmosphere's, and may fall below it: there is no cavitation.
     """
 
     a: str = element_field(Name("body"), meaning="body (or ground) that carries the barrel")
@@ -44,6 +44,9 @@ class HydraulicCylinder(ForceElement):
     dead_a: float = element_field(Scalar(above=0.0), default=1e-4, unit="m³", meaning="oil beside the stroke: pipes, ports")
     dead_b: float = element_field(Scalar(above=0.0), default=1e-4, unit="m³", meaning="the same in chamber b")
     bulk_modulus: float = element_field(Scalar(above=0.0), default=1.4e9, unit="Pa", meaning="β: of the oil, with its air")
+    end_stiffness: float = element_field(
+        Scalar(above=0.0), default=1e8, unit="N/m", meaning="of the ends of the stroke, against which the piston comes to a stop"
+    )
     leakage: float = element_field(Scalar(at_least=0.0), default=0.0, unit="m³/(s Pa)", meaning="past the piston")
     friction: float = element_field(Scalar(at_least=0.0), default=0.0, unit="N s/m", meaning="of the seals, viscous")
     pressure_a: float = element_field(Scalar(), default=0.0, unit="Pa", meaning="at the start")
@@ -102,7 +105,10 @@ class HydraulicCylinder(ForceElement):
             on.rate(f"pressure_{side}", inflow[side] / change)
             stored = stored + kept
             on.observe(f"flow {side}", flows[side], "m³/s")
-        force = pressures["a"] * n["area_a"] - pressures["b"] * n["area_b"] - n["friction"] * rate
+        beyond = maximum(s - n["stroke"], 0.0) - maximum(-s, 0.0)
+        stop = n["end_stiffness"] * beyond
+        stored = stored + 0.5 * stop * beyond
+        force = pressures["a"] * n["area_a"] - pressures["b"] * n["area_b"] - n["friction"] * rate - stop
         on.push(self.a, scale(along, -force), n["at_a"])
         on.push(self.b, scale(along, force), n["at_b"])
         on.observe("stroke", s, "m")
