@@ -114,8 +114,8 @@ def tangent(outputs: Sequence[Number], seeds: Mapping[Symbol, Number] | Sequence
 
 
 _LINALG = (
-    "\n  It was given a symbol, a number not known yet, which functions of numpy.linalg do not take. A length is sharnir.sqrt(x*x + y*y + z*z), or "
-    "sharnir.hypot(x, y); small systems of equations are written out"
+    "\n  It was given a symbol, a number not known yet, which functions of numpy.linalg do not take. A length is "
+    "sharnir.sqrt(x*x + y*y + z*z), or sharnir.hypot(x, y); small systems of equations are written out"
 )
 
 
