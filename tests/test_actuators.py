@@ -238,3 +238,23 @@ def test_mistakes_are_named(make, says):
     with pytest.raises(sh.SharnirError) as found:
         make()
     assert says in str(found.value)
+
+
+def hanging(**options) -> sh.Model:
+    m = sh.Model("lift")
+    m.add_body("load", 1000.0, inertia=(1.0, 1.0, 1.0))
+    m.add_joint("z", sh.Prismatic("z"), "ground", "load", at=sh.Pose((0.0, 0.0, 1.0)))
+    ram = sh.HydraulicCylinder("ground", "load", area_a=2e-3, area_b=1e-3, stroke=0.5, length=1.0, **options)
+    m.add_force(ram, name="ram")
+    return m
+
+
+def test_a_piston_stops_at_the_end_of_its_stroke():
+    m = hanging(pressure_a=5.4e6, pressure_b=1e6, leakage=2e-11, valve=sh.Valve(1.0, area=2e-5, supply=1.8e7))
+    r = sh.simulate(m, 3.0, q0={"z": 0.1}, output=0.05)
+    assert 0.5 < r.quantity("stroke of ram").max() < 0.505
+
+
+def test_the_work_of_a_small_leakage_is_in_the_account():
+    r = sh.simulate(hanging(pressure_a=4.905e6, leakage=1e-12), 5.0, q0={"z": 0.25}, output=1.0)
+    assert r.energy.work["ram"][-1] < -1.0 and np.abs(r.energy.defect).max() < 1e-6

@@ -357,3 +357,27 @@ def test_the_account_of_a_contact_that_lets_go_closes():
     m.add_force(sh.Contact("b", sh.Sphere(0.1), stiffness=1e7, damping=1e3, model="kelvin-voigt"), name="floor")
     r = sh.simulate(m, 1.0, q0={"z": 1.1}, output=0.1)
     assert np.abs(r.energy.defect).max() < 1e-6 and r.energy.work["floor"][-1] < -5.0
+
+
+@pytest.mark.parametrize("duration", [1.01, 1.05, 1.1226, 1.3])
+def test_a_run_that_ends_soon_after_touch_has_touched(duration):
+    """The fall takes 1.0096 s: the last step, which may be stretched to the end, must not reach over the table."""
+    ball = sh.Sphere(0.1)
+    m = sh.Model("short")
+    m.add_body("ball", 1.0, shape=ball)
+    m.add_joint("z", sh.Prismatic("z"), "ground", "ball")
+    m.add_force(sh.Contact("ball", ball, sh.Box((1.0, 1.0, 0.1)), stiffness=1e5, damping=0.3), name="table")
+    r = sh.simulate(m, duration, q0={"z": 5.15})
+    assert r.q.min() > 0.1 and np.abs(r.energy.defect).max() < 1e-5
+
+
+@pytest.mark.parametrize("height", [0.01, 0.0])
+def test_a_box_rests_on_a_box_of_its_own_size(height):
+    box = sh.Box((0.2, 0.2, 0.2))
+    m = sh.Model("stack")
+    m.add_body("upper", 1.0, shape=box)
+    m.add_floating("upper")
+    m.add_force(sh.Contact("upper", box, box, stiffness=1e5, damping=5.0, friction=0.5), name="contact")
+    r = sh.simulate(m, 2.0, q0={"upper float": (0.0, 0.0, 0.2 + height, 1.0, 0.0, 0.0, 0.0)}, output=0.5)
+    sink = 9.81 / 8e5  # four corners of either
+    assert abs(r.q[-1, 2] - (0.2 - sink)) < 1e-6 and np.abs(r.q[-1, :2]).max() < 1e-9
