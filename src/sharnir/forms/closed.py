@@ -63,21 +63,21 @@ def lagrange1(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.
 def maggi(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
     """Maggi's equations: independent speeds by partition of the coordinates, no multipliers; λ afterwards.
 
-    NᵀBᵀM v̇ + NᵀD q̈ = Nᵀ(τ + BᵀF);   v̇ − B q̈ = ψ;   J q̈ = −γ        (JN = 0)
+    Nᵀ(BᵀM + Pᵀ) v̇ + Nᵀ(D + BᵀP) q̈ = Nᵀ(τ + BᵀF);   v̇ − B q̈ = ψ;   J q̈ = −γ        (JN = 0)
     """
     J, gamma = rows
     independent, dependent, used = partition(J)
     N = np.zeros((m.n, len(independent)))
     N[independent] = np.eye(len(independent))
     N[dependent] = -np.linalg.solve(J[np.ix_(used, dependent)], J[np.ix_(used, independent)])
-    B, N6 = dense(m.B), 6 * m.N
+    B, P, D, N6 = dense(m.B), dense(m.P), dense(m.D), 6 * m.N
     momenta, right = B.T @ dense(m.M), tau + B.T @ m.F
     matrix = np.zeros((N6 + m.n, N6 + m.n))
     matrix[:N6] = np.hstack([np.eye(N6), -B])
-    matrix[N6:] = np.vstack([N.T @ np.hstack([momenta, np.diag(m.rotors)]), np.hstack([np.zeros((len(used), N6)), J[used]])])
+    matrix[N6:] = np.vstack([N.T @ np.hstack([momenta + P.T, D + B.T @ P]), np.hstack([np.zeros((len(used), N6)), J[used]])])
     x = solve(matrix, np.concatenate([m.psi, N.T @ right, -gamma[used]]), (N6,))
     qdd = x[N6:]
-    return qdd, np.linalg.lstsq(J.T, momenta @ x[:N6] + m.rotors * qdd - right, rcond=1e-10)[0]
+    return qdd, np.linalg.lstsq(J.T, (momenta + P.T) @ x[:N6] + (D + B.T @ P) @ qdd - right, rcond=1e-10)[0]
 
 
 def partition(J: np.ndarray, zero: float = 1e-9) -> tuple[list[int], list[int], list[int]]:

@@ -9,10 +9,11 @@ from ..errors import MethodError
 from ..model.joints import Ball, Compound, ConstraintJoint, CustomJoint, Free, Joint, Weld
 from ..model.joints.axes import AxisJoint
 from ..model.joints.base import ElementaryMotion
+from ..model.joints.elastic import Elastic
 from ..model.joints.segments import trace_drive
 from ..model.pose import Pose, unit_axis
 from ..trace import Expression
-from .motions import ConstraintMotion, PoseMotion, QuaternionMotion
+from .motions import ConstraintMotion, ElasticMotion, PlaceMotion, PoseMotion, QuaternionMotion
 
 
 class AxisMotion(NamedTuple):
@@ -24,7 +25,7 @@ class AxisMotion(NamedTuple):
     drive: Expression | None
 
 
-General = QuaternionMotion | PoseMotion | ConstraintMotion
+General = QuaternionMotion | PoseMotion | ConstraintMotion | ElasticMotion | PlaceMotion
 Part = Pose | AxisMotion | General
 
 
@@ -47,6 +48,8 @@ def parts(joint: Joint, label: str) -> Iterator[Part]:
         yield PoseMotion(motion.given)
     elif isinstance(joint, ConstraintJoint):
         yield ConstraintMotion(joint, label)
+    elif isinstance(joint, Elastic):
+        yield ElasticMotion(len(joint.coordinates))
     elif not isinstance(joint, Weld):  # a type of the user's own, known by its elementary motions only
         yield from (_elementary(motion, label) for motion in joint.built(label))
 

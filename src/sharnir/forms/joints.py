@@ -17,7 +17,7 @@ from ..model.pose import Pose
 from ..model.structure import Structure
 from .jets import carried_by, carried_on, column, identities, inverse, inverse_column, inverse_jet, jet, product, vee
 from .joint_types import AxisMotion, General, Part, parts, with_parameters
-from .motions import PoseMotion, about_axes, matrix_of
+from .motions import PlaceMotion, PoseMotion, about_axes, matrix_of
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,8 @@ class JointMatrices:
         self._at = np.array([np.eye(4), *(matrix_of(j.at) for j in s.placed)])
         self._child_back = inverse(np.array([np.eye(4), *(matrix_of(j.child_at) for j in s.placed)]))
         self._reversed = np.array([False, *model.tree.reversed])
+        for i in s.held_by:  # the place where it hangs moves, and is a motion of the joint
+            (self._child_back if self._reversed[i] else self._at)[i] = np.eye(4)
         self._pack_axes()
 
     def at(self, q: np.ndarray, v: np.ndarray, t: float) -> JointMotions:
@@ -121,13 +123,23 @@ class JointMatrices:
 
     def _list_joint(self, s: Structure, i: int, joint: PlacedJoint) -> None:
         q_at, v_at, axis_at = int(s.q_first[i]), int(s.v_first[i]), int(s.first[i])
-        for level, part in enumerate(self._parts(joint)):
+        all_parts = self._parts(joint)
+        if (held := s.held_by.get(i)) is not None:
+            back = s.reversed[i - 1]
+            place = PlaceMotion(held.shapes, joint.child_at if back else joint.at, back)
+            all_parts = [*all_parts, place] if back else [place, *all_parts]
+        for level, part in enumerate(all_parts):
             if level == len(self._levels):
                 self._levels.append([])
             self._levels[level].append((i, self._count))
             nq, nv, axes = 0, 0, 0
             if isinstance(part, Pose):
                 self._placements.append((self._count, matrix_of(part)))
+            elif isinstance(part, PlaceMotion):
+                assert held is not None
+                row, axes = held.row, part.nv
+                of_q, of_v = (slice(int(x[row]), int(x[row + 1])) for x in (s.q_first, s.v_first))
+                self._general.append(_GeneralPart(self._count, part, of_q, of_v, slice(axis_at, axis_at + axes)))
             elif isinstance(part, AxisMotion) and joint.follows is not None and part.drive is None:
                 axes = self._list_follower(s, joint, part, axis_at)
             elif isinstance(part, AxisMotion):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .blocks import solve_definite
+from .blocks import dense, solve_definite
 from .kinetostatics import reactions
 from .matrices import Matrices
 from .solution import Solution
@@ -17,11 +17,15 @@ def solve_direct(m: Matrices, tau: np.ndarray) -> Solution:
 
 def solve_composite(m: Matrices, tau: np.ndarray) -> Solution:
     """Composite bodies: M_r = AᵀM*A, Q = AᵀQ*, with M* and Q* gathered from the leaves inward."""
-    return _solve(m, composite_inertia(m, m.M_blocks, m.rotors), tau + m.A.T @ composite_forces(m))
+    inertia = composite_inertia(m, m.M_blocks, dense(m.D))
+    if m.deformed:
+        carried = m.A.T @ np.array([m.inward(column) for column in dense(m.P).T]).T
+        inertia = inertia + carried + carried.T
+    return _solve(m, inertia, tau + m.A.T @ composite_forces(m) - m.P.T @ m.psi)
 
 
-def composite_inertia(m: Matrices, masses: list[np.ndarray], rotors: np.ndarray) -> np.ndarray:
-    """M_r (n×n) of such masses and rotors: M*_i = M_i + Σ C_lᵀM*_lC_l over the children l; off the diagonal along the path."""
+def composite_inertia(m: Matrices, masses: list[np.ndarray], D: np.ndarray) -> np.ndarray:
+    """M_r (n×n) of such masses and D: M*_i = M_i + Σ C_lᵀM*_lC_l over the children l; off the diagonal along the path."""
     star = [M.copy() for M in masses]
     for i in range(m.N - 1, -1, -1):
         if m.k[i] >= 0:
@@ -35,7 +39,7 @@ def composite_inertia(m: Matrices, masses: list[np.ndarray], rotors: np.ndarray)
             out[m.axes(j), m.axes(i)] = m.A_blocks[j].T @ X
             out[m.axes(i), m.axes(j)] = out[m.axes(j), m.axes(i)].T
             X, j = m.C[j].T @ X, m.k[j]
-    return m.folded(out) + np.diag(rotors)
+    return m.folded(out) + D
 
 
 def composite_forces(m: Matrices) -> np.ndarray:
@@ -50,4 +54,4 @@ def composite_forces(m: Matrices) -> np.ndarray:
 def _solve(m: Matrices, M_r: np.ndarray, right: np.ndarray) -> Solution:
     qdd = solve_definite(M_r, right) if m.n else np.zeros(0)
     vdot = m.B @ qdd + m.psi  # [I] (2.22)
-    return Solution(qdd=qdd, vdot=vdot.reshape(-1, 6), R=reactions(m, vdot))
+    return Solution(qdd=qdd, vdot=vdot.reshape(-1, 6), R=reactions(m, vdot, qdd))

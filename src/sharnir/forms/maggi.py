@@ -23,4 +23,4 @@ def solve(m: Matrices, tau: np.ndarray) -> Solution:
         top, tau = top + D @ m.S, tau + D @ m.w_star
     right = np.concatenate([tau, m.Z.T @ m.w_star])
     vdot = solve_system(stacked(top, bottom), right)
-    return Solution(qdd=m.joint_accelerations(vdot), vdot=vdot.reshape(-1, 6), R=reactions(m, vdot))
+    return Solution(qdd=m.joint_accelerations(vdot), vdot=vdot.reshape(-1, 6), R=reactions(m, vdot, m.joint_accelerations(vdot)))

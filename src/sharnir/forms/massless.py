@@ -86,7 +86,10 @@ def _without_mass(m: Matrices, i: int, way: np.ndarray, MA: list[np.ndarray], U:
 
 def _check_coupled(m: Matrices, masses: list[np.ndarray]) -> None:
     """The same where joints share speeds: by the least eigenvalue of the whole inertia matrix."""
-    inertia = composite_inertia(m, masses, m.rotors > 0.0)
+    moved = m.rotors > 0.0
+    for i in m.deformed:
+        moved[m.elastic(i)] = True  # a deformation moves the mass of its body
+    inertia = composite_inertia(m, masses, np.diag(moved * 1.0))
     if not np.isfinite(inertia).all():
         raise SingularError("the inertia of the mechanism is not a finite number: lengths in it are too large")
     values, vectors = np.linalg.eigh(inertia)

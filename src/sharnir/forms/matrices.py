@@ -11,7 +11,8 @@ import numpy as np
 from ..model.model import Model
 from ..model.states import check_model, check_wrenches
 from ..types import truth
-from .blocks import Matrix, block_diagonal, dense, skew
+from .blocks import Matrix, assembled, block_diagonal, dense, skew
+from .flexible import DeformedBody, deformed_body
 from .graph import incidence, structure_matrix
 from .kinematics import Kinematics
 
@@ -82,13 +83,50 @@ class Matrices(Kinematics):
 
     @property
     def load(self) -> np.ndarray:
-        """Joint forces of the model's own force elements (n)."""
-        return self._forces[1]
+        """Joint forces of the model's own force elements, and what motion and weight do to elastic coordinates (n)."""
+        out = self._forces[1].copy()
+        for i, body in self.deformed.items():
+            weight = self.poses[0][i].T @ self.structure.gravity
+            out[self.elastic(i)] += body.Q + body.P[:3].T @ weight
+        return out
 
     @cached_property
     def rotors(self) -> np.ndarray:
         """D (n): inertias of the rotors as the speeds feel them; AᵀR = τ − D q̈."""
         return np.bincount(self.structure.tree.speed, self.structure.tree.rotor, self.n)
+
+    # --- flexible bodies --------------------------------------------------------------------------------------------------
+    @cached_property
+    def deformed(self) -> dict[int, DeformedBody]:
+        """What the deformations of flexible bodies add to them, by the index of the deformation."""
+        s, out = self.structure, {}
+        for d in s.deformations.values():
+            q, v = (slice(int(x[d.row]), int(x[d.row + 1])) for x in (s.q_first, s.v_first))
+            out[d.row - 1] = deformed_body(d, self.q[q], self.v_q[v], self.v.reshape(-1, 6)[d.row - 1, 3:])
+        return out
+
+    def elastic(self, i: int) -> slice:
+        """Where the elastic speeds of deformation i stand in v."""
+        s = self.structure
+        return slice(int(s.v_first[i + 1]), int(s.v_first[i + 2]))
+
+    @cached_property
+    def P(self) -> Matrix:
+        """P (6N×n): momenta of the bodies per unit of the elastic speeds; zero for rigid ones. theory (F6)"""
+        blocks = {i: np.zeros((6, self.n)) for i in self.deformed}
+        for i, body in self.deformed.items():
+            blocks[i][:, self.elastic(i)] = body.P
+        return assembled([(i, 0, block) for i, block in blocks.items()], [6] * self.N, [self.n], True)
+
+    @cached_property
+    def D(self) -> Matrix:
+        """D (n×n): rotors on the diagonal, mass matrices of elastic coordinates; AᵀR + Pᵀv̇ + D q̈ = τ."""
+        sizes = [1] * self.n
+        blocks = [(a, a, np.array([[x]])) for a, x in enumerate(self.rotors) if x]
+        for i, body in self.deformed.items():
+            first = self.elastic(i).start
+            blocks += [(first + a, first + b, body.E[a : a + 1, b : b + 1]) for a, b in np.ndindex(body.E.shape)]
+        return assembled(blocks, sizes, sizes, True)
 
     @property
     def rotor_blocks(self) -> list[np.ndarray]:
@@ -110,7 +148,10 @@ class Matrices(Kinematics):
     @cached_property
     def M_blocks(self) -> list[np.ndarray]:
         """M_i (6×6) = [mE −m r̃_c; m r̃_c J_O]. [I] (3.3)"""
-        return [body.mass_matrix() for body in self.structure.bodies]
+        out = [body.mass_matrix() for body in self.structure.bodies]
+        for i, body in self.deformed.items():
+            out[i] = out[i] + body.M
+        return out
 
     @cached_property
     def M(self) -> Matrix:
@@ -125,6 +166,8 @@ class Matrices(Kinematics):
         for i in range(self.N):
             weight = s.bodies[i].mass * (R[i].T @ s.gravity)
             out[i] = np.concatenate([weight, np.cross(s.bodies[i].com, weight)])
+            if i in self.deformed:
+                out[i, 3:] += np.cross(self.deformed[i].moment, R[i].T @ s.gravity)
         return (out + self.wrenches).ravel()
 
     @cached_property
@@ -135,6 +178,8 @@ class Matrices(Kinematics):
             W = skew(v[3:])
             out[i, :3] -= body.mass * W @ W @ body.com
             out[i, 3:] -= W @ body.inertia_at_origin() @ v[3:]
+        for i, deformed in self.deformed.items():
+            out[i] += deformed.F
         return out.ravel()
 
     @cached_property
@@ -153,22 +198,26 @@ class Matrices(Kinematics):
     @cached_property
     def M_r(self) -> np.ndarray:
         """M_r (n×n) = BᵀMB: the inertia matrix in generalised coordinates. [I] (3.12)"""
-        return dense(self.B.T @ self.M @ self.B) + np.diag(self.rotors)
+        elastic = dense(self.B.T @ self.P) if self.deformed else np.zeros((self.n, self.n))
+        return dense(self.B.T @ self.M @ self.B) + elastic + elastic.T + dense(self.D)
 
     @cached_property
     def Q(self) -> np.ndarray:
         """Q (n) = Bᵀ(F − Mψ): generalised forces, joint forces τ not included. [I] (3.12)"""
-        return self.B.T @ (self.F - self.M @ self.psi)
+        return self.B.T @ (self.F - self.M @ self.psi) - self.P.T @ self.psi
+
+    def inertial_forces(self, vdot: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        """Mv̇ + Pq̈ − F (6N): what the joints must provide."""
+        out: np.ndarray = self.M @ vdot.ravel() + self.P @ qdd - self.F
+        return out
 
     @cached_property
     def extended(self) -> Matrix:
-        """The matrix of the extended system (12N+n): [M −Sᵀ 0; −S 0 A; 0 Aᵀ D], symmetric; D: rotors. [I] (3.6)"""
+        """The matrix of the extended system (12N+n): [M −Sᵀ P; −S 0 A; Pᵀ Aᵀ D], symmetric; D: rotors; P and the rest
+        of D: flexible bodies. [I] (3.6), theory (F6)"""
         if self.sparse:
             from scipy import sparse as sp
 
-            rotors = sp.diags_array(self.rotors) if self.rotors.any() else None
-            return sp.block_array([[self.M, -self.S.T, None], [-self.S, None, self.A], [None, self.A.T, rotors]], format="csc")
-        z = np.zeros
-        N6, n = 6 * self.N, self.n
-        D = np.diag(self.rotors)
-        return np.block([[self.M, -self.S.T, z((N6, n))], [-self.S, z((N6, N6)), self.A], [z((n, N6)), self.A.T, D]])
+            return sp.block_array([[self.M, -self.S.T, self.P], [-self.S, None, self.A], [self.P.T, self.A.T, self.D]], format="csc")
+        N6, P = 6 * self.N, dense(self.P)
+        return np.block([[self.M, -self.S.T, P], [-self.S, np.zeros((N6, N6)), self.A], [P.T, self.A.T, dense(self.D)]])

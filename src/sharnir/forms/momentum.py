@@ -13,8 +13,8 @@ from .matrices import Matrices
 
 
 def momenta(m: Matrices) -> np.ndarray:
-    """p (n) = BᵀMv + D q̇."""
-    return m.B.T @ (m.M @ m.v) + m.rotors * m.v_q
+    """p (n) = Bᵀ(Mv + P q̇) + Pᵀv + D q̇."""
+    return m.B.T @ (m.M @ m.v + m.P @ m.v_q) + m.P.T @ m.v + m.D @ m.v_q
 
 
 def velocities(m: Matrices, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..model.flexible import Shapes
 from ..model.joints import ConstraintJoint
 from ..model.pose import Pose, Rotation
 from ..trace import Expression, Graph, Number, call_traced, check_numbers, tangent
-from .jets import column, hat, jet
+from .jets import column, hat, identities, inverse_column, inverse_jet, jet
 
 
 class Evaluated(NamedTuple):
@@ -120,6 +121,53 @@ class PoseMotion:
         H[:, :3, 3], H[:, :3, :3] = values[:, :3], values[:, 3:].reshape(-1, 3, 3).transpose(0, 2, 1)
         H[0, 3, 3] = 1.0
         return Evaluated(H[:3], H[3:].reshape(-1, 2, 4, 4), v, np.zeros_like(v), np.eye(len(v)))
+
+
+# --- flexible bodies ------------------------------------------------------------------------------------------------------
+class ElasticMotion:
+    """Elastic coordinates: they move no frame by themselves."""
+
+    def __init__(self, n: int) -> None:
+        self.nq = self.nv = n
+
+    def __call__(self, q: np.ndarray, v: np.ndarray, t: float) -> Evaluated:
+        return Evaluated(identities(1)[0], np.zeros((self.nv, 2, 4, 4)), v, np.zeros_like(v), np.eye(len(v)))
+
+
+class PlaceMotion:
+    """From the frame of a flexible body to a place of it, or back: y = x + Φe + ½Γee, turned by Cayley's vector ½Ψe."""
+
+    def __init__(self, shapes: Shapes, at: Pose, inverse: bool) -> None:
+        phi, psi, gamma = shapes.at(at.position)
+        n = len(shapes.names)
+        self.nq = self.nv = n
+        self._at, self._inverse = matrix_of(at), inverse
+        self._phi, self._psi = np.array(phi, dtype=float).reshape(3, n), np.array(psi, dtype=float).reshape(3, n)
+        self._gamma = np.zeros((3, n, n)) if gamma is None else np.array(gamma, dtype=float)
+
+    def __call__(self, q: np.ndarray, v: np.ndarray, t: float) -> Evaluated:
+        C, C1 = _tilde(self._psi @ q / 2), _tilde(self._psi @ v / 2)
+        back = np.linalg.inv(np.eye(3) - C)
+        R = (np.eye(3) + C) @ back
+        R1 = (C1 + R @ C1) @ back  # of R(E − c̃) = E + c̃, differentiated
+        jet, columns = np.zeros((3, 4, 4)), np.zeros((self.nv, 2, 4, 4))
+        jet[0, 3, 3] = 1.0
+        bend = self._gamma @ q  # (3, n)
+        jet[0, :3, 3] = self._at[:3, 3] + self._phi @ q + bend @ q / 2
+        jet[1, :3, 3], jet[2, :3, 3] = (self._phi + bend) @ v, self._gamma @ v @ v
+        jet[:, :3, :3] = np.array([R, R1, 2 * R1 @ C1 @ back]) @ self._at[:3, :3]
+        for k in range(self.nv):
+            Ck = _tilde(self._psi[:, k] / 2)
+            Rk = (Ck + R @ Ck) @ back
+            columns[k, :, :3, :3] = np.array([Rk, (R1 @ Ck + Rk @ C1) @ back]) @ self._at[:3, :3]
+            columns[k, :, :3, 3] = self._phi[:, k] + bend[:, k], self._gamma[:, k] @ v
+        if self._inverse:
+            columns, jet = inverse_column(jet, columns), inverse_jet(jet)
+        return Evaluated(jet, columns, v, np.zeros_like(v), np.eye(len(v)))
+
+
+def _tilde(x: np.ndarray) -> np.ndarray:
+    return hat(np.array([0.0, 0.0, 0.0, *x]))[:3, :3]
 
 
 # --- a joint given by what it forbids -------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from .algebra import add, add6, congruence_sym, cross, dot, get3, get3b, get6, get9, mtv, scale, set3, set6, sv
+from .flexible import add_elastic, inertia_of, moment_of
 from ..dialect.arrays import Array
 
 
@@ -19,8 +20,8 @@ def composite_bodies(tree, j, c):
     nb = tree.carrier.shape[0] - 1
     for i in range(nb + 1):
         c.mass[i] = tree.mass[i]
-        set3(c.moment, i, get3(tree.moment, i))
-        set6(c.inertia, i, get6(tree.inertia, i))
+        set3(c.moment, i, moment_of(tree, j, i))
+        set6(c.inertia, i, inertia_of(tree, j, i))
     for i in range(nb, 0, -1):
         k, G, r = tree.carrier[i], get9(j.G, i), get3(j.rho, i)
         if k > 0:
@@ -43,6 +44,7 @@ def inertia_matrix_composite(tree, j, c, M):
     zero_matrix(tree, M)
     composite_columns(tree, j, c, M, 1, tree.carrier.shape[0])
     add_rotors(tree, M)
+    add_elastic(tree, j, M)
 
 
 def composite_columns(tree, j, c, M, low, high):

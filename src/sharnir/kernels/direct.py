@@ -2,9 +2,10 @@
 
 from typing import NamedTuple
 
-from .algebra import add, cross, dot, get6, get9, get3, mv, scale, sv
+from .algebra import add, cross, dot, get9, get3, mv, scale, sv
 from ..dialect.arrays import Array
 from .composite import add_rotors, zero_matrix
+from .flexible import add_elastic, inertia_of, moment_of
 
 
 class DirectWork(NamedTuple):
@@ -42,7 +43,7 @@ def inertia_matrix_direct(tree, j, d, M):
     zero_matrix(tree, M)
     tangent_basis(tree, j, d.B)
     for i in range(1, tree.carrier.shape[0]):
-        m, h, J = tree.mass[i], get3(tree.moment, i), get6(tree.inertia, i)
+        m, h, J = tree.mass[i], moment_of(tree, j, i), inertia_of(tree, j, i)
         a = last_axis(tree, i)
         while a >= 0:
             x = d.B[i, a]
@@ -56,6 +57,7 @@ def inertia_matrix_direct(tree, j, d, M):
             a = tree.above[a]
     mirror(tree, M)
     add_rotors(tree, M)
+    add_elastic(tree, j, M)
 
 
 def mirror(tree, M):

@@ -1,6 +1,7 @@
 """Inverse dynamics (kinetostatics): the motion is given, every reaction is sought."""
 
-from .algebra import add, cross, dot, get3, get3b, get6, get9, inc33, mtv, scale, set33, sub, sv
+from .algebra import add, cross, dot, get3, get3b, get9, inc33, mtv, scale, set33, sub, sv
+from .flexible import elastic_momenta, elastic_rows, inertia_of, moment_of, take_elastic_forces
 from .kinematics import acceleration_of
 
 
@@ -17,9 +18,10 @@ def inverse_dynamics(tree, j, d, qdd, acc, R, tau):
     for i in range(1, tree.carrier.shape[0]):                      # outward: v̇ = C v̇_k + A q̈ + w*           [I] (3.4)
         a, e = acceleration_of(tree, j, i, acc, get3(d.w, i), get3b(d.w, i), qdd)
         set33(acc, i, a, e)
-        h = get3(tree.moment, i)
+        h = moment_of(tree, j, i)
         set33(R, i, sub(add(scale(a, tree.mass[i]), cross(e, h)), get3(d.F, i)),
-              sub(add(sv(get6(tree.inertia, i), e), cross(h, a)), get3b(d.F, i)))
+              sub(add(sv(inertia_of(tree, j, i), e), cross(h, a)), get3b(d.F, i)))
+    elastic_momenta(tree, j, qdd, R)
     for i in range(tree.carrier.shape[0] - 1, 0, -1):              # inward: each joint carries its subtree      [I] (3.3)
         f, m = get3(R, i), get3b(R, i)
         for c in range(tree.first[i], tree.first[i + 1]):
@@ -30,3 +32,5 @@ def inverse_dynamics(tree, j, d, qdd, acc, R, tau):
     for c in range(tree.geared.shape[0]):                          # the joint force turns the rotor too
         a = tree.geared[c]
         tau[a] = tau[a] + tree.rotor[a] * qdd[a]
+    elastic_rows(tree, j, acc, qdd, tau)
+    take_elastic_forces(tree, d, tau)

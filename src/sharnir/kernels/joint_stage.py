@@ -18,6 +18,7 @@ from .algebra import (
     IDENTITY, ZERO3, add, cosines_quaternion, cosines_z, cross, get3, get3b, get9, mm, mtv, mv, neg,
     quaternion_rate, scale, set3, set9, set33, sub, transpose,
 )
+from .flexible import deformations
 from ..dialect.arrays import Array, IntegerArray
 from ..dialect.ops import cos, sin
 
@@ -41,6 +42,8 @@ class Joints(NamedTuple):
     G: Array["nm", 9]               # FIXED: cosines, this frame -> next
     turn: Array["nm"]               # TURN, SCREW: radians per unit of x
     slide: Array["nm"]              # SLIDE, SCREW: metres per unit of x
+    elastic_at: IntegerArray["nfl"]    # deformations of flexible bodies: first value in `given`
+    coordinate: IntegerArray["nfl+1"]  # their elastic coordinates, as in Tree
 
 
 class JointValues(NamedTuple):
@@ -53,6 +56,11 @@ class JointValues(NamedTuple):
     vr: Array["nb1", 6]         # v^r, relative velocity, body axes
     psi: Array["nb1", 6]        # psi^r, relative acceleration at zero accelerations of q
     rate: Array["nq"]           # rates of the coordinates
+    moment: Array["nfl", 3]     # of deformations: first moment and moments of inertia beyond those of the undeformed body
+    inertia: Array["nfl", 6]
+    flow: Array["nfl", 18]      # terms of their rates: 2 dh/dt, d2h, B, k                                (F8)
+    P: Array["nx", 6]           # of elastic coordinates: momentum of the body per unit of the rate
+    slope: Array["nx", 9]       # dJ/de 6, g 3                                                            (F8)
 
 
 def turned(c, s, x):
@@ -183,6 +191,7 @@ def joint_stage(joints, drive, given, q, v, out):
     See     docs/theory/joints.md; [I] (2.3)-(2.6)
     """
     joint_values(joints, drive, given, q, v, out, 0, joints.reversed.shape[0])
+    deformations(joints, given, out)
 
 
 def joint_values(joints, drive, given, q, v, out, low, high):

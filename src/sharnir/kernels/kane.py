@@ -13,6 +13,7 @@ from .algebra import (
 from ..dialect.arrays import Array, IntegerArray
 from .composite import add_rotors, zero_matrix
 from .direct import last_axis, mirror
+from .flexible import add_elastic, inertia_of, moment_of
 
 
 class KaneWork(NamedTuple):
@@ -38,8 +39,8 @@ def to_world(tree, j, p, k):
         for a in range(tree.first[i], tree.first[i + 1]):
             set3(k.R, a, mtv(G, (j.A[a, 3], j.A[a, 4], j.A[a, 5])))
             set3(k.T, a, mtv(G, (j.A[a, 0], j.A[a, 1], j.A[a, 2])))
-        set3(k.c, i, mtv(G, get3(tree.moment, i)))
-        set6(k.I, i, congruence_sym(G, get6(tree.inertia, i)))
+        set3(k.c, i, mtv(G, moment_of(tree, j, i)))
+        set6(k.I, i, congruence_sym(G, inertia_of(tree, j, i)))
 
 
 def row_masses(tree, k):
@@ -159,6 +160,7 @@ def inertia_matrix_recursive(tree, j, p, k, M):
         recursive_column(tree, k, i, M)
     mirror(tree, M)
     add_rotors(tree, M)
+    add_elastic(tree, j, M)
 
 
 def of_subtrees(tree, j, p, k):
@@ -203,6 +205,7 @@ def inertia_matrix_kosynka(tree, j, p, k, M):
             a = tree.above[a]
     mirror(tree, M)
     add_rotors(tree, M)
+    add_elastic(tree, j, M)
 
 
 def partial_velocity(tree, p, k, i, a):

@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from .algebra import add, cross, get3, get3b, get6, get9, mm, mtv, mv, scale, set3, set9, set33, sub, sv
+from .algebra import add, cross, get3, get3b, get9, mm, mtv, mv, scale, set3, set9, set33, sub, sv
+from .flexible import elastic_drift, inertia_of, moment_of
 from ..dialect.arrays import Array
 
 
@@ -18,6 +19,7 @@ class Drift(NamedTuple):
     w: Array["nb1", 6]          # w* = psi^r + w^c
     F: Array["nb1", 6]          # gyroscopic and external forces
     base: Array[1, 6]           # acceleration of the base less gravity, base axes
+    Q: Array["nx"]              # gyroscopic forces on elastic coordinates
 
 
 def poses(tree, j, out):
@@ -86,6 +88,7 @@ def drift(tree, j, wrench, out):
     """
     base_drift(tree, j, out)
     bodies_drift(tree, j, wrench, out, 1, tree.carrier.shape[0])
+    elastic_drift(tree, j, out)
 
 
 def base_drift(tree, j, out):
@@ -101,9 +104,20 @@ def bodies_drift(tree, j, wrench, out, low, high):
         u, w, o = drift_of(j, i, get3(out.omega, tree.carrier[i]))
         set33(out.w, i, u, w)
         set3(out.omega, i, o)
-        force = sub(get3(wrench, i), cross(o, cross(o, get3(tree.moment, i))))
-        torque = sub(get3b(wrench, i), cross(o, sv(get6(tree.inertia, i), o)))
+        force = sub(get3(wrench, i), cross(o, cross(o, moment_of(tree, j, i))))
+        torque = sub(get3b(wrench, i), cross(o, sv(inertia_of(tree, j, i), o)))
         set33(out.F, i, force, torque)
+
+
+def no_drift(tree, out):
+    """The drift of a system at rest, without forces and gravity.  Writes out: Drift, but for omega."""
+    for i in range(tree.carrier.shape[0]):
+        for c in range(6):
+            out.w[i, c] = 0.0
+            out.F[i, c] = 0.0
+    for c in range(6):
+        out.base[0, c] = 0.0
+    zeros(out.Q)
 
 
 def true_accelerations(tree, p, acc, out):

@@ -4,23 +4,26 @@ Velocities from momenta need no kernel of their own: the velocity level has the 
 `separate_bodies` with w* = phi^r, no forces, the base's velocity for its acceleration and p for tau gives q̇.
 """
 
-from .algebra import add, cross, dot, get3, get3b, get6, get9, inc33, mtv, mv, scale, set33, sub, sv
+from .algebra import add, cross, dot, get3, get3b, get9, inc33, mtv, mv, scale, set33, sub, sv
+from .flexible import elastic_momenta, elastic_rows, inertia_of, moment_of
 
 
-def carried_momenta(tree, j, v, L, p):
+def carried_momenta(tree, j, v, qd, L, p):
     """Lambda = T'Mv, p = A'Lambda: momentum of everything joint i carries, at its origin, body axes.
 
-    Reads j: JointValues, v (nb1, 6).  Writes L (nb1, 6), p (nv,).
+    Reads j: JointValues, v (nb1, 6), qd (na,) rates of the axes.  Writes L (nb1, 6), p (na,).
     """
     for i in range(tree.carrier.shape[0]):
-        u, w, h = get3(v, i), get3b(v, i), get3(tree.moment, i)
-        set33(L, i, add(scale(u, tree.mass[i]), cross(w, h)), add(sv(get6(tree.inertia, i), w), cross(h, u)))
+        u, w, h = get3(v, i), get3b(v, i), moment_of(tree, j, i)
+        set33(L, i, add(scale(u, tree.mass[i]), cross(w, h)), add(sv(inertia_of(tree, j, i), w), cross(h, u)))
+    elastic_momenta(tree, j, qd, L)
     for i in range(tree.carrier.shape[0] - 1, 0, -1):
         f, n, G = get3(L, i), get3b(L, i), get9(j.G, i)
         for a in range(tree.first[i], tree.first[i + 1]):
             p[a] = dot(get3(j.A, a), f) + dot(get3b(j.A, a), n)
         f, n = mtv(G, f), mtv(G, n)
         inc33(L, tree.carrier[i], f, add(n, cross(get3(j.rho, i), f)))
+    elastic_rows(tree, j, v, qd, p)
 
 
 def rotor_momenta(tree, qd, p):

@@ -6,6 +6,7 @@ from .algebra import (
     add, add6, add9, congruence, congruence_sym, cross, dot, get3, get3b, get6, get9, mtv, mv, scale, set6, set9,
     set33, skew, sub, sv,
 )
+from .flexible import inertia_of, moment_of
 from ..dialect.arrays import Array
 
 
@@ -44,7 +45,7 @@ def fold_inward(tree, j, w, F, tau, s, low, high):
     """Bodies high - 1 .. low folded into their carriers, after everything they carry."""
     for i in range(high - 1, low - 1, -1):                         # inward: fold body i into its carrier      (D3)
         if tree.last_child[i] == 0:
-            M, H, J, Ff, Fn = by_itself(tree, F, i)
+            M, H, J, Ff, Fn = by_itself(tree, j, F, i)
         else:
             M, H, J, Ff, Fn = get6(s.M, i), get9(s.H, i), get6(s.J, i), get3(s.p, i), get3b(s.p, i)
         f, n = times(M, H, J, get3(w, i), get3b(w, i))
@@ -70,7 +71,7 @@ def fold_inward(tree, j, w, F, tau, s, low, high):
             f, n = mtv(G, f), mtv(G, n)
             M, H, J = shifted(congruence_sym(G, M), congruence(G, H), congruence_sym(G, J), r)
             if tree.last_child[k] == i:                            # the first to be folded into its carrier
-                Mk, Hk, Jk, Ff, Fn = by_itself(tree, F, k)
+                Mk, Hk, Jk, Ff, Fn = by_itself(tree, j, F, k)
             else:
                 Mk, Hk, Jk, Ff, Fn = get6(s.M, k), get9(s.H, k), get6(s.J, k), get3(s.p, k), get3b(s.p, k)
             set33(s.p, k, sub(Ff, f), sub(Fn, add(n, cross(r, f))))  # holds F^A until joint k is eliminated
@@ -103,10 +104,10 @@ def without(M, H, J, ul, ug, vl, vg):
              J[3] - ug[0]*vg[1], J[4] - ug[0]*vg[2], J[5] - ug[1]*vg[2]))
 
 
-def by_itself(tree, F, i):
+def by_itself(tree, j, F, i):
     """Inertia and force of body i before anything is folded into it."""
-    m, h = tree.mass[i], get3(tree.moment, i)
-    return (m, m, m, 0.0, 0.0, 0.0), skew((-h[0], -h[1], -h[2])), get6(tree.inertia, i), get3(F, i), get3b(F, i)
+    m, h = tree.mass[i], moment_of(tree, j, i)
+    return (m, m, m, 0.0, 0.0, 0.0), skew((-h[0], -h[1], -h[2])), inertia_of(tree, j, i), get3(F, i), get3b(F, i)
 
 
 def shifted(M, H, J, r):

@@ -39,16 +39,17 @@ class SharedWork(NamedTuple):
     none: Array["nb1", 6]
 
 
-def shared_bodies(tree, j, w, F, base, tau, K, gamma, share, s, h, qdd, lam):
+def shared_bodies(tree, j, d, tau, K, gamma, share, s, h, qdd, lam):
     """Accelerations of a tree whose axes share speeds and whose bodies obey K v̇ + gamma = 0.
 
-    Reads   j: JointValues; w, F (nb1, 6): w* and forces; base (1, 6) acceleration of the base; tau (nv,); K (nsk,) blocks of
-            rows, where tree.on_body and tree.on_speed say; gamma (nsm,), v̇ being less gravity as base is; share: e
+    Reads   j: JointValues; d: Drift; tau (nv,); K (nsk,) blocks of rows, where tree.on_body and tree.on_speed say; gamma (nsm,),
+            v̇ being less gravity as d.base is; share: e
     Writes  s: SeparateWork, h: SharedWork, qdd (na,) of the axes, lam (nsm,)
     See     docs/theory/solving.md (D7)-(D9)
     """
     share_out(tree, tau, K, gamma, h)
-    fold_inward(tree, j, w, F, base, tau, share, s, h)
+    share_out_elastic(tree, j, d.Q, h)
+    fold_inward(tree, j, d.w, d.F, d.base, tau, share, s, h)
     solve_on_base(tree, h, h.x)
     inner = 0                                                      # constraints that leave at a body
     for p in range(tree.left[1]):
@@ -61,7 +62,7 @@ def shared_bodies(tree, j, w, F, base, tau, K, gamma, share, s, h, qdd, lam):
                 eliminate_right(tree, h, p)
             solve_on_base(tree, h, h.more)
             add_to(h.more, tree.unknown[tree.left[1]], h.x)
-    unfold(tree, j, w, base, s, h, s.u, s.acc, qdd, h.x)
+    unfold(tree, j, d.w, d.base, s, h, s.u, s.acc, qdd, h.x)
     if inner > 0:
         for i in range(tree.carrier.shape[0]):
             set33(h.none, i, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
@@ -113,12 +114,27 @@ def share_out(tree, tau, K, gamma, h):
                 h.E[y] = h.E[y] + K[k + r]
 
 
+def share_out_elastic(tree, j, Q, h):
+    """Columns P and mass matrices E of elastic coordinates, and the forces on them."""
+    for f in range(tree.deformed.shape[0]):
+        i, first, m = tree.deformed[f], tree.coordinate[f], tree.coordinate[f + 1] - tree.coordinate[f]
+        for x in range(m):
+            y = tree.on_elastic[first + x]
+            set33(h.B, y, add(get3(h.B, y), get3(j.P, first + x)), add(get3b(h.B, y), get3b(j.P, first + x)))
+            u = tree.unknown[tree.unknown_of[tree.first[i] + x]]
+            h.d[u] = h.d[u] + Q[first + x]
+            for c in range(m):
+                at = tree.elastic_block[f] + m*x + c
+                if tree.elastic_pair[at] >= 0:
+                    h.D[tree.elastic_pair[at]] = h.D[tree.elastic_pair[at]] + tree.elastic_mass[at]
+
+
 # --- inward -------------------------------------------------------------------------------------------------------------------
 def fold_inward(tree, j, w, F, base, tau, share, s, h):
     nb = tree.carrier.shape[0] - 1
     for i in range(nb, 0, -1):
         if tree.last_child[i] == 0:
-            M, H, J, Ff, Fn = by_itself(tree, F, i)
+            M, H, J, Ff, Fn = by_itself(tree, j, F, i)
         else:
             M, H, J, Ff, Fn = get6(s.M, i), get9(s.H, i), get6(s.J, i), get3(s.p, i), get3b(s.p, i)
         for p in range(tree.left[i + 1], tree.left[i]):            # unknowns that leave here                   (D8)
@@ -168,7 +184,7 @@ def fold_inward(tree, j, w, F, base, tau, share, s, h):
             f, n = mtv(G, f), mtv(G, n)
             M, H, J = shifted(congruence_sym(G, M), congruence(G, H), congruence_sym(G, J), r)
             if tree.last_child[k] == i:
-                Mk, Hk, Jk, Ff, Fn = by_itself(tree, F, k)
+                Mk, Hk, Jk, Ff, Fn = by_itself(tree, j, F, k)
             else:
                 Mk, Hk, Jk, Ff, Fn = get6(s.M, k), get9(s.H, k), get6(s.J, k), get3(s.p, k), get3b(s.p, k)
             set33(s.p, k, sub(Ff, f), sub(Fn, add(n, cross(r, f))))

@@ -2,9 +2,10 @@
 
 from typing import NamedTuple
 
-from .algebra import add, cross, dot, get3, get3b, get6, get9, inc33, mtv, mv, scale, set33, sv
+from .algebra import add, cross, dot, get3, get3b, get9, inc33, mtv, mv, scale, set33, sv
 from ..dialect.arrays import Array, IntegerArray
 from .composite import add_rotors, zero_matrix
+from .flexible import add_elastic, inertia_of, moment_of
 
 
 class StepanenkoWork(NamedTuple):
@@ -18,6 +19,7 @@ def inertia_matrix_stepanenko(tree, j, s, M):
     zero_matrix(tree, M)
     stepanenko_columns(tree, j, s, M, 1, tree.carrier.shape[0])
     add_rotors(tree, M)
+    add_elastic(tree, j, M)
 
 
 def stepanenko_columns(tree, j, s, M, low, high):
@@ -36,9 +38,9 @@ def stepanenko_columns(tree, j, s, M, low, high):
                 else:
                     continue
                 s.moves[k] = 1
-                h = get3(tree.moment, k)
+                h = moment_of(tree, j, k)
                 set33(s.acc, k, u, w)
-                set33(s.R, k, add(scale(u, tree.mass[k]), cross(w, h)), add(sv(get6(tree.inertia, k), w), cross(h, u)))
+                set33(s.R, k, add(scale(u, tree.mass[k]), cross(w, h)), add(sv(inertia_of(tree, j, k), w), cross(h, u)))
             for k in range(nb, i - 1, -1):                         # inward to body i
                 if s.moves[k] == 1:
                     f, n = get3(s.R, k), get3b(s.R, k)

@@ -21,6 +21,12 @@ class Tree(NamedTuple):
     alike: IntegerArray["nb1"]      # which of the distinct bodies body i is like
     mobility: Array["nk", 6, 6]     # inverse of the mass matrix of each distinct body (nan where there is none)
     gravity: Array[3]               # world axes
+    # flexible bodies: model/flexible.py, kernels/flexible.py
+    elastic: IntegerArray["nb1"]           # which deformation row i is, -1 where it is a rigid body
+    deformed: IntegerArray["nfl"]          # the row of deformation f
+    coordinate: IntegerArray["nfl+1"]      # elastic coordinates of deformation f: coordinate[f] .. coordinate[f+1], axes in this order
+    elastic_block: IntegerArray["nfl"]     # where its mass matrix begins
+    elastic_mass: Array["nxx"]             # mass matrices of elastic coordinates, row by row
     # unknowns that bodies share, in nodes (a speed, the rows of a constraint) by order of elimination: model/elimination.py
     unknown_of: IntegerArray["na"]         # node of the speed of axis a, -1 where it is the axis' own
     left: IntegerArray["nb1+1"]            # nodes that leave at body i: left[i+1] .. left[i], the base's last
@@ -40,3 +46,5 @@ class Tree(NamedTuple):
     pair: IntegerArray["nsp"]              # the place in D of the block of every two of them, the first row by row
     on_body: IntegerArray["nsb1", 4]       # blocks of K: node, body, place in B, place in K
     on_speed: IntegerArray["nss1", 6]      # columns of K: node, axis, 1: in D or 0: in E, place, stride, place in K
+    on_elastic: IntegerArray["nxs"]        # of every elastic coordinate: the place in B of its column at the deformation
+    elastic_pair: IntegerArray["nxp"]      # of every entry of a mass matrix: its place in D, -1 below the diagonal

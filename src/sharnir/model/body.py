@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import NOT_A_NUMBER, ModelError, brief
+from ..errors import NOT_A_NUMBER, ModelError, brief, known
 from ..trace import Number, Symbol, has_parameters
 from ..types import FloatArray, Vector, real_array, truth
+from .flexible.base import Flexible
 from .frozen import fast_constructor
 from .pose import three_floats, vector3
 from .shapes import Shape
@@ -32,6 +33,8 @@ class Body:
     com: tuple[Number, Number, Number]
     inertia: tuple[Number, ...]
     shape: Shape | None = None
+    flexible: Flexible | None = None
+    """How it deforms; mass, centre and inertia are those of the undeformed body."""
 
     def inertia_matrix(self) -> FloatArray:
         """3×3 about the centre of mass."""
@@ -86,11 +89,32 @@ def make_body(
     mass = 0.0 if mass is None else mass
     centre = (0.0, 0.0, 0.0) if com is None else com if three_floats(com) else vector3(com, f"{label}: com")
     moments = (0.0,) * 6 if inertia is None else _moments(inertia, label)
-    body = _new_body(name, mass, centre, moments, shape)
+    body = _new_body(name, mass, centre, moments, shape, None)
     fault = inertia_fault(body) if check_inertia is True or truth(check_inertia, f"{label}: check_inertia") else None
     if fault:
         raise ModelError(f"{label}: its inertia {fault}")
     return body
+
+
+def make_flexible(name: str, flexible: Any, given: Mapping[str, Any]) -> tuple[Body, Body]:
+    """A flexible body and its deformation, a row of the tree without mass of its own. `given`: arguments of rigid bodies."""
+    check_name(name, "body")
+    label = f"body {name!r}"
+    if not isinstance(flexible, Flexible):
+        raise ModelError(f"{label}: flexible is a sharnir.FlexibleBeam or a sharnir.ModalBody, got {brief(flexible)}")
+    if named := [what for what, x in given.items() if x is not None]:
+        raise ModelError(f"{label}: a flexible body has its mass, centre and inertia from `flexible`; leave out {known(named)}")
+    centre, moments = (tuple(map(float, x)) for x in (flexible.com, flexible.inertia))
+    nothing = (0.0, 0.0, 0.0)
+    return (
+        Body(name, float(flexible.mass), (centre[0], centre[1], centre[2]), moments, None, flexible),
+        Body(deformation_name(name), 0.0, nothing, nothing + nothing),
+    )
+
+
+def deformation_name(body: str) -> str:
+    """Of the row of the tree, and of the joint, that the elastic coordinates of a flexible body belong to."""
+    return f"{body} elastic"
 
 
 def _is_plain(x: Any) -> bool:
@@ -126,7 +150,7 @@ def _parametric_body(
     centre = (0.0, 0.0, 0.0) if com is None else vector3(com, f"{label}: com")
     numbers_of = (0.0 if mass is None else mass, *moments, *(0.0,) * (6 - len(moments)))
     first, *rest = (x if isinstance(x, Symbol) else float(x) for x in numbers_of)
-    return _new_body(name, first, centre, tuple(rest), shape)
+    return _new_body(name, first, centre, tuple(rest), shape, None)
 
 
 def _mass(mass: float, label: str) -> float:

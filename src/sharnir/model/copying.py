@@ -26,7 +26,7 @@ CONTAINERS = (dict, list, set, tuple, np.ndarray)
 def copied_model(model: Model) -> Model:
     out = object.__new__(type(model))
     out.__setstate__(model.__getstate__())
-    own = ("_bodies", "_body_names", "_joint_names", "_frames", "_parameters", "_states", "_state_values")
+    own = ("_bodies", "_body_names", "_deformations", "_joint_names", "_frames", "_parameters", "_states", "_state_values")
     for name in (*own, "visuals", "fixed_joints"):
         setattr(out, name, getattr(model, name).copy())
     out._joints = copied_joints(model._joints)

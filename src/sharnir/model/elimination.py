@@ -59,6 +59,8 @@ class Shared(NamedTuple):
     pair: IntArray
     on_body: IntArray
     on_speed: IntArray
+    on_elastic: IntArray
+    elastic_pair: IntArray
 
 
 @dataclass
@@ -76,15 +78,19 @@ class _Node:
     """The same at the time it is eliminated."""
 
 
-def shared_unknowns(carrier: IntArray, first: IntArray, speed: IntArray, blocks: Sequence[Block] = ()) -> Shared:
-    """`carrier`, `first`, `speed` as in kernels.tree.Tree."""
-    if not blocks and (not len(speed) or len(np.unique(speed)) == len(speed)):
+def shared_unknowns(
+    carrier: IntArray, first: IntArray, speed: IntArray, blocks: Sequence[Block] = (), deformed: Sequence[int] | IntArray = ()
+) -> Shared:
+    """`carrier`, `first`, `speed`, `deformed` as in kernels.tree.Tree."""
+    if not blocks and not len(deformed) and (not len(speed) or len(np.unique(speed)) == len(speed)):
         return _nothing(len(carrier) - 1, len(speed))
-    return _Search(carrier, first, speed, blocks).lists()
+    return _Search(carrier, first, speed, blocks, [int(i) for i in deformed]).lists()
 
 
 class _Search:
-    def __init__(self, carrier: IntArray, first: IntArray, speed: IntArray, blocks: Sequence[Block]) -> None:
+    def __init__(
+        self, carrier: IntArray, first: IntArray, speed: IntArray, blocks: Sequence[Block], deformed: Sequence[int]
+    ) -> None:
         self.carrier, self.first, self.speed = carrier.tolist(), first.tolist(), speed.tolist()
         self.nb = len(self.carrier) - 1
         self.depth = [0] * (self.nb + 1)
@@ -96,7 +102,10 @@ class _Search:
         for a, s in enumerate(self.speed):
             self.axes.setdefault(s, []).append(a)
         self.owner = owner
-        self.coupled = {s: k for k, s in enumerate(s for s, axes in self.axes.items() if len(axes) > 1)}
+        self.deformed = deformed
+        elastic = {self.speed[a] for i in deformed for a in range(self.first[i], self.first[i + 1])}
+        shared = (s for s, axes in self.axes.items() if len(axes) > 1 or s in elastic)
+        self.coupled = {s: k for k, s in enumerate(shared)}
         self.nodes = [_Node(1, (s,), None) for s in self.coupled]
         self.nodes += [_Node(len(b.rows), b.rows, b) for b in blocks]
         self.at: list[set[int]] = [set() for _ in range(self.nb + 1)]
@@ -244,8 +253,15 @@ class _Search:
             _starts([len(some) for some in rest]), _integers(onward).reshape(-1, 3), column, _integers([*axis_row, at]),
             _starts([len(x) for x in of_node]), _starts([len(x) for x in of_body]) + sum(map(len, of_node)),
             _integers([x for some in (of_node, of_body) for one in some for x in one]),
-            _integers([]).reshape(0, 4), _integers([]).reshape(0, 6),
+            _integers([]).reshape(0, 4), _integers([]).reshape(0, 6), _integers([]), _integers([]),
         )  # fmt: skip
+        on_elastic, elastic_pair = [], []
+        for i in self.deformed:
+            unknowns = unknown_of[self.first[i] : self.first[i + 1]]
+            on_elastic += [int(column[i]) + slot[i][p] for p in unknowns]
+            elastic_pair += [
+                int(panel[p]) + (0 if p == o else columns[p][o]) if p <= o else -1 for p in unknowns for o in unknowns
+            ]
         on_body, on_speed = [], []
         for p, node in enumerate(nodes):
             for link in node.block.bodies if node.block else ():
@@ -263,7 +279,10 @@ class _Search:
                     i = self.owner[a]
                     gone = int(unknown[self.left[i]] - unknown[self.left[i + 1]])
                     on_speed.append((p, a, 0, axis_row[a] + slot[i][p] - gone, 1, link.at))
-        return shared._replace(on_body=_integers(on_body).reshape(-1, 4), on_speed=_integers(on_speed).reshape(-1, 6))
+        return shared._replace(
+            on_body=_integers(on_body).reshape(-1, 4), on_speed=_integers(on_speed).reshape(-1, 6),
+            on_elastic=_integers(on_elastic), elastic_pair=_integers(elastic_pair),
+        )  # fmt: skip
 
 
 def _offsets(some: Sequence[int], size: Sequence[int], start: int = 0) -> dict[int, int]:
@@ -291,7 +310,7 @@ def _nothing(bodies: int, axes: int) -> Shared:
     of_bodies = zeros(bodies + 2)
     return Shared(
         np.full(axes, -1), of_bodies, zeros(1), zeros(0), zeros(0), zeros(1), zeros(0), zeros(1), zeros(0, 3), of_bodies,
-        zeros(0, 3), of_bodies, zeros(axes + 1), zeros(1), of_bodies, zeros(0), zeros(0, 4), zeros(0, 6),
+        zeros(0, 3), of_bodies, zeros(axes + 1), zeros(1), of_bodies, zeros(0), zeros(0, 4), zeros(0, 6), zeros(0), zeros(0),
     )  # fmt: skip
 
 

@@ -77,6 +77,7 @@ def joint_rows(
         q_at=np.where((nq > 0) | (kind == GIVEN), q_first[:-1], -1), v_at=v_first[:-1].copy(),
         data_at=np.full(len(row), -1), axes=axes, coordinates=nq,
         rho=rho[place], G=G[place], turn=table["turn"][row], slide=table["slide"][row],
+        elastic_at=np.zeros(0, dtype=np.int64), coordinate=np.zeros(1, dtype=np.int64),  # filled in later
     )  # fmt: skip
     all_motions = [m for sequence in lists for m in sequence]
     users = [(k, all_motions[row[k] - 1]) for k in np.flatnonzero(table["user"][row]).tolist()]
@@ -98,7 +99,7 @@ def _table(lists: Sequence[list[ElementaryMotion]]) -> dict[str, np.ndarray]:
     for sequence in lists:
         for m in sequence:
             users = m.drive is not None or m.given is not None
-            rows.append((m.kind, m.nq, m.nv, 1 if m.leader else m.nv, users, m.leader, m.placement is not None, m.turn, m.slide))
+            rows.append((m.kind, m.nq, m.nv, m.axes if m.leader else m.nv, users, m.leader, m.placement is not None, m.turn, m.slide))
     kind, nq, nv, axes, user, led, placed, turn, slide = zip(*rows, strict=True)
     integers = {"kind": kind, "nq": nq, "nv": nv, "axes": axes, "place": np.where(placed, np.cumsum(placed), NOTHING)}
     return {

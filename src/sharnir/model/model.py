@@ -14,7 +14,7 @@ from ..reporting.formats import plural
 from ..trace import Expression, Number, ParameterGraph, Symbol
 from ..types import FilePath, FloatArray, State, Vector, random_generator, truth
 from . import coordinates, topology
-from .body import GROUND, Body, make_body
+from .body import GROUND, Body, make_body, make_flexible
 from .constraints import ClosingJoint, Constraint, UserConstraint
 from .copying import copied_model
 from .couplings import couple
@@ -22,7 +22,9 @@ from .cuts import check_cuts, cut_ranks, cut_reasons, needed_coordinates
 from .forces import Force, Motion, UserForce
 from .forces.states import AddedState, has_states
 from .garbage import no_collection
-from .joints import Free, Joint
+from .flexible.base import Flexible
+from .joints import Free, Joint, Weld
+from .joints.elastic import Elastic
 from .joints.traced import pose_expression
 from .mobility import degrees_of_freedom
 from .own_functions import not_by_its_own_functions
@@ -74,6 +76,8 @@ class Model:
         self._joints: list[PlacedJoint] = []
         self._body_names: set[str] = set()
         self._joint_names: dict[str, int] = {}
+        self._deformations: dict[str, str] = {}
+        """Of flexible bodies: the row of the tree that their elastic coordinates move."""
         self._joined: dict[tuple[str, str], PlacedJoint] = {}
         self._frames: dict[str, tuple[str, Pose]] = {}
         self._forces: dict[str, Force] = {}
@@ -155,20 +159,43 @@ class Model:
         shape: Shape | None = None,
         density: float | None = None,
         check_inertia: bool = True,
+        flexible: Flexible | None = None,
     ) -> Body:
-        """A rigid body. `inertia` is about the centre of mass: 3 numbers, 6 (xx yy zz xy xz yz) or 3×3; a solid `shape` with
+        """A rigid body, or with `flexible`, a `FlexibleBeam` or a `ModalBody`, one that deforms: its elastic coordinates are those of
+        a joint named `name + " elastic"`, and whatever is joined to it at a place follows the deformation of that place. `inertia` is about the centre of mass: 3 numbers, 6 (xx yy zz xy xz yz) or 3×3; a solid `shape` with
         its mass or density replaces com and inertia. `check_inertia=False` accepts an inertia that no body can have, as files
         often contain."""
         self._changing("add the body {!r}", name)
-        body = make_body(name, mass, com, inertia, shape, density, check_inertia)
+        deformation: Body | None = None
+        if flexible is None:
+            body = make_body(name, mass, com, inertia, shape, density, check_inertia)
+        else:
+            given = {"mass": mass, "com": com, "inertia": inertia, "shape": shape, "density": density}
+            body, deformation = make_flexible(name, flexible, given)
         self._check_parameters((body.mass, body.com, body.inertia), "body {!r}", name)
         if name == GROUND:
             raise ModelError(f"{GROUND!r} is the base of every model; give the body another name")
-        if name in self._body_names or name in self._states:
-            raise name_taken("state" if name in self._states else "body", name)
+        for new in (body,) if deformation is None else (body, deformation):
+            if new.name in self._body_names or new.name in self._states:
+                raise name_taken("state" if new.name in self._states else "body", new.name)
         self._body_names.add(name)
         self._bodies.append(body)
+        if deformation is not None:
+            self._body_names.add(deformation.name)
+            self._bodies.append(deformation)
+            self.add_joint(deformation.name, Elastic(flexible), name, deformation.name, cut=False)
+            self._deformations[name] = deformation.name
         return body
+
+    def add_node(self, name: str, body: str, at: Pose | str | Vector) -> Body:
+        """A place of a flexible body as a body of its own, without mass, that follows the deformation: contacts, tyres, visuals and
+        whatever else acts on bodies can be attached to it."""
+        if body not in self._deformations:
+            raise ModelError(f"node {name!r}: {no_such('flexible body', body, self._deformations, 'flexible bodies')}")
+        place = at if isinstance(at, (Pose, str)) else Pose(vector3(at, f"node {name!r}: at"))
+        node = self.add_body(name)
+        self.add_joint(name, Weld(), body, name, at=place)
+        return node
 
     def add_frame(self, name: str, body: str, at: Pose) -> None:
         """A named place on a body, for joints (`at="name"`) and for reading results."""
@@ -207,6 +234,8 @@ class Model:
         for body in (parent, child):
             if type(body) is not str or body not in self._body_names:  # written out: models have millions of joints
                 self._known_body(body, label)
+        if self._deformations:
+            self._check_deformations(label, parent, child)
         if parent == child:
             raise ModelError(f"{label} joins the body {parent!r} to itself")
         here = IDENTITY if at is None else at if isinstance(at, Pose) else self._place(at, parent, label)
@@ -441,7 +470,9 @@ class Model:
                 )
             names = [b.name for b in self._bodies]
             ranks = lambda: cut_ranks(self._bodies, self._joints, self._needed_coordinates())  # noqa: E731 - where there are loops
-            self._tree = topology.spanning_tree(names, GROUND, self._joints, self.numbering, ranks)
+            number = {name: k for k, name in enumerate(names)} if self._deformations else {}
+            deformations = {number[body]: number[row] for body, row in self._deformations.items()}
+            self._tree = topology.spanning_tree(names, GROUND, self._joints, self.numbering, ranks, deformations)
         return self._tree
 
     @property
@@ -590,6 +621,12 @@ class Model:
         return found
 
     # --- inside -----------------------------------------------------------------------------------------------------------
+    def _check_deformations(self, label: str, *bodies: str) -> None:
+        for body in bodies:
+            if body in self._deformations.values():
+                whole = next(name for name, row in self._deformations.items() if row == body)
+                raise ModelError(f"{label}: {body!r} is the deformation of body {whole!r}; join {whole!r} itself, at the place meant")
+
     def _place_of(self, name: str, of_joint: Callable[[str], slice], names: str) -> slice:
         """Of a joint, or of one of its coordinates."""
         if not is_name_in(self.structure.joint_number, name) and isinstance(name, str) and "." in name:

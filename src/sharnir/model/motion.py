@@ -9,6 +9,7 @@ from ..errors import ModelError, brief, no_such
 from ..kernels.algebra import IDENTITY, add, cross, dot, mtv, mv
 from ..trace import Expression, Graph, Number, Symbol
 from .body import GROUND
+from .deformation import Place, place_of
 from .pose import Pose, Rotation, vector3
 
 if TYPE_CHECKING:
@@ -143,20 +144,32 @@ class Motion:
         """The type of a joint with its options: limits, effort, friction …"""
         return self._joint(joint).type
 
-    def pose(self, body: str) -> Pose:
-        """Where a body is in the world."""
+    def pose(self, body: str, at: Pose | None = None) -> Pose:
+        """Where a body is in the world, or a frame fixed in it: at `at`, in the body's axes. Of a flexible body the deformed place,
+        by default its origin."""
         row = self._body(body)
-        return Pose(self._inputs("r", row, 3), Rotation._made(self._inputs("G", row, 9)).T)
+        frame = Pose(self._inputs("r", row, 3), Rotation._made(self._inputs("G", row, 9)).T)
+        if row in self.structure.deformations:
+            place, here = self._deformed(row, ORIGIN if at is None else at.position), Rotation() if at is None else at.rotation
+            return frame @ Pose(place.position, place.rotation @ here)
+        return frame if at is None else frame @ at
 
     def point(self, body: str, at: Vector = ORIGIN) -> tuple[Vector, Vector]:
-        """Position and velocity of a point fixed in a body, both in the world. `at`: in the body's axes."""
+        """Position and velocity of a point fixed in a body, both in the world. `at`: in the body's axes, where it is undeformed."""
         row, at = self._body(body), vector3(at, "point")
         G, u, w = self._motion(row)
+        if row in self.structure.deformations:
+            place = self._deformed(row, at)
+            at, moved = place.position, place.velocity(self._elastic("v", row))[0]
+            u = add(u, moved)
         return add(self._inputs("r", row, 3), mtv(G, at)), mtv(G, add(u, cross(w, at)))
 
-    def spin(self, body: str) -> Vector:
-        """Angular velocity of a body in the world."""
-        G, _, w = self._motion(self._body(body))
+    def spin(self, body: str, at: Vector = ORIGIN) -> Vector:
+        """Angular velocity of a body in the world; of a flexible one at the place `at`."""
+        row = self._body(body)
+        G, _, w = self._motion(row)
+        if row in self.structure.deformations:
+            w = add(w, self._deformed(row, vector3(at, "point")).velocity(self._elastic("v", row))[1])
         return mtv(G, w)
 
     def mass(self, body: str) -> Number:
@@ -211,10 +224,19 @@ class Motion:
     def push_in_body(self, body: str, force: Vector = ORIGIN, at: Vector = ORIGIN, moment: Vector = ORIGIN) -> None:
         """The same with force and moment in the body's own axes."""
         self.pushed, row = True, self._body(body)
-        force, at = vector3(force, "force"), vector3(at, "point")
-        moment = add(vector3(moment, "moment"), cross(at, force))
+        force, at, moment = vector3(force, "force"), vector3(at, "point"), vector3(moment, "moment")
+        deformation = self.structure.deformations.get(row)
+        power: Number = 0.0
+        if deformation is not None:
+            place, first = self._deformed(row, at), int(self.structure.v_first[deformation.row])
+            for k, ((linear, angular), rate) in enumerate(zip(place.columns, self._elastic("v", row), strict=True)):
+                load = dot(linear, force) + dot(angular, moment)
+                self.torques[first + k] = self.torques.get(first + k, 0.0) + load
+                power = power + load * rate
+            at = place.position
+        moment = add(moment, cross(at, force))
         _, u, w = self._motion(row)
-        power = dot(force, u) + dot(moment, w)
+        power = power + dot(force, u) + dot(moment, w)
         self.power = self.power + power
         if not row:
             self.ground_power = self.ground_power + power
@@ -232,6 +254,16 @@ class Motion:
         for a, x, speed in zip(speeds, values, self._coordinates(placed, 1), strict=True):
             self.torques[a] = self.torques.get(a, 0.0) + ratio * x
             self.power = self.power + x * speed
+
+    def _deformed(self, row: int, at: Vector) -> Place:
+        """A place of a flexible body in its axes."""
+        return place_of(self.structure.deformations[row].shapes, at, self._elastic("q", row))
+
+    def _elastic(self, kind: str, row: int) -> tuple[Number, ...]:
+        """Elastic coordinates ("q") or speeds ("v") of a flexible body."""
+        s, i = self.structure, self.structure.deformations[row].row
+        first = s.v_first if kind == "v" else s.q_first
+        return tuple(self._input(kind, a) for a in range(int(first[i]), int(first[i + 1])))
 
     # --- inside -----------------------------------------------------------------------------------------------------------
     def _evaluated(self, expression: Expression, *values: Number) -> tuple[Number, ...]:

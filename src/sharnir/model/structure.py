@@ -14,11 +14,14 @@ from ..kernels.joint_stage import GIVEN, Joints
 from ..kernels.tree import Tree
 from ..trace import Expression, Number, ParameterGraph
 from ..types import FloatArray, IntArray
+from .body import Body
+from .deformation import Deformation, inertia_values, is_held, place_motion, values_before_inertia
 from .elimination import Block, shared_unknowns, sizes_of
 from .forces.states import declared_states
 from .forces.table import ForceTable
 from .joint_rows import JointRows, distinct, joint_rows
 from .joints.base import ElementaryMotion, fixed
+from .joints.elastic import Elastic
 from .mass_properties import mass_properties
 from .parametric import ParametricData, array_of, constant_entries, floats, separated
 from .pose import Pose, Rotation
@@ -55,13 +58,15 @@ class Structure:
         """The row of the joint whose coordinate moves joint i, itself where it follows none."""
         self.base = model._base
         """The motion of the base, the first of `given`; None where it rests."""
+        self.reversed = tree.reversed
+        self.deformations = deformations_of(self.bodies, self.placed, self.carrier, self.reversed)
+        """Of flexible bodies, by the row of the body."""
         base, here = [ElementaryMotion(GIVEN, given=self.base)] if self.base is not None else [], Pose()
-        rows = joint_rows(
-            [base, *(j.motions if j.follows is None else self.motions_of(j) for j in self.placed)],
-            [here, *(j.at for j in self.placed)],
-            [here, *(j.child_at for j in self.placed)],
-            [False, *tree.reversed],
-        )
+        motions = [j.motions if j.follows is None else self.motions_of(j) for j in self.placed]
+        ends = [[here, *(j.at for j in self.placed)], [here, *(j.child_at for j in self.placed)]]
+        self.held_by = self._with_deformations(motions, ends)
+        """The deformation that moves the place where joint i hangs, by the row of the joint."""
+        rows = joint_rows([base, *motions], *ends, [False, *tree.reversed])
         self.q_first, self.v_first = rows.q_first, rows.v_first
         self.joints = self._joints(rows)
         self.motion_of: np.ndarray = np.repeat(np.arange(len(self.joints.kind)), self.joints.coordinates)
@@ -70,7 +75,8 @@ class Structure:
         self.na = int(self.first[-1])
         self.nv = int(self.v_first[-1])
         self.nq = int(self.q_first[-1])
-        self.coupled = self.na > self.nv
+        self.coupled = self.na > self.nv or bool(self.deformations)
+        """Whether axes share speeds; the deformation of a flexible body and what hangs on it do."""
         self.tree = self._tree(gravity)
         self._separate_parameters(model._parameter_graph)
         forces = model.forces | model._states
@@ -82,7 +88,8 @@ class Structure:
         self.parameters |= self.states
         self.forces = ForceTable(self, forces)
         self.sizes = {
-            "nb1": self.nb + 1, "nq": self.nq, "na": self.na, "nda": self.na, "nv": self.nv, "nl": 6 * self.nb - self.na,
+            "nb1": self.nb + 1, "nq": self.nq, "na": self.na, "nda": self.na, "nv": self.nv, "nl": max(6 * self.nb - self.na, 0),
+            "nfl": len(self.deformations), "nx": sum(d.n for d in self.deformations.values()),
             "nr": len(self.tree.geared), "nd": len(self.drives), "ng": self._n_given, "nf": self.nv if self.forces else 0,
             "ne": len(self.forces), "ny": 10 * self.nb + 3 * self.na, "nsm": 0, "nsk": 0, **sizes_of(self.shared),
         }  # fmt: skip
@@ -91,7 +98,7 @@ class Structure:
         """The same with `rows` rows of constraints among the unknowns that bodies share; `numbers`: in K."""
         out = copy.copy(self)
         out.cached = {}
-        out.shared = shared_unknowns(self.tree.carrier, self.tree.first, self.tree.speed, blocks)
+        out.shared = shared_unknowns(self.tree.carrier, self.tree.first, self.tree.speed, blocks, self.tree.deformed)
         out.tree = self.tree._replace(**out.shared._asdict())
         out.sizes = {**self.sizes, **sizes_of(out.shared), "nsm": rows, "nsk": numbers}
         return out
@@ -156,21 +163,60 @@ class Structure:
                 out[i] = self.joint_number[joint.follows.leader] + 1
         return out
 
+    def _with_deformations(
+        self, motions: list[list[ElementaryMotion]], ends: Sequence[list[Pose]]
+    ) -> dict[int, Deformation]:
+        """Motions of the joints of deformations, and of joints that hang on a deformed place: it moves in place of the one where
+        they hang. Changes both lists."""
+        out: dict[int, Deformation] = {}
+        of_row = {d.row: d for d in self.deformations.values()}
+        for i, joint in enumerate(self.placed, start=1):
+            if i in of_row:
+                d = of_row[i]
+                motions[i - 1] = [ElementaryMotion(GIVEN, nq=d.n, nv=d.n, given=inertia_values(d.shapes))]
+            elif (held := of_row.get(int(self.carrier[i]))) is not None:
+                back = self.reversed[i - 1]
+                at = ends[back][i]
+                if is_held(held.shapes, at):
+                    continue
+                out[i] = held
+                moved = place_motion(held.shapes, at, back, f"joint {joint.name!r}")
+                motion = ElementaryMotion(GIVEN, given=moved, leader=True, axes=held.n)
+                motions[i - 1] = [*motions[i - 1], motion] if back else [motion, *motions[i - 1]]
+                ends[back][i] = Pose()
+        return out
+
+    def _elastic_arrays(self, rows: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray, FloatArray]:
+        """`Tree`: elastic, deformed, coordinate, elastic_block, elastic_mass."""
+        which = np.full(self.nb + 1, -1)
+        which[rows] = np.arange(len(rows))
+        n = _integers([d.n for d in self.deformations.values()])
+        masses = [d.shapes.integrals.mass_matrix.ravel() for d in self.deformations.values()]
+        coordinate = np.concatenate([[0], np.cumsum(n)]).astype(np.int64)
+        return which, rows, coordinate, np.cumsum(n * n) - n * n, np.concatenate([np.zeros(0), *masses])
+
     def _joints(self, rows: JointRows) -> Joints:
         """The rows with the indices of the values of the user's functions, and of the coordinates that lead others."""
         j = rows.joints
+        joint = np.searchsorted(j.start, rows.led, side="right") - 1
+        leader = self.leader[joint]
+        places = [k for k, m in rows.users if m.leader]
+        for x in np.flatnonzero(np.isin(rows.led, places)).tolist():
+            leader[x] = self.held_by[int(joint[x])].row
+        j.q_at[rows.led], j.v_at[rows.led] = rows.q_first[leader], rows.v_first[leader]
         for k, m in rows.users:
             if m.drive is not None:
                 j.data_at[k] = len(self.drives)
                 self.drives.append(m.drive)
             if m.given is not None:
                 q, v = int(j.q_at[k]), int(j.v_at[k])
+                nq, nv = (m.axes, m.axes) if m.leader else (m.nq, m.nv)
                 j.data_at[k] = self._n_given
-                self.given.append((m.given, slice(q, q + m.nq), slice(v, v + m.nv), self._n_given))
+                self.given.append((m.given, slice(q, q + nq), slice(v, v + nv), self._n_given))
                 self._n_given += len(m.given.outputs)
-        leader = self.leader[np.searchsorted(j.start, rows.led, side="right") - 1]
-        j.q_at[rows.led], j.v_at[rows.led] = rows.q_first[leader], rows.v_first[leader]
-        return j
+        deformations = self.deformations.values()
+        at = [int(j.data_at[j.start[d.row]]) + values_before_inertia(d.n) for d in deformations]
+        return j._replace(elastic_at=_integers(at), coordinate=_integers([0, *np.cumsum([d.n for d in deformations])]))
 
     def user_functions(
         self, q: Sequence[Number], v: Sequence[Number], t: Number, parameters: Sequence[Number] | None = None
@@ -207,27 +253,55 @@ class Structure:
         above = axes_above(self.carrier, self.first, owner)
         speed, rotor = self._speeds_and_rotors(owner)
         m = mass_properties(self.bodies, self.parameters)
-        self.shared = shared_unknowns(self.carrier, self.first, speed)
+        rows = _integers([d.row for d in self.deformations.values()])
+        self.shared = shared_unknowns(self.carrier, self.first, speed, (), rows)
         self.solid: np.ndarray = m.solid[1:]
         """For every body, whether its mass matrix can be inverted."""
         return Tree(
             self.carrier, last_children(self.carrier), self.first, above, stretches(above), owner, speed, _nonzero(rotor),
-            rotor, m.mass, m.moment, m.inertia, m.alike, m.mobility, gravity, *self.shared,
+            rotor, m.mass, m.moment, m.inertia, m.alike, m.mobility, gravity,
+            *self._elastic_arrays(rows), *self.shared,
         )  # fmt: skip
 
     def _speeds_and_rotors(self, owner: IntArray) -> tuple[IntArray, FloatArray]:
         """For every axis the speed that moves it, and the inertia of its rotor per unit of that speed."""
-        within = np.arange(self.na) - self.first[owner]
-        speed = self.v_first[self.leader[owner]] + within
-        axes = np.diff(self.first)[1:]
-        kinds, first, kind_of = np.unique(self.type_of * 8 + axes, return_index=True, return_inverse=True)
-        rows: list[list[Number]] = [[0.0] * 8 for _ in kinds]  # by type and number of axes: no joint has more than six
+        j, axes = self.joints, np.arange(self.na)
+        motion = np.repeat(np.arange(len(j.axes)), j.axes)
+        speed = j.v_at[motion] + axes - (np.cumsum(j.axes) - j.axes)[motion]
+        own = np.diff(self.first)
+        within = axes - self.first[owner]  # among the axes of the joint itself: those of the place where it hangs have no rotor
+        for i, d in self.held_by.items():
+            own[i] -= d.n
+            within[owner == i] -= 0 if self.reversed[i - 1] else d.n
+        has_rotor = (within >= 0) & (within < own[owner])
+        width = int(own.max(initial=0)) + 1
+        kinds, first, kind_of = np.unique(self.type_of * width + own[1:], return_index=True, return_inverse=True)
+        rows: list[list[Number]] = [[0.0] * width for _ in kinds]  # by type and number of axes
         for k in np.argsort(first).tolist():
-            joint, n = self.placed[first[k]], int(axes[first[k]])
+            joint, n = self.placed[first[k]], int(own[1:][first[k]])
             rows[k][:n] = joint.type.per_speed("armature", n, f"joint {joint.name!r}")
-        armature = array_of(rows).reshape(-1, 8)
+        armature = array_of(rows).reshape(-1, width)
         ratio = array_of([1.0, *(1.0 if j.follows is None else j.follows.ratio for j in self.placed)])
-        return speed, armature[kind_of[owner - 1], within] * ratio[owner] ** 2
+        rotor = armature[kind_of[owner - 1], np.where(has_rotor, within, width - 1)] * ratio[owner] ** 2
+        return speed, rotor
+
+
+def _integers(x: Sequence[Any]) -> IntArray:
+    return np.array(x, dtype=np.int64)
+
+
+def deformations_of(
+    bodies: Sequence[Body], placed: Sequence[PlacedJoint], carrier: IntArray, backwards: Sequence[bool]
+) -> dict[int, Deformation]:
+    """The deformations of flexible bodies, by the row of the body; held by the joints that carry the bodies."""
+    out: dict[int, Deformation] = {}
+    for row, joint in enumerate(placed, start=1):
+        if isinstance(joint.type, Elastic):
+            body = int(carrier[row])
+            holding = placed[body - 1]
+            root = (holding.at if backwards[body - 1] else holding.child_at).position
+            out[body] = Deformation(body, row, joint.type.flexible.rooted(tuple(float(x) for x in root)))
+    return out
 
 
 def _nonzero(x: np.ndarray) -> IntArray:

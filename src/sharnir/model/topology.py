@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
@@ -56,9 +56,11 @@ def spanning_tree(
     edges: Sequence[Edge | PlacedJoint],
     numbering: str = "depth-first",
     ranks: Callable[[], tuple[Sequence[int], Sequence[tuple[bool, bool]]]] | None = None,
+    deformations: Mapping[int, int] | None = None,
 ) -> Tree:
     """Orient the graph away from the base. In a loop the joint that is marked is cut, else the one that `edges_to_cut` finds
-    (`loop_cuts.py`); `ranks`, its last two arguments, is called only where there may be loops."""
+    (`loop_cuts.py`); `ranks`, its last two arguments, is called only where there may be loops. `deformations`: of flexible bodies,
+    {body: its deformation}, the row that carries everything that hangs on the body; joined to it by the first of its joints."""
     check_numbering(numbering)
     n = len(bodies)
     node = {name: k for k, name in enumerate(bodies)}
@@ -83,6 +85,8 @@ def spanning_tree(
     parent, child = ends[:, tree]
     outer = np.where(number[parent] > number[child], parent, child)  # of the two bodies the one that is carried
     carrier[outer], joint[outer] = parent + child - outer, tree
+    for body, row in (deformations or {}).items():
+        carrier[:n][(carrier[:n] == body) & (np.arange(n) != row)] = row
     if numbering == "leaves-last":
         order = _leaves_last(order, carrier.tolist())
         number[order] = np.arange(n)

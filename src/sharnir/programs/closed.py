@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..dialect.arrays import Array
 from ..kernels.algebra import get9, mv
 from ..kernels.joint_stage import JointValues, joint_stage
-from ..kernels.kinematics import Drift, Poses, drift, poses, true_accelerations, zeros
+from ..kernels.kinematics import Drift, Poses, drift, no_drift, poses, true_accelerations, zeros
 from ..kernels.separate import SeparateWork, separate_reactions
 from ..kernels.shared import SharedWork, shared_bodies, shared_reactions
 from .program import Program
@@ -73,8 +73,7 @@ def closed_forward(tree, joints, x, w, y):
     drift(tree, w.joint, x.wrench, w.drift)
     poses(tree, w.joint, w.poses)
     without_gravity(tree, x.K, x.gamma, w.poses, w.gamma)
-    d = w.drift
-    shared_bodies(tree, w.joint, d.w, d.F, d.base, x.tau, x.K, w.gamma, x.share[0], w.separate, w.shared, w.qdd, y.lam)
+    shared_bodies(tree, w.joint, w.drift, x.tau, x.K, w.gamma, x.share[0], w.separate, w.shared, w.qdd, y.lam)
     to_speeds(tree, w.qdd, y.qdd)
     for p in range(tree.multiplier.shape[0]):
         if tree.multiplier[p] == 1:
@@ -107,7 +106,7 @@ class CorrectionWork(NamedTuple):
     joint: JointValues
     separate: SeparateWork
     shared: SharedWork
-    none: Array["nb1", 6]
+    drift: Drift
     qdd: Array["na"]
     lam: Array["nsm"]
 
@@ -116,10 +115,8 @@ def closed_correction(tree, joints, x, w, y):
     """The small motion, least in the metric of the masses, that closes gaps: accelerations from rest, without forces.   (L8)"""
     zeros(w.v)
     joint_stage(joints, x.drive, x.given, x.q, w.v, w.joint)
-    for i in range(tree.carrier.shape[0]):
-        for c in range(6):
-            w.none[i, c] = 0.0
-    shared_bodies(tree, w.joint, w.none, w.none, w.none, w.v, x.K, x.gap, x.share[0], w.separate, w.shared, w.qdd, w.lam)
+    no_drift(tree, w.drift)
+    shared_bodies(tree, w.joint, w.drift, w.v, x.K, x.gap, x.share[0], w.separate, w.shared, w.qdd, w.lam)
     to_speeds(tree, w.qdd, y.delta)
 
 

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from ..dialect.arrays import Array
 from ..kernels.cholesky import factor, substitute
-from ..kernels.composite import CompositeWork, composite_bodies, inertia_matrix_composite
 from ..kernels.fold import fold, fold_matrix, spread
 from ..kernels.inverse import inverse_dynamics
 from ..kernels.joint_stage import JointValues, joint_stage
@@ -15,42 +14,131 @@ from ..kernels.kinematics import Drift, Poses, drift, poses, true_accelerations,
 from ..kernels.momentum import carried_momenta, rotor_momenta
 from ..kernels.separate import SeparateWork, separate_reactions
 from ..kernels.shared import SharedWork, shared_bodies, shared_reactions
-from .forward import ForwardOut, MatrixForward, SolveOut, state_stage
-from .inertia import MatrixOut
+from .forward import (
+    CompositeForward,
+    DirectForward,
+    ForwardOut,
+    KaneForward,
+    SolveOut,
+    StepanenkoForward,
+    composite_system,
+    direct_system,
+    kosynka_system,
+    recursive_system,
+    stepanenko_system,
+)
+from .inertia import (
+    CompositeInertia,
+    DirectInertia,
+    KaneInertia,
+    MatrixOut,
+    StepanenkoInertia,
+    composite_matrix,
+    direct_matrix,
+    kosynka_matrix,
+    recursive_matrix,
+    stepanenko_matrix,
+)
 from .inputs import Bias, Forced, Moved, Position, State
 from .inverse import BiasOut, InverseOut, ReactionsOut, take_off
 from .program import Program
 from .state import MomentaOut
 
 
-class Forward(NamedTuple):
-    base: MatrixForward
-    inertia: CompositeWork
+class Folded(NamedTuple):
     M: Array["nv", "nv"]
     bias: Array["nv"]
     y: Array["nv"]
     qdd: Array["na"]
 
 
-def coupled_forward(tree, joints, x, w, y):
-    state_stage(tree, joints, x, w.base)
-    composite_bodies(tree, w.base.joint, w.inertia)
-    inertia_matrix_composite(tree, w.base.joint, w.inertia, w.base.M)
-    fold_matrix(tree, w.base.M, w.M)
-    fold(tree, w.base.bias, w.bias)
+class CompositeFolded(NamedTuple):
+    on_axes: CompositeForward
+    folded: Folded
+
+
+class DirectFolded(NamedTuple):
+    on_axes: DirectForward
+    folded: Folded
+
+
+class StepanenkoFolded(NamedTuple):
+    on_axes: StepanenkoForward
+    folded: Folded
+
+
+class KaneFolded(NamedTuple):
+    on_axes: KaneForward
+    folded: Folded
+
+
+def solve_folded(tree, x, base, w, qdd):
+    """The system of the axes, folded and solved."""
+    fold_matrix(tree, base.M, w.M)
+    fold(tree, base.bias, w.bias)
     n = x.tau.shape[0]
     for a in range(n):
-        y.qdd[a] = x.tau[a] - w.bias[a]
+        qdd[a] = x.tau[a] - w.bias[a]
     factor(w.M, w.y, n)
-    substitute(w.M, y.qdd, n)
+    substitute(w.M, qdd, n)
 
 
-def coupled_solve(tree, joints, x, w, y):
-    coupled_forward(tree, joints, x, w, y)
+def finish_folded(tree, base, w, y):
+    """Reactions and accelerations of bodies once q̈ is known."""
     spread(tree, y.qdd, w.qdd)
-    inverse_dynamics(tree, w.base.joint, w.base.drift, w.qdd, w.base.acc, y.R, w.base.bias)
-    poses(tree, w.base.joint, w.base.poses)
-    true_accelerations(tree, w.base.poses, w.base.acc, y.vdot)
+    inverse_dynamics(tree, base.joint, base.drift, w.qdd, base.acc, y.R, base.bias)
+    poses(tree, base.joint, base.poses)
+    true_accelerations(tree, base.poses, base.acc, y.vdot)
+
+
+def forward_composite(tree, joints, x, w, y):
+    composite_system(tree, joints, x, w.on_axes)
+    solve_folded(tree, x, w.on_axes.base, w.folded, y.qdd)
+
+
+def solve_composite(tree, joints, x, w, y):
+    forward_composite(tree, joints, x, w, y)
+    finish_folded(tree, w.on_axes.base, w.folded, y)
+
+
+def forward_direct(tree, joints, x, w, y):
+    direct_system(tree, joints, x, w.on_axes)
+    solve_folded(tree, x, w.on_axes.base, w.folded, y.qdd)
+
+
+def solve_direct(tree, joints, x, w, y):
+    forward_direct(tree, joints, x, w, y)
+    finish_folded(tree, w.on_axes.base, w.folded, y)
+
+
+def forward_stepanenko(tree, joints, x, w, y):
+    stepanenko_system(tree, joints, x, w.on_axes)
+    solve_folded(tree, x, w.on_axes.base, w.folded, y.qdd)
+
+
+def solve_stepanenko(tree, joints, x, w, y):
+    forward_stepanenko(tree, joints, x, w, y)
+    finish_folded(tree, w.on_axes.base, w.folded, y)
+
+
+def forward_recursive(tree, joints, x, w, y):
+    recursive_system(tree, joints, x, w.on_axes)
+    solve_folded(tree, x, w.on_axes.base, w.folded, y.qdd)
+
+
+def solve_recursive(tree, joints, x, w, y):
+    forward_recursive(tree, joints, x, w, y)
+    finish_folded(tree, w.on_axes.base, w.folded, y)
+
+
+def forward_kosynka(tree, joints, x, w, y):
+    kosynka_system(tree, joints, x, w.on_axes)
+    solve_folded(tree, x, w.on_axes.base, w.folded, y.qdd)
+
+
+def solve_kosynka(tree, joints, x, w, y):
+    forward_kosynka(tree, joints, x, w, y)
+    finish_folded(tree, w.on_axes.base, w.folded, y)
 
 
 class Separate(NamedTuple):
@@ -68,7 +156,7 @@ class Separate(NamedTuple):
 def separate_forward(tree, joints, x, w, y):
     joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
     drift(tree, w.joint, x.wrench, w.drift)
-    shared_bodies(tree, w.joint, w.drift.w, w.drift.F, w.drift.base, x.tau, w.K, w.gamma, 0.0, w.separate, w.shared, w.qdd, w.lam)
+    shared_bodies(tree, w.joint, w.drift, x.tau, w.K, w.gamma, 0.0, w.separate, w.shared, w.qdd, w.lam)
     for a in range(w.qdd.shape[0]):
         y.qdd[tree.speed[a]] = w.qdd[a]
 
@@ -117,18 +205,48 @@ def coupled_bias(tree, joints, x, w, y):
     forces(tree, joints, x, w, w.R, y.h)
 
 
-class Inertia(NamedTuple):
-    v: Array["nv"]
-    joint: JointValues
-    inertia: CompositeWork
+class CompositeMatrix(NamedTuple):
+    on_axes: CompositeInertia
     M: Array["na", "na"]
 
 
-def coupled_inertia(tree, joints, x, w, y):
-    zeros(w.v)
-    joint_stage(joints, x.drive, x.given, x.q, w.v, w.joint)
-    composite_bodies(tree, w.joint, w.inertia)
-    inertia_matrix_composite(tree, w.joint, w.inertia, w.M)
+class DirectMatrix(NamedTuple):
+    on_axes: DirectInertia
+    M: Array["na", "na"]
+
+
+class StepanenkoMatrix(NamedTuple):
+    on_axes: StepanenkoInertia
+    M: Array["na", "na"]
+
+
+class KaneMatrix(NamedTuple):
+    on_axes: KaneInertia
+    M: Array["na", "na"]
+
+
+def inertia_composite(tree, joints, x, w, y):
+    composite_matrix(tree, joints, x, w.on_axes, w.M)
+    fold_matrix(tree, w.M, y.M)
+
+
+def inertia_direct(tree, joints, x, w, y):
+    direct_matrix(tree, joints, x, w.on_axes, w.M)
+    fold_matrix(tree, w.M, y.M)
+
+
+def inertia_stepanenko(tree, joints, x, w, y):
+    stepanenko_matrix(tree, joints, x, w.on_axes, w.M)
+    fold_matrix(tree, w.M, y.M)
+
+
+def inertia_recursive(tree, joints, x, w, y):
+    recursive_matrix(tree, joints, x, w.on_axes, w.M)
+    fold_matrix(tree, w.M, y.M)
+
+
+def inertia_kosynka(tree, joints, x, w, y):
+    kosynka_matrix(tree, joints, x, w.on_axes, w.M)
     fold_matrix(tree, w.M, y.M)
 
 
@@ -144,20 +262,32 @@ class Motion(NamedTuple):
 def coupled_momenta(tree, joints, x, w, y):
     joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
     velocities(tree, w.joint, w.velocity)
-    carried_momenta(tree, w.joint, w.velocity, w.momentum, w.p)
     spread(tree, x.v, w.qd)
+    carried_momenta(tree, w.joint, w.velocity, w.qd, w.momentum, w.p)
     rotor_momenta(tree, w.qd, w.p)
     fold(tree, w.p, y.p)
 
 
 PROGRAMS = [
-    Program("coupled/forward/composite", coupled_forward, Forced, Forward, ForwardOut),
-    Program("coupled/solve/composite", coupled_solve, Forced, Forward, SolveOut),
+    Program("coupled/forward/composite", forward_composite, Forced, CompositeFolded, ForwardOut),
+    Program("coupled/solve/composite", solve_composite, Forced, CompositeFolded, SolveOut),
+    Program("coupled/forward/direct", forward_direct, Forced, DirectFolded, ForwardOut),
+    Program("coupled/solve/direct", solve_direct, Forced, DirectFolded, SolveOut),
+    Program("coupled/forward/stepanenko", forward_stepanenko, Forced, StepanenkoFolded, ForwardOut),
+    Program("coupled/solve/stepanenko", solve_stepanenko, Forced, StepanenkoFolded, SolveOut),
+    Program("coupled/forward/recursive", forward_recursive, Forced, KaneFolded, ForwardOut),
+    Program("coupled/solve/recursive", solve_recursive, Forced, KaneFolded, SolveOut),
+    Program("coupled/forward/kosynka", forward_kosynka, Forced, KaneFolded, ForwardOut),
+    Program("coupled/solve/kosynka", solve_kosynka, Forced, KaneFolded, SolveOut),
     Program("coupled/forward/separate", separate_forward, Forced, Separate, ForwardOut),
     Program("coupled/solve/separate", separate_solve, Forced, Separate, SolveOut),
     Program("coupled/inverse", coupled_inverse, Moved, Inverse, InverseOut),
     Program("coupled/kinetostatics", coupled_kinetostatics, Moved, Inverse, ReactionsOut),
     Program("coupled/bias", coupled_bias, Bias, Inverse, BiasOut),
-    Program("coupled/inertia/composite", coupled_inertia, Position, Inertia, MatrixOut),
+    Program("coupled/inertia/composite", inertia_composite, Position, CompositeMatrix, MatrixOut),
+    Program("coupled/inertia/direct", inertia_direct, Position, DirectMatrix, MatrixOut),
+    Program("coupled/inertia/stepanenko", inertia_stepanenko, Position, StepanenkoMatrix, MatrixOut),
+    Program("coupled/inertia/recursive", inertia_recursive, Position, KaneMatrix, MatrixOut),
+    Program("coupled/inertia/kosynka", inertia_kosynka, Position, KaneMatrix, MatrixOut),
     Program("coupled/momenta", coupled_momenta, State, Motion, MomentaOut),
 ]

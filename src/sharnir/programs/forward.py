@@ -130,36 +130,56 @@ def solve_dense(x, w, qdd):
     substitute(w.M, qdd, qdd.shape[0])
 
 
-def forward_composite(tree, joints, x, w, y):
+def composite_system(tree, joints, x, w):
     state_stage(tree, joints, x, w.base)
     composite_bodies(tree, w.base.joint, w.inertia)
     inertia_matrix_composite(tree, w.base.joint, w.inertia, w.base.M)
+
+
+def direct_system(tree, joints, x, w):
+    state_stage(tree, joints, x, w.base)
+    inertia_matrix_direct(tree, w.base.joint, w.inertia, w.base.M)
+
+
+def stepanenko_system(tree, joints, x, w):
+    state_stage(tree, joints, x, w.base)
+    inertia_matrix_stepanenko(tree, w.base.joint, w.inertia, w.base.M)
+
+
+def recursive_system(tree, joints, x, w):
+    state_stage(tree, joints, x, w.base)
+    poses(tree, w.base.joint, w.base.poses)
+    inertia_matrix_recursive(tree, w.base.joint, w.base.poses, w.inertia, w.base.M)
+
+
+def kosynka_system(tree, joints, x, w):
+    state_stage(tree, joints, x, w.base)
+    poses(tree, w.base.joint, w.base.poses)
+    inertia_matrix_kosynka(tree, w.base.joint, w.base.poses, w.inertia, w.base.M)
+
+
+def forward_composite(tree, joints, x, w, y):
+    composite_system(tree, joints, x, w)
     solve_on_tree(tree, x, w.base, y.qdd)
 
 
 def forward_direct(tree, joints, x, w, y):
-    state_stage(tree, joints, x, w.base)
-    inertia_matrix_direct(tree, w.base.joint, w.inertia, w.base.M)
+    direct_system(tree, joints, x, w)
     solve_dense(x, w.base, y.qdd)
 
 
 def forward_stepanenko(tree, joints, x, w, y):
-    state_stage(tree, joints, x, w.base)
-    inertia_matrix_stepanenko(tree, w.base.joint, w.inertia, w.base.M)
+    stepanenko_system(tree, joints, x, w)
     solve_on_tree(tree, x, w.base, y.qdd)
 
 
 def forward_recursive(tree, joints, x, w, y):
-    state_stage(tree, joints, x, w.base)
-    poses(tree, w.base.joint, w.base.poses)
-    inertia_matrix_recursive(tree, w.base.joint, w.base.poses, w.inertia, w.base.M)
+    recursive_system(tree, joints, x, w)
     solve_on_tree(tree, x, w.base, y.qdd)
 
 
 def forward_kosynka(tree, joints, x, w, y):
-    state_stage(tree, joints, x, w.base)
-    poses(tree, w.base.joint, w.base.poses)
-    inertia_matrix_kosynka(tree, w.base.joint, w.base.poses, w.inertia, w.base.M)
+    kosynka_system(tree, joints, x, w)
     solve_dense(x, w.base, y.qdd)
 
 

@@ -23,11 +23,15 @@ class CompositeInertia(NamedTuple):
     inertia: CompositeWork
 
 
-def run_composite(tree, joints, x, w, y):
+def composite_matrix(tree, joints, x, w, M):
     zeros(w.v)
     joint_stage(joints, x.drive, x.given, x.q, w.v, w.joint)
     composite_bodies(tree, w.joint, w.inertia)
-    inertia_matrix_composite(tree, w.joint, w.inertia, y.M)
+    inertia_matrix_composite(tree, w.joint, w.inertia, M)
+
+
+def run_composite(tree, joints, x, w, y):
+    composite_matrix(tree, joints, x, w, y.M)
 
 
 class DirectInertia(NamedTuple):
@@ -36,10 +40,14 @@ class DirectInertia(NamedTuple):
     inertia: DirectWork
 
 
-def run_direct(tree, joints, x, w, y):
+def direct_matrix(tree, joints, x, w, M):
     zeros(w.v)
     joint_stage(joints, x.drive, x.given, x.q, w.v, w.joint)
-    inertia_matrix_direct(tree, w.joint, w.inertia, y.M)
+    inertia_matrix_direct(tree, w.joint, w.inertia, M)
+
+
+def run_direct(tree, joints, x, w, y):
+    direct_matrix(tree, joints, x, w, y.M)
 
 
 class StepanenkoInertia(NamedTuple):
@@ -48,10 +56,14 @@ class StepanenkoInertia(NamedTuple):
     inertia: StepanenkoWork
 
 
-def run_stepanenko(tree, joints, x, w, y):
+def stepanenko_matrix(tree, joints, x, w, M):
     zeros(w.v)
     joint_stage(joints, x.drive, x.given, x.q, w.v, w.joint)
-    inertia_matrix_stepanenko(tree, w.joint, w.inertia, y.M)
+    inertia_matrix_stepanenko(tree, w.joint, w.inertia, M)
+
+
+def run_stepanenko(tree, joints, x, w, y):
+    stepanenko_matrix(tree, joints, x, w, y.M)
 
 
 class KaneInertia(NamedTuple):
@@ -61,18 +73,26 @@ class KaneInertia(NamedTuple):
     inertia: KaneWork
 
 
-def run_recursive(tree, joints, x, w, y):
+def recursive_matrix(tree, joints, x, w, M):
     zeros(w.v)
     joint_stage(joints, x.drive, x.given, x.q, w.v, w.joint)
     poses(tree, w.joint, w.poses)
-    inertia_matrix_recursive(tree, w.joint, w.poses, w.inertia, y.M)
+    inertia_matrix_recursive(tree, w.joint, w.poses, w.inertia, M)
+
+
+def run_recursive(tree, joints, x, w, y):
+    recursive_matrix(tree, joints, x, w, y.M)
+
+
+def kosynka_matrix(tree, joints, x, w, M):
+    zeros(w.v)
+    joint_stage(joints, x.drive, x.given, x.q, w.v, w.joint)
+    poses(tree, w.joint, w.poses)
+    inertia_matrix_kosynka(tree, w.joint, w.poses, w.inertia, M)
 
 
 def run_kosynka(tree, joints, x, w, y):
-    zeros(w.v)
-    joint_stage(joints, x.drive, x.given, x.q, w.v, w.joint)
-    poses(tree, w.joint, w.poses)
-    inertia_matrix_kosynka(tree, w.joint, w.poses, w.inertia, y.M)
+    kosynka_matrix(tree, joints, x, w, y.M)
 
 
 PROGRAMS = [

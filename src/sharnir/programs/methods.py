@@ -64,19 +64,19 @@ _TABLE = [
     ),
     Method(
         "direct", "BᵀMB written out, dense Cholesky", "[I] (3.12)", "O(N·depth²) + n³/6",
-        ALL, "direct", "direct", constrains="inertia",
+        ALL, "direct", "direct", couples=True, constrains="inertia",
     ),
     Method(
         "recursive", "inertia matrix from Kane's equations, recursive sums", "[K] (12)–(20)", "O(n²)",
-        ALL, "recursive", "recursive", constrains="inertia",
+        ALL, "recursive", "recursive", couples=True, constrains="inertia",
     ),
     Method(
         "kosynka", "inertia matrix from Kane's equations, triangle of sums", "[K] (9)", "O(n³)",
-        ALL, "kosynka", "kosynka", constrains="inertia",
+        ALL, "kosynka", "kosynka", couples=True, constrains="inertia",
     ),
     Method(
         "stepanenko", "inertia matrix column by column, by inverse dynamics", "[K], Stepanenko", "O(n²)",
-        ALL, "stepanenko", "stepanenko", constrains="inertia",
+        ALL, "stepanenko", "stepanenko", couples=True, constrains="inertia",
     ),
     Method(
         "lagrange1", "multipliers eliminated on the tree", "[I] (3.8)–(3.10)", "O(N)",

@@ -52,7 +52,7 @@ def run_momentum_rates(tree, joints, x, w, y):
     joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
     poses(tree, w.joint, w.poses)
     velocities(tree, w.joint, w.velocity)
-    carried_momenta(tree, w.joint, w.velocity, w.momentum, w.p)
+    carried_momenta(tree, w.joint, w.velocity, x.v, w.momentum, w.p)
     momentum_rates(tree, w.joint, w.poses, w.velocity, w.momentum, x.wrench, x.tau, w.F, y.dp)
 
 

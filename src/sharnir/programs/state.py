@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from ..dialect.arrays import Array
 from ..kernels.energy import energy, rotor_energy, total_momentum
+from ..kernels.flexible import elastic_energy, elastic_momentum
 from ..kernels.joint_stage import JointValues, joint_stage
 from ..kernels.kinematics import Poses, accelerations, poses, velocities, zeros
 from ..kernels.momentum import carried_momenta, rotor_momenta
@@ -96,8 +97,9 @@ def run_energy(tree, joints, x, w, y):
     joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
     poses(tree, w.joint, w.poses)
     velocities(tree, w.joint, w.velocity)
-    energy(tree, w.velocity, w.poses, y.energy)
+    energy(tree, w.joint, w.velocity, w.poses, y.energy)
     rotor_energy(tree, x.v, y.energy)
+    elastic_energy(tree, w.joint, w.velocity, x.v, y.energy)
 
 
 class TotalOut(NamedTuple):
@@ -109,7 +111,8 @@ def run_total(tree, joints, x, w, y):
     joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
     poses(tree, w.joint, w.poses)
     velocities(tree, w.joint, w.velocity)
-    total_momentum(tree, w.velocity, w.poses, y.momentum, y.centre)
+    total_momentum(tree, w.joint, w.velocity, w.poses, y.momentum, y.centre)
+    elastic_momentum(tree, w.joint, w.poses, x.v, y.momentum)
 
 
 class PowerOut(NamedTuple):
@@ -133,7 +136,7 @@ class MomentaOut(NamedTuple):
 def run_momenta(tree, joints, x, w, y):
     joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
     velocities(tree, w.joint, w.velocity)
-    carried_momenta(tree, w.joint, w.velocity, w.momentum, y.p)
+    carried_momenta(tree, w.joint, w.velocity, x.v, w.momentum, y.p)
     rotor_momenta(tree, x.v, y.p)
 
 

@@ -55,7 +55,7 @@ class ClosingJoint(Constraint):
 
     def relative(self, on: Motion) -> Pose:
         """The child's joint frame seen from the parent's."""
-        return (on.pose(self.parent) @ self.at).inverse() @ (on.pose(self.child) @ self.child_at)
+        return on.pose(self.parent, self.at).inverse() @ on.pose(self.child, self.child_at)
 
     def positions(self, on: Motion) -> Sequence[Row]:
         pose, joint, label = self.relative(on), self.type, self.name

@@ -10,6 +10,7 @@ from ...errors import ModelError
 from ...kernels.algebra import ZERO3, dot, sub
 from ..element import element, element_field
 from ..joints.closing_rows import Row
+from ..pose import Pose
 from ..values import Label, Name, Scalar, Vector
 from .base import ConstraintElement
 
@@ -37,7 +38,7 @@ class Distance(ConstraintElement):
             raise ModelError(f"{self.label}: both points are on {self.a!r}; it would constrain nothing")
 
     def positions(self, on: Motion) -> Sequence[Row]:
-        d = sub(on.pose(self.b) @ self.at_b, on.pose(self.a) @ self.at_a)
+        d = sub(on.pose(self.b, Pose(self.at_b)).position, on.pose(self.a, Pose(self.at_a)).position)
         return [("distance", (dot(d, d) - self.length * self.length) / (2.0 * self.length))]
 
     def true_amount(self, what: str) -> Callable[[float], float] | None:

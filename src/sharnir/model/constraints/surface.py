@@ -10,6 +10,7 @@ from ...trace import Number
 from ..body import GROUND
 from ..element import element, element_field
 from ..joints.closing_rows import Row
+from ..pose import Pose
 from ..values import Function, Label, Name, Vector
 from .base import ConstraintElement
 
@@ -32,7 +33,7 @@ class _Point(ConstraintElement):
 
     def point(self, on: Motion) -> tuple[Number, ...]:
         """x, y, z, t"""
-        return (*(on.pose(self.of).inverse() @ (on.pose(self.body) @ self.at)), on.t)
+        return (*(on.pose(self.of).inverse() @ on.pose(self.body, Pose(self.at)).position), on.t)
 
 
 @element("point-on-surface")

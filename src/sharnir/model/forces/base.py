@@ -25,6 +25,8 @@ class Force:
     name: str | None = None
     noun = "force"
     """What messages call it."""
+    at_places: bool = False
+    """Whether it acts at places of bodies that it names, so that flexible ones may be among them."""
 
     @property
     def watches(self) -> bool:

@@ -38,6 +38,7 @@ class Bushing(ForceElement):
         MATRIX, default=0.0, unit="N s/m, N m s/rad", meaning="one number, six (a diagonal) or 6×6: forces, then moments"
     )
     name: str | None = element_field(Label(), default=None, key="")
+    at_places = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -67,14 +68,14 @@ class Bushing(ForceElement):
 
     def formula(self, on: Motion, n: Numbers) -> Number:
         at_a, at_b = (Pose(x[:3], Rotation(x[3:])) for x in (n["at_a"], n["at_b"]))
-        A, B = on.pose(self.a) @ at_a, on.pose(self.b) @ at_b
+        A, B = on.pose(self.a, at_a), on.pose(self.b, at_b)
         axes = A.rotation.entries  # frame of a -> world
         turn = (A.rotation.T @ B.rotation).entries
         shift = mtv(axes, sub(B.position, A.position))
         x = (*shift, *rotation_vector(_quaternion(turn)))
         # rates as seen from a's frame, which itself turns
         (_, va), (_, vb) = on.point(self.a, at_a.position), on.point(self.b, at_b.position)
-        wa, wb = mtv(axes, on.spin(self.a)), mtv(axes, on.spin(self.b))
+        wa, wb = mtv(axes, on.spin(self.a, at_a.position)), mtv(axes, on.spin(self.b, at_b.position))
         rate = (*sub(mtv(axes, sub(vb, va)), cross(wa, shift)), *sub(wb, wa))
         elastic = _times(n["stiffness"], x)
         elastic_wrench = (*elastic[:3], *moment_of_turn(x[3:], elastic[3:], 1.0))

@@ -25,6 +25,7 @@ class Drag(ForceElement):
     at: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="the point, in the body's axes")
     wind: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m/s", meaning="velocity of the medium in the world")
     name: str | None = element_field(Label(), default=None, key="")
+    at_places = True
 
     def formula(self, on: Motion, n: Numbers) -> None:
         v = sub(on.point(self.body, n["at"])[1], n["wind"])
@@ -32,4 +33,4 @@ class Drag(ForceElement):
         moves = square > 0.0
         speed = select(moves, sqrt(select(moves, square, 1.0)), 0.0)
         force = scale(v, -(n["linear"] + n["quadratic"] * speed))
-        on.push(self.body, force, n["at"], scale(on.spin(self.body), -n["angular"]))
+        on.push(self.body, force, n["at"], scale(on.spin(self.body, n["at"]), -n["angular"]))

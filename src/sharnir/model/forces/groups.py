@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...errors import ModelError
 from ...trace import Graph, Number, Symbol, call_traced
 from ..motion import Motion, Observed
 from .base import Force
@@ -54,6 +55,7 @@ def grouped(structure: Structure, layout: Layout, forces: Mapping[str, Force]) -
     for number, (name, whole) in enumerate(forces.items()):
         for part, force in enumerate(parts_of(structure, whole)):
             own = states.get((name, part), {})
+            _check_places(structure, force, name)
             like = call_traced(signature, [force, on, own], f"{force.noun} {name!r}")
             if like is not None:
                 if like.kind not in kinds:
@@ -72,6 +74,17 @@ def grouped(structure: Structure, layout: Layout, forces: Mapping[str, Force]) -
         shape, observed = rebuilt(*form[:2]), dict(form[2])
         groups.append(Group(shape, integers(of)[:, None], integers(read), np.array(constants_of), integers(pushed), observed))
     return groups
+
+
+def _check_places(structure: Structure, force: Force, name: str) -> None:
+    """Refuse a force that takes a flexible body for a rigid one."""
+    for body in force.bodies() if structure.deformations and not force.at_places else ():
+        row = structure.body_number.get(body, -1) + 1
+        if row in structure.deformations:
+            raise ModelError(
+                f"{force.noun} {name!r}: body {body!r} is flexible, and a {type(force).__name__} needs a rigid one; attach it to a "
+                f"node: model.add_node('node', {body!r}, at=(x, y, z))"
+            )
 
 
 def _kind(structure: Structure, layout: Layout, force: Force, name: str, like: Signature, states: Mapping[str, str]) -> Kind:

@@ -56,6 +56,7 @@ class HydraulicCylinder(ForceElement):
         Elements(Accumulator), default=(), meaning="at most one at each chamber and at the supply"
     )
     name: str | None = element_field(Label(), default=None, key="")
+    at_places = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -16,6 +16,7 @@ from ..joints.base import OneOrMore, per_coordinate
 from ..motion import JointOptions, Motion
 from ..values import Function, Name, Scalar, ScalarOrVector
 from .base import Force, ForceElement, Numbers
+from .elasticity import Elasticity
 
 if TYPE_CHECKING:
     from ..structure import Structure
@@ -146,7 +147,7 @@ def moment_of_turn(turn: Sequence[Number], slope: Sequence[Number], sign: float)
 
 
 def own_springs(structure: Structure) -> dict[str, Force]:
-    """Springs and dampers that joints have by their options `damping`, `stiffness` and `rest`."""
+    """Springs and dampers that joints have by their options `damping`, `stiffness` and `rest`; elastic forces of flexible bodies."""
     out: dict[str, Force] = {}
     springs = np.array([not (is_zero(joint.damping) and is_zero(joint.stiffness)) for joint in structure.types], dtype=bool)
     for i in np.flatnonzero(springs[structure.type_of]).tolist():
@@ -158,4 +159,7 @@ def own_springs(structure: Structure) -> dict[str, Force]:
             for what in ("damping", "stiffness"):
                 joint.per_speed(what, n, label)
             out[f"{label}: spring and damper"] = JointSpring(placed.name, joint.stiffness, joint.damping, joint.rest)
+    for deformation in structure.deformations.values():
+        joint_name = structure.placed[deformation.row - 1].name
+        out[f"elasticity of {structure.bodies[deformation.body - 1].name}"] = Elasticity(joint_name, deformation)
     return out

@@ -53,6 +53,8 @@ def signature(one: Alike, on: Motion, states: Mapping[str, str] = NO_STATES) -> 
     if not one.alike or len(set(bodies)) < len(bodies) or len(set(joints)) < len(joints):
         return None
     rows = [on._body(body) for body in bodies]
+    if not on.structure.deformations.keys().isdisjoint(rows):
+        return None  # how a place of a flexible body moves is its own
     joints_seen: list[Any] = [row == 0 for row in rows]
     for joint in joints:
         found = _joint_signature(on._joint(joint), on)

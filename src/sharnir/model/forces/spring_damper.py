@@ -34,6 +34,7 @@ class SpringDamper(ForceElement):
         meaning="tension as a function of length and rate, in place of the three numbers",
     )
     name: str | None = element_field(Label(), default=None, key="")
+    at_places = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

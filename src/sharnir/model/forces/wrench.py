@@ -27,6 +27,7 @@ class Wrench(ForceElement):
     at: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="the point, in the body's axes")
     axes: str = element_field(Choice(("world", "body")), default="world", meaning="the axes of force and moment")
     name: str | None = element_field(Label(), default=None, key="")
+    at_places = True
 
     @property
     def alike(self) -> bool:

@@ -39,6 +39,8 @@ class ElementaryMotion:
     """(q, v, t) -> the values of a GIVEN motion."""
     leader: bool = False
     """Moved by the coordinate of another joint."""
+    axes: int = 1
+    """Of a motion that is moved by another joint: how many coordinates move it."""
 
 
 POSITIVE, ANY = ScalarOrVector(Scalar(at_least=0.0)), ScalarOrVector(Scalar(endless=True))

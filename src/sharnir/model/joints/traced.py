@@ -18,6 +18,14 @@ def pose_expression(pose: Callable[..., Any], n: int, label: str) -> Expression:
 
     Inputs (q, v, t); outputs rho 3, G 9, v 6, w 6, rates n, A 6n, dA 6n.
     """
+    expression = moved_frame(pose, n, label)
+    _check_pose(expression, n, label)
+    return expression
+
+
+def moved_frame(pose: Callable[..., Any], n: int, label: str, rates: bool = True) -> Expression:
+    """The same for any function of n coordinates, whether or not all of them move something; without `rates` of coordinates that
+    belong to another joint."""
     graph = Graph()
     q, v, t = graph.inputs(n), graph.inputs(n), graph.input()
     position, entries = _as_pose(call_traced(pose, (q, t) if n else (t,), f"{label}: the pose"), graph, label)
@@ -27,10 +35,7 @@ def pose_expression(pose: Callable[..., Any], n: int, label: str) -> Expression:
     linear = algebra.mtv(entries, rate[:3])  # (2.3)
     spin = algebra.mm(algebra.transpose(entries), rate[3:])  # (2.4)
     velocity = (*linear, spin[7], spin[2], spin[3])
-    outputs = motion_values(position, entries, velocity, v, v, flow)
-    expression = Expression(graph, [*q, *v, t], outputs)
-    _check_pose(expression, n, label)
-    return expression
+    return Expression(graph, [*q, *v, t], motion_values(position, entries, velocity, v, v if rates else (), flow))
 
 
 def motion_values(

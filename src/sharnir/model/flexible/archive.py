@@ -1,0 +1,99 @@
+"""Modal bodies in archives of arrays (.npz).
+
+Fields, for n nodes and m modes: `mass` (), `centre` (3,), `inertia` (6,: xx yy zz xy xz yz about the centre), `node_names`
+(n,), `nodes` (n, 3), `modes` (n, 6, m: displacements, then rotations), `K` (m, m), `modal_mass` (m, m), `damping` () or (m,),
+`rayleigh` (2,), and the integrals `linear` (m, 3), `first` (m, 3, 3), `product` (m, m, 3, 3). SI units, rad/s.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...errors import FormatError, ModelError, known
+from ...types import FilePath
+from .integrals import Integrals
+from .modal import ModalBody
+
+FIELDS = (
+    "mass", "centre", "inertia", "node_names", "nodes", "modes", "K", "modal_mass", "damping", "rayleigh",
+    "linear", "first", "product",
+)  # fmt: skip
+
+
+def save_modal(body: ModalBody, path: FilePath) -> None:
+    """Write a modal body to an archive."""
+    path = _archive(path)
+    names, places, modes = body._arrays
+    integrals = body._integrals
+    np.savez_compressed(
+        path,
+        mass=body.mass,
+        centre=np.array(body.centre),
+        inertia=np.array(body.inertia),
+        node_names=np.array(names, dtype=str),
+        nodes=places,
+        modes=modes.transpose(0, 2, 1),
+        K=body._stiffness,
+        modal_mass=body._mass_matrix,
+        damping=np.array(body.damping),
+        rayleigh=np.array(body.rayleigh),
+        linear=integrals.linear,
+        first=integrals.first,
+        product=integrals.product,
+    )
+
+
+def load_modal(path: FilePath) -> ModalBody:
+    """The modal body of an archive that `ModalBody.save` has written, or another program with the same fields."""
+    path = _archive(path)
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            missing = [name for name in FIELDS if name not in file.files]
+            if missing:
+                raise FormatError(f"{path}: not a modal body: it has no {known(missing, 99)}; it has {known(file.files, 99)}")
+            found: dict[str, Any] = {name: file[name] for name in FIELDS}
+    except FileNotFoundError:
+        raise FormatError(f"{path}: there is no such file") from None
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise FormatError(f"{path}: cannot be read as an archive of arrays: {error}") from None
+    try:
+        return _body(found)
+    except (ModelError, ValueError, IndexError, TypeError) as error:
+        raise FormatError(f"{path}: {error}") from None
+
+
+def _body(found: dict[str, Any]) -> ModalBody:
+    names = [str(name) for name in found["node_names"]]
+    m = found["K"].shape[0]
+    n = len(names)
+    sizes = {"nodes": (n, 3), "modes": (n, 6, m), "linear": (m, 3), "first": (m, 3, 3), "product": (m, m, 3, 3)}
+    for name, shape in sizes.items():
+        if found[name].shape != shape:
+            raise FormatError(f"{name} has the shape {found[name].shape}, expected {shape}")
+    rigid = {"mass": float(found["mass"]), "moment": found["mass"] * found["centre"], "second": np.zeros((3, 3))}
+    shapes = {name: found[name] for name in ("linear", "first", "product")}
+    trace = np.einsum("klii->kl", found["product"])
+    integrals = Integrals(**rigid, **shapes, curved=np.zeros((m, m, 3)), bent=np.zeros((m, m, 3, 3)), mass_matrix=trace)
+    return ModalBody(
+        mass=float(found["mass"]),
+        centre=found["centre"],
+        inertia=found["inertia"],
+        nodes=dict(zip(names, found["nodes"], strict=True)),
+        modes=dict(zip(names, found["modes"], strict=True)),
+        K=found["K"],
+        modal_mass=found["modal_mass"],
+        integrals=integrals,
+        damping=found["damping"],
+        rayleigh=found["rayleigh"],
+    )
+
+
+def _archive(path: FilePath) -> Path:
+    path = Path(path)
+    if path.suffix != ".npz":
+        raise ModelError(f"{path}: modal bodies are kept in archives of NumPy; name the file {path.with_suffix('.npz').name}")
+    return path

@@ -1,0 +1,246 @@
+"""A flexible body given by modes at nodes, as finite elements or measurements give them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from ...errors import ModelError, brief
+from ...trace import Number, Symbol
+from ...types import FilePath, FloatArray
+from ..element import element, element_field
+from ..values import ByName, Fault, Kind, OneOf, ScalarOrVector, Vector, expected
+from .base import Flexible, Rows, Shapes
+from .damping import damping_matrix
+from .fixed import NOT_NEGATIVE, POSITIVE, FixedScalar
+from .integrals import Integrals, skew
+
+Table = tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
+class TableValue(Kind):
+    """A matrix of numbers; `rows`: how many it may have, any number where none are named."""
+
+    rows: tuple[int, ...] = ()
+    or_diagonal: bool = False
+    """Whether a list of numbers is accepted for a diagonal matrix."""
+
+    def check(self, value: Any) -> Table | tuple[float, ...]:
+        try:
+            found = np.array(value, dtype=float)
+        except (TypeError, ValueError):
+            raise expected("a matrix of numbers", value) from None
+        if not found.size or not np.isfinite(found).all():
+            raise expected("finite numbers", value)
+        if self.or_diagonal and found.ndim == 1:
+            return tuple(found.tolist())
+        if found.ndim != 2 or (self.rows and len(found) not in self.rows):
+            words = f"a matrix with {' or '.join(map(str, self.rows))} rows" if self.rows else "a matrix"
+            raise Fault(f"expected {words}, got numbers in the shape {found.shape}")
+        return tuple(map(tuple, found.tolist()))
+
+
+@element("modal")
+class ModalBody(Flexible):
+    """A body whose shapes are known at nodes. `modes` has for every node a matrix of one column per mode: three rows of
+    displacement, then three of rotation. A node of three rows only does not turn: it can be pushed and held, but a joint there
+    feels no rotation.
+
+    Stiffness: `frequencies`, with modes of unit modal mass or of `modal_mass`; or the matrix `K`. Integrals over the mass:
+    given, or summed over `node_mass`; the modes may contain rigid motions relative to a node, since they are made relative to
+    the root."""
+
+    mass: float = element_field(POSITIVE, unit="kg", meaning="mass")
+    centre: Sequence[float] = element_field(Vector(3, FixedScalar()), unit="m", meaning="centre of mass")
+    inertia: tuple[float, ...] = element_field(
+        Vector(6, FixedScalar()), unit="kg m²", meaning="xx yy zz xy xz yz about the centre of mass"
+    )
+    nodes: Mapping[str, Sequence[float]] = element_field(
+        ByName(Vector(3, FixedScalar())), unit="m", meaning="places of the nodes"
+    )
+    modes: Mapping[str, Table] = element_field(
+        ByName(TableValue((3, 6))), meaning="6×m or 3×m per node: displacements and rotations of each mode"
+    )
+    frequencies: Sequence[float] | None = element_field(Vector(of=POSITIVE), default=None, unit="rad/s", meaning="of each mode")
+    K: Table | None = element_field(TableValue(), default=None, meaning="stiffness matrix, in place of frequencies")
+    modal_mass: Sequence[float] | Table | None = element_field(
+        TableValue(or_diagonal=True), default=None, meaning="masses of the modes, or their matrix; 1 where frequencies are given"
+    )
+    integrals: Integrals | None = element_field(OneOf((Integrals,)), default=None, meaning="integrals over the mass")
+    node_mass: Mapping[str, float] | None = element_field(
+        ByName(NOT_NEGATIVE), default=None, unit="kg", meaning="masses lumped at nodes, for the integrals"
+    )
+    damping: float | Sequence[float] = element_field(
+        ScalarOrVector(NOT_NEGATIVE), default=0.0, meaning="ratio of critical damping, for all modes or for each"
+    )
+    rayleigh: Sequence[float] = element_field(
+        Vector(2, NOT_NEGATIVE), default=(0.0, 0.0), unit="1/s, s", meaning="damping α·mass + β·stiffness"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_nodes()
+        if (self.frequencies is None) == (self.K is None):
+            raise ModelError(f"{self.label}: give either the frequencies of the modes or their stiffness matrix K")
+        m = self._count
+        sizes = {"frequencies": self.frequencies, "K": self.K, "modal_mass": self.modal_mass}
+        for name, value in sizes.items():
+            if value is not None and set(np.shape(value)) != {m}:
+                raise ModelError(f"{self.label}: {name} has the shape {np.shape(value)}, the nodes have {m} modes")
+        if self.frequencies is not None and np.ndim(self.modal_mass or ()) == 2:
+            raise ModelError(f"{self.label}: frequencies belong to separate modes: give one modal mass each, or K with a matrix")
+        self._check_integrals()
+        self._check_matrices()
+
+    def _check_nodes(self) -> None:
+        if not self.nodes:
+            raise ModelError(f"{self.label}: no nodes; a joint needs at least one to be attached to")
+        if lonely := sorted(set(self.nodes) ^ set(self.modes)):
+            raise ModelError(f"{self.label}: nodes and modes must have the same names; only one of them has {', '.join(lonely)}")
+        if len({len(rows[0]) for rows in self.modes.values()}) != 1:
+            raise ModelError(f"{self.label}: every node must have the same number of modes (columns)")
+
+    def _check_integrals(self) -> None:
+        if self.integrals is None and self.node_mass is None:
+            raise ModelError(f"{self.label}: the distribution of the mass is missing: give integrals, or node_mass (kg per node)")
+        if self.node_mass is not None:
+            if foreign := sorted(set(self.node_mass) - set(self.nodes)):
+                raise ModelError(f"{self.label}: node_mass: no node {', '.join(map(repr, foreign))}")
+            total = sum(self.node_mass.values())
+            if self.integrals is None and abs(total - self.mass) > 1e-3 * self.mass:
+                raise ModelError(f"{self.label}: the masses of the nodes sum to {total:g} kg, the body has {self.mass:g} kg")
+        if self.integrals is not None:
+            if self.integrals.linear.shape != (self._count, 3):
+                raise ModelError(
+                    f"{self.label}: the integrals are of {len(self.integrals.linear)} modes, the nodes have {self._count}"
+                )
+            if abs(self.integrals.mass - self.mass) > 1e-6 * self.mass:
+                raise ModelError(f"{self.label}: the integrals are of {self.integrals.mass:g} kg, the body has {self.mass:g} kg")
+            if self.integrals.curved.any() or self.integrals.bent.any():
+                raise ModelError(f"{self.label}: integrals with Γ are not for bodies given at nodes, where Γ is not known")
+
+    def _check_matrices(self) -> None:
+        for what, M in (("mass matrix", self._mass_matrix), ("integrals", self._lumped.mass_matrix)):
+            scale = np.sqrt(np.maximum(np.diag(M), 1e-300))
+            low, vectors = scipy.linalg.eigh(M / np.outer(scale, scale))
+            if low[0] < 1e-12:
+                guilty = 1 + np.flatnonzero(np.abs(vectors[:, 0]) > 1e-3 * np.abs(vectors[:, 0]).max())
+                raise ModelError(
+                    f"{self.label}: modes {', '.join(map(str, guilty))} depend on each other by the {what}; leave one of them out"
+                )
+        K = self._stiffness
+        if np.abs(K - K.T).max() > 1e-9 * np.abs(K).max():
+            raise ModelError(f"{self.label}: K is not symmetric")
+        lowest = scipy.linalg.eigh(K, self._mass_matrix, eigvals_only=True)
+        if lowest[0] <= 1e-12 * lowest[-1]:
+            raise ModelError(
+                f"{self.label}: the stiffness is not positive definite: its lowest eigenvalue is {lowest[0]:.3g} (rad/s)²; "
+                "leave out rigid-body modes"
+            )
+
+    @property
+    def _count(self) -> int:
+        return len(next(iter(self.modes.values()))[0])
+
+    @property
+    def com(self) -> tuple[float, float, float]:
+        x, y, z = self.centre
+        return x, y, z
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        return tuple(f"mode{k + 1}" for k in range(self._count))
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        return ("m",) * self._count
+
+    @cached_property
+    def _arrays(self) -> tuple[list[str], FloatArray, FloatArray]:
+        """Names, places (n, 3), modes (n, m, 6)."""
+        names = list(self.nodes)
+        modes = np.zeros((len(names), self._count, 6))
+        for k, name in enumerate(names):
+            rows = np.array(self.modes[name])
+            modes[k, :, : len(rows)] = rows.T
+        return names, np.array([self.nodes[name] for name in names]), modes
+
+    @cached_property
+    def _mass_matrix(self) -> FloatArray:
+        if self.modal_mass is None:
+            return self._lumped.mass_matrix if self.frequencies is None else np.eye(self._count)
+        given = np.array(self.modal_mass)
+        return np.diag(given) if given.ndim == 1 else given
+
+    @cached_property
+    def _stiffness(self) -> FloatArray:
+        return np.array(self.K) if self.frequencies is None else self._mass_matrix * np.array(self.frequencies) ** 2
+
+    @cached_property
+    def _lumped(self) -> Integrals:
+        """The integrals as given or summed."""
+        if self.integrals is not None:
+            return self.integrals
+        names, places, modes = self._arrays
+        weights = np.array([(self.node_mass or {}).get(name, 0.0) for name in names])
+        return Integrals.of_points(weights, places, modes[:, :, :3])
+
+    @cached_property
+    def _integrals(self) -> Integrals:
+        """The same with the mass properties and the mass matrix that were given, which lumped masses only approach."""
+        c, (xx, yy, zz, xy, xz, yz) = np.array(self.centre), self.inertia
+        J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        second = np.trace(J) / 2 * np.eye(3) - J + self.mass * np.outer(c, c)
+        return replace(self._lumped, mass=self.mass, moment=self.mass * c, second=second, mass_matrix=self._mass_matrix)
+
+    def node_at(self, point: Sequence[Number]) -> int:
+        """The number of the node at a point."""
+        names, places, _ = self._arrays
+        if any(isinstance(x, Symbol) for x in point):
+            raise ModelError(f"{self.label}: its shapes are known at nodes only, not at a point that moves in the body")
+        size = float(np.ptp(places, axis=0).max()) or float(np.abs(places).max()) or 1.0
+        away = np.linalg.norm(places - np.array(point, dtype=float), axis=1)
+        k = int(np.argmin(away))
+        if away[k] > 1e-6 * size:
+            there = ", ".join(f"{names[j]} {tuple(places[j].tolist())}" for j in np.argsort(away)[:8])
+            where = brief(tuple(map(float, point)))
+            raise ModelError(f"{self.label}: no node at {where}; the nearest of {len(names)} are {there}")
+        return k
+
+    def _shapes(self, root: tuple[float, float, float]) -> ModalShapes:
+        _, places, modes = self._arrays
+        k = self.node_at(root)
+        turn = modes[k, :, 3:]
+        shift = modes[k, :, :3] - np.cross(turn, places[k])
+        relative = modes.copy()
+        relative[:, :, :3] -= shift + np.einsum("kij,nj->nki", skew(turn), places)
+        relative[:, :, 3:] -= turn
+        relative[k] = 0.0
+        damping = damping_matrix(self._mass_matrix, self._stiffness, self.damping, self.rayleigh, self.label)
+        integrals = self._integrals.less_rigid(shift, turn)
+        return ModalShapes(self.coordinates, integrals, self._stiffness, damping, root, self, relative)
+
+    def save(self, path: FilePath) -> None:
+        """Write it to an archive of arrays, .npz; `load_modal` reads it."""
+        from .archive import save_modal
+
+        save_modal(self, path)
+
+
+@dataclass(frozen=True, eq=False)
+class ModalShapes(Shapes):
+    """Shapes at nodes."""
+
+    body: ModalBody
+    modes: FloatArray
+    """(nodes, m, 6) relative to the root"""
+
+    def at(self, point: Sequence[Number]) -> tuple[Rows, Rows, list[Rows] | None]:
+        rows = self.modes[self.body.node_at(point)].T.tolist()
+        return rows[:3], rows[3:], None

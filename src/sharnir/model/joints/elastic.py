@@ -1,0 +1,42 @@
+"""The elastic coordinates of a flexible body, as a joint between its frame and its deformation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...kernels.joint_stage import GIVEN
+from ..element import element
+from .base import ElementaryMotion, Joint
+
+if TYPE_CHECKING:
+    from ..flexible import Flexible
+
+SMALL = 0.01
+"""Random deformations: shapes are valid where they are small."""
+
+
+@element()
+class Elastic(Joint):
+    """Made by `Model.add_body(…, flexible=…)`. It moves nothing by itself: the places of the body move, and what hangs there."""
+
+    def __init__(self, flexible: Flexible) -> None:
+        self.__dict__.update(flexible=flexible, motion=None)
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        return tuple(self.__dict__["flexible"].coordinates)
+
+    def motions(self, label: str) -> list[ElementaryMotion]:
+        """Its values depend on where the tree holds the body: `Structure` computes them."""
+        n = len(self.coordinates)
+        return [ElementaryMotion(GIVEN, nq=n, nv=n)]
+
+    def random(self, rng: np.random.Generator) -> list[float]:
+        small: list[float] = (SMALL * rng.uniform(-1.0, 1.0, len(self.coordinates))).tolist()
+        return small
+
+    def __repr__(self) -> str:
+        flexible: Any = self.__dict__["flexible"]
+        return f"Elastic({flexible!r})"
