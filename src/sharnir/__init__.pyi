@@ -53,6 +53,16 @@ from .model.constraints import PointOnSurface as PointOnSurface
 from .model.constraints import Rolling as Rolling
 from .model.constraints import SpeedConstraint as SpeedConstraint
 from .model.events import Event as Event
+from .model.flexible import Circle as Circle
+from .model.flexible import FlexibleBeam as FlexibleBeam
+from .model.flexible import ISection as ISection
+from .model.flexible import ModalBody as ModalBody
+from .model.flexible import OwnSection as OwnSection
+from .model.flexible import Rectangle as Rectangle
+from .model.flexible import Section as Section
+from .model.flexible import Tube as Tube
+from .model.flexible import load_modal as load_modal
+from .model.flexible import reduce as reduce
 from .model.forces import PID as PID
 from .model.forces import Accumulator as Accumulator
 from .model.forces import Actuator as Actuator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,13 +13,15 @@ from numpy.typing import ArrayLike
 from ..errors import NOT_A_NUMBER, ModelError, brief, known
 from ..trace import Number, Symbol, has_parameters
 from ..types import FloatArray, Vector, real_array, truth
-from .flexible.base import Flexible
 from .frozen import fast_constructor
 from .pose import three_floats, vector3
 from .shapes import Shape
 from .substitution import formulas_in, substituted
 from .values import check_name
 from .values.base import listed
+
+if TYPE_CHECKING:
+    from .flexible import Flexible
 
 GROUND = "ground"
 
@@ -98,6 +100,8 @@ def make_body(
 
 def make_flexible(name: str, flexible: Any, given: Mapping[str, Any]) -> tuple[Body, Body]:
     """A flexible body and its deformation, a row of the tree without mass of its own. `given`: arguments of rigid bodies."""
+    from .flexible import Flexible  # imported here: most models are rigid
+
     check_name(name, "body")
     label = f"body {name!r}"
     if not isinstance(flexible, Flexible):

@@ -22,7 +22,6 @@ from .cuts import check_cuts, cut_ranks, cut_reasons, needed_coordinates
 from .forces import Force, Motion, UserForce
 from .forces.states import AddedState, has_states
 from .garbage import no_collection
-from .flexible.base import Flexible
 from .joints import Free, Joint, Weld
 from .joints.elastic import Elastic
 from .joints.traced import pose_expression
@@ -44,6 +43,7 @@ from .values import check_name
 from .visual import Visual, make_visual
 
 if TYPE_CHECKING:
+    from .flexible import Flexible
     from .import_report import ImportReport
     from .mobility import Mobility
 
