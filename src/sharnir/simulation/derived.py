@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..model.deformed_places import MovedPlaces, material
 from ..errors import SingularError, StateError
+from ..model.deformed_places import MovedPlaces, material
 from ..model.model import Model
 from ..model.references import located
 from ..solvers.solver import Actions
@@ -130,7 +130,7 @@ class Derived:
         """Rotation (…, T, 3, 3) and position (…, T, 3) in the world of a body ("ground" too), a frame, or (body, Pose); of a
         flexible body, of the material that is there while it is undeformed."""
         i, at = located(where, self.model.structure.body_number, self.model.frames)
-        R, r = self._ground if i < 0 else (self.poses[0][..., i, :, :], self.poses[1][..., i, :])
+        R, r = self._body_frame(i)
         is_flexible = i + 1 in self.model.structure.deformations
         if at.is_identity and not is_flexible:
             return R, r
@@ -140,6 +140,14 @@ class Derived:
             moved = self.moved_places(i, position)
             position, rotation = moved.position, moved.rotation @ rotation
         return R @ rotation, r + (R @ position[..., None])[..., 0]
+
+    def body_frame(self, body: str) -> tuple[np.ndarray, np.ndarray]:
+        """Rotation and position of the frame of a body, "ground" too: actions on bodies are given in it. It differs from
+        `place(body)` where a flexible body is not held at its origin."""
+        return self._body_frame(located(body, self.model.structure.body_number, {})[0])
+
+    def _body_frame(self, i: int) -> tuple[np.ndarray, np.ndarray]:
+        return self._ground if i < 0 else (self.poses[0][..., i, :, :], self.poses[1][..., i, :])
 
     def moved_places(self, body: int, points: np.ndarray) -> MovedPlaces:
         """Points (…, 3) of a flexible body, in the axes of its frame."""

@@ -26,7 +26,8 @@ STEADY = 1e-6
 
 def summary(r: Result) -> str:
     c = r.cost
-    size = f"{plural(len(r.model.bodies), 'body', 'bodies')}, {_freedoms(r)}"
+    bodies = len(r.model.bodies) - len(r.model.structure.deformations)  # a deformation is no body of its own
+    size = f"{plural(bodies, 'body', 'bodies')}, {_freedoms(r)}"
     lines = [f"{r.model.name}: {size}; {r.status}, {r.message}"]
     if r.start is not None and r.start.words:
         lines.append(f"  start       {r.start.words}")
