@@ -20,20 +20,21 @@ GROWTH = 1.0 + 1e-6
 """Factor of a step beyond which a mode grows: rounding stays below."""
 
 
-def warn_of_elastic_steps(d: Dynamics, q: FloatArray, t: float, parameters: Any, step: float, integrator: str) -> None:
-    """Where a fixed step is too long for an explicit integrator. Constraints only make vibrations slower."""
+def warn_of_elastic_steps(d: Dynamics, q: FloatArray, t: float, parameters: Any, step: float, integrator: str) -> str:
+    """Where a fixed step is too long for an integrator: a warning, which is the likely cause should the run fail; else empty.
+    Constraints only make vibrations slower."""
     if not d.structure.deformations or integrator not in FACTORS:
-        return
+        return ""
     found = fastest_vibration(d, q, t, parameters)
     if found is None or FACTORS[integrator](found.matrices, step) <= GROWTH:
-        return
-    warnings.warn(
+        return ""
+    text = (
         f"a step of {step:.3g} s is too long for {integrator!r}: the fastest vibration, of body {found.body!r}, has "
-        f"{found.frequency:.4g} Hz, and it will grow without end; take a step below about {_longest(found, step, integrator):.2g} s, "
-        "fewer modes, or simulate with integrator='radau'",
-        FlexibilityWarning,
-        stacklevel=3,
+        f"{found.frequency:.4g} Hz, and {CONSEQUENCE.get(integrator, 'it will grow without end')}; take a step below about "
+        f"{_longest(found, step, integrator):.2g} s, fewer modes, or simulate with integrator='radau'"
     )
+    warnings.warn(text, FlexibilityWarning, stacklevel=3)
+    return text
 
 
 class Vibration:
@@ -82,8 +83,16 @@ def _euler(matrices: tuple[FloatArray, FloatArray], h: float) -> float:
     return float(np.abs(np.linalg.eigvals(np.block([[E - h * h * K, h * (E - h * C)], [-h * K, E - h * C]]))).max())
 
 
-FACTORS = {"rk4": _rk4, "euler": _euler}
-"""The largest factor of a step, by integrator; implicit ones have no limit."""
+def _midpoint(matrices: tuple[FloatArray, FloatArray], h: float) -> float:
+    """Of an iteration, not of a step."""
+    K, C = matrices
+    n = len(K)
+    return float(0.5 * h * np.abs(np.linalg.eigvals(np.block([[np.zeros((n, n)), np.eye(n)], [-K, -C]]))).max())
+
+
+FACTORS = {"rk4": _rk4, "euler": _euler, "midpoint": _midpoint}
+"""The largest factor of a step, by integrator of fixed steps."""
+CONSEQUENCE = {"midpoint": "the iteration of a step does not converge"}
 
 
 def _longest(found: Vibration, step: float, integrator: str) -> float:

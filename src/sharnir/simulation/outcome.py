@@ -100,12 +100,14 @@ def root_cause(error: Exception | None) -> BaseException | None:
     return error and (error.__cause__ or error)
 
 
-def failure(m: MotionSystem, y: Trajectory, changes: Changes, q: np.ndarray, t: np.ndarray) -> str:
-    """Time, joint and cause of a failure. `q`, `t`: rows of the result."""
+def failure(m: MotionSystem, y: Trajectory, changes: Changes, r: Result | None = None, too_long: str = "") -> str:
+    """Time, joint and cause of a failure. `too_long`: what was said of a fixed step before the run."""
     if y.status in (*LIMITED, "event_undefined", "raised"):
         return y.message
-    last = m.split(y.final_x)[0]
-    deformed = likely_cause(beyond_validity(m.d.model, np.concatenate([q, last[None]]), np.append(t, y.final_t)))
+    q, t = m.split(y.final_x)[0][None], np.array([y.final_t])
+    if r is not None:
+        q, t = np.concatenate([r.q, q]), np.append(r.t, t)
+    deformed = f". The likely cause: {too_long}" if too_long else likely_cause(beyond_validity(m.d.model, q, t))
     if y.chatter is not None and y.status == "chattering":
         return chattering(m, y.chatter, changes, remedy=not deformed) + deformed
     return _stopped(m, y) + deformed

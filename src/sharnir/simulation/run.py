@@ -154,8 +154,7 @@ def simulate(
     q, v = start.q, start.v
     chosen = integrator_named(integrator)
     check_step(chosen, step)
-    if step is not None:
-        warn_of_elastic_steps(d, q, t0, own, step, integrator)
+    too_long = "" if step is None else warn_of_elastic_steps(d, q, t0, own, step, integrator)
     times = output_times(output, t0, t0 + duration, 2 * (model.nq + model.nv))
     if save is not None:
         rows = len(times) if times is not None else 1000
@@ -228,7 +227,7 @@ def simulate(
         if at_limit and limits == "error":
             result.status, result.message = "limit", f"reached the {trajectory.events[-1].name} at t = {trajectory.final_t:.9g}"
         elif not trajectory.ok:
-            result.message = failure(motion, trajectory, changes, result.q, result.t)
+            result.message = failure(motion, trajectory, changes, result, too_long)
         elif violated := violated_constraint(motion, result):
             result.status, result.message = "constraints_violated", violated
         recording.finish(result)

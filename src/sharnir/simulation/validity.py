@@ -52,7 +52,8 @@ def beyond_validity(model: Model, q: FloatArray, t: FloatArray) -> list[Beyond]:
         good = np.isfinite(rows).all(axis=1)
         times = np.broadcast_to(t, e.shape[:-1]).ravel()[good]
         if good.any():
-            worst = max(_extremes(s, i, rows[good]), key=lambda x: x.excess)
+            with np.errstate(over="ignore"):  # of a run that diverged
+                worst = max(_extremes(s, i, rows[good]), key=lambda x: x.excess)
             if worst.excess > 1.0:
                 found.append(Beyond(s.bodies[i - 1].name, worst.what, f"at t = {times[worst.row]:.6g} s", worst.excess))
     return found
