@@ -12,7 +12,7 @@ NEGLIGIBLE = 1e-14
 """What is smaller than this share of its scale is rounding of an exact zero."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Points:
     """A body as P points of mass: a quadrature rule and the shapes at its points."""
 
@@ -26,7 +26,7 @@ class Points:
     """(P, m, m, 3) Γ_kl; None where displacements are linear in e."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Integrals:
     """Integrals over dm, body axes, undeformed places x. Zeros are exact, so that compiled code can drop them."""
 

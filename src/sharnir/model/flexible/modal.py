@@ -126,14 +126,9 @@ class ModalBody(Flexible):
                 raise ModelError(f"{self.label}: integrals with Γ are not for bodies given at nodes, where Γ is not known")
 
     def _check_matrices(self) -> None:
-        for what, M in (("mass matrix", self._mass_matrix), ("integrals", self._lumped.mass_matrix)):
-            scale = np.sqrt(np.maximum(np.diag(M), 1e-300))
-            low, vectors = scipy.linalg.eigh(M / np.outer(scale, scale))
-            if low[0] < 1e-12:
-                guilty = 1 + np.flatnonzero(np.abs(vectors[:, 0]) > 1e-3 * np.abs(vectors[:, 0]).max())
-                raise ModelError(
-                    f"{self.label}: modes {', '.join(map(str, guilty))} depend on each other by the {what}; leave one of them out"
-                )
+        self._check_independent(self._mass_matrix, "mass matrix")
+        if self.integrals is None:
+            self._check_independent(self._lumped.mass_matrix, "displacements of the nodes that have mass")
         K = self._stiffness
         if np.abs(K - K.T).max() > 1e-9 * np.abs(K).max():
             raise ModelError(f"{self.label}: K is not symmetric")
@@ -143,6 +138,16 @@ class ModalBody(Flexible):
                 f"{self.label}: the stiffness is not positive definite: its lowest eigenvalue is {lowest[0]:.3g} (rad/s)²; "
                 "leave out rigid-body modes"
             )
+
+    def _check_independent(self, M: FloatArray, what: str) -> None:
+        size = np.diag(M)
+        moving = np.flatnonzero(size > 1e-12 * size.max())  # twist of a line of nodes displaces none of them
+        scale = np.sqrt(size[moving])
+        low, vectors = scipy.linalg.eigh(M[np.ix_(moving, moving)] / np.outer(scale, scale))
+        if not len(low) or low[0] < 1e-12:
+            share = np.abs(vectors[:, 0])
+            guilty = ", ".join(map(str, 1 + moving[share > 1e-3 * share.max()]))
+            raise ModelError(f"{self.label}: modes {guilty} depend on each other by the {what}; leave one of them out")
 
     @property
     def _count(self) -> int:

@@ -48,8 +48,7 @@ def reduce(
     M, K, d = _matrices(M, K, len(names))
     root, *others = held = _interface(interface, names)
     rigid = _rigid(x, d)
-    stray = np.abs(K @ rigid).max() / (np.abs(K).max() * np.abs(rigid).max())
-    if stray > 1e-6:
+    if np.abs(K @ rigid).max() > 1e-6 * np.abs(K).max() * np.abs(rigid).max():
         raise ModelError("reduce: K resists rigid motions; give the matrices of the free body, without supports")
     boundary, outer = _freedoms(held, d), _freedoms(others, d)
     size = np.ptp(x, axis=0).max() or 1.0
