@@ -150,7 +150,7 @@ class Motion:
         row = self._body(body)
         frame = Pose(self._inputs("r", row, 3), Rotation._made(self._inputs("G", row, 9)).T)
         if row in self.structure.deformations:
-            place, here = self._deformed(row, ORIGIN if at is None else at.position), Rotation() if at is None else at.rotation
+            place, here = self._deformed(row, ORIGIN if at is None else at.position), Rotation.identity() if at is None else at.rotation
             return frame @ Pose(place.position, place.rotation @ here)
         return frame if at is None else frame @ at
 

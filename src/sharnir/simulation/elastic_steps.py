@@ -1,7 +1,7 @@
 """Fixed steps against the fastest vibration of flexible bodies: a step beyond the limit of stability makes it grow without end.
 
-Elastic coordinates vibrate as e¨ = −W(K e + C ė), with W the elastic part of the inverse mass matrix. Every method takes the modes
-of this linear system from step to step by a factor; where one is larger than 1 in magnitude the run diverges.
+Elastic coordinates vibrate as e¨ = −W(K e + C ė), with W the elastic part of the inverse mass matrix. Every method takes the
+modes of this linear system from step to step by a factor; where one is larger than 1 in magnitude the run diverges.
 """
 
 from __future__ import annotations

@@ -231,8 +231,10 @@ def simulate(
         elif violated := violated_constraint(motion, result):
             result.status, result.message = "constraints_violated", violated
         recording.finish(result)
-    if result.status not in ("done", "stopped", *LIMITED) and on_failure == "raise":
+    ended = result.status in ("done", "stopped", *LIMITED)
+    if not ended and on_failure == "raise":
         text = f"{model.name!r}: {result.message}. The motion up to there {HELD}"
         raise SimulationError(text, result, trajectory.final_t) from root_cause(trajectory.cause)
-    warn_of_deformation(beyond_validity(model, result.q, result.t))
+    if ended and not too_long:
+        warn_of_deformation(beyond_validity(model, result.q, result.t))
     return result

@@ -38,8 +38,9 @@ class KinematicQuestions:
         return self._evaluator.output("rates", "rate", q=q, v=v, t=t, parameter=parameters)
 
     def poses(self, q: State = None, t: ArrayLike = 0.0, parameters: Parameters = None) -> tuple[np.ndarray, np.ndarray]:
-        """Rotation (N, 3, 3), body → world, and position (N, 3) of every body; of a flexible one those of its frame, which moves with
-        the section or node that the tree holds: its places are asked for by `pose`."""
+        """Rotation (N, 3, 3), body → world, and position (N, 3) of every body.
+
+        Of a flexible body those of its frame, which moves with the section or node that the tree holds; its places: `pose`."""
         found = self._evaluator.outputs("poses", q=q, t=t, parameter=parameters)
         G = without_base(found["G"])
         return G.reshape(*G.shape[:-1], 3, 3).swapaxes(-1, -2), without_base(found["r"])

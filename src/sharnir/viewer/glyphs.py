@@ -48,9 +48,7 @@ def joint_parts(o: Outline, joint: PlacedJoint, closing: bool = False, rails: bo
             continue
         seen += 1
         # the first motion begins in the parent's frame, the last ends in the child's; those between are drawn with the child
-        frame, carrier = (
-            (parent_at @ before, parent) if seen == 1 and count > 1 else (child_at @ after.inverse() @ before, child)
-        )
+        frame, carrier = (parent_at @ before, parent) if seen == 1 and count > 1 else (child_at @ after.inverse() @ before, child)
         for geometry, at in _sign(motion, size, o.sides):
             yield Part(name, "joints", geometry, colour, carrier, matrix(frame) @ at)
         if motion.kind in (stage.TURN, stage.SLIDE, stage.SCREW) and len(o.lengths) <= FEW:
