@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..kernels.algebra import IDENTITY, add, cross, dot, scale
+from ..kernels.algebra import add, cross, dot, scale
 from ..trace import Expression, Graph, Number, is_zero
 from ..types import FloatArray
 from .joints.traced import moved_frame
@@ -84,7 +84,7 @@ def place_of(shapes: Shapes, at: Vector, e: Vector) -> Place:
 def cayley(c: Vector) -> Rotation:
     """The rotation (E + c̃)(E − c̃)⁻¹ = E + 2(c̃ + c̃²)/(1 + c²), by the angle 2 arctan|c|."""
     if is_zero(c):
-        return Rotation._made(IDENTITY)
+        return Rotation.identity()
     x, y, z = c
     f = 2.0 / (1.0 + dot(c, c))
     return Rotation._made(

@@ -11,6 +11,7 @@ from ..equations.stabilisation import PROJECTION, Stabilisation
 from ..integrate.switching import EXPLICIT
 from ..model.mobility import degrees_of_freedom
 from ..reporting.formats import duration, figures, plural
+from .validity import WHY, beyond_validity
 
 if TYPE_CHECKING:
     from ..integrate.trajectory import Switch
@@ -26,7 +27,8 @@ STEADY = 1e-6
 
 def summary(r: Result) -> str:
     c = r.cost
-    size = f"{plural(len(r.model.bodies), 'body', 'bodies')}, {_freedoms(r)}"
+    bodies = len(r.model.bodies) - len(r.model.structure.deformations)  # a deformation is no body of its own
+    size = f"{plural(bodies, 'body', 'bodies')}, {_freedoms(r)}"
     lines = [f"{r.model.name}: {size}; {r.status}, {r.message}"]
     if r.start is not None and r.start.words:
         lines.append(f"  start       {r.start.words}")
@@ -52,6 +54,7 @@ def summary(r: Result) -> str:
         own = [one for one in r.impacts if one.name == name]
         lines.append(f"  impact      {name}: {len(own)}, {sum(one.lost for one in own):.6g} J lost")
     if len(r):
+        lines += [f"  deformation {one}: {WHY}" for one in beyond_validity(r.model, r.q, r.t)]
         lines += _energy(r)
         if r.dynamics.constrained:
             rows = len(r.dynamics.constrained.table)
