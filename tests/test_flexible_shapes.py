@@ -362,7 +362,7 @@ def modal(**changes):
     options = {
         "mass": 3.0,
         "centre": (2 / 3, 1 / 3, 0.0),
-        "inertia": (1.0, 1.0, 1.5, 0.2, 0.0, 0.0),
+        "inertia": (1.0, 1.0, 1.5, -1 / 3, 0.0, 0.0),
         "nodes": nodes,
         "modes": {name: rng.normal(size=(6, 2)) for name in nodes},
         "frequencies": (10.0, 20.0),
@@ -422,6 +422,8 @@ def test_damping_ratios_of_coupled_modes():
         (lambda: ISection(0.1, 0.2, 0.01, 0.1), "fill the height"),
         (lambda: OwnSection(1.0, 1.0, 0.0, 1.0), "section: Iz: expected a number above 0"),
         (lambda: modal(node_mass=None), "give integrals, or node_mass"),
+        (lambda: modal(inertia=(1.0, 0.5, 1.5, -1 / 3, 0.0, 0.0)), "inertia is less than what its mass distribution has"),
+        (lambda: modal(centre=(0.0, 0.0, 0.0)), "its mass is spread about"),
         (lambda: modal(node_mass={"a": 1.0}), "sum to 1 kg, the body has 3 kg"),
         (lambda: modal(node_mass={"d": 3.0}), "no node 'd'"),
         (lambda: modal(K=np.eye(2)), "either the frequencies"),

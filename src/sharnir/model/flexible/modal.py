@@ -96,6 +96,7 @@ class ModalBody(Flexible):
         if self.frequencies is not None and np.ndim(self.modal_mass or ()) == 2:
             raise ModelError(f"{self.label}: frequencies belong to separate modes: give one modal mass each, or K with a matrix")
         self._check_integrals()
+        self._check_mass()
         self._check_matrices()
 
     def _check_nodes(self) -> None:
@@ -124,6 +125,24 @@ class ModalBody(Flexible):
                 raise ModelError(f"{self.label}: the integrals are of {self.integrals.mass:g} kg, the body has {self.mass:g} kg")
             if self.integrals.curved.any() or self.integrals.bent.any():
                 raise ModelError(f"{self.label}: integrals with Γ are not for bodies given at nodes, where Γ is not known")
+
+    def _check_mass(self) -> None:
+        """The nodes alone cannot have more inertia than the body, nor another centre: the mass matrix would be indefinite."""
+        found = self.integrals or self._lumped
+        centre = found.moment / found.mass
+        size = float(np.sqrt(np.trace(found.second) / found.mass))
+        if np.abs(centre - self.centre).max() > 1e-3 * size:
+            raise ModelError(f"{self.label}: its mass is spread about {_shown(centre)} m, but centre is {_shown(self.centre)} m")
+        S = found.second - found.mass * np.outer(centre, centre)
+        xx, yy, zz, xy, xz, yz = self.inertia
+        J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        least = np.linalg.eigvalsh(J - (np.trace(S) * np.eye(3) - S))[0]
+        if least < -1e-3 * np.abs(J).max():
+            lumped = np.trace(S) * np.eye(3) - S
+            raise ModelError(
+                f"{self.label}: inertia is less than what its mass distribution has about the centre, "
+                f"{_shown(np.diag(lumped))} kg m² about x, y, z: is it about the centre of mass?"
+            )
 
     def _check_matrices(self) -> None:
         self._check_independent(self._mass_matrix, "mass matrix")
@@ -249,3 +268,7 @@ class ModalShapes(Shapes):
     def at(self, point: Sequence[Number]) -> tuple[Rows, Rows, list[Rows] | None]:
         rows = self.modes[self.body.node_at(point)].T.tolist()
         return rows[:3], rows[3:], None
+
+
+def _shown(x: Sequence[float] | FloatArray) -> str:
+    return "(" + ", ".join(f"{value:.4g}" for value in x) + ")"
