@@ -3,6 +3,8 @@
 from . import samples as samples
 from .analysis.base_parameters import BaseParameters as BaseParameters
 from .analysis.base_parameters import base_parameters as base_parameters
+from .analysis.buckling import Buckling as Buckling
+from .analysis.buckling import buckling as buckling
 from .analysis.equilibrium import equilibrium as equilibrium
 from .analysis.equilibrium_result import Equilibrium as Equilibrium
 from .analysis.identification import Identification as Identification
