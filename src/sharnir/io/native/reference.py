@@ -18,14 +18,18 @@ from ...model.settings import SimulationSettings
 from ...model.visual import Visual
 from .entries import (
     CONSTRAINTS,
+    FLEXIBLE,
     FORCES,
     JOINTS,
+    SECTIONS,
     SHAPES,
     SURFACES,
     BodyEntry,
     CouplingEntry,
     FrameEntry,
+    IntegralsEntry,
     JointPlacement,
+    ModalArchive,
     PoseEntry,
     StateEntry,
     TableEntry,
@@ -35,6 +39,7 @@ from .reading import file_fields
 BEGIN, END = "<!-- fields: begin -->\n", "<!-- fields: end -->\n"
 SECTIONS: dict[str, Sequence[type[Element]]] = {
     "Bodies, shapes, frames": (BodyEntry, *SHAPES, FrameEntry),
+    "Flexible bodies and their sections": (*FLEXIBLE, IntegralsEntry, ModalArchive, *SECTIONS),
     "Joints": (JointPlacement, *JOINTS, CouplingEntry),
     "Options of joints": (Joint,),
     "Forces and states": (*FORCES, Valve, Accumulator, Muscle, StateEntry),
@@ -48,6 +53,7 @@ NAMES = {
     BodyEntry: "a body", FrameEntry: "a frame", JointPlacement: "every joint", CouplingEntry: "a coupling", Joint: "options",
     PoseEntry: "a pose", PoseFormula: "a pose by formulas", SimulationSettings: "`simulation`", Event: "an event",
     Impact: "an impact", Visual: "a visual", StateEntry: "a state", TableEntry: "a table", Accumulator: "an accumulator",
+    IntegralsEntry: "integrals", ModalArchive: "`modal` in an archive",
 }  # fmt: skip
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 from ...model import values as kinds
 from ...model.element import Described, Element
+from ...model.flexible.beam import FAMILIES, MOST_MODES, ModeCounts
+from ...model.flexible.tables import IntegralsValue, TableValue
 from ...model.formulas import PoseFormula
 from ...model.joints.compound import Parts
 from ...model.values import of_kind
@@ -38,6 +40,8 @@ def ref(name: str) -> Schema:
 TEXT, NAME = {"type": "string"}, {"type": "string", "minLength": 1}
 NUMBER, FORMULA, POSE = ref("number"), ref("formula"), ref("PoseEntry")
 END = either(NUMBER, {"type": "null"})
+COUNT = {"type": "integer", "minimum": 0, "maximum": MOST_MODES}
+CLOSED = {"additionalProperties": False}
 ONE_MOTION = (FORMULA, ref("LongFormula"), ref("PoseFormula"))
 SHARED: dict[str, Schema] = {
     "number": either({"type": "number"}, {"type": "string", "description": "a constant such as pi/2"}),
@@ -72,12 +76,17 @@ SCHEMAS: dict[type[kinds.Kind], Callable[[Any], Schema]] = {
     kinds.Elements: lambda kind: array(ref(kind.of.__name__)),
     kinds.State: lambda kind: either(by_name(either(NUMBER, array(NUMBER))), array(NUMBER)),
     kinds.Times: lambda kind: either(NUMBER, array(NUMBER), {"enum": [kind.word]}),
+    ModeCounts: lambda kind: either(COUNT, {"type": "object", "properties": dict.fromkeys(FAMILIES, COUNT), **CLOSED}),
+    TableValue: lambda kind: either(*[array(NUMBER)] * kind.or_diagonal, array(array(NUMBER))),
+    IntegralsValue: lambda kind: ref("IntegralsEntry"),
     Parts: lambda kind: by_name(schema(Tagged(JOINTS, PartPlacement))),
     kinds.Item: lambda kind: FORMULA,
     kinds.Items: lambda kind: array(FORMULA, kind.count),
     kinds.Where: lambda kind: by_name(FORMULA),
     entries.Place: lambda kind: either(NAME, POSE, array(NUMBER, 3)),
     entries.Grid: lambda kind: array(array(NUMBER)),
+    entries.Block: lambda kind: _levels(kind.levels),
+    entries.FlexibleValue: lambda kind: {"oneOf": [ref(cls.__name__) for cls in kind.classes]},
     entries.Record: lambda kind: ref(kind.of.__name__),
     entries.Tagged: lambda kind: {"oneOf": [ref(_name(cls, kind.beside)) for cls in kind.classes]},
     entries.Version: lambda kind: {"const": VERSION},
@@ -91,6 +100,10 @@ def schema(kind: kinds.Kind) -> Schema:
 
 def _of_shape(shape: tuple[int, ...]) -> Schema:
     return NUMBER if not shape else array(_of_shape(shape[1:]), shape[0])
+
+
+def _levels(count: int) -> Schema:
+    return array(_levels(count - 1)) if count else NUMBER
 
 
 def _row(kind: kinds.Rows) -> Schema:
@@ -128,7 +141,7 @@ def _name(cls: type[Element], beside: type[Element] | None) -> str:
 def json_schema() -> Schema:
     """The format for editors (docs/native_format.md)."""
     definitions = dict(SHARED)
-    for cls in (entries.PoseEntry, entries.LongFormula, entries.LongVector, PoseFormula):
+    for cls in (entries.PoseEntry, entries.LongFormula, entries.LongVector, PoseFormula, entries.IntegralsEntry):
         definitions[cls.__name__] = _entry(cls)
     for beside in (JointPlacement, PartPlacement):
         definitions |= {_name(cls, beside): _entry(cls, beside) for cls in JOINTS}

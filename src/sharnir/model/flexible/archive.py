@@ -15,8 +15,8 @@ import numpy as np
 
 from ...errors import FormatError, ModelError, known
 from ...types import FilePath
-from .integrals import Integrals
 from .modal import ModalBody
+from .tables import modal_integrals
 
 FIELDS = (
     "mass", "centre", "inertia", "node_names", "nodes", "modes", "K", "modal_mass", "damping", "rayleigh",
@@ -74,10 +74,7 @@ def _body(found: dict[str, Any]) -> ModalBody:
     for name, shape in sizes.items():
         if found[name].shape != shape:
             raise FormatError(f"{name} has the shape {found[name].shape}, expected {shape}")
-    rigid = {"mass": float(found["mass"]), "moment": found["mass"] * found["centre"], "second": np.zeros((3, 3))}
-    shapes = {name: found[name] for name in ("linear", "first", "product")}
-    trace = np.einsum("klii->kl", found["product"])
-    integrals = Integrals(**rigid, **shapes, curved=np.zeros((m, m, 3)), bent=np.zeros((m, m, 3, 3)), mass_matrix=trace)
+    integrals = modal_integrals(*(found[name] for name in ("mass", "centre", "linear", "first", "product")))
     return ModalBody(
         mass=float(found["mass"]),
         centre=found["centre"],

@@ -20,7 +20,7 @@ from .beam_shapes import BeamShapes, Lines, check_station, integrate
 from .damping import damping_matrix
 from .fixed import NOT_NEGATIVE, POSITIVE
 from .integrals import without_noise
-from .sections import Section
+from .sections import SECTIONS, Section
 
 FAMILIES = ("bend_y", "bend_z", "twist", "stretch")
 MOST_MODES = 40
@@ -63,7 +63,7 @@ class FlexibleBeam(Flexible):
     E: float = element_field(POSITIVE, unit="Pa", meaning="Young's modulus")
     G: float = element_field(POSITIVE, unit="Pa", meaning="shear modulus")
     density: float = element_field(POSITIVE, unit="kg/m³", meaning="density")
-    section: Section = element_field(OneOf((Section,)), meaning="cross section")
+    section: Section = element_field(OneOf(SECTIONS, Section), meaning="cross section")
     modes: int | Mapping[str, int] = element_field(
         ModeCounts(), default=8, meaning="how many modes of lowest frequency, or how many of bend_y, bend_z, twist, stretch"
     )

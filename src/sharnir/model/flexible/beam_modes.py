@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 
 from ...types import FloatArray
 from . import series
@@ -35,6 +34,8 @@ class Family:
 
     def natural_modes(self, ends: str, count: int) -> tuple[FloatArray, FloatArray]:
         """Frequencies (rad/s, ascending) and strains (count, n), scaled so that the largest displacement is 1."""
+        import scipy.linalg  # here: files of rigid bodies do without it
+
         size = count if ends == "polynomial" else int(1.6 * count) + 18  # a mode needs π/2 polynomials per half wave, then a few
         L = self.length
         basis = np.diag(np.sqrt((2 * np.arange(size) + 1) / L))  # ∫ b_i b_j = δ_ij: stiffness matrix EI·1
