@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ...errors import ModelError, known
 from ...kernels.algebra import ZERO3
-from ...model import constraints, flexible, forces, joints, shapes, surfaces
+from ...model import constraints, forces, joints, shapes, surfaces
 from ...model import values as kinds
 from ...model.constraints.base import UserConstraint
 from ...model.element import Element, element, element_field
-from ...model.flexible.fixed import NOT_NEGATIVE
-from ...model.flexible.sections import SECTIONS
-from ...model.flexible.tables import TableValue
 from ...model.formulas import SignalFormula, VectorFormula
 from ...model.pose import Axis, Pose, Rotation
 from ...model.settings import SimulationSettings
 from ...model.topology import NUMBERINGS
-from ...model.values import HERE, Kind
+from ...model.values import HERE
 from ...model.visual import Visual
 from ...trace.formula import Formula
 from ...trace.spline import KINDS
 from ...trace.table import OUTSIDE, Table
+from .file_kinds import FlexibleValue, Grid, Place, Record, Tagged, Version
+from .flexible_entries import FLEXIBLE, ModalArchive
 
 VERSION = 1
 SHAPES = (shapes.Box, shapes.Cylinder, shapes.Sphere, shapes.Rod, shapes.Capsule, shapes.Torus)
@@ -42,58 +40,7 @@ CONSTRAINTS = (
     constraints.Distance, constraints.Gear, constraints.PointOnSurface, constraints.PointOnCurve, constraints.Rolling,
     UserConstraint, constraints.SpeedConstraint,
 )  # fmt: skip
-FLEXIBLE = (flexible.FlexibleBeam, flexible.ModalBody)
 """The types of a file, by their tags, in the order in which messages list them."""
-
-
-# --- kinds that only files have -------------------------------------------------------------------------------------------
-class FileKind(Kind):
-    """Checked when it is read."""
-
-    def check(self, value: Any) -> Any:
-        return value
-
-
-class Grid(FileKind):
-    """Rows of numbers."""
-
-
-@dataclass(frozen=True)
-class Block(FileKind):
-    """Numbers in lists of lists, this many levels deep, each level of one length."""
-
-    levels: int
-
-
-class Place(FileKind):
-    """A pose, or the name of a frame."""
-
-
-@dataclass(frozen=True)
-class Record(FileKind):
-    """An entry with fields."""
-
-    of: type[Element]
-
-
-@dataclass(frozen=True)
-class Tagged(FileKind):
-    """One of some classes, selected by `type`; `beside`: an entry whose fields are put beside its own."""
-
-    classes: tuple[type[Element], ...]
-    beside: type[Element] | None = None
-
-
-class FlexibleValue(FileKind):
-    """A flexible body, or the archive that contains it."""
-
-    @property
-    def classes(self) -> tuple[type[Element], ...]:
-        return (*FLEXIBLE, ModalArchive)
-
-
-class Version(FileKind):
-    """The version of the format."""
 
 
 # --- poses and formulas -------------------------------------------------------------------------------------------------------
@@ -178,37 +125,6 @@ class TableEntry(Element):
         return Table(axes, values, self.kind, self.outside, name)
 
 
-# --- flexible bodies ------------------------------------------------------------------------------------------------------------
-@element("modal")
-class ModalArchive(Element):
-    """A modal body in an archive of arrays, as `ModalBody.save` and `sharnir.reduce` make it. It is opened where meshes are: in the
-    package of the file, or in `package_paths`."""
-
-    file: str = element_field(kinds.Text(), meaning="the archive, .npz, from the folder of the file; package:// too")
-    damping: Any = element_field(
-        kinds.ScalarOrVector(NOT_NEGATIVE), default=None, meaning="ratio of critical damping, in place of that of the archive"
-    )
-    rayleigh: Sequence[float] | None = element_field(
-        kinds.Vector(2, NOT_NEGATIVE), default=None, unit="1/s, s", meaning="α·mass + β·stiffness, in place of that of the archive"
-    )
-
-    def changes(self) -> dict[str, Any]:
-        """What is given in place of the archive's."""
-        return {name: x for name in ("damping", "rayleigh") if (x := getattr(self, name)) is not None}
-
-
-@element()
-class IntegralsEntry(Element):
-    """Integrals over the mass of m modes Φ, at undeformed places x, in the body's axes."""
-
-    linear: Any = element_field(TableValue(), unit="kg m", meaning="∫ Φ of each mode, m×3")
-    first: Any = element_field(Block(3), unit="kg m²", meaning="∫ x Φᵀ of each mode, m×3×3")
-    product: Any = element_field(Block(4), unit="kg m²", meaning="∫ Φ Φᵀ of each pair of modes, m×m×3×3")
-    mass_matrix: Any = element_field(
-        TableValue(), default=None, unit="kg m²", meaning="∫ Φᵀ Φ, m×m, where it is not the trace of `product`"
-    )
-
-
 # --- entries of the sections ----------------------------------------------------------------------------------------------------
 @element()
 class BodyEntry(Element):
@@ -230,7 +146,9 @@ class BodyEntry(Element):
     density: float | None = element_field(kinds.Scalar(), default=None, unit="kg/m³", meaning="goes with a shape")
     check_inertia: bool = element_field(kinds.Flag(), default=True, meaning="false accepts an inertia that no body can have")
     flexible: Any = element_field(
-        FlexibleValue(), default=None, meaning="how it deforms, in place of all others: its mass and inertia follow"
+        FlexibleValue((*FLEXIBLE, ModalArchive)),
+        default=None,
+        meaning="how it deforms, in place of all others: its mass and inertia follow",
     )
 
 

@@ -11,7 +11,6 @@ import numpy as np
 from ...errors import FormatError, ModelError, known, no_such, unknown
 from ...integrate.methods import integrator
 from ...model.element import Element, described
-from ...model.flexible import ModalBody, load_modal
 from ...model.import_report import ImportReport
 from ...model.joints import Compound, Joint
 from ...model.model import Model
@@ -26,8 +25,9 @@ from ...types import FilePath, truth
 from ..meshes import MeshFinder
 from ..xml import read_bytes
 from .document import Document
-from .entries import BodyEntry, JointPlacement, ModalArchive, ModelEntry
+from .entries import BodyEntry, JointPlacement, ModelEntry
 from .faults import Faults, at, each
+from .flexible_entries import ModalArchive, open_archive
 from .reading import constants, read_element
 from .tables import read_tables
 
@@ -159,7 +159,7 @@ def _built(entry: ModelEntry, passive: bool, graph: ParameterGraph, files: MeshF
     def add_body(name: str, x: BodyEntry) -> None:
         options: Any = {"shape": x.shape, "density": x.density, "check_inertia": x.check_inertia}
         with at("flexible"):
-            flexible = _opened(x.flexible, files) if isinstance(x.flexible, ModalArchive) else x.flexible
+            flexible = open_archive(x.flexible, files) if isinstance(x.flexible, ModalArchive) else x.flexible
         model.add_body(name, x.mass, x.com, x.inertia, flexible=flexible, **options)
 
     def add_joint(name: str, placed: tuple[Joint, JointPlacement]) -> None:
@@ -204,18 +204,6 @@ def _built(entry: ModelEntry, passive: bool, graph: ParameterGraph, files: MeshF
             _check_settings(model, entry.simulation)
         model.simulation = entry.simulation
     return model
-
-
-def _opened(archive: ModalArchive, files: MeshFinder | None) -> ModalBody:
-    """The modal body of an archive, which is opened in the package of the file or in declared folders only."""
-    with at("file"):
-        if files is None:
-            raise ModelError("a text has no folder to look for an archive in; load a file, or write the body out in the text")
-        path, why = files.find(archive.file)
-        if path is None:
-            raise ModelError(f"{archive.file!r}: {why}")
-        body = load_modal(path)
-    return body.replaced(**archive.changes()) if archive.changes() else body
 
 
 def _without_resistance(joint: Joint) -> Joint:

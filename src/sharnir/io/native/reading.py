@@ -20,25 +20,10 @@ from ...model.pose import Pose
 from ...model.values import Fault, Kind, expected, of_kind, shown
 from ...trace import at_values
 from ...trace.formula import Formula, constant, parameter_hint
-from .entries import (
-    FLEXIBLE,
-    JOINTS,
-    VERSION,
-    Block,
-    FlexibleValue,
-    Grid,
-    IntegralsEntry,
-    LongFormula,
-    LongVector,
-    ModalArchive,
-    PartPlacement,
-    Place,
-    PoseEntry,
-    Record,
-    Tagged,
-    Version,
-)
+from .entries import JOINTS, VERSION, LongFormula, LongVector, PartPlacement, PoseEntry
 from .faults import at, each, items
+from .file_kinds import Block, FlexibleValue, Grid, Place, Record, Tagged, Version
+from .flexible_entries import FLEXIBLE, IntegralsEntry, ModalArchive
 
 
 # --- entries ------------------------------------------------------------------------------------------------------------------

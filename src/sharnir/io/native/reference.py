@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ...model.element import Described, Element
 from ...model.events import Event
+from ...model.flexible.sections import SECTIONS as CROSS_SECTIONS
 from ...model.forces import Accumulator, Muscle, Valve
 from ...model.formulas import PoseFormula
 from ...model.impacts import Impact
@@ -18,28 +19,25 @@ from ...model.settings import SimulationSettings
 from ...model.visual import Visual
 from .entries import (
     CONSTRAINTS,
-    FLEXIBLE,
     FORCES,
     JOINTS,
-    SECTIONS,
     SHAPES,
     SURFACES,
     BodyEntry,
     CouplingEntry,
     FrameEntry,
-    IntegralsEntry,
     JointPlacement,
-    ModalArchive,
     PoseEntry,
     StateEntry,
     TableEntry,
 )
+from .flexible_entries import FLEXIBLE, IntegralsEntry, ModalArchive
 from .reading import file_fields
 
 BEGIN, END = "<!-- fields: begin -->\n", "<!-- fields: end -->\n"
 SECTIONS: dict[str, Sequence[type[Element]]] = {
     "Bodies, shapes, frames": (BodyEntry, *SHAPES, FrameEntry),
-    "Flexible bodies and their sections": (*FLEXIBLE, IntegralsEntry, ModalArchive, *SECTIONS),
+    "Flexible bodies and their sections": (*FLEXIBLE, IntegralsEntry, ModalArchive, *CROSS_SECTIONS),
     "Joints": (JointPlacement, *JOINTS, CouplingEntry),
     "Options of joints": (Joint,),
     "Forces and states": (*FORCES, Valve, Accumulator, Muscle, StateEntry),

@@ -14,8 +14,10 @@ from ...model.flexible.tables import IntegralsValue, TableValue
 from ...model.formulas import PoseFormula
 from ...model.joints.compound import Parts
 from ...model.values import of_kind
-from . import entries
-from .entries import JOINTS, VERSION, JointPlacement, ModelEntry, PartPlacement, Tagged
+from . import entries, file_kinds
+from .entries import JOINTS, VERSION, JointPlacement, ModelEntry, PartPlacement
+from .file_kinds import Tagged
+from .flexible_entries import IntegralsEntry
 from .reading import file_fields
 
 Schema = dict[str, Any]
@@ -83,13 +85,12 @@ SCHEMAS: dict[type[kinds.Kind], Callable[[Any], Schema]] = {
     kinds.Item: lambda kind: FORMULA,
     kinds.Items: lambda kind: array(FORMULA, kind.count),
     kinds.Where: lambda kind: by_name(FORMULA),
-    entries.Place: lambda kind: either(NAME, POSE, array(NUMBER, 3)),
-    entries.Grid: lambda kind: array(array(NUMBER)),
-    entries.Block: lambda kind: _levels(kind.levels),
-    entries.FlexibleValue: lambda kind: {"oneOf": [ref(cls.__name__) for cls in kind.classes]},
-    entries.Record: lambda kind: ref(kind.of.__name__),
-    entries.Tagged: lambda kind: {"oneOf": [ref(_name(cls, kind.beside)) for cls in kind.classes]},
-    entries.Version: lambda kind: {"const": VERSION},
+    file_kinds.Place: lambda kind: either(NAME, POSE, array(NUMBER, 3)),
+    file_kinds.Grid: lambda kind: array(array(NUMBER)),
+    file_kinds.Block: lambda kind: _levels(kind.levels),
+    file_kinds.Record: lambda kind: ref(kind.of.__name__),
+    Tagged: lambda kind: {"oneOf": [ref(_name(cls, kind.beside)) for cls in kind.classes]},
+    file_kinds.Version: lambda kind: {"const": VERSION},
 }
 
 
@@ -141,7 +142,7 @@ def _name(cls: type[Element], beside: type[Element] | None) -> str:
 def json_schema() -> Schema:
     """The format for editors (docs/native_format.md)."""
     definitions = dict(SHARED)
-    for cls in (entries.PoseEntry, entries.LongFormula, entries.LongVector, PoseFormula, entries.IntegralsEntry):
+    for cls in (entries.PoseEntry, entries.LongFormula, entries.LongVector, PoseFormula, IntegralsEntry):
         definitions[cls.__name__] = _entry(cls)
     for beside in (JointPlacement, PartPlacement):
         definitions |= {_name(cls, beside): _entry(cls, beside) for cls in JOINTS}
@@ -158,7 +159,7 @@ def _define(cls: type[Element], definitions: dict[str, Schema]) -> None:
     definitions[cls.__name__] = _entry(cls)
     for one in file_fields(cls):
         kind: Any = one.kind.of if isinstance(one.kind, kinds.ByName) else one.kind
-        for below in getattr(kind, "classes", [kind.of] if isinstance(kind, (entries.Record, kinds.Elements)) else []):
+        for below in getattr(kind, "classes", [kind.of] if isinstance(kind, (file_kinds.Record, kinds.Elements)) else []):
             _define(below, definitions)
 
 

@@ -23,7 +23,8 @@ from ...trace.formula import Formula, Formulas, part_text
 from ...trace.parameters import file_text
 from ...trace.table import Table
 from .document import MAX_NODES
-from .entries import FLEXIBLE, JOINTS, IntegralsEntry
+from .entries import JOINTS
+from .flexible_entries import FLEXIBLE, IntegralsEntry
 from .reading import file_fields
 from .tables import collect, name_of
 
@@ -122,10 +123,10 @@ def _count(data: Any) -> int:
 
 def _integrals(kind: IntegralsValue, value: Integrals, label: str, element: Any) -> dict[str, Any]:
     """Those of the modes; the matrix only where it does not follow from them."""
-    arrays = [x.tolist() for x in (value.linear, value.first, value.product)]
-    follows = modal_integrals(value.mass, value.moment, *arrays).mass_matrix
+    linear, first, product = (x.tolist() for x in (value.linear, value.first, value.product))
+    follows = modal_integrals(value.mass, value.moment, linear, first, product).mass_matrix
     matrix = None if same(follows.tolist(), value.mass_matrix.tolist()) else value.mass_matrix.tolist()
-    return write_element(IntegralsEntry(*arrays, matrix), label)
+    return write_element(IntegralsEntry(linear, first, product, matrix), label)
 
 
 def _mode_counts(kind: ModeCounts, value: Any, label: str, element: Any) -> Any:
