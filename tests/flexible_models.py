@@ -27,10 +27,11 @@ def random_modal(rng: np.random.Generator) -> sh.ModalBody:
     x, w = np.array(list(nodes.values())), np.array(list(masses.values()))
     com = w @ x / w.sum()
     J = sum(m * (r @ r * np.eye(3) - np.outer(r, r)) for m, r in zip(w, x - com, strict=True))
-    modes = {name: rng.uniform(-0.5, 0.5, (6, 2)).tolist() for name in names}
+    modes = {name: rng.uniform(-0.5, 0.5, (6, 2)) for name in names}
+    modal_mass = sum(masses[name] * modes[name][:3].T @ modes[name][:3] for name in names)
     return sh.ModalBody(
         mass=float(w.sum()), centre=com.tolist(), inertia=[J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]], nodes=nodes,
-        modes=modes, node_mass=masses, K=[[3000.0, 200.0], [200.0, 5000.0]], modal_mass=[[1.0, 0.1], [0.1, 0.8]],
+        modes={name: x.tolist() for name, x in modes.items()}, node_mass=masses, K=[[3000.0, 200.0], [200.0, 5000.0]], modal_mass=modal_mass.tolist(),
         rayleigh=(0.1, 1e-4),
     )  # fmt: skip
 

@@ -1,10 +1,8 @@
 """Flexible bodies in one state: the mass matrix of size 6 + m and its forces, summed over the points of the body.
 
-    y = x + Φe + ½Γee,   U = Φ + Γe,   B = [E  −ỹ  U]
+    y = x + Φe + ½Γee,   U = Φ + Γe,   B = [E  −ỹ  U],   M = Σ BᵀB m,   F = −Σ Bᵀ(ω×(ω×y) + 2 ω×(Uė) + Γėė) m
 
-With kinetic energy kept to second order in (e, ė), M = Σ BᵀB m in its blocks to the orders that leaves (docs/theory/flexible.md,
-F5), and the forces follow from it by Lagrange's equations: derivatives of the blocks along the motion, not the formulas of the
-kernels.
+with Γ replaced by the affine function of x that is nearest to it (docs/theory/flexible.md, F5), found here by least squares.
 """
 
 from __future__ import annotations
@@ -34,59 +32,60 @@ class DeformedBody(NamedTuple):
     """(3): first moment less that of the undeformed body."""
 
 
-def blocks(d: Deformation, e: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """h (3), J (3×3), P (6×m), E (m×m): the mass matrix with everything of the undeformed body."""
-    p = d.shapes.integrals.points
-    if p is None:
-        return _blocks_of_integrals(d, e)
-    w, x, phi = p.weights, p.x, p.phi
-    gamma = np.zeros((len(w), d.n, d.n, 3)) if p.gamma is None else p.gamma
-    u = np.einsum("pkc,k->pc", phi, e)
-    bend = np.einsum("pklc,l->pkc", gamma, e)
-    second = np.einsum("pkc,k->pc", bend, e) / 2
-    h = w @ (x + u + second)
-    S = np.einsum("p,pa,pb->ab", w, x + u, x + u) + np.einsum("p,pa,pb->ab", w, x, second) + np.einsum("p,pa,pb->ab", w, second, x)
-    J = np.trace(S) * np.eye(3) - S
-    linear = np.einsum("p,pkc->ck", w, phi + bend)
-    angular = np.einsum("p,pkc->ck", w, np.cross((x + u)[:, None], phi) + np.cross(x[:, None], bend))
-    E = np.einsum("p,pkc,plc->kl", w, phi, phi)
-    return h, J, np.concatenate([linear, angular]), E
-
-
-def _blocks_of_integrals(d: Deformation, e: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The same where only the integrals of a body are known."""
-    I = d.shapes.integrals
-    bend = np.einsum("klc,l->kc", I.curved, e)
-    h = I.moment + e @ (I.linear + bend / 2)
-    D = I.first + np.einsum("l,lkab->kab", e, I.product) + np.einsum("l,klab->kab", e, I.bent)
-    half = np.einsum("k,kab->ab", e, I.first + D) / 2
-    S = I.second + half + half.T
-    axial = np.stack([D[:, 1, 2] - D[:, 2, 1], D[:, 2, 0] - D[:, 0, 2], D[:, 0, 1] - D[:, 1, 0]])
-    return h, np.trace(S) * np.eye(3) - S, np.concatenate([(I.linear + bend).T, axial]), I.mass_matrix
-
-
 def deformed_body(d: Deformation, e: np.ndarray, rates: np.ndarray, omega: np.ndarray) -> DeformedBody:
-    h, J, P, E = blocks(d, e)
-    h0, J0, _, _ = blocks(d, np.zeros(d.n))
-    dh, dJ, dP = _slopes(d, e)
-    h1, J1, P1 = dh @ rates, dJ @ rates, dP @ rates
-    W = skew(omega)
-    # Newton's and Euler's equations of p = mv + ω×h + P_l ė and L = h×v + Jω + P_a ė, less M times the true accelerations
-    force = -(W @ W @ (h - h0) + 2 * W @ h1 + P1[:3] @ rates)
+    I = d.shapes.integrals
+    if I.points is None:
+        return _by_integrals(d, e, rates, omega)
+    p = I.points
+    gamma = np.zeros((len(p.weights), d.n, d.n, 3)) if p.gamma is None else _affine(p.weights, p.x, p.gamma)
+    bend = np.einsum("pklc,l->pkc", gamma, e)
+    y = p.x + np.einsum("pkc,k->pc", p.phi + bend / 2, e)
+    U = p.phi + bend
+    moved = np.einsum("pkc,k->pc", U, rates)
+    drift = np.cross(omega, np.cross(omega, y)) + 2 * np.cross(omega, moved) + np.einsum("pklc,k,l->pc", gamma, rates, rates)
+    B = np.concatenate([_turning(y), np.moveaxis(U, 1, 2)], axis=2)  # (points, 3, 6 + m)
+    M = np.einsum("p,pcm,pcn->mn", p.weights, B, B)
+    F = -np.einsum("p,pcm,pc->m", p.weights, B, drift)
+    rigid = _turning(p.x)
+    M[:6, :6] -= np.einsum("p,pcm,pcn->mn", p.weights, rigid, rigid)
+    F[:6] += np.einsum("p,pcm,pc->m", p.weights, rigid, np.cross(omega, np.cross(omega, p.x)))
+    E = M[6:, 6:] + I.mass_matrix - np.einsum("p,pkc,plc->kl", p.weights, p.phi, p.phi)  # finite elements have more than points
+    return DeformedBody(M[:6, :6], M[:6, 6:], E, F[:6], F[6:], p.weights @ (y - p.x))
+
+
+def _turning(y: np.ndarray) -> np.ndarray:
+    """[E −ỹ] of points: (points, 3, 6)."""
+    return np.array([np.hstack([np.eye(3), -skew(r)]) for r in y])
+
+
+def _affine(weights: np.ndarray, x: np.ndarray, gamma: np.ndarray) -> np.ndarray:
+    """The values of the affine functions of x that are nearest to Γ_kl."""
+    X, root = np.column_stack([np.ones(len(x)), x]), np.sqrt(weights)[:, None]
+    flat = gamma.reshape(len(x), -1)
+    return (X @ np.linalg.lstsq(root * X, root * flat, rcond=1e-12)[0]).reshape(gamma.shape)
+
+
+def _by_integrals(d: Deformation, e: np.ndarray, rates: np.ndarray, omega: np.ndarray) -> DeformedBody:
+    """Where the points are not known, and displacements are linear in e: Newton's, Euler's and Lagrange's equations of
+    p = mv + ω×h + P_l ė and L = h×v + Jω + P_a ė, whose blocks are polynomials of e."""
+
+    def blocks(e: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        I = d.shapes.integrals
+        D = I.first + np.einsum("l,lkab->kab", e, I.product)
+        half = np.einsum("k,kab->ab", e, I.first + D) / 2
+        S = I.second + half + half.T
+        axial = np.stack([D[:, 1, 2] - D[:, 2, 1], D[:, 2, 0] - D[:, 0, 2], D[:, 0, 1] - D[:, 1, 0]])
+        return I.moment + e @ I.linear, np.trace(S) * np.eye(3) - S, np.concatenate([I.linear.T, axial])
+
+    (h, J, P), (h0, J0, _) = blocks(e), blocks(np.zeros(d.n))
+    # exact by central differences: of degree two
+    pairs = [(blocks(e + step), blocks(e - step)) for step in np.eye(d.n)]
+    dJ, dP = (np.moveaxis(np.array([(a[k] - b[k]) / 2 for a, b in pairs]), 0, -1) for k in (1, 2))
+    J1, P1, W = dJ @ rates, dP @ rates, skew(omega)
+    force = -(W @ W @ (h - h0) + 2 * W @ (P[:3] @ rates))
     torque = -(W @ ((J - J0) @ omega) + J1 @ omega + P1[3:] @ rates + W @ (P[3:] @ rates))
     kinetic = np.array([omega @ dJ[:, :, k] @ omega / 2 + omega @ (dP[3:, :, k] @ rates) for k in range(d.n)])
-    Q = kinetic - P1[3:].T @ omega
     M = np.zeros((6, 6))
     M[:3, 3:], M[3:, :3], M[3:, 3:] = -skew(h - h0), skew(h - h0), J - J0
-    return DeformedBody(M, P, E, np.concatenate([force, torque]), Q, h - h0)
-
-
-def _slopes(d: Deformation, e: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Derivatives of h, J and P by e, the last axis: exact by central differences, since they are polynomials of degree two."""
-    out: list[list[np.ndarray]] = [[], [], []]
-    for step in np.eye(d.n):
-        high, low = blocks(d, e + step), blocks(d, e - step)
-        for found, a, b in zip(out, high[:3], low[:3], strict=True):
-            found.append((a - b) / 2)
-    h, J, P = (np.moveaxis(np.array(x), 0, -1) for x in out)
-    return h, J, P
+    Q = kinetic - P1[3:].T @ omega
+    return DeformedBody(M, P, d.shapes.integrals.mass_matrix, np.concatenate([force, torque]), Q, h - h0)

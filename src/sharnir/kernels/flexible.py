@@ -5,7 +5,7 @@ the body (its columns of A are zero) and has no mass. What the frame carries is 
 
     h(e), J(e)   first moment and moments of inertia, less those of the undeformed body
     P            momentum of the body per unit of each ė, a column (linear; angular)
-    E            mass matrix of e, constant
+    E(e)         mass matrix of e
 
 and the terms of the velocities that deformation brings. Joints that hang on a deformed place are moved by e too: those axes are
 coupled to the ones here by their speeds (`fold.py`, `shared.py`). docs/theory/flexible.md (F6)-(F9)
@@ -27,8 +27,9 @@ def inertia_of(tree, j, i):
 def deformations(joints, given, out):
     """The values of all deformations, computed beforehand, from the list they stand in.  Writes out: JointValues.
 
-    Per body, from elastic_at on: h 3, J 6, 2 dh/dt 3, d2h 3, B 9, k 3; per coordinate P 6, dJ/de 6, g 3.
+    Per body, from elastic_at on: h 3, J 6, 2 dh/dt 3, d2h 3, B 9, k 3; per coordinate P 6, dJ/de 6, g 3, c; E row by row.
     """
+    at = 0
     for f in range(joints.elastic_at.shape[0]):
         d = joints.elastic_at[f]
         set3(out.moment, f, (given[d], given[d+1], given[d+2]))
@@ -39,9 +40,13 @@ def deformations(joints, given, out):
         for x in range(joints.coordinate[f], joints.coordinate[f + 1]):
             for c in range(6):
                 out.P[x, c] = given[d + c]
-            for c in range(9):
+            for c in range(10):
                 out.slope[x, c] = given[d + 6 + c]
-            d = d + 15
+            d = d + 16
+        m = joints.coordinate[f + 1] - joints.coordinate[f]
+        for c in range(m * m):
+            out.E[at + c] = given[d + c]
+        at = at + m * m
 
 
 def elastic_drift(tree, j, d):
@@ -57,7 +62,7 @@ def elastic_drift(tree, j, d):
         inc33(d.F, i, scale(force, -1.0), scale(torque, -1.0))
         for x in range(tree.coordinate[f], tree.coordinate[f + 1]):
             y = j.slope[x]
-            d.Q[x] = 0.5 * dot(o, sv((y[0], y[1], y[2], y[3], y[4], y[5]), o)) - dot(o, (y[6], y[7], y[8]))
+            d.Q[x] = 0.5 * dot(o, sv((y[0], y[1], y[2], y[3], y[4], y[5]), o)) - dot(o, (y[6], y[7], y[8])) - y[9]
 
 
 def elastic_momenta(tree, j, xd, R):
@@ -77,7 +82,7 @@ def elastic_rows(tree, j, acc, xd, tau):
         for x in range(m):
             s = tau[a + x] + dot(get3(j.P, first + x), get3(acc, i)) + dot(get3b(j.P, first + x), get3b(acc, i))
             for y in range(m):
-                s = s + tree.elastic_mass[at + m*x + y] * xd[a + y]
+                s = s + j.E[at + m*x + y] * xd[a + y]
             tau[a + x] = s
 
 
@@ -96,7 +101,7 @@ def add_elastic(tree, j, M):
         for x in range(m):
             a = tree.first[i] + x
             for y in range(m):
-                M[a, tree.first[i] + y] = M[a, tree.first[i] + y] + tree.elastic_mass[tree.elastic_block[f] + m*x + y]
+                M[a, tree.first[i] + y] = M[a, tree.first[i] + y] + j.E[tree.elastic_block[f] + m*x + y]
             p, n, k = get3(j.P, tree.coordinate[f] + x), get3b(j.P, tree.coordinate[f] + x), i
             while tree.carrier[k] > 0:
                 G = get9(j.G, k)
@@ -116,7 +121,7 @@ def elastic_energy(tree, j, velocity, v, E):
         for x in range(m):
             s = dot(get3(j.P, first + x), get3(velocity, i)) + dot(get3b(j.P, first + x), get3b(velocity, i))
             for y in range(m):
-                s = s + 0.5 * tree.elastic_mass[at + m*x + y] * v[tree.speed[a + y]]
+                s = s + 0.5 * j.E[at + m*x + y] * v[tree.speed[a + y]]
             E[0] = E[0] + s * v[tree.speed[a + x]]
 
 

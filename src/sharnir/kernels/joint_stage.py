@@ -60,7 +60,8 @@ class JointValues(NamedTuple):
     inertia: Array["nfl", 6]
     flow: Array["nfl", 18]      # terms of their rates: 2 dh/dt, d2h, B, k                                (F8)
     P: Array["nx", 6]           # of elastic coordinates: momentum of the body per unit of the rate
-    slope: Array["nx", 9]       # dJ/de 6, g 3                                                            (F8)
+    slope: Array["nx", 10]      # dJ/de 6, g 3, c                                                         (F8)
+    E: Array["nxx"]             # mass matrices of elastic coordinates, row by row
 
 
 def turned(c, s, x):

@@ -126,7 +126,7 @@ def share_out_elastic(tree, j, Q, h):
             for c in range(m):
                 at = tree.elastic_block[f] + m*x + c
                 if tree.elastic_pair[at] >= 0:
-                    h.D[tree.elastic_pair[at]] = h.D[tree.elastic_pair[at]] + tree.elastic_mass[at]
+                    h.D[tree.elastic_pair[at]] = h.D[tree.elastic_pair[at]] + j.E[at]
 
 
 # --- inward -------------------------------------------------------------------------------------------------------------------

@@ -25,8 +25,7 @@ class Tree(NamedTuple):
     elastic: IntegerArray["nb1"]           # which deformation row i is, -1 where it is a rigid body
     deformed: IntegerArray["nfl"]          # the row of deformation f
     coordinate: IntegerArray["nfl+1"]      # elastic coordinates of deformation f: coordinate[f] .. coordinate[f+1], axes in this order
-    elastic_block: IntegerArray["nfl"]     # where its mass matrix begins
-    elastic_mass: Array["nxx"]             # mass matrices of elastic coordinates, row by row
+    elastic_block: IntegerArray["nfl"]     # where its mass matrix begins in E
     # unknowns that bodies share, in nodes (a speed, the rows of a constraint) by order of elimination: model/elimination.py
     unknown_of: IntegerArray["na"]         # node of the speed of axis a, -1 where it is the axis' own
     left: IntegerArray["nb1+1"]            # nodes that leave at body i: left[i+1] .. left[i], the base's last

@@ -6,7 +6,7 @@ Cayley's vector ½Ψe: a rotation however large, equal to the turn by Ψe up to 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +14,15 @@ import numpy as np
 
 from ..kernels.algebra import add, cross, dot, scale
 from ..trace import Expression, Graph, Number, is_zero
+from ..types import FloatArray
 from .joints.traced import moved_frame
 from .pose import Pose, Rotation
 
 if TYPE_CHECKING:
-    from .flexible import Shapes
+    from .flexible import Integrals, Shapes
 
 Vector = Sequence[Number]
+Matrix = list[list[Number]]
 
 
 @dataclass(frozen=True)
@@ -119,28 +121,53 @@ def place_motion(shapes: Shapes, at: Pose, inverse: bool, label: str) -> Express
 # --- inertia ------------------------------------------------------------------------------------------------------------------
 def inertia_values(shapes: Shapes) -> Expression:
     """The values of the joint of a deformation, a function of e and ė: a GIVEN motion that moves nothing, then what
-    `kernels.flexible.deformations` reads.                                                                        (F6)-(F8)"""
+    `kernels.flexible.deformations` reads.                                                                        (F6)-(F8)
+
+    With X = (1; x), y = Y X + Φe and U_k = Φ_k + A_k X all integrals are polynomials in e of those that `Integrals` has.
+    """
     n, I = len(shapes.names), shapes.integrals
     graph = Graph()
     e, rates, t = graph.inputs(n), graph.inputs(n), graph.input()
-    X = np.swapaxes(I.product, 0, 1) + I.bent  # [k, l]: ∫Φ_l Φ_kᵀ + ∫x Γ_klᵀ
-    D = [_matrix_sum(I.first[k], [(X[k, m], e[m]) for m in range(n)]) for k in range(n)]  # ∫ y U_kᵀ
-    gradient = [[_plus(I.linear[k][c], _sum((I.curved[k, m, c], e[m]) for m in range(n))) for c in range(3)] for k in range(n)]
-    half = [_matrix_sum(I.first[k], [(0.5 * X[k, m], e[m]) for m in range(n)]) for k in range(n)]
-    second = _inertia(_matrix_sum(np.zeros((3, 3)), [(half[k], 2.0 * e[k]) for k in range(n)]))
-    moment = [_sum((I.linear[k][c] + 0.5 * _sum((I.curved[k, m, c], e[m]) for m in range(n)), e[k]) for k in range(n))
-              for c in range(3)]  # fmt: skip
-    moving = _matrix_sum(np.zeros((3, 3)), [(D[k], rates[k]) for k in range(n)])
-    flow: list[Number] = [2.0 * _sum((gradient[k][c], rates[k]) for k in range(n)) for c in range(3)]
-    flow += [_sum((I.curved[k, m, c], rates[k] * rates[m]) for k in range(n) for m in range(n)) for c in range(3)]
+    A, N = affine(I)  # Γ_kl = A_kl X; ∫ X Xᵀ
+    F = [[list(map(float, row)) for row in (I.linear[k], *I.first[k])] for k in range(n)]  # ∫ X Φ_kᵀ, 4×3
+    slope = [_combined([(A[k, m], e[m]) for m in range(n)], 3, 4) for k in range(n)]  # A_k
+    Y = _combined([(slope[k], 0.5 * e[k]) for k in range(n)], 3, 4)
+    for c in range(3):
+        Y[c][c + 1] = _plus(Y[c][c + 1], 1.0)
+    Fe = _combined([(F[k], e[k]) for k in range(n)], 4, 3)
+    whole = [_added(F[k], _product(N, _transposed(slope[k]))) for k in range(n)]  # ∫ X U_kᵀ
+    to_shapes = [_combined([(I.product[m, k], e[m]) for m in range(n)], 3, 3) for k in range(n)]  # ∫ Φe Φ_kᵀ
+    D = [
+        _added(_added(_product(Y, whole[k]), to_shapes[k]), _product(_transposed(Fe), _transposed(slope[k]))) for k in range(n)
+    ]  # ∫ y U_kᵀ
+    second = _added(_product(_product(Y, N), _transposed(Y)), _combined([(to_shapes[k], e[k]) for k in range(n)], 3, 3))
+    both = _product(Y, Fe)
+    second = _added(_added(second, both), _transposed(both))
+    inertia = [_plus(x, -float(x0)) for x, x0 in zip(_inertia(second), _inertia(I.second.tolist()), strict=True)]
+    moment = [_plus(_sum(zip(Y[c], N[0], strict=True)), _plus(Fe[0][c], -float(I.moment[c]))) for c in range(3)]
+    P = [[*whole[k][0], *_axial(D[k])] for k in range(n)]
+
+    bend = _combined([(A[k, m], rates[k] * rates[m]) for k in range(n) for m in range(n)], 3, 4)  # Γ̇ė = B X
+    moving = _combined([(D[k], rates[k]) for k in range(n)], 3, 3)
     trace = _plus(_plus(moving[0][0], moving[1][1]), moving[2][2])
+    flow: list[Number] = [2.0 * _sum((P[k][c], rates[k]) for k in range(n)) for c in range(3)]
+    flow += [_sum(zip(bend[c], N[0], strict=True)) for c in range(3)]
     flow += [2.0 * _plus(trace if a == b else 0.0, -1.0 * moving[b][a]) for a in range(3) for b in range(3)]
-    turning = _matrix_sum(np.zeros((3, 3)), [(I.bent[k, m], rates[k] * rates[m]) for k in range(n) for m in range(n)])
-    flow += _axial(turning)
-    values: list[Number] = [*moment, *second, *flow]
+    flow += _axial(_product(_added(_product(Y, N), _transposed(Fe)), _transposed(bend)))
+    values: list[Number] = [*moment, *inertia, *flow]
+    blocks = {(k, m): _added(_added(I.product[k, m].tolist(), _product(slope[k], F[m])), _product(_transposed(F[k]), _transposed(slope[m])))
+              for k in range(n) for m in range(n)}  # fmt: skip
+    curved = {(k, m): _product(_product(slope[k], N), _transposed(slope[m])) for k in range(n) for m in range(n)}
     for k in range(n):
-        spun = _matrix_sum(np.zeros((3, 3)), [(2.0 * I.product[m, k], rates[m]) for m in range(n)])
-        values += [*gradient[k], *_axial(D[k]), *(2.0 * x for x in _inertia(D[k])), *_axial(spun)]
+        spun = _combined([(_added(blocks[m, k], curved[m, k]), 2.0 * rates[m]) for m in range(n)], 3, 3)  # 2∫ Uė U_kᵀ
+        push = _sum((bend[c][r], whole[k][r][c]) for c in range(3) for r in range(4))
+        values += [*P[k], *(2.0 * x for x in _inertia(D[k])), *_axial(spun), push]
+    for k in range(n):
+        for m in range(n):
+            low, high = min(k, m), max(k, m)
+            varying = [_plus(_plus(blocks[low, high][c][c], -float(I.product[low, high, c, c])), curved[low, high][c][c])
+                       for c in range(3)]  # fmt: skip
+            values.append(_plus(float(I.mass_matrix[low, high]), _plus(_plus(varying[0], varying[1]), varying[2])))
     still = [0.0] * 3 + [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0] + [0.0] * 12
     return Expression(graph, [*e, *rates, t], [*still, *rates, *[0.0] * (12 * n), *values])
 
@@ -150,22 +177,48 @@ def values_before_inertia(n: int) -> int:
     return 24 + 13 * n
 
 
+def affine(I: Integrals) -> tuple[FloatArray, list[list[float]]]:
+    """A (m, m, 3, 4): Γ_kl as an affine function of (1; x), nearest in the metric of the mass; and N = ∫ (1; x)(1; x)ᵀ.
+
+    It has the integrals ∫Γ and ∫xΓᵀ of Γ itself, all that the equations contain to second order, and being a displacement it
+    leaves the mass matrix positive definite however large e is."""
+    N = np.block([[np.array([[I.mass]]), I.moment[None]], [I.moment[:, None], I.second]])
+    right = np.concatenate([I.curved[:, :, None, :], I.bent], axis=2)  # ∫ X Γᵀ (m, m, 4, 3)
+    A = np.swapaxes(np.linalg.pinv(N, hermitian=True) @ right, 2, 3) if right.any() else np.zeros((*right.shape[:2], 3, 4))
+    A[np.abs(A) <= 1e-12 * np.abs(A).max(initial=0.0)] = 0.0
+    return A, N.tolist()
+
+
+# --- small matrices of numbers of any kind, zeros left out -----------------------------------------------------------------
 def _plus(a: Number, b: Number) -> Number:
     return b if is_zero(a) else a if is_zero(b) else a + b
 
 
-def _sum(terms: Any) -> Number:
+def _sum(terms: Iterable[tuple[Any, Any]]) -> Number:
     """Σ a b without the terms that are zero."""
     out: Number = 0.0
     for a, b in terms:
         if not (is_zero(a) or is_zero(b)):
-            out = _plus(out, float(a) * b if isinstance(a, np.floating) else a * b)
+            out = _plus(out, (float(a) if isinstance(a, np.floating) else a) * b)
     return out
 
 
-def _matrix_sum(start: Any, terms: Sequence[tuple[Any, Number]]) -> list[list[Number]]:
-    return [[_plus(float(start[a][b]) if isinstance(start, np.ndarray) else start[a][b], _sum((M[a][b], x) for M, x in terms))
-             for b in range(3)] for a in range(3)]  # fmt: skip
+def _combined(terms: Sequence[tuple[Any, Number]], rows: int, columns: int) -> Matrix:
+    """Σ x M."""
+    return [[_sum((M[a][b], x) for M, x in terms) for b in range(columns)] for a in range(rows)]
+
+
+def _added(A: Any, B: Any) -> Matrix:
+    return [[_plus(a, b) for a, b in zip(x, y, strict=True)] for x, y in zip(A, B, strict=True)]
+
+
+def _transposed(A: Any) -> Matrix:
+    return [list(column) for column in zip(*A, strict=True)]
+
+
+def _product(A: Any, B: Any) -> Matrix:
+    columns = _transposed(B)
+    return [[_sum(zip(row, column, strict=True)) for column in columns] for row in A]
 
 
 def _axial(D: Any) -> list[Number]:

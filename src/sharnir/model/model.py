@@ -172,6 +172,8 @@ class Model:
         else:
             given = {"mass": mass, "com": com, "inertia": inertia, "shape": shape, "density": density}
             body, deformation = make_flexible(name, flexible, given)
+            if not flexible.coordinates:  # without modes it is rigid
+                deformation = None
         self._check_parameters((body.mass, body.com, body.inertia), "body {!r}", name)
         if name == GROUND:
             raise ModelError(f"{GROUND!r} is the base of every model; give the body another name")

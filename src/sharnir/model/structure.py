@@ -89,7 +89,7 @@ class Structure:
         self.forces = ForceTable(self, forces)
         self.sizes = {
             "nb1": self.nb + 1, "nq": self.nq, "na": self.na, "nda": self.na, "nv": self.nv, "nl": max(6 * self.nb - self.na, 0),
-            "nfl": len(self.deformations), "nx": sum(d.n for d in self.deformations.values()),
+            "nfl": len(self.deformations), "nx": sum(d.n for d in self.deformations.values()), "nxx": sum(d.n**2 for d in self.deformations.values()),
             "nr": len(self.tree.geared), "nd": len(self.drives), "ng": self._n_given, "nf": self.nv if self.forces else 0,
             "ne": len(self.forces), "ny": 10 * self.nb + 3 * self.na, "nsm": 0, "nsk": 0, **sizes_of(self.shared),
         }  # fmt: skip
@@ -186,14 +186,13 @@ class Structure:
                 ends[back][i] = Pose()
         return out
 
-    def _elastic_arrays(self, rows: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray, FloatArray]:
-        """`Tree`: elastic, deformed, coordinate, elastic_block, elastic_mass."""
+    def _elastic_arrays(self, rows: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """`Tree`: elastic, deformed, coordinate, elastic_block."""
         which = np.full(self.nb + 1, -1)
         which[rows] = np.arange(len(rows))
         n = _integers([d.n for d in self.deformations.values()])
-        masses = [d.shapes.integrals.mass_matrix.ravel() for d in self.deformations.values()]
         coordinate = np.concatenate([[0], np.cumsum(n)]).astype(np.int64)
-        return which, rows, coordinate, np.cumsum(n * n) - n * n, np.concatenate([np.zeros(0), *masses])
+        return which, rows, coordinate, np.cumsum(n * n) - n * n
 
     def _joints(self, rows: JointRows) -> Joints:
         """The rows with the indices of the values of the user's functions, and of the coordinates that lead others."""

@@ -31,7 +31,7 @@ class ModeCounts(Kind):
 
     def check(self, value: Any) -> int | dict[str, int]:
         if not isinstance(value, Mapping):
-            return Whole(1, MOST_MODES).check(value)
+            return Whole(0, MOST_MODES).check(value)
         for name, count in value.items():
             if name not in FAMILIES:
                 raise Fault(f"unknown family {brief(name)}; there are {', '.join(FAMILIES)}")
@@ -39,8 +39,8 @@ class ModeCounts(Kind):
                 Whole(0, MOST_MODES).check(count)
             except Fault as fault:
                 raise Fault(fault.what, name) from None
-        if not 1 <= sum(value.values()) <= MOST_MODES:
-            raise expected(f"1 to {MOST_MODES} modes in all", sum(value.values()))
+        if sum(value.values()) > MOST_MODES:
+            raise expected(f"at most {MOST_MODES} modes in all", sum(value.values()))
         return {name: int(count) for name, count in value.items()}
 
 
@@ -65,7 +65,7 @@ class FlexibleBeam(Flexible):
     density: float = element_field(POSITIVE, unit="kg/m³", meaning="density")
     section: Section = element_field(OneOf(SECTIONS, Section), meaning="cross section")
     modes: int | Mapping[str, int] = element_field(
-        ModeCounts(), default=8, meaning="how many modes of lowest frequency, or how many of bend_y, bend_z, twist, stretch"
+        ModeCounts(), default=8, meaning="how many modes of lowest frequency, or how many of bend_y, bend_z, twist, stretch; none: a rigid body"
     )
     ends: str = element_field(Choice(ENDS), default="clamped-free", meaning="end conditions of the modes")
     damping: float | Sequence[float] = element_field(
@@ -99,6 +99,8 @@ class FlexibleBeam(Flexible):
         """How many modes of each family."""
         if not isinstance(self.modes, int):
             return {name: self.modes.get(name, 0) for name in FAMILIES}
+        if not self.modes:
+            return dict.fromkeys(FAMILIES, 0)
         ends = "clamped-free" if self.ends == "polynomial" else self.ends
         found = []
         for k, family in enumerate(self._families):

@@ -56,8 +56,9 @@ class Lines:
             shortening[np.abs(shortening) < 1e-15 * np.abs(shortening).max(axis=-1, keepdims=True)] = 0.0
         return cls(length, kinds, moved, slope, shortening)
 
-    def at(self, point: Sequence[Number]) -> tuple[Rows, Rows, list[Rows] | None]:
-        """Φ, Ψ, Γ at numbers, symbols or arrays x, y, z: arithmetic alone."""
+    def at(self, point: Sequence[Number], slender: bool = False) -> tuple[Rows, Rows, list[Rows] | None]:
+        """Φ, Ψ, Γ at numbers, symbols or arrays x, y, z: arithmetic alone. `slender`: without what slopes do to points off the axis
+        to second order, which is as small against the shortening of the axis as a section against the length."""
         x, y, z = point
         m = len(self.kinds)
         most = max(self.moved.shape[1], 0 if self.shortening is None else self.shortening.shape[2])
@@ -77,16 +78,22 @@ class Lines:
         if self.shortening is None:
             return phi, psi, None
         gamma: list[Rows] = [[[0.0] * m for _ in range(m)] for _ in range(3)]
+        off_axis = any(isinstance(a, (Symbol, np.ndarray)) or a for a in (y, z))
         for k in range(m):
             for l in range(k + 1):
                 if self.kinds[k] == self.kinds[l] and self.kinds[k].startswith("bend"):
                     gamma[0][k][l] = gamma[0][l][k] = -series.value(self.shortening[k, l], P)
+                if off_axis and not (slender and "bend" in self.kinds[k] + self.kinds[l]):
+                    turned = _turned_twice([psi[c][k] for c in range(3)], [psi[c][l] for c in range(3)], y, z)
+                    for c in range(3):
+                        gamma[c][k][l] = gamma[c][l][k] = gamma[c][k][l] + turned[c]
         return phi, psi, gamma
 
 
 @dataclass(frozen=True, eq=False)
 class BeamShapes(Shapes):
-    """Shapes of a beam: polynomials of x; off the axis a point is carried by its section, Φ = w + θ × (0, y, z)."""
+    """Shapes of a beam: polynomials of x; off the axis a point is carried by its section, Φ = w + θ × (0, y, z), and Γ has what the
+    turn of the section adds to second order."""
 
     lines: Lines
 
@@ -108,7 +115,7 @@ def integrate(lines: Lines, section: Section, density: float) -> Integrals:
     x = np.repeat((xi + 1) * (lines.length / 2), 4)
     y, z = np.tile([dy, -dy, 0.0, 0.0], len(xi)), np.tile([0.0, 0.0, dz, -dz], len(xi))
     dm = np.repeat(weights * (density * section.area * lines.length / 8), 4)
-    phi, _, gamma = lines.at((x, y, z))
+    phi, _, gamma = lines.at((x, y, z), slender=True)
     m = len(lines.kinds)
     phis, gammas = np.zeros((len(x), m, 3)), None if gamma is None else np.zeros((len(x), m, m, 3))
     for i in range(3):
@@ -117,6 +124,13 @@ def integrate(lines: Lines, section: Section, density: float) -> Integrals:
             for l in range(m if gammas is not None and gamma is not None else 0):
                 gammas[:, k, l, i] = gamma[i][k][l]  # type: ignore[index]
     return Integrals.of_points(read_only(dm), np.stack([x, y, z], axis=1), phis, gammas)
+
+
+def _turned_twice(a: Sequence[Number], b: Sequence[Number], y: Number, z: Number) -> list[Number]:
+    """½(a × (b × d) + b × (a × d)), d = (0, y, z): what turns of a section by a and b do to second order, ½ θ × (θ × d)."""
+    along_a, along_b = a[1] * y + a[2] * z, b[1] * y + b[2] * z
+    both = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    return [0.5 * (p * along_b + q * along_a) - both * d for p, q, d in zip(a, b, (0.0, y, z), strict=True)]
 
 
 def check_station(x: float, length: float, what: str) -> None:
