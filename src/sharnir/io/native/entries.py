@@ -148,7 +148,7 @@ class BodyEntry(Element):
     flexible: Any = element_field(
         FlexibleValue((*FLEXIBLE, ModalArchive)),
         default=None,
-        meaning="how it deforms, in place of all others: its mass and inertia follow",
+        meaning="how it deforms, in place of the other fields: mass and inertia follow",
     )
 
 

@@ -17,7 +17,7 @@ from ...model.model import Model
 from ...model.placed_joint import PlacedJoint
 from ...model.references import place as place_on
 from ...model.settings import SimulationSettings
-from ...model.values import Fault, Name
+from ...model.values import HERE, Fault, Name
 from ...programs.methods import METHODS
 from ...trace import ParameterGraph
 from ...trace.formula import known_names
@@ -168,7 +168,8 @@ def _built(entry: ModelEntry, passive: bool, graph: ParameterGraph, files: MeshF
         for end, where, body in (("at", place.at, place.parent), ("child_at", place.child_at, place.child)):
             with at(end):
                 if isinstance(where, str):
-                    place_on(where, body, model._frames, f"joint {name!r}")
+                    where = place_on(where, body, model._frames, f"joint {name!r}")
+                model._check_place(f"joint {name!r}", body, where or HERE)
         joint = joint if passive else _without_resistance(joint)
         model.add_joint(name, joint, place.parent, place.child, at=place.at, child_at=place.child_at, cut=place.cut)
 

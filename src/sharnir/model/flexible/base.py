@@ -75,6 +75,15 @@ class Flexible(Element):
         """The unit of each coordinate: "m" or "rad"."""
         raise NotImplementedError
 
+    @property
+    def words(self) -> str:
+        """What it is, in a few words."""
+        raise NotImplementedError
+
+    def check_place(self, point: Sequence[float]) -> None:
+        """Refuse a point where its shapes are not known: nothing can be attached there."""
+        raise NotImplementedError
+
     def rooted(self, root: Sequence[float]) -> Shapes:
         """The shapes relative to the frame that moves with the section or node at `root` and coincides with the body's frame
         while the body is undeformed. The rigid motion of the root is subtracted from every shape, so the coordinates e, the

@@ -150,6 +150,13 @@ class FlexibleBeam(Flexible):
             found[here, here] = family.stiffness * series.overlap(strains, strains, self.length)
         return without_noise(found)
 
+    @property
+    def words(self) -> str:
+        return f"beam of {self.length:.4g} m, section {self.section.tag or type(self.section).__name__}"
+
+    def check_place(self, point: Sequence[float]) -> None:
+        check_station(point[0], self.length, "the point")
+
     def _shapes(self, root: tuple[float, float, float]) -> BeamShapes:
         check_station(root[0], self.length, "the root")
         lines = Lines.of([(family, strains) for family, _, strains in self._modes], self.length, root[0], self.stiffening)

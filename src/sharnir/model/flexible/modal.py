@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -103,6 +102,8 @@ class ModalBody(Flexible):
     def _check_matrices(self) -> None:
         import scipy.linalg  # here: files of rigid bodies do without it
 
+        if (idle := np.flatnonzero(np.diag(self._mass_matrix) <= 0.0)).size:
+            raise ModelError(f"{self.label}: mode {idle[0] + 1} has no mass above 0; give modal_mass, or leave it out")
         self._check_independent(self._mass_matrix, "mass matrix")
         if self.integrals is None:
             self._check_independent(self._lumped.mass_matrix, "displacements of the nodes that have mass")
@@ -198,6 +199,13 @@ class ModalBody(Flexible):
             where = brief(tuple(map(float, point)))
             raise ModelError(f"{self.label}: no node at {where}; the nearest of {len(names)} are {there}")
         return k
+
+    @property
+    def words(self) -> str:
+        return f"modal body with {len(self.nodes)} node{'s' * (len(self.nodes) != 1)}"
+
+    def check_place(self, point: Sequence[float]) -> None:
+        self.node_at(point)
 
     def _shapes(self, root: tuple[float, float, float]) -> ModalShapes:
         _, places, modes = self._arrays

@@ -71,9 +71,8 @@ class OneOf(Kind):
     def check(self, value: Any) -> Any:
         if not isinstance(value, self.base or self.classes):
             names = [f"sharnir.{cls.__name__}" for cls in self.classes]
-            raise expected(
-                f"a sharnir.{self.base.__name__} such as {names[0]}" if self.base else f"a {' or '.join(names)}", value
-            )
+            what = f"sharnir.{self.base.__name__} such as {names[0]}" if self.base else " or ".join(names)
+            raise expected(f"a {what}", value)
         return value
 
 
