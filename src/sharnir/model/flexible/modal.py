@@ -102,14 +102,15 @@ class ModalBody(Flexible):
     def _check_matrices(self) -> None:
         import scipy.linalg  # here: files of rigid bodies do without it
 
+        for name, matrix in (("K", self._stiffness), ("modal_mass", self._mass_matrix)):
+            if np.abs(matrix - matrix.T).max() > 1e-9 * np.abs(matrix).max():
+                raise ModelError(f"{self.label}: {name} is not symmetric")
         if (idle := np.flatnonzero(np.diag(self._mass_matrix) <= 0.0)).size:
             raise ModelError(f"{self.label}: mode {idle[0] + 1} has no mass above 0; give modal_mass, or leave it out")
         self._check_independent(self._mass_matrix, "mass matrix")
         if self.integrals is None:
             self._check_independent(self._lumped.mass_matrix, "displacements of the nodes that have mass")
         K = self._stiffness
-        if np.abs(K - K.T).max() > 1e-9 * np.abs(K).max():
-            raise ModelError(f"{self.label}: K is not symmetric")
         lowest = scipy.linalg.eigh(K, self._mass_matrix, eigvals_only=True)
         if lowest[0] <= 1e-12 * lowest[-1]:
             raise ModelError(
