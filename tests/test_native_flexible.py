@@ -229,6 +229,12 @@ def test_mistakes_in_modal_bodies_are_told_by_field(old, new, says):
     assert says in str(found.value)
 
 
+@pytest.mark.parametrize("absurd", [{"length": 1e-300}, {"density": 1e-320}, {"section": sh.Circle(1e-100)}])
+def test_beams_beyond_floating_point_are_refused(absurd):
+    with pytest.raises(sh.ModelError, match="beyond floating point.*are all numbers in SI units"):
+        arm(sh.FlexibleBeam(**METAL | absurd)).freeze()
+
+
 def test_what_files_have_no_words_for_is_refused_by_name():
     class Square(sh.Rectangle):
         pass
