@@ -164,7 +164,7 @@ def test_integrals_are_sums_over_the_solid(ends, root):
         dm.append(RHO * STOUT.area * L * wa * wb * wc / 8)
         here = shapes.at(x[-1])
         phi.append(np.array(here[0]).T)
-        gamma.append(np.moveaxis(np.array(here[2]), 0, -1))
+        gamma.append(np.moveaxis(np.array(shapes.lines.at(x[-1], slender=True)[2], dtype=float), 0, -1))
     summed, n = Integrals.of_points(np.array(dm), np.array(x), np.array(phi), np.array(gamma)), shapes.integrals
     for name in ("mass", "moment", "second", "linear", "first", "product", "curved", "bent", "mass_matrix"):
         a, b = np.asarray(getattr(n, name)), np.asarray(getattr(summed, name))

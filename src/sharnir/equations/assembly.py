@@ -12,7 +12,7 @@ from ..model.model import Model
 from ..model.states import check_state
 from .closure import AtParameters, Table, rows_at
 from .constraint_table import ConstraintTable, table_of
-from .held import Held, coordinate_rows, held_coordinates
+from .held import Held, coordinate_rows, held_coordinates, undeformed
 from .least_motion import Rows, least_motion, of_speeds, stacked
 from .search import closed_position
 
@@ -45,7 +45,12 @@ def assemble(
 
 
 def assembled_speeds(model: Model, table: Table, q: np.ndarray, v: np.ndarray, t: float, held: Held) -> np.ndarray:
-    """The speeds nearest to v that meet the constraints, those held not changing."""
+    """The speeds nearest to v that meet the constraints, those held not changing, nor elastic ones where that can be."""
+    if (stiff := undeformed(model, held)) is not None:
+        try:
+            return assembled_speeds(model, table, q, v, t, stiff)
+        except AssemblyError:
+            pass
     now = rows_at(table, q, v, t, check=True)
     J, rate = now["J"], now["rate"]
     if not np.abs(rate).max(initial=0.0):

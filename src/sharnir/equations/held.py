@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -61,6 +61,18 @@ def held_coordinates(model: Model, names: Sequence[str], what: str = "fixed") ->
             rows.append(k)
     rows = [k for k in rows if not speeds[_speeds_of(s, k)].all()]
     return Held(speeds, tuple(dict.fromkeys(rows)), tuple(dict.fromkeys(order)), tuple(names), tuple(whole))
+
+
+def undeformed(model: Model, held: Held) -> Held | None:
+    """The same with all elastic coordinates of flexible bodies held too; None where there are none to hold. Loops are closed by
+    joints, not by bending bodies."""
+    s, speeds, coordinates = model.structure, held.speeds.copy(), list(held.coordinates)
+    for d in s.deformations.values():
+        speeds[int(s.v_first[d.row]) : int(s.v_first[d.row + 1])] = True
+        coordinates += range(int(s.q_first[d.row]), int(s.q_first[d.row + 1]))
+    if np.array_equal(speeds, held.speeds):
+        return None
+    return replace(held, speeds=speeds, coordinates=tuple(dict.fromkeys(coordinates)))
 
 
 def held_speeds(model: Model, names: Sequence[str]) -> Held:

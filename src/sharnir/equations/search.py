@@ -16,7 +16,7 @@ from ..kernels.joint_stage import TURN
 from ..model.model import Model
 from ..model.pose import Pose, Rotation
 from .closure import TOLERANCE, Closing, Closure, Table, not_closed
-from .held import Held, angles, own_speeds
+from .held import Held, angles, own_speeds, undeformed
 from .reach import Drive, distance, turned_alike
 from .retraction import retract
 
@@ -32,7 +32,12 @@ OTHER_SIDE = (0.5,)
 
 
 def closed_position(model: Model, table: Table, guess: np.ndarray, t: float, held: Held) -> np.ndarray:
-    """The nearest closed position that is found."""
+    """The nearest closed position that is found; with flexible bodies as they are deformed, where there is such a one."""
+    if (stiff := undeformed(model, held)) is not None:
+        try:
+            return _Search(model, table, guess, t, stiff).found()
+        except AssemblyError:
+            pass
     return _Search(model, table, guess, t, held).found()
 
 
