@@ -55,8 +55,8 @@ def _refuse_flexible(model: Model, path: str) -> None:
     for body in model._bodies:
         if body.flexible is not None and path.startswith((f"{body.name}.", f"{deformation_name(body.name)}.")):
             raise ModelError(
-                f"{path!r}: body {body.name!r} is flexible, and its numbers cannot be parameters: its modes are computed when it is "
-                "made; build a model for each value"
+                f"{path!r}: body {body.name!r} is flexible, and its numbers cannot be parameters: its modes are computed when it "
+                "is made; build a model for each value"
             )
 
 
