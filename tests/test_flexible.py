@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from flexible_models import flexible_tree
+from flexible_models import flexible_tree, place_on
 from sharnir.forms import FORMS, kinetostatics
 from sharnir.forms.momentum import momenta
 from states import along, assert_close, derivative, interpreted, oracle, random_state
 
-METHODS = ("separate", "composite", "direct", "recursive", "kosynka", "stepanenko")
+METHODS = ("separate", "composite", "direct", "recursive", "kosynka", "stepanenko", "lagrange1")
 SEEDS = range(12)
 
 
@@ -120,11 +120,42 @@ def test_compiled_code_agrees_with_the_interpreted_kernels():
     states = [random_state(model, k) for k in range(9)]
     q, v, tau = (np.array([getattr(s, name) for s in states]) for name in ("q", "v", "tau"))
     expected = np.array([interpreted(model).forward(*x, 0.3) for x in zip(q, v, tau, strict=True)])
-    for method in ("separate", "composite"):
+    for method in ("separate", "composite", "lagrange1"):
         for backend in ("llvm", "loops"):
             d = sh.Dynamics(model, method, backend=backend)
             assert_close(d.forward(q, v, tau, 0.3), expected, 1e-9, what=f"{method} on {backend}")
             assert_close(d.forward(q[0], v[0], tau[0], 0.3), expected[0], 1e-9, what=f"{method} on {backend}, one state")
+
+
+@pytest.mark.parametrize("seed", [1, 6, 7, 8])  # draws of which no row depends on others
+def test_closed_loops_agree_with_the_extended_system(seed):
+    """Cut joints between places of flexible bodies, in positions that need not be closed: rows and their rates count, not gaps."""
+    rng = np.random.default_rng((seed, 11))
+    model = flexible_tree(seed, n=5, special=False)
+    solid = [x for x in model._bodies if x.mass]
+    for k in range(2):
+        a, b = (solid[i] for i in rng.choice(len(solid), 2, replace=False))
+        ends = [sh.Pose(place_on(x.flexible, rng).position) for x in (a, b)]
+        model.add_joint(f"closing{k}", sh.Ball(), a.name, b.name, at=ends[0], child_at=ends[1], cut=True)
+    s = random_state(model, seed)
+    expected = sh.Dynamics(model, "extended").forward(s.q, s.v, s.tau, s.t, s.wrenches)
+    for method in ("composite", "recursive", "separate", "maggi"):
+        backend = "auto" if method == "maggi" else "python"
+        found = sh.Dynamics(model, method, backend=backend).forward(s.q, s.v, s.tau, s.t, s.wrenches)
+        assert_close(found, expected, 1e-9, what=method)
+
+
+def test_derivatives_are_those_of_differences():
+    model = flexible_tree(2, n=3, special=False)
+    s = random_state(model, 2)
+    d = sh.Dynamics(model, "composite")
+    found = d.forward_derivatives(s.q, s.v, s.tau, s.t)
+    rng = np.random.default_rng(3)
+    dq, dv = rng.normal(size=(2, model.nv))
+    along_q = derivative(lambda x: d.forward(model.integrate(s.q, x * dq), s.v, s.tau, s.t), 1e-3)
+    along_v = derivative(lambda x: d.forward(s.q, s.v + x * dv, s.tau, s.t), 1e-3)
+    assert_close(found.dq @ dq, along_q, 1e-6)
+    assert_close(found.dv @ dv, along_v, 1e-7)
 
 
 def test_a_body_without_modes_is_the_rigid_body_to_the_last_bit():

@@ -19,6 +19,7 @@ from .dynamics import Dynamics as Dynamics
 from .errors import AssemblyError as AssemblyError
 from .errors import DialectError as DialectError
 from .errors import EquilibriumError as EquilibriumError
+from .errors import FlexibilityWarning as FlexibilityWarning
 from .errors import FormatError as FormatError
 from .errors import IntegrationError as IntegrationError
 from .errors import LinearizationWarning as LinearizationWarning

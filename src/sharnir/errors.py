@@ -46,6 +46,11 @@ class LinearizationWarning(RuntimeWarning):
     """A linear model was made at a state that is neither at rest nor in steady motion; it holds at that instant only."""
 
 
+class FlexibilityWarning(RuntimeWarning):
+    """A run asks more of a flexible body than it can give: deformations too large for its shapes, or steps too long for its
+    vibrations. The message names the body."""
+
+
 class MethodError(SharnirError, ValueError):
     """An unknown method or backend, or one that does not apply to this model."""
 

@@ -132,9 +132,9 @@ def _place(d: Dynamics, state: State, what: Any) -> Function | np.ndarray:
         )
     if part[:-1] == "r":
         q, _, t = state
-        return d.jacobian(q, body, t=t)[3 + axis]
+        return d.jacobian(q, body, at, t)[3 + axis]
     if part[:-1] == "w":
-        return lambda on: on.spin(body)[axis]
+        return lambda on: on.spin(body, at)[axis]
     return lambda on: on.point(body, at)[1 if part[:-1] else 0][axis]
 
 

@@ -39,13 +39,21 @@ class Target:
 
     def misses(self, d: Dynamics, q: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
         """Of the position (3,), and of the rotation (3,), a rotation vector; zero where it does not count."""
-        rotations, positions = d.poses(q, t)
-        i = d.model.body_index(self.body)
-        off = np.where(self.axes, positions[i] + rotations[i] @ self.at.position - self.position, 0.0)
+        rotation, position = self._now(d, q, t)
+        off = np.where(self.axes, position - self.position, 0.0)
         if self.rotation is None:
             return off, np.zeros(3)
-        turned = rotations[i] @ self.at.rotation.matrix @ self.rotation.matrix.T
+        turned = rotation @ self.rotation.matrix.T
         return off, np.array(rotation_vector(quaternion_of(Rotation(turned))))
+
+    def _now(self, d: Dynamics, q: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
+        """Rotation and position of the place."""
+        i = d.model.body_index(self.body)
+        if i + 1 in d.structure.deformations:
+            there: Any = d.pose(q, (self.body, self.at), t)
+            return there.rotation.matrix, np.array(there.position)
+        rotations, positions = d.poses(q, t)
+        return rotations[i] @ self.at.rotation.matrix, positions[i] + rotations[i] @ self.at.position
 
     def rows(self, d: Dynamics, q: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
         """What is to vanish, weighted, and its Jacobian (rows × nv), exact."""

@@ -151,8 +151,8 @@ def _shown(single: float, batch: float) -> str:
 
 def applies(method: str, s: Structure) -> bool:
     """Whether a compiled method handles everything in a tree."""
-    if s.coupled:
-        return METHODS[method].couples
+    if not METHODS[method].handles(s.follows, bool(s.deformations)):
+        return False
     return not METHODS[method].needs_solid or (not len(s.tree.geared) and bool(s.solid.all()))
 
 

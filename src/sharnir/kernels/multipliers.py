@@ -7,7 +7,7 @@ on the mobilities: eliminating joint i takes from N_k what joint i holds back. T
 
 from typing import NamedTuple
 
-from .algebra import add, cross, get3, get3b, get9, mtv, mv, set33
+from .algebra import add, add6, cross, get3, get3b, get6, get9, inc33, mtv, mv, scale, set33, skew, sub, sv
 from ..dialect.arrays import Array
 from .cholesky import factor, substitute
 from ..dialect.ops import select, sqrt
@@ -27,6 +27,16 @@ class MultiplierWork(NamedTuple):
     z: Array[6]
     carried: Array["nb1", 6]    # C_i v̇_k + w*
     acc: Array["nb1", 6]        # accelerations less gravity
+    # flexible bodies: the same for their elastic coordinates
+    K: Array["nge", "nge"]      # one mass matrix of size 6 + m, then its factors
+    k: Array["nge"]
+    Ne: Array["nx", 6]          # mobility: elastic coordinates against the body, and against each other
+    Nee: Array["nxx"]
+    be: Array["nx"]
+    Ye: Array["na", 6]          # of the axes of the place where joint i hangs: what multiplier c does to its elastic coordinate
+    We: Array["nx", 6]
+    Xe: Array["nx", 6]
+    ae: Array["nx"]             # accelerations
 
 
 def dot6(X, c, Y, e):
@@ -39,10 +49,10 @@ def orthogonal_basis(tree, j, m, i):
 
     Reads j.A.  Writes m.Z[i] (6 - n rows), m.V[i].
     """
-    n = tree.first[i + 1] - tree.first[i]
+    n = tree.own[i, 1] - tree.own[i, 0]
     for c in range(n):                                             # columns of A, reflected by those before
         for r in range(6):
-            m.X[c, r] = j.A[tree.first[i] + c, r]
+            m.X[c, r] = j.A[tree.own[i, 0] + c, r]
         for e in range(c):
             reflect(m.V[i], e, m.X, c)
         s = 0.0
@@ -72,7 +82,7 @@ def reflect(V, e, X, c):
 
 def on_axes(tree, j, m, i):
     """m.z <- (A'A)^-1 m.z for the axes of joint i."""
-    first, n = tree.first[i], tree.first[i + 1] - tree.first[i]
+    first, n = tree.own[i, 0], tree.own[i, 1] - tree.own[i, 0]
     for c in range(n):
         for e in range(c + 1):
             m.D[c, e] = dot6(j.A, first + c, j.A, first + e)
@@ -82,14 +92,18 @@ def on_axes(tree, j, m, i):
 
 def joint_bases(tree, j, tau, m, i):
     """Z, the same seen from the carrier (Y = C'Z), and R_tau = A (A'A)^-1 tau of joint i."""
-    first, n = tree.first[i], tree.first[i + 1] - tree.first[i]
+    first, n = tree.own[i, 0], tree.own[i, 1] - tree.own[i, 0]
     orthogonal_basis(tree, j, m, i)
     G, rho = get9(j.G, i), get3(j.rho, i)
     for c in range(6 - n):
         f, t = mtv(G, get3(m.Z[i], c)), mtv(G, get3b(m.Z[i], c))
         set33(m.Y[i], c, f, add(t, cross(rho, f)))
+    for a in range(tree.first[i], tree.first[i + 1]):
+        if a < tree.own[i, 0] or a >= tree.own[i, 1]:
+            for c in range(6 - n):
+                m.Ye[a, c] = dot6(j.A, a, m.Z[i], c)
     for c in range(n):
-        m.z[c] = tau[first + c]
+        m.z[c] = tau[tree.speed[first + c]]
     on_axes(tree, j, m, i)
     for r in range(6):
         m.P[i, r] = 0.0
@@ -111,24 +125,40 @@ def lagrange_first_kind(tree, j, d, tau, m, qdd, R):
             for c in range(6):
                 m.N[i, r, c] = tree.mobility[tree.alike[i], r, c]
                 m.b[i, r] = m.b[i, r] + tree.mobility[tree.alike[i], r, c] * d.F[i, c]
+    for f in range(tree.deformed.shape[0]):
+        flexible_mobility(tree, j, d, tau, m, f)
     for i in range(nb, 0, -1):                                     # inward: eliminate joint i                 (D5)
+        if tree.elastic[i] >= 0:                                   # a deformation is part of its body
+            continue
         joint_bases(tree, j, tau, m, i)
-        n, k = 6 - (tree.first[i + 1] - tree.first[i]), tree.carrier[i]
+        n, k = 6 - (tree.own[i, 1] - tree.own[i, 0]), carrying(tree, i)
         for c in range(n):
             for r in range(6):
                 m.W[i, c, r] = dot6(m.N[i], r, m.Z[i], c)
-        push(m.N[i], m.b, i, m.P, i, 1.0)
+            for x in range(first_elastic(tree, i), end_elastic(tree, i)):
+                m.We[x, c] = dot6(m.Ne, x, m.Z[i], c)
+        push(tree, m, i, m.P, i, 1.0)
         if k > 0:
             f, t = mtv(get9(j.G, i), get3(m.P, i)), mtv(get9(j.G, i), get3b(m.P, i))
             set33(m.carried, i, f, add(t, cross(get3(j.rho, i), f)))
-            push(m.N[k], m.b, k, m.carried, i, -1.0)
-            eliminate(d, m, i, k, n)
+            push(tree, m, k, m.carried, i, -1.0)
+            push_place(tree, j, m, i, k)
+            eliminate(tree, d, m, i, k, n)
     set33(m.acc, 0, get3(d.base, 0), get3b(d.base, 0))
     for i in range(1, nb + 1):                                     # outward: multipliers, reactions, accelerations
-        n, k, G = 6 - (tree.first[i + 1] - tree.first[i]), tree.carrier[i], get9(j.G, i)
+        n, k, G = 6 - (tree.own[i, 1] - tree.own[i, 0]), tree.carrier[i], get9(j.G, i)
         e = get3b(m.acc, k)
         a, e = mv(G, add(get3(m.acc, k), cross(e, get3(j.rho, i)))), mv(G, e)
         set33(m.carried, i, add(a, get3(d.w, i)), add(e, get3b(d.w, i)))
+        if tree.elastic[i] >= 0:
+            move_deformation(tree, m, i, qdd)
+            continue
+        x = first_elastic(tree, carrying(tree, i))
+        for c in range(tree.first[i], tree.first[i + 1]):
+            if c < tree.own[i, 0] or c >= tree.own[i, 1]:
+                for r in range(6):
+                    m.carried[i, r] = m.carried[i, r] + j.A[c, r] * m.ae[x]
+                x = x + 1
         for c in range(n):
             for q in range(c + 1):
                 m.D[c, q] = dot6(m.Z[i], c, m.W[i], q)
@@ -141,46 +171,174 @@ def lagrange_first_kind(tree, j, d, tau, m, qdd, R):
             for c in range(n):
                 R[i, r] = R[i, r] + m.Z[i, c, r] * m.z[c]
                 m.acc[i, r] = m.acc[i, r] + m.W[i, c, r] * m.z[c]
+        for x in range(first_elastic(tree, i), end_elastic(tree, i)):
+            m.ae[x] = m.be[x]
+            for c in range(n):
+                m.ae[x] = m.ae[x] + m.We[x, c] * m.z[c]
         for c in range(6 - n):
-            m.z[c] = dot6(j.A, tree.first[i] + c, m.acc, i) - dot6(j.A, tree.first[i] + c, m.carried, i)
+            m.z[c] = dot6(j.A, tree.own[i, 0] + c, m.acc, i) - dot6(j.A, tree.own[i, 0] + c, m.carried, i)
         on_axes(tree, j, m, i)
         for c in range(6 - n):
-            qdd[tree.first[i] + c] = m.z[c]
+            qdd[tree.speed[tree.own[i, 0] + c]] = m.z[c]
+    deformation_reactions(tree, j, d, m, R)
 
 
-def push(N, b, i, P, e, sign):
+def carrying(tree, i):
+    """The body that carries body i: of a deformation, the body it belongs to."""
+    k = tree.carrier[i]
+    return tree.carrier[k] if tree.elastic[k] >= 0 else k
+
+
+def first_elastic(tree, i):
+    """The first elastic coordinate of body i."""
+    return tree.coordinate[tree.flexed[i]] if tree.flexed[i] >= 0 else 0
+
+
+def end_elastic(tree, i):
+    return tree.coordinate[tree.flexed[i] + 1] if tree.flexed[i] >= 0 else 0
+
+
+def flexible_mobility(tree, j, d, tau, m, f):
+    """Mobility of size 6 + m of a flexible body, and its accelerations under known forces.  Writes m.N, m.Ne, m.Nee, m.b, m.be."""
+    row, x0, size = tree.deformed[f], tree.coordinate[f], tree.coordinate[f + 1] - tree.coordinate[f]
+    i, at, n = tree.carrier[row], tree.elastic_block[f], 6 + size
+    mass, h = tree.mass[i], add(get3(tree.moment, i), get3(j.moment, f))
+    J, moved = add6(get6(tree.inertia, i), get6(j.inertia, f)), skew(h)
+    for r in range(n):
+        for c in range(r + 1):
+            m.K[r, c] = 0.0
+    for r in range(3):
+        m.K[r, r] = mass
+        m.K[3 + r, 3 + r] = J[r]
+        for c in range(3):
+            m.K[3 + r, c] = moved[3*r + c]
+    m.K[4, 3] = J[3]
+    m.K[5, 3] = J[4]
+    m.K[5, 4] = J[5]
+    for x in range(size):
+        for c in range(6):
+            m.K[6 + x, c] = j.P[x0 + x, c]
+        for y in range(x + 1):
+            m.K[6 + x, 6 + y] = j.E[at + size*x + y]
+    factor(m.K, m.k, n)
+    for c in range(n):
+        for r in range(n):
+            m.k[r] = 1.0 if r == c else 0.0
+        substitute(m.K, m.k, n)
+        for r in range(n):
+            if c < 6 and r < 6:
+                m.N[i, r, c] = m.k[r]
+            elif c < 6:
+                m.Ne[x0 + r - 6, c] = m.k[r]
+            elif r >= 6:
+                m.Nee[at + size*(r - 6) + c - 6] = m.k[r]
+    for r in range(6):
+        m.k[r] = d.F[i, r] + d.F[row, r]
+    for x in range(size):
+        m.k[6 + x] = d.Q[x0 + x] + tau[tree.speed[tree.first[row] + x]]
+    substitute(m.K, m.k, n)
+    for r in range(6):
+        m.b[i, r] = m.k[r]
+    for x in range(size):
+        m.be[x0 + x] = m.k[6 + x]
+
+
+def push(tree, m, i, P, e, sign):
     """b_i += sign N P_e: what a known force does to a body."""
     for r in range(6):
-        b[i, r] = b[i, r] + sign * dot6(N, r, P, e)
+        m.b[i, r] = m.b[i, r] + sign * dot6(m.N[i], r, P, e)
+    for x in range(first_elastic(tree, i), end_elastic(tree, i)):
+        m.be[x] = m.be[x] + sign * dot6(m.Ne, x, P, e)
 
 
-def eliminate(d, m, i, k, n):
+def push_place(tree, j, m, i, k):
+    """What the known force P of joint i does to the elastic coordinates of its carrier k through the place where it hangs."""
+    x0 = first_elastic(tree, k)
+    at, size = (tree.elastic_block[tree.flexed[k]] if tree.flexed[k] >= 0 else 0), end_elastic(tree, k) - x0
+    y = 0
+    for a in range(tree.first[i], tree.first[i + 1]):
+        if a < tree.own[i, 0] or a >= tree.own[i, 1]:
+            s = dot6(j.A, a, m.P, i)
+            for r in range(6):
+                m.b[k, r] = m.b[k, r] - m.Ne[x0 + y, r] * s
+            for x in range(size):
+                m.be[x0 + x] = m.be[x0 + x] - m.Nee[at + size*x + y] * s
+            y = y + 1
+
+
+def eliminate(tree, d, m, i, k, n):
     """Take joint i, with n multipliers, out of the equations of its carrier k.
 
     D = Z N_i Z' + Y N_k Y' = L d L';  X = L^-1 (Y N_k);  N_k -= X' d^-1 X,  b_k -= X' d^-1 L^-1 (residual)
     """
+    x0, x1 = first_elastic(tree, k), end_elastic(tree, k)
+    at, size = (tree.elastic_block[tree.flexed[k]] if tree.flexed[k] >= 0 else 0), x1 - x0
+    place = tree.first[i] if tree.own[i, 0] > tree.first[i] else tree.own[i, 1]
+    moved = tree.first[i + 1] - tree.first[i] - (tree.own[i, 1] - tree.own[i, 0])
     for c in range(n):
         for r in range(6):
             m.X[c, r] = dot6(m.N[k], r, m.Y[i], c)
+            for y in range(moved):
+                m.X[c, r] = m.X[c, r] + m.Ne[x0 + y, r] * m.Ye[place + y, c]
+        for x in range(size):
+            m.Xe[x0 + x, c] = dot6(m.Ne, x0 + x, m.Y[i], c)
+            for y in range(moved):
+                m.Xe[x0 + x, c] = m.Xe[x0 + x, c] + m.Nee[at + size*x + y] * m.Ye[place + y, c]
     for c in range(n):
         for q in range(c + 1):
             m.D[c, q] = dot6(m.Z[i], c, m.W[i], q) + dot6(m.Y[i], c, m.X, q)
+            for y in range(moved):
+                m.D[c, q] = m.D[c, q] + m.Ye[place + y, c] * m.Xe[x0 + y, q]
         m.z[c] = dot6(m.Z[i], c, m.b, i) - dot6(m.Z[i], c, d.w, i) - dot6(m.Y[i], c, m.b, k)
+        for y in range(moved):
+            m.z[c] = m.z[c] - m.Ye[place + y, c] * m.be[x0 + y]
     factor(m.D, m.y, n)
     for c in range(n):
         for q in range(c):
             m.z[c] = m.z[c] - m.D[c, q] * m.z[q]
             for r in range(6):
                 m.X[c, r] = m.X[c, r] - m.D[c, q] * m.X[q, r]
+            for x in range(x0, x1):
+                m.Xe[x, c] = m.Xe[x, c] - m.D[c, q] * m.Xe[x, q]
     for c in range(n):
         for r in range(6):
             x = m.X[c, r] * m.D[c, c]
             m.b[k, r] = m.b[k, r] + x * m.z[c]
             for q in range(r + 1):
                 m.N[k, r, q] = m.N[k, r, q] - x * m.X[c, q]
+        for x in range(size):
+            s = m.Xe[x0 + x, c] * m.D[c, c]
+            m.be[x0 + x] = m.be[x0 + x] + s * m.z[c]
+            for r in range(6):
+                m.Ne[x0 + x, r] = m.Ne[x0 + x, r] - s * m.X[c, r]
+            for y in range(size):
+                m.Nee[at + size*x + y] = m.Nee[at + size*x + y] - s * m.Xe[x0 + y, c]
     for r in range(6):
         for q in range(r):
             m.N[k, q, r] = m.N[k, r, q]
+
+
+def move_deformation(tree, m, i, qdd):
+    """Row i, the deformation of its carrier, moves with it.  Writes m.acc, and qdd of the elastic coordinates."""
+    x0 = tree.coordinate[tree.elastic[i]]
+    for r in range(6):
+        m.acc[i, r] = m.carried[i, r]
+    for a in range(tree.first[i], tree.first[i + 1]):
+        qdd[tree.speed[a]] = m.ae[x0 + a - tree.first[i]]
+
+
+def deformation_reactions(tree, j, d, m, R):
+    """R of the rows that are deformations: what accelerates them, and all that hangs on them.  Changes R."""
+    for f in range(tree.deformed.shape[0]):
+        i = tree.deformed[f]
+        a, e, h = get3(m.acc, i), get3b(m.acc, i), get3(j.moment, f)
+        set33(R, i, sub(cross(e, h), get3(d.F, i)), sub(add(sv(get6(j.inertia, f), e), cross(h, a)), get3b(d.F, i)))
+        for x in range(tree.coordinate[f], tree.coordinate[f + 1]):
+            inc33(R, i, scale(get3(j.P, x), m.ae[x]), scale(get3b(j.P, x), m.ae[x]))
+    for i in range(tree.carrier.shape[0] - 1, 0, -1):
+        if tree.elastic[tree.carrier[i]] >= 0:
+            f, n = mtv(get9(j.G, i), get3(R, i)), mtv(get9(j.G, i), get3b(R, i))
+            inc33(R, tree.carrier[i], f, add(n, cross(get3(j.rho, i), f)))
 
 
 def multiplier_system(tree, j, d, tau, m, L, x):

@@ -26,6 +26,8 @@ class Tree(NamedTuple):
     deformed: IntegerArray["nfl"]          # the row of deformation f
     coordinate: IntegerArray["nfl+1"]      # elastic coordinates of deformation f: coordinate[f] .. coordinate[f+1], axes in this order
     elastic_block: IntegerArray["nfl"]     # where its mass matrix begins in E
+    flexed: IntegerArray["nb1"]            # which deformation body i has, -1 where it has none
+    own: IntegerArray["nb1", 2]            # axes of joint i itself: own[i, 0] .. own[i, 1]; the others are of the place it hangs on
     # unknowns that bodies share, in nodes (a speed, the rows of a constraint) by order of elimination: model/elimination.py
     unknown_of: IntegerArray["na"]         # node of the speed of axis a, -1 where it is the axis' own
     left: IntegerArray["nb1+1"]            # nodes that leave at body i: left[i+1] .. left[i], the base's last

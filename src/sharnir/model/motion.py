@@ -9,7 +9,7 @@ from ..errors import ModelError, brief, no_such
 from ..kernels.algebra import IDENTITY, add, cross, dot, mtv, mv
 from ..trace import Expression, Graph, Number, Symbol
 from .body import GROUND
-from .deformation import Place, place_of
+from .deformation import Place, deformed, place_of
 from .pose import Pose, Rotation, vector3
 
 if TYPE_CHECKING:
@@ -150,8 +150,7 @@ class Motion:
         row = self._body(body)
         frame = Pose(self._inputs("r", row, 3), Rotation._made(self._inputs("G", row, 9)).T)
         if row in self.structure.deformations:
-            place, here = self._deformed(row, ORIGIN if at is None else at.position), Rotation() if at is None else at.rotation
-            return frame @ Pose(place.position, place.rotation @ here)
+            return frame @ deformed(self.structure.deformations[row].shapes, at or Pose(), self._elastic("q", row))
         return frame if at is None else frame @ at
 
     def point(self, body: str, at: Vector = ORIGIN) -> tuple[Vector, Vector]:

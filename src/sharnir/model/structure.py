@@ -75,6 +75,8 @@ class Structure:
         self.na = int(self.first[-1])
         self.nv = int(self.v_first[-1])
         self.nq = int(self.q_first[-1])
+        self.follows = any(self.leader != np.arange(self.nb + 1))
+        """Whether joints follow others."""
         self.coupled = self.na > self.nv or bool(self.deformations)
         """Whether axes share speeds; the deformation of a flexible body and what hangs on it do."""
         self.tree = self._tree(gravity)
@@ -90,6 +92,7 @@ class Structure:
         self.sizes = {
             "nb1": self.nb + 1, "nq": self.nq, "na": self.na, "nda": self.na, "nv": self.nv, "nl": max(6 * self.nb - self.na, 0),
             "nfl": len(self.deformations), "nx": sum(d.n for d in self.deformations.values()), "nxx": sum(d.n**2 for d in self.deformations.values()),
+            "nge": 6 + max((d.n for d in self.deformations.values()), default=-6),
             "nr": len(self.tree.geared), "nd": len(self.drives), "ng": self._n_given, "nf": self.nv if self.forces else 0,
             "ne": len(self.forces), "ny": 10 * self.nb + 3 * self.na, "nsm": 0, "nsk": 0, **sizes_of(self.shared),
         }  # fmt: skip
@@ -186,13 +189,18 @@ class Structure:
                 ends[back][i] = Pose()
         return out
 
-    def _elastic_arrays(self, rows: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """`Tree`: elastic, deformed, coordinate, elastic_block."""
+    def _elastic_arrays(self, rows: IntArray) -> tuple[IntArray, ...]:
+        """`Tree`: elastic, deformed, coordinate, elastic_block, flexed, own."""
         which = np.full(self.nb + 1, -1)
         which[rows] = np.arange(len(rows))
         n = _integers([d.n for d in self.deformations.values()])
         coordinate = np.concatenate([[0], np.cumsum(n)]).astype(np.int64)
-        return which, rows, coordinate, np.cumsum(n * n) - n * n
+        flexed = np.full(self.nb + 1, -1)
+        flexed[[d.body for d in self.deformations.values()]] = np.arange(len(rows))
+        own = np.stack([self.first[:-1], self.first[1:]], axis=1)
+        for i, d in self.held_by.items():
+            own[i] += (0, -d.n) if self.reversed[i - 1] else (d.n, 0)
+        return which, rows, coordinate, np.cumsum(n * n) - n * n, flexed, own
 
     def _joints(self, rows: JointRows) -> Joints:
         """The rows with the indices of the values of the user's functions, and of the coordinates that lead others."""
@@ -255,7 +263,8 @@ class Structure:
         rows = _integers([d.row for d in self.deformations.values()])
         self.shared = shared_unknowns(self.carrier, self.first, speed, (), rows)
         self.solid: np.ndarray = m.solid[1:]
-        """For every body, whether its mass matrix can be inverted."""
+        """For every body, whether its mass matrix can be inverted; a deformation is part of that of its body."""
+        self.solid[rows - 1] = True
         return Tree(
             self.carrier, last_children(self.carrier), self.first, above, stretches(above), owner, speed, _nonzero(rotor),
             rotor, m.mass, m.moment, m.inertia, m.alike, m.mobility, gravity,

@@ -220,6 +220,8 @@ PROGRAMS = [
     Program("solve/separate", solve_separate, Forced, SeparateForward, SolveOut),
     Program("forward/lagrange1", forward_lagrange1, Forced, MultiplierForward, ForwardOut),
     Program("solve/lagrange1", solve_lagrange1, Forced, MultiplierForward, SolveOut),
+    Program("coupled/forward/lagrange1", forward_lagrange1, Forced, MultiplierForward, ForwardOut),
+    Program("coupled/solve/lagrange1", solve_lagrange1, Forced, MultiplierForward, SolveOut),
     Program("forward/composite", forward_composite, Forced, CompositeForward, ForwardOut),
     Program("solve/composite", solve_composite, Forced, CompositeForward, SolveOut),
     Program("forward/direct", forward_direct, Forced, DirectForward, ForwardOut),

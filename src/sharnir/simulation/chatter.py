@@ -16,8 +16,8 @@ REMEDY = (
 )
 
 
-def chattering(m: MotionSystem, c: Chatter, changes: Changes) -> str:
-    """The force that jumps, the joint that it drives to and fro, how often, and what helps."""
+def chattering(m: MotionSystem, c: Chatter, changes: Changes, remedy: bool = True) -> str:
+    """The force that jumps, the joint that it drives to and fro, how often, and with `remedy` what helps."""
     driven, derivative = _driven(m, c.index)
     forces = _that_jump(m, c, changes)
     if forces:
@@ -35,7 +35,8 @@ def chattering(m: MotionSystem, c: Chatter, changes: Changes) -> str:
             f"{speed} {count} in {c.span:.2g} s, so that steps stay near {step:.1g} s and the run would need about "
             f"{c.ahead:.0e} more of them"
         )
-    return f"at t = {c.t:.9g} {what}, {how}; {REMEDY}"
+    found = f"at t = {c.t:.9g} {what}, {how}"
+    return f"{found}; {REMEDY}" if remedy else found
 
 
 def _driven(m: MotionSystem, index: int) -> tuple[str, str]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..dynamics import Dynamics
 from ..errors import SingularError, StateError
+from ..model.deformed_places import MovedPlaces, material
 from ..model.model import Model
 from ..model.references import located
 from ..solvers.solver import Actions
@@ -120,20 +121,43 @@ class Derived:
 
     @cached_property
     def poses(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rotation (…, T, N, 3, 3), body → world, and position (…, T, N, 3) of every body."""
+        """Rotation (…, T, N, 3, 3), body → world, and position (…, T, N, 3) of every body; of a flexible one, of its frame."""
         s = self._states
         R, r = self.dynamics.poses(s.q, s.t, parameters=s.parameters)
         return self._shaped(R), self._shaped(r)
 
     def place(self, where: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Rotation (…, T, 3, 3) and position (…, T, 3) in the world of a body ("ground" too), a frame, or (body, Pose)."""
+        """Rotation (…, T, 3, 3) and position (…, T, 3) in the world of a body ("ground" too), a frame, or (body, Pose); of a
+        flexible body, of the material that is there while it is undeformed."""
         i, at = located(where, self.model.structure.body_number, self.model.frames)
-        R, r = self._ground if i < 0 else (self.poses[0][..., i, :, :], self.poses[1][..., i, :])
-        if at.is_identity:
+        R, r = self._body_frame(i)
+        is_flexible = i + 1 in self.model.structure.deformations
+        if at.is_identity and not is_flexible:
             return R, r
         position = np.stack([self._number(x) for x in at.position], axis=-1)
         rotation = np.stack([self._number(x) for x in at.rotation.entries], axis=-1).reshape(*self.shape, 3, 3)
+        if is_flexible:
+            moved = self.moved_places(i, position)
+            position, rotation = moved.position, moved.rotation @ rotation
         return R @ rotation, r + (R @ position[..., None])[..., 0]
+
+    def body_frame(self, body: str) -> tuple[np.ndarray, np.ndarray]:
+        """Rotation and position of the frame of a body, "ground" too: actions on bodies are given in it. It differs from
+        `place(body)` where a flexible body is not held at its origin."""
+        return self._body_frame(located(body, self.model.structure.body_number, {})[0])
+
+    def _body_frame(self, i: int) -> tuple[np.ndarray, np.ndarray]:
+        return self._ground if i < 0 else (self.poses[0][..., i, :, :], self.poses[1][..., i, :])
+
+    def moved_places(self, body: int, points: np.ndarray) -> MovedPlaces:
+        """Points (…, 3) of a flexible body, in the axes of its frame."""
+        return material(self.model.structure.deformations[body + 1].shapes, points).moved(self.elastic_coordinates(body))
+
+    def elastic_coordinates(self, body: int) -> np.ndarray:
+        """(…, T, m) of a flexible body."""
+        s = self.model.structure
+        row = s.deformations[body + 1].row
+        return self.q[..., s.q_first[row] : s.q_first[row + 1]]
 
     @cached_property
     def _ground(self) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,6 @@ import numpy as np
 
 from ..errors import StateError, brief, unknown
 from ..model.placed_joint import PlacedJoint
-from ..model.pose import Pose
 from ..model.references import is_name_in
 from .derived import Derived
 from .joint_motion import is_cut
@@ -35,7 +34,7 @@ def reaction(r: Derived, joint: PlacedJoint, axes: str, at: str) -> np.ndarray:
     i = r.model.structure.joint_number.get(joint.name)
     if i is not None and axes == "body" and at == "origin" and not r.model.tree.reversed[i]:
         return r.reactions[..., i, :]
-    wrench, body, own = wrench_on_child(r, joint), r.place((joint.child, Pose())), r.place((joint.child, joint.child_at))
+    wrench, body, own = wrench_on_child(r, joint), r.body_frame(joint.child), r.place((joint.child, joint.child_at))
     moment = wrench.about((own if at == "joint" else body)[1])
     if axes == "world":
         return np.concatenate([wrench.force, moment], axis=-1)
@@ -55,7 +54,7 @@ def wrench_on_child(r: Derived, joint: PlacedJoint) -> Wrench:
             return Wrench(*np.zeros((3, *r.shape, 3)))  # a joint that forbids nothing
         numbers = ends[body]
     sign = 1.0 if body == joint.child else -1.0
-    R, origin = r.place((body, Pose()))
+    R, origin = r.body_frame(body)
     return Wrench(sign * _turned(R, numbers[..., :3]), sign * _turned(R, numbers[..., 3:]), origin)
 
 

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import StateError, no_such
+from ..errors import StateError, choices, no_such
+from ..model.flexible import FlexibleBeam
 from ..model.pose import Pose
 from ..model.references import is_name_in
 from ..model.states import check_array
+from ..types import real_array
 from .by_name import squeezed
 from .derived import Derived
 from .joint_forces import power, reaction
@@ -87,10 +89,8 @@ class NamedMotion(Derived):
 
     # --- bodies and frames ----------------------------------------------------------------------------------------------------
     def point(self, body: str, at: Sequence[float] = (0.0, 0.0, 0.0)) -> np.ndarray:
-        """Path (…, 3) of a point of a body in the world. `at` in the body's axes."""
-        i, place = self.model.body_index(body), check_array(at, "point", 3)
-        R, r = self.poses
-        return r[..., i, :] + R[..., i, :, :] @ place
+        """Path (…, 3) of a point of a body in the world. `at` in the body's axes, where the body is undeformed."""
+        return self.place(self._point(body, at))[1]
 
     def point_velocity(self, body: str, at: Sequence[float] = (0.0, 0.0, 0.0)) -> np.ndarray:
         """Velocity (…, 3) of a point of a body in the world."""
@@ -101,8 +101,9 @@ class NamedMotion(Derived):
         return self.acceleration_of(self._point(body, at))[..., :3]
 
     def rotation(self, body: str) -> np.ndarray:
-        """Rotation (…, 3, 3) of a body, its axes → those of the world."""
-        return self.poses[0][..., self.model.body_index(body), :, :]
+        """Rotation (…, 3, 3) of a body, its axes → those of the world; of a flexible one that of its section or node at the
+        origin, as `angular_velocity`."""
+        return self.place(self._point(body, (0.0, 0.0, 0.0)))[0]
 
     def angular_velocity(self, body: str) -> np.ndarray:
         """Angular velocity (…, 3) of a body, world axes."""
@@ -125,6 +126,32 @@ class NamedMotion(Derived):
         if not is_name_in(frames, name):
             raise StateError(no_such("frame", name, frames))
         return frames[name]
+
+    # --- flexible bodies ------------------------------------------------------------------------------------------------------
+    def deformation(self, body: str, at: Sequence[float]) -> np.ndarray:
+        """(…, 3): how far a point of a flexible body has moved from where it is while the body is undeformed, m, in the axes of
+        the body's frame, which moves with the section or node that the tree holds."""
+        place = check_array(at, "point", 3)
+        return self.moved_places(self._flexible(body), place).position - place
+
+    def resultants(self, body: str, x: float | Sequence[float] | np.ndarray) -> dict[str, np.ndarray]:
+        """Forces and moments in the sections of a flexible beam at x along its axis (`FlexibleBeam.resultants`): "axial",
+        "torque", "moment_y", "moment_z", "shear_y", "shear_z"; each (…,), or (…, n) of n sections."""
+        i = self._flexible(body)
+        beam = self.model.bodies[i].flexible
+        if not isinstance(beam, FlexibleBeam):
+            raise StateError(f"resultants: body {body!r} is no beam: its shapes say nothing of sections")
+        e = self.elastic_coordinates(i)
+        found = beam.resultants(e.reshape(-1, e.shape[-1]), np.atleast_1d(real_array(x, "x")))
+        shape = (*self.shape, *np.shape(x))
+        return {name: values.reshape(shape) for name, values in found.items()}
+
+    def _flexible(self, body: str) -> int:
+        i = self.model.body_index(body)
+        if i + 1 not in self.model.structure.deformations:
+            there = [b.name for b in self.model.bodies if b.flexible is not None]
+            raise StateError(f"body {body!r} is rigid; {choices(body, there, 'flexible bodies')}")
+        return i
 
     # --- forces ---------------------------------------------------------------------------------------------------------------
     def force(self, name: str) -> dict[str, np.ndarray]:

@@ -14,6 +14,7 @@ from .chatter import chattering
 from .motion_system import MotionSystem
 from .records import Cost, EventRecord
 from .result import Result
+from .validity import beyond_validity, likely_cause
 
 
 def make_result(m: MotionSystem, y: Trajectory, changes: Changes, ready: float, wall: float, given_times: bool) -> Result:
@@ -99,12 +100,20 @@ def root_cause(error: Exception | None) -> BaseException | None:
     return error and (error.__cause__ or error)
 
 
-def failure(m: MotionSystem, y: Trajectory, changes: Changes) -> str:
-    """Time, joint and cause of a failure."""
+def failure(m: MotionSystem, y: Trajectory, changes: Changes, r: Result | None = None, too_long: str = "") -> str:
+    """Time, joint and cause of a failure. `too_long`: what was said of a fixed step before the run."""
     if y.status in (*LIMITED, "event_undefined", "raised"):
         return y.message
+    q, t = m.split(y.final_x)[0][None], np.array([y.final_t])
+    if r is not None:
+        q, t = np.concatenate([r.q, q]), np.append(r.t, t)
+    deformed = f". The likely cause: {too_long}" if too_long else likely_cause(beyond_validity(m.d.model, q, t))
     if y.chatter is not None and y.status == "chattering":
-        return chattering(m, y.chatter, changes)
+        return chattering(m, y.chatter, changes, remedy=not deformed) + deformed
+    return _stopped(m, y) + deformed
+
+
+def _stopped(m: MotionSystem, y: Trajectory) -> str:
     model = m.d.model
     names = [f"the rate of {n!r}" for n in model.q_names] + [f"the acceleration of {n!r}" for n in model.v_names]
     rates, found, t, x = _rates_at_the_end(m, y)

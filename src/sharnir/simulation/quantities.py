@@ -17,6 +17,7 @@ from ..model.forces import SpringDamper
 from ..model.model import Model
 from ..model.motion import Observed
 from ..model.placed_joint import PlacedJoint
+from .deformation_lines import deformation_lines, resultant_lines
 from .joint_motion import Column, columns
 from .lines import WRENCH, Line, joint_forces, wrench
 from .places import Place, place_named, place_names
@@ -31,6 +32,7 @@ FORMS = (
     "A, A.x: coordinates of joint A", "piston, piston.x, piston@(0.1, 0, 0).x: position of a body, of a point on it, of a frame",
     "speed of …, velocity of …, acceleration of …: of any of these", "reaction of A, reaction of A.Fx", "power of A", "tau of A",
     "force of spring, force of spring on piston", "power of spring", "energy of spring",
+    "deformation of arm@(1, 0, 0), resultants of arm@(0.5, 0, 0), resultants of arm@(0.5, 0, 0).moment_z: of a flexible body",
     "penetration of contact: what a force observes", "a state of a force by its name", "energy", "work", "defect", "violation",
     "joint A, body A, frame A: where several have one name",
 )  # fmt: skip
@@ -267,6 +269,8 @@ _OF: dict[str, Callable[[Model, str], Quantity | None]] = {
     "reaction of": _reaction,
     "power of": _power,
     "force of": _force,
+    "deformation of": deformation_lines,
+    "resultants of": resultant_lines,
     "length of": _length,
     "tension of": _tension,
     "energy of": _stored,

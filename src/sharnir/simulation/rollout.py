@@ -30,6 +30,7 @@ from ..reporting.progress import ProgressBar
 from ..solvers.arguments import Arguments
 from ..types import real_array
 from .batch import ENTRIES, Batch
+from .elastic_steps import warn_of_elastic_steps
 from .joint_laws import JointLaw, acting, is_law, law_of, with_law
 from .lane_control import by_parameter, law_forces, push, push_sampled, sampled_control, stored_forces
 from .options import (
@@ -48,6 +49,7 @@ from .options import (
 from .records import Cost
 from .sampled import Sampled, check_control, check_controlled, is_sampled
 from .trajectories import Rollout
+from .validity import beyond_validity, warn_of_deformation
 
 CHUNK = 16
 """Vectors of lanes that go through all steps together: their states stay in the nearest cache."""
@@ -132,6 +134,8 @@ def rollout(
         )
     values = _parameters(d, with_states(model, parameters, states))
     q, v, values = _states(d, q0, v0, grid.t0, values, fixed)
+    own = None if values is None else np.atleast_2d(values)[0]
+    too_long = warn_of_elastic_steps(d, q[0], grid.t0, own, grid.step, integrator)
     numbers = len(q) * (grid.count // grid.every + 1) * 2 * (model.nq + model.nv + len(model.states))
     if beyond := beyond_memory(numbers):
         raise StateError(
@@ -176,8 +180,8 @@ def rollout(
     if status != "done":
         failed[failed > t[-1]] = np.inf
         message = f"interrupted after t = {t[-1]:.9g}" if cause is None else f"after t = {t[-1]:.9g}: {in_words(cause)}"
-    own = len(model.parameters)
-    each = np.zeros((0, 0)) if values is None or not own else np.array(np.broadcast_to(values[..., :own], (len(q), own)))
+    count = len(model.parameters)
+    each = np.zeros((0, 0)) if values is None or not count else np.array(np.broadcast_to(values[..., :count], (len(q), count)))
     stages = 4 if integrator == "rk4" else 1
     cost = Cost(
         d.method, d.why, d.backend, integrator, grid.count, 0, stages * grid.count * len(q), 0, wall, begun - began, grid.step,
@@ -191,6 +195,8 @@ def rollout(
     if cause is not None:
         text = f"{model.name!r}: {message}. The motions up to there are in the error's `result`"
         raise SimulationError(text, result, float(t[-1])) from cause
+    if not too_long:
+        warn_of_deformation(beyond_validity(model, result.q, result.t))
     return result
 
 

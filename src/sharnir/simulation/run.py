@@ -27,6 +27,7 @@ from .changes import Changes
 from .checks import check_ends, check_events, check_step, output_times, tolerances
 from .contacts import Contacts, check_impacts, divided, with_contacts
 from .controllers import Controllers
+from .elastic_steps import warn_of_elastic_steps
 from .events import limit_events
 from .gaps import gap_events, gap_root
 from .impacts import Impacts
@@ -52,6 +53,7 @@ from .sensitivities import check_sensitivities, sensitivities_by
 from .storage import PathLike, check_result_file
 from .straight_line import StraightLine
 from .systems import motion_system
+from .validity import beyond_validity, warn_of_deformation
 
 
 def simulate(
@@ -152,6 +154,7 @@ def simulate(
     q, v = start.q, start.v
     chosen = integrator_named(integrator)
     check_step(chosen, step)
+    too_long = "" if step is None else warn_of_elastic_steps(d, q, t0, own, step, integrator)
     times = output_times(output, t0, t0 + duration, 2 * (model.nq + model.nv))
     if save is not None:
         rows = len(times) if times is not None else 1000
@@ -224,11 +227,14 @@ def simulate(
         if at_limit and limits == "error":
             result.status, result.message = "limit", f"reached the {trajectory.events[-1].name} at t = {trajectory.final_t:.9g}"
         elif not trajectory.ok:
-            result.message = failure(motion, trajectory, changes)
+            result.message = failure(motion, trajectory, changes, result, too_long)
         elif violated := violated_constraint(motion, result):
             result.status, result.message = "constraints_violated", violated
         recording.finish(result)
-    if result.status not in ("done", "stopped", *LIMITED) and on_failure == "raise":
+    ended = result.status in ("done", "stopped", *LIMITED)
+    if not ended and on_failure == "raise":
         text = f"{model.name!r}: {result.message}. The motion up to there {HELD}"
         raise SimulationError(text, result, trajectory.final_t) from root_cause(trajectory.cause)
+    if ended and not too_long:
+        warn_of_deformation(beyond_validity(model, result.q, result.t))
     return result

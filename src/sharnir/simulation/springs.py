@@ -23,7 +23,7 @@ def spring_length(r: Result, spring: SpringDamper) -> FloatArray:
 def spring_tension(r: Result, name: str, spring: SpringDamper) -> FloatArray:
     """(T,): positive where it pulls its points together."""
     body, toward = (spring.b, -1.0) if spring.b != "ground" else (spring.a, 1.0)
-    force = np.einsum("tij,tj->ti", r.place((body, Pose()))[0], r.force(name)[body][:, :3])
+    force = np.einsum("tij,tj->ti", r.body_frame(body)[0], r.force(name)[body][:, :3])
     way, length = _way(r, spring), spring_length(r, spring)
     tension: FloatArray = toward * (force * way).sum(axis=-1) / np.where(length > 0.0, length, 1.0)
     return tension

@@ -11,6 +11,7 @@ from ..equations.stabilisation import PROJECTION, Stabilisation
 from ..integrate.switching import EXPLICIT
 from ..model.mobility import counted_bodies, degrees_of_freedom
 from ..reporting.formats import duration, figures, plural
+from .validity import WHY, beyond_validity
 
 if TYPE_CHECKING:
     from ..integrate.trajectory import Switch
@@ -52,6 +53,7 @@ def summary(r: Result) -> str:
         own = [one for one in r.impacts if one.name == name]
         lines.append(f"  impact      {name}: {len(own)}, {sum(one.lost for one in own):.6g} J lost")
     if len(r):
+        lines += [f"  deformation {one}: {WHY}" for one in beyond_validity(r.model, r.q, r.t)]
         lines += _energy(r)
         if r.dynamics.constrained:
             rows = len(r.dynamics.constrained.table)

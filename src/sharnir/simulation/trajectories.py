@@ -16,6 +16,7 @@ from .by_name import index_of
 from .named_motion import NamedMotion
 from .records import Cost
 from .result import Result
+from .validity import WHY, beyond_validity
 
 if TYPE_CHECKING:
     from .netcdf import Variables
@@ -124,6 +125,7 @@ class Rollout(NamedMotion):
         if bad.size:
             first = int(bad[np.argmin(self.failed[bad])])
             lines.append(f"  failed      {bad.size}, the first number {first} after t = {self.failed[first]:.9g} s")
+        lines += [f"  deformation {one}: {WHY}" for one in beyond_validity(self.model, self.q, self.t)]
         lines.append(
             f"  cost        {self.cost.wall:.3g} s by {self.cost.method!r} on {self.cost.backend}, {self.cost.integrator}"
         )

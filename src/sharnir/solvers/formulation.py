@@ -118,10 +118,12 @@ class Formulation:
         method, s = self.method, self.structure
         if backend != "auto" and backend not in method.backends and not method.is_sparse_form:
             raise MethodError(f"method {method.name!r} runs on {known(method.backends)}, not on {backend!r}")
-        if s.coupled and not method.couples and not self.model.constraints:
-            followers = known(j.name for j in self.model.joints if j.follows)
-            able = known(name for name, other in METHODS.items() if other.couples)
-            raise MethodError(f"method {method.name!r} does not handle coupled coordinates ({followers}); choose {able}")
+        if not method.handles(s.follows, bool(s.deformations)) and not self.model.constraints:
+            followers = [j.name for j in self.model.joints if j.follows]
+            flexible = [s.bodies[i - 1].name for i in s.deformations]
+            what = f"coupled coordinates ({known(followers)})" if followers else f"flexible bodies ({known(flexible)})"
+            able = known(name for name, other in METHODS.items() if other.handles(s.follows, bool(s.deformations)))
+            raise MethodError(f"method {method.name!r} does not handle {what}; choose {able}")
         if self.model.constraints and not method.constrains:
             able = known(name for name, other in METHODS.items() if other.constrains)
             raise MethodError(f"method {method.name!r} does not handle closed loops and constraints; choose {able}")

@@ -38,7 +38,9 @@ class KinematicQuestions:
         return self._evaluator.output("rates", "rate", q=q, v=v, t=t, parameter=parameters)
 
     def poses(self, q: State = None, t: ArrayLike = 0.0, parameters: Parameters = None) -> tuple[np.ndarray, np.ndarray]:
-        """Rotation (N, 3, 3), body → world, and position (N, 3) of every body."""
+        """Rotation (N, 3, 3), body → world, and position (N, 3) of every body.
+
+        Of a flexible body those of its frame, which moves with the section or node that the tree holds; its places: `pose`."""
         found = self._evaluator.outputs("poses", q=q, t=t, parameter=parameters)
         G = without_base(found["G"])
         return G.reshape(*G.shape[:-1], 3, 3).swapaxes(-1, -2), without_base(found["r"])
@@ -53,7 +55,8 @@ class KinematicQuestions:
         """The pose of a body or frame in the world: a `Pose` of one state; of a batch rotation (B, 3, 3) and position (B, 3).
 
         `body`, here and below, is the name of a body ("ground" too), the name of a frame, or (body, Pose), a place on a body.
-        A body comes before a frame of the same name; the frame is then `model.frames[name]`.
+        A body comes before a frame of the same name; the frame is then `model.frames[name]`. Of a flexible body these are
+        places of the undeformed body, and the answer is about the material there: its section or node, its point.
         """
         return self._points.pose(q, body, t, parameters)
 
@@ -69,7 +72,7 @@ class KinematicQuestions:
         """J (6, nv): velocity of a point of a body or frame and its angular velocity, per unit of speed.
 
         `point` is given in the axes of the body or frame, from its origin. `axes`: the result is in those of the "world", or
-        in the "local" ones of the body or frame.
+        in the "local" ones of the body or frame (of a flexible body, of its section or node at the point).
         """
         return self._points.jacobian(q, body, point, t, axes, parameters)
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..errors import MethodError, brief, unknown
+from ..model.deformation import Deformation
 from ..model.pose import Pose, Rotation
 from ..model.references import is_name_in, located
 from ..model.states import check_finite
 from ..trace import at_values, has_parameters
 from ..types import real_array
+from . import material_points
 from .evaluator import Evaluator
 
 if TYPE_CHECKING:
@@ -36,6 +38,8 @@ class Place(NamedTuple):
     origin: np.ndarray
     turn: np.ndarray | None
     """Rotation, frame → body; None where axes are parallel."""
+    deformation: Deformation | None = None
+    """Of a flexible body: `origin` and `turn` are then those of the undeformed one."""
 
 
 class Points:
@@ -47,9 +51,13 @@ class Points:
 
     def pose(self, q: State, where: Where, t: ArrayLike, parameters: Any) -> Pose | tuple[np.ndarray, np.ndarray]:
         place = self._place(where, parameters)
-        given = {"point": place.origin, "path": place.path, "parameter": parameters}
-        found = self.evaluator.outputs("pose", ("position", "G"), q=q, t=t, **given)
-        rotation = _own_axes(place, found["G"]).swapaxes(-1, -2)
+        given = {"point": place.origin, "path": place.path}
+        material = None
+        if place.deformation is not None:
+            material = material_points.material_point(self.evaluator, place.deformation, place, place.origin, q)
+            given = material.given
+        found = self.evaluator.outputs("pose", ("position", "G"), q=q, t=t, parameter=parameters, **given)
+        rotation = _own_axes(place, found["G"]).swapaxes(-1, -2) if material is None else material.axes(found["G"])
         position = found["position"]
         return Pose(position.tolist(), Rotation(rotation.ravel().tolist())) if position.ndim == 1 else (rotation, position)
 
@@ -77,15 +85,28 @@ class Points:
     def _asked(self, program: str, output: str, where: Where, point: ArrayLike, axes: str, **given: Any) -> np.ndarray:
         """Linear and angular part, each of three rows, in the axes asked for."""
         place = self._place(where, given["parameter"])
-        given |= {"point": place.origin if point is ORIGIN else _in_body(place, point), "path": place.path}
+        at = place.origin if point is ORIGIN else _in_body(place, point)
         if not is_name_in(AXES, axes):
             raise MethodError(unknown(f"axes {brief(axes)}", axes, AXES, "axes"))
+        if place.deformation is not None:
+            return self._asked_of_material(program, place.deformation, place, at, axes, given)
+        given |= {"point": at, "path": place.path}
         if axes == "world":
             return self.evaluator.output(program, output, **given)
         found = self.evaluator.outputs(program, (output, "G"), **given)
         x, G = found[output], found["G"]
-        columns = x.shape[-1] if x.ndim > G.ndim else 1  # a matrix, or one vector
-        return np.matmul(_own_axes(place, G)[..., None, :, :], x.reshape(*G.shape[:-1], 2, 3, columns)).reshape(x.shape)
+        return _in_axes(_own_axes(place, G), x)
+
+    def _asked_of_material(
+        self, program: str, deformation: Deformation, place: Place, at: Any, axes: str, given: dict[str, Any]
+    ) -> np.ndarray:
+        """The same of a point of a flexible body; local axes are those of the section or node at the point."""
+        points, _ = self.evaluator.arguments.row("point", at, 3)
+        check_finite(points.ravel(), lambda: "xyz" * len(points), "point")
+        at = points if np.ndim(at) == 2 else points[0]
+        material = material_points.material_point(self.evaluator, deformation, place, at, given["q"])
+        x, G = material_points.QUESTIONS[program](self.evaluator, material, **given)
+        return x if axes == "world" else _in_axes(material.axes(G).swapaxes(-1, -2), x)
 
     def _place(self, where: Where, parameters: Any) -> Place:
         if isinstance(where, str) and where in self._places:
@@ -97,12 +118,12 @@ class Points:
         while i > 0:
             path[i] = 1.0
             i = int(s.carrier[i])
-        turned = at.rotation != Rotation.identity()
+        turned, flexible = at.rotation != Rotation.identity(), s.deformations.get(body + 1)
         if has_parameters((*at.position, *at.rotation.entries)):
             numbers = self._numbers(at, parameters)
             turn = numbers[..., 3:].reshape(*numbers.shape[:-1], 3, 3) if turned else None
-            return Place(path, numbers[..., :3], turn)
-        place = Place(path, np.array(at.position, dtype=float), at.rotation.matrix if turned else None)
+            return Place(path, numbers[..., :3], turn, flexible)
+        place = Place(path, np.array(at.position, dtype=float), at.rotation.matrix if turned else None, flexible)
         if isinstance(where, str):
             if len(self._places) * len(path) > HELD:
                 self._places.clear()
@@ -134,3 +155,9 @@ def _own_axes(place: Place, G: np.ndarray) -> np.ndarray:
     """(…, 3, 3): cosines, world → frame."""
     G = G.reshape(*G.shape[:-1], 3, 3)
     return G if place.turn is None else np.matmul(place.turn.swapaxes(-1, -2), G)
+
+
+def _in_axes(cosines: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Vectors (…, 6), or a matrix of them (…, 6, n), of the world in the axes that these cosines (…, 3, 3) lead to."""
+    columns = x.shape[-1] if x.ndim > cosines.ndim - 1 else 1
+    return np.matmul(cosines[..., None, :, :], x.reshape(*cosines.shape[:-2], 2, 3, columns)).reshape(x.shape)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..model.joints.elastic import Elastic
 from ..simulation.result import Result
 from ..types import FloatArray
 from .outline import Outline, index
@@ -75,6 +76,8 @@ def reactions(o: Outline, r: Result) -> list[Load]:
     """Of every joint on the body it carries, where the joint is."""
     found = []
     for joint in (*o.model.joints, *o.model.closing_joints):
+        if isinstance(joint.type, Elastic):
+            continue
         wrench = r.reaction(joint.name, axes="world", at="joint")
         start = o.anchor(joint.child, joint.child_at.position)
         found.append(Load(f"reaction of {joint.name}", start, wrench[:, :3], False))

@@ -10,6 +10,7 @@ import numpy as np
 from ..dynamics import Dynamics
 from ..errors import AssemblyError, SingularError, StateError, brief, no_such
 from ..model.constraints import Rolling
+from ..model.joints.elastic import Elastic
 from ..model.model import Model
 from ..model.pose import Pose, unit_axis
 from ..model.references import listed_names
@@ -18,11 +19,13 @@ from ..simulation.result import Result
 from ..types import FloatArray
 from .arrows import arrows, forces, reactions
 from .bodies import DARK, PALE, PALETTE, bars, mass_parts, shape_part, struts
+from .carriers import Carriers
 from .contacts import floor_heights
 from .elements import axes_parts, constraint_parts, force_parts
+from .flexible import flexible_parts
 from .glyphs import joint_parts
 from .ground import ground_parts
-from .outline import FEW, Outline, corners, index, matrix, outline, with_base
+from .outline import FEW, Outline, corners, index, outline
 from .scene import GROUND, LAYERS, SHOWN, Line, Part, Scene, Span
 from .solids import sphere
 from .visuals import Drawn, drawn_visuals
@@ -67,7 +70,7 @@ def scene_of(
         raise StateError("paths of points belong to a motion: give traces with a result of `simulate`")
     q, notes = position_of(model, q, t)
     R, r = Dynamics(model, "separate", "python").poses(q, t)
-    return _scene(model, model.without_parameters(), np.array([t]), R[None], r[None], shown, None, (), notes)
+    return _scene(model, model.without_parameters(), np.array([t]), q[None], R[None], r[None], shown, None, (), notes)
 
 
 def position_of(model: Model, q: Any = None, t: float = 0.0) -> tuple[FloatArray, list[str]]:
@@ -102,24 +105,25 @@ def _of_result(r: Result, shown: tuple[str, ...] | None, traces: Sequence[Trace]
         raise StateError("nothing to see: the result has no times")
     values = dict(zip(r.model.parameters, r.parameters[0], strict=True)) if r.parameters.size else None
     R, x = r.poses
-    return _scene(r.model, r.model.without_parameters(values), r.t, R, x, shown, r, traces)
+    return _scene(r.model, r.model.without_parameters(values), r.t, r.q, R, x, shown, r, traces)
 
 
 def _scene(
-    model: Model, numeric: Model, t: FloatArray, R: FloatArray, x: FloatArray, shown: tuple[str, ...] | None,
+    model: Model, numeric: Model, t: FloatArray, q: FloatArray, R: FloatArray, x: FloatArray, shown: tuple[str, ...] | None,
     r: Result | None, traces: Sequence[Trace], notes: Sequence[str] = (),
 ) -> Scene:  # fmt: skip
     """`numeric`: the model with numbers in all places, by which it is drawn."""
-    R, x = with_base(numeric, t, R, x)
+    carriers = Carriers(numeric)
     looks, missing, planes = _looks(numeric, "visual")
     looks += [] if shown is None or "collision" not in shown else _looks(numeric, "collision")[0]
-    o = outline(numeric, R[0], x[0], [(p.carrier, corners(p.geometry, p.at)) for p in looks])
+    o = outline(carriers, R[0], x[0], [(p.carrier, corners(p.geometry, p.at)) for p in looks])
     pieces: list[Piece] = [*looks, *_mechanism(o, looks)]
     scales: dict[str, str] = {}
     if r is not None:
         pieces += _loads(o, r, shown, scales)
         for trace in listed_names(traces, "traces", StateError):
             pieces += _trace(o, r, trace)
+    R, x = carriers.poses(t, q, R, x)
     low, high = _extent(o, R, x, [p for p in pieces if isinstance(p, Part)])
     gravity = -np.array(numeric.gravity, dtype=float)
     up = gravity / np.linalg.norm(gravity) if gravity.any() else _up_in_space(high - low)
@@ -131,7 +135,8 @@ def _scene(
     parts = [p for p in pieces if isinstance(p, Part)]
     spans = [p for p in pieces if isinstance(p, Span)]
     lines = [p for p in pieces if isinstance(p, Line)]
-    return Scene(model.name, t, R, x, names, parts, spans, lines, up, o.size, low, high, shown, scales, (*notes, *missing))
+    return Scene(model.name, t, R, x, names, parts, spans, lines, up, o.size, low, high, shown, scales,
+                 (*notes, *missing, *_undeformed(numeric)), carriers)  # fmt: skip
 
 
 def _mechanism(o: Outline, looks: Sequence[Part]) -> Iterator[Piece]:
@@ -140,16 +145,20 @@ def _mechanism(o: Outline, looks: Sequence[Part]) -> Iterator[Piece]:
     drawn = {p.carrier: p for p in looks if p.layer == "bodies"}
     seen = {m.body_index(v.body) for v in m.visuals if v.body != "ground"}
     for i, body in enumerate(m.bodies):
-        if i not in drawn:
+        if i in o.carriers.hidden:
+            continue
+        if o.carriers.is_flexible(i) and i not in drawn:
+            yield from flexible_parts(o, i, PALETTE[i % len(PALETTE)])
+        elif i not in drawn:
             yield from bars(o, i, PALETTE[i % len(PALETTE)])
         elif i not in seen:  # a shape; what a file draws is complete
             yield from struts(o, drawn[i])
-        yield from mass_parts(o, i)
+        if not o.carriers.is_flexible(i):  # the centre of a deformed body is elsewhere
+            yield from mass_parts(o, i)
         yield from axes_parts(f"axes of {body.name}", "frames", i, np.eye(4), 6 * o.width(i))
     for name, (carrier, at) in m.frames.items():
-        i = index(m, carrier)
-        yield from axes_parts(f"frame {name}", "frames", i, matrix(at), 8 * o.width(i))
-    for joint in m.joints:
+        yield from axes_parts(f"frame {name}", "frames", *o.carried(carrier, at), 8 * o.width(index(m, carrier)))
+    for joint in (j for j in m.joints if not isinstance(j.type, Elastic)):
         yield from joint_parts(o, joint, rails=index(m, joint.parent) not in drawn)
     for joint in m.closing_joints:
         yield from joint_parts(o, joint, closing=True, rails=index(m, joint.parent) not in drawn)
@@ -157,6 +166,13 @@ def _mechanism(o: Outline, looks: Sequence[Part]) -> Iterator[Piece]:
         yield from force_parts(o, name, force)
     for name, constraint in m.constraints.items():
         yield from constraint_parts(o, name, constraint)
+
+
+def _undeformed(model: Model) -> list[str]:
+    """What is to be said of visuals on flexible bodies."""
+    flexible = {body.name for body in model.bodies if body.flexible is not None}
+    seen = dict.fromkeys(v.body for v in model.visuals if v.body in flexible)
+    return [f"visuals of the flexible body {name!r} are drawn undeformed: attach them to nodes (Model.add_node)" for name in seen]
 
 
 def _loads(o: Outline, r: Result, shown: tuple[str, ...] | None, scales: dict[str, str]) -> Iterator[Span]:
@@ -233,7 +249,7 @@ def _trace(o: Outline, r: Result, trace: Trace) -> Iterator[Part | Line]:
     name = f"path of {body}" + (f" {tuple(point)}" if any(point) else "")
     yield Line(name, "traces", path, (0.85, 0.35, 0.20, 1.0))
     radius = 0.006 * o.size
-    yield Part(name, "traces", sphere(12), DARK, index(o.model, body), matrix(Pose(list(point)), (radius, radius, radius)))
+    yield Part(name, "traces", sphere(12), DARK, *o.carried(body, Pose(list(point)), (radius, radius, radius)))
 
 
 def _extent(o: Outline, R: FloatArray, x: FloatArray, parts: Sequence[Part]) -> tuple[FloatArray, FloatArray]:
@@ -245,7 +261,7 @@ def _extent(o: Outline, R: FloatArray, x: FloatArray, parts: Sequence[Part]) -> 
     points = {i: list(near) for i, near in enumerate(o.extent)} | {index(o.model, "ground"): list(o.fixed)}
     for part in parts:
         if part.layer in ("bodies", "constraints") and part.carrier != GROUND:
-            points[part.carrier] += corners(part.geometry, part.at)
+            points.setdefault(part.carrier, []).extend(corners(part.geometry, part.at))
     boxes = []
     for i, near in points.items():
         if near and len(x):

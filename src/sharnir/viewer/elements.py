@@ -46,10 +46,10 @@ def force_parts(o: Outline, name: str, force: object) -> Iterator[Part | Span]:
     elif isinstance(force, Contact):
         yield from contact_parts(o, name, force)
     elif isinstance(force, Bushing):
-        carrier = index(o.model, force.b)
-        r = 1.6 * o.width(carrier)
-        at = matrix(Pose(force.at_b.position), (r, r, r))
-        yield Part(label, "springs", sphere(o.sides), (*SPRING[:3], 0.6), carrier, at)
+        r = 1.6 * o.width(index(o.model, force.b))
+        yield Part(
+            label, "springs", sphere(o.sides), (*SPRING[:3], 0.6), *o.carried(force.b, Pose(force.at_b.position), (r, r, r))
+        )
         a, b = o.anchor(force.a, force.at_a.position), o.anchor(force.b, force.at_b.position)
         yield Span(label, "springs", rod(), SPRING, 0.4 * r, a, b)
 
@@ -64,8 +64,7 @@ def constraint_parts(o: Outline, name: str, constraint: object) -> Iterator[Part
             yield _ball(o, label, body, at, 1.8 * w)
     elif isinstance(constraint, Rolling):
         pose = Pose(constraint.centre, Rotation.align_z(unit_axis(constraint.axis, constraint.label)))
-        wheel = matrix(pose, (constraint.radius,) * 3)
-        carrier = index(o.model, constraint.body)
+        carrier, wheel = o.carried(constraint.body, pose, (constraint.radius,) * 3)
         yield Part(label, "constraints", ring(0.02), CUT, carrier, wheel)
         yield Part(label, "constraints", cylinder(0.0, 48), (*PALE[:3], 0.35), carrier, wheel @ np.diag([0.98, 0.98, 0.02, 1.0]))
     elif isinstance(constraint, (PointOnSurface, PointOnCurve)):
@@ -73,7 +72,7 @@ def constraint_parts(o: Outline, name: str, constraint: object) -> Iterator[Part
 
 
 def _ball(o: Outline, name: str, body: str, at: Iterable[float], radius: float) -> Part:
-    return Part(name, "constraints", sphere(12), CUT, index(o.model, body), matrix(Pose(list(at)), (radius,) * 3))
+    return Part(name, "constraints", sphere(12), CUT, *o.carried(body, Pose(list(at)), (radius,) * 3))
 
 
 def _spring_width(o: Outline, force: SpringDamper) -> float:

@@ -33,10 +33,13 @@ def joint_parts(o: Outline, joint: PlacedJoint, closing: bool = False, rails: bo
     if stage.FREE in kinds:
         return  # it holds nothing
     if not any(kind != stage.FIXED for kind in kinds):
-        yield Part(name, "joints", box(), PALE, child, matrix(joint.child_at, (1.4 * size,) * 3))
+        yield Part(name, "joints", box(), PALE, *o.carried(joint.child, joint.child_at, (1.4 * size,) * 3))
         return
     count = sum(kind != stage.FIXED for kind in kinds)
     before, after = Pose(), _fixed_part(joint.motions)
+    (parent, parent_at), (child, child_at) = (
+        o.carriers.carry(*end) for end in ((joint.parent, joint.at), (joint.child, joint.child_at))
+    )
     seen = 0
     for motion in joint.motions:
         if motion.kind == stage.FIXED:
@@ -45,9 +48,7 @@ def joint_parts(o: Outline, joint: PlacedJoint, closing: bool = False, rails: bo
             continue
         seen += 1
         # the first motion begins in the parent's frame, the last ends in the child's; those between are drawn with the child
-        frame, carrier = (
-            (joint.at @ before, parent) if seen == 1 and count > 1 else (joint.child_at @ after.inverse() @ before, child)
-        )
+        frame, carrier = (parent_at @ before, parent) if seen == 1 and count > 1 else (child_at @ after.inverse() @ before, child)
         for geometry, at in _sign(motion, size, o.sides):
             yield Part(name, "joints", geometry, colour, carrier, matrix(frame) @ at)
         if motion.kind in (stage.TURN, stage.SLIDE, stage.SCREW) and len(o.lengths) <= FEW:
@@ -55,7 +56,7 @@ def joint_parts(o: Outline, joint: PlacedJoint, closing: bool = False, rails: bo
                 yield Part(name, "joints", geometry, colour, carrier, matrix(frame) @ at)
     rail = next((m for m in joint.motions if m.kind == stage.SLIDE), None)
     if rails and rail is not None and count == 1:
-        at = matrix(joint.at @ _until(joint.motions, rail))
+        at = matrix(parent_at @ _until(joint.motions, rail))
         yield Part(name, "joints", cylinder(0.0, 8), PALE, parent, at @ _scaled(0.35 * size, 0.35 * size, 6.0 * size))
         ends = o.anchor(joint.parent, joint.at.position), o.anchor(joint.child, joint.child_at.position)
         yield Span(name, "joints", rod(8), PALE, 0.35 * size, *ends)

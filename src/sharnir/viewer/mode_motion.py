@@ -12,7 +12,7 @@ from ..analysis.modes import Mode
 from ..errors import AssemblyError, SingularError, StateError, brief
 from ..types import FloatArray
 from .build import scene_of
-from .outline import corners, with_base
+from .outline import corners
 from .scene import GROUND, Scene
 
 VISIBLE = 0.1
@@ -57,7 +57,7 @@ def visible_amplitude(mode: Mode) -> float:
     largest = 0.0
     for i, points in enumerate(_points(scene)):
         if len(points):
-            moved = mode.body(scene.bodies[i])
+            moved = _displacement(mode, scene, i)
             turned = scene.rotation[0, i] @ points.T
             path = moved[:3, None] + np.cross(moved[3:], turned.T).T
             swing = np.exp(1j * np.linspace(0.0, pi, 13))  # half a period: the other half is its mirror image
@@ -71,7 +71,9 @@ def scene_of_mode(
     """One period of a mode as a scene."""
     scene = scene_of(mode.dynamics.model, show, mode.q, mode.t)
     t, q = motion_of_mode(mode, amplitude, frames)
-    rotation, position = with_base(mode.dynamics.model, np.full(len(t), mode.t), *mode.dynamics.poses(q, mode.t))
+    rotation, position = mode.dynamics.poses(q, mode.t)
+    if scene.carriers is not None:
+        rotation, position = scene.carriers.poses(np.full(len(t), mode.t), q, rotation, position)
     low, high = scene.low, scene.high
     for i, points in enumerate(_points(scene)):
         if len(points):
@@ -80,9 +82,17 @@ def scene_of_mode(
     return replace(scene.at_poses(t, rotation, position), low=low, high=high)
 
 
+def _displacement(mode: Mode, scene: Scene, row: int) -> FloatArray:
+    """(6,) complex of a row of poses: a body, the base, which is the ground of the model, or a place of a flexible body."""
+    places, name = len(scene.bodies), scene.rows[row]
+    if row < places or scene.carriers is None:
+        return mode.body("ground" if row == len(mode.dynamics.model.bodies) else name)
+    return mode.body(name, [float(x) for x in scene.carriers.places[row - places][1].position])
+
+
 def _points(scene: Scene) -> list[FloatArray]:
-    """Of every body the corners of what it looks like, in its axes."""
-    found: list[list[FloatArray]] = [[] for _ in scene.bodies]
+    """Of every row of poses the corners of what it looks like, in its axes."""
+    found: list[list[FloatArray]] = [[] for _ in scene.rows]
     for part in scene.parts:
         if part.layer == "bodies" and part.carrier != GROUND:
             found[part.carrier] += corners(part.geometry, part.at)

@@ -11,7 +11,6 @@ import numpy as np
 from ..errors import NOT_A_NUMBER, StateError, brief
 from ..simulation.result import Result
 from ..types import FloatArray
-from .outline import with_base
 from .scene import Scene
 
 CLOSE = 1e-9
@@ -48,7 +47,9 @@ def at_times(scene: Scene, r: Result, times: Sequence[float] | FloatArray) -> Sc
         step = r.model.difference(r.q[row[k]], r.q[row[k] + 1], float(t[k]))
         q[k] = r.model.integrate(r.q[row[k]], share[k] * step, float(t[k]))
     parameters = r.parameters[row] if r.parameters.size else None
-    rotation, position = with_base(r.model, t, *r.dynamics.poses(q, t, parameters=parameters))
+    rotation, position = r.dynamics.poses(q, t, parameters=parameters)
+    if scene.carriers is not None:
+        rotation, position = scene.carriers.poses(t, q, rotation, position)
     last = np.minimum(row + 1, len(r.t) - 1)
     mix = share[:, None]
     spans = [x if x.vector is None else replace(x, vector=(1 - mix) * x.vector[row] + mix * x.vector[last]) for x in scene.spans]

@@ -10,11 +10,13 @@ from functools import cached_property
 import numpy as np
 
 from ..model.constraints import Distance, Rolling
+from ..model.flexible import FlexibleBeam, ModalBody
 from ..model.forces import Bushing, SpringDamper, Tendon
 from ..model.model import Model
 from ..model.pose import Pose
 from ..types import FloatArray
-from .scene import GROUND, Anchor, Geometry
+from .carriers import Carriers
+from .scene import Anchor, Geometry
 
 FEW = 200
 """Bodies up to which everything is drawn in full."""
@@ -35,6 +37,7 @@ class Outline:
     """(N,): of every body, between the points attached to it."""
     size: float
     """Of the mechanism."""
+    carriers: Carriers
 
     @cached_property
     def rolling(self) -> frozenset[int]:
@@ -56,24 +59,18 @@ class Outline:
         return float(min(max(0.045 * length, 0.0015 * self.size), 0.014 * self.size))
 
     def anchor(self, body: str, point: Iterable[float]) -> Anchor:
-        return Anchor(index(self.model, body), np.array(list(point), dtype=float))
+        carrier, at = self.carriers.carry(body, Pose(tuple(float(x) for x in point)))
+        return Anchor(carrier, np.array(at.position, dtype=float))
+
+    def carried(self, body: str, at: Pose, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> tuple[int, FloatArray]:
+        """The carrier of a part at a pose on a body, and where it is there (4, 4)."""
+        carrier, pose = self.carriers.carry(body, at)
+        return carrier, matrix(pose, scale)
 
 
 def index(model: Model, body: str) -> int:
-    """Of what carries a part. A base that moves counts as one more body, after all others."""
-    if body != "ground":
-        return model.body_index(body)
-    return GROUND if model.base_motion is None else len(model.bodies)
-
-
-def with_base(model: Model, t: FloatArray, rotation: FloatArray, position: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Poses over time of all that can carry parts, from those of the bodies: the base is added where it moves."""
-    if model.base_motion is None:
-        return rotation, position
-    poses = [model.base_motion(float(x)) for x in t]
-    turned = np.array([pose.rotation.matrix for pose in poses], dtype=float)
-    moved = np.array([pose.position for pose in poses], dtype=float)
-    return np.concatenate([rotation, turned[:, None]], axis=1), np.concatenate([position, moved[:, None]], axis=1)
+    """Of the row of poses of a body, or of the base."""
+    return Carriers(model).index(body)
 
 
 def matrix(pose: Pose, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> FloatArray:
@@ -92,10 +89,10 @@ def corners(geometry: Geometry, at: FloatArray) -> list[FloatArray]:
 
 
 def outline(
-    model: Model, rotation: FloatArray, position: FloatArray, looks: Sequence[tuple[int, Sequence[FloatArray]]]
+    carriers: Carriers, rotation: FloatArray, position: FloatArray, looks: Sequence[tuple[int, Sequence[FloatArray]]]
 ) -> Outline:
     """Of a model without parameters in the position given (N, 3, 3), (N, 3). `looks`: points of what bodies look like."""
-    n = len(model.bodies)
+    model, n = carriers.model, len(carriers.model.bodies)
     attached: list[list[FloatArray]] = [[] for _ in range(n)]
     fixed: list[FloatArray] = []
 
@@ -112,6 +109,7 @@ def outline(
     extent = [list(points) for points in attached]
     for i, body in enumerate(model.bodies):
         extent[i].append(np.array(body.com, dtype=float))
+        extent[i].extend(_ends_of_flexible(body.flexible))
     for i, points in looks:
         if 0 <= i < n:
             extent[i].extend(points)
@@ -124,7 +122,7 @@ def outline(
     everything = np.concatenate([*world, np.array(fixed).reshape(-1, 3)])
     size = _spread(everything[np.isfinite(everything).all(axis=1)])
     size = size if size > 0.0 else float(_inertial_size(model)) or 1.0
-    return Outline(model, attached, extent, fixed, np.where(lengths > 0.0, lengths, 0.2 * size), size)
+    return Outline(model, attached, extent, fixed, np.where(lengths > 0.0, lengths, 0.2 * size), size, carriers)
 
 
 def _ends(model: Model) -> Iterable[tuple[str, Iterable[float]]]:
@@ -136,6 +134,13 @@ def _ends(model: Model) -> Iterable[tuple[str, Iterable[float]]]:
             yield from ((x.a, x.at_a.position), (x.b, x.at_b.position))
         elif isinstance(x, Tendon):
             yield from x.points
+
+
+def _ends_of_flexible(flexible: object) -> list[FloatArray]:
+    """Points of the undeformed body that a picture must show."""
+    if isinstance(flexible, FlexibleBeam):
+        return [np.zeros(3), np.array([flexible.length, 0.0, 0.0])]
+    return [np.array(x, dtype=float) for x in flexible.nodes.values()] if isinstance(flexible, ModalBody) else []
 
 
 def _spread(points: Sequence[FloatArray] | FloatArray) -> float:

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..types import FloatArray
+from .carriers import GROUND as GROUND
+from .carriers import Carriers
 
 LAYERS = {
     "bodies": "bodies by their shapes, meshes and bars",
@@ -33,9 +35,6 @@ SHOWN = ("bodies", "joints", "springs", "constraints", "ground", "traces")
 
 SEEN_THROUGH, THROUGH = ("frames", "mass"), 0.35
 """Layers inside bodies: where one of them is on, bodies have this opacity."""
-
-GROUND = -1
-"""The carrier of what does not move."""
 
 Colour = tuple[float, float, float, float]
 """Red, green, blue, opacity; 0 to 1."""
@@ -65,7 +64,7 @@ class Part:
     geometry: Geometry
     colour: Colour
     carrier: int
-    """Index of a body of the model, or GROUND."""
+    """A row of poses: a body of the model, a base that moves, a place of a flexible body (`Carriers`); or GROUND."""
     at: FloatArray
     """(4, 4): geometry → carrier. It may scale."""
 
@@ -129,10 +128,11 @@ class Scene:
     t: FloatArray
     """(T,) seconds; one time for a model that stands still."""
     rotation: FloatArray
-    """(T, N, 3, 3): body → world."""
+    """(T, rows, 3, 3): carrier → world."""
     position: FloatArray
-    """(T, N, 3)."""
+    """(T, rows, 3)."""
     bodies: tuple[str, ...]
+    """Names of the first rows; after them come places of flexible bodies."""
     parts: Sequence[Part]
     spans: Sequence[Span]
     lines: Sequence[Line]
@@ -149,6 +149,25 @@ class Scene:
     """{layer: what the length of its arrows means}."""
     notes: tuple[str, ...] = ()
     """What could not be drawn as it was meant, and what is drawn in its place."""
+    carriers: Carriers | None = None
+    """Where the rows of poses are from."""
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """The name of every row of poses: of a place of a flexible body that of the body."""
+        return self.bodies if self.carriers is None else self.carriers.names
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """Bodies that a person may choose from."""
+        hidden = self.carriers.hidden if self.carriers is not None else ()
+        return tuple(name for i, name in enumerate(self.bodies) if i not in hidden)
+
+    def anchor(self, body: str, point: FloatArray) -> Anchor:
+        """A point of a body, in a scene that is made."""
+        if self.carriers is None:
+            return Anchor(self.bodies.index(body), point)
+        return Anchor(*self.carriers.nearest("ground" if body == "base" else body, point))
 
     @property
     def layers(self) -> tuple[str, ...]:

@@ -14,6 +14,9 @@ import numpy as np
 from ..types import FloatArray
 from .scene import Geometry
 
+SMOOTH = 0.9
+"""Cosine of the angle between edges of an outline that are drawn as one smooth surface."""
+
 ROUND = 24
 """Sides of what is round."""
 
@@ -70,6 +73,54 @@ def square() -> Geometry:
     """Edge 1 in the plane z = 0, seen from above."""
     corners = [(-0.5, -0.5, 0.0), (0.5, -0.5, 0.0), (0.5, 0.5, 0.0), (-0.5, 0.5, 0.0)]
     return geometry(corners, [(0, 1, 2), (0, 2, 3)], [(0.0, 0.0, 1.0)] * 4)
+
+
+@lru_cache
+def prism(outline: tuple[tuple[float, float], ...]) -> Geometry:
+    """A section with corners (y, z), counterclockwise seen from +x, swept along x from −½ to ½. Where edges turn by little they
+    are sides of something round: smooth."""
+    p = np.array(outline)
+    n = len(p)
+    edge = _unit(np.roll(p, -1, axis=0) - p)
+    out = np.stack([edge[:, 1], -edge[:, 0]], axis=1)  # of every edge, from corner k to k + 1
+    smooth = (edge * np.roll(edge, 1, axis=0)).sum(axis=1) > SMOOTH  # at corner k
+    mean = _unit(out + np.roll(out, 1, axis=0))
+    vertices: list[tuple[float, ...]] = []
+    normals: list[tuple[float, ...]] = []
+    faces: list[tuple[int, ...]] = []
+    for k in range(n):
+        first, other = len(vertices), (k + 1) % n
+        for x, corner in ((-0.5, k), (-0.5, other), (0.5, other), (0.5, k)):
+            vertices.append((x, *p[corner]))
+            normals.append((0.0, *(mean[corner] if smooth[corner] else out[k])))
+        faces += [(first, first + 1, first + 2), (first, first + 2, first + 3)]
+    for x in (-0.5, 0.5):
+        first = len(vertices)
+        vertices += [(x, *corner) for corner in p]
+        normals += [(math.copysign(1.0, x), 0.0, 0.0)] * n
+        faces += [tuple(first + k for k in (ear if x > 0 else ear[::-1])) for ear in ears(p)]
+    return geometry(vertices, faces, normals)
+
+
+def ears(p: FloatArray) -> list[tuple[int, int, int]]:
+    """A simple polygon (n, 2), counterclockwise, as triangles: ears are cut off until none is left."""
+    left, found = list(range(len(p))), []
+    while len(left) > 3:
+        k = next((k for k in range(len(left)) if _is_ear(p, left, k)), 0)
+        found.append((left[k - 1], left[k], left[(k + 1) % len(left)]))
+        del left[k]
+    return [*found, (left[0], left[1], left[2])]
+
+
+def _is_ear(p: FloatArray, left: list[int], k: int) -> bool:
+    """Whether a corner juts out, and none of the others is in its triangle."""
+    a, b, c = left[k - 1], left[k], left[(k + 1) % len(left)]
+    inside = [i for i in left if i not in (a, b, c) and all(_area(p[u], p[w], p[i]) >= 0.0 for u, w in ((a, b), (b, c), (c, a)))]
+    return _area(p[a], p[b], p[c]) > 0.0 and not inside
+
+
+def _area(a: FloatArray, b: FloatArray, c: FloatArray) -> float:
+    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
 
 
 @lru_cache

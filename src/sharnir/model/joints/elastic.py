@@ -9,6 +9,7 @@ import numpy as np
 from ...kernels.joint_stage import GIVEN
 from ..element import element
 from .base import ElementaryMotion, Joint
+from .segments import Segment, one_coordinate
 
 if TYPE_CHECKING:
     from ..flexible import Flexible
@@ -32,6 +33,9 @@ class Elastic(Joint):
         """Its values depend on where the tree holds the body: `Structure` computes them."""
         n = len(self.coordinates)
         return [ElementaryMotion(GIVEN, nq=n, nv=n)]
+
+    def segments(self, label: str) -> list[Segment]:
+        return [one_coordinate(unit) for unit in self.__dict__["flexible"].units]
 
     def random(self, rng: np.random.Generator) -> list[float]:
         small: list[float] = (SMALL * rng.uniform(-1.0, 1.0, len(self.coordinates))).tolist()

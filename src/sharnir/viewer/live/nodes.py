@@ -51,6 +51,13 @@ class SceneNodes:
             self._see_through()
 
     # --- moving ---------------------------------------------------------------------------------------------------------------
+    def carried(self, t: float, q: FloatArray, rotation: FloatArray, position: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Poses of all that carries parts, from those of the bodies (N, 3, 3), (N, 3)."""
+        if self.scene.carriers is None:
+            return rotation, position
+        R, r = self.scene.carriers.poses(np.array([t]), q[None], rotation[None], position[None])
+        return R[0], r[0]
+
     def pose(self, rotation: FloatArray, position: FloatArray, row: int | None = None, wxyz: FloatArray | None = None) -> None:
         """Bodies to where they are: (N, 3, 3), (N, 3). `row`: the time of the scene, where it is one of its own."""
         self.rotation, self.position = rotation, position
@@ -179,9 +186,9 @@ class SceneNodes:
 def label_places(scene: Scene, kind: str) -> list[tuple[str, int, FloatArray]]:
     """(name, carrier, point of it) of every body, in the middle of what is drawn of it; or of every joint."""
     if kind == "bodies":
-        centres: dict[int, list[FloatArray]] = {i: [] for i in range(len(scene.bodies))}
+        centres: dict[int, list[FloatArray]] = {scene.bodies.index(name): [] for name in scene.choices}
         for part in scene.parts:
-            if part.layer == "bodies" and part.carrier >= 0:
+            if part.layer == "bodies" and part.carrier in centres:
                 v = part.geometry.vertices
                 middle = 0.5 * (v.min(axis=0) + v.max(axis=0))
                 centres[part.carrier].append(part.at[:3, :3] @ middle + part.at[:3, 3])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..outline import with_base
 from .nodes import SceneNodes
 from .posing import Posing
 from .sliders import Slider
@@ -45,11 +44,11 @@ class PosingPanel:
     def draw(self, sliders: bool = True) -> None:
         """The pose, and the sliders as they stand."""
         R, r = self.posing.poses()
-        R, r = with_base(self.posing.model, [self.posing.t], R[None], r[None])  # type: ignore[arg-type]
+        R, r = self.nodes.carried(self.posing.t, self.posing.q, R, r)
         at_start = (self.posing.q is self.posing.start[0] or (self.posing.q == self.posing.start[0]).all()) and (
             self.posing.t == self.posing.start[1]
         )
-        self.nodes.pose(R[0], r[0], 0 if at_start else None)
+        self.nodes.pose(R, r, 0 if at_start else None)
         self.stage.moved()
         if sliders:
             self.show_values()

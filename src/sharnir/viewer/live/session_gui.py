@@ -8,7 +8,6 @@ import numpy as np
 
 from ...errors import SharnirError
 from ...types import FloatArray
-from ..outline import with_base
 from ..solids import sphere, spring
 from .batches import turns_from_z
 from .nodes import SceneNodes
@@ -92,8 +91,7 @@ class SessionPanel:
     def draw(self) -> None:
         assert self.session is not None
         R, r = self.session.poses()
-        R, r = with_base(self.session.model, np.array([self.session.t]), R[None], r[None])
-        self.nodes.pose(R[0], r[0], None)
+        self.nodes.pose(*self.nodes.carried(self.session.t, self.session.q, R, r), None)
         self.stage.moved()
         self._draw_hand()
         if now() - self._said > WORDS:

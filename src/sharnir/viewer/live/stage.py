@@ -137,7 +137,7 @@ class Stage:
     # --- camera -------------------------------------------------------------------------------------------------------------
     def add_camera(self) -> None:
         """A choice of the body that the camera follows, and a button that shows everything again."""
-        gui, bodies = self.viser.gui, self.scenes[0].scene.bodies
+        gui, bodies = self.viser.gui, self.scenes[0].scene.choices
         choice = gui.add_dropdown("follow", ("nothing", *bodies), hint="the camera moves with this body")
         choice.on_update(lambda event: self.post("follow", lambda: self._follow(event.target.value)))
         gui.add_button("show all").on_click(lambda _: self.post("home", self._look_home))

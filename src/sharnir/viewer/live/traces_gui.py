@@ -25,7 +25,7 @@ class TracesPanel:
         self.stage, self.nodes, self.growing = stage, nodes, growing
         self._traces: list[tuple[SceneNodes, Anchor, Any, list[FloatArray]]] = []
         self._grown, self._count = 0.0, 0
-        gui, bodies = stage.viser.gui, nodes[0].scene.bodies
+        gui, bodies = stage.viser.gui, nodes[0].scene.choices
         self._body = gui.add_dropdown("body", bodies, initial_value=bodies[-1])
         self._point = gui.add_vector3("point", (0.0, 0.0, 0.0), step=0.01, hint="of the body, in its axes, m")
         gui.add_button("add path").on_click(lambda _: stage.post("trace", self._add))
@@ -35,7 +35,7 @@ class TracesPanel:
         """The path of a point of a body, in every scene that has it."""
         for k, nodes in enumerate(self.nodes):
             if body in nodes.scene.bodies:
-                anchor = Anchor(nodes.scene.bodies.index(body), np.asarray(point, dtype=float))
+                anchor = nodes.scene.anchor(body, np.asarray(point, dtype=float))
                 whole = anchor.path(nodes.scene.rotation, nodes.scene.position)
                 path = whole[:: max(1, len(whole) // POINTS)]
                 colour = rgb255(TINTS[(k if len(self.nodes) > 1 else self._count + 1) % len(TINTS)])

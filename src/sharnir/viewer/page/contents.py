@@ -81,8 +81,8 @@ def _cameras(scene: Scene, view: str | Sequence[float] | None) -> list[dict[str,
 def _body(scene: Scene, name: str | None) -> int:
     if name is None:
         return -1
-    if not is_name_in(scene.bodies, name):
-        raise StateError(f"follow: {no_such('body', name, scene.bodies, 'bodies')}")
+    if not is_name_in(scene.choices, name):
+        raise StateError(f"follow: {no_such('body', name, scene.choices, 'bodies')}")
     return scene.bodies.index(name)
 
 
@@ -98,7 +98,7 @@ class Contents:
     def scene(self, scene: Scene, motion: Motion, tint: Colour | None) -> dict[str, Any]:
         add = self.package.add
         return {
-            "bodies": list(scene.bodies),
+            "bodies": list(scene.rows),
             "t": add(motion.t.astype(np.float64)),
             "position": series(self.package, motion.position),
             "quaternion": series(self.package, motion.quaternion),

@@ -32,7 +32,8 @@ class Branch:
 def sentence(subject: Model | Result) -> str:
     """The subject in one line: `5 bodies, 2560 kg; 0 … 20 s, done`."""
     model = numeric(subject.model if isinstance(subject, Result) else subject)
-    text = f"{plural(len(model.bodies), 'body', 'bodies')}, {sum(float(b.mass) for b in model.bodies):.6g} kg"
+    count = len(model.bodies) - len(model.structure.deformations)
+    text = f"{plural(count, 'body', 'bodies')}, {sum(float(b.mass) for b in model.bodies):.6g} kg"
     if isinstance(subject, Result):
         return f"{text}; {subject.t[0]:g} … {subject.t[-1]:g} s, {subject.status}"
     return text

@@ -78,7 +78,7 @@ def page(takes: Sequence[Take], options: Options | None = None, charts: Charts |
             "colours": COLOURS,
             "layers": layers_of(scenes),
             "scales": {layer: text for scene in scenes for layer, text in scene.scales.items()},
-            "bodies": scenes[0].bodies,
+            "bodies": scenes[0].choices,
             "trees": [(model.name, *facts.tree(model), facts.loops(model)) for model in _models(subjects)],
             "results": [(take.name, take.subject.summary(), facts.energy_account(take.subject))
                         for take in takes if isinstance(take.subject, Result)],

@@ -59,7 +59,7 @@ def names_of(scene: Scene, k: int, camera: Camera, size: tuple[int, int], shown:
         if part.layer not in shown:
             continue
         if part.layer == "bodies" and part.carrier != GROUND:
-            name = scene.bodies[part.carrier]
+            name = scene.rows[part.carrier]
         elif part.layer == "joints" and part.name.startswith(JOINT):
             name = "◦ " + part.name.removeprefix(JOINT)
         else:

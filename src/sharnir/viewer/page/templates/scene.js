@@ -166,7 +166,8 @@ class Drawing {
     const extent = this.data.geometries[group.geometry].across;
     mesh.userData.thick = [0, 1, 2].map((c) => extent[c] * Math.hypot(at[c], at[4 + c], at[8 + c])).sort((a, b) => a - b)[1];
     if (mesh.instanceColor) {
-      carrier.forEach((body, i) => this.bodies.push({ mesh, i, run: k, body, colour: mesh.instanceColor.array.slice(3 * i, 3 * i + 3) }));
+      const names = this.data.runs[k].bodies;                        // a place of a flexible body has the name of the body
+      carrier.forEach((row, i) => this.bodies.push({ mesh, i, run: k, body: names.indexOf(names[row]), colour: mesh.instanceColor.array.slice(3 * i, 3 * i + 3) }));
     }
   }
 

@@ -1,0 +1,107 @@
+"""Whether a flexible body stayed within what its shapes say: they are those of small deformations."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..errors import FlexibilityWarning
+from ..model.deformed_places import material
+from ..model.flexible import FlexibleBeam, ModalBody
+from ..model.model import Model
+from ..types import FloatArray
+
+if TYPE_CHECKING:
+    from ..model.structure import Structure
+
+LARGEST_TURN = 0.3
+"""rad. Beyond it the terms of third order, which shapes leave out, are some 5 % of the displacement."""
+LARGEST_STRETCH = 0.1
+"""Of the length of a beam, along its axis."""
+LARGEST_SHIFT = 0.2
+"""Of the size of a body given at nodes, which may have no rotations: a cantilever whose end turns by 0.3 moves so far."""
+WHY = "shapes are those of small deformations"
+REMEDY = "Make the body stiffer, lower the load, or divide it into several flexible bodies"
+STATIONS = 9
+MOST_NODES = 64
+
+
+class Beyond(NamedTuple):
+    """A flexible body that was deformed further than its shapes are valid for."""
+
+    body: str
+    what: str
+    """The largest turn, or the largest displacement where it is that which is too large."""
+    when: str
+    excess: float
+    """How many times what is valid."""
+
+    def __str__(self) -> str:
+        return f"body {self.body!r} {self.what} {self.when}"
+
+
+def beyond_validity(model: Model, q: FloatArray, t: FloatArray) -> list[Beyond]:
+    """Of the states q (…, nq) at times t, which broadcast: one entry for each body that went too far."""
+    found, s = [], model.structure
+    for i, d in s.deformations.items():
+        e = q[..., s.q_first[d.row] : s.q_first[d.row + 1]]
+        rows = e.reshape(-1, d.n)
+        good = np.isfinite(rows).all(axis=1)
+        times = np.broadcast_to(t, e.shape[:-1]).ravel()[good]
+        if good.any():
+            with np.errstate(over="ignore"):  # of a run that diverged
+                worst = max(_extremes(s, i, rows[good]), key=lambda x: x.excess)
+            if worst.excess > 1.0:
+                found.append(Beyond(s.bodies[i - 1].name, worst.what, f"at t = {times[worst.row]:.6g} s", worst.excess))
+    return found
+
+
+def warn_of_deformation(found: list[Beyond]) -> None:
+    """Of a run that came to its end."""
+    if found:
+        warnings.warn(f"{_listed(found)}; {WHY}: results are rough there. {REMEDY}", FlexibilityWarning, stacklevel=3)
+
+
+def likely_cause(found: list[Beyond]) -> str:
+    """Of a run that failed, as further sentences; empty where no body went too far."""
+    return f". The likely cause: {_listed(found)}; {WHY}. {REMEDY}" if found else ""
+
+
+def _listed(found: list[Beyond]) -> str:
+    return ", ".join(map(str, found))
+
+
+class _Extreme(NamedTuple):
+    excess: float
+    what: str
+    row: int
+
+
+def _extremes(s: Structure, i: int, e: FloatArray) -> Iterator[_Extreme]:
+    """Over all states, at places all over a body."""
+    body: Any = s.bodies[i - 1].flexible
+    points, size = _sampled(body)
+    m = material(s.deformations[i].shapes, points)
+    if isinstance(body, FlexibleBeam):
+        moved, limit, words = m.phi[:, :1], LARGEST_STRETCH, "stretched by {:.2g} of its length"
+    else:
+        moved, limit, words = m.phi, LARGEST_SHIFT, "deformed by {:.2g} of its size"
+    for k in range(len(points)):
+        turn, shift = (np.linalg.norm(e @ columns.T, axis=1) for columns in (m.psi[k], moved[k] / size))
+        row, other = int(np.argmax(turn)), int(np.argmax(shift))
+        yield _Extreme(turn[row] / LARGEST_TURN, f"was turned by {turn[row]:.2g} rad by its deformation", row)
+        yield _Extreme(shift[other] / limit, "was " + words.format(shift[other]), other)
+
+
+def _sampled(body: Any) -> tuple[FloatArray, float]:
+    """Places, and the size of the body."""
+    if isinstance(body, FlexibleBeam):
+        x = np.linspace(0.0, body.length, STATIONS)
+        return np.stack([x, np.zeros_like(x), np.zeros_like(x)], axis=1), body.length
+    assert isinstance(body, ModalBody)
+    nodes = np.array(list(body.nodes.values()), dtype=float)
+    size = float(np.linalg.norm(np.ptp(nodes, axis=0))) or 1.0
+    return nodes[:: -(-len(nodes) // MOST_NODES)], size
