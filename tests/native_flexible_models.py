@@ -20,7 +20,7 @@ SMALL = {
     "mass": 2.0, "centre": (0.5, 0.0, 0.0), "inertia": (0.1, 0.6, 0.6, 0.0, 0.0, 0.0),
     "nodes": {"root": (0.0, 0.0, 0.0), "tip": (1.0, 0.0, 0.0)},
     "modes": {"root": [[0.0], [0.0], [0.0]], "tip": [[0.0], [0.0], [1.0], [0.0], [-1.5], [0.0]]},
-    "frequencies": (1 / 3e-2,), "node_mass": {"tip": 2.0},
+    "frequencies": (1 / 3e-2,), "node_mass": {"root": 1.0, "tip": 1.0},
 }  # fmt: skip
 FLEXIBLE = {
     "beam": sh.FlexibleBeam(**METAL),

@@ -205,6 +205,7 @@ def test_mistakes_are_told_by_line_and_field(old, new, says):
 
 
 MODAL = sh.dumps(arm(sh.ModalBody(**SMALL)))
+LUMPS = "node_mass: {root: 1.0, tip: 1.0}"
 
 
 @pytest.mark.parametrize(
@@ -214,10 +215,18 @@ MODAL = sh.dumps(arm(sh.ModalBody(**SMALL)))
         ("[-1.5]", "[x]", "flexible.modes.tip[4][0]: expected a number, got 'x'"),
         ("[-1.5]", "[-1.5, 2]", "flexible.modes.tip[4]: expected rows of equal length, got 2 numbers after 1"),
         ("tip: [1.0, 0.0, 0.0]", "top: [1.0, 0.0, 0.0]", "flexible: modal: nodes and modes must have the same names"),
-        ("node_mass: {tip: 2.0}", "node_mass: {tip: 3.0}", "flexible: modal: the masses of the nodes sum to 3 kg"),
-        ("node_mass: {tip: 2.0}", "integrals: {linear: [[1]], first: 1}", "flexible.integrals.first: expected a list, got 1"),
         (
-            "node_mass: {tip: 2.0}",
+            LUMPS,
+            "node_mass: {root: 1.0, tip: 2.0}",
+            "flexible: modal: the masses of the nodes sum to 3 kg",
+        ),
+        (
+            LUMPS,
+            "integrals: {linear: [[1]], first: 1}",
+            "flexible.integrals.first: expected a list, got 1",
+        ),
+        (
+            LUMPS,
             "integrals: {linear: [[0, 0, 1]], first: [[[0, 0]]], product: [[[[0]]]]}",
             "flexible.integrals.first: expected 1×3×3 numbers, got 1×1×2",
         ),

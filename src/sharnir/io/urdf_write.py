@@ -43,7 +43,8 @@ def _refuse(model: Model) -> None:
     for body in model._bodies:
         if body.flexible is not None:
             raise FormatError(
-                f"body {body.name!r} is flexible; URDF has rigid bodies only. Save as .yaml, or a model with a rigid body in its place"
+                f"body {body.name!r} is flexible; URDF has rigid bodies only. Save as .yaml, or a model with a rigid body in its "
+                "place"
             )
     for name in model.forces:
         raise FormatError(f"force {name!r}: URDF has no forces. Save as .yaml, or a copy of the model without it")

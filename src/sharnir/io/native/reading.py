@@ -156,10 +156,10 @@ def _integrals(kind: IntegralsValue, value: Any, entry: Entry) -> Any:
     sizes = {"linear": (m, 3), "first": (m, 3, 3), "product": (m, m, 3, 3), "mass_matrix": (m, m)}
     each(((name, name) for name in sizes), lambda name: _of_shape(getattr(given, name), sizes[name]))
     try:
-        mass, centre = entry.found["mass"], entry.found["centre"]
+        rigid = [entry.found[name] for name in ("mass", "centre", "inertia")]
     except KeyError:  # they are wrong themselves
         return None
-    return modal_integrals(mass, centre, given.linear, given.first, given.product, given.mass_matrix)
+    return modal_integrals(rigid, given.linear, given.first, given.product, given.mass_matrix)
 
 
 def _of_shape(value: Any, shape: tuple[int, ...]) -> None:

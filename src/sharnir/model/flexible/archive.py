@@ -93,11 +93,14 @@ def _body(found: dict[str, Any]) -> ModalBody:
     names = [str(name) for name in found["node_names"]]
     m = found["K"].shape[0]
     n = len(names)
-    sizes = {"nodes": (n, 3), "modes": (n, 6, m), "linear": (m, 3), "first": (m, 3, 3), "product": (m, m, 3, 3)}
+    sizes: dict[str, tuple[int, ...]] = {"mass": (), "centre": (3,), "inertia": (6,)}
+    sizes |= {"nodes": (n, 3), "modes": (n, 6, m), "linear": (m, 3), "first": (m, 3, 3), "product": (m, m, 3, 3)}
     for name, shape in sizes.items():
         if found[name].shape != shape:
             raise FormatError(f"{name} has the shape {found[name].shape}, expected {shape}")
-    integrals = modal_integrals(*(found[name] for name in ("mass", "centre", "linear", "first", "product")))
+    integrals = modal_integrals(
+        [found[name] for name in ("mass", "centre", "inertia")], *(found[name] for name in ("linear", "first", "product"))
+    )
     return ModalBody(
         mass=float(found["mass"]),
         centre=found["centre"],

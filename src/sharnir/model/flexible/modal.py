@@ -17,7 +17,7 @@ from .base import Flexible, Rows, Shapes
 from .damping import damping_matrix
 from .fixed import NOT_NEGATIVE, POSITIVE, FixedScalar
 from .integrals import Integrals, skew
-from .tables import IntegralsValue, Table, TableValue
+from .tables import IntegralsValue, Table, TableValue, second_moments
 
 
 @element("modal")
@@ -182,10 +182,8 @@ class ModalBody(Flexible):
     @cached_property
     def _integrals(self) -> Integrals:
         """The same with the mass properties and the mass matrix that were given, which lumped masses only approach."""
-        c, (xx, yy, zz, xy, xz, yz) = np.array(self.centre), self.inertia
-        J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        second = np.trace(J) / 2 * np.eye(3) - J + self.mass * np.outer(c, c)
-        return replace(self._lumped, mass=self.mass, moment=self.mass * c, second=second, mass_matrix=self._mass_matrix)
+        moment, second = self.mass * np.array(self.centre), second_moments(self.mass, self.centre, self.inertia)
+        return replace(self._lumped, mass=self.mass, moment=moment, second=second, mass_matrix=self._mass_matrix)
 
     def node_at(self, point: Sequence[Number]) -> int:
         """The number of the node at a point."""

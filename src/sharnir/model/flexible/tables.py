@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ...types import FloatArray
 from ..values import Fault, Kind, Vector, expected, shown
 from ..values.base import listed, within
 from .fixed import FixedScalar
@@ -52,14 +54,14 @@ class IntegralsValue(Kind):
         return value
 
 
-def modal_integrals(mass: float, centre: Any, linear: Any, first: Any, product: Any, mass_matrix: Any = None) -> Integrals:
-    """Integrals of modes that displace linearly. The moments of the undeformed body are those that its `ModalBody` is given."""
+def modal_integrals(rigid: Sequence[Any], linear: Any, first: Any, product: Any, mass_matrix: Any = None) -> Integrals:
+    """Integrals of modes that displace linearly; `rigid`: mass, centre and inertia as `ModalBody` has them."""
     linear, first, product = (np.array(x, dtype=float) for x in (linear, first, product))
-    m = len(linear)
+    m, (mass, centre, inertia) = len(linear), rigid
     return Integrals(
         mass=float(mass),
         moment=mass * np.array(centre, dtype=float),
-        second=np.zeros((3, 3)),
+        second=second_moments(mass, centre, inertia),
         linear=linear,
         first=first,
         product=product,
@@ -67,3 +69,11 @@ def modal_integrals(mass: float, centre: Any, linear: Any, first: Any, product: 
         bent=np.zeros((m, m, 3, 3)),
         mass_matrix=np.einsum("klii->kl", product) if mass_matrix is None else np.array(mass_matrix, dtype=float),
     )
+
+
+def second_moments(mass: float, centre: Any, inertia: Any) -> FloatArray:
+    """∫ x xᵀ about the origin, of the inertia about the centre."""
+    c, (xx, yy, zz, xy, xz, yz) = np.array(centre, dtype=float), inertia
+    J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    found: FloatArray = np.trace(J) / 2 * np.eye(3) - J + mass * np.outer(c, c)
+    return found
