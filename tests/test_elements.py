@@ -12,13 +12,16 @@ import pytest
 
 import sharnir as sh
 from joint_table import JOINTS
+from native_flexible_models import FLEXIBLE, SECTIONS
 from native_models import FORCES, WRITABLE_JOINTS
 from sharnir.io.native.entries import CONSTRAINTS as CONSTRAINT_TYPES
 from sharnir.io.native.entries import FORCES as FORCE_TYPES
 from sharnir.io.native.entries import JOINTS as JOINT_TYPES
 from sharnir.io.native.entries import SHAPES as SHAPE_TYPES
+from sharnir.io.native.flexible_entries import FLEXIBLE as FLEXIBLE_TYPES
 from sharnir.io.native.reference import BEGIN, updated
 from sharnir.model.element import described
+from sharnir.model.flexible.sections import SECTIONS as SECTION_TYPES
 from test_native import DOCS
 
 SURFACE = sh.formula("x*x + y - t", "x", "y", "z", "t")
@@ -39,9 +42,9 @@ SHAPES = {
     "capsule": sh.Capsule(1, 2, TILTED),
     "torus": sh.Torus(2, 1),
 }
-ELEMENTS = {**WRITABLE_JOINTS, **FORCES, **CONSTRAINTS, **SHAPES}
+ELEMENTS = {**WRITABLE_JOINTS, **FORCES, **CONSTRAINTS, **SHAPES, **SECTIONS, **FLEXIBLE}
 PUBLIC = {name: getattr(sh, name) for name in vars(sh)["__all__"]}
-TYPES = (*JOINT_TYPES, *FORCE_TYPES, *CONSTRAINT_TYPES, *SHAPE_TYPES)
+TYPES = (*JOINT_TYPES, *FORCE_TYPES, *CONSTRAINT_TYPES, *SHAPE_TYPES, *FLEXIBLE_TYPES, *SECTION_TYPES)
 
 
 @pytest.mark.parametrize("name", ELEMENTS)
@@ -130,6 +133,8 @@ def test_every_field_is_named_in_the_signature_and_described(cls):
         (lambda: sh.Box((1.0, 0.0, 1.0)), sh.ModelError, "box: size[1]: expected a number above 0, got 0.0"),
         (lambda: sh.Cylinder(1.0, 1.0, hole=1.0), sh.ModelError, "cylinder: the hole (radius 1.0) must be smaller"),
         (lambda: sh.Rod((0, 0, 0), (0, 0, 0)), sh.ModelError, "rod: the distance between its ends must be positive"),
+        (lambda: sh.FlexibleBeam(1.0, -1.0, 1.0, 1.0, sh.Circle(1.0)), sh.ModelError, "beam: E: expected a number above 0"),
+        (lambda: sh.FlexibleBeam(1.0, 1.0, 1.0, 1.0, 3.0), sh.ModelError, "beam: section: expected a sharnir.Section"),
         (lambda: sh.Motor("j", kp="big"), sh.ModelError, "motor: kp: expected a number, got 'big'"),
         (lambda: sh.Gear({"a": 1.0, "b": "x"}), sh.ModelError, "gear: ratios.b: expected a number, got 'x'"),
         (lambda: sh.Tendon(terms=[("a", 0, 0)]), sh.ModelError, "tendon: terms[0]: expected (joint, q, v, coefficient)"),

@@ -37,11 +37,13 @@ def mjcf_texts() -> list[str]:
 
 @cache
 def native_texts() -> list[str]:
-    """Models of this folder, a tree of all joints, and the example of the documents."""
+    """Models of this folder, a tree of all joints, flexible bodies, and the example of the documents."""
     page = (ROOT / "docs" / "native_format.md").read_text(encoding="utf-8")
     example = page.partition("```yaml\n")[2].partition("```")[0]
     made = [sh.dumps(make()) for make in MODELS.values()]
-    return [example, *made, sh.dumps(sh.samples.all_joints(0))]
+    flexible = of_tests("native_flexible_models")
+    bent = [sh.dumps(flexible.arm(flexible.FLEXIBLE[name])) for name in ("beam of families", "modal of one mode")]
+    return [example, *made, *bent, sh.dumps(sh.samples.all_joints(0))]
 
 
 @cache

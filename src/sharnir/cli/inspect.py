@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from rich.tree import Tree
@@ -15,14 +16,18 @@ from rich.tree import Tree
 from ..equations.constraint_table import table_of
 from ..errors import AssemblyError, SingularError
 from ..io.load import load
-from ..model.body import GROUND
-from ..model.mobility import degrees_of_freedom
+from ..model.body import GROUND, Body
+from ..model.flexible import Shapes
+from ..model.joints.elastic import Elastic
+from ..model.mobility import counted_bodies, degrees_of_freedom
 from ..model.model import Model, PlacedJoint
 from ..model.substitution import numeric
 from ..reporting.formats import plural
 
 PIPE_WIDTH = 240
 """Characters of a line where there is no terminal: long enough that none is broken."""
+MOST_FREQUENCIES = 4
+"""Natural frequencies of a flexible body that are shown, from the lowest."""
 MOST_CUTS = 12
 """Joints that close loops, shown with the reason why they are the ones that are cut."""
 
@@ -49,7 +54,9 @@ def as_data(model: Model) -> dict[str, Any]:
         "mass": sum((b.mass for b in model._bodies), 0.0),
         "bodies": [
             {"name": b.name, "mass": b.mass, "com": list(b.com), "inertia": list(b.inertia), "joint": j.name}
+            | ({} if b.flexible is None else {"flexible": _flexible_data(model, b)})
             for b, j in (zip(model.bodies, model.joints, strict=True) if moving else ())
+            if not isinstance(j.type, Elastic)
         ],
         "joints": [_joint_data(j) for j in model.joints] if moving else [],
         "loops": [j.name for j in model.closing_joints] if moving else [],
@@ -72,6 +79,21 @@ def _joint_data(joint: PlacedJoint) -> dict[str, Any]:
     if joint.follows:
         data["follows"] = {"joint": joint.follows.leader, "ratio": joint.follows.ratio, "offset": joint.follows.offset}
     return data
+
+
+def _flexible_data(model: Model, body: Body) -> dict[str, Any]:
+    """What it is, its elastic coordinates, and its natural frequencies where the tree holds it and nothing else does."""
+    shapes = _shapes(model, body)
+    coordinates = [] if shapes is None else [f"{model._deformations[body.name]}.{name}" for name in shapes.names]
+    hertz = [] if shapes is None else (shapes.frequencies / (2 * np.pi)).tolist()
+    flexible: Any = body.flexible
+    return {"type": flexible.tag, "coordinates": coordinates, "held_frequencies": hertz}
+
+
+def _shapes(model: Model, body: Body) -> Shapes | None:
+    """None where it has no modes."""
+    found = model.structure.deformations.get(model.body_index(body.name) + 1)
+    return None if found is None else found.shapes
 
 
 def _plain(x: Any) -> Any:
@@ -101,9 +123,14 @@ def _tree(model: Model) -> Tree:
     branches = {GROUND: tree}
     if model._bodies:
         for joint, body, carrier in zip(model.joints, model.bodies, model.parents, strict=True):
+            if isinstance(joint.type, Elastic):  # said at the body it belongs to, which carries what hangs there
+                branches[body.name] = branches[joint.parent]
+                continue
             above = branches[GROUND if carrier < 0 else model.bodies[carrier].name]
             weight = f" {body.mass:.4g} kg" if body.mass or any(body.inertia) else " [yellow]no mass[/]"
             branches[body.name] = above.add(f"[bold]{escape(body.name)}[/]{weight}  [dim]{escape(joint.words)}[/]")
+            if body.flexible is not None:
+                branches[body.name].add(f"[cyan]{escape(_flexible_words(model, body))}[/]")
     by_body: dict[str, list[str]] = {}
     for name, (body_name, _) in model.frames.items():
         by_body.setdefault(body_name, []).append(name)
@@ -112,12 +139,23 @@ def _tree(model: Model) -> Tree:
     return tree
 
 
+def _flexible_words(model: Model, body: Body) -> str:
+    flexible: Any = body.flexible
+    data = _flexible_data(model, body)
+    names = [name.rpartition(".")[2] for name in data["coordinates"]]
+    if not names:
+        return f"{flexible.words}, rigid: it has no modes"
+    hertz, more = ", ".join(f"{x:.4g}" for x in data["held_frequencies"][:MOST_FREQUENCIES]), len(names) > MOST_FREQUENCIES
+    modes = f"{plural(len(names), 'mode')} ({', '.join(names)})"
+    return f"flexible: {flexible.words}; {modes}; {hertz}{', …' * more} Hz where it is held at its root"
+
+
 def _summary(model: Model) -> str:
     if not model._bodies:
         return "nothing moves: every link is fixed to the ground (try --floating)"
     followers = sum(1 for j in model.joints if j.follows)
     parts = [
-        plural(len(model.bodies), "body", "bodies"), _freedoms(model),
+        counted_bodies(len(model.bodies), len(model._deformations)), _freedoms(model),
         f"{sum(b.mass for b in model.bodies):.6g} kg", plural(len(model.frames), "frame"),
         *([f"couplings: {followers}"] if followers else []),
         *([f"loops: {len(model.closing_joints)}"] if model.closing_joints else []),

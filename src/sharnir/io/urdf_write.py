@@ -40,6 +40,12 @@ def _refuse(model: Model) -> None:
             f"model {model.name!r}: URDF has no parameters ({known(model.parameters)}). Save as .yaml, or with numbers in their "
             "place: model.without_parameters().save(…)"
         )
+    for body in model._bodies:
+        if body.flexible is not None:
+            raise FormatError(
+                f"body {body.name!r} is flexible; URDF has rigid bodies only. Save as .yaml, or a model with a rigid body in its "
+                "place"
+            )
     for name in model.forces:
         raise FormatError(f"force {name!r}: URDF has no forces. Save as .yaml, or a copy of the model without it")
     for name in model.frames:

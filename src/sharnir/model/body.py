@@ -109,11 +109,10 @@ def make_flexible(name: str, flexible: Any, given: Mapping[str, Any]) -> tuple[B
     if named := [what for what, x in given.items() if x is not None]:
         raise ModelError(f"{label}: a flexible body has its mass, centre and inertia from `flexible`; leave out {known(named)}")
     centre, moments = (tuple(map(float, x)) for x in (flexible.com, flexible.inertia))
-    nothing = (0.0, 0.0, 0.0)
-    return (
-        Body(name, float(flexible.mass), (centre[0], centre[1], centre[2]), moments, None, flexible),
-        Body(deformation_name(name), 0.0, nothing, nothing + nothing),
-    )
+    body, nothing = Body(name, float(flexible.mass), (centre[0], centre[1], centre[2]), moments, None, flexible), (0.0, 0.0, 0.0)
+    if fault := inertia_fault(body):
+        raise ModelError(f"{label}: its inertia {fault}")
+    return body, Body(deformation_name(name), 0.0, nothing, nothing + nothing)
 
 
 def deformation_name(body: str) -> str:

@@ -7,6 +7,11 @@ from dataclasses import dataclass
 from ..reporting.formats import plural
 
 
+def counted_bodies(bodies: int, flexible: int) -> str:
+    """`4 bodies`, `4 bodies (1 flexible)`; of `bodies` rows of the tree each flexible body has brought one that is no body."""
+    return plural(bodies - flexible, "body", "bodies") + f" ({flexible} flexible)" * bool(flexible)
+
+
 def degrees_of_freedom(coordinates: int, constraints: int = 0, rank: int | None = None) -> str:
     """`7 degrees of freedom`; of a mechanism with loops `1 degree of freedom (9 coordinates, 8 constraints)`.
 

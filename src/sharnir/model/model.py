@@ -25,14 +25,14 @@ from .garbage import no_collection
 from .joints import Free, Joint, Weld
 from .joints.elastic import Elastic
 from .joints.traced import pose_expression
-from .mobility import degrees_of_freedom
+from .mobility import counted_bodies, degrees_of_freedom
 from .own_functions import not_by_its_own_functions
 from .parameter_checks import check_values
 from .parameter_paths import make_parameter
 from .parameters import ParameterView, check_known, check_parameter, merged_values, parameter_value
 from .placed_joint import PlacedJoint, new_placed_joint
 from .pose import Pose, vector3
-from .references import check_joints, is_name_in, name_taken, pair, place, pose
+from .references import check_joints, check_place, is_name_in, name_taken, pair, place, pose
 from .services import service
 from .settings import SimulationSettings
 from .shapes import Shape
@@ -246,6 +246,9 @@ class Model:
         if joint is not self._last_type:  # large models have many joints of few types
             self._check_parameters(joint, "joint {!r}", name)
             self._last_type = joint
+        if self._deformations:
+            self._check_place(label, parent, here)
+            self._check_place(label, child, there)
         cut = cut if cut is None or type(cut) is bool else truth(cut, f"{label}: cut")
         placed = new_placed_joint(name, joint, parent, child, here, there, cut, joint.built(label), None)
         if not cut and (other := self._joined.setdefault(pair(parent, child), placed)) is not placed:
@@ -627,7 +630,15 @@ class Model:
         for body in bodies:
             if body in self._deformations.values():
                 whole = next(name for name, row in self._deformations.items() if row == body)
-                raise ModelError(f"{label}: {body!r} is the deformation of body {whole!r}; join {whole!r} itself, at the place meant")
+                raise ModelError(
+                    f"{label}: {body!r} is the deformation of body {whole!r}; name {whole!r} itself, at the place meant"
+                )
+
+    def _check_place(self, label: str, body: str, at: Pose) -> None:
+        """Whether something can be attached there, where the body is flexible."""
+        row = self._deformations.get(body)
+        if row is not None:
+            check_place(vars(self._joints[self._joint_names[row]].type)["flexible"], body, at, label)
 
     def _place_of(self, name: str, of_joint: Callable[[str], slice], names: str) -> slice:
         """Of a joint, or of one of its coordinates."""
@@ -687,6 +698,8 @@ class Model:
         return label
 
     def _known_body(self, name: str, label: str) -> None:
+        if self._deformations:
+            self._check_deformations(label, name)
         if not is_name_in(self._body_names, name) and not is_name_in((GROUND,), name):
             raise ModelError(f"{label}: {no_such('body', name, [GROUND, *(b.name for b in self._bodies)], 'bodies')}")
 
@@ -694,7 +707,8 @@ class Model:
         return place(at, body, self._frames, label)
 
     def __repr__(self) -> str:
-        counts = [plural(len(self._bodies), "body", "bodies"), plural(len(self._joints), "joint")]
+        flexible = len(self._deformations)
+        counts = [counted_bodies(len(self._bodies), flexible), plural(len(self._joints) - flexible, "joint")]
         try:
             counts.append(plural(self.nv, "coordinate") if self.constraints else degrees_of_freedom(self.nv))
         except ModelError:  # it is not finished, or cannot be

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ModelError, brief, choices
 from ..trace import Symbol, is_parametric
-from .body import Body, make_body
+from .body import Body, deformation_name, make_body
 from .element import Element
 from .pose import Pose
 
@@ -35,6 +35,7 @@ def make_parameter(model: Model, path: str) -> Symbol:
         raise ModelError(f"expected a path such as 'link3.mass' or 'elbow.damping', got {brief(path)}")
     places = dict(_places(model, path))
     if path not in places:
+        _refuse_flexible(model, path)
         every = dict(_places(model, None))
         raise ModelError(f"no number {path!r} in model {model.name!r}; {choices(path, list(every), 'numbers')}")
     value, put = places[path]
@@ -49,6 +50,16 @@ def make_parameter(model: Model, path: str) -> Symbol:
     return symbol
 
 
+def _refuse_flexible(model: Model, path: str) -> None:
+    """Shapes are computed once, when a flexible body is made."""
+    for body in model._bodies:
+        if body.flexible is not None and path.startswith((f"{body.name}.", f"{deformation_name(body.name)}.")):
+            raise ModelError(
+                f"{path!r}: body {body.name!r} is flexible, and its numbers cannot be parameters: its modes are computed when it "
+                "is made; build a model for each value"
+            )
+
+
 def _places(model: Model, path: str | None) -> Iterator[tuple[str, Place]]:
     """Every number of the model with its path; only of the parts whose names begin the path, where one is given."""
 
@@ -57,11 +68,12 @@ def _places(model: Model, path: str | None) -> Iterator[tuple[str, Place]]:
 
     if wanted("gravity"):
         yield from _vector("gravity", model._gravity, lambda new: setattr(model, "_gravity", new), XYZ)
+    deformations = set(model._deformations.values())
     for k, body in enumerate(model._bodies):
-        if wanted(body.name):
+        if wanted(body.name) and body.flexible is None and body.name not in deformations:
             yield from _of_body(model, k, body)
     for k, joint in enumerate(model._joints):
-        if wanted(joint.name):
+        if wanted(joint.name) and joint.name not in deformations:
             yield from _of_joint(model, k, joint)
     for name, (body_name, pose) in model._frames.items():
         if wanted(name):
@@ -105,6 +117,9 @@ def _of_joint(model: Model, k: int, joint: PlacedJoint) -> Iterator[tuple[str, P
     name = joint.name
 
     def changed(**changes: Any) -> None:
+        for end, body in (("at", joint.parent), ("child_at", joint.child)):
+            if end in changes:
+                model._check_place(f"joint {name!r}", body, changes[end])
         model._joints[k] = replace(joint, **changes)
         model._joined = {ends: model._joints[model._joint_names[j.name]] for ends, j in model._joined.items()}
 

@@ -10,7 +10,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
 from ..dynamics import Dynamics
 from ..errors import FlexibilityWarning, SharnirError
@@ -51,6 +50,8 @@ class Vibration:
 
 def fastest_vibration(d: Dynamics, q: FloatArray, t: float, parameters: Any) -> Vibration | None:
     """None where the mass matrix cannot be inverted there."""
+    import scipy.linalg  # here: rigid models do without it
+
     s = d.structure
     try:
         M = np.asarray(d.mass_matrix(q, t, parameters=parameters))

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..equations.stabilisation import PROJECTION, Stabilisation
 from ..integrate.switching import EXPLICIT
-from ..model.mobility import degrees_of_freedom
+from ..model.mobility import counted_bodies, degrees_of_freedom
 from ..reporting.formats import duration, figures, plural
 from .validity import WHY, beyond_validity
 
@@ -27,8 +27,7 @@ STEADY = 1e-6
 
 def summary(r: Result) -> str:
     c = r.cost
-    bodies = len(r.model.bodies) - len(r.model.structure.deformations)  # a deformation is no body of its own
-    size = f"{plural(bodies, 'body', 'bodies')}, {_freedoms(r)}"
+    size = f"{counted_bodies(len(r.model.bodies), len(r.model._deformations))}, {_freedoms(r)}"
     lines = [f"{r.model.name}: {size}; {r.status}, {r.message}"]
     if r.start is not None and r.start.words:
         lines.append(f"  start       {r.start.words}")

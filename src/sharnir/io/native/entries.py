@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ...errors import ModelError, known
@@ -16,11 +15,13 @@ from ...model.formulas import SignalFormula, VectorFormula
 from ...model.pose import Axis, Pose, Rotation
 from ...model.settings import SimulationSettings
 from ...model.topology import NUMBERINGS
-from ...model.values import HERE, Kind
+from ...model.values import HERE
 from ...model.visual import Visual
 from ...trace.formula import Formula
 from ...trace.spline import KINDS
 from ...trace.table import OUTSIDE, Table
+from .file_kinds import FlexibleValue, Grid, Place, Record, Tagged, Version
+from .flexible_entries import FLEXIBLE, ModalArchive
 
 VERSION = 1
 SHAPES = (shapes.Box, shapes.Cylinder, shapes.Sphere, shapes.Rod, shapes.Capsule, shapes.Torus)
@@ -40,41 +41,6 @@ CONSTRAINTS = (
     UserConstraint, constraints.SpeedConstraint,
 )  # fmt: skip
 """The types of a file, by their tags, in the order in which messages list them."""
-
-
-# --- kinds that only files have -------------------------------------------------------------------------------------------
-class FileKind(Kind):
-    """Checked when it is read."""
-
-    def check(self, value: Any) -> Any:
-        return value
-
-
-class Grid(FileKind):
-    """Rows of numbers."""
-
-
-class Place(FileKind):
-    """A pose, or the name of a frame."""
-
-
-@dataclass(frozen=True)
-class Record(FileKind):
-    """An entry with fields."""
-
-    of: type[Element]
-
-
-@dataclass(frozen=True)
-class Tagged(FileKind):
-    """One of some classes, selected by `type`; `beside`: an entry whose fields are put beside its own."""
-
-    classes: tuple[type[Element], ...]
-    beside: type[Element] | None = None
-
-
-class Version(FileKind):
-    """The version of the format."""
 
 
 # --- poses and formulas -------------------------------------------------------------------------------------------------------
@@ -162,7 +128,7 @@ class TableEntry(Element):
 # --- entries of the sections ----------------------------------------------------------------------------------------------------
 @element()
 class BodyEntry(Element):
-    """A rigid body: mass, com and inertia, or a shape with its mass or density."""
+    """A rigid body: mass, com and inertia, or a shape with its mass or density; or a flexible one."""
 
     mass: float | None = element_field(kinds.Scalar(), default=None, unit="kg", meaning="mass")
     com: Sequence[float] | None = element_field(
@@ -179,6 +145,11 @@ class BodyEntry(Element):
     )
     density: float | None = element_field(kinds.Scalar(), default=None, unit="kg/m³", meaning="goes with a shape")
     check_inertia: bool = element_field(kinds.Flag(), default=True, meaning="false accepts an inertia that no body can have")
+    flexible: Any = element_field(
+        FlexibleValue((*FLEXIBLE, ModalArchive)),
+        default=None,
+        meaning="how it deforms, in place of the other fields: mass and inertia follow",
+    )
 
 
 @element()

@@ -17,7 +17,7 @@ from ...model.model import Model
 from ...model.placed_joint import PlacedJoint
 from ...model.references import place as place_on
 from ...model.settings import SimulationSettings
-from ...model.values import Fault, Name
+from ...model.values import HERE, Fault, Name
 from ...programs.methods import METHODS
 from ...trace import ParameterGraph
 from ...trace.formula import known_names
@@ -27,6 +27,7 @@ from ..xml import read_bytes
 from .document import Document
 from .entries import BodyEntry, JointPlacement, ModelEntry
 from .faults import Faults, at, each
+from .flexible_entries import ModalArchive, open_archive
 from .reading import constants, read_element
 from .tables import read_tables
 
@@ -61,15 +62,17 @@ def load_native(
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise FormatError(f"{path}:{line}: the file is not UTF-8") from None
-    model = loads(text, str(path), strict=strict, passive=passive)
-    _find_meshes(model, MeshFinder(Path(path), package_paths))
+    finder = MeshFinder(Path(path), package_paths)
+    model = _loads(text, str(path), strict, passive, finder)
+    _find_meshes(model, finder)
     return model
 
 
 def loads_beside(path: Path, text: str) -> Model:
     """A model from a text inside another file. Meshes are opened as if the text were a file in its place."""
-    model = loads(text)
-    _find_meshes(model, MeshFinder(path))
+    finder = MeshFinder(path)
+    model = _loads(text, "<text>", False, True, finder)
+    _find_meshes(model, finder)
     return model
 
 
@@ -83,7 +86,12 @@ def _find_meshes(model: Model, finder: MeshFinder) -> None:
 
 
 def loads(text: str, source: str = "<text>", *, strict: bool = False, passive: bool = True) -> Model:
-    """A model from the text of a .yaml file; `source` is what messages call it. Meshes that it names are not opened."""
+    """A model from the text of a .yaml file; `source` is what messages call it. Files that it names are not opened."""
+    return _loads(text, source, strict, passive, None)
+
+
+def _loads(text: str, source: str, strict: bool, passive: bool, files: MeshFinder | None) -> Model:
+    """`files`: where archives of the file are; None: it has no folder."""
     if not isinstance(text, str):
         raise FormatError(f"{source}: expected text, got {type(text).__name__}; sharnir.load reads files")
     document = Document(text, source)
@@ -93,7 +101,7 @@ def loads(text: str, source: str = "<text>", *, strict: bool = False, passive: b
         graph = _parameters(document.data)
         with np.errstate(all="ignore"), at(), known_names(graph.parameters, read_tables(document.data)):
             entry = read_element(ModelEntry, document.data)
-            model = _built(entry, truth(passive, "passive"), graph)
+            model = _built(entry, truth(passive, "passive"), graph, files)
     except Faults as error:
         raise _format_error(error.faults, document) from None
     model.import_report = _report(entry, document, strict)
@@ -137,7 +145,7 @@ def _parameters(data: Any) -> ParameterGraph:
     return graph
 
 
-def _built(entry: ModelEntry, passive: bool, graph: ParameterGraph) -> Model:
+def _built(entry: ModelEntry, passive: bool, graph: ParameterGraph, files: MeshFinder | None) -> Model:
     with at("base_motion" if entry.base_motion is not None else "name"):
         model = Model(entry.name, (0.0, 0.0, 0.0), None, entry.numbering)
         model._parameter_graph = graph
@@ -150,7 +158,9 @@ def _built(entry: ModelEntry, passive: bool, graph: ParameterGraph) -> Model:
 
     def add_body(name: str, x: BodyEntry) -> None:
         options: Any = {"shape": x.shape, "density": x.density, "check_inertia": x.check_inertia}
-        model.add_body(name, x.mass, x.com, x.inertia, **options)
+        with at("flexible"):
+            flexible = open_archive(x.flexible, files) if isinstance(x.flexible, ModalArchive) else x.flexible
+        model.add_body(name, x.mass, x.com, x.inertia, flexible=flexible, **options)
 
     def add_joint(name: str, placed: tuple[Joint, JointPlacement]) -> None:
         joint, place = placed
@@ -158,7 +168,8 @@ def _built(entry: ModelEntry, passive: bool, graph: ParameterGraph) -> Model:
         for end, where, body in (("at", place.at, place.parent), ("child_at", place.child_at, place.child)):
             with at(end):
                 if isinstance(where, str):
-                    place_on(where, body, model._frames, f"joint {name!r}")
+                    where = place_on(where, body, model._frames, f"joint {name!r}")
+                model._check_place(f"joint {name!r}", body, where or HERE)
         joint = joint if passive else _without_resistance(joint)
         model.add_joint(name, joint, place.parent, place.child, at=place.at, child_at=place.child_at, cut=place.cut)
 

@@ -8,17 +8,22 @@ from functools import cache
 from math import isfinite
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ...errors import ModelError, known, unknown
 from ...model import values as kinds
 from ...model.element import Described, Element, described
+from ...model.flexible.tables import ROW, IntegralsValue, TableValue, modal_integrals
 from ...model.formulas import PoseFormula, VectorFormula
 from ...model.joints.compound import Parts
 from ...model.pose import Pose
 from ...model.values import Fault, Kind, expected, of_kind, shown
 from ...trace import at_values
 from ...trace.formula import Formula, constant, parameter_hint
-from .entries import JOINTS, VERSION, Grid, LongFormula, LongVector, PartPlacement, Place, PoseEntry, Record, Tagged, Version
+from .entries import JOINTS, VERSION, LongFormula, LongVector, PartPlacement, PoseEntry
 from .faults import at, each, items
+from .file_kinds import Block, FlexibleValue, Grid, Place, Record, Tagged, Version
+from .flexible_entries import FLEXIBLE, IntegralsEntry, ModalArchive
 
 
 # --- entries ------------------------------------------------------------------------------------------------------------------
@@ -137,6 +142,42 @@ def _rows(kind: kinds.Rows, value: Any, entry: Entry) -> tuple[Any, ...]:
 def _parts(kind: Parts, value: Any, entry: Entry) -> Any:
     parts = read(kinds.ByName(Tagged(JOINTS, PartPlacement)), value, entry)
     return kind.check({name: (joint, place.at) for name, (joint, place) in parts.items()})
+
+
+# --- flexible bodies ------------------------------------------------------------------------------------------------------------
+def _flexible(kind: FlexibleValue, value: Any, entry: Entry) -> Any:
+    in_archive = isinstance(value, dict) and value.get("type") == ModalArchive.tag and "file" in value
+    return read_tagged(Tagged((ModalArchive,) if in_archive else FLEXIBLE), value)
+
+
+def _integrals(kind: IntegralsValue, value: Any, entry: Entry) -> Any:
+    given = read_element(IntegralsEntry, value)
+    m = len(given.linear)
+    sizes = {"linear": (m, 3), "first": (m, 3, 3), "product": (m, m, 3, 3), "mass_matrix": (m, m)}
+    each(((name, name) for name in sizes), lambda name: _of_shape(getattr(given, name), sizes[name]))
+    try:
+        rigid = [entry.found[name] for name in ("mass", "centre", "inertia")]
+    except KeyError:  # they are wrong themselves
+        return None
+    return modal_integrals(rigid, given.linear, given.first, given.product, given.mass_matrix)
+
+
+def _of_shape(value: Any, shape: tuple[int, ...]) -> None:
+    if value is not None and (found := np.shape(value)) != shape:
+        raise Fault(f"expected {'×'.join(map(str, shape))} numbers, got {'×'.join(map(str, found))}")
+
+
+def _block(kind: Block, value: Any, entry: Entry) -> Any:
+    return _nested(constants(value), kind.levels)
+
+
+def _nested(value: Any, levels: int) -> tuple[Any, ...]:
+    if levels == 1:
+        return ROW.check(value)
+    found = items(value, lambda x: _nested(x, levels - 1))
+    if len({np.shape(x) for x in found}) != 1:
+        raise Fault("expected lists of equal lengths")
+    return found
 
 
 # --- places ---------------------------------------------------------------------------------------------------------------------
@@ -260,6 +301,10 @@ READERS: dict[type[Kind], Callable[[Any, Any, Entry], Any]] = {
     kinds.OneOf: lambda kind, value, entry: read_tagged(Tagged(kind.classes), value),
     Parts: _parts,
     Place: _place,
+    Block: _block,
+    FlexibleValue: _flexible,
+    IntegralsValue: _integrals,
+    TableValue: _number,
     Grid: lambda kind, value, entry: items(value, lambda row: kinds.Vector().check(constants(row))),
     Record: lambda kind, value, entry: read_element(kind.of, value),
     Tagged: lambda kind, value, entry: read_tagged(kind, value),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ...model.element import Described, Element
 from ...model.events import Event
+from ...model.flexible.sections import SECTIONS as CROSS_SECTIONS
 from ...model.forces import Accumulator, Muscle, Valve
 from ...model.formulas import PoseFormula
 from ...model.impacts import Impact
@@ -30,11 +31,13 @@ from .entries import (
     StateEntry,
     TableEntry,
 )
+from .flexible_entries import FLEXIBLE, IntegralsEntry, ModalArchive
 from .reading import file_fields
 
 BEGIN, END = "<!-- fields: begin -->\n", "<!-- fields: end -->\n"
 SECTIONS: dict[str, Sequence[type[Element]]] = {
     "Bodies, shapes, frames": (BodyEntry, *SHAPES, FrameEntry),
+    "Flexible bodies and their sections": (*FLEXIBLE, IntegralsEntry, ModalArchive, *CROSS_SECTIONS),
     "Joints": (JointPlacement, *JOINTS, CouplingEntry),
     "Options of joints": (Joint,),
     "Forces and states": (*FORCES, Valve, Accumulator, Muscle, StateEntry),
@@ -48,6 +51,7 @@ NAMES = {
     BodyEntry: "a body", FrameEntry: "a frame", JointPlacement: "every joint", CouplingEntry: "a coupling", Joint: "options",
     PoseEntry: "a pose", PoseFormula: "a pose by formulas", SimulationSettings: "`simulation`", Event: "an event",
     Impact: "an impact", Visual: "a visual", StateEntry: "a state", TableEntry: "a table", Accumulator: "an accumulator",
+    IntegralsEntry: "integrals", ModalArchive: "`modal` in an archive",
 }  # fmt: skip
 
 

@@ -9,11 +9,15 @@ from typing import Any
 
 from ...model import values as kinds
 from ...model.element import Described, Element
+from ...model.flexible.beam import FAMILIES, MOST_MODES, ModeCounts
+from ...model.flexible.tables import IntegralsValue, TableValue
 from ...model.formulas import PoseFormula
 from ...model.joints.compound import Parts
 from ...model.values import of_kind
-from . import entries
-from .entries import JOINTS, VERSION, JointPlacement, ModelEntry, PartPlacement, Tagged
+from . import entries, file_kinds
+from .entries import JOINTS, VERSION, JointPlacement, ModelEntry, PartPlacement
+from .file_kinds import Tagged
+from .flexible_entries import IntegralsEntry
 from .reading import file_fields
 
 Schema = dict[str, Any]
@@ -38,6 +42,8 @@ def ref(name: str) -> Schema:
 TEXT, NAME = {"type": "string"}, {"type": "string", "minLength": 1}
 NUMBER, FORMULA, POSE = ref("number"), ref("formula"), ref("PoseEntry")
 END = either(NUMBER, {"type": "null"})
+COUNT = {"type": "integer", "minimum": 0, "maximum": MOST_MODES}
+CLOSED = {"additionalProperties": False}
 ONE_MOTION = (FORMULA, ref("LongFormula"), ref("PoseFormula"))
 SHARED: dict[str, Schema] = {
     "number": either({"type": "number"}, {"type": "string", "description": "a constant such as pi/2"}),
@@ -72,15 +78,19 @@ SCHEMAS: dict[type[kinds.Kind], Callable[[Any], Schema]] = {
     kinds.Elements: lambda kind: array(ref(kind.of.__name__)),
     kinds.State: lambda kind: either(by_name(either(NUMBER, array(NUMBER))), array(NUMBER)),
     kinds.Times: lambda kind: either(NUMBER, array(NUMBER), {"enum": [kind.word]}),
+    ModeCounts: lambda kind: either(COUNT, {"type": "object", "properties": dict.fromkeys(FAMILIES, COUNT), **CLOSED}),
+    TableValue: lambda kind: either(*[array(NUMBER)] * kind.or_diagonal, array(array(NUMBER))),
+    IntegralsValue: lambda kind: ref("IntegralsEntry"),
     Parts: lambda kind: by_name(schema(Tagged(JOINTS, PartPlacement))),
     kinds.Item: lambda kind: FORMULA,
     kinds.Items: lambda kind: array(FORMULA, kind.count),
     kinds.Where: lambda kind: by_name(FORMULA),
-    entries.Place: lambda kind: either(NAME, POSE, array(NUMBER, 3)),
-    entries.Grid: lambda kind: array(array(NUMBER)),
-    entries.Record: lambda kind: ref(kind.of.__name__),
-    entries.Tagged: lambda kind: {"oneOf": [ref(_name(cls, kind.beside)) for cls in kind.classes]},
-    entries.Version: lambda kind: {"const": VERSION},
+    file_kinds.Place: lambda kind: either(NAME, POSE, array(NUMBER, 3)),
+    file_kinds.Grid: lambda kind: array(array(NUMBER)),
+    file_kinds.Block: lambda kind: _levels(kind.levels),
+    file_kinds.Record: lambda kind: ref(kind.of.__name__),
+    Tagged: lambda kind: {"oneOf": [ref(_name(cls, kind.beside)) for cls in kind.classes]},
+    file_kinds.Version: lambda kind: {"const": VERSION},
 }
 
 
@@ -91,6 +101,10 @@ def schema(kind: kinds.Kind) -> Schema:
 
 def _of_shape(shape: tuple[int, ...]) -> Schema:
     return NUMBER if not shape else array(_of_shape(shape[1:]), shape[0])
+
+
+def _levels(count: int) -> Schema:
+    return array(_levels(count - 1)) if count else NUMBER
 
 
 def _row(kind: kinds.Rows) -> Schema:
@@ -128,7 +142,7 @@ def _name(cls: type[Element], beside: type[Element] | None) -> str:
 def json_schema() -> Schema:
     """The format for editors (docs/native_format.md)."""
     definitions = dict(SHARED)
-    for cls in (entries.PoseEntry, entries.LongFormula, entries.LongVector, PoseFormula):
+    for cls in (entries.PoseEntry, entries.LongFormula, entries.LongVector, PoseFormula, IntegralsEntry):
         definitions[cls.__name__] = _entry(cls)
     for beside in (JointPlacement, PartPlacement):
         definitions |= {_name(cls, beside): _entry(cls, beside) for cls in JOINTS}
@@ -145,7 +159,7 @@ def _define(cls: type[Element], definitions: dict[str, Schema]) -> None:
     definitions[cls.__name__] = _entry(cls)
     for one in file_fields(cls):
         kind: Any = one.kind.of if isinstance(one.kind, kinds.ByName) else one.kind
-        for below in getattr(kind, "classes", [kind.of] if isinstance(kind, (entries.Record, kinds.Elements)) else []):
+        for below in getattr(kind, "classes", [kind.of] if isinstance(kind, (file_kinds.Record, kinds.Elements)) else []):
             _define(below, definitions)
 
 

@@ -32,7 +32,7 @@ from .entries import (
     StateEntry,
 )
 from .tables import collected_tables, write_table
-from .writing import placed, plain, pose_formula, same, write_element, write_joint
+from .writing import placed, plain, pose_formula, same, write_element, write_flexible, write_joint
 
 
 def dumps(model: Model) -> str:
@@ -55,12 +55,13 @@ def _sections(model: Model) -> dict[str, Any]:
         data["base_motion"] = pose_formula(model.base_motion, ("t",), "base_motion")
     data["parameters"] = dict(model.parameters)
     data["tables"] = {}
-    data["bodies"] = {body.name: _body(body) for body in model._bodies}
+    elastic = set(model._deformations.values())  # rows of the tree that flexible bodies bring with them
+    data["bodies"] = {body.name: _body(body) for body in model._bodies if body.name not in elastic}
     data["frames"] = {
         name: write_element(FrameEntry(body, pose), f"frame {name!r}") for name, (body, pose) in model.frames.items()
     }
     frames = {(body, id(pose)): name for name, (body, pose) in model._frames.items()}
-    data["joints"] = {joint.name: _joint(joint, frames) for joint in model._joints}
+    data["joints"] = {joint.name: _joint(joint, frames) for joint in model._joints if joint.name not in elastic}
     followers = {joint.name: joint.follows for joint in model._joints if joint.follows is not None}
     data["couplings"] = {name: write_element(CouplingEntry(c.leader, c.ratio, c.offset), "") for name, c in followers.items()}
     data["forces"] = {name: _force(force, f"force {name!r}") for name, force in model.forces.items()}
@@ -76,6 +77,8 @@ def _sections(model: Model) -> dict[str, Any]:
 
 def _body(body: Body) -> dict[str, Any]:
     label = f"body {body.name!r}"
+    if body.flexible is not None:
+        return {"flexible": write_flexible(body.flexible, label)}
     if body.shape is not None:
         if type(body.shape) not in SHAPES:
             own = type(body.shape).__name__

@@ -11,6 +11,9 @@ import numpy as np
 from ...errors import NOT_A_NUMBER, FormatError, brief
 from ...model import values as kinds
 from ...model.element import Element
+from ...model.flexible import Flexible, Integrals
+from ...model.flexible.beam import ModeCounts
+from ...model.flexible.tables import IntegralsValue, modal_integrals
 from ...model.formulas import PoseFormula, VectorFormula
 from ...model.joints.compound import Parts
 from ...model.pose import Pose, Rotation, quaternion_of
@@ -19,7 +22,9 @@ from ...trace import has_parameters, is_parametric
 from ...trace.formula import Formula, Formulas, part_text
 from ...trace.parameters import file_text
 from ...trace.table import Table
+from .document import MAX_NODES
 from .entries import JOINTS
+from .flexible_entries import FLEXIBLE, IntegralsEntry
 from .reading import file_fields
 from .tables import collect, name_of
 
@@ -97,6 +102,42 @@ def write_joint(joint: Any, label: str, beside: Mapping[str, Any]) -> dict[str, 
             "build it as a sharnir.Compound, or as a sharnir.CustomJoint by a sharnir.PoseFormula"
         )
     return write_element(joint, label, beside, full=True)
+
+
+def write_flexible(flexible: Flexible, label: str) -> dict[str, Any]:
+    if type(flexible) not in FLEXIBLE:
+        own = type(flexible).__name__
+        raise FormatError(f"{label}: a flexible class of your own ({own}) cannot be written; build it as a sharnir.ModalBody")
+    data = write_element(flexible, label)
+    if (count := _count(data)) > MAX_NODES // 2:
+        raise FormatError(
+            f"{label}: {count} numbers are too many for a text; keep it in an archive: body.flexible.save('arm.npz'), and "
+            "flexible: {type: modal, file: arm.npz} in the file"
+        )
+    return data
+
+
+def _count(data: Any) -> int:
+    return sum(map(_count, data.values() if isinstance(data, dict) else data)) if isinstance(data, (dict, list)) else 1
+
+
+def _integrals(kind: IntegralsValue, value: Integrals, label: str, element: Any) -> dict[str, Any]:
+    """Those of the modes; the matrix only where it does not follow from them."""
+    linear, first, product = (x.tolist() for x in (value.linear, value.first, value.product))
+    follows = modal_integrals((element.mass, element.centre, element.inertia), linear, first, product).mass_matrix
+    matrix = None if same(follows.tolist(), value.mass_matrix.tolist()) else value.mass_matrix.tolist()
+    return write_element(IntegralsEntry(linear, first, product, matrix), label)
+
+
+def _mode_counts(kind: ModeCounts, value: Any, label: str, element: Any) -> Any:
+    return {name: int(count) for name, count in value.items()} if isinstance(value, Mapping) else int(value)
+
+
+def _one_of(kind: kinds.OneOf, value: Any, label: str, element: Any) -> dict[str, Any]:
+    if type(value) not in kind.classes:
+        there = ", ".join(f"sharnir.{cls.__name__}" for cls in kind.classes)
+        raise FormatError(f"{label}: a class of your own ({type(value).__name__}) cannot be written; there are {there}")
+    return write_element(value, label)
 
 
 def _word(kind: kinds.ChoiceOrFunction, value: Any, label: str, element: Any) -> str:
@@ -221,7 +262,9 @@ WRITERS: dict[type[Kind], Callable[[Any, Any, str, Any], Any]] = {
     kinds.NamedFormula: _named_formula,
     kinds.Where: lambda kind, value, label, element: where(element.formulas).get("where"),
     kinds.Elements: lambda kind, value, label, element: [write_element(x, f"{label} {k}") for k, x in enumerate(value)],
-    kinds.OneOf: lambda kind, value, label, element: write_element(value, label),
+    kinds.OneOf: _one_of,
+    IntegralsValue: _integrals,
+    ModeCounts: _mode_counts,
     kinds.Rows: _rows,
     Parts: _parts,
 }

@@ -1,12 +1,16 @@
 """Flexible bodies: beams, bodies given by modes at nodes, finite elements reduced to modes; their shapes and integrals."""
 
+from typing import TYPE_CHECKING, Any
+
 from .archive import load_modal
 from .base import Flexible, Shapes
 from .beam import FlexibleBeam
 from .integrals import Integrals, Points
 from .modal import ModalBody
-from .reduction import reduce
 from .sections import Circle, ISection, OwnSection, Rectangle, Section, Tube
+
+if TYPE_CHECKING:
+    from .reduction import reduce
 
 __all__ = [
     "Circle",
@@ -24,3 +28,12 @@ __all__ = [
     "load_modal",
     "reduce",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`reduce` is imported when it is asked for: it needs SciPy's sparse matrices, which no file does."""
+    if name == "reduce":
+        from .reduction import reduce
+
+        return reduce
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

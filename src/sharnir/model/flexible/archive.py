@@ -8,6 +8,7 @@ Fields, for n nodes and m modes: `mass` (), `centre` (3,), `inertia` (6,: xx yy 
 from __future__ import annotations
 
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,19 @@ import numpy as np
 
 from ...errors import FormatError, ModelError, known
 from ...types import FilePath
-from .integrals import Integrals
 from .modal import ModalBody
+from .tables import modal_integrals
 
 FIELDS = (
     "mass", "centre", "inertia", "node_names", "nodes", "modes", "K", "modal_mass", "damping", "rayleigh",
     "linear", "first", "product",
 )  # fmt: skip
+
+
+LARGEST = 2_000_000_000
+"""Bytes of an archive when it is unpacked."""
+UNREADABLE = (OSError, ValueError, EOFError, MemoryError, RuntimeError, SyntaxError, zipfile.BadZipFile, zlib.error)
+"""What damaged archives raise."""
 
 
 def save_modal(body: ModalBody, path: FilePath) -> None:
@@ -51,33 +58,49 @@ def load_modal(path: FilePath) -> ModalBody:
     """The modal body of an archive that `ModalBody.save` has written, or another program with the same fields."""
     path = _archive(path)
     try:
-        with np.load(path, allow_pickle=False) as file:
-            missing = [name for name in FIELDS if name not in file.files]
-            if missing:
-                raise FormatError(f"{path}: not a modal body: it has no {known(missing, 99)}; it has {known(file.files, 99)}")
-            found: dict[str, Any] = {name: file[name] for name in FIELDS}
+        found = _arrays(path)
     except FileNotFoundError:
         raise FormatError(f"{path}: there is no such file") from None
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+    except UNREADABLE as error:
         raise FormatError(f"{path}: cannot be read as an archive of arrays: {error}") from None
     try:
-        return _body(found)
-    except (ModelError, ValueError, IndexError, TypeError) as error:
+        with np.errstate(all="ignore"):  # on numbers that no body has, which are refused below
+            return _body(found)
+    except (ModelError, ValueError, IndexError, TypeError, OverflowError) as error:
         raise FormatError(f"{path}: {error}") from None
+
+
+def _arrays(path: Path) -> dict[str, Any]:
+    """The fields by name: numbers, and words of `node_names`."""
+    with zipfile.ZipFile(path) as file:
+        size = sum(part.file_size for part in file.infolist())
+    if size > LARGEST:
+        raise FormatError(f"{path}: it would be {size / 1e9:.3g} GB of numbers, more than {LARGEST / 1e9:g} GB")
+    with np.load(path, allow_pickle=False) as file:
+        missing = [name for name in FIELDS if name not in file.files]
+        if missing:
+            raise FormatError(f"{path}: not a modal body: it has no {known(missing, 99)}; it has {known(file.files, 99)}")
+        found = {name: file[name] for name in FIELDS}
+    for name, value in found.items():
+        if value.dtype.kind not in ("U" if name == "node_names" else "fiu"):
+            raise FormatError(f"{path}: {name} has values of type {value.dtype}, expected numbers or, in node_names, words")
+        if name != "node_names" and not np.isfinite(value).all():
+            raise FormatError(f"{path}: {name} has numbers that are not finite")
+    return found
 
 
 def _body(found: dict[str, Any]) -> ModalBody:
     names = [str(name) for name in found["node_names"]]
     m = found["K"].shape[0]
     n = len(names)
-    sizes = {"nodes": (n, 3), "modes": (n, 6, m), "linear": (m, 3), "first": (m, 3, 3), "product": (m, m, 3, 3)}
+    sizes: dict[str, tuple[int, ...]] = {"mass": (), "centre": (3,), "inertia": (6,)}
+    sizes |= {"nodes": (n, 3), "modes": (n, 6, m), "linear": (m, 3), "first": (m, 3, 3), "product": (m, m, 3, 3)}
     for name, shape in sizes.items():
         if found[name].shape != shape:
             raise FormatError(f"{name} has the shape {found[name].shape}, expected {shape}")
-    rigid = {"mass": float(found["mass"]), "moment": found["mass"] * found["centre"], "second": np.zeros((3, 3))}
-    shapes = {name: found[name] for name in ("linear", "first", "product")}
-    trace = np.einsum("klii->kl", found["product"])
-    integrals = Integrals(**rigid, **shapes, curved=np.zeros((m, m, 3)), bent=np.zeros((m, m, 3, 3)), mass_matrix=trace)
+    integrals = modal_integrals(
+        [found[name] for name in ("mass", "centre", "inertia")], *(found[name] for name in ("linear", "first", "product"))
+    )
     return ModalBody(
         mass=float(found["mass"]),
         centre=found["centre"],

@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.linalg
 
 from ...trace import Number
 from ...types import FloatArray
@@ -43,6 +42,8 @@ class Shapes:
     @cached_property
     def frequencies(self) -> FloatArray:
         """Natural frequencies with the root held and no other load, rad/s, ascending."""
+        import scipy.linalg  # here: files of rigid bodies do without it
+
         squares = scipy.linalg.eigh(self.stiffness, self.integrals.mass_matrix, eigvals_only=True)
         return np.sqrt(np.maximum(squares, 0.0))
 
@@ -72,6 +73,15 @@ class Flexible(Element):
     @property
     def units(self) -> tuple[str, ...]:
         """The unit of each coordinate: "m" or "rad"."""
+        raise NotImplementedError
+
+    @property
+    def words(self) -> str:
+        """What it is, in a few words."""
+        raise NotImplementedError
+
+    def check_place(self, point: Sequence[float]) -> None:
+        """Refuse a point where its shapes are not known: nothing can be attached there."""
         raise NotImplementedError
 
     def rooted(self, root: Sequence[float]) -> Shapes:

@@ -20,7 +20,7 @@ from .beam_shapes import BeamShapes, Lines, check_station, integrate
 from .damping import damping_matrix
 from .fixed import NOT_NEGATIVE, POSITIVE
 from .integrals import without_noise
-from .sections import Section
+from .sections import SECTIONS, Section
 
 FAMILIES = ("bend_y", "bend_z", "twist", "stretch")
 MOST_MODES = 40
@@ -63,7 +63,7 @@ class FlexibleBeam(Flexible):
     E: float = element_field(POSITIVE, unit="Pa", meaning="Young's modulus")
     G: float = element_field(POSITIVE, unit="Pa", meaning="shear modulus")
     density: float = element_field(POSITIVE, unit="kg/m³", meaning="density")
-    section: Section = element_field(OneOf((Section,)), meaning="cross section")
+    section: Section = element_field(OneOf(SECTIONS, Section), meaning="cross section")
     modes: int | Mapping[str, int] = element_field(
         ModeCounts(), default=8, meaning="how many modes of lowest frequency, or how many of bend_y, bend_z, twist, stretch; none: a rigid body"
     )
@@ -149,6 +149,13 @@ class FlexibleBeam(Flexible):
             here = slice(k, k := k + len(strains))
             found[here, here] = family.stiffness * series.overlap(strains, strains, self.length)
         return without_noise(found)
+
+    @property
+    def words(self) -> str:
+        return f"beam of {self.length:.4g} m, section {self.section.tag or type(self.section).__name__}"
+
+    def check_place(self, point: Sequence[float]) -> None:
+        check_station(point[0], self.length, "the point")
 
     def _shapes(self, root: tuple[float, float, float]) -> BeamShapes:
         check_station(root[0], self.length, "the root")

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 
+from ...errors import ModelError
 from ...types import FloatArray
 from . import series
 
@@ -35,6 +35,21 @@ class Family:
 
     def natural_modes(self, ends: str, count: int) -> tuple[FloatArray, FloatArray]:
         """Frequencies (rad/s, ascending) and strains (count, n), scaled so that the largest displacement is 1."""
+        try:
+            with np.errstate(all="ignore"):
+                omega, strains = self._natural_modes(ends, count)
+        except (ValueError, IndexError):  # numbers that are not finite, or all zero
+            omega, strains = np.zeros(1), np.zeros((1, 1))
+        if not (np.isfinite(strains).all() and np.isfinite(omega).all() and omega.all()):
+            raise ModelError(
+                f"beam: its modes ({self.name}) are beyond floating point: {self.mass:.3g} kg/m or kg m, stiffness "
+                f"{self.stiffness:.3g}, length {self.length:.3g} m; are all numbers in SI units?"
+            )
+        return omega, strains
+
+    def _natural_modes(self, ends: str, count: int) -> tuple[FloatArray, FloatArray]:
+        import scipy.linalg  # here: files of rigid bodies do without it
+
         size = count if ends == "polynomial" else int(1.6 * count) + 18  # a mode needs π/2 polynomials per half wave, then a few
         L = self.length
         basis = np.diag(np.sqrt((2 * np.arange(size) + 1) / L))  # ∫ b_i b_j = δ_ij: stiffness matrix EI·1

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import scipy.linalg
 
 from ...errors import ModelError
 from ...types import FloatArray
@@ -27,6 +26,8 @@ def damping_matrix(
     if _diagonal(mass) and _diagonal(stiffness):
         found = np.diag(2 * ratios * np.sqrt(np.diag(mass) * np.diag(stiffness)))
     else:
+        import scipy.linalg  # here: files of rigid bodies do without it
+
         squares, V = scipy.linalg.eigh(stiffness, mass)
         MV = mass @ V
         found = (MV * (2 * ratios * np.sqrt(squares))) @ MV.T

@@ -5,45 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import scipy.linalg
 
 from ...errors import ModelError, brief
 from ...trace import Number, Symbol
 from ...types import FilePath, FloatArray
 from ..element import element, element_field
-from ..values import ByName, Fault, Kind, OneOf, ScalarOrVector, Vector, expected
+from ..values import ByName, ScalarOrVector, Vector
 from .base import Flexible, Rows, Shapes
 from .damping import damping_matrix
 from .fixed import NOT_NEGATIVE, POSITIVE, FixedScalar
 from .integrals import Integrals, skew
-
-Table = tuple[tuple[float, ...], ...]
-
-
-@dataclass(frozen=True)
-class TableValue(Kind):
-    """A matrix of numbers; `rows`: how many it may have, any number where none are named."""
-
-    rows: tuple[int, ...] = ()
-    or_diagonal: bool = False
-    """Whether a list of numbers is accepted for a diagonal matrix."""
-
-    def check(self, value: Any) -> Table | tuple[float, ...]:
-        try:
-            found = np.array(value, dtype=float)
-        except (TypeError, ValueError):
-            raise expected("a matrix of numbers", value) from None
-        if not found.size or not np.isfinite(found).all():
-            raise expected("finite numbers", value)
-        if self.or_diagonal and found.ndim == 1:
-            return tuple(found.tolist())
-        if found.ndim != 2 or (self.rows and len(found) not in self.rows):
-            words = f"a matrix with {' or '.join(map(str, self.rows))} rows" if self.rows else "a matrix"
-            raise Fault(f"expected {words}, got numbers in the shape {found.shape}")
-        return tuple(map(tuple, found.tolist()))
+from .tables import IntegralsValue, Table, TableValue, second_moments
 
 
 @element("modal")
@@ -72,7 +46,7 @@ class ModalBody(Flexible):
     modal_mass: Sequence[float] | Table | None = element_field(
         TableValue(or_diagonal=True), default=None, meaning="masses of the modes, or their matrix; 1 where frequencies are given"
     )
-    integrals: Integrals | None = element_field(OneOf((Integrals,)), default=None, meaning="integrals over the mass")
+    integrals: Integrals | None = element_field(IntegralsValue(), default=None, meaning="integrals over the mass")
     node_mass: Mapping[str, float] | None = element_field(
         ByName(NOT_NEGATIVE), default=None, unit="kg", meaning="masses lumped at nodes, for the integrals"
     )
@@ -145,12 +119,17 @@ class ModalBody(Flexible):
             )
 
     def _check_matrices(self) -> None:
+        import scipy.linalg  # here: files of rigid bodies do without it
+
+        for name, matrix in (("K", self._stiffness), ("modal_mass", self._mass_matrix)):
+            if np.abs(matrix - matrix.T).max() > 1e-9 * np.abs(matrix).max():
+                raise ModelError(f"{self.label}: {name} is not symmetric")
+        if (idle := np.flatnonzero(np.diag(self._mass_matrix) <= 0.0)).size:
+            raise ModelError(f"{self.label}: mode {idle[0] + 1} has no mass above 0; give modal_mass, or leave it out")
         self._check_independent(self._mass_matrix, "mass matrix")
         if self.integrals is None:
             self._check_independent(self._lumped.mass_matrix, "displacements of the nodes that have mass")
         K = self._stiffness
-        if np.abs(K - K.T).max() > 1e-9 * np.abs(K).max():
-            raise ModelError(f"{self.label}: K is not symmetric")
         lowest = scipy.linalg.eigh(K, self._mass_matrix, eigvals_only=True)
         if lowest[0] <= 1e-12 * lowest[-1]:
             raise ModelError(
@@ -159,11 +138,15 @@ class ModalBody(Flexible):
             )
 
     def _check_independent(self, M: FloatArray, what: str) -> None:
+        import scipy.linalg
+
         size = np.diag(M)
+        if not size.any():
+            raise ModelError(f"{self.label}: no mode moves any mass by the {what}; leave out modes of zeros")
         moving = np.flatnonzero(size > 1e-12 * size.max())  # twist of a line of nodes displaces none of them
         scale = np.sqrt(size[moving])
         low, vectors = scipy.linalg.eigh(M[np.ix_(moving, moving)] / np.outer(scale, scale))
-        if not len(low) or low[0] < 1e-12:
+        if low[0] < 1e-12:
             share = np.abs(vectors[:, 0])
             guilty = ", ".join(map(str, 1 + moving[share > 1e-3 * share.max()]))
             raise ModelError(f"{self.label}: modes {guilty} depend on each other by the {what}; leave one of them out")
@@ -218,10 +201,8 @@ class ModalBody(Flexible):
     @cached_property
     def _integrals(self) -> Integrals:
         """The same with the mass properties and the mass matrix that were given, which lumped masses only approach."""
-        c, (xx, yy, zz, xy, xz, yz) = np.array(self.centre), self.inertia
-        J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        second = np.trace(J) / 2 * np.eye(3) - J + self.mass * np.outer(c, c)
-        return replace(self._lumped, mass=self.mass, moment=self.mass * c, second=second, mass_matrix=self._mass_matrix)
+        moment, second = self.mass * np.array(self.centre), second_moments(self.mass, self.centre, self.inertia)
+        return replace(self._lumped, mass=self.mass, moment=moment, second=second, mass_matrix=self._mass_matrix)
 
     def node_at(self, point: Sequence[Number]) -> int:
         """The number of the node at a point."""
@@ -236,6 +217,13 @@ class ModalBody(Flexible):
             where = brief(tuple(map(float, point)))
             raise ModelError(f"{self.label}: no node at {where}; the nearest of {len(names)} are {there}")
         return k
+
+    @property
+    def words(self) -> str:
+        return f"modal body with {len(self.nodes)} node{'s' * (len(self.nodes) != 1)}"
+
+    def check_place(self, point: Sequence[float]) -> None:
+        self.node_at(point)
 
     def _shapes(self, root: tuple[float, float, float]) -> ModalShapes:
         _, places, modes = self._arrays

@@ -189,6 +189,10 @@ class OwnSection(Section):
         return _rectangle(width, ratio * width)
 
 
+SECTIONS = (Rectangle, Circle, Tube, ISection, OwnSection)
+"""The types of files."""
+
+
 def _rectangle(width: float, height: float) -> Outline:
     b, h = width / 2, height / 2
     return [(b, -h), (b, h), (-b, h), (-b, -h)]

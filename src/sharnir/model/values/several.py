@@ -65,10 +65,14 @@ class OneOf(Kind):
     """An element of one of some classes; in files selected by `type`."""
 
     classes: tuple[type, ...]
+    base: type | None = None
+    """A class of the user's own below it is accepted too, though not in files."""
 
     def check(self, value: Any) -> Any:
-        if not isinstance(value, self.classes):
-            raise expected(f"a {' or '.join(f'sharnir.{cls.__name__}' for cls in self.classes)}", value)
+        if not isinstance(value, self.base or self.classes):
+            names = [f"sharnir.{cls.__name__}" for cls in self.classes]
+            what = f"sharnir.{self.base.__name__} such as {names[0]}" if self.base else " or ".join(names)
+            raise expected(f"a {what}", value)
         return value
 
 
