@@ -31,8 +31,8 @@ def random_modal(rng: np.random.Generator) -> sh.ModalBody:
     modal_mass = sum(masses[name] * modes[name][:3].T @ modes[name][:3] for name in names)
     return sh.ModalBody(
         mass=float(w.sum()), centre=com.tolist(), inertia=[J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]], nodes=nodes,
-        modes={name: x.tolist() for name, x in modes.items()}, node_mass=masses, K=[[3000.0, 200.0], [200.0, 5000.0]], modal_mass=modal_mass.tolist(),
-        rayleigh=(0.1, 1e-4),
+        modes={name: x.tolist() for name, x in modes.items()}, node_mass=masses, K=[[3000.0, 200.0], [200.0, 5000.0]],
+        modal_mass=modal_mass.tolist(), rayleigh=(0.1, 1e-4),
     )  # fmt: skip
 
 
@@ -65,7 +65,8 @@ def flexible_tree(seed: int, n: int = 7, flexible: float = 0.5, special: bool = 
             m.add_body(f"body{i}", flexible=kinds[i])
     for i in rng.permutation(n).tolist():
         k = int(rng.integers(max(0, i - 3), i)) if i else -1
-        ends = [("ground", random_pose(rng)) if k < 0 else (f"body{k}", place_on(kinds[k], rng)), (f"body{i}", place_on(kinds[i], rng))]
+        carrier = ("ground", random_pose(rng)) if k < 0 else (f"body{k}", place_on(kinds[k], rng))
+        ends = [carrier, (f"body{i}", place_on(kinds[i], rng))]
         if rng.random() < 0.3:
             ends.reverse()
         (parent, at), (child, child_at) = ends

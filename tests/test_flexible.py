@@ -129,7 +129,7 @@ def test_compiled_code_agrees_with_the_interpreted_kernels():
 
 @pytest.mark.parametrize("seed", [1, 6, 7, 8])  # draws of which no row depends on others
 def test_closed_loops_agree_with_the_extended_system(seed):
-    """Cut joints between places of flexible bodies, in positions that need not be closed: rows and their rates count, not gaps."""
+    """Cut joints between places of flexible bodies, in positions that need not be closed: rows count, not gaps."""
     rng = np.random.default_rng((seed, 11))
     model = flexible_tree(seed, n=5, special=False)
     solid = [x for x in model._bodies if x.mass]

@@ -69,7 +69,7 @@ def buckling(
         raise StateError(f"buckling: {no_such('parameter', load, model.parameters)}; make the load one: Model.add_parameter")
     scale = values[load]
     if not scale:
-        raise StateError(f"buckling: parameter {load!r} is zero and gives no scale; give it a value: parameters={{{load!r}: 1.0}}")
+        raise StateError(f"buckling: parameter {load!r} is zero and gives no scale; give a value: parameters={{{load!r}: 1.0}}")
     given = {name: x for name, x in values.items() if name in model.parameters}
 
     def stiffness(value: float, near: State) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

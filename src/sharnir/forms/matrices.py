@@ -218,6 +218,7 @@ class Matrices(Kinematics):
         if self.sparse:
             from scipy import sparse as sp
 
-            return sp.block_array([[self.M, -self.S.T, self.P], [-self.S, None, self.A], [self.P.T, self.A.T, self.D]], format="csc")
+            rows = [[self.M, -self.S.T, self.P], [-self.S, None, self.A], [self.P.T, self.A.T, self.D]]
+            return sp.block_array(rows, format="csc")
         N6, P = 6 * self.N, dense(self.P)
         return np.block([[self.M, -self.S.T, P], [-self.S, np.zeros((N6, N6)), self.A], [P.T, self.A.T, dense(self.D)]])

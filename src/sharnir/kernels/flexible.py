@@ -11,7 +11,7 @@ and the terms of the velocities that deformation brings. Joints that hang on a d
 coupled to the ones here by their speeds (`fold.py`, `shared.py`). docs/theory/flexible.md (F6)-(F9)
 """
 
-from .algebra import add, cross, dot, get3, get3b, get6, get9, inc33, mtv, mv, scale, set3, set33, set6, set9, sub, sv
+from .algebra import add, cross, dot, get3, get3b, get6, get9, inc33, mtv, mv, scale, set3, set6, sv
 
 
 def moment_of(tree, j, i):

@@ -199,7 +199,7 @@ def end_elastic(tree, i):
 
 
 def flexible_mobility(tree, j, d, tau, m, f):
-    """Mobility of size 6 + m of a flexible body, and its accelerations under known forces.  Writes m.N, m.Ne, m.Nee, m.b, m.be."""
+    """Mobility of size 6 + m of a flexible body, its accelerations under known forces.  Writes m.N, m.Ne, m.Nee, m.b, m.be."""
     row, x0, size = tree.deformed[f], tree.coordinate[f], tree.coordinate[f + 1] - tree.coordinate[f]
     i, at, n = tree.carrier[row], tree.elastic_block[f], 6 + size
     mass, h = tree.mass[i], add(get3(tree.moment, i), get3(j.moment, f))

@@ -24,10 +24,10 @@ class Tree(NamedTuple):
     # flexible bodies: model/flexible.py, kernels/flexible.py
     elastic: IntegerArray["nb1"]           # which deformation row i is, -1 where it is a rigid body
     deformed: IntegerArray["nfl"]          # the row of deformation f
-    coordinate: IntegerArray["nfl+1"]      # elastic coordinates of deformation f: coordinate[f] .. coordinate[f+1], axes in this order
+    coordinate: IntegerArray["nfl+1"]      # its elastic coordinates: coordinate[f] .. coordinate[f+1], as its axes
     elastic_block: IntegerArray["nfl"]     # where its mass matrix begins in E
     flexed: IntegerArray["nb1"]            # which deformation body i has, -1 where it has none
-    own: IntegerArray["nb1", 2]            # axes of joint i itself: own[i, 0] .. own[i, 1]; the others are of the place it hangs on
+    own: IntegerArray["nb1", 2]            # axes of joint i itself: own[i, 0] .. own[i, 1]; others: of its place
     # unknowns that bodies share, in nodes (a speed, the rows of a constraint) by order of elimination: model/elimination.py
     unknown_of: IntegerArray["na"]         # node of the speed of axis a, -1 where it is the axis' own
     left: IntegerArray["nb1+1"]            # nodes that leave at body i: left[i+1] .. left[i], the base's last

@@ -67,9 +67,9 @@ def place_of(shapes: Shapes, at: Vector, e: Vector) -> Place:
     """Where the point `at` of the undeformed body is."""
     phi, psi, gamma = shapes.at(at)
     n = len(e)
-    curve = [[_sum((g, x) for g, x in zip(row, e, strict=True)) for row in gamma[c]] for c in range(3)] if gamma is not None else None
-    slope = [[_plus(phi[c][k], curve[c][k]) if curve else phi[c][k] for k in range(n)] for c in range(3)]
-    half = [[phi[c][k] + 0.5 * curve[c][k] if curve else phi[c][k] for k in range(n)] for c in range(3)]
+    bend = [[0.0] * n] * 3 if gamma is None else [[_sum(zip(row, e, strict=True)) for row in rows] for rows in gamma]
+    slope = [[_plus(phi[c][k], bend[c][k]) for k in range(n)] for c in range(3)]
+    half = [[_plus(phi[c][k], 0.5 * bend[c][k]) for k in range(n)] for c in range(3)]
     position = tuple(_plus(at[c], _sum(zip(half[c], e, strict=True))) for c in range(3))
     turn = tuple(0.5 * _sum(zip(psi[c], e, strict=True)) for c in range(3))
     columns = []
@@ -155,9 +155,10 @@ def inertia_values(shapes: Shapes) -> Expression:
     flow += [2.0 * _plus(trace if a == b else 0.0, -1.0 * moving[b][a]) for a in range(3) for b in range(3)]
     flow += _axial(_product(_added(_product(Y, N), _transposed(Fe)), _transposed(bend)))
     values: list[Number] = [*moment, *inertia, *flow]
-    blocks = {(k, m): _added(_added(I.product[k, m].tolist(), _product(slope[k], F[m])), _product(_transposed(F[k]), _transposed(slope[m])))
-              for k in range(n) for m in range(n)}  # fmt: skip
-    curved = {(k, m): _product(_product(slope[k], N), _transposed(slope[m])) for k in range(n) for m in range(n)}
+    pairs = [(k, m) for k in range(n) for m in range(n)]
+    mixed = {(k, m): _added(_product(slope[k], F[m]), _transposed(_product(slope[m], F[k]))) for k, m in pairs}
+    blocks = {(k, m): _added(I.product[k, m].tolist(), mixed[k, m]) for k, m in pairs}  # with curved: ∫ U_k U_mᵀ
+    curved = {(k, m): _product(_product(slope[k], N), _transposed(slope[m])) for k, m in pairs}
     for k in range(n):
         spun = _combined([(_added(blocks[m, k], curved[m, k]), 2.0 * rates[m]) for m in range(n)], 3, 3)  # 2∫ Uė U_kᵀ
         push = _sum((bend[c][r], whole[k][r][c]) for c in range(3) for r in range(4))

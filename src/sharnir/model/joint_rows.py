@@ -98,8 +98,8 @@ def _table(lists: Sequence[list[ElementaryMotion]]) -> dict[str, np.ndarray]:
     rows: list[tuple[Any, ...]] = [(0, 0, 0, 0, False, False, False, 0.0, 0.0)]
     for sequence in lists:
         for m in sequence:
-            users = m.drive is not None or m.given is not None
-            rows.append((m.kind, m.nq, m.nv, m.axes if m.leader else m.nv, users, m.leader, m.placement is not None, m.turn, m.slide))
+            users, axes_of = m.drive is not None or m.given is not None, m.axes if m.leader else m.nv
+            rows.append((m.kind, m.nq, m.nv, axes_of, users, m.leader, m.placement is not None, m.turn, m.slide))
     kind, nq, nv, axes, user, led, placed, turn, slide = zip(*rows, strict=True)
     integers = {"kind": kind, "nq": nq, "nv": nv, "axes": axes, "place": np.where(placed, np.cumsum(placed), NOTHING)}
     return {

@@ -161,10 +161,12 @@ class Model:
         check_inertia: bool = True,
         flexible: Flexible | None = None,
     ) -> Body:
-        """A rigid body, or with `flexible`, a `FlexibleBeam` or a `ModalBody`, one that deforms: its elastic coordinates are those of
-        a joint named `name + " elastic"`, and whatever is joined to it at a place follows the deformation of that place. `inertia` is about the centre of mass: 3 numbers, 6 (xx yy zz xy xz yz) or 3×3; a solid `shape` with
+        """A rigid body. `inertia` is about the centre of mass: 3 numbers, 6 (xx yy zz xy xz yz) or 3×3; a solid `shape` with
         its mass or density replaces com and inertia. `check_inertia=False` accepts an inertia that no body can have, as files
-        often contain."""
+        often contain.
+
+        With `flexible`, a `FlexibleBeam` or a `ModalBody` in place of all of these, one that deforms. Its elastic coordinates are
+        those of a joint named `name + " elastic"`; what is joined to it follows the deformation of the place where it is."""
         self._changing("add the body {!r}", name)
         deformation: Body | None = None
         if flexible is None:
@@ -182,7 +184,7 @@ class Model:
                 raise name_taken("state" if new.name in self._states else "body", new.name)
         self._body_names.add(name)
         self._bodies.append(body)
-        if deformation is not None:
+        if deformation is not None and flexible is not None:
             self._body_names.add(deformation.name)
             self._bodies.append(deformation)
             self.add_joint(deformation.name, Elastic(flexible), name, deformation.name, cut=False)
@@ -190,8 +192,8 @@ class Model:
         return body
 
     def add_node(self, name: str, body: str, at: Pose | str | Vector) -> Body:
-        """A place of a flexible body as a body of its own, without mass, that follows the deformation: contacts, tyres, visuals and
-        whatever else acts on bodies can be attached to it."""
+        """A place of a flexible body as a body of its own, without mass, that follows the deformation: contacts, tyres, visuals
+        and whatever else acts on bodies can be attached to it."""
         if body not in self._deformations:
             raise ModelError(f"node {name!r}: {no_such('flexible body', body, self._deformations, 'flexible bodies')}")
         place = at if isinstance(at, (Pose, str)) else Pose(vector3(at, f"node {name!r}: at"))

@@ -145,8 +145,8 @@ class Motion:
         return self._joint(joint).type
 
     def pose(self, body: str, at: Pose | None = None) -> Pose:
-        """Where a body is in the world, or a frame fixed in it: at `at`, in the body's axes. Of a flexible body the deformed place,
-        by default its origin."""
+        """Where a body is in the world, or a frame fixed in it: at `at`, in the body's axes. Of a flexible body the deformed
+        place, by default its origin."""
         row = self._body(body)
         frame = Pose(self._inputs("r", row, 3), Rotation._made(self._inputs("G", row, 9)).T)
         if row in self.structure.deformations:
@@ -154,7 +154,7 @@ class Motion:
         return frame if at is None else frame @ at
 
     def point(self, body: str, at: Vector = ORIGIN) -> tuple[Vector, Vector]:
-        """Position and velocity of a point fixed in a body, both in the world. `at`: in the body's axes, where it is undeformed."""
+        """Position and velocity of a point fixed in a body, both in the world. `at`: in the body's axes, before deformation."""
         row, at = self._body(body), vector3(at, "point")
         G, u, w = self._motion(row)
         if row in self.structure.deformations:

@@ -66,7 +66,7 @@ class Structure:
         ends = [[here, *(j.at for j in self.placed)], [here, *(j.child_at for j in self.placed)]]
         self.held_by = self._with_deformations(motions, ends)
         """The deformation that moves the place where joint i hangs, by the row of the joint."""
-        rows = joint_rows([base, *motions], *ends, [False, *tree.reversed])
+        rows = joint_rows([base, *motions], ends[0], ends[1], [False, *tree.reversed])
         self.q_first, self.v_first = rows.q_first, rows.v_first
         self.joints = self._joints(rows)
         self.motion_of: np.ndarray = np.repeat(np.arange(len(self.joints.kind)), self.joints.coordinates)
@@ -89,10 +89,10 @@ class Structure:
         self.state_number = {name: k for k, name in enumerate(values)}
         self.parameters |= self.states
         self.forces = ForceTable(self, forces)
+        elastic = [d.n for d in self.deformations.values()]
         self.sizes = {
             "nb1": self.nb + 1, "nq": self.nq, "na": self.na, "nda": self.na, "nv": self.nv, "nl": max(6 * self.nb - self.na, 0),
-            "nfl": len(self.deformations), "nx": sum(d.n for d in self.deformations.values()), "nxx": sum(d.n**2 for d in self.deformations.values()),
-            "nge": 6 + max((d.n for d in self.deformations.values()), default=-6),
+            "nfl": len(elastic), "nx": sum(elastic), "nxx": sum(n * n for n in elastic), "nge": 6 + max(elastic, default=-6),
             "nr": len(self.tree.geared), "nd": len(self.drives), "ng": self._n_given, "nf": self.nv if self.forces else 0,
             "ne": len(self.forces), "ny": 10 * self.nb + 3 * self.na, "nsm": 0, "nsk": 0, **sizes_of(self.shared),
         }  # fmt: skip
@@ -166,9 +166,7 @@ class Structure:
                 out[i] = self.joint_number[joint.follows.leader] + 1
         return out
 
-    def _with_deformations(
-        self, motions: list[list[ElementaryMotion]], ends: Sequence[list[Pose]]
-    ) -> dict[int, Deformation]:
+    def _with_deformations(self, motions: list[list[ElementaryMotion]], ends: Sequence[list[Pose]]) -> dict[int, Deformation]:
         """Motions of the joints of deformations, and of joints that hang on a deformed place: it moves in place of the one where
         they hang. Changes both lists."""
         out: dict[int, Deformation] = {}

@@ -59,8 +59,8 @@ def spanning_tree(
     deformations: Mapping[int, int] | None = None,
 ) -> Tree:
     """Orient the graph away from the base. In a loop the joint that is marked is cut, else the one that `edges_to_cut` finds
-    (`loop_cuts.py`); `ranks`, its last two arguments, is called only where there may be loops. `deformations`: of flexible bodies,
-    {body: its deformation}, the row that carries everything that hangs on the body; joined to it by the first of its joints."""
+    (`loop_cuts.py`); `ranks`, its last two arguments, is called only where there may be loops. `deformations`: of flexible
+    bodies, {body: its deformation}, which carries all that hangs on the body and is joined to it by the first of its joints."""
     check_numbering(numbering)
     n = len(bodies)
     node = {name: k for k, name in enumerate(bodies)}

@@ -41,7 +41,7 @@ class Method:
 
     def handles(self, followers: bool, flexible: bool) -> bool:
         """Whether models with joints that follow others, or with flexible bodies, can be solved."""
-        return self.couples or not followers and (self.bends or not flexible)
+        return self.couples or (not followers and (self.bends or not flexible))
 
     @property
     def is_sparse_form(self) -> bool:

@@ -65,7 +65,9 @@ class FlexibleBeam(Flexible):
     density: float = element_field(POSITIVE, unit="kg/m³", meaning="density")
     section: Section = element_field(OneOf(SECTIONS, Section), meaning="cross section")
     modes: int | Mapping[str, int] = element_field(
-        ModeCounts(), default=8, meaning="how many modes of lowest frequency, or how many of bend_y, bend_z, twist, stretch; none: a rigid body"
+        ModeCounts(),
+        default=8,
+        meaning="how many modes of lowest frequency, or how many of bend_y, bend_z, twist, stretch; none: a rigid body",
     )
     ends: str = element_field(Choice(ENDS), default="clamped-free", meaning="end conditions of the modes")
     damping: float | Sequence[float] = element_field(

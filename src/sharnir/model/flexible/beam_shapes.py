@@ -57,8 +57,8 @@ class Lines:
         return cls(length, kinds, moved, slope, shortening)
 
     def at(self, point: Sequence[Number], slender: bool = False) -> tuple[Rows, Rows, list[Rows] | None]:
-        """Φ, Ψ, Γ at numbers, symbols or arrays x, y, z: arithmetic alone. `slender`: without what slopes do to points off the axis
-        to second order, which is as small against the shortening of the axis as a section against the length."""
+        """Φ, Ψ, Γ at numbers, symbols or arrays x, y, z: arithmetic alone. `slender`: without what slopes do to points off the
+        axis to second order, which is as small against the shortening of the axis as a section against the length."""
         x, y, z = point
         m = len(self.kinds)
         most = max(self.moved.shape[1], 0 if self.shortening is None else self.shortening.shape[2])
@@ -92,8 +92,8 @@ class Lines:
 
 @dataclass(frozen=True, eq=False)
 class BeamShapes(Shapes):
-    """Shapes of a beam: polynomials of x; off the axis a point is carried by its section, Φ = w + θ × (0, y, z), and Γ has what the
-    turn of the section adds to second order."""
+    """Shapes of a beam: polynomials of x; off the axis a point is carried by its section, Φ = w + θ × (0, y, z), and Γ has what
+    the turn of the section adds to second order."""
 
     lines: Lines
 

@@ -82,8 +82,8 @@ def _check_places(structure: Structure, force: Force, name: str) -> None:
         row = structure.body_number.get(body, -1) + 1
         if row in structure.deformations:
             raise ModelError(
-                f"{force.noun} {name!r}: body {body!r} is flexible, and a {type(force).__name__} needs a rigid one; attach it to a "
-                f"node: model.add_node('node', {body!r}, at=(x, y, z))"
+                f"{force.noun} {name!r}: body {body!r} is flexible, and a {type(force).__name__} needs a rigid one; attach it to "
+                f"a node: model.add_node('node', {body!r}, at=(x, y, z))"
             )
 
 

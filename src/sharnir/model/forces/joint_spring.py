@@ -147,7 +147,7 @@ def moment_of_turn(turn: Sequence[Number], slope: Sequence[Number], sign: float)
 
 
 def own_springs(structure: Structure) -> dict[str, Force]:
-    """Springs and dampers that joints have by their options `damping`, `stiffness` and `rest`; elastic forces of flexible bodies."""
+    """Springs and dampers of joints by their options `damping`, `stiffness` and `rest`; elastic forces of flexible bodies."""
     out: dict[str, Force] = {}
     springs = np.array([not (is_zero(joint.damping) and is_zero(joint.stiffness)) for joint in structure.types], dtype=bool)
     for i in np.flatnonzero(springs[structure.type_of]).tolist():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,11 +23,16 @@ class Elastic(Joint):
     """Made by `Model.add_body(…, flexible=…)`. It moves nothing by itself: the places of the body move, and what hangs there."""
 
     def __init__(self, flexible: Flexible) -> None:
-        self.__dict__.update(flexible=flexible, motion=None)
+        self.__dict__.update(_flexible=flexible, motion=None)
+
+    @property
+    def flexible(self) -> Flexible:
+        found: Flexible = self.__dict__["_flexible"]
+        return found
 
     @property
     def coordinates(self) -> tuple[str, ...]:
-        return tuple(self.__dict__["flexible"].coordinates)
+        return self.flexible.coordinates
 
     def motions(self, label: str) -> list[ElementaryMotion]:
         """Its values depend on where the tree holds the body: `Structure` computes them."""
@@ -42,5 +47,4 @@ class Elastic(Joint):
         return small
 
     def __repr__(self) -> str:
-        flexible: Any = self.__dict__["flexible"]
-        return f"Elastic({flexible!r})"
+        return f"Elastic({self.flexible!r})"
