@@ -639,8 +639,9 @@ class Model:
     def _check_place(self, label: str, body: str, at: Pose) -> None:
         """Whether something can be attached there, where the body is flexible."""
         row = self._deformations.get(body)
-        if row is not None:
-            check_place(vars(self._joints[self._joint_names[row]].type)["flexible"], body, at, label)
+        joint = None if row is None else self._joints[self._joint_names[row]].type
+        if isinstance(joint, Elastic):
+            check_place(joint.flexible, body, at, label)
 
     def _place_of(self, name: str, of_joint: Callable[[str], slice], names: str) -> slice:
         """Of a joint, or of one of its coordinates."""

@@ -40,7 +40,7 @@ class Elastic(Joint):
         return [ElementaryMotion(GIVEN, nq=n, nv=n)]
 
     def segments(self, label: str) -> list[Segment]:
-        return [one_coordinate(unit) for unit in self.__dict__["flexible"].units]
+        return [one_coordinate(unit) for unit in self.flexible.units]
 
     def random(self, rng: np.random.Generator) -> list[float]:
         small: list[float] = (SMALL * rng.uniform(-1.0, 1.0, len(self.coordinates))).tolist()
