@@ -2,7 +2,7 @@
 
     y = x + Φe + ½Γee,   U = Φ + Γe,   B = [E  −ỹ  U],   M = Σ BᵀB m,   F = −Σ Bᵀ(ω×(ω×y) + 2 ω×(Uė) + Γėė) m
 
-with Γ replaced by the affine function of x that is nearest to it (docs/theory/flexible.md, F5), found here by least squares.
+with Γ replaced by the affine function of x that is nearest to it (docs/theory/flexible.md, F6), found here by least squares.
 """
 
 from __future__ import annotations

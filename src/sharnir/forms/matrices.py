@@ -112,7 +112,7 @@ class Matrices(Kinematics):
 
     @cached_property
     def P(self) -> Matrix:
-        """P (6N×n): momenta of the bodies per unit of the elastic speeds; zero for rigid ones. theory (F6)"""
+        """P (6N×n): momenta of the bodies per unit of the elastic speeds; zero for rigid ones. theory (F7)"""
         blocks = {i: np.zeros((6, self.n)) for i in self.deformed}
         for i, body in self.deformed.items():
             blocks[i][:, self.elastic(i)] = body.P
@@ -214,7 +214,7 @@ class Matrices(Kinematics):
     @cached_property
     def extended(self) -> Matrix:
         """The matrix of the extended system (12N+n): [M −Sᵀ P; −S 0 A; Pᵀ Aᵀ D], symmetric; D: rotors; P and the rest
-        of D: flexible bodies. [I] (3.6), theory (F6)"""
+        of D: flexible bodies. [I] (3.6), theory (F9)"""
         if self.sparse:
             from scipy import sparse as sp
 
