@@ -1,0 +1,105 @@
+"""Statics, vibrations and buckling of flexible bodies against textbooks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sharnir as sh
+
+E, G, RHO, L = 7e10, 2.6e10, 2700.0, 1.0
+SECTION = sh.Rectangle(0.02, 0.01)
+EI = E * SECTION.Iy
+"""Of bending along z."""
+
+
+def beam(modes: dict[str, int], ends: str = "polynomial", **options: object) -> sh.FlexibleBeam:
+    return sh.FlexibleBeam(length=L, E=E, G=G, density=RHO, section=SECTION, modes=modes, ends=ends, **options)
+
+
+def cantilever(modes: dict[str, int], gravity: float = 0.0, ends: str = "polynomial") -> sh.Model:
+    m = sh.Model("cantilever", gravity=(0.0, 0.0, -gravity))
+    m.add_body("beam", flexible=beam(modes, ends))
+    m.add_joint("clamp", sh.Weld(), "ground", "beam")
+    return m
+
+
+def place(m: sh.Model, q: np.ndarray, x: float) -> np.ndarray:
+    """Of a station of the beam, in the world."""
+    return np.array(sh.Dynamics(m).pose(q, ("beam", sh.Pose((x, 0.0, 0.0)))).position)
+
+
+def test_a_cantilever_sags_as_the_formulas_say():
+    """wL⁴/8EI under its weight, FL³/3EI and ML²/2EI under a force and a moment at its tip, TL/GI_t by a torque."""
+    m = cantilever({"bend_z": 3, "twist": 1}, gravity=9.81)
+    at_rest = place(m, sh.equilibrium(m).q, L)
+    assert at_rest[2] == pytest.approx(-RHO * SECTION.area * 9.81 * L**4 / (8 * EI), rel=1e-9)
+    m = cantilever({"bend_z": 3, "twist": 1})
+    m.add_force(sh.Wrench("beam", force=(0.0, 0.0, 0.3), moment=(0.02, -0.05, 0.0), at=(L, 0.0, 0.0), axes="body"))
+    q = sh.equilibrium(m).q
+    tip = place(m, q, L)
+    assert tip[2] == pytest.approx(0.3 * L**3 / (3 * EI) + 0.05 * L**2 / (2 * EI), rel=1e-3)  # the load turns with the tip
+    assert q[m.q_slice("beam elastic")][-1] == pytest.approx(0.02 * L / (G * SECTION.It), rel=1e-4)
+
+
+def test_a_beam_on_two_supports_closes_a_loop_and_sags():
+    """FL³/48EI under a force at midspan; half of it is borne by either support."""
+    m = sh.Model(gravity=(0.0, 0.0, 0.0))
+    m.add_body("beam", flexible=beam({"bend_z": 6}, "pinned"))
+    m.add_joint("pin", sh.Revolute("y"), "ground", "beam")
+    m.add_body("roller", mass=0.01, inertia=(1e-6, 1e-6, 1e-6))
+    m.add_joint("rail", sh.Prismatic("x"), "ground", "roller", at=sh.Pose((L, 0.0, 0.0)))
+    m.add_joint("support", sh.Revolute("y"), "beam", "roller", at=sh.Pose((L, 0.0, 0.0)))
+    m.add_force(sh.Wrench("beam", force=(0.0, 0.0, -1.0), at=(L / 2, 0.0, 0.0)))
+    rest = sh.equilibrium(m)
+    d = sh.Dynamics(m)
+    assert place(m, rest.q, L / 2)[2] == pytest.approx(-(L**3) / (48 * EI), rel=2e-3)
+    carried = dict(zip([j.name for j in m.joints], d.reactions(rest.q), strict=True))["pin"]
+    assert np.linalg.norm(carried[:3]) == pytest.approx(0.5, rel=1e-6)
+
+
+def test_a_free_beam_in_flight_vibrates_as_a_free_one():
+    """(4.730, 7.853, 10.996)² √(EI/ρA)/L²: Euler–Bernoulli, free at both ends."""
+    m = sh.Model(gravity=(0.0, 0.0, 0.0))
+    m.add_body("beam", flexible=beam({"bend_z": 6}))
+    m.add_floating("beam")
+    found = sh.linearize(m).frequencies
+    unit = np.sqrt(EI / (RHO * SECTION.area)) / L**2 / (2 * np.pi)
+    expected = np.array([4.730041, 7.853205, 10.995608]) ** 2 * unit
+    assert np.sort(found[found > 1.0])[:3] == pytest.approx(expected, rel=1e-3)
+
+
+def test_columns_buckle_at_eulers_loads():
+    """π²EI/4L² and its ninefold clamped at the foot; π²EI/L² between pins, a closed loop."""
+    m = cantilever({"bend_y": 3, "bend_z": 4, "stretch": 1})
+    P = m.add_parameter("P", 10.0)
+    m.add_force(sh.Wrench("beam", force=(-P, 0.0, 0.0), at=(L, 0.0, 0.0)))
+    found = sh.buckling(m, "P", count=3)
+    euler = np.pi**2 * EI / (4 * L**2)
+    assert found.values == pytest.approx([euler, 4 * euler, 9 * euler], rel=6e-3)
+    assert found.values[0] == pytest.approx(euler, rel=1e-4)
+    assert np.abs(found.shapes).max(axis=1) == pytest.approx(1.0) and "bend_z1" in repr(found)
+    with pytest.raises(sh.StateError, match="no parameter 'F'"):
+        sh.buckling(m, "F")
+    with pytest.raises(sh.StateError, match="is zero and gives no scale"):
+        sh.buckling(m, "P", parameters={"P": 0.0})
+
+
+def test_without_stiffening_nothing_buckles():
+    m = sh.Model(gravity=(0.0, 0.0, 0.0))
+    m.add_body("beam", flexible=beam({"bend_z": 2}, stiffening=False))
+    m.add_joint("clamp", sh.Weld(), "ground", "beam")
+    P = m.add_parameter("P", 10.0)
+    m.add_force(sh.Wrench("beam", force=(-P, 0.0, 0.0), at=(L, 0.0, 0.0)))
+    assert not len(sh.buckling(m, "P").values)
+
+
+def test_rollouts_of_many_states_are_single_runs():
+    """Rollouts of many states agree with single runs of the same steps."""
+    m = cantilever({"bend_z": 2}, gravity=9.81)
+    q0 = np.zeros((3, m.nq))
+    q0[1, 0], q0[2, 1] = 1e-3, 1e-4
+    many = sh.rollout(m, q0, np.zeros((3, m.nv)), duration=0.01, step=1e-4)
+    for k in range(3):
+        one = sh.simulate(m, 0.01, q0=q0[k], step=1e-4, integrator="rk4", output=0.01)
+        assert many.q[k, -1] == pytest.approx(one.q[-1], rel=1e-10, abs=1e-15)
