@@ -155,20 +155,21 @@ def inertia_values(shapes: Shapes) -> Expression:
     flow += [2.0 * _plus(trace if a == b else 0.0, -1.0 * moving[b][a]) for a in range(3) for b in range(3)]
     flow += _axial(_product(_added(_product(Y, N), _transposed(Fe)), _transposed(bend)))
     values: list[Number] = [*moment, *inertia, *flow]
-    pairs = [(k, m) for k in range(n) for m in range(n)]
-    mixed = {(k, m): _added(_product(slope[k], F[m]), _transposed(_product(slope[m], F[k]))) for k, m in pairs}
-    blocks = {(k, m): _added(I.product[k, m].tolist(), mixed[k, m]) for k, m in pairs}  # with curved: ∫ U_k U_mᵀ
-    curved = {(k, m): _product(_product(slope[k], N), _transposed(slope[m])) for k, m in pairs}
+    bent = {}  # ∫ U_k U_mᵀ − ∫ Φ_k Φ_mᵀ
     for k in range(n):
-        spun = _combined([(_added(blocks[m, k], curved[m, k]), 2.0 * rates[m]) for m in range(n)], 3, 3)  # 2∫ Uė U_kᵀ
+        carried = _product(slope[k], N)
+        for m in range(k, n):
+            mixed = _added(_product(slope[k], F[m]), _transposed(_product(slope[m], F[k])))
+            bent[k, m] = _added(mixed, _product(carried, _transposed(slope[m])))
+            bent[m, k] = _transposed(bent[k, m])
+    for k in range(n):
+        spun = _combined([(_added(I.product[m, k].tolist(), bent[m, k]), 2.0 * rates[m]) for m in range(n)], 3, 3)  # 2∫ Uė U_kᵀ
         push = _sum((bend[c][r], whole[k][r][c]) for c in range(3) for r in range(4))
         values += [*P[k], *(2.0 * x for x in _inertia(D[k])), *_axial(spun), push]
     for k in range(n):
         for m in range(n):
-            low, high = min(k, m), max(k, m)
-            varying = [_plus(_plus(blocks[low, high][c][c], -float(I.product[low, high, c, c])), curved[low, high][c][c])
-                       for c in range(3)]  # fmt: skip
-            values.append(_plus(float(I.mass_matrix[low, high]), _plus(_plus(varying[0], varying[1]), varying[2])))
+            x = bent[min(k, m), max(k, m)]
+            values.append(_plus(float(I.mass_matrix[k, m]), _plus(_plus(x[0][0], x[1][1]), x[2][2])))
     still = [0.0] * 3 + [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0] + [0.0] * 12
     return Expression(graph, [*e, *rates, t], [*still, *rates, *[0.0] * (12 * n), *values])
 

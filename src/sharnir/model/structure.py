@@ -14,7 +14,6 @@ from ..kernels.joint_stage import GIVEN, Joints
 from ..kernels.tree import Tree
 from ..trace import Expression, Number, ParameterGraph
 from ..types import FloatArray, IntArray
-from .body import Body
 from .deformation import Deformation, inertia_values, is_held, place_motion, values_before_inertia
 from .elimination import Block, shared_unknowns, sizes_of
 from .forces.states import declared_states
@@ -59,12 +58,13 @@ class Structure:
         self.base = model._base
         """The motion of the base, the first of `given`; None where it rests."""
         self.reversed = tree.reversed
-        self.deformations = deformations_of(self.bodies, self.placed, self.carrier, self.reversed)
+        flexible = any(isinstance(joint, Elastic) for joint in self.types)
+        self.deformations = deformations_of(self.placed, self.carrier, self.reversed) if flexible else {}
         """Of flexible bodies, by the row of the body."""
         base, here = [ElementaryMotion(GIVEN, given=self.base)] if self.base is not None else [], Pose()
         motions = [j.motions if j.follows is None else self.motions_of(j) for j in self.placed]
         ends = [[here, *(j.at for j in self.placed)], [here, *(j.child_at for j in self.placed)]]
-        self.held_by = self._with_deformations(motions, ends)
+        self.held_by = self._with_deformations(motions, ends) if flexible else {}
         """The deformation that moves the place where joint i hangs, by the row of the joint."""
         rows = joint_rows([base, *motions], ends[0], ends[1], [False, *tree.reversed])
         self.q_first, self.v_first = rows.q_first, rows.v_first
@@ -75,7 +75,7 @@ class Structure:
         self.na = int(self.first[-1])
         self.nv = int(self.v_first[-1])
         self.nq = int(self.q_first[-1])
-        self.follows = any(self.leader != np.arange(self.nb + 1))
+        self.follows = bool((self.leader != np.arange(self.nb + 1)).any())
         """Whether joints follow others."""
         self.coupled = self.na > self.nv or bool(self.deformations)
         """Whether axes share speeds; the deformation of a flexible body and what hangs on it do."""
@@ -296,9 +296,7 @@ def _integers(x: Sequence[Any]) -> IntArray:
     return np.array(x, dtype=np.int64)
 
 
-def deformations_of(
-    bodies: Sequence[Body], placed: Sequence[PlacedJoint], carrier: IntArray, backwards: Sequence[bool]
-) -> dict[int, Deformation]:
+def deformations_of(placed: Sequence[PlacedJoint], carrier: IntArray, backwards: Sequence[bool]) -> dict[int, Deformation]:
     """The deformations of flexible bodies, by the row of the body; held by the joints that carry the bodies."""
     out: dict[int, Deformation] = {}
     for row, joint in enumerate(placed, start=1):
