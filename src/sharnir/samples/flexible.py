@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ModelError
-from ..model.flexible import FlexibleBeam, OwnSection, Rectangle, Section
 from ..model.forces import JointSpring
 from ..model.garbage import no_collection
 from ..model.joints import Prismatic, Revolute, Weld
@@ -21,6 +20,9 @@ from ..model.pose import Pose, Rotation
 from ..trace import Number
 from ..trace.functions import cos, select
 from .arguments import checked
+
+if TYPE_CHECKING:
+    from ..model.flexible import FlexibleBeam, Section
 
 DOWN = (0.0, -9.81, 0.0)
 
@@ -43,7 +45,9 @@ def _beam(
     length: float, E: float, density: float, section: Section, modes: dict[str, int], ends: str = "clamped-free",
     stiffening: bool = True,
 ) -> FlexibleBeam:  # fmt: skip
-    """Of metal: Poisson's ratio 0.3."""
+    """Of metal: Poisson's ratio 0.3. Imported when it is used: flexible bodies need SciPy, models without them do not."""
+    from ..model.flexible import FlexibleBeam
+
     return FlexibleBeam(
         length=length, E=E, G=E / 2.6, density=density, section=section, modes=modes, ends=ends, stiffening=stiffening
     )
@@ -83,8 +87,10 @@ def segmented_beam(
 def flexible_pendulum(length: float = 1.0, modes: int = 3) -> Model:
     """A strip of steel, 20 mm wide and 2 mm thick, that swings and bends in the xy plane: hinge "hinge" at its upper end, gravity
     along −y, straight along x at zero. The bodies "middle" and "tip" are its middle and its lower end."""
+    from ..model.flexible import Rectangle
+
     m = Model("flexible pendulum", gravity=DOWN)
-    m.add_body("beam", flexible=_beam(length, 2.1e11, 7850.0, Rectangle(0.002, 0.02), {"bend_y": modes}))
+    m.add_body("beam", flexible=_beam(length, 2.1e11, 7850.0, Rectangle(0.002, 0.02), {"bend_y": modes}, "pinned"))
     m.add_joint("hinge", Revolute("z"), "ground", "beam")
     m.add_node("middle", "beam", (length / 2, 0.0, 0.0))
     m.add_node("tip", "beam", (length, 0.0, 0.0))
@@ -99,6 +105,8 @@ def flexible_slider_crank(bending: int = 2, stretching: int = 2, stiffening: boo
     The body "middle" is the middle of the rod. The crank turns at full speed from the start, for which
     `flexible_slider_crank_start` is a start close to smooth motion; or reaches it from rest in `spin_up` seconds.
     """
+    from ..model.flexible import Rectangle
+
     m = Model("flexible slider-crank", gravity=(0.0, 0.0, 0.0))
     crank, rod = 0.15, 0.3
     about = 0.002727 - 0.36 * (crank / 2) ** 2
@@ -134,6 +142,8 @@ def flexible_four_bar(misalignment: float = 5.0, modes: int = 2) -> Model:
     The first two are of steel, 16 × 16 mm, the last 8 × 8 mm. The axis of the hinge "C" is out of true by `misalignment`
     degrees: rigid bars would not move. Bodies "left" and "right" are the ends of the second bar; `modes` is the number of
     modes of bending in each plane, with one of twist."""
+    from ..model.flexible import Rectangle
+
     m = Model("misaligned four-bar", gravity=(0.0, 0.0, 0.0))
     crank, coupler = 0.12, 0.24
     shapes = {"bend_y": modes, "bend_z": modes, "twist": 1}
@@ -159,6 +169,8 @@ def rotating_beam(
 
     With stiffening its tip lags behind by 0.574 m at most, after 6.8 s; without, the beam is lost as the speed passes the first
     natural frequency, 3.8 rad/s. The body "tip" is its end. With `duration=0` it turns at this speed from the start."""
+    from ..model.flexible import OwnSection
+
     m = Model("rotating beam", gravity=(0.0, 0.0, 0.0))
     shapes = {"bend_y": bending, "stretch": stretching}
     section = OwnSection(area=4e-4, Iy=2e-7, Iz=2e-7, It=4e-7)
