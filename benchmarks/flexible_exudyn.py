@@ -20,6 +20,24 @@ from .iftomm_exudyn import exu, items
 POSITION = exu.OutputVariableType.Position
 
 
+@dataclass(frozen=True)
+class How:
+    """Settings of its solver."""
+
+    steps: int
+    """From one recorded time to the next: a whole number, so that none falls between two steps."""
+    newton: float = 1e-5
+    rho: float = 0.9
+    modified: bool = False
+    linear: str = "EigenSparse"
+    solver: str = "GeneralizedAlpha"
+
+    def __str__(self) -> str:
+        kind = "modified" if self.modified else "full"
+        radius = f" ρ = {self.rho}," if self.solver == "GeneralizedAlpha" else ""
+        return f"{self.solver},{radius} {self.steps} steps a sample, {kind} Newton to {self.newton:.0e}, {self.linear}"
+
+
 @dataclass
 class Cables:
     """A plane mechanism with one elastic beam, assembled by `finish`."""
@@ -63,11 +81,16 @@ class Cables:
             begun = (0.5 * t * t + (symbolic.cos(rate * t) - 1.0) / rate**2) / duration
             return speed * symbolic.IfThenElse(t < duration, begun, t - 0.5 * duration)
 
+        def turning(mbs: Any, t: Any, i: Any, offset: Any) -> Any:
+            begun = (t - symbolic.sin(rate * t) / rate) / duration
+            return speed * symbolic.IfThenElse(t < duration, begun, symbolic.Real(1.0))
+
         node = self.mbs.AddNode(items.NodeRigidBody2D(referenceCoordinates=[0.0, 0.0, 0.0]))
         body: int = self.mbs.AddObject(items.ObjectRigidBody2D(nodeNumber=node, mass=mass, inertia=inertia))
         drive = [self.hold(node, k) for k in range(3)][2]
-        made = CreateSymbolicUserFunction(self.mbs, angle, "offsetUserFunction", itemIndex=drive, verbose=0)
-        self.mbs.SetObjectParameter(drive, "offsetUserFunction", made)
+        for name, law in (("offsetUserFunction", angle), ("offsetUserFunction_t", turning)):
+            made = CreateSymbolicUserFunction(self.mbs, law, name, itemIndex=drive, verbose=0)
+            self.mbs.SetObjectParameter(drive, name, made)
         return body
 
     def pin(self, a: int, at: list[float], b: int, there: list[float]) -> None:
@@ -92,20 +115,24 @@ class Cables:
         self.mbs.Assemble()
         return self
 
-    def run(self, duration: float, period: float, steps: int, newton: float = 1e-5, rho: float = 0.9) -> tuple[float, np.ndarray]:
-        """CPU time of the solver, and (3, times, 2): where the three nodes were at every period."""
+    def run(self, duration: float, samples: int, how: How) -> tuple[float, np.ndarray]:
+        """CPU time of the solver, and (3, samples + 1, 2): where the three nodes were at equal intervals."""
         s = exu.SimulationSettings()
         s.solution.file.write, s.show.globalTimers = False, False
-        s.solution.sensors.writePeriod = period
+        s.solution.sensors.writePeriod = duration / samples
         t = s.timeIntegration
-        t.endTime, t.numberOfSteps, t.verboseMode, t.adaptiveStep = duration, steps, 0, False
-        t.generalizedAlpha.spectralRadius = rho
-        t.newton.useModifiedNewton = True
-        t.newton.relativeTolerance, t.newton.absoluteTolerance = newton, 0.1 * newton
-        s.linearSolver.solverType = exu.LinearSolverType.EigenSparse
+        t.endTime, t.numberOfSteps, t.verboseMode, t.adaptiveStep = duration, how.steps * samples, 0, False
+        t.generalizedAlpha.spectralRadius = how.rho
+        t.newton.useModifiedNewton = how.modified
+        t.newton.relativeTolerance, t.newton.absoluteTolerance = how.newton, 0.1 * how.newton
+        s.linearSolver.solverType = getattr(exu.LinearSolverType, how.linear)
         s.linearSolver.reuseAnalyzedPattern = True
-        cpu, _ = cpu_and_wall(lambda: self.mbs.SolveDynamic(s))
-        return cpu, np.array([self.mbs.GetSensorStoredData(n)[:, 1:3] for n in self.seen])
+        cpu, _ = cpu_and_wall(lambda: self.mbs.SolveDynamic(s, solverType=getattr(exu.DynamicSolverType, how.solver)))
+        found = np.array([self.mbs.GetSensorStoredData(n) for n in self.seen])
+        late = np.abs(found[0, :, 0] - np.linspace(0.0, duration, samples + 1)).max()
+        if late > 1e-9 * duration:  # a sample between two steps would be counted as an error
+            raise RuntimeError(f"Exudyn recorded the motion up to {late} s beside the times asked for")
+        return cpu, found[:, :, 1:3]
 
 
 def rotating_beam(elements: int) -> Cables:

@@ -17,7 +17,7 @@ def segmented_frequencies(n: int, hinged: bool = False) -> np.ndarray:
     m = sh.samples.segmented_beam(n, hinged)
     K = np.zeros(n)
     for name, force in m.forces.items():
-        K[int(name.removeprefix("spring")) - 1] = force.stiffness
+        K[int(name.removeprefix("spring")) - 1] = force.stiffness  # type: ignore[attr-defined]
     squares = eigh(np.diag(K), sh.Dynamics(m, "composite").mass_matrix(np.zeros(n)), eigvals_only=True)
     return np.sqrt(np.maximum(squares, 0.0)) / 10.0
 
@@ -84,13 +84,13 @@ def test_the_slider_crank_of_the_test_set_ends_where_published():
 
 
 def test_the_beam_of_the_slider_crank_bends_as_the_published_rod_does():
-    """Not alike: shortening and rotary inertia are in the beam, and the longitudinal masses of the published program are not."""
+    """But for a tenth: bending shortens the beam, which is not in the published rod, and it is pushed and pulled along."""
     m = sh.samples.flexible_slider_crank(2, 2)
     r = sh.simulate(m, 0.02, output=0.001, rtol=1e-6, atol=1e-9, **sh.samples.flexible_slider_crank_start())
     rod, start = models.published_crank()
     other = sh.simulate(rod, 0.02, output=0.001, rtol=1e-6, atol=1e-9, **start).coordinate("rod elastic")[:, 0]
     bent = r.coordinate("rod elastic")[:, 0]
-    assert np.abs(bent - other).max() < 0.3 * np.abs(other).max() > 1e-4
+    assert np.abs(bent - other).max() < 0.12 * np.abs(other).max() and np.abs(other).max() > 1e-3
     pin, block = r.point("rod"), r.point("block")
     assert np.abs(np.linalg.norm(pin[:, :2], axis=1) - 0.15).max() < 1e-9
     assert np.abs(np.linalg.norm(block - pin, axis=1) - 0.3).max() < 5e-5 and np.abs(block[:, 1]).max() < 1e-9

@@ -90,7 +90,7 @@ def flexible_pendulum(length: float = 1.0, modes: int = 3) -> Model:
     from ..model.flexible import Rectangle
 
     m = Model("flexible pendulum", gravity=DOWN)
-    m.add_body("beam", flexible=_beam(length, 2.1e11, 7850.0, Rectangle(0.002, 0.02), {"bend_y": modes}, "pinned"))
+    m.add_body("beam", flexible=_beam(length, 2.1e11, 7850.0, Rectangle(0.002, 0.02), {"bend_y": modes}))
     m.add_joint("hinge", Revolute("z"), "ground", "beam")
     m.add_node("middle", "beam", (length / 2, 0.0, 0.0))
     m.add_node("tip", "beam", (length, 0.0, 0.0))
