@@ -56,9 +56,8 @@ def costs(quick: bool) -> Iterator[str]:
             rows.append([str(modes), str(m.nv), method, *counts, d.backend, duration(spent["one"]), rate])
     yield "## Cost"
     yield (
-        "Forward dynamics of two flexible links on universal joints (`benchmarks/flexible_cost.py`, `arm`), called from "
-        "Python. Operations: "
-        "`d.count().total`, those of the algorithm on any model of this size; compiled: those "
-        "left in straight-line code, where zeros and constants are dropped (`d.count(compiled=True).total`)."
+        "Forward dynamics of two flexible links on universal joints (`benchmarks/flexible_cost.py`, `arm`), called from Python. "
+        "Operations: `d.count().total`, as written; compiled: those left in straight-line code, `d.count(compiled=True).total`. "
+        "A graph that is too large runs as loops."
     )
     yield Table.of_text(rows).markdown()
