@@ -50,6 +50,7 @@ PAGES = {
     "conditioning": "conditioning",
     "singular": "singular",
     "pictures": "pictures",
+    "flexible": "flexible",
 }
 """Parts whose module has `main(quick)`, which prints, and writes a page of results."""
 NAMES = [*MEASURED, *PAGES]

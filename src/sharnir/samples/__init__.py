@@ -4,6 +4,12 @@ from types import ModuleType as _ModuleType
 
 from .bicycle import bicycle as bicycle
 from .bicycle import bicycle_start as bicycle_start
+from .flexible import flexible_four_bar as flexible_four_bar
+from .flexible import flexible_pendulum as flexible_pendulum
+from .flexible import flexible_slider_crank as flexible_slider_crank
+from .flexible import flexible_slider_crank_start as flexible_slider_crank_start
+from .flexible import rotating_beam as rotating_beam
+from .flexible import segmented_beam as segmented_beam
 from .loops import andrews as andrews
 from .loops import andrews_start as andrews_start
 from .loops import bricard as bricard
