@@ -69,7 +69,9 @@ def test_a_beam_brought_to_speed_lags_as_published_and_stretches():
 
 def test_without_stiffening_the_beam_is_lost_beyond_its_first_frequency():
     """At 9 s it turns at 3.9 rad/s, its first natural frequency is 3.8."""
-    on, off = (models.spin_up(2, 1, stiffening, duration=9.0, rtol=1e-6)[2] for stiffening in (True, False))
+    on = models.spin_up(2, 1, True, duration=9.0, rtol=1e-6)[2]
+    with pytest.warns(sh.FlexibilityWarning, match="turned by 1 rad"):
+        off = models.spin_up(2, 1, False, duration=9.0, rtol=1e-6)[2]
     half = len(on) // 2
     assert np.abs(off - on)[: half // 2].max() < 0.01  # slow yet
     assert off[-1] < -5.0 and -0.5 < on[-1] < -0.4

@@ -48,9 +48,14 @@ def assembled_speeds(model: Model, table: Table, q: np.ndarray, v: np.ndarray, t
     """The speeds nearest to v that meet the constraints, those held not changing, nor elastic ones where that can be."""
     if (stiff := undeformed(model, held)) is not None:
         try:
-            return assembled_speeds(model, table, q, v, t, stiff)
+            return nearest_speeds(model, table, q, v, t, stiff)
         except AssemblyError:
             pass
+    return nearest_speeds(model, table, q, v, t, held)
+
+
+def nearest_speeds(model: Model, table: Table, q: np.ndarray, v: np.ndarray, t: float, held: Held) -> np.ndarray:
+    """The same with no speed preferred to another."""
     now = rows_at(table, q, v, t, check=True)
     J, rate = now["J"], now["rate"]
     if not np.abs(rate).max(initial=0.0):

@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import AssemblyError
 from ..model.model import Model
 from ..model.states import check_state
-from .assembly import Start, assembled_speeds, check_accelerations
+from .assembly import Start, assembled_speeds, check_accelerations, nearest_speeds
 from .closure import AtParameters, Closure, off_by
 from .constraint_table import ConstraintTable, Numbers
 from .held import Held, held_coordinates, held_speeds
@@ -150,7 +150,7 @@ def _nearly_met(model: Model, table: AtParameters, q: np.ndarray, asked: np.ndar
     try:
         return assembled_speeds(model, table, q, asked, t, held)
     except AssemblyError:
-        v = assembled_speeds(model, table, q, asked, t, held_speeds(model, []))
+        v = nearest_speeds(model, table, q, asked, t, held_speeds(model, []))
         if _changes(model.v_names, asked, v):
             raise
         return v
