@@ -61,7 +61,7 @@ def test_a_beam_on_two_supports_closes_a_loop_and_sags():
 def test_a_free_beam_in_flight_vibrates_as_a_free_one():
     """(4.730, 7.853, 10.996)² √(EI/ρA)/L²: Euler–Bernoulli, free at both ends."""
     m = sh.Model(gravity=(0.0, 0.0, 0.0))
-    m.add_body("beam", flexible=beam({"bend_z": 6}))
+    m.add_body("beam", flexible=beam({"bend_z": 7}))
     m.add_floating("beam")
     found = sh.linearize(m).frequencies
     unit = np.sqrt(EI / (RHO * SECTION.area)) / L**2 / (2 * np.pi)
@@ -103,3 +103,28 @@ def test_rollouts_of_many_states_are_single_runs():
     for k in range(3):
         one = sh.simulate(m, 0.01, q0=q0[k], step=1e-4, integrator="rk4", output=0.01)
         assert many.q[k, -1] == pytest.approx(one.q[-1], rel=1e-10, abs=1e-15)
+
+
+def test_what_needs_rigid_bodies_says_so():
+    m = cantilever({"bend_z": 1})
+    with pytest.raises(sh.ModelError, match="'beam elastic' is flexible"):
+        m.split("beam elastic")
+    with pytest.raises(sh.MethodError, match="for rigid bodies, not for flexible ones"):
+        sh.Dynamics(m).regressor(m.neutral(), np.zeros(1), np.zeros(1))
+    m = m.copy()
+    m.add_force(sh.Wrench("beam", force=(0.0, 0.0, 500.0), at=(L, 0.0, 0.0)))
+    with pytest.warns(sh.FlexibilityWarning, match="body 'beam' was turned by"):
+        sh.equilibrium(m)
+    held = cantilever({"bend_z": 1})
+    held.add_force(sh.Contact("beam", sh.Sphere(0.1), stiffness=1e4))
+    with pytest.raises(sh.ModelError, match="a Contact needs a rigid one; attach it to a node"):
+        sh.Dynamics(held)
+
+
+def test_a_disc_on_a_bent_axle_rolls_where_it_is():
+    m = sh.Model(gravity=(0.0, 0.0, 0.0))
+    m.add_body("axle", flexible=beam({"bend_z": 1}))
+    m.add_floating("axle")
+    m.add_constraint(sh.Rolling("axle", 0.2, axis="y", centre=(0.5, 0.0, 0.0)))
+    q, _ = m.assemble({"axle elastic": 0.05}, fixed=["axle elastic"])
+    assert np.array(sh.Dynamics(m).pose(q, ("axle", sh.Pose((0.5, 0.0, 0.0)))).position)[2] == pytest.approx(0.2, abs=1e-12)

@@ -364,7 +364,7 @@ def modal(**changes):
         "centre": (2 / 3, 1 / 3, 0.0),
         "inertia": (1.0, 1.0, 1.5, -1 / 3, 0.0, 0.0),
         "nodes": nodes,
-        "modes": {name: rng.normal(size=(6, 2)) for name in nodes},
+        "modes": {name: 0.3 * rng.normal(size=(6, 2)) for name in nodes},
         "frequencies": (10.0, 20.0),
         "node_mass": dict.fromkeys(nodes, 1.0),
         "damping": 0.1,

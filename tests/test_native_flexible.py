@@ -68,7 +68,7 @@ def test_integrals_come_back_to_the_last_bit(tmp_path):
     assert "integrals:" in sh.dumps(model) and "mass_matrix:" not in sh.dumps(model)
     assert_same(model, again(model))
     integrals = LUMPED.rooted(LUMPED.nodes["n0"]).integrals  # their matrix is not the trace of their product
-    model = arm(LUMPED.replaced(integrals=integrals, node_mass=None))
+    model = arm(LUMPED.replaced(integrals=integrals, modal_mass=integrals.mass_matrix, node_mass=None))
     assert "mass_matrix:" in sh.dumps(model) and fits(Document(sh.dumps(model), "f").data, SCHEMA)
     assert_same(model, again(model))
 

@@ -42,6 +42,8 @@ OUTPUTS = {
     "InverseKinematics",
     "LinearSystem",
     "Mode",
+    "Buckling",
+    "Section",
     "Derivatives",
     "Table",
     "View",

@@ -219,6 +219,15 @@ VALID: dict[str, Callable[[Context], Any]] = {
     "targets": lambda c: {c.body(): (0.1, 0.2, 0.3)}, "Model.make_parameter.path": _words("bar.mass", "hinge.damping"),
     "parameters": _new({}), "Model.with_parameters.values": _new({}), "sensitivities": _new(()),
     "Dynamics.acceleration.a": lambda c: c.state(c.model.nv), "Dynamics.inverse_derivatives.a": lambda c: c.state(c.model.nv),
+    # flexible bodies
+    **dict.fromkeys(("E", "G", "Iy", "Iz", "It", "outer", "width"), _new(0.8)), "section": _new(sh.Circle(0.1)),
+    "inner": _new(0.2), "web": _new(0.1), "flange": _new(0.1), "modes": _new(2), "load": _words("load"), "flexible": _new(None),
+    "FlexibleBeam.E": _new(1e9), "FlexibleBeam.G": _new(4e8), "Model.add_node.at": _new((0.1, 0.0, 0.0)), "count": _new(1),
+    "ModalBody.mass": _new(1.0), "ModalBody.inertia": _new((1.0, 1.0, 1.0, 0.0, 0.0, 0.0)), "centre": _new((0.5, 0.0, 0.0)),
+    "nodes": _new({"a": (0.0, 0.0, 0.0), "b": (1.0, 0.0, 0.0)}), "node_mass": _new({"a": 0.5, "b": 0.5}),
+    "ModalBody.modes": _new({"a": [[0.0]] * 6, "b": [[0.0], [1.0], [0.0], [0.0], [0.0], [1.0]]}), "frequencies": _new((10.0,)),
+    **dict.fromkeys(("M", "K"), _new(np.eye(18))), "reduce.nodes": _new(np.eye(3)), "interface": _new([0]),
+    "load_modal.path": lambda c: c.folder / "none.npz", "Result.deformation.at": _new((0.1, 0.0, 0.0)),
     # files
     "path": lambda c: c.folder / str(c.rng.choice(["out.yaml", "out.urdf", "out.nc", "out.csv", "out.png"])),
     "load.path": _model_file,

@@ -18,8 +18,8 @@ from .linearize import linearize
 
 SMALL = 1e-3
 """Of the load: the part of it by which the change of stiffness is found."""
-ENDLESS = 1e9
-"""Times the load: what would buckle only beyond does not buckle."""
+ENDLESS = 1e6
+"""Times the load: beyond, the change of stiffness is rounding."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,7 +54,8 @@ def buckling(
 ) -> Buckling:
     """The values of a parameter that scales a load at which the equilibrium under it first ceases to be stiff: K₀ x + p K′ x = 0.
 
-    model       with the parameter `load`, for example of a `Wrench`; its value is the scale of the load and must not be zero
+    model       with the parameter `load`, for example of a `Wrench`; its value is the scale of the load, at least a millionth
+                of what is sought
     guess       where it rests without the load, an array or {joint: value}
     count       how many critical values
     parameters  {name: value} of the model; the rest as the model has them

@@ -14,6 +14,7 @@ from ..equations.search import closed_position
 from ..errors import AssemblyError, EquilibriumError, SingularError, StateError
 from ..model.model import Model
 from ..model.states import check_model, check_state, check_tau
+from ..model.validity import beyond_validity, warn_of_deformation
 from ..types import State, random_generator, truth
 from .arguments import speeds_of, steady_speeds, whole
 from .balance import Balance, Position
@@ -73,7 +74,10 @@ def equilibrium(
     problem = Balance(d, table_of(model) if model.constraints else None, v, joint_forces, ~held, t)
     problem.look_around(q)
     positions = _starts(problem, q, guess, starts, rng)
-    return _searched(BalancingSearch(problem), positions, q, held, stable, guess is not None)
+    found = _searched(BalancingSearch(problem), positions, q, held, stable, guess is not None)
+    if model.structure.deformations:
+        warn_of_deformation(beyond_validity(model, found.q, np.array(t)))
+    return found
 
 
 def _searched(

@@ -33,10 +33,11 @@ class DeformedBody(NamedTuple):
 
 
 def deformed_body(d: Deformation, e: np.ndarray, rates: np.ndarray, omega: np.ndarray) -> DeformedBody:
-    I = d.shapes.integrals
-    if I.points is None:
-        return _by_integrals(d, e, rates, omega)
-    p = I.points
+    I, p = d.shapes.integrals, d.shapes.integrals.points
+    if p is None or not np.allclose(
+        np.einsum("p,pi,pkj->kij", p.weights, p.x, p.phi), I.first, atol=1e-9 * np.abs(I.first).max()
+    ):
+        return _by_integrals(d, e, rates, omega)  # finite elements have more inertia than their nodes
     gamma = np.zeros((len(p.weights), d.n, d.n, 3)) if p.gamma is None else _affine(p.weights, p.x, p.gamma)
     bend = np.einsum("pklc,l->pkc", gamma, e)
     y = p.x + np.einsum("pkc,k->pc", p.phi + bend / 2, e)
@@ -49,7 +50,7 @@ def deformed_body(d: Deformation, e: np.ndarray, rates: np.ndarray, omega: np.nd
     rigid = _turning(p.x)
     M[:6, :6] -= np.einsum("p,pcm,pcn->mn", p.weights, rigid, rigid)
     F[:6] += np.einsum("p,pcm,pc->m", p.weights, rigid, np.cross(omega, np.cross(omega, p.x)))
-    E = M[6:, 6:] + I.mass_matrix - np.einsum("p,pkc,plc->kl", p.weights, p.phi, p.phi)  # finite elements have more than points
+    E = M[6:, 6:] + I.mass_matrix - np.einsum("p,pkc,plc->kl", p.weights, p.phi, p.phi)  # modal masses may be given
     return DeformedBody(M[:6, :6], M[:6, 6:], E, F[:6], F[6:], p.weights @ (y - p.x))
 
 

@@ -77,7 +77,7 @@ class SphereAbovePlane(Element):
         arm = scale(n, -self.radius)
         touched = sub(add(centre, arm), on.pose(self.plane).position)
         over = add(on.point(self.plane)[1], cross(on.spin(self.plane), touched))
-        return tangential(sub(add(velocity, cross(on.spin(self.body), arm)), over), n)
+        return tangential(sub(add(velocity, cross(on.spin(self.body, self.at), arm)), over), n)
 
     def _normal(self, on: Motion) -> Point:
         size = math.hypot(*self.normal)
@@ -104,8 +104,8 @@ class SphereBesideSphere(Element):
         (a, va), (b, vb) = on.point(self.body, self.at), on.point(self.other, self.other_at)
         apart = sub(b, a)
         n = scale(apart, 1.0 / sqrt(dot(apart, apart)))
-        first = add(va, cross(on.spin(self.body), scale(n, self.radius)))
-        return tangential(sub(add(vb, cross(on.spin(self.other), scale(n, -self.other_radius))), first), n)
+        first = add(va, cross(on.spin(self.body, self.at), scale(n, self.radius)))
+        return tangential(sub(add(vb, cross(on.spin(self.other, self.other_at), scale(n, -self.other_radius))), first), n)
 
 
 def tangential(velocity: Point, normal: Point) -> Point:

@@ -24,7 +24,7 @@ def split(model: Model, joint: str) -> None:
     if body is None:
         raise ModelError(f"cannot split at {joint!r}: its child is the ground; name the joint the other way round")
     whole = model._bodies[body]
-    if whole.flexible is not None:
+    if whole.flexible is not None or whole.name in model._deformations.values():
         raise ModelError(f"cannot split at {joint!r}: its child {whole.name!r} is flexible; split where it is rigid")
     half = replace(whole, mass=0.5 * whole.mass, inertia=tuple(0.5 * x for x in whole.inertia))
     other, tie = check_name(f"{whole.name} (half of {joint})", "body"), check_name(f"{joint} tie", "joint")

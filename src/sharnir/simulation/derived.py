@@ -137,7 +137,7 @@ class Derived:
         position = np.stack([self._number(x) for x in at.position], axis=-1)
         rotation = np.stack([self._number(x) for x in at.rotation.entries], axis=-1).reshape(*self.shape, 3, 3)
         if is_flexible:
-            moved = self.moved_places(i, position)
+            moved = self._moved_places(i, position)
             position, rotation = moved.position, moved.rotation @ rotation
         return R @ rotation, r + (R @ position[..., None])[..., 0]
 
@@ -149,11 +149,11 @@ class Derived:
     def _body_frame(self, i: int) -> tuple[np.ndarray, np.ndarray]:
         return self._ground if i < 0 else (self.poses[0][..., i, :, :], self.poses[1][..., i, :])
 
-    def moved_places(self, body: int, points: np.ndarray) -> MovedPlaces:
+    def _moved_places(self, body: int, points: np.ndarray) -> MovedPlaces:
         """Points (…, 3) of a flexible body, in the axes of its frame."""
-        return material(self.model.structure.deformations[body + 1].shapes, points).moved(self.elastic_coordinates(body))
+        return material(self.model.structure.deformations[body + 1].shapes, points).moved(self._elastic_coordinates(body))
 
-    def elastic_coordinates(self, body: int) -> np.ndarray:
+    def _elastic_coordinates(self, body: int) -> np.ndarray:
         """(…, T, m) of a flexible body."""
         s = self.model.structure
         row = s.deformations[body + 1].row

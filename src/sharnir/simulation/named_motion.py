@@ -132,7 +132,7 @@ class NamedMotion(Derived):
         """(…, 3): how far a point of a flexible body has moved from where it is while the body is undeformed, m, in the axes of
         the body's frame, which moves with the section or node that the tree holds."""
         place = check_array(at, "point", 3)
-        return self.moved_places(self._flexible(body), place).position - place
+        return self._moved_places(self._flexible(body), place).position - place
 
     def resultants(self, body: str, x: float | Sequence[float] | np.ndarray) -> dict[str, np.ndarray]:
         """Forces and moments in the sections of a flexible beam at x along its axis (`FlexibleBeam.resultants`): "axial",
@@ -141,7 +141,7 @@ class NamedMotion(Derived):
         beam = self.model.bodies[i].flexible
         if not isinstance(beam, FlexibleBeam):
             raise StateError(f"resultants: body {body!r} is no beam: its shapes say nothing of sections")
-        e = self.elastic_coordinates(i)
+        e = self._elastic_coordinates(i)
         found = beam.resultants(e.reshape(-1, e.shape[-1]), np.atleast_1d(real_array(x, "x")))
         shape = (*self.shape, *np.shape(x))
         return {name: values.reshape(shape) for name, values in found.items()}

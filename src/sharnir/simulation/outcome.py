@@ -9,12 +9,12 @@ from ..equations.normalization import normalized_rows
 from ..equations.one_constraint import ConstraintRow
 from ..equations.ranges import range_left
 from ..integrate.trajectory import LIMITED, Trajectory
+from ..model.validity import beyond_validity, likely_cause
 from .changes import Changes
 from .chatter import chattering
 from .motion_system import MotionSystem
 from .records import Cost, EventRecord
 from .result import Result
-from .validity import beyond_validity, likely_cause
 
 
 def make_result(m: MotionSystem, y: Trajectory, changes: Changes, ready: float, wall: float, given_times: bool) -> Result:

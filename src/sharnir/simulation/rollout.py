@@ -26,6 +26,7 @@ from ..model.model import Model
 from ..model.motion import Motion
 from ..model.references import is_name_in
 from ..model.states import check_model, check_quaternions
+from ..model.validity import beyond_validity, warn_of_deformation
 from ..reporting.progress import ProgressBar
 from ..solvers.arguments import Arguments
 from ..types import real_array
@@ -49,7 +50,6 @@ from .options import (
 from .records import Cost
 from .sampled import Sampled, check_control, check_controlled, is_sampled
 from .trajectories import Rollout
-from .validity import beyond_validity, warn_of_deformation
 
 CHUNK = 16
 """Vectors of lanes that go through all steps together: their states stay in the nearest cache."""

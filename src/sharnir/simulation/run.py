@@ -21,6 +21,7 @@ from ..model.impacts import Impact
 from ..model.model import Model
 from ..model.parameter_checks import check_values
 from ..model.states import check_model, check_state
+from ..model.validity import beyond_validity, warn_of_deformation
 from ..reporting.progress import ProgressBar
 from ..types import truth
 from .changes import Changes
@@ -53,7 +54,6 @@ from .sensitivities import check_sensitivities, sensitivities_by
 from .storage import PathLike, check_result_file
 from .straight_line import StraightLine
 from .systems import motion_system
-from .validity import beyond_validity, warn_of_deformation
 
 
 def simulate(

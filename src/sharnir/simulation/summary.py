@@ -10,8 +10,8 @@ import numpy as np
 from ..equations.stabilisation import PROJECTION, Stabilisation
 from ..integrate.switching import EXPLICIT
 from ..model.mobility import counted_bodies, degrees_of_freedom
+from ..model.validity import WHY, beyond_validity
 from ..reporting.formats import duration, figures, plural
-from .validity import WHY, beyond_validity
 
 if TYPE_CHECKING:
     from ..integrate.trajectory import Switch

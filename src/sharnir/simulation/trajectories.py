@@ -12,11 +12,11 @@ import numpy as np
 from ..errors import StateError
 from ..model.model import Model
 from ..model.services import service
+from ..model.validity import WHY, beyond_validity
 from .by_name import index_of
 from .named_motion import NamedMotion
 from .records import Cost
 from .result import Result
-from .validity import WHY, beyond_validity
 
 if TYPE_CHECKING:
     from .netcdf import Variables

@@ -124,6 +124,11 @@ class Formulation:
             what = f"coupled coordinates ({known(followers)})" if followers else f"flexible bodies ({known(flexible)})"
             able = known(name for name, other in METHODS.items() if other.handles(s.follows, bool(s.deformations)))
             raise MethodError(f"method {method.name!r} does not handle {what}; choose {able}")
+        if self.model.constraints and s.coupled and method.needs_solid:
+            raise MethodError(
+                f"method {method.name!r} does not handle closed loops together with flexible bodies or coupled joints; choose "
+                "'separate' or 'composite'"
+            )
         if self.model.constraints and not method.constrains:
             able = known(name for name, other in METHODS.items() if other.constrains)
             raise MethodError(f"method {method.name!r} does not handle closed loops and constraints; choose {able}")

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..errors import MethodError, known
 from ..model.forces.friction import JointFriction
 from ..model.placed_joint import PlacedJoint
 from ..model.structure import Structure
@@ -41,6 +42,11 @@ class TorqueRegressor:
         self._evaluator = evaluator
         self._parameters = parameters
         s = self._structure = evaluator.structure
+        if s.deformations:
+            flexible = known(s.bodies[i - 1].name for i in s.deformations)
+            raise MethodError(
+                f"the regressor, base parameters and identification are for rigid bodies, not for flexible ones ({flexible})"
+            )
         axes = list(_axes(s))
         self.names = [f"{body.name}.{name}" for body in s.bodies for name in OF_A_BODY]
         self.names += [f"{axis}.{name}" for axis, _, _ in axes for name in OF_AN_AXIS]

@@ -9,7 +9,7 @@ from ...kernels.algebra import ZERO3, add, cross, dot, scale, sub
 from ...trace.functions import sqrt
 from ..element import element, element_field
 from ..joints.closing_rows import Row
-from ..pose import Axis, unit_axis
+from ..pose import Axis, Pose, unit_axis
 from ..values import AxisValue, Label, Name, Scalar, Vector
 from .base import ConstraintElement
 
@@ -34,19 +34,19 @@ class Rolling(ConstraintElement):
     symbolic = ("radius", "centre", "point")
 
     def positions(self, on: Motion) -> Sequence[Row]:
-        pose = on.pose(self.body)
+        disc = on.pose(self.body, Pose(self.centre))
         n, axis = self._directions()
-        tilt = dot(n, pose.rotation @ axis)
-        height = dot(n, sub(pose @ self.centre, self.point))
+        tilt = dot(n, disc.rotation @ axis)
+        height = dot(n, sub(disc.position, self.point))
         return [("touching", height - self.radius * sqrt(1.0 - tilt * tilt))]
 
     def speeds(self, on: Motion) -> Sequence[Row]:
         n, axis = self._directions()
-        a = on.pose(self.body).rotation @ axis
+        a = on.pose(self.body, Pose(self.centre)).rotation @ axis
         tilt = dot(n, a)
         down = scale(sub(scale(a, tilt), n), self.radius / sqrt(1.0 - tilt * tilt))  # from the centre to the contact point
         _, v = on.point(self.body, self.centre)
-        slip = add(v, cross(on.spin(self.body), down))
+        slip = add(v, cross(on.spin(self.body, self.centre), down))
         along = cross(n, a)
         return [("slip along", dot(along, slip)), ("slip across", dot(cross(n, along), slip))]
 

@@ -7,6 +7,7 @@ Fields, for n nodes and m modes: `mass` (), `centre` (3,), `inertia` (6,: xx yy 
 
 from __future__ import annotations
 
+import os
 import zipfile
 import zlib
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import FormatError, ModelError, known
+from ...errors import FormatError, ModelError, brief, known
 from ...types import FilePath
 from .modal import ModalBody
 from .tables import modal_integrals
@@ -116,6 +117,8 @@ def _body(found: dict[str, Any]) -> ModalBody:
 
 
 def _archive(path: FilePath) -> Path:
+    if not isinstance(path, (str, os.PathLike)):
+        raise ModelError(f"expected the path of an archive, got {brief(path)}")
     path = Path(path)
     if path.suffix != ".npz":
         raise ModelError(f"{path}: modal bodies are kept in archives of NumPy; name the file {path.with_suffix('.npz').name}")

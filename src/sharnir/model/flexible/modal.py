@@ -72,6 +72,7 @@ class ModalBody(Flexible):
         self._check_integrals()
         self._check_mass()
         self._check_matrices()
+        self._check_whole()
 
     def _check_nodes(self) -> None:
         if not self.nodes:
@@ -116,6 +117,25 @@ class ModalBody(Flexible):
             raise ModelError(
                 f"{self.label}: inertia is less than what its mass distribution has about the centre, "
                 f"{_shown(np.diag(lumped))} kg m² about x, y, z: is it about the centre of mass?"
+            )
+
+    def _check_whole(self) -> None:
+        """The mass matrix of size 6 + m: modes that are not scaled as their masses say make it indefinite."""
+        found, E = self.integrals or self._lumped, self._mass_matrix
+        x, y, z = self.mass * np.array(self.centre)
+        xx, yy, zz, xy, xz, yz = self.inertia
+        c = np.array(self.centre)
+        J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) + self.mass * (c @ c * np.eye(3) - np.outer(c, c))
+        h = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+        D = found.first
+        P = np.concatenate([found.linear.T, [D[:, 1, 2] - D[:, 2, 1], D[:, 2, 0] - D[:, 0, 2], D[:, 0, 1] - D[:, 1, 0]]])
+        M = np.block([[self.mass * np.eye(3), -h, P[:3]], [h, J, P[3:]], [P.T, E]])
+        size = np.where(np.diag(M) > 0.0, np.sqrt(np.abs(np.diag(M))), 1.0)  # a rod has no inertia about its axis
+        if np.linalg.eigvalsh(M / np.outer(size, size))[0] < -1e-3:
+            raise ModelError(
+                f"{self.label}: the modes do not have the masses that are given: by their displacements these are "
+                f"{_shown(np.diag(found.mass_matrix))} kg, the modal masses are {_shown(np.diag(E))} kg; scale the modes or give "
+                "modal_mass"
             )
 
     def _check_matrices(self) -> None:

@@ -55,7 +55,7 @@ def grouped(structure: Structure, layout: Layout, forces: Mapping[str, Force]) -
     for number, (name, whole) in enumerate(forces.items()):
         for part, force in enumerate(parts_of(structure, whole)):
             own = states.get((name, part), {})
-            _check_places(structure, force, name)
+            _check_places(structure, force, name, type(whole).__name__)
             like = call_traced(signature, [force, on, own], f"{force.noun} {name!r}")
             if like is not None:
                 if like.kind not in kinds:
@@ -76,13 +76,13 @@ def grouped(structure: Structure, layout: Layout, forces: Mapping[str, Force]) -
     return groups
 
 
-def _check_places(structure: Structure, force: Force, name: str) -> None:
+def _check_places(structure: Structure, force: Force, name: str, kind: str) -> None:
     """Refuse a force that takes a flexible body for a rigid one."""
     for body in force.bodies() if structure.deformations and not force.at_places else ():
         row = structure.body_number.get(body, -1) + 1
         if row in structure.deformations:
             raise ModelError(
-                f"{force.noun} {name!r}: body {body!r} is flexible, and a {type(force).__name__} needs a rigid one; attach it to "
+                f"{force.noun} {name!r}: body {body!r} is flexible, and a {kind} needs a rigid one; attach it to "
                 f"a node: model.add_node('node', {body!r}, at=(x, y, z))"
             )
 

@@ -19,6 +19,7 @@ class Tendon(ForceElement):
     bodies. The spring is slack between `low` and `high`."""
 
     name: str | None = element_field(Label(), default=None, key="")
+    at_places = True
     stiffness: float = element_field(Scalar(), default=0.0, unit="N/m", meaning="stiffness of the spring")
     damping: float = element_field(Scalar(), default=0.0, unit="N s/m", meaning="damping coefficient")
     low: float = element_field(Scalar(endless=True), default=0.0, unit="m", meaning="length below which the spring pushes")

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..errors import FlexibilityWarning
-from ..model.deformed_places import material
-from ..model.flexible import FlexibleBeam, ModalBody
-from ..model.model import Model
 from ..types import FloatArray
+from .deformed_places import material
 
 if TYPE_CHECKING:
-    from ..model.structure import Structure
+    from .model import Model
+    from .structure import Structure
 
 LARGEST_TURN = 0.3
 """rad. Beyond it the terms of third order, which shapes leave out, are some 5 % of the displacement."""
@@ -60,7 +59,7 @@ def beyond_validity(model: Model, q: FloatArray, t: FloatArray) -> list[Beyond]:
 
 
 def warn_of_deformation(found: list[Beyond]) -> None:
-    """Of a run that came to its end."""
+    """Of a run that came to its end, or of a position that was found."""
     if found:
         warnings.warn(f"{_listed(found)}; {WHY}: results are rough there. {REMEDY}", FlexibilityWarning, stacklevel=3)
 
@@ -82,6 +81,8 @@ class _Extreme(NamedTuple):
 
 def _extremes(s: Structure, i: int, e: FloatArray) -> Iterator[_Extreme]:
     """Over all states, at places all over a body."""
+    from .flexible import FlexibleBeam  # imported here: most models are rigid
+
     body: Any = s.bodies[i - 1].flexible
     points, size = _sampled(body)
     m = material(s.deformations[i].shapes, points)
@@ -98,6 +99,8 @@ def _extremes(s: Structure, i: int, e: FloatArray) -> Iterator[_Extreme]:
 
 def _sampled(body: Any) -> tuple[FloatArray, float]:
     """Places, and the size of the body."""
+    from .flexible import FlexibleBeam, ModalBody
+
     if isinstance(body, FlexibleBeam):
         x = np.linspace(0.0, body.length, STATIONS)
         return np.stack([x, np.zeros_like(x), np.zeros_like(x)], axis=1), body.length
