@@ -102,7 +102,7 @@ def inverse_kinematics(
     targets     {frame or body: Pose, Rotation, or position (3,) with None for what may be anything}; for a point
                 {(frame or body, point): …}
     start       coordinates, an array or {joint: value}; neutral by default, closed and moved within the limits first
-    fixed       joints that hold their values
+    fixed       joints that hold their values; flexible bodies stay as they are deformed
     limits      whether limits of joints are respected
     weights     one, or {target: weight}, each a number or (of position, of rotation); they matter where not all can be met
     starts      how many positions to search from: the start, then random ones (by `seed`)
@@ -112,7 +112,8 @@ def inverse_kinematics(
     """
     model = check_model(model, "inverse_kinematics")
     model = model if parameters is None else model.with_parameters(parameters)
-    free = ~speeds_of(model, fixed, "fixed")
+    elastic = [model.joints[d.row - 1].name for d in model.structure.deformations.values()]
+    free = ~(speeds_of(model, fixed, "fixed") | speeds_of(model, elastic, "fixed"))
     wanted = read_targets(model, targets, weights)
     q0, _, t = check_state(model, start, None, t)
     tolerance, starts, rng = positive(tolerance, "tolerance"), whole(starts, "starts"), random_generator(seed)

@@ -14,6 +14,9 @@ from scipy.linalg import matrix_balance, qr
 ZERO = 1e-12
 """Singular values below this share of the largest are zero, time measured in periods of the fastest oscillation."""
 
+SLOW = 1e-6
+"""Of the fastest eigenvalue: what rounding may leave of one that is zero."""
+
 
 @dataclass(frozen=True)
 class Spectrum:
@@ -35,9 +38,15 @@ def spectrum(A: np.ndarray, positions: int, others: int = 0) -> Spectrum:
         return Spectrum(np.zeros(0, complex), 0, np.zeros((0, 0)), np.zeros((0, 0), complex))
     stiffness = float(np.linalg.norm(A[positions:, :positions]))
     scale = np.where(np.arange(n) < positions, 1.0, np.sqrt(stiffness) if stiffness > 0.0 else 1.0)
+    balanced = scale * matrix_balance(A * scale / scale[:, None], permute=False, separate=True)[1][0]
     if others:
-        scale = scale * matrix_balance(A * scale / scale[:, None], permute=False, separate=True)[1][0]
+        scale = balanced
     R, Q, sizes = _zeros_first(A * scale / scale[:, None])
+    if sizes and not others:  # of coordinates as unlike as angles and amplitudes of modes, balancing may tell more
+        again = _zeros_first(A * balanced / balanced[:, None])
+        moving = np.abs(np.linalg.eigvals(again[0][sum(again[2]) :, sum(again[2]) :]))
+        if sum(again[2]) < sum(sizes) and moving.min() > SLOW * moving.max():
+            scale, (R, Q, sizes) = balanced, again
     k = sum(sizes)
     null = scale[:, None] * Q[:, : sizes[0]] if sizes else np.zeros((n, 0))
     values, Y = np.linalg.eig(R[k:, k:])

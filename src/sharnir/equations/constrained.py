@@ -240,7 +240,11 @@ class ConstrainedEquations:
                     return self._by_form(given, values, name)
                 c = self.accelerations(values, float, name)
                 return c._replace(J=self._jacobian(given)) if self.sparse else c
-        assert not name and not self.sparse
+        if name or self.sparse:
+            raise MethodError(
+                f"method {self.method.name!r} does not answer this: the system is too large for straight-line code; choose the "
+                "method 'composite', or fewer modes of flexible bodies"
+            )
         c = self.allocate()
         arrays = {key: np.ascontiguousarray(x, dtype=float) for key, x in given.items()}
         self.function(wrench is not None).bind(arrays | c._asdict())()

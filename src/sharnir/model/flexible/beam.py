@@ -172,6 +172,9 @@ class FlexibleBeam(Flexible):
         with displacements v and w along y and z they are E Iz v″ about z and −E Iy w″ about y. Shear follows from the moments
         of a section in equilibrium, shear_y = −dMz/dx and shear_z = dMy/dx: a force at the tip along +y makes shear_y positive.
 
+        They are those of the shapes: nan where there are none of the kind; moments nearly as good as displacements, shear
+        poorer. Polynomial ends are exact under loads at the tip; reactions of joints are exact with any.
+
         `e` is (m,) or (times, m); the arrays are (len(x),) or (times, len(x))."""
         e, xi = np.asarray(e, dtype=float), 2 * np.atleast_1d(np.asarray(x, dtype=float)) / self.length - 1
         if e.ndim not in (1, 2) or e.shape[-1] != len(self.coordinates):
@@ -179,7 +182,15 @@ class FlexibleBeam(Flexible):
         if xi.ndim != 1 or not np.all(np.abs(xi) <= 1 + 1e-9):
             raise ModelError(f"{self.label}: expected positions x from 0 to {self.length:g} m, got {brief(x)}")
         names = ("moment_z", "moment_y", "torque", "axial", "shear_y", "shear_z")
-        found = {name: np.zeros((*e.shape[:-1], len(xi))) for name in names}
+        of = {
+            "torque": "twist",
+            "axial": "stretch",
+            "moment_z": "bend_y",
+            "shear_y": "bend_y",
+            "moment_y": "bend_z",
+            "shear_z": "bend_z",
+        }
+        found = {name: np.full((*e.shape[:-1], len(xi)), 0.0 if self.counts[of[name]] else np.nan) for name in names}
         k = 0
         for family, _, strains in self._modes:
             here = slice(k, k := k + len(strains))
