@@ -174,9 +174,9 @@ def test_deformations_beyond_the_shapes_are_said() -> None:
 def test_a_failed_run_names_the_deformation_as_the_likely_cause() -> None:
     """A load that grows with the third power of the deformation, until nothing is finite."""
     m = clamped()
-    m.add_force(lambda on: on.torque("arm elastic.bend_z1", 1e9 * on.q("arm elastic.bend_z1") ** 3))
+    m.add_force(lambda on: on.torque("arm elastic.bend_z1", 1e14 * on.q("arm elastic.bend_z1") ** 3))
     with pytest.raises(sh.SimulationError, match=r"The likely cause: body 'arm' was (turned|deformed) by") as caught:
-        sh.simulate(m, 1.0, v0={"arm elastic.bend_z1": 100.0}, rtol=1e-5)
+        sh.simulate(m, 0.01, v0={"arm elastic.bend_z1": 100.0}, integrator="rk4", step=1e-5)
     assert "JointFriction" not in str(caught.value)
 
 
