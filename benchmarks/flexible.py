@@ -161,7 +161,7 @@ def main(quick: bool = False) -> None:
         "# Flexible bodies",
         f"Written by `python -m benchmarks flexible`. {where['processor']}, {where['cores']} cores, one thread; Python "
         f"{where['python']}, "
-        f"sharnir {where['sharnir']}. Times are the least of several; they are to be measured again on a quiet machine.",
+        f"sharnir {where['sharnir']}. Times are the least of several.",
     ]
     for part in (convergence, rotation, spin_up, crank, flexible_peers.compare, flexible_cost.costs):
         for text in part(quick):
