@@ -116,7 +116,7 @@ class Matrices(Kinematics):
         blocks = {i: np.zeros((6, self.n)) for i in self.deformed}
         for i, body in self.deformed.items():
             blocks[i][:, self.elastic(i)] = body.P
-        return assembled([(i, 0, block) for i, block in blocks.items()], [6] * self.N, [self.n], True)
+        return assembled([(i, 0, block) for i, block in blocks.items()], [6] * self.N, [self.n], self.sparse)
 
     @cached_property
     def D(self) -> Matrix:
@@ -126,7 +126,7 @@ class Matrices(Kinematics):
         for i, body in self.deformed.items():
             first = self.elastic(i).start
             blocks += [(first + a, first + b, body.E[a : a + 1, b : b + 1]) for a, b in np.ndindex(body.E.shape)]
-        return assembled(blocks, sizes, sizes, True)
+        return assembled(blocks, sizes, sizes, self.sparse)
 
     @property
     def rotor_blocks(self) -> list[np.ndarray]:

@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..model.flexible import Shapes
 from ..model.joints import ConstraintJoint
 from ..model.pose import Pose, Rotation
 from ..trace import Expression, Graph, Number, call_traced, check_numbers, tangent
 from .jets import column, hat, identities, inverse_column, inverse_jet, jet
+
+if TYPE_CHECKING:
+    from ..model.flexible import Shapes
 
 
 class Evaluated(NamedTuple):

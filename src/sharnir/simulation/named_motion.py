@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import StateError, choices, no_such
-from ..model.flexible import FlexibleBeam
 from ..model.pose import Pose
 from ..model.references import is_name_in
 from ..model.states import check_array
@@ -137,6 +136,8 @@ class NamedMotion(Derived):
     def resultants(self, body: str, x: float | Sequence[float] | np.ndarray) -> dict[str, np.ndarray]:
         """Forces and moments in the sections of a flexible beam at x along its axis (`FlexibleBeam.resultants`): "axial",
         "torque", "moment_y", "moment_z", "shear_y", "shear_z"; each (…,), or (…, n) of n sections."""
+        from ..model.flexible import FlexibleBeam  # imported here: most models are rigid
+
         i = self._flexible(body)
         beam = self.model.bodies[i].flexible
         if not isinstance(beam, FlexibleBeam):
