@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import sharnir as sh
+from sharnir.analysis.spectrum import spectrum
 
 E, G, RHO, L = 7e10, 2.6e10, 2700.0, 1.0
 SECTION = sh.Rectangle(0.02, 0.01)
@@ -128,3 +129,16 @@ def test_a_disc_on_a_bent_axle_rolls_where_it_is():
     m.add_constraint(sh.Rolling("axle", 0.2, axis="y", centre=(0.5, 0.0, 0.0)))
     q, _ = m.assemble({"axle elastic": 0.05}, fixed=["axle elastic"])
     assert np.array(sh.Dynamics(m).pose(q, ("axle", sh.Pose((0.5, 0.0, 0.0)))).position)[2] == pytest.approx(0.2, abs=1e-12)
+
+
+def test_resultants_of_shapes_that_are_not_there_are_no_numbers():
+    found = beam({"bend_z": 2}).resultants([1e-3, 0.0], [0.0, 0.5])
+    assert np.isnan(found["axial"]).all() and np.isnan(found["torque"]).all() and np.isnan(found["moment_z"]).all()
+    assert np.isfinite(found["moment_y"]).all() and np.isfinite(found["shear_z"]).all()
+
+
+def test_a_slow_motion_beside_fast_vibrations_is_not_taken_for_zero():
+    """Eigenvalues −1e10 and −81 of the stiffness, of coordinates as unlike as an angle and the amplitude of a mode."""
+    A = np.block([[np.zeros((2, 2)), np.eye(2)], [np.array([[-1e10, 0.0], [1e14, -81.0]]), np.zeros((2, 2))]])
+    found = spectrum(A, 2)
+    assert found.zeros == 0 and np.abs(found.values).min() == pytest.approx(9.0, rel=1e-6)

@@ -10,6 +10,7 @@ import pytest
 import scipy.integrate
 import scipy.linalg
 
+import sharnir as sh
 from sharnir.errors import FormatError, ModelError
 from sharnir.model.flexible import (
     Circle,
@@ -320,6 +321,20 @@ def lattice(rng, size=(3, 3, 4)):
     return np.repeat(masses, 3), K, x
 
 
+def test_reduced_bodies_move_alike_by_kernels_and_oracle():
+    """Consistent masses have inertia that points at the nodes do not: both must take it from the integrals."""
+    M, K, nodes = frame_elements(STOUT, 6)
+    m = sh.Model()
+    m.add_body("rod", flexible=reduce(M, K, nodes=nodes, interface=["n0", "n6"], modes=3))
+    m.add_joint("hinge", sh.Universal(), "ground", "rod")
+    rng = np.random.default_rng(1)
+    q, v = m.random_q(rng), rng.normal(size=m.nv)
+    expected = sh.Dynamics(m, "extended").forward(q, v)
+    for method in ("separate", "composite", "lagrange1"):
+        found = sh.Dynamics(m, method, backend="python").forward(q, v)
+        assert np.abs(found - expected).max() <= 1e-9 * np.abs(expected).max(), method
+
+
 def test_reduced_finite_elements_are_the_beam():
     """Clamped, free and static: the frequencies and deflections of the analytic beam."""
     M, K, nodes = frame_elements(STOUT, 30)
@@ -424,6 +439,10 @@ def test_damping_ratios_of_coupled_modes():
         (lambda: modal(node_mass=None), "give integrals, or node_mass"),
         (lambda: modal(inertia=(1.0, 0.5, 1.5, -1 / 3, 0.0, 0.0)), "inertia is less than what its mass distribution has"),
         (lambda: modal(centre=(0.0, 0.0, 0.0)), "its mass is spread about"),
+        (
+            lambda: modal(modes={name: 10.0 * np.array(x) for name, x in modal().modes.items()}),
+            "do not have the masses that are given",
+        ),
         (lambda: modal(node_mass={"a": 1.0}), "sum to 1 kg, the body has 3 kg"),
         (lambda: modal(node_mass={"d": 3.0}), "no node 'd'"),
         (lambda: modal(K=np.eye(2)), "either the frequencies"),

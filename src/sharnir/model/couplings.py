@@ -46,7 +46,7 @@ def couple(
 def _check(follower: PlacedJoint, leader: PlacedJoint, label: str) -> None:
     for joint in (follower, leader):
         if len(joint.type.coordinates) != 1 or not any(m.turn or not is_zero(m.slide) for m in joint.motions):
-            raise ModelError(f"{label}: {joint.name!r} is a {joint.type.type_name}; only joints of one axis can be coupled")
+            raise ModelError(f"{label}: {joint.name!r} is of type {joint.type.type_name}; only joints of one axis can be coupled")
         if joint.cut:
             raise ModelError(f"{label}: {joint.name!r} is cut, it has no coordinate")
     if follower is leader:

@@ -11,6 +11,7 @@ import numpy as np
 from ...errors import ModelError, brief
 from ...trace import Number, Symbol
 from ...types import FilePath, FloatArray
+from ..body import Body
 from ..element import element, element_field
 from ..values import ByName, ScalarOrVector, Vector
 from .base import Flexible, Rows, Shapes
@@ -101,6 +102,11 @@ class ModalBody(Flexible):
             if self.integrals.curved.any() or self.integrals.bent.any():
                 raise ModelError(f"{self.label}: integrals with Γ are not for bodies given at nodes, where Γ is not known")
 
+    @property
+    def _undeformed(self) -> Body:
+        x, y, z = self.centre
+        return Body(self.label, self.mass, (x, y, z), tuple(self.inertia))
+
     def _check_mass(self) -> None:
         """The nodes alone cannot have more inertia than the body, nor another centre: the mass matrix would be indefinite."""
         found = self.integrals or self._lumped
@@ -109,11 +115,8 @@ class ModalBody(Flexible):
         if np.abs(centre - self.centre).max() > 1e-3 * size:
             raise ModelError(f"{self.label}: its mass is spread about {_shown(centre)} m, but centre is {_shown(self.centre)} m")
         S = found.second - found.mass * np.outer(centre, centre)
-        xx, yy, zz, xy, xz, yz = self.inertia
-        J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        least = np.linalg.eigvalsh(J - (np.trace(S) * np.eye(3) - S))[0]
-        if least < -1e-3 * np.abs(J).max():
-            lumped = np.trace(S) * np.eye(3) - S
+        J, lumped = self._undeformed.inertia_matrix(), np.trace(S) * np.eye(3) - S
+        if np.linalg.eigvalsh(J - lumped)[0] < -1e-3 * np.abs(J).max():
             raise ModelError(
                 f"{self.label}: inertia is less than what its mass distribution has about the centre, "
                 f"{_shown(np.diag(lumped))} kg m² about x, y, z: is it about the centre of mass?"
@@ -122,14 +125,9 @@ class ModalBody(Flexible):
     def _check_whole(self) -> None:
         """The mass matrix of size 6 + m: modes that are not scaled as their masses say make it indefinite."""
         found, E = self.integrals or self._lumped, self._mass_matrix
-        x, y, z = self.mass * np.array(self.centre)
-        xx, yy, zz, xy, xz, yz = self.inertia
-        c = np.array(self.centre)
-        J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) + self.mass * (c @ c * np.eye(3) - np.outer(c, c))
-        h = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
         D = found.first
         P = np.concatenate([found.linear.T, [D[:, 1, 2] - D[:, 2, 1], D[:, 2, 0] - D[:, 0, 2], D[:, 0, 1] - D[:, 1, 0]]])
-        M = np.block([[self.mass * np.eye(3), -h, P[:3]], [h, J, P[3:]], [P.T, E]])
+        M = np.block([[self._undeformed.mass_matrix(), P], [P.T, E]])
         size = np.where(np.diag(M) > 0.0, np.sqrt(np.abs(np.diag(M))), 1.0)  # a rod has no inertia about its axis
         if np.linalg.eigvalsh(M / np.outer(size, size))[0] < -1e-3:
             raise ModelError(
