@@ -26,7 +26,7 @@ def transfer(G: np.ndarray, rho: np.ndarray) -> np.ndarray:
 
 def assembled(blocks: Iterable[tuple[int, int, np.ndarray]], rows: Sequence[int], columns: Sequence[int], sparse: bool) -> Matrix:
     """A matrix from (row, column, block), given the heights of its rows of blocks and the widths of its columns of blocks."""
-    r, c = np.concatenate([[0], np.cumsum(rows)]), np.concatenate([[0], np.cumsum(columns)])
+    r, c = (np.cumsum([0, *sizes]) for sizes in (rows, columns))
     if not sparse:
         out = np.zeros((r[-1], c[-1]))
         for i, j, block in blocks:
