@@ -72,6 +72,11 @@ class BodyRows(RowLayout):
         self._expressions: dict[tuple[str, ...], list[Expression]] = {}
         self._codes: dict[Any, GroupedCode] = {}
 
+    @property
+    def has_conditions(self) -> bool:
+        """Whether there are rows that nothing moves but parameters."""
+        return bool(self._conditions)
+
     def conditions(self, parameters: Sequence[float]) -> Iterator[tuple[ConstraintRow, float]]:
         """Rows that nothing moves but parameters, and their residuals at some values of these."""
         if self._conditions:

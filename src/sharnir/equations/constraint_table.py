@@ -17,7 +17,7 @@ from ..errors import AssemblyError, SingularError
 from ..model.constraints.base import Constraint
 from ..model.model import Model
 from ..model.structure import Structure
-from ..trace import Expression, Graph, Number, Symbol, tangent
+from ..trace import Expression, Graph, Number, Symbol, needed, tangent
 from .body_rows import body_rows
 from .evaluation import Values, evaluate, state_inputs, with_bodies
 from .one_constraint import ConstraintRow
@@ -140,6 +140,20 @@ class ConstraintTable:
         outputs = {"g": t.g, "rate": t.rate, "J": tuple(x for row in t.J for x in row), "gamma": t.gamma}
         shapes = {name: (len(x),) for name, x in outputs.items()} | {"J": (len(self), self.structure.nv)}
         return GraphRunner(TracedProgram(self._graph, dict(self.traced_inputs), outputs), shapes)
+
+    def compile(self) -> None:
+        """From now on by straight-line code wherever that will be: the last bits do not depend on how many came before."""
+        self._evaluations = max(self._evaluations, INTERPRETED)
+
+    @cached_property
+    def reads(self) -> np.ndarray:
+        """(P,): which parameters the rows may depend on; of large models, all."""
+        inputs = self.traced_inputs["parameter"]
+        if self.is_large or self.on_bodies.has_conditions:
+            return np.ones(len(inputs), dtype=bool)
+        t = self.traced
+        used = set(needed(self._graph, [*t.g, *t.rate, *(x for row in t.J for x in row), *t.gamma]))
+        return np.array([x.index in used for x in inputs], dtype=bool)
 
     def check_conditions(self, parameters: Numbers = ()) -> None:
         """Rows that nothing moves hold for some values of the parameters only: an error names one that does not."""

@@ -29,6 +29,10 @@ class Partitioning:
         self.equations, self.structure, self.T, self.parameters = equations, equations.structure, T, parameters
         nq, nv = equations.structure.nq, equations.structure.nv
         self.p: Any = allocate(Partition, {**equations.sizes, "nx": len(X), "nc": 0})._replace(X=X, v=X[nq : nq + nv])
+        self.renew()
+
+    def renew(self) -> None:
+        """As before the first run: no partition is chosen."""
         self.p.kind[:] = self.p.tally[:] = 0.0
 
     @property

@@ -105,6 +105,18 @@ class SingularPassage:
             s.cached[key] = self._usual(SAMPLES if run.compiled else FEW)
         p.usual[:] = s.cached[key]
         p.usual[self._switched()] = 0.0
+        shared = ("X", "DX", "T", "J", "tau", "parameter", "pivots", "calls", "first")
+        self._fresh = {name: x.copy() for name, x in p._asdict().items() if name not in shared}
+        self._first_roles = dict(self._roles)
+
+    def renew(self) -> None:
+        """As before the first run. What was compiled for singular positions is found again where it is needed."""
+        for name, x in self._fresh.items():
+            getattr(self.p, name)[...] = x
+        self.counted[:] = 1.0
+        self.passes, self.seconds = self.run.projects, 0.0
+        self._roles = {**self._first_roles, near_state.JACOBIAN: self._roles[near_state.JACOBIAN]}
+        self._set_calls()
 
     def _switched(self) -> np.ndarray:
         """Rows that come and go."""
@@ -170,7 +182,9 @@ class SingularPassage:
         """The median of every pivot over random positions, on the constraints or not."""
         run, s, p = self.run, self.structure, self.p
         rng = np.random.default_rng(11)
-        before, found = (run.X.copy(), run.T.copy()), []
+        before, found = (run.X.copy(), run.T.copy(), run.parameters.copy()), []
+        if run.parameters.size:  # those of the model: what is usual does not depend on the run that asked first
+            run.parameters[...] = list(s.parameters.values())
         step = int(p.layout[near_state.STEP])
         for _ in range(-(-samples // run.n)):
             run.X[:] = 0.0
@@ -178,7 +192,7 @@ class SingularPassage:
             for native in run.derivative:
                 native()
             found.append(p.pivots[::step].reshape(run.n, -1).copy())
-        run.X[:], run.T[:] = before
+        run.X[:], run.T[:], run.parameters[...] = before
         with np.errstate(all="ignore"):
             pivots = 1.0 / np.concatenate(found)
         known = [column[np.isfinite(column) & (column > 0.0)] for column in pivots.T]

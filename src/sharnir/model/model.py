@@ -578,7 +578,10 @@ class Model:
 
     def neutral(self) -> FloatArray:
         """The coordinates of the reference position."""
-        return coordinates.neutral(self.joints)
+        cached = self.structure.cached
+        if "neutral" not in cached:
+            cached["neutral"] = coordinates.neutral(self.joints)
+        return np.array(cached["neutral"])
 
     def random_q(self, rng: np.random.Generator | int | None = None) -> FloatArray:
         """Coordinates in [−1, 1], quaternions anywhere on their sphere; joints given by constraints stay at their start."""

@@ -35,9 +35,7 @@ def divided(events: Event | Impact | Sequence[Event | Impact]) -> tuple[list[Any
     return [x for x in found if not isinstance(x, Impact)], _named(impacts)
 
 
-def check_impacts(
-    impacts: Sequence[Impact], duration: float, method: str, stabilisation: str | None, sensitivities: Sequence[str]
-) -> None:
+def check_impacts(impacts: Sequence[Impact], method: str, stabilisation: str | None, sensitivities: Sequence[str]) -> None:
     """Refuse what impacts cannot be computed with."""
     if not impacts:
         return
@@ -46,8 +44,6 @@ def check_impacts(
         raise MethodError(
             f"{impacts[0].label}: contacts at rest are constraints, which method {method!r} does not handle; choose {able}"
         )
-    if duration < 0.0:
-        raise MethodError(f"{impacts[0].label}: an impact cannot be run backward, the speed before it is not known after it")
     if stabilisation == "partitioning":
         raise MethodError(f"{impacts[0].label}: 'partitioning' cannot follow contacts that come and go; take 'projection'")
     if len(sensitivities):

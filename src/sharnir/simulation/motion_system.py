@@ -107,6 +107,27 @@ class MotionSystem(ABC):
         self.event_functions = EventFunctions.of(s, setup.events)
 
     @property
+    def reusable(self) -> bool:
+        """Whether `fill` makes it ready for another run: methods that iterate begin where they ended last."""
+        return not self.d.formulation.method.iterates
+
+    def fill(
+        self, tau: np.ndarray, parameters: np.ndarray, stabilisation: Stabilisation, sensitivities: Sensitivities | None
+    ) -> None:
+        """The numbers of another run of the same kind; nothing is left of the last one."""
+        self.tau[...] = tau
+        if parameters.size:
+            self.parameters[...] = parameters
+        self.stabilisation = stabilisation
+        self.decay[...] = stabilisation.decay
+        if sensitivities is not None and self.setup.sensitivities is not None:
+            for name in ("scale", "start", "parameters"):
+                getattr(self.setup.sensitivities, name)[...] = getattr(sensitivities, name)
+        for part in (self.partitioning, self.passage):
+            if part is not None:
+                part.renew()
+
+    @property
     def accounted(self) -> bool:
         """Whether the work of every cause is part of the state."""
         s = self.structure

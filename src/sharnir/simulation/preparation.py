@@ -17,16 +17,15 @@ from ..model.model import Model
 from ..model.states import check_state
 from .joint_laws import JointLaw, check_law, law_of, with_law
 from .motion_system import MotionSystem
-from .options import Tau, constant_forces
 
 
-def with_joint_forces(model: Model, tau: Tau | JointLaw | None, backend: str) -> tuple[Model, Any, np.ndarray]:
-    """The model with a law of joint forces as a force of its own, that law, and the constant joint forces (nv,)."""
-    if not callable(tau):
-        return model, None, constant_forces(model, tau)
-    check_law(tau)
-    model = with_law(model, tau)
-    return model, law_of(model, backend), constant_forces(model, None)
+def with_joint_forces(model: Model, law: JointLaw | None, backend: str) -> tuple[Model, Any]:
+    """The model with a law of joint forces as a force of its own, and that law."""
+    if law is None:
+        return model, None
+    check_law(law)
+    model = with_law(model, law)
+    return model, law_of(model, backend)
 
 
 def start_of(

@@ -29,7 +29,7 @@ from .checks import check_events, check_step, tolerances
 from .events import limit_events
 from .joint_laws import JointLaw
 from .motion_system import Setup
-from .options import Tau, check_resolution, check_stabilisation, choice, number, stabilisations, values_of
+from .options import Tau, check_resolution, check_stabilisation, choice, constant_forces, number, stabilisations, values_of
 from .outcome import failure, make_result, root_cause
 from .preparation import start_of, state_at, with_joint_forces
 from .result import Result
@@ -104,7 +104,8 @@ class Simulation:
         begun = time.perf_counter()
         vars(self)["model"] = shown = check_model(model, "Simulation")
         choice(limits, "limits", ("ignore", "stop"))
-        model, law, forces = with_joint_forces(model, tau, backend)
+        model, law = with_joint_forces(model, tau if callable(tau) else None, backend)
+        forces = constant_forces(model, None if callable(tau) else tau)
         values = values_of(model, parameters, states)
         check_values(model, values[None])
         self._d = d = Dynamics(model, method, backend)
