@@ -11,9 +11,9 @@ from .lines import Line
 from .places import Place, place_named
 
 if TYPE_CHECKING:
-    from .result import Result
+    from .named_motion import NamedMotion
 
-Quantity = Callable[["Result"], list[Line]]
+Quantity = Callable[["NamedMotion"], list[Line]]
 RESULTANTS = {"axial": "N", "torque": "N m", "moment_y": "N m", "moment_z": "N m", "shear_y": "N", "shear_z": "N"}
 
 
@@ -34,9 +34,9 @@ def deformation_lines(model: Model, text: str) -> Quantity | None:
         return None
     body, place, point = found
 
-    def lines(r: Result) -> list[Line]:
+    def lines(r: NamedMotion) -> list[Line]:
         moved, name = r.deformation(body, point), f"deformation of {place.name}"
-        return [Line(f"{name}.{axis}", "m", moved[:, k]) for k, axis in enumerate("xyz") if place.axis in ("", axis)]
+        return [Line(f"{name}.{axis}", "m", moved[..., k]) for k, axis in enumerate("xyz") if place.axis in ("", axis)]
 
     return lines
 
@@ -50,7 +50,7 @@ def resultant_lines(model: Model, text: str) -> Quantity | None:
     body, place, point = found
     shown = [part] if text.endswith(f").{part}") or text == f"{place.name}.{part}" else list(RESULTANTS)
 
-    def lines(r: Result) -> list[Line]:
+    def lines(r: NamedMotion) -> list[Line]:
         values = r.resultants(body, point[0])
         return [Line(f"{name} of {place.name}", RESULTANTS[name], values[name]) for name in shown]
 

@@ -169,12 +169,10 @@ class NamedMotion(Derived):
         return self.force_powers[..., names.index(name)]
 
     def quantity(self, name: str) -> np.ndarray:
-        """(T,), or (T, lines) where the name stands for several: anything that `plot` takes, "penetration of foot"."""
+        """(…, T), or (…, T, lines) where the name stands for several: anything that `plot` takes, "penetration of foot"."""
         from .quantities import quantity
 
-        if len(self.shape) > 1:
-            raise StateError("quantity: of one trajectory at a time, rollout[k].quantity(…)")
-        lines = [line.values for line in quantity(self, name)]  # type: ignore[arg-type]
+        lines = [line.values for line in quantity(self, name)]
         return lines[0] if len(lines) == 1 else np.stack(lines, axis=-1)
 
     def state_of(self, name: str) -> np.ndarray:

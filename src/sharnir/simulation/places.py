@@ -12,7 +12,7 @@ from ..model.pose import Pose
 from ..types import FloatArray
 
 if TYPE_CHECKING:
-    from .result import Result
+    from .named_motion import NamedMotion
 
 _POINT = re.compile(r"@ ?\(([^)]*)\)$")
 
@@ -27,7 +27,7 @@ class Place:
     axis: str = ""
     """One of x, y, z; "" for all."""
 
-    def motion(self, r: Result, order: int) -> FloatArray:
+    def motion(self, r: NamedMotion, order: int) -> FloatArray:
         """(T, 3) in the world: position, velocity or acceleration."""
         if order == 0:
             return r.place(self.where)[1]

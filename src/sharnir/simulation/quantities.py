@@ -24,10 +24,10 @@ from .places import Place, place_named, place_names
 from .springs import spring_length, spring_tension
 
 if TYPE_CHECKING:
-    from .result import Result
+    from .named_motion import NamedMotion
 
-Quantity = Callable[["Result"], list[Line]]
-"""What a name stands for: its lines, of a result."""
+Quantity = Callable[["NamedMotion"], list[Line]]
+"""What a name stands for: its lines, of one motion or of many side by side."""
 FORMS = (
     "A, A.x: coordinates of joint A", "piston, piston.x, piston@(0.1, 0, 0).x: position of a body, of a point on it, of a frame",
     "speed of …, velocity of …, acceleration of …: of any of these", "reaction of A, reaction of A.Fx", "power of A", "tau of A",
@@ -39,7 +39,7 @@ FORMS = (
 """What can be asked for, as an error lists it."""
 
 
-def quantity(r: Result, text: str) -> list[Line]:
+def quantity(r: NamedMotion, text: str) -> list[Line]:
     """The lines that a name stands for; a name that stands for nothing is refused with those there are."""
     return understood(r.model, text)(r)
 
@@ -94,7 +94,7 @@ def _joint_of(model: Model, text: str) -> tuple[PlacedJoint, str] | None:
     return (joints[name[: ends[-1]]], name[ends[-1] + 1 :]) if ends else None
 
 
-def joint_lines(r: Result, joint: PlacedJoint, order: int) -> list[Line]:
+def joint_lines(r: NamedMotion, joint: PlacedJoint, order: int) -> list[Line]:
     """All coordinates (order 0), speeds (1) or accelerations (2) of a joint."""
     return _columns(r, joint.name, columns(r.model, joint, order), order)
 
@@ -109,9 +109,9 @@ def _coordinates(model: Model, text: str, order: int) -> Quantity | None:
     return partial(_columns, joint=joint.name, shown=shown, order=order) if shown else None
 
 
-def _columns(r: Result, joint: str, shown: list[Column], order: int) -> list[Line]:
-    values = (r.coordinate, r.speed, r.acceleration)[order](joint).reshape(len(r.t), -1)
-    return [Line(_titled(column.name, order), column.unit, values[:, column.at]) for column in shown]
+def _columns(r: NamedMotion, joint: str, shown: list[Column], order: int) -> list[Line]:
+    values = (r.coordinate, r.speed, r.acceleration)[order](joint).reshape(*r.shape, -1)
+    return [Line(_titled(column.name, order), column.unit, values[..., column.at]) for column in shown]
 
 
 def _titled(name: str, order: int) -> str:
@@ -134,21 +134,21 @@ def _tau(model: Model, text: str) -> Quantity | None:
     if not joint.nv:
         raise StateError(f"tau of joint {joint.name!r}: it has no speeds of its own, so no force is given to it")
 
-    def lines(r: Result) -> list[Line]:
-        tau = np.broadcast_to(r.tau[..., model.v_slice(joint.name)], (len(r.t), joint.nv))
+    def lines(r: NamedMotion) -> list[Line]:
+        tau = np.broadcast_to(r.tau[..., model.v_slice(joint.name)], (*r.shape, joint.nv))
         return joint_forces(model, joint, tau, f"tau of {joint.name}", part)
 
     return lines
 
 
 # --- places -----------------------------------------------------------------------------------------------------------------
-def _path(r: Result, place: Place, order: int, magnitude: bool = False) -> list[Line]:
+def _path(r: NamedMotion, place: Place, order: int, magnitude: bool = False) -> list[Line]:
     """Position, velocity or acceleration of a point: its components in the world, or the magnitude."""
     vectors, unit = place.motion(r, order), ("m", "m/s", "m/s²")[order]
     if magnitude and not place.axis:
-        return [Line(_titled(place.name, order), unit, np.linalg.norm(vectors, axis=1))]
+        return [Line(_titled(place.name, order), unit, np.linalg.norm(vectors, axis=-1))]
     title = ("", "velocity of ", "acceleration of ")[order] + place.name
-    return [Line(f"{title}.{axis}", unit, vectors[:, k]) for k, axis in enumerate("xyz") if place.axis in ("", axis)]
+    return [Line(f"{title}.{axis}", unit, vectors[..., k]) for k, axis in enumerate("xyz") if place.axis in ("", axis)]
 
 
 def _moving(model: Model, text: str, order: int, magnitude: bool = False) -> Quantity | None:
@@ -170,7 +170,7 @@ def _force(model: Model, text: str) -> Quantity | None:
     return None if name is None else partial(_actions, name=name, only=text[len(name) + 4 :])
 
 
-def _actions(r: Result, name: str, only: str) -> list[Line]:
+def _actions(r: NamedMotion, name: str, only: str) -> list[Line]:
     acts = r.force(name)
     if only and only not in acts:
         raise StateError(f"force {name!r} does not act on {only!r}; it acts on {known(acts)}")
@@ -199,7 +199,7 @@ def _stored(model: Model, text: str) -> Quantity | None:
     names = _forces(model)
     if text not in names:
         return None
-    return lambda r: [Line(f"energy of {text}", "J", r.force_energies[:, names.index(text)], "energy")]
+    return lambda r: [Line(f"energy of {text}", "J", r.force_energies[..., names.index(text)], "energy")]
 
 
 def _length(model: Model, text: str) -> Quantity | None:
@@ -226,7 +226,7 @@ def _observed(model: Model, text: str) -> Quantity | None:
     return None
 
 
-def _observed_lines(r: Result, force: str, name: str, what: Observed) -> list[Line]:
+def _observed_lines(r: NamedMotion, force: str, name: str, what: Observed) -> list[Line]:
     values = r.observed[force][name]
     if values.shape[-1] == 1 or what.over_parts:
         total = values.max(axis=-1) if what.over_parts == "max" else values.sum(axis=-1)
@@ -234,7 +234,7 @@ def _observed_lines(r: Result, force: str, name: str, what: Observed) -> list[Li
     return [line for k in range(values.shape[-1]) for line in _observed_part(r, force, name, what.unit, k)]
 
 
-def _observed_part(r: Result, force: str, name: str, unit: str, part: int) -> list[Line]:
+def _observed_part(r: NamedMotion, force: str, name: str, unit: str, part: int) -> list[Line]:
     return [Line(f"{name} of {force}.{part + 1}", unit, r.observed[force][name][..., part])]
 
 
@@ -245,14 +245,14 @@ def _state(model: Model, text: str) -> Quantity | None:
 
 
 # --- the whole mechanism ----------------------------------------------------------------------------------------------------
-def _energy(r: Result) -> list[Line]:
+def _energy(r: NamedMotion) -> list[Line]:
     e = r.energy
     # the zero of potential energy is arbitrary: counted from the start, changes can be seen
-    parts = {"total": e.total - e.potential[:1], "kinetic": e.kinetic, "potential": e.potential - e.potential[:1]}
+    parts = {"total": e.total - e.potential[..., :1], "kinetic": e.kinetic, "potential": e.potential - e.potential[..., :1]}
     return [Line(name, "J", values, "energy, potential from its start") for name, values in parts.items()]
 
 
-def _work(r: Result) -> list[Line]:
+def _work(r: NamedMotion) -> list[Line]:
     return [Line(name, "J", values, "work since the start") for name, values in r.energy.work.items()]
 
 

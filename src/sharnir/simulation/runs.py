@@ -230,6 +230,21 @@ class Runs:
             warn_of_deformation(beyond_validity(model, result.q, result.t))
         return result
 
+    def options(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Of options of `simulate`, those that `run` takes."""
+        return {name: x for name, x in options.items() if name not in COMPILED and not (name == "tau" and callable(x))}
+
+    def start(
+        self,
+        q0: Start,
+        v0: Start,
+        t0: float = 0.0,
+        fixed: Sequence[str] | None = None,
+        parameters: Mapping[str, float] | None = None,
+    ) -> StartState:
+        """Where a run would start."""
+        return self._start(q0, v0, t0, fixed, values_of(self.model, parameters, None))
+
     def _start(self, q0: Start, v0: Start, t0: float, fixed: Sequence[str] | None, values: np.ndarray) -> StartState:
         """Assembled once for all runs that start alike and whose constraints read the same parameters."""
         if self._starts is None:
@@ -284,28 +299,16 @@ def _hashable(x: Any) -> object:
     return None if x is None else tuple(x) if isinstance(x, Sequence) else np.asarray(x).tobytes()
 
 
-Options = dict[str, Any]
-
 COMPILED = (
-    "method",
-    "backend",
-    "threads",
-    "integrator",
-    "events",
-    "limits",
-    "stabilisation",
-    "decay",
-    "balance",
-    "sensitivities",
+    "method", "backend", "threads", "integrator", "events", "limits", "stabilisation", "decay", "balance", "sensitivities",
     "control",
-)
+)  # fmt: skip
 """Options of `simulate` that belong to all runs of `Runs`; the others are given to each."""
 
 
-def runs_of(model: Model, options: Mapping[str, Any]) -> tuple[Runs, Options]:
-    """From options of `simulate`: what they have in common, and what is left for `Runs.run`."""
+def runs_of(model: Model, options: Mapping[str, Any]) -> tuple[Runs, dict[str, Any]]:
+    """From options of `simulate`: what many runs have in common, and what is left for `Runs.run`."""
     common = {name: options[name] for name in COMPILED if name in options}
-    rest = {name: x for name, x in options.items() if name not in COMPILED}
-    if callable(rest.get("tau")):
-        common["law"] = rest.pop("tau")
-    return Runs(model, **common, many=True), rest
+    law = options.get("tau") if callable(options.get("tau")) else None
+    runs = Runs(model, **common, law=law, many=True)
+    return runs, runs.options(options)

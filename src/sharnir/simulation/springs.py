@@ -11,25 +11,25 @@ from ..model.pose import Pose
 from ..types import FloatArray
 
 if TYPE_CHECKING:
-    from .result import Result
+    from .named_motion import NamedMotion
 
 
-def spring_length(r: Result, spring: SpringDamper) -> FloatArray:
+def spring_length(r: NamedMotion, spring: SpringDamper) -> FloatArray:
     """(T,): the distance of its points."""
     length: FloatArray = np.linalg.norm(_way(r, spring), axis=-1)
     return length
 
 
-def spring_tension(r: Result, name: str, spring: SpringDamper) -> FloatArray:
+def spring_tension(r: NamedMotion, name: str, spring: SpringDamper) -> FloatArray:
     """(T,): positive where it pulls its points together."""
     body, toward = (spring.b, -1.0) if spring.b != "ground" else (spring.a, 1.0)
-    force = np.einsum("tij,tj->ti", r.body_frame(body)[0], r.force(name)[body][:, :3])
+    force = np.einsum("...ij,...j->...i", r.body_frame(body)[0], r.force(name)[body][..., :3])
     way, length = _way(r, spring), spring_length(r, spring)
     tension: FloatArray = toward * (force * way).sum(axis=-1) / np.where(length > 0.0, length, 1.0)
     return tension
 
 
-def _way(r: Result, spring: SpringDamper) -> FloatArray:
+def _way(r: NamedMotion, spring: SpringDamper) -> FloatArray:
     """(T, 3): from one of its points to the other, in the world."""
     a, b = (r.place((body, Pose(at)))[1] for body, at in ((spring.a, spring.at_a), (spring.b, spring.at_b)))
     way: FloatArray = b - a

@@ -1,0 +1,1 @@
+"""Studies: many runs of one model, on threads, processes or a cluster, as one labelled dataset."""

@@ -1,0 +1,87 @@
+"""A study as an `xarray.Dataset`: inputs as coordinates, outputs as variables, read from its store when they are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from xarray import Dataset, Variable
+from xarray.backends import BackendArray
+from xarray.core import indexing
+
+from .store import Folder, Memory, Store
+
+if TYPE_CHECKING:
+    from .design import Columns
+
+NOT_RUN = "not_run"
+"""The status of a run that was not made, because the study was interrupted."""
+
+
+class _Lazy(BackendArray):
+    """An array of a store. Of a grid the runs are unfolded along its axes."""
+
+    def __init__(self, store: Store, name: str, grid: tuple[int, ...], rest: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self.store, self.name, self.grid = store, name, grid
+        self.shape, self.dtype = (*grid, *rest), dtype
+
+    def __getitem__(self, key: Any) -> Any:
+        return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.OUTER, self._read)
+
+    def _read(self, key: tuple[Any, ...]) -> np.ndarray:
+        n = len(self.grid)
+        along = [np.arange(size)[k] for size, k in zip(self.grid, key[:n], strict=True)]
+        scalar = [np.ndim(x) == 0 for x in along]
+        mesh = np.meshgrid(*(np.atleast_1d(x) for x in along), indexing="ij")
+        runs = np.ravel_multi_index(mesh, self.grid)
+        found = self.store.read(self.name, runs.ravel()).reshape(*runs.shape, *self.shape[n:])
+        for axis in range(n - 1, -1, -1):
+            if scalar[axis]:
+                found = np.take(found, 0, axis=axis)
+        kept = sum(not one for one in scalar)
+        for axis, k in enumerate(key[n:]):  # what follows the runs: one axis after the other, from the last on
+            if not (isinstance(k, slice) and k == slice(None)):
+                at = kept + axis - sum(np.ndim(x) == 0 and not isinstance(x, slice) for x in key[n : n + axis])
+                found = found[(slice(None),) * at + (k,)]
+        return found
+
+
+def dataset_of(store: Store, names: tuple[str, ...], axes: Columns | None, attributes: Mapping[str, Any]) -> Dataset:
+    """`names` of the inputs; `axes`: those of a grid."""
+    grid = tuple(len(x) for x in axes.values()) if axes is not None else (store.layout.count,)
+    dims = tuple(axes) if axes is not None else ("run",)
+    data: dict[str, Variable] = {}
+    coords: dict[str, Any] = {}
+    there = set(store.names())
+
+    def variable(name: str, role: str) -> Variable:
+        shape = store.shapes.get(name)
+        rest, more = (shape.sizes, shape.dims) if shape is not None else ((), ())
+        units = shape.units if shape is not None else "s" if name == "t_end" else ""
+        about = {"role": role, **({"units": units} if units else {})}
+        if isinstance(store, Memory):
+            values: Any = store.read(name, np.arange(store.layout.count)).reshape(*grid, *rest)
+        else:
+            assert isinstance(store, Folder)
+            values = indexing.LazilyIndexedArray(_Lazy(store, name, grid, rest, store.dtype(name)))
+        return Variable((*dims, *more), values, about)
+
+    for name in names:
+        if axes is not None:
+            coords[name] = Variable((name,), axes[name], {"role": "input"})
+        elif name in there:
+            coords[name] = variable(name, "input")
+    if axes is None:
+        coords["run"] = Variable(("run",), np.arange(store.layout.count))
+    for name, shape in store.shapes.items():
+        data[name] = variable(name, "output")
+        for dim, labels in shape.coords.items():
+            coords[dim] = Variable((dim,), np.array(labels))
+    for name in ("status", "message", "t_end"):
+        if name in there:
+            data[name] = variable(name, "run")
+    out = Dataset(data, coords, dict(attributes))
+    if len(store.done) < store.layout.bundles and "status" in out and isinstance(store, Memory):
+        out["status"] = out["status"].where(out["status"] != "", NOT_RUN)
+    return out

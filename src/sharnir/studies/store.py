@@ -1,0 +1,255 @@
+"""Where the results of a study are kept as they come: in memory, or in a folder of chunks, one chunk for a bundle of runs.
+
+The folder is a Zarr group (version 2: small JSON files and plain compressed arrays), which `xarray.open_zarr` reads too. A chunk
+appears whole or not at all, that of `status` last: a bundle is either done or will be done again, never half, never twice.
+Format: https://zarr-specs.readthedocs.io/en/latest/v2/v2.0.html
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import zlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+
+from ..errors import StateError
+from .design import Columns
+from .outputs import Shape
+from .worker import OUTPUT_FAILED, Bundle
+
+STATUS, MESSAGE = 24, 400
+"""Letters of a status and of a message."""
+FORMAT = "sharnir study 1"
+
+
+class Layout:
+    """Runs in bundles of one size; the last may be smaller."""
+
+    def __init__(self, count: int, size: int) -> None:
+        self.count, self.size = count, size
+        self.bundles = -(-count // size)
+
+    def span(self, k: int) -> tuple[int, int]:
+        return k * self.size, min(self.count, (k + 1) * self.size)
+
+
+class Store:
+    """Arrays along the runs, by name, bundle by bundle. `shapes`: of outputs, as they become known."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.shapes: dict[str, Shape] = {}
+        self.done: set[int] = set()
+        self.failed = 0
+        """Runs that did."""
+
+    def put(self, k: int, rows: Columns, bundle: Bundle) -> None:
+        """Bundle k is done."""
+        self._check_shapes(bundle)
+        arrays = {**rows, **bundle.values, "t_end": bundle.t_end}
+        arrays["message"] = np.array([text[:MESSAGE] for text in bundle.message], f"U{MESSAGE}")
+        arrays["status"] = np.array(bundle.status, f"U{STATUS}")  # the last: it says that the others are there
+        for name, x in arrays.items():
+            self._write(name, k, x)
+        self.done.add(k)
+
+    def _check_shapes(self, bundle: Bundle) -> None:
+        """All runs give arrays of one shape; of those that do not, the values are dropped and the run says so."""
+        for name, shape in list(bundle.shapes.items()):
+            known = self.shapes.get(name)
+            if known is None:
+                self.shapes[name] = shape
+                self._announce(name, shape)
+            elif known.sizes != shape.sizes or known.dims != shape.dims:
+                for k in np.flatnonzero(~np.isnan(bundle.values[name]).reshape(len(bundle.status), -1).all(axis=1)):
+                    bundle.status[k] = OUTPUT_FAILED
+                    bundle.message[k] = f"output {name!r}: it has shape {shape.sizes}, of other runs {known.sizes}"
+                del bundle.values[name]
+
+    def _announce(self, name: str, shape: Shape) -> None:
+        """An output is known now."""
+
+    def _write(self, name: str, k: int, x: np.ndarray) -> None:
+        raise NotImplementedError
+
+    def read(self, name: str, runs: np.ndarray) -> np.ndarray:
+        """Of some runs, in any order."""
+        raise NotImplementedError
+
+    def names(self) -> list[str]:
+        raise NotImplementedError
+
+
+class Memory(Store):
+    """Everything, in this process."""
+
+    def __init__(self, layout: Layout) -> None:
+        super().__init__(layout)
+        self._arrays: dict[str, np.ndarray] = {}
+
+    def _write(self, name: str, k: int, x: np.ndarray) -> None:
+        first, last = self.layout.span(k)
+        if name not in self._arrays or self._arrays[name].dtype < x.dtype:  # words may be longer than those before
+            whole = np.full((self.layout.count, *x.shape[1:]), np.nan if x.dtype.kind == "f" else "", dtype=x.dtype)
+            if name in self._arrays:
+                whole[...] = self._arrays[name]
+            self._arrays[name] = whole
+        self._arrays[name][first:last] = x
+
+    def read(self, name: str, runs: np.ndarray) -> np.ndarray:
+        return self._arrays[name] if len(runs) == self.layout.count else self._arrays[name][runs]
+
+    def names(self) -> list[str]:
+        return list(self._arrays)
+
+
+class Folder(Store):
+    """A Zarr group."""
+
+    def __init__(self, path: Path, layout: Layout, about: Mapping[str, Any]) -> None:
+        super().__init__(layout)
+        self.path = path
+        self.about = dict(about)
+
+    # --- beginning and going on -----------------------------------------------------------------------------------------------
+    @classmethod
+    def begin(cls, path: Path, layout: Layout, about: Mapping[str, Any]) -> Folder:
+        store = cls(path, layout, about)
+        path.mkdir(parents=True, exist_ok=True)
+        store._text(".zgroup", {"zarr_format": 2})
+        store._text(".zattrs", {"format": FORMAT, "runs": layout.count, "bundle": layout.size, **about})
+        return store
+
+    @classmethod
+    def found(cls, path: Path) -> Folder | None:
+        """One that was begun; None where there is none."""
+        if not (path / ".zattrs").exists():
+            if path.exists() and any(path.iterdir()):
+                raise StateError(f"store {path}: the folder is not empty and holds no study; give another name")
+            return None
+        try:
+            about = json.loads((path / ".zattrs").read_text(encoding="utf-8"))
+            if about.pop("format") != FORMAT:
+                raise ValueError
+            store = cls(path, Layout(int(about.pop("runs")), int(about.pop("bundle"))), about)
+            for folder in sorted(p.parent for p in path.glob("*/.zarray")):
+                store._look(folder)
+        except (ValueError, KeyError, TypeError, json.JSONDecodeError):
+            raise StateError(f"store {path}: it holds no study of sharnir, or a damaged one; give another name, or remove it") from None
+        return store
+
+    def _look(self, folder: Path) -> None:
+        """What an array of it is."""
+        attributes = json.loads((folder / ".zattrs").read_text(encoding="utf-8"))
+        name = attributes["name"]
+        if attributes["role"] == "output":
+            sizes = tuple(json.loads((folder / ".zarray").read_text(encoding="utf-8"))["shape"][1:])
+            dims = tuple(attributes["_ARRAY_DIMENSIONS"][1:])
+            self.shapes[name] = Shape(dims, sizes, attributes["coords"], attributes.get("units", ""))
+        if name == "status":
+            places = [p.name for p in folder.iterdir() if not p.name.startswith(".")]
+            self.done = {int(place) for place in places if place.isdigit()}
+            for k in self.done:
+                status = self._chunk("status", k)[: np.diff(self.layout.span(k))[0]]
+                self.failed += int((~np.isin(status, ("done", "stopped", "max_steps", "max_seconds"))).sum())
+
+    # --- writing --------------------------------------------------------------------------------------------------------------
+    def _announce(self, name: str, shape: Shape) -> None:
+        self._array(name, np.dtype("<f8"), shape, "output")
+
+    def declare(self, rows: Columns) -> None:
+        """The arrays that every study has."""
+        for name, x in rows.items():
+            letters = f"<U{max(STATUS, x.dtype.itemsize // 4)}" if x.dtype.kind == "U" else "<f8"
+            self._array(name, np.dtype(letters), Shape(), "input")
+        for name, kind in (("t_end", "<f8"), ("message", f"<U{MESSAGE}"), ("status", f"<U{STATUS}")):
+            self._array(name, np.dtype(kind), Shape(units="s" if name == "t_end" else ""), "run")
+
+    def _array(self, name: str, dtype: np.dtype[Any], shape: Shape, role: str) -> None:
+        place = self._place(name)
+        (self.path / place).mkdir(exist_ok=True)
+        about = {"name": name, "role": role, "units": shape.units, "coords": shape.coords}
+        self._text(f"{place}/.zattrs", {**about, "_ARRAY_DIMENSIONS": ["run", *shape.dims]})
+        description = {
+            "zarr_format": 2, "shape": [self.layout.count, *shape.sizes], "chunks": [self.layout.size, *map(lambda n: max(n, 1), shape.sizes)],
+            "dtype": dtype.str, "compressor": {"id": "zlib", "level": 1}, "fill_value": "NaN" if dtype.kind == "f" else "",
+            "order": "C", "filters": None,
+        }  # fmt: skip
+        self._text(f"{place}/.zarray", description)
+
+    def _write(self, name: str, k: int, x: np.ndarray) -> None:
+        dtype = self.dtype(name)
+        whole = np.full((self.layout.size, *x.shape[1:]), np.nan if dtype.kind == "f" else "", dtype=dtype)
+        whole[: len(x)] = x
+        place = ".".join(["", "0"] * (x.ndim - 1)) if x.ndim > 1 else ""
+        self._bytes(f"{self._place(name)}/{k}{place}", zlib.compress(whole.tobytes(), 1))
+
+    def dtype(self, name: str) -> np.dtype[Any]:
+        return np.dtype(self._description(name)["dtype"])
+
+    def _description(self, name: str) -> dict[str, Any]:
+        if not hasattr(self, "_described"):
+            self._described: dict[str, dict[str, Any]] = {}
+        if name not in self._described:
+            self._described[name] = json.loads((self.path / self._place(name) / ".zarray").read_text(encoding="utf-8"))
+        return self._described[name]
+
+    @staticmethod
+    def _place(name: str) -> str:
+        """A folder for a name: any letters, but none that has a meaning in paths."""
+        return quote(name, safe=" ()[]+,=@")
+
+    def _text(self, place: str, content: Mapping[str, Any]) -> None:
+        self._bytes(place, json.dumps(content, indent=1).encode())
+
+    def _bytes(self, place: str, data: bytes) -> None:
+        """A file that appears whole or not at all."""
+        target = self.path / place
+        part = target.with_name(f".{target.name}-{secrets.token_hex(4)}")
+        try:
+            with part.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(part, target)
+        finally:
+            part.unlink(missing_ok=True)
+
+    # --- reading --------------------------------------------------------------------------------------------------------------
+    def names(self) -> list[str]:
+        return [json.loads((p.parent / ".zattrs").read_text(encoding="utf-8"))["name"] for p in sorted(self.path.glob("*/.zarray"))]
+
+    def role(self, name: str) -> str:
+        return str(json.loads((self.path / self._place(name) / ".zattrs").read_text(encoding="utf-8"))["role"])
+
+    def _chunk(self, name: str, k: int) -> np.ndarray:
+        about = self._description(name)
+        dtype, shape = np.dtype(about["dtype"]), tuple(about["chunks"][:1] + about["shape"][1:])
+        place = f"{k}" + ".0" * (len(shape) - 1)
+        try:
+            data = zlib.decompress((self.path / self._place(name) / place).read_bytes())
+            return np.frombuffer(data, dtype).reshape(shape)
+        except FileNotFoundError:
+            return np.full(shape, np.nan if dtype.kind == "f" else "", dtype=dtype)
+        except (zlib.error, ValueError):
+            raise StateError(f"store {self.path}: chunk {place} of {name!r} is damaged; remove it, and its place in status") from None
+
+    def read(self, name: str, runs: np.ndarray) -> np.ndarray:
+        about = self._description(name)
+        out = np.empty((len(runs), *about["shape"][1:]), np.dtype(about["dtype"]))
+        chunks = runs // self.layout.size
+        for k in np.unique(chunks).tolist():
+            mine = np.flatnonzero(chunks == k)
+            out[mine] = self._chunk(name, k)[runs[mine] - k * self.layout.size]
+        return out
+
+
+def open_places(store: Store) -> Iterable[int]:
+    """Bundles that are still to be done."""
+    return (k for k in range(store.layout.bundles) if k not in store.done)
