@@ -101,6 +101,14 @@ def test_a_robot_is_the_same_in_pinocchio_and_in_mujoco(name):
     mujoco_call(case)  # compares accelerations
 
 
+def test_studies_are_the_same_in_exudyn():
+    pytest.importorskip("exudyn")
+    from benchmarks import studies
+
+    studies.check_same_motions()
+    assert studies.exudyn_quarter_car_rate(8, 1) > 1.0
+
+
 def test_the_loop_alone_is_the_call_without_python():
     model = sh.samples.chain(60)
     call = chains.alone(model)

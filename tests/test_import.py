@@ -98,7 +98,7 @@ def test_samples_show_nothing_but_samples():
 
     assert four_bar is sh.samples.four_bar
     shown = dir(sh.samples)
-    assert len(shown) == 29
+    assert len(shown) == 30
     built = {name: getattr(sh.samples, name) for name in shown if not name.endswith("_start")}
     assert all(x.__module__.startswith("sharnir.samples.") and x.__doc__ for x in built.values())
     assert {"four_bar", "n_four_bar_start", "andrews_start", "tree"} <= set(shown)

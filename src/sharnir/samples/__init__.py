@@ -31,6 +31,7 @@ from .trees import pendulum as pendulum
 from .trees import planar_chain as planar_chain
 from .trees import rods as rods
 from .trees import tree as tree
+from .vehicles import quarter_car as quarter_car
 
 
 def __dir__() -> list[str]:
