@@ -32,6 +32,7 @@ from .errors import SharnirError as SharnirError
 from .errors import SimulationError as SimulationError
 from .errors import SingularError as SingularError
 from .errors import StateError as StateError
+from .errors import StudyError as StudyError
 from .errors import TraceError as TraceError
 from .errors import UnreachableError as UnreachableError
 from .errors import ViewWarning as ViewWarning
@@ -137,6 +138,8 @@ from .simulation.sampled import Sampled as Sampled
 from .simulation.stepper import Simulation as Simulation
 from .simulation.stepper import SimulationState as SimulationState
 from .simulation.trajectories import Rollout as Rollout
+from .studies.study import open_study as open_study
+from .studies.study import study as study
 from .trace.formula import Formula as Formula
 from .trace.formula import formula as formula
 from .trace.functions import abs as abs

@@ -84,6 +84,14 @@ class SaveError(StateError):
         self.result = result  # a simulation.Result
 
 
+class StudyError(SharnirError):
+    """A study could not go on; `result` holds the runs that are done."""
+
+    def __init__(self, message: str, result: Any = None) -> None:
+        super().__init__(message)
+        self.result = result  # an xarray.Dataset
+
+
 class EquilibriumError(SharnirError, ArithmeticError):
     """No equilibrium was found; `result` holds the best position and the forces that stay unbalanced there."""
 

@@ -150,7 +150,7 @@ def design_of(over: Any, runs: int | None, sampler: Any, seed: int) -> Design:
             raise StateError(f"over: a list has a mapping {{input: value}} for each run; its first entry is {brief(over[0])}")
         return _named(Listed.of(over))
     raise StateError(
-        "over: expected {input: values} (a grid), {input: distribution} with runs=…, a list of {input: value}, a table of pandas, "
+        "over: expected {input: values} (a grid), {input: distribution} with runs=…, a list of {input: value}, a table, "
         f"or a function of the run with runs=…; got {brief(over)}"
     )
 
@@ -191,7 +191,7 @@ def column(values: Any, name: str) -> np.ndarray:
 
 # --- samples ----------------------------------------------------------------------------------------------------------------
 def inverse_of(name: str, given: Any) -> Callable[[np.ndarray], np.ndarray]:
-    """From (0, 1) to the values of an input: of a distribution of SciPy, a range (low, high), a list to choose from, one value."""
+    """From (0, 1) to the values of an input: of a distribution, a range (low, high), a list to choose from, one value."""
     if hasattr(given, "ppf"):
         return lambda u: np.asarray(given.ppf(u), dtype=float)
     values = column(given, name)

@@ -1,4 +1,4 @@
-"""What the inputs of a study stand for: parameters and numbers of the model, parts of the start, joint forces, options of a run."""
+"""What the inputs of a study stand for: numbers of the model, parts of the start, joint forces, options of a run."""
 
 from __future__ import annotations
 

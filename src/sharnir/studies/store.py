@@ -50,14 +50,20 @@ class Store:
         """Runs that did."""
 
     def put(self, k: int, rows: Columns, bundle: Bundle) -> None:
-        """Bundle k is done."""
+        """Bundle k is done. Where it cannot be written it is kept in memory, and the error is raised after that."""
         self._check_shapes(bundle)
         arrays = {**rows, **bundle.values, "t_end": bundle.t_end}
         arrays["message"] = np.array([text[:MESSAGE] for text in bundle.message], f"U{MESSAGE}")
         arrays["status"] = np.array(bundle.status, f"U{STATUS}")  # the last: it says that the others are there
-        for name, x in arrays.items():
-            self._write(name, k, x)
         self.done.add(k)
+        failures = []
+        for name, x in arrays.items():
+            try:
+                self._write(name, k, x)
+            except OSError as error:
+                failures.append(error)
+        if failures:
+            raise failures[0]
 
     def _check_shapes(self, bundle: Bundle) -> None:
         """All runs give arrays of one shape; of those that do not, the values are dropped and the run says so."""
@@ -116,6 +122,8 @@ class Folder(Store):
         super().__init__(layout)
         self.path = path
         self.about = dict(about)
+        self._unwritten: dict[tuple[str, int], np.ndarray] = {}
+        self._described: dict[str, dict[str, Any]] = {}
 
     # --- beginning and going on -----------------------------------------------------------------------------------------------
     @classmethod
@@ -141,12 +149,14 @@ class Folder(Store):
             for folder in sorted(p.parent for p in path.glob("*/.zarray")):
                 store._look(folder)
         except (ValueError, KeyError, TypeError, json.JSONDecodeError):
-            raise StateError(f"store {path}: it holds no study of sharnir, or a damaged one; give another name, or remove it") from None
+            raise StateError(
+                f"store {path}: it holds no study of sharnir, or a damaged one; give another name, or remove it"
+            ) from None
         return store
 
     def _look(self, folder: Path) -> None:
         """What an array of it is."""
-        attributes = json.loads((folder / ".zattrs").read_text(encoding="utf-8"))
+        attributes = self._attributes(folder)
         name = attributes["name"]
         if attributes["role"] == "output":
             sizes = tuple(json.loads((folder / ".zarray").read_text(encoding="utf-8"))["shape"][1:])
@@ -176,10 +186,10 @@ class Folder(Store):
         (self.path / place).mkdir(exist_ok=True)
         about = {"name": name, "role": role, "units": shape.units, "coords": shape.coords}
         self._text(f"{place}/.zattrs", {**about, "_ARRAY_DIMENSIONS": ["run", *shape.dims]})
+        chunks = [self.layout.size, *(max(n, 1) for n in shape.sizes)]
         description = {
-            "zarr_format": 2, "shape": [self.layout.count, *shape.sizes], "chunks": [self.layout.size, *map(lambda n: max(n, 1), shape.sizes)],
-            "dtype": dtype.str, "compressor": {"id": "zlib", "level": 1}, "fill_value": "NaN" if dtype.kind == "f" else "",
-            "order": "C", "filters": None,
+            "zarr_format": 2, "shape": [self.layout.count, *shape.sizes], "chunks": chunks, "dtype": dtype.str, "order": "C",
+            "compressor": {"id": "zlib", "level": 1}, "fill_value": "NaN" if dtype.kind == "f" else "", "filters": None,
         }  # fmt: skip
         self._text(f"{place}/.zarray", description)
 
@@ -187,15 +197,16 @@ class Folder(Store):
         dtype = self.dtype(name)
         whole = np.full((self.layout.size, *x.shape[1:]), np.nan if dtype.kind == "f" else "", dtype=dtype)
         whole[: len(x)] = x
-        place = ".".join(["", "0"] * (x.ndim - 1)) if x.ndim > 1 else ""
-        self._bytes(f"{self._place(name)}/{k}{place}", zlib.compress(whole.tobytes(), 1))
+        self._unwritten[name, k] = whole
+        if name == "status" and len(self._unwritten) > 1:
+            raise OSError("the rest of the bundle could not be written")
+        self._bytes(f"{self._place(name)}/{k}" + ".0" * (x.ndim - 1), zlib.compress(whole.tobytes(), 1))
+        del self._unwritten[name, k]
 
     def dtype(self, name: str) -> np.dtype[Any]:
         return np.dtype(self._description(name)["dtype"])
 
     def _description(self, name: str) -> dict[str, Any]:
-        if not hasattr(self, "_described"):
-            self._described: dict[str, dict[str, Any]] = {}
         if name not in self._described:
             self._described[name] = json.loads((self.path / self._place(name) / ".zarray").read_text(encoding="utf-8"))
         return self._described[name]
@@ -223,14 +234,18 @@ class Folder(Store):
 
     # --- reading --------------------------------------------------------------------------------------------------------------
     def names(self) -> list[str]:
-        return [json.loads((p.parent / ".zattrs").read_text(encoding="utf-8"))["name"] for p in sorted(self.path.glob("*/.zarray"))]
+        return [self._attributes(p.parent)["name"] for p in sorted(self.path.glob("*/.zarray"))]
 
-    def role(self, name: str) -> str:
-        return str(json.loads((self.path / self._place(name) / ".zattrs").read_text(encoding="utf-8"))["role"])
+    @staticmethod
+    def _attributes(folder: Path) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((folder / ".zattrs").read_text(encoding="utf-8"))
+        return found
 
     def _chunk(self, name: str, k: int) -> np.ndarray:
         about = self._description(name)
         dtype, shape = np.dtype(about["dtype"]), tuple(about["chunks"][:1] + about["shape"][1:])
+        if (name, k) in self._unwritten:
+            return self._unwritten[name, k]
         place = f"{k}" + ".0" * (len(shape) - 1)
         try:
             data = zlib.decompress((self.path / self._place(name) / place).read_bytes())
@@ -238,7 +253,7 @@ class Folder(Store):
         except FileNotFoundError:
             return np.full(shape, np.nan if dtype.kind == "f" else "", dtype=dtype)
         except (zlib.error, ValueError):
-            raise StateError(f"store {self.path}: chunk {place} of {name!r} is damaged; remove it, and its place in status") from None
+            raise StateError(f"store {self.path}: chunk {place} of {name!r} is damaged; remove chunk {k} of status") from None
 
     def read(self, name: str, runs: np.ndarray) -> np.ndarray:
         about = self._description(name)

@@ -95,9 +95,11 @@ class Worker:
                 arguments = self.inputs.arguments({name: x[k] for name, x in rows.items()})
                 runs, rest = self._runs(arguments)
                 r = runs.run(**rest, on_failure="return", progress=False)
-            except SharnirError as error:
+            except Exception as error:  # of a user's function too
                 out.status[k], out.message[k] = REFUSED, in_one_line(error)
                 continue
+            if r.status == "interrupted":
+                raise Stopped
             self._record(out, k, r)
             results.append((k, r))
         self._reduce(results, out)
@@ -151,12 +153,12 @@ class Worker:
             chosen = np.flatnonzero(good)
             if len(chosen):
                 self._reduce_many(_part(found, chosen), [at[k] for k in chosen], out)
-            self._reduce([(at[k], found[k]) for k in np.flatnonzero(~good)], out)
+            self._reduce([(at[k], found[k]) for k in np.flatnonzero(~good).tolist()], out)
 
     def _rolled_out(self, rows: Columns, n: int) -> Rollout:
         inputs, model = self.inputs, self.model
         arguments = inputs.arguments({name: x[0] for name, x in rows.items()})
-        for argument, entry in {place for place in inputs.places.values() if place[1]}:
+        for argument in {argument for argument, entry in inputs.places.values() if entry}:
             arguments[argument] = inputs.run.get(argument)
         entries: dict[str, dict[str, np.ndarray]] = {}
         for name, x in rows.items():
@@ -176,6 +178,14 @@ class Worker:
         if not any(output.needs_rows for output in self.outputs) and "every" not in arguments and "duration" in arguments:
             arguments["every"] = max(1, round(float(arguments["duration"]) / float(arguments["step"])))
         return rollout(model, **arguments, progress=False)
+
+    def rows_of_one(self) -> int:
+        """Numbers of the rows of one run on lanes, about."""
+        run, model = self.inputs.run, self.model
+        if not any(output.needs_rows for output in self.outputs):
+            return 4 * (model.nq + model.nv)
+        steps = run.get("steps") or round(float(run.get("duration", 1.0)) / float(run.get("step", run.get("dt", 1e-2))))
+        return int(steps // run.get("every", 1) + 1) * 2 * (model.nq + model.nv + len(model.states))
 
     def _starts(
         self, arguments: Mapping[str, Any], entries: Mapping[str, Mapping[str, np.ndarray]], n: int
@@ -202,9 +212,7 @@ class Worker:
             }
             values = {name: x if np.ndim(x) == 0 else x[k] for name, x in (arguments.get("parameters") or {}).items()}
             given = {x: self.inputs.merged(x, own[x]) if own[x] else arguments.get(x) for x in ("q0", "v0")}
-            start = runs.start(
-                given["q0"], given["v0"], arguments.get("t0", 0.0), arguments.get("fixed"), {**values, **own["parameters"]}
-            )
+            start = runs.start(*given, arguments.get("t0", 0.0), arguments.get("fixed"), values)
             q[k], v[k] = start.q, start.v
         return q, v
 

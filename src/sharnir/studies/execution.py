@@ -1,0 +1,228 @@
+"""Who computes the bundles of a study: threads of this process, other processes, or a cluster of Dask.
+
+Each is an iterator over (number, bundle) in the order in which they come, with no more on the way than keep everybody busy.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from itertools import islice
+from multiprocessing import get_context
+from threading import Event, local
+from typing import Any
+
+from ..errors import SharnirError, StateError
+from ..reporting.progress import heard_by
+from . import transport
+from .design import Columns
+from .worker import Bundle, Stopped, Task, Worker
+
+Jobs = Iterator[tuple[int, Columns]]
+Done = Iterator[tuple[int, Bundle]]
+
+MOST_DEATHS = 3
+"""Workers that may die over one bundle before it is given up."""
+DIED = "worker_died"
+AHEAD = 2
+"""Bundles on the way for every worker."""
+
+
+def cores() -> int:
+    """That this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def given_up(rows: Columns, why: str) -> Bundle:
+    """A bundle that nobody could compute."""
+    out = Bundle.of(len(next(iter(rows.values()))))
+    out.status, out.message = [DIED] * len(out.status), [why] * len(out.status)
+    return out
+
+
+# --- threads ----------------------------------------------------------------------------------------------------------------
+def on_threads(task: Task, jobs: Jobs, workers: int, first: Worker | None) -> Done:
+    """`first`: a worker that is there already."""
+    stop, mine, spare = Event(), local(), [first] if first is not None else []
+
+    def listener(share: float, text: str) -> None:
+        if stop.is_set():  # ends a run as Ctrl-C does
+            raise KeyboardInterrupt
+
+    def compute(rows: Columns) -> Bundle:
+        if not hasattr(mine, "worker"):
+            try:
+                mine.worker = spare.pop()
+            except IndexError:
+                mine.worker = Worker(task)
+        with heard_by(listener):
+            found: Bundle = mine.worker.compute(rows, stop.is_set)
+        return found
+
+    pool = ThreadPoolExecutor(workers, "sharnir study")
+    try:
+        yield from _window(jobs, workers * AHEAD, lambda rows: pool.submit(compute, rows))
+    finally:
+        stop.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _window(jobs: Jobs, width: int, submit: Callable[[Columns], Future[Bundle]]) -> Done:
+    """As many on the way as `width`."""
+    waiting: dict[Future[Bundle], int] = {}
+    while True:
+        for k, rows in islice(jobs, width - len(waiting)):
+            waiting[submit(rows)] = k
+        if not waiting:
+            return
+        done, _ = wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED)  # Ctrl-C is heard between two waits
+        for future in done:
+            yield waiting.pop(future), future.result()
+
+
+# --- processes --------------------------------------------------------------------------------------------------------------
+def on_processes(task: Task, jobs: Jobs, workers: int) -> Done:
+    """A process that dies has its bundle done again by another."""
+    data = transport.packed(task)
+    deaths: dict[int, int] = {}
+    left: list[tuple[int, Columns]] = []
+    while True:
+        pool = ProcessPoolExecutor(workers, get_context("spawn"))
+        waiting: dict[Future[Bundle], tuple[int, Columns]] = {}
+        broken = False
+        try:
+            while True:
+                while len(waiting) < workers * AHEAD and not broken:
+                    job = left.pop() if left else next(jobs, None)
+                    if job is None:
+                        break
+                    try:
+                        waiting[pool.submit(transport.compute, data, job[1])] = job
+                    except BrokenExecutor:
+                        left.append(job)
+                        broken = True
+                if not waiting:
+                    break
+                done, _ = wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED)
+                for future in done:
+                    job = waiting.pop(future)
+                    try:
+                        bundle = future.result()
+                    except BrokenExecutor:
+                        broken = True
+                        left.append(job)
+                        continue
+                    yield job[0], bundle
+        finally:
+            _end(pool, broken)
+        if not broken:
+            return
+        for k, rows in list(left):  # which of them it was is not known: all count
+            deaths[k] = deaths.get(k, 0) + 1
+            if deaths[k] >= MOST_DEATHS:
+                left.remove((k, rows))
+                yield k, given_up(rows, f"{MOST_DEATHS} processes died over the bundle of this run")
+
+
+def _end(pool: ProcessPoolExecutor, broken: bool) -> None:
+    processes = list((pool._processes or {}).values()) if not broken else []
+    pool.shutdown(wait=False, cancel_futures=True)
+    for process in processes:  # what they are doing is not wanted
+        process.terminate()
+
+
+# --- a cluster --------------------------------------------------------------------------------------------------------------
+def connected(client: Any) -> tuple[Any, bool]:
+    """A client of Dask, and whether it was made here from an address."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise StateError("client: Dask is not installed; pip install sharnir[cluster]") from None
+    if isinstance(client, str):
+        try:
+            made: Any = Client
+            return made(client, timeout="10s", set_as_default=False), True
+        except (OSError, ValueError, TimeoutError) as error:
+            raise StateError(
+                f"client: no scheduler of Dask answers at {client}: {_reason(error)}. Start one (dask scheduler), or leave "
+                "`client` out"
+            ) from error
+    if not hasattr(client, "submit") or not hasattr(client, "scheduler_info"):
+        raise StateError("client: expected a dask.distributed.Client, or the address of a scheduler such as 'tcp://host:8786'")
+    if client.status != "running":
+        raise StateError(f"client: it is {client.status}; connect it again")
+    return client, False
+
+
+def _reason(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def check_workers(client: Any) -> None:
+    """Every worker has this version."""
+    from .. import __version__
+
+    def version() -> str:  # by value: a worker need not have this module
+        try:
+            import sharnir
+
+            return str(sharnir.__version__)
+        except ImportError:
+            return ""
+
+    for address, found in client.run(version).items():
+        if found != __version__:
+            theirs = f"sharnir {found}" if found else "no sharnir"
+            raise StateError(
+                f"client: worker {address} has {theirs}, this process has sharnir {__version__}: results would not be the same; "
+                "install one version everywhere"
+            )
+
+
+def on_cluster(task: Task, jobs: Jobs, client: Any) -> Done:
+    """Dask repeats what a worker has not finished when it dies; a bundle over which several die is given up."""
+    import distributed
+    from distributed.scheduler import KilledWorker
+
+    check_workers(client)
+    data = transport.packed(task)
+    waiting: dict[Any, tuple[int, Columns]] = {}
+    as_completed: Any = distributed.as_completed
+    found = as_completed()
+    try:
+        while True:
+            width = max(1, sum(w["nthreads"] for w in client.scheduler_info(n_workers=-1)["workers"].values())) * (AHEAD + 1)
+            for k, rows in islice(jobs, max(0, width - len(waiting))):
+                future = client.submit(transport.compute, data, rows, pure=False, key=f"sharnir-{id(task):x}-{k}")
+                waiting[future] = (k, rows)
+                found.add(future)
+            if not waiting:
+                return
+            future = next(found)
+            k, rows = waiting.pop(future)
+            try:
+                bundle = future.result()
+            except KilledWorker:
+                bundle = given_up(rows, "several workers died over the bundle of this run")
+            except SharnirError:
+                raise
+            except Exception as error:
+                raise StateError(f"the cluster was lost: {_reason(error)}") from error
+            yield k, bundle
+            future.release()
+    except (OSError, TimeoutError) as error:
+        raise StateError(f"the cluster was lost: {_reason(error)}") from error
+    finally:
+        for future in waiting:
+            _forget(future)
+
+
+def _forget(future: Any) -> None:
+    try:
+        future.cancel()
+    except Exception:
+        return  # of a cluster that is gone
+
+
+__all__ = ["Stopped", "connected", "cores", "on_cluster", "on_processes", "on_threads"]

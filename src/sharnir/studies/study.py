@@ -1,0 +1,267 @@
+"""`study`: many runs of one model, wherever they are computed, as one dataset."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from math import ceil
+from pathlib import Path
+from shutil import rmtree
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from xarray import Dataset, open_dataset
+
+from ..errors import SharnirError, StateError, StudyError
+from ..model.model import Model
+from ..model.states import check_model
+from ..reporting.progress import ProgressBar
+from ..reporting.whole_file import file_path, target_of, whole_file
+from ..simulation.options import whole
+from ..simulation.result import Result
+from ..simulation.storage import PathLike
+from ..types import truth
+from . import execution
+from .dataset import dataset_of
+from .design import Columns, Design, design_of
+from .identity import check_same, fingerprint, identity
+from .inputs import checked_run
+from .outputs import Function
+from .store import Folder, Layout, Memory, Store, open_places
+from .worker import ENDED, OUTPUT_FAILED, Bundle, Task, Worker
+
+SECONDS = 1.0
+"""That a bundle of runs one after another should take: what is lost where a process is killed."""
+MOST, MOST_ON_LANES = 1024, 4096
+"""Runs of a bundle."""
+ROOM = 2**26
+"""Bytes of the rows of a bundle on lanes."""
+DASK_SECONDS = 0.25
+"""At least, on a cluster: a bundle costs a few milliseconds there."""
+
+Over = Mapping[str, Any] | Sequence[Mapping[str, Any]] | Callable[..., Mapping[str, Any]] | Design | Any
+Outputs = Mapping[str, str | Callable[[Result], Any]] | Sequence[str] | str | Callable[[Result], Any]
+
+
+def study(
+    model: Model,
+    over: Over,
+    run: Mapping[str, Any] | None = None,
+    outputs: Outputs | None = None,
+    *,
+    client: Any = None,
+    store: PathLike | None = None,
+    runs: int | None = None,
+    sampler: Any = "random",
+    seed: int = 0,
+    workers: int | None = None,
+    processes: bool = False,
+    bundle: int | None = None,
+    progress: bool | None = None,
+) -> Dataset:
+    """Run a model for many values of its inputs; one row of a labelled dataset for each run.
+
+    over      {input: values}: all combinations, a grid. With `runs`: {input: distribution of scipy.stats, range (low, high) or list
+              to choose from}, drawn by `sampler`. Or a list of {input: value}, a table of pandas, or a function of the number of
+              a run (and of a random generator) that returns {input: value}, with `runs`
+              An input is a parameter or any number of the model ("bar.mass", "spring.stiffness"), "q0.joint", "v0.joint",
+              "tau.joint", "states.name", or an option of the run ("rtol", "integrator", "duration" …)
+    run       the arguments of `simulate` that are the same for all; with a `step`, those of `rollout`: runs of fixed step by rk4
+              or euler go side by side on the lanes of the processor, others one after another in compiled code
+    outputs   {name: "<reduction> of <quantity>"} with final, initial, max, min, peak, range, mean, rms, integral, time of max,
+              time of min, or motion (all rows); "time of event NAME", "count of event NAME"; or functions of a `Result`. By
+              default the coordinates and speeds at the end
+    client    of Dask, `dask.distributed.Client`, or the address of a scheduler: bundles of runs go there
+    store     a folder (Zarr), to which results go as they come; a study that was killed goes on where it was when called again. A
+              name that ends with .nc: the whole dataset as NetCDF in the end, and a folder beside it until then
+    runs, sampler, seed   how many runs are drawn and how: "random", "sobol", "lhs", "halton", or an engine of scipy.stats.qmc
+    workers   threads (by default one for each core), or with processes=True processes: for outputs and controllers that are long
+              functions in Python
+    bundle    runs that are computed, stored and lost together; by default what takes about a second
+
+    A run that fails is a row too: `status` and `message` say why, `t_end` when; outputs of its end are those of where it ended,
+    the others nan. Ctrl-C ends the study with what is done. Results do not depend on who computed them, to the last bit.
+    """
+    model = check_model(model, "study")
+    seed = whole(seed, "seed")
+    design = design_of(over, runs, sampler, seed)
+    task = Task(model, design.names, checked_run(run), outputs)
+    worker = Worker(task)
+    if workers is not None:
+        whole(workers, "workers", 1)
+    if bundle is not None:
+        whole(bundle, "bundle", 1)
+    processes = truth(processes, "processes")
+    if client is not None and (processes or workers is not None):
+        raise StateError("client: the cluster has workers of its own; leave `workers` and `processes` out")
+    bar = ProgressBar(progress, f"study of {model.name}", design.count)
+    about = identity(task, design, seed)
+    path = None if store is None else file_path(store, "store")
+    if path is not None and _is_file(path) and path.exists():
+        return _finished(path, about)
+    own_client = False
+    if client is not None:
+        client, own_client = execution.connected(client)
+    try:
+        kept = _store(path, design, about, bundle, lambda: _bundle_size(worker, design, client is not None, bar))
+        if kept.done:
+            bar.start = min(design.count, len(kept.done) * kept.layout.size)  # the rate is that of what is new
+        jobs = ((k, design.rows(*kept.layout.span(k))) for k in open_places(kept))
+        done = _executed(task, jobs, client, processes, workers or execution.cores(), worker)
+        if bar.shown and client is not None and getattr(client, "dashboard_link", ""):
+            print(f"dashboard: {client.dashboard_link}", file=sys.stderr)
+        with bar:
+            status = _collected(kept, design, about, done, bar, path)
+    finally:
+        if own_client:
+            with suppress(Exception):
+                client.close(timeout=5)
+    return _result(kept, about, path, status)
+
+
+def open_study(path: PathLike) -> Dataset:
+    """The dataset of a store, finished or not; numbers are read when they are looked at."""
+    place = file_path(path)
+    if place.is_file():
+        return open_dataset(place, engine="scipy")
+    kept = Folder.found(_folder(place)) if _folder(place).exists() else None
+    if kept is None:
+        raise StateError(f"there is no study in {place}")
+    return _dataset(kept, kept.about, "done" if len(kept.done) == kept.layout.bundles else "unfinished")
+
+
+# --- where results go -------------------------------------------------------------------------------------------------------
+def _is_file(path: Path) -> bool:
+    return path.suffix.lower() == ".nc"
+
+
+def _folder(path: Path) -> Path:
+    return path.with_name(f"{path.name}.partial") if _is_file(path) else path
+
+
+def _store(path: Path | None, design: Design, about: Mapping[str, Any], bundle: int | None, best: Callable[[], int]) -> Store:
+    if path is None:
+        return Memory(Layout(design.count, bundle or best()))
+    folder = _folder(path)
+    if folder.is_file():
+        raise StateError(f"store {path}: it is a file; a store is a folder, or a file whose name ends with .nc")
+    if _is_file(path):
+        target_of(path)
+    try:
+        found = Folder.found(folder)
+        if found is not None:
+            check_same(path, found.about, about)
+            if bundle is not None and bundle != found.layout.size:
+                raise StateError(f"store {path} was begun with bundle={found.layout.size}; give the same, or none")
+            found.declare(design.rows(0, 1))
+            return found
+        begun = Folder.begin(folder, Layout(design.count, bundle or best()), about)
+        begun.declare(design.rows(0, 1))
+        return begun
+    except OSError as error:
+        raise StateError(f"store {path}: it cannot be written: {error.strerror or error}") from error
+
+
+def _finished(path: Path, about: Mapping[str, Any]) -> Dataset:
+    """A study that was finished before, from its file."""
+    found = open_dataset(path, engine="scipy")
+    if found.attrs.get("identity") != _short(about):
+        found.close()
+        raise StateError(f"store {path} is there already, and holds another study; give another name, or remove it")
+    return found
+
+
+def _short(about: Mapping[str, Any]) -> str:
+    return fingerprint(dict(about))
+
+
+def _dataset(kept: Store, about: Mapping[str, Any], status: str) -> Dataset:
+    axes = about["axes"]
+    named: Columns | None = None if axes is None else {name: np.array(x) for name, x in axes.items()}
+    attributes = {
+        "title": f"study of {about['model']}", "model": about["model"], "runs": kept.layout.count, "seed": about["seed"],
+        "status": status, "sharnir": about["version"], "identity": _short(about),
+    }  # fmt: skip
+    return dataset_of(kept, tuple(about["inputs"]), named, attributes)
+
+
+def _result(kept: Store, about: Mapping[str, Any], path: Path | None, status: str) -> Dataset:
+    ds = _dataset(kept, about, status)
+    if path is None or not _is_file(path) or status != "done":
+        return ds
+    ds = ds.load()
+    try:
+        with whole_file(path) as part:
+            ds.to_netcdf(part, engine="scipy", format="NETCDF3_64BIT")
+    except OSError as error:
+        raise StudyError(
+            f"store {path}: {error.strerror or error}; all runs are in {_folder(path)}, call study again", ds
+        ) from error
+    rmtree(_folder(path), ignore_errors=True)
+    return ds
+
+
+# --- the runs ---------------------------------------------------------------------------------------------------------------
+def _bundle_size(worker: Worker, design: Design, on_cluster: bool, bar: ProgressBar) -> int:
+    """By the first run: an output that cannot be computed is an error now, not a row for every run."""
+    with bar.meanwhile("compiling"):
+        row = design.rows(0, 1)
+        begun = perf_counter()
+        _check_outputs(worker, worker.compute(row))
+        seconds = perf_counter() - begun
+        if seconds < 2.0:  # without the compilation
+            begun = perf_counter()
+            worker.compute(row)
+            seconds = perf_counter() - begun
+    share = max(1, ceil(design.count / (16 * execution.cores())))
+    if worker.inputs.on_lanes:
+        rows = worker.rows_of_one()
+        return max(1, min(MOST_ON_LANES, ROOM // (8 * max(1, rows)), max(64, share)))
+    least = ceil(DASK_SECONDS / seconds) if on_cluster else 1
+    return max(1, min(MOST, int(SECONDS / seconds) or 1, max(share, least)))
+
+
+def _check_outputs(worker: Worker, first: Bundle) -> None:
+    if first.status == [OUTPUT_FAILED]:
+        own = [output.name for output in worker.outputs if isinstance(output, Function)]
+        of = f"outputs ({', '.join(map(repr, own))})" if own else "outputs"
+        raise StateError(f"{of}: of the first run, {first.message[0]}")
+
+
+def _executed(
+    task: Task, jobs: execution.Jobs, client: Any, processes: bool, workers: int, first: Worker
+) -> Iterator[tuple[int, Bundle]]:
+    if client is not None:
+        return execution.on_cluster(task, jobs, client)
+    if processes:
+        return execution.on_processes(task, jobs, workers)
+    return execution.on_threads(task, jobs, workers, first)
+
+
+def _collected(
+    kept: Store, design: Design, about: Mapping[str, Any], done: Iterator[tuple[int, Bundle]], bar: ProgressBar, path: Path | None
+) -> str:
+    """All bundles into the store; "done", or "interrupted" by Ctrl-C."""
+    begun, count, before = perf_counter(), len(kept.done) * kept.layout.size, len(kept.done) * kept.layout.size
+    try:
+        for k, bundle in done:
+            kept.put(k, design.rows(*kept.layout.span(k)), bundle)
+            count += len(bundle.status)
+            kept.failed += sum(status not in ENDED for status in bundle.status)
+            rate = (count - before) / (perf_counter() - begun)
+            failed = f", {kept.failed} failed" if kept.failed else ""
+            bar.update(
+                min(count, design.count), f"{min(count, design.count)} of {design.count} runs, {rate:.3g} a second{failed}"
+            )
+        return "done"
+    except KeyboardInterrupt:
+        return "interrupted"
+    except (OSError, SharnirError) as error:
+        reason = " ".join(str(getattr(error, "strerror", None) or error).split())
+        where = f"{len(kept.done)} of {kept.layout.bundles} bundles are done"
+        where += f" and in {_folder(path)}; call study again to go on" if path is not None else ", in the error's `result`"
+        raise StudyError(f"{reason}. {where[0].upper()}{where[1:]}", _dataset(kept, about, "unfinished")) from error
+    finally:
+        getattr(done, "close", lambda: None)()
