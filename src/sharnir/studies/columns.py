@@ -100,11 +100,12 @@ def outputs_of(ds: Dataset) -> tuple[str, ...]:
     return tuple(name for name in _named(ds, "output") if _is_flat(ds, name))
 
 
-def read_table(ds: Dataset, names: Sequence[str] | None = None) -> Table:
-    """The columns named, in this order; None: all. Other variables are not read."""
+def read_table(ds: Dataset, names: Sequence[str] | None = None, color: str | None = None) -> Table:
+    """The columns named, in this order, and that which gives the colours; None: all. Other variables are not read."""
     inputs, outputs = inputs_of(ds), outputs_of(ds)
     series = tuple(name for name in _named(ds, "output") if name not in outputs)
-    for name in names or ():
+    named = [*(names or ()), *([] if color is None else [color])]
+    for name in named:
         if name in series:
             raise StateError(_no_flat_value(ds, name))
         if name not in (*inputs, *outputs):
@@ -113,9 +114,9 @@ def read_table(ds: Dataset, names: Sequence[str] | None = None) -> Table:
     shape = tuple(int(ds.sizes[d]) for d in dims)
     if not prod(shape):
         raise StateError(f"the study has no runs: its dimensions are {_sizes(ds, dims)}")
-    wanted = (*inputs, *outputs) if names is None else dict.fromkeys(names)
+    wanted = (*inputs, *outputs) if names is None else dict.fromkeys(named)
     columns = {name: _column(ds, name, dims, shape) for name in wanted}
-    status = _flat(ds, "status", dims, shape) if "status" in ds else None
+    status = by_run(ds, "status", dims, shape) if "status" in ds else None
     if status is not None:
         ok = np.isin(status.astype(str), ENDED)
     else:  # made by hand: a run without any value has failed
@@ -124,6 +125,15 @@ def read_table(ds: Dataset, names: Sequence[str] | None = None) -> Table:
         status = np.where(ok, "done", "failed")
     title = str(ds.attrs.get("title") or "Parameter study")
     return Table(title, dims, shape, columns, status, ok, series)
+
+
+def by_run(ds: Dataset, name: str, dims: tuple[str, ...], shape: tuple[int, ...]) -> NDArray[Any]:
+    """The values of a variable run by run; read once, for it may be in a file."""
+    own, values = ds[name].dims, ds[name].values
+    there = [d for d in dims if d in own]
+    values = values.transpose([own.index(d) for d in there])
+    values = values.reshape([n if d in own else 1 for d, n in zip(dims, shape, strict=True)])
+    return np.broadcast_to(values, shape).reshape(-1)
 
 
 def _checked(ds: Dataset) -> Dataset:
@@ -148,7 +158,8 @@ def _run_dims(ds: Dataset) -> tuple[str, ...]:
     if RUN in ds.dims:
         return (RUN,)
     inputs = inputs_of(ds)
-    return tuple(str(d) for d in ds.dims if d in inputs)
+    order = ds["status"].dims if "status" in ds else inputs  # dims of the dataset itself are in the order of its coordinates
+    return tuple(str(d) for d in dict.fromkeys((*order, *inputs)) if d in inputs and d in ds.dims)
 
 
 def _is_flat(ds: Dataset, name: str) -> bool:
@@ -168,17 +179,8 @@ def _sizes(ds: Dataset, dims: Sequence[str]) -> str:
     return ", ".join(f"{d!r} ({ds.sizes[d]})" for d in dims)
 
 
-def _flat(ds: Dataset, name: str, dims: tuple[str, ...], shape: tuple[int, ...]) -> NDArray[Any]:
-    """The values of a variable run by run; read once, for it may be in a file."""
-    own, values = ds[name].dims, ds[name].values
-    there = [d for d in dims if d in own]
-    values = values.transpose([own.index(d) for d in there])
-    values = values.reshape([n if d in own else 1 for d, n in zip(dims, shape, strict=True)])
-    return np.broadcast_to(values, shape).reshape(-1)
-
-
 def _column(ds: Dataset, name: str, dims: tuple[str, ...], shape: tuple[int, ...]) -> Column:
-    raw, attrs = _flat(ds, name, dims, shape), ds[name].attrs
+    raw, attrs = by_run(ds, name, dims, shape), ds[name].attrs
     words: tuple[str, ...] = ()
     try:
         values = raw.astype(float) if raw.dtype.kind in "iufO" else None

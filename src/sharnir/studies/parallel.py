@@ -39,7 +39,7 @@ def parallel_coordinates(ds: Dataset, *names: str, color: str | None = None, pat
     path   a file: .png, .svg, .pdf
     """
     check_path(path)
-    table = read_table(ds, [*names, color] if names and color is not None else names or None)
+    table = read_table(ds, names or None, color)
     columns, notes = (
         ([table.columns[name] for name in dict.fromkeys(names)], [])
         if names

@@ -65,16 +65,16 @@ def texts(values: list[float]) -> list[str]:
     step = min((abs(b - a) for a, b in pairwise(values)), default=0.0)
     out: list[str] = []
     for digits in range(3, 16):
-        out = [f"{x:.{digits}g}" for x in values]
+        out = [_rounded(x, digits) for x in values]
         if len(values) == 1 or all(abs(float(text) - x) <= 0.01 * step for text, x in zip(out, values, strict=True)):
             break
-    return [_without_padding(text) for text in out]
+    return [text.replace("-", "−") for text in out]
 
 
-def _without_padding(text: str) -> str:
-    """1e+06 → 1e6."""
-    mantissa, e, exponent = text.partition("e")
-    return f"{mantissa}e{int(exponent)}".replace("-", "−") if e else text.replace("-", "−")
+def _rounded(x: float, digits: int) -> str:
+    """So many significant digits; 30000, but 3e5, without the plus and the zeros of C."""
+    mantissa, e, exponent = f"{float(f'{x:.{digits}g}'):.{max(digits, 5)}g}".partition("e")
+    return f"{mantissa}e{int(exponent)}" if e else mantissa
 
 
 def _is_logarithmic(known: FloatArray, low: float, high: float) -> bool:
@@ -101,7 +101,7 @@ def _log_ticks(low: float, high: float, ticks: int) -> tuple[tuple[float, ...], 
         if len(found) >= 3:
             break
     found = found[:: ceil(len(found) / ticks)]
-    return tuple(found), tuple(_without_padding(f"{x:.3g}") for x in found)
+    return tuple(found), tuple(_rounded(x, 3).replace("-", "−") for x in found)
 
 
 def _words(column: Column) -> Scale:

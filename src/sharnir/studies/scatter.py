@@ -37,7 +37,7 @@ def scatter_matrix(ds: Dataset, *names: str, color: str | None = None, path: str
     path   a file: .png, .svg, .pdf
     """
     check_path(path)
-    table = read_table(ds, [*names, color] if names and color is not None else names or None)
+    table = read_table(ds, names or None, color)
     columns, notes = ([table.columns[name] for name in dict.fromkeys(names)], []) if names else _varying(table)
     by = colour_column(table.columns, [c for c in columns if c.role == "output"], color)
     rows = sample(table, columns, POINTS)

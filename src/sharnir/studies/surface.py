@@ -49,7 +49,7 @@ def response_surface(
     rows = np.concatenate([panel.rows.reshape(-1) for panel in found.panels])
     good = np.where(table.ok, shown.values, np.nan)
     drawn = replace(shown, values=good[rows])
-    near = int(np.clip(np.sqrt(len(rows)), 6, 60)) if found.averaged else 1
+    near = int(np.clip(np.sqrt(len(rows) / len(found.panels)), 6, 60)) if found.averaged else 1
     words = caption(table, len(rows) if not table.is_grid else None, _notes(found, drawn, near))
 
     n = len(found.panels)
@@ -59,7 +59,7 @@ def response_surface(
     scales = scale_of(found.x, ticks), scale_of(found.y or drawn, ticks), scale_of(drawn)
     named = found.y or shown
     label = folded(named, 0.9 * size[1], NAME_SIZE)
-    left = 0.25 + 0.16 * (label.count("\n") + 1) + tick_room(scales[1])
+    left = 0.35 + 0.16 * (label.count("\n") + 1) + tick_room(scales[1])
     right = 1.35 if found.y or found.lines else 0.35
     bottom, gap = 0.3 + 0.5 * tick_room(scales[0]) + 0.17 * (folded(found.x, size[0], NAME_SIZE).count("\n") + 1), 0.3
     width = left + across * size[0] + (across - 1) * 0.2 + right

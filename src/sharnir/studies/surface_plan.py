@@ -91,7 +91,7 @@ def _grid(table: Table, x: Column, y: Column | None, lines: Column | None, rest:
     fixed = [d for d in table.dims if d not in order]
     rows = rows.transpose([table.dims.index(d) for d in (*fixed, *order)])
     rows = rows.reshape(len(kept[rest[0].name]) if rest else 1, len(kept[across[0].name]) if len(across) == 2 else 1, -1)
-    panels = [Panel(_heading(rest[:1], r.flat[0]), r) for r in rows]
+    panels = [Panel(_heading(rest[:1], int(r.flat[0])), r) for r in rows]
     if held:
         notes.insert(0, f"at {', '.join(held)} (the middle)")
     return Plan(x, y, lines, panels, [], notes)
@@ -105,7 +105,9 @@ def _design(table: Table, x: Column, y: Column | None, lines: Column | None, res
     split = rest[0] if rest and rest[0].words else None
     panels = [Panel("", rows)]
     if split:
-        panels = [Panel(_heading([split], r[0]), r) for k in range(len(split.words)) if len(r := rows[split.values[rows] == k])]
+        panels = [
+            Panel(_heading([split], int(r[0])), r) for k in range(len(split.words)) if len(r := rows[split.values[rows] == k])
+        ]
         if len(panels) > PANELS:
             notes.append(f"{len(panels) - PANELS} more values of {split.name} are not drawn")
         panels = panels[:PANELS]
@@ -129,4 +131,4 @@ def _value(table: Table, c: Column, index: int) -> str:
 
 
 def _heading(columns: list[Column], row: int) -> str:
-    return ", ".join(f"{c.name} = {c.text(int(row))}" + (f" {c.units}" if c.units not in ("", "1") else "") for c in columns)
+    return ", ".join(f"{c.name} = {c.text(row)}" + (f" {c.units}" if c.units not in ("", "1") else "") for c in columns)
