@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..reporting.formats import count, plural
+from ..types import IntArray
 from .columns import ENDED, Table
 
 
@@ -22,17 +23,19 @@ def runs(n: int) -> str:
     return f"{count(n)} {'run' if n == 1 else 'runs'}"
 
 
-def caption(table: Table, drawn: int | None = None, notes: Sequence[str] = ()) -> str:
-    """`200 runs, 3 failed (2 not_finite, 1 refused); …`, with what else a picture has to say."""
+def caption(table: Table, drawn: IntArray | None = None, notes: Sequence[str] = ()) -> str:
+    """`200 runs, 3 failed (2 not_finite, 1 refused); …`, with what else a picture has to say; `drawn`: the rows it shows."""
     ways = statuses(table)
     failed = {name: n for name, n in ways.items() if name not in ENDED}
     limited = [f"{count(n)} {name}" for name, n in ways.items() if name in ENDED[2:]]
     total = sum(failed.values())
     reasons = ", ".join(f"{count(n)} {name}" for name, n in failed.items())
     parts = [runs(len(table)) + (f", {'all' if total == len(table) > 1 else count(total)} failed ({reasons})" if total else "")]
-    parts += [f"{', '.join(limited)}"] * bool(limited)
-    if drawn is not None and drawn < len(table):
-        parts.append(f"a sample of {count(drawn)} is drawn, with the extremes of every column")
+    parts += [", ".join(limited)] * bool(limited)
+    if drawn is not None and len(drawn) < len(table):
+        shown = int((~table.ok[drawn]).sum())  # more often than in the study, and so it is said
+        of_them = f", {count(shown)} of them failed" if shown else ""
+        parts.append(f"a sample of {count(len(drawn))} is drawn{of_them}, with the extremes of every column")
     return "; ".join([*parts, *notes])
 
 

@@ -48,8 +48,8 @@ class Extremes(NamedTuple):
     missing: str
 
 
-def charts(table: Table) -> tuple[Json, int]:
-    """The numbers of all charts, and how many runs are drawn."""
+def charts(table: Table) -> tuple[Json, IntArray]:
+    """The numbers of all charts, and which runs are drawn."""
     columns = [*table.inputs, *table.outputs]
     rows = sample(table, columns, RUNS)
     first, _ = chosen(columns, PARALLEL)
@@ -66,7 +66,7 @@ def charts(table: Table) -> tuple[Json, int]:
         "failed": FAILED,
         "palette": list(WORD_COLOURS),
     }
-    return data, len(rows)
+    return data, rows
 
 
 def _about(c: Column) -> Json:

@@ -50,7 +50,7 @@ def parallel_coordinates(ds: Dataset, *names: str, color: str | None = None, pat
     notes += [] if names else left_out(table)
     if len({c.role for c in columns}) == 2:
         notes = ["outputs in bold", *notes]
-    words = caption(table, len(rows), notes)
+    words = caption(table, rows, notes)
     shades = colouring(by)
 
     width = max(5.6, SPACING * len(columns) + 1.5)

@@ -106,7 +106,6 @@ def _log_ticks(low: float, high: float, ticks: int) -> tuple[tuple[float, ...], 
 
 def _words(column: Column) -> Scale:
     n = len(column.words)
-    half = 0.5 if n == 1 else 0.0
     every = ceil(n / MAX_WORDS)
     ticks = range(0, n, every)
-    return Scale(-half, n - 1 + half, False, tuple(float(k) for k in ticks), tuple(column.words[k] for k in ticks))
+    return Scale(-0.5, n - 0.5, False, tuple(float(k) for k in ticks), tuple(column.words[k] for k in ticks))

@@ -42,7 +42,7 @@ def scatter_matrix(ds: Dataset, *names: str, color: str | None = None, path: str
     by = colour_column(table.columns, [c for c in columns if c.role == "output"], color)
     rows = sample(table, columns, POINTS)
     notes += ["crosses: failed runs"] * (not table.ok.all())
-    words = caption(table, len(rows), [*notes, *([] if names else left_out(table))])
+    words = caption(table, rows, [*notes, *([] if names else left_out(table))])
     shades = colouring(by)
 
     n = len(columns)

@@ -49,8 +49,8 @@ def response_surface(
     rows = np.concatenate([panel.rows.reshape(-1) for panel in found.panels])
     good = np.where(table.ok, shown.values, np.nan)
     drawn = replace(shown, values=good[rows])
-    near = int(np.clip(np.sqrt(len(rows) / len(found.panels)), 6, 60)) if found.averaged else 1
-    words = caption(table, len(rows) if not table.is_grid else None, _notes(found, drawn, near))
+    near = _near(found, len(rows)) if not table.is_grid else 1
+    words = caption(table, None if table.is_grid else np.sort(rows), _notes(found, drawn, near))
 
     n = len(found.panels)
     across = min(n, COLUMNS)
@@ -82,7 +82,7 @@ def response_surface(
             axes.set_ylabel(label, fontsize=NAME_SIZE, color=INK, parse_math=False)
         if found.lines and k == across - 1:
             _legend(axes, found.lines)
-    if found.y:
+    if found.y and len(drawn.finite):
         from matplotlib.cm import ScalarMappable
 
         tall = min(down * size[1], 3.9)
@@ -90,6 +90,13 @@ def response_surface(
         set_bar(figure.colorbar(ScalarMappable(norm_of(scales[2]), COLOUR_MAP), cax=place), shown, scales[2])
     title = f"{shown.name} over {found.x.name}" + (f" and {found.y.name}" if found.y else "")
     return finish(figure, title, words, path)
+
+
+def _near(found: Plan, drawn: int) -> int:
+    """Runs of which the surface of a design is a mean; 0: no surface between points, which words do not have."""
+    if found.y is None or found.x.words or found.y.words:
+        return 0
+    return int(np.clip(np.sqrt(drawn / len(found.panels)), 6, 60)) if found.averaged else 1
 
 
 def _notes(found: Plan, drawn: Column, near: int) -> list[str]:

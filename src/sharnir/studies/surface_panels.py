@@ -69,12 +69,12 @@ def grid(axes: Axes, x: FloatArray, y: FloatArray, z: FloatArray, scales: tuple[
 
 
 def scattered(axes: Axes, x: FloatArray, y: FloatArray, z: FloatArray, scales: tuple[Scale, Scale, Scale], near: int) -> None:
-    """Contours by triangles between the points, of the mean of so many nearest runs; a point has the colour of its own value."""
+    """Contours by triangles between the points, of the mean of so many nearest runs (0: none); points in their own colours."""
     horizontal, vertical, shade = scales
     known = np.isfinite(x) & np.isfinite(y) & np.isfinite(z)
     places = np.stack([horizontal.position(x[known]), vertical.position(y[known])], axis=1)
     mean = _nearest_mean(places, z[known], near) if near > 1 else z[known]
-    triangles = _triangles(places) if _is_contoured(mean, shade) else None
+    triangles = _triangles(places) if near and _is_contoured(mean, shade) else None
     if triangles is not None:
         from matplotlib.tri import Triangulation
 

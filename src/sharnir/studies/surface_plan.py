@@ -55,6 +55,8 @@ def _axes(table: Table, x: str | None, y: str | None) -> tuple[Column, Column | 
         raise StateError(f"x and y are both {x!r}; a response surface needs two inputs")
     free = [c for c in inputs.values() if c.varies and c.name not in (x, y)]
     free.sort(key=lambda c: bool(c.words))
+    if x is None and y is not None and len(inputs) == 1:
+        raise StateError(f"y is {y!r}, the only input: give it as x to draw a curve")
     across = inputs[x] if x is not None else free.pop(0) if free else next(c for c in inputs.values() if c.name != y)
     up = lines = None
     if y is not None:

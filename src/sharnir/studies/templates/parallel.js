@@ -18,15 +18,15 @@
     xs = shown.map((_, i) => LEFT + i * gap);
     const pen = fit(canvas, width, TOP + TALL + NONE + 22), { ink, soft, paper, line } = theme();
     const order = [...Array(count).keys()], chosen = order.map(isChosen);
-    const opacity = Math.min(Math.max(10 / Math.sqrt(chosen.filter(Boolean).length || 1), 0.2), 0.9);
     if (view.brushes.size) {
       Object.assign(pen, { strokeStyle: line, lineWidth: 1, globalAlpha: 0.35 });
       order.filter((run) => !chosen[run]).forEach((run) => path(pen, run));
     }
     for (const ok of [1, 0]) {
       pen.setLineDash(ok ? [] : [5, 3]);
-      Object.assign(pen, { globalAlpha: opacity, lineWidth: 1.2 });
-      order.filter((run) => chosen[run] && runs.ok[run] === ok).forEach((run) => {
+      const mine = order.filter((run) => chosen[run] && runs.ok[run] === ok);
+      Object.assign(pen, { globalAlpha: Math.min(Math.max((ok ? 10 : 5) / Math.sqrt(mine.length || 1), 0.2), 0.9), lineWidth: 1.2 });
+      mine.forEach((run) => {
         pen.strokeStyle = ok ? colourOf(run) : study.failed;
         path(pen, run);
       });

@@ -131,8 +131,8 @@
   }
 
   let last = "";
-  charts.push(() => {                             // brushing does not change it
-    const now = JSON.stringify([output.value, across.value, up.value, [...held], dark.matches, window.innerWidth]);
+  charts.push(() => {                             // brushing does not change it, and plotly itself hears of a new size of the window
+    const now = JSON.stringify([output.value, across.value, up.value, [...held], dark.matches]);
     if (now !== last) { last = now; draw(); }
   });
 }
