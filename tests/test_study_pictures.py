@@ -127,6 +127,13 @@ def test_runs_that_met_a_limit_have_not_failed():
     assert "6 runs, 1 failed (1 not_finite); 1 max_steps" in words_of(parallel_coordinates(ds))
 
 
+def test_what_a_failed_run_leaves_behind_does_not_count():
+    ds = random_design(6, (1,))
+    ds["frequency"][1] = 1e300
+    assert np.isnan(read_table(ds).columns["frequency"].values[1]) and scale_of(read_table(ds).columns["frequency"]).high < 1e3
+    assert len(crosses(response_surface(ds, "frequency").axes[0])) == 1
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

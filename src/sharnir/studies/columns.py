@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -32,7 +32,7 @@ class Column:
     role: str
     units: str
     values: FloatArray
-    """nan where there is no value; of words, which of `words` it is."""
+    """nan where there is no value, as of outputs of failed runs; of words, which of `words` it is."""
     words: tuple[str, ...] = ()
 
     @property
@@ -123,6 +123,9 @@ def read_table(ds: Dataset, names: Sequence[str] | None = None, color: str | Non
         known = [np.isfinite(c.values) for c in columns.values() if c.role == "output"]
         ok = np.logical_or.reduce(known) if known else np.ones(prod(shape), bool)
         status = np.where(ok, "done", "failed")
+    for name, c in columns.items():
+        if c.role == "output":  # what a failed run leaves behind may be any number, and would spoil every axis
+            columns[name] = replace(c, values=np.where(ok, c.values, np.nan))
     title = str(ds.attrs.get("title") or "Parameter study")
     return Table(title, dims, shape, columns, status, ok, series)
 

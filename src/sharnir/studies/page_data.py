@@ -141,15 +141,13 @@ def ranges(table: Table) -> list[tuple[str, str, str]]:
 def extremes(table: Table) -> list[Extremes]:
     out = []
     for c in table.outputs:
-        known = table.ok & np.isfinite(c.values)
-        missing = count(int((~known).sum()))
-        if c.words or not known.any():
+        missing = count(len(table) - len(c.finite))
+        if c.words or not len(c.finite):
             words = ", ".join(c.words[:8]) or MISSING
             out.append(Extremes(c.label, words, "", MISSING, MISSING, "", missing))
             continue
-        values = np.where(known, c.values, np.nan)
-        low, high = int(np.nanargmin(values)), int(np.nanargmax(values))
-        mean = f"{np.nanmean(values):.6g}"
+        low, high = int(np.nanargmin(c.values)), int(np.nanargmax(c.values))
+        mean = f"{c.finite.mean():.6g}"
         out.append(Extremes(c.label, c.text(low), table.where(low), mean, c.text(high), table.where(high), missing))
     return out
 

@@ -47,8 +47,7 @@ def response_surface(
     found = plan(table, x, y)
     shown = table.columns[output]
     rows = np.concatenate([panel.rows.reshape(-1) for panel in found.panels])
-    good = np.where(table.ok, shown.values, np.nan)
-    drawn = replace(shown, values=good[rows])
+    drawn = replace(shown, values=shown.values[rows])
     near = _near(found, len(rows)) if not table.is_grid else 1
     words = caption(table, None if table.is_grid else np.sort(rows), _notes(found, drawn, near))
 
@@ -70,7 +69,7 @@ def response_surface(
         i, j = divmod(k, across)
         at = left + j * (size[0] + 0.2), height - top - i * (size[1] + gap) - size[1]
         axes = figure.add_axes((at[0] / width, at[1] / height, size[0] / width, size[1] / height), label=panel.heading or "all")
-        _draw(axes, table, found, panel, good, scales, near)
+        _draw(axes, table, found, panel, shown.values, scales, near)
         last = k + across >= n
         axes.tick_params(axis="x", labelbottom=last)
         axes.tick_params(axis="y", labelleft=j == 0)
@@ -109,7 +108,7 @@ def _notes(found: Plan, drawn: Column, near: int) -> list[str]:
 
 
 def _draw(
-    axes: Axes, table: Table, found: Plan, panel: Panel, good: FloatArray, scales: tuple[Scale, Scale, Scale], near: int
+    axes: Axes, table: Table, found: Plan, panel: Panel, z: FloatArray, scales: tuple[Scale, Scale, Scale], near: int
 ) -> None:
     x, rows = found.x.values, panel.rows
     if found.y is None:
@@ -118,16 +117,16 @@ def _draw(
         else:
             groups = list(np.atleast_2d(rows))
         names = found.lines.words if found.lines else ()
-        curves(axes, [x[g] for g in groups], [good[g] for g in groups], names, joined=not found.x.words)
+        curves(axes, [x[g] for g in groups], [z[g] for g in groups], names, joined=not found.x.words)
         set_axis(axes, "x", scales[0], 0.03)
         set_axis(axes, "y", scales[1], 0.06)
         axes.grid(True, color="#eeeeee", linewidth=0.8)
         axes.set_axisbelow(True)
     elif table.is_grid:
         smooth = not (found.x.words or found.y.words)
-        grid(axes, x[rows[0]], found.y.values[rows[:, 0]], good[rows], scales, smooth)
+        grid(axes, x[rows[0]], found.y.values[rows[:, 0]], z[rows], scales, smooth)
     else:
-        scattered(axes, x[rows], found.y.values[rows], good[rows], scales, near)
+        scattered(axes, x[rows], found.y.values[rows], z[rows], scales, near)
 
 
 def _legend(axes: Axes, lines: Column) -> None:
