@@ -72,7 +72,8 @@
   }
 
   function names(pen, column, i, n, { ink, soft }) {
-    const [x, y] = corner(i, 0), size = inner(), ticks = column.ticks.filter((_, k) => k % Math.ceil(column.ticks.length / 3) === 0);
+    const [x, y] = corner(i, 0), size = inner(), every = Math.ceil(column.ticks.length / 3);
+    const ticks = column.ticks.filter((_, k) => k % every === 0);
     const bold = column.role === "output" ? "bold " : "";
     Object.assign(pen, { fillStyle: soft, font: "10px system-ui, sans-serif", textBaseline: "middle" });
     for (const tick of ticks) {
@@ -86,7 +87,8 @@
     const beside = lines(pen, column.label, LEFT - 52, 4);
     beside.forEach((part, k) => pen.fillText(part, 2, y + cell / 2 + 14 * (k - (beside.length - 1) / 2)));
     pen.textAlign = "center";
-    lines(pen, column.label, cell - GAP, 3).forEach((part, k) => pen.fillText(part, corner(i, i)[0] + (cell - GAP) / 2, n * cell + 20 + 14 * k));
+    const middle = corner(i, i)[0] + (cell - GAP) / 2;
+    lines(pen, column.label, cell - GAP, 3).forEach((part, k) => pen.fillText(part, middle, n * cell + 20 + 14 * k));
   }
 
   function place(event) {                         // the panel under the pointer, and where in it

@@ -25,7 +25,8 @@
     for (const ok of [1, 0]) {
       pen.setLineDash(ok ? [] : [5, 3]);
       const mine = order.filter((run) => chosen[run] && runs.ok[run] === ok);
-      Object.assign(pen, { globalAlpha: Math.min(Math.max((ok ? 10 : 5) / Math.sqrt(mine.length || 1), 0.2), 0.9), lineWidth: 1.2 });
+      const opacity = (ok ? 10 : 5) / Math.sqrt(mine.length || 1);
+      Object.assign(pen, { globalAlpha: Math.min(Math.max(opacity, 0.2), 0.9), lineWidth: 1.2 });
       mine.forEach((run) => {
         pen.strokeStyle = ok ? colourOf(run) : study.failed;
         path(pen, run);
@@ -38,7 +39,8 @@
   }
 
   function axis(pen, column, k, x, gap, { ink, soft, paper }) {
-    Object.assign(pen, { strokeStyle: ink, fillStyle: ink, lineWidth: 1, textAlign: "right", textBaseline: "middle", font: "11px system-ui, sans-serif" });
+    Object.assign(pen, { strokeStyle: ink, fillStyle: ink, lineWidth: 1, textAlign: "right", textBaseline: "middle" });
+    pen.font = "11px system-ui, sans-serif";
     pen.beginPath(); pen.moveTo(x, y(1)); pen.lineTo(x, y(0)); pen.stroke();
     column.ticks.forEach((tick, j) => {
       const at = y(position(column, tick)), word = lines(pen, column.texts[j], Math.max(gap - 16, 40), 1)[0];
@@ -54,7 +56,8 @@
       Object.assign(pen, { fillStyle: soft, textAlign: "center" });
       pen.fillText("none", x, y(null) + 13);
     }
-    Object.assign(pen, { fillStyle: ink, textAlign: "center", textBaseline: "alphabetic", font: `${column.role === "output" ? "bold " : ""}12px system-ui, sans-serif` });
+    Object.assign(pen, { fillStyle: ink, textAlign: "center", textBaseline: "alphabetic" });
+    pen.font = `${column.role === "output" ? "bold " : ""}12px system-ui, sans-serif`;
     const name = lines(pen, column.label, Math.min(gap, 110) - 6, 4);
     name.forEach((part, j) => pen.fillText(part, x, TOP - 12 - 15 * (name.length - 1 - j)));
     const brush = view.brushes.get(k);

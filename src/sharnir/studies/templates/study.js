@@ -12,10 +12,11 @@ function parsed(hex) { return [0, 2, 4].map((k) => parseInt(hex.slice(k, k + 2),
 
 function theme() {
   const style = getComputedStyle(document.documentElement);
-  return Object.fromEntries(["ink", "soft", "paper", "line", "card"].map((name) => [name, style.getPropertyValue("--" + name).trim()]));
+  const named = ["ink", "soft", "paper", "line"].map((name) => [name, style.getPropertyValue("--" + name).trim()]);
+  return Object.fromEntries(named);
 }
 
-function position(column, value) {                // 0 at the lower end of an axis, 1 at the upper one; null where there is no value
+function position(column, value) {                // 0 at the lower end of an axis, 1 at the upper one; no value: null
   if (value === null) return null;
   const f = column.log ? Math.log : (x) => x;
   return (f(value) - f(column.low)) / (f(column.high) - f(column.low));
@@ -26,7 +27,8 @@ function shade(at) {
   const x = Math.min(Math.max(at, 0), 1) * (VIRIDIS.length - 1);
   const k = Math.min(Math.floor(x), VIRIDIS.length - 2);
   const lift = dark.matches ? 0.25 : 0;           // the dark end would be lost on dark paper
-  return `rgb(${VIRIDIS[k].map((c, i) => { const v = c + (x - k) * (VIRIDIS[k + 1][i] - c); return Math.round(v + lift * (255 - v)); })})`;
+  const mixed = VIRIDIS[k].map((c, i) => c + (x - k) * (VIRIDIS[k + 1][i] - c));
+  return `rgb(${mixed.map((c) => Math.round(c + lift * (255 - c)))})`;
 }
 
 function colourOf(run) {
@@ -47,7 +49,8 @@ function isChosen(run) {
 
 function text(column, value) {
   if (value === null) return "–";
-  return column.words.length ? column.words[value] : String(Number(value.toPrecision(5))) + (column.units && column.units !== "1" ? " " + column.units : "");
+  if (column.words.length) return column.words[value];
+  return String(Number(value.toPrecision(5))) + (column.units && column.units !== "1" ? " " + column.units : "");
 }
 
 function fit(canvas, width, height) {             // sharp on every screen
@@ -85,7 +88,8 @@ function cross(pen, x, y, r) {
 function readout() {
   const k = view.hover;
   document.getElementById("readout").textContent = k < 0 ? "" :
-    `Run ${runs.index[k]}${runs.ok[k] ? "" : " (failed)"}: ` + columns.map((c, i) => `${c.name} ${text(c, runs.values[i][k])}`).join("; ");
+    `Run ${runs.index[k]}${runs.ok[k] ? "" : " (failed)"}: ` +
+    columns.map((c, i) => `${c.name} ${text(c, runs.values[i][k])}`).join("; ");
 }
 
 let waiting = false;

@@ -5,10 +5,14 @@
   const grid = study.grid, nodes = grid && grid.values ? grid : runs;
   const inputs = [...columns.keys()].filter((k) => columns[k].role === "input");
   const varying = inputs.filter((k) => columns[k].varies);
-  const ordered = [...(varying.length ? varying : inputs)].sort((a, b) => (columns[a].words.length > 0) - (columns[b].words.length > 0));
+  const isWords = (k) => columns[k].words.length > 0;
+  const ordered = [...(varying.length ? varying : inputs)].sort((a, b) => isWords(a) - isWords(b));
   const held = new Map();                         // index along the dimension of every input of a grid
   const SMOOTH = 5, CELLS = 44;
-  const escape = (words) => words.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/\$/g, "&#36;");   // plotly reads tags and formulas
+  const SPECIAL = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;" };   // plotly reads tags and formulas
+  const escape = (words) => words.replace(/[&<>$]/g, (letter) => SPECIAL[letter]);
+  const named = (k, value) => escape(`${columns[k].name} ${text(columns[k], value)}`);
+  const HOVER = "%{text}<extra></extra>", BLUE = "#4a90c2";
 
   columns.forEach((column, k) => { if (column.role === "output" && !column.words.length) option(output, k, column.name); });
   ordered.forEach((k) => option(across, k, columns[k].name));
@@ -38,7 +42,10 @@
   }
 
   function axis(column, { soft, line }) {
-    const out = { title: { text: escape(column.label) }, type: column.log ? "log" : "linear", automargin: true, gridcolor: line, zerolinecolor: line, linecolor: soft, exponentformat: "power" };
+    const out = {
+      title: { text: escape(column.label) }, type: column.log ? "log" : "linear", automargin: true, exponentformat: "power",
+      gridcolor: line, zerolinecolor: line, linecolor: soft,
+    };
     return column.words.length || column.log ? { ...out, tickvals: column.ticks, ticktext: column.texts.map(escape) } : out;
   }
 
@@ -46,17 +53,20 @@
 
   function scale(column) {
     const stops = VIRIDIS.map((c, i) => [i / (VIRIDIS.length - 1), `rgb(${c})`]);
-    return { colorscale: stops, zmin: level(column, column.low), zmax: level(column, column.high), colorbar: { title: { text: escape(column.label), side: "right" }, thickness: 14, tickvals: column.ticks.map((t) => level(column, t)), ticktext: column.texts } };
+    const ticks = { tickvals: column.ticks.map((t) => level(column, t)), ticktext: column.texts };
+    const colorbar = { title: { text: escape(column.label), side: "right" }, thickness: 14, ...ticks };
+    return { colorscale: stops, zmin: level(column, column.low), zmax: level(column, column.high), colorbar };
   }
 
   function draw() {
     const [z, x, y] = [output, across, up].map((select) => Number(select.value)), colours = theme();
     const { ink, paper } = colours;
-    controls.querySelectorAll("[data-input]").forEach((label) => { label.hidden = [x, y].includes(Number(label.dataset.input)); });
+    for (const label of controls.querySelectorAll("[data-input]")) label.hidden = [x, y].includes(Number(label.dataset.input));
     const { data, said } = grid ? slice(z, x, y) : cloud(z, x, y);
     note.textContent = said;
     const layout = {
-      height: 520, margin: { l: 70, r: 20, t: 20, b: 60 }, paper_bgcolor: paper, plot_bgcolor: paper, font: { color: ink, size: 12 },
+      height: 520, margin: { l: 70, r: 20, t: 20, b: 60 }, font: { color: ink, size: 12 },
+      paper_bgcolor: paper, plot_bgcolor: paper,
       xaxis: axis(columns[x], colours), yaxis: axis(columns[y < 0 ? z : y], colours), showlegend: false, hovermode: "closest",
       hoverlabel: { bgcolor: paper, font: { color: ink } },
     };
@@ -64,57 +74,75 @@
   }
 
   function failures(x, y, hover) {
-    return { type: "scatter", mode: "markers", x, y, text: hover, hovertemplate: "%{text}<extra></extra>", marker: { symbol: "x-thin", size: 9, line: { width: 2, color: study.failed } } };
+    const marker = { symbol: "x-thin", size: 9, line: { width: 2, color: study.failed } };
+    return { type: "scatter", mode: "markers", x, y, text: hover, hovertemplate: HOVER, marker };
   }
 
   function value(z, run) { return nodes.ok[run] ? nodes.values[z][run] : null; }
 
   function slice(z, x, y) {
-    const base = [...held].filter(([k]) => k !== x && k !== y).reduce((sum, [k, i]) => sum + i * stride(k), 0);
-    const fixed = [...held].filter(([k]) => k !== x && k !== y).map(([k, i]) => `${columns[k].name} = ${text(columns[k], along(k)[i])}`);
-    const said = (fixed.length ? `At ${fixed.join(", ")}. ` : "") + (grid.values ? "Some values of the inputs are left out. " : "") + "Crosses: no value.";
+    const others = [...held].filter(([k]) => k !== x && k !== y);
+    const base = others.reduce((sum, [k, i]) => sum + i * stride(k), 0);
+    const fixed = others.map(([k, i]) => `${columns[k].name} = ${text(columns[k], along(k)[i])}`);
+    const thinned = grid.values ? "Some values of the inputs are left out. " : "";
+    const said = (fixed.length ? `At ${fixed.join(", ")}. ` : "") + thinned + "Crosses: no value.";
     const order = grid.dims.includes(x) ? rising(x) : [0], step = grid.dims.includes(x) ? stride(x) : 0;
     const xs = order.map((i) => nodes.values[x][i * step]);
     if (y < 0) {
       const zs = order.map((i) => value(z, base + i * step)), lost = xs.filter((_, i) => zs[i] === null);
       const joined = columns[x].words.length ? "markers" : "lines+markers";
       const low = columns[z].low;
-      return { said, data: [{ type: "scatter", mode: joined, x: xs, y: zs, line: { color: "#4a90c2" } }, failures(lost, lost.map(() => low), lost.map(() => "no value"))] };
+      const curve = { type: "scatter", mode: joined, x: xs, y: zs, line: { color: BLUE } };
+      return { said, data: [curve, failures(lost, lost.map(() => low), lost.map(() => "no value"))] };
     }
     const rows = rising(y), ys = rows.map((i) => nodes.values[y][i * stride(y)]);
     const table = rows.map((r) => order.map((i) => value(z, base + i * step + r * stride(y))));
     const lost = table.flatMap((row, r) => row.flatMap((v, i) => (v === null ? [[xs[i], ys[r]]] : [])));
     const smooth = Math.min(xs.length, ys.length) >= SMOOTH && !columns[x].words.length && !columns[y].words.length;
-    const look = smooth ? { type: "contour", ncontours: 16, line: { width: 0.5, color: "rgba(255,255,255,.5)" } } : { type: "heatmap" };
+    const contours = { type: "contour", ncontours: 16, line: { width: 0.5, color: "rgba(255,255,255,.5)" } };
+    const look = smooth ? contours : { type: "heatmap" };
     const heights = table.map((row) => row.map((v) => level(columns[z], v)));
-    const hover = table.map((row, r) => row.map((v, i) => [[x, xs[i]], [y, ys[r]], [z, v]].map(([k, u]) => escape(`${columns[k].name} ${text(columns[k], u)}`)).join("<br>")));
-    const main = { ...look, x: xs, y: ys, z: heights, text: hover, connectgaps: false, hoverongaps: false, ...scale(columns[z]), hovertemplate: "%{text}<extra></extra>" };
+    const hover = table.map((row, r) => row.map((v, i) => [named(x, xs[i]), named(y, ys[r]), named(z, v)].join("<br>")));
+    const gaps = { connectgaps: false, hoverongaps: false };
+    const main = { ...look, x: xs, y: ys, z: heights, text: hover, hovertemplate: HOVER, ...gaps, ...scale(columns[z]) };
     return { said, data: [main, failures(lost.map((p) => p[0]), lost.map((p) => p[1]), lost.map(() => "no value"))] };
   }
 
   function cloud(z, x, y) {                       // the runs of a design, and a local mean between them
     const all = [...Array(count).keys()], known = all.filter((run) => value(z, run) !== null && runs.values[x][run] !== null);
     const lost = all.filter((run) => value(z, run) === null);
-    const about = (run) => `run ${runs.index[run]}<br>` + [x, y, z].filter((k) => k >= 0).map((k) => escape(`${columns[k].name} ${text(columns[k], runs.values[k][run])}`)).join("<br>");
-    const points = { type: "scatter", mode: "markers", x: known.map((run) => runs.values[x][run]), text: known.map(about), hovertemplate: "%{text}<extra></extra>" };
+    const shown = [x, y, z].filter((k) => k >= 0);
+    const about = (run) => [`run ${runs.index[run]}`, ...shown.map((k) => named(k, runs.values[k][run]))].join("<br>");
+    const xs = known.map((run) => runs.values[x][run]);
+    const points = { type: "scatter", mode: "markers", x: xs, text: known.map(about), hovertemplate: HOVER };
     const at = (k, list) => list.map((run) => runs.values[k][run]);
     if (y < 0) {
       const low = columns[z].low;
-      return { said: "Crosses: no value.", data: [{ ...points, y: at(z, known), marker: { color: "#4a90c2", size: 6 } }, failures(at(x, lost), lost.map(() => low), lost.map(about))] };
+      const main = { ...points, y: at(z, known), marker: { color: BLUE, size: 6 } };
+      return { said: "Crosses: no value.", data: [main, failures(at(x, lost), lost.map(() => low), lost.map(about))] };
     }
     const look = scale(columns[z]);
-    const marker = { color: at(z, known).map((v) => level(columns[z], v)), colorscale: look.colorscale, cmin: look.zmin, cmax: look.zmax, size: known.length > 800 ? 5 : 8, line: { width: 0.7, color: "white" }, showscale: false };
+    const marker = {
+      color: at(z, known).map((v) => level(columns[z], v)), colorscale: look.colorscale, cmin: look.zmin, cmax: look.zmax,
+      size: known.length > 800 ? 5 : 8, line: { width: 0.7, color: "white" }, showscale: false,
+    };
     const words = columns[x].words.length || columns[y].words.length;
     if (words) Object.assign(marker, { showscale: true, colorbar: look.colorbar });
     const data = [{ ...points, y: at(y, known), marker }, failures(at(x, lost), at(y, lost), lost.map(about))];
-    if (!words && known.length > 5) data.unshift({ type: "contour", ...mean(known, z, x, y), ...look, ncontours: 16, line: { width: 0 }, hoverinfo: "skip", connectgaps: false });
-    return { said: (words ? "" : "Colour between the points: the mean of runs nearby, over all other inputs. ") + "Crosses: no value.", data };
+    const filled = !words && known.length > 5;
+    if (filled) {
+      data.unshift({ type: "contour", ...mean(known, z, x, y), ...look, ncontours: 16, line: { width: 0 }, hoverinfo: "skip" });
+    }
+    const between = !filled ? "" : "Colour between the points: the mean of runs nearby, over all other inputs. ";
+    return { said: between + "Crosses: no value.", data };
   }
 
   function mean(known, z, x, y) {
-    const reach = Math.min(Math.max(0.9 / Math.sqrt(known.length), 0.02), 0.2), us = known.map((run) => places[x][run]), vs = known.map((run) => places[y][run]);
-    const zs = known.map((run) => level(columns[z], runs.values[z][run])), steps = Array.from({ length: CELLS + 1 }, (_, i) => i / CELLS);
-    const raw = (column, u) => (column.log ? column.low * (column.high / column.low) ** u : column.low + u * (column.high - column.low));
+    const reach = Math.min(Math.max(0.9 / Math.sqrt(known.length), 0.02), 0.2);
+    const [us, vs] = [x, y].map((k) => known.map((run) => places[k][run]));
+    const zs = known.map((run) => level(columns[z], runs.values[z][run]));
+    const steps = Array.from({ length: CELLS + 1 }, (_, i) => i / CELLS);
+    const raw = ({ log, low, high }, u) => (log ? low * (high / low) ** u : low + u * (high - low));
     const table = steps.map((v) => steps.map((u) => {
       let sum = 0, weight = 0, closest = Infinity;
       for (let i = 0; i < us.length; i++) {
@@ -131,7 +159,7 @@
   }
 
   let last = "";
-  charts.push(() => {                             // brushing does not change it, and plotly itself hears of a new size of the window
+  charts.push(() => {                             // brushing does not change it; plotly itself hears of a new size
     const now = JSON.stringify([output.value, across.value, up.value, [...held], dark.matches]);
     if (now !== last) { last = now; draw(); }
   });
