@@ -138,6 +138,7 @@ from .simulation.sampled import Sampled as Sampled
 from .simulation.stepper import Simulation as Simulation
 from .simulation.stepper import SimulationState as SimulationState
 from .simulation.trajectories import Rollout as Rollout
+from .studies.pictures import plot_study as plot_study
 from .studies.study import open_study as open_study
 from .studies.study import study as study
 from .trace.formula import Formula as Formula

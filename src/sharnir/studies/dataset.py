@@ -64,7 +64,9 @@ def dataset_of(store: Store, names: tuple[str, ...], axes: Columns | None, attri
             values: Any = store.read(name, np.arange(store.layout.count)).reshape(*grid, *rest)
         else:
             assert isinstance(store, Folder)
-            values = indexing.LazilyIndexedArray(_Lazy(store, name, grid, rest, store.dtype(name)))
+            values = indexing.LazilyIndexedArray(
+                _Lazy(store, name, grid, rest, np.dtype(float if store.dtype(name).kind == "f" else object))
+            )
         return Variable((*dims, *more), values, about)
 
     for name in names:

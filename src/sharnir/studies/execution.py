@@ -6,11 +6,13 @@ Each is an iterator over (number, bundle) in the order in which they come, with 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from itertools import islice
-from multiprocessing import get_context
+from multiprocessing.context import SpawnContext, SpawnProcess
 from threading import Event, local
+from types import ModuleType
 from typing import Any
 
 from ..errors import SharnirError, StateError
@@ -82,13 +84,30 @@ def _window(jobs: Jobs, width: int, submit: Callable[[Columns], Future[Bundle]])
 
 
 # --- processes --------------------------------------------------------------------------------------------------------------
+class _Process(SpawnProcess):
+    """One that does not import the user's script: what it needs is sent, and a script without a guard would run again."""
+
+    @staticmethod
+    def _Popen(process_obj: Any) -> Any:
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            return SpawnProcess._Popen(process_obj)
+        finally:
+            sys.modules["__main__"] = main
+
+
+class _Context(SpawnContext):
+    Process = _Process  # type: ignore[assignment]
+
+
 def on_processes(task: Task, jobs: Jobs, workers: int) -> Done:
     """A process that dies has its bundle done again by another."""
     data = transport.packed(task)
     deaths: dict[int, int] = {}
     left: list[tuple[int, Columns]] = []
     while True:
-        pool = ProcessPoolExecutor(workers, get_context("spawn"))
+        pool = ProcessPoolExecutor(workers, _Context())
         waiting: dict[Future[Bundle], tuple[int, Columns]] = {}
         broken = False
         try:

@@ -101,11 +101,9 @@ class Memory(Store):
 
     def _write(self, name: str, k: int, x: np.ndarray) -> None:
         first, last = self.layout.span(k)
-        if name not in self._arrays or self._arrays[name].dtype < x.dtype:  # words may be longer than those before
-            whole = np.full((self.layout.count, *x.shape[1:]), np.nan if x.dtype.kind == "f" else "", dtype=x.dtype)
-            if name in self._arrays:
-                whole[...] = self._arrays[name]
-            self._arrays[name] = whole
+        if name not in self._arrays:
+            fill, dtype = (np.nan, float) if x.dtype.kind == "f" else ("", object)  # most messages are empty
+            self._arrays[name] = np.full((self.layout.count, *x.shape[1:]), fill, dtype=dtype)
         self._arrays[name][first:last] = x
 
     def read(self, name: str, runs: np.ndarray) -> np.ndarray:
@@ -257,7 +255,8 @@ class Folder(Store):
 
     def read(self, name: str, runs: np.ndarray) -> np.ndarray:
         about = self._description(name)
-        out = np.empty((len(runs), *about["shape"][1:]), np.dtype(about["dtype"]))
+        dtype = np.dtype(about["dtype"])
+        out = np.empty((len(runs), *about["shape"][1:]), dtype if dtype.kind == "f" else object)  # most messages are empty
         chunks = runs // self.layout.size
         for k in np.unique(chunks).tolist():
             mine = np.flatnonzero(chunks == k)
