@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from importlib import import_module
 from itertools import islice
 from multiprocessing.context import SpawnContext, SpawnProcess
 from threading import Event, local
@@ -98,7 +99,7 @@ class _Process(SpawnProcess):
 
 
 class _Context(SpawnContext):
-    Process = _Process  # type: ignore[assignment]
+    Process = _Process
 
 
 def on_processes(task: Task, jobs: Jobs, workers: int) -> Done:
@@ -184,9 +185,7 @@ def check_workers(client: Any) -> None:
 
     def version() -> str:  # by value: a worker need not have this module
         try:
-            import sharnir
-
-            return str(sharnir.__version__)
+            return str(import_module("sharnir").__version__)
         except ImportError:
             return ""
 

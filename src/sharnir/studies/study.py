@@ -63,9 +63,9 @@ def study(
 ) -> Dataset:
     """Run a model for many values of its inputs; one row of a labelled dataset for each run.
 
-    over      {input: values}: all combinations, a grid. With `runs`: {input: distribution of scipy.stats, range (low, high) or list
-              to choose from}, drawn by `sampler`. Or a list of {input: value}, a table of pandas, or a function of the number of
-              a run (and of a random generator) that returns {input: value}, with `runs`
+    over      {input: values}: all combinations, a grid. With `runs`: {input: distribution of scipy.stats, range (low, high), or
+              list to choose from}, drawn by `sampler`. Or a list of {input: value}, a table of pandas, or a function of the
+              number of a run (and of a random generator) that returns {input: value}, with `runs`
               An input is a parameter or any number of the model ("bar.mass", "spring.stiffness"), "q0.joint", "v0.joint",
               "tau.joint", "states.name", or an option of the run ("rtol", "integrator", "duration" …)
     run       the arguments of `simulate` that are the same for all; with a `step`, those of `rollout`: runs of fixed step by rk4
@@ -244,17 +244,16 @@ def _collected(
     kept: Store, design: Design, about: Mapping[str, Any], done: Iterator[tuple[int, Bundle]], bar: ProgressBar, path: Path | None
 ) -> str:
     """All bundles into the store; "done", or "interrupted" by Ctrl-C."""
-    begun, count, before = perf_counter(), len(kept.done) * kept.layout.size, len(kept.done) * kept.layout.size
+    begun, total = perf_counter(), design.count
+    before = count = min(total, len(kept.done) * kept.layout.size)
     try:
         for k, bundle in done:
             kept.put(k, design.rows(*kept.layout.span(k)), bundle)
-            count += len(bundle.status)
+            count = min(total, count + len(bundle.status))
             kept.failed += sum(status not in ENDED for status in bundle.status)
             rate = (count - before) / (perf_counter() - begun)
             failed = f", {kept.failed} failed" if kept.failed else ""
-            bar.update(
-                min(count, design.count), f"{min(count, design.count)} of {design.count} runs, {rate:.3g} a second{failed}"
-            )
+            bar.update(count, f"{count} of {total} runs, {rate:.3g} a second{failed}")
         return "done"
     except KeyboardInterrupt:
         return "interrupted"

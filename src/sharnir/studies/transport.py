@@ -40,10 +40,11 @@ def packed(task: Task) -> bytes:
 
 def unpacked(data: bytes) -> Task:
     version, _, rest = data.removeprefix(MARK).partition(b"\0")
-    if not data.startswith(MARK) or version.decode() != __version__:
+    theirs = version[:40].decode(errors="replace")
+    if not data.startswith(MARK) or theirs != __version__:
         raise StateError(
-            f"a worker has sharnir {__version__}, the study was begun with {version.decode(errors='replace')[:40]}: results would not be the "
-            "same; install one version everywhere"
+            f"a worker has sharnir {__version__}, the study was begun with {theirs}: results would not be the same; install one "
+            "version everywhere"
         )
     task: Task = pickle.loads(rest)
     return task

@@ -211,8 +211,8 @@ class Worker:
                 x: {entry: float(values[k]) for entry, values in entries.get(x, {}).items()} for x in ("q0", "v0", "parameters")
             }
             values = {name: x if np.ndim(x) == 0 else x[k] for name, x in (arguments.get("parameters") or {}).items()}
-            given = {x: self.inputs.merged(x, own[x]) if own[x] else arguments.get(x) for x in ("q0", "v0")}
-            start = runs.start(*given, arguments.get("t0", 0.0), arguments.get("fixed"), values)
+            q0, v0 = (self.inputs.merged(x, own[x]) if own[x] else arguments.get(x) for x in ("q0", "v0"))
+            start = runs.start(q0, v0, arguments.get("t0", 0.0), arguments.get("fixed"), values)
             q[k], v[k] = start.q, start.v
         return q, v
 
