@@ -15,9 +15,6 @@ from .store import Folder, Memory, Store
 if TYPE_CHECKING:
     from .design import Columns
 
-NOT_RUN = "not_run"
-"""The status of a run that was not made, because the study was interrupted."""
-
 
 class _Lazy(BackendArray):
     """An array of a store. Of a grid the runs are unfolded along its axes."""
@@ -83,7 +80,4 @@ def dataset_of(store: Store, names: tuple[str, ...], axes: Columns | None, attri
     for name in ("status", "message", "t_end"):
         if name in there:
             data[name] = variable(name, "run")
-    out = Dataset(data, coords, dict(attributes))
-    if len(store.done) < store.layout.bundles and "status" in out and isinstance(store, Memory):
-        out["status"] = out["status"].where(out["status"] != "", NOT_RUN)
-    return out
+    return Dataset(data, coords, dict(attributes))

@@ -6,6 +6,7 @@ Each is an iterator over (number, bundle) in the order in which they come, with 
 from __future__ import annotations
 
 import os
+import secrets
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
@@ -104,7 +105,10 @@ class _Context(SpawnContext):
 
 def on_processes(task: Task, jobs: Jobs, workers: int) -> Done:
     """A process that dies has its bundle done again by another."""
-    data = transport.packed(task)
+    return _on_processes(transport.packed(task), jobs, workers)
+
+
+def _on_processes(data: bytes, jobs: Jobs, workers: int) -> Done:
     deaths: dict[int, int] = {}
     left: list[tuple[int, Columns]] = []
     while True:
@@ -200,19 +204,23 @@ def check_workers(client: Any) -> None:
 
 def on_cluster(task: Task, jobs: Jobs, client: Any) -> Done:
     """Dask repeats what a worker has not finished when it dies; a bundle over which several die is given up."""
+    check_workers(client)
+    return _on_cluster(transport.packed(task), jobs, client)
+
+
+def _on_cluster(data: bytes, jobs: Jobs, client: Any) -> Done:
     import distributed
     from distributed.scheduler import KilledWorker
 
-    check_workers(client)
-    data = transport.packed(task)
     waiting: dict[Any, tuple[int, Columns]] = {}
     as_completed: Any = distributed.as_completed
-    found = as_completed()
+    name = secrets.token_hex(4)
+    found = as_completed(loop=client.loop)
     try:
         while True:
             width = max(1, sum(w["nthreads"] for w in client.scheduler_info(n_workers=-1)["workers"].values())) * (AHEAD + 1)
             for k, rows in islice(jobs, max(0, width - len(waiting))):
-                future = client.submit(transport.compute, data, rows, pure=False, key=f"sharnir-{id(task):x}-{k}")
+                future = client.submit(transport.compute, data, rows, pure=False, key=f"sharnir-{name}-{k}")
                 waiting[future] = (k, rows)
                 found.add(future)
             if not waiting:

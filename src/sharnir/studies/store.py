@@ -28,6 +28,15 @@ STATUS, MESSAGE = 24, 400
 FORMAT = "sharnir study 1"
 
 
+NOT_RUN = "not_run"
+"""The status of a run that was not made: the study was interrupted."""
+
+
+def fill_of(name: str, dtype: np.dtype[Any]) -> Any:
+    """What stands where nothing was written."""
+    return np.nan if dtype.kind == "f" else NOT_RUN if name == "status" else ""
+
+
 class Layout:
     """Runs in bundles of one size; the last may be smaller."""
 
@@ -102,8 +111,8 @@ class Memory(Store):
     def _write(self, name: str, k: int, x: np.ndarray) -> None:
         first, last = self.layout.span(k)
         if name not in self._arrays:
-            fill, dtype = (np.nan, float) if x.dtype.kind == "f" else ("", object)  # most messages are empty
-            self._arrays[name] = np.full((self.layout.count, *x.shape[1:]), fill, dtype=dtype)
+            dtype = float if x.dtype.kind == "f" else object  # most messages are empty
+            self._arrays[name] = np.full((self.layout.count, *x.shape[1:]), fill_of(name, x.dtype), dtype=dtype)
         self._arrays[name][first:last] = x
 
     def read(self, name: str, runs: np.ndarray) -> np.ndarray:
@@ -185,15 +194,16 @@ class Folder(Store):
         about = {"name": name, "role": role, "units": shape.units, "coords": shape.coords}
         self._text(f"{place}/.zattrs", {**about, "_ARRAY_DIMENSIONS": ["run", *shape.dims]})
         chunks = [self.layout.size, *(max(n, 1) for n in shape.sizes)]
+        fill = "NaN" if dtype.kind == "f" else fill_of(name, dtype)
         description = {
             "zarr_format": 2, "shape": [self.layout.count, *shape.sizes], "chunks": chunks, "dtype": dtype.str, "order": "C",
-            "compressor": {"id": "zlib", "level": 1}, "fill_value": "NaN" if dtype.kind == "f" else "", "filters": None,
+            "compressor": {"id": "zlib", "level": 1}, "fill_value": fill, "filters": None,
         }  # fmt: skip
         self._text(f"{place}/.zarray", description)
 
     def _write(self, name: str, k: int, x: np.ndarray) -> None:
         dtype = self.dtype(name)
-        whole = np.full((self.layout.size, *x.shape[1:]), np.nan if dtype.kind == "f" else "", dtype=dtype)
+        whole = np.full((self.layout.size, *x.shape[1:]), fill_of(name, dtype), dtype=dtype)
         whole[: len(x)] = x
         self._unwritten[name, k] = whole
         if name == "status" and len(self._unwritten) > 1:
@@ -249,7 +259,7 @@ class Folder(Store):
             data = zlib.decompress((self.path / self._place(name) / place).read_bytes())
             return np.frombuffer(data, dtype).reshape(shape)
         except FileNotFoundError:
-            return np.full(shape, np.nan if dtype.kind == "f" else "", dtype=dtype)
+            return np.full(shape, fill_of(name, dtype), dtype=dtype)
         except (zlib.error, ValueError):
             raise StateError(f"store {self.path}: chunk {place} of {name!r} is damaged; remove chunk {k} of status") from None
 

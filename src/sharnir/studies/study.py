@@ -248,7 +248,12 @@ def _collected(
     before = count = min(total, len(kept.done) * kept.layout.size)
     try:
         for k, bundle in done:
-            kept.put(k, design.rows(*kept.layout.span(k)), bundle)
+            rows = design.rows(*kept.layout.span(k))
+            try:
+                kept.put(k, rows, bundle)
+            except KeyboardInterrupt:
+                kept.put(k, rows, bundle)  # whole, before the study ends
+                raise
             count = min(total, count + len(bundle.status))
             kept.failed += sum(status not in ENDED for status in bundle.status)
             rate = (count - before) / (perf_counter() - begun)
