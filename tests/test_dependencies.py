@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 MODULES = {
     "fast-simplification": "fast_simplification", "imageio-ffmpeg": "imageio_ffmpeg", "pillow": "PIL", "pycollada": "collada",
-    "pyyaml": "yaml", "scikit-sundae": "sksundae",
+    "pyyaml": "yaml", "salib": "SALib", "scikit-sundae": "sksundae",
 }  # fmt: skip
 """Packages whose module has another name."""
 
@@ -42,7 +42,7 @@ def imported() -> dict[str, set[str]]:
 
 def test_every_import_is_declared_and_every_dependency_is_imported():
     core = modules(PROJECT["dependencies"])
-    extras = modules([x for name in ("control", "mjcf", "sundials", "video") for x in PROJECT["optional-dependencies"][name]])
+    extras = modules([x for name in ("cluster", "control", "mjcf", "optimise", "sundials", "video") for x in PROJECT["optional-dependencies"][name]])
     found = imported()
     assert set(found) <= core | extras
     assert core <= set(found)
