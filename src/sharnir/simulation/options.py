@@ -226,5 +226,7 @@ def stabilisations(
     parameters: np.ndarray | None = None,
 ) -> list[Stabilisation]:
     """With all coefficients, for each start (q, v) of many: it does not depend on the others."""
-    a = d.forward(q, v, tau, t0, parameters=parameters) if how.name in DECAYING and not how.alpha else v
+    if how.name not in DECAYING:  # they are all alike
+        return [with_decay(how, duration, integrator, step, v[0], v[0])] * len(v)
+    a = v if how.alpha else d.forward(q, v, tau, t0, parameters=parameters)
     return [with_decay(how, duration, integrator, step, *each) for each in zip(v, a, strict=True)]
