@@ -183,7 +183,7 @@ def test_saving_is_part_of_the_run(tmp_path):
 
 def test_what_cannot_be_written_is_said_before_the_run(tmp_path, monkeypatch):
     runs = []
-    monkeypatch.setattr("sharnir.simulation.run.run", lambda *args, **options: runs.append(1))
+    monkeypatch.setattr("sharnir.simulation.runs.run", lambda *args, **options: runs.append(1))
 
     def refused(path, says):
         with pytest.raises(sh.StateError, match=says):

@@ -142,6 +142,10 @@ def valid_of(call: str, parameter: str) -> Callable[[Context], Any] | None:
     return VALID.get(f"{call}.{parameter}") or VALID.get(parameter)
 
 
+def _study(c: Context) -> Any:
+    return sh.study(small_model(), {"bar.mass": [0.5, 1.0]}, {"duration": 0.02}, "final of hinge", progress=False)
+
+
 NUMBERS = (
     "mass", "density", "ratio", "offset", "value", "radius", "length", "stiffness", "damping", "friction", "rest",
     "armature", "effort",
@@ -228,6 +232,11 @@ VALID: dict[str, Callable[[Context], Any]] = {
     "ModalBody.modes": _new({"a": [[0.0]] * 6, "b": [[0.0], [1.0], [0.0], [0.0], [0.0], [1.0]]}), "frequencies": _new((10.0,)),
     **dict.fromkeys(("M", "K"), _new(np.eye(18))), "reduce.nodes": _new(np.eye(3)), "interface": _new([0]),
     "load_modal.path": lambda c: c.folder / "none.npz", "Result.deformation.at": _new((0.1, 0.0, 0.0)),
+    # studies
+    **dict.fromkeys(("study.over", "sobol_indices.over"), _new({"bar.mass": [0.5, 1.0]})), "study.run": _new({"duration": 0.02}),
+    "study.outputs": _words("final of hinge", "max of hinge"), "client": _new(None), "store": lambda c: c.folder / "study",
+    "runs": _new(2), "sampler": _words("random", "sobol"), "workers": _new(1), "processes": _new(False), "bundle": _new(1),
+    "ds": _study, "open_study.path": lambda c: c.folder / "study", "study.model": lambda c: small_model(),
     # files
     "path": lambda c: c.folder / str(c.rng.choice(["out.yaml", "out.urdf", "out.nc", "out.csv", "out.png"])),
     "load.path": _model_file,
