@@ -264,8 +264,9 @@ def test_a_batch_is_its_states_one_by_one(name, backend):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_what_was_not_asked_for_is_none(backend):
-    m = model("forces")
-    s, d = random_state(m, 4), dynamics("forces", backend)
+    m = chain_of(sh.Revolute("y", stiffness=2.0), sh.Ball(damping=0.3))  # small: every choice is a graph of its own
+    m.add_force(sh.SpringDamper("body1", "ground", at_a=(0.1, 0.2, 0.3), stiffness=30.0, damping=2.0, length=0.4), "spring")
+    s, d = random_state(m, 4), sh.Dynamics(m, "composite", backend=backend)
     full = d.forward_derivatives(s.q, s.v, s.tau, s.t)
     for wrt in (("v",), "tau", ["tau", "q"], ()):
         D = d.forward_derivatives(s.q, s.v, s.tau, s.t, wrt=wrt)
