@@ -25,6 +25,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 INSTALL = "apt-get install chromium"
 OPTIONS = (
     "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist",
+    "--disable-gpu-rasterization", "--disable-gpu-compositing",  # the software renderer of WebGL is slow at anything else
     "--disable-quic", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 )  # fmt: skip
 ALLOWED = {

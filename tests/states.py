@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,7 @@ def random_mass(rng: np.random.Generator) -> dict[str, Any]:
     return {"mass": masses.sum(), "com": com, "inertia": inertia}
 
 
+@cache
 def forest(k: int) -> sh.Model:
     """Model k of the 200: bushes with every joint type, and random trees from chains to stars."""
     if k % 2 == 0:

@@ -150,8 +150,9 @@ def test_a_page_without_a_single_answer_still_says_why(tmp_path):
 
 # --- in a browser -----------------------------------------------------------------------------------------------------------
 @pytest.mark.browser
-@pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize(("size", "touch"), [((1280, 800), False), ((390, 844), True)], ids=["desk", "phone"])
+@pytest.mark.parametrize(
+    ("size", "touch", "dark"), [((1280, 800), False, False), ((390, 844), True, True)], ids=["desk", "phone, dark"]
+)
 def test_a_browser_draws_all_charts_and_has_nothing_to_complain_of(page, open_page, size, touch, dark):
     opened = open_page(page, size=size, touch=touch, dark=dark)
     charts = opened.locator("[id^=chart-]")

@@ -22,8 +22,9 @@ def page(run, tmp_path_factory):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize(("size", "touch"), [((1280, 800), False), ((390, 844), True)], ids=["desk", "phone"])
+@pytest.mark.parametrize(
+    ("size", "touch", "dark"), [((1280, 800), False, False), ((390, 844), True, True)], ids=["desk", "phone, dark"]
+)
 def test_every_curve_is_named_in_every_window(run, page, open_page, size, touch, dark):
     opened = open_page(page, size=size, touch=touch, dark=dark)
     names = opened.locator("text[class^=legend]").all_text_contents()  # plotly numbers its legends: legendtext, legend2text …
