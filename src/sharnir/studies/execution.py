@@ -6,7 +6,9 @@ Each is an iterator over (number, bundle) in the order in which they come, with 
 from __future__ import annotations
 
 import os
+import re
 import secrets
+import socket
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
@@ -165,9 +167,10 @@ def connected(client: Any) -> tuple[Any, bool]:
         raise StateError("client: Dask is not installed; pip install sharnir[cluster]") from None
     if isinstance(client, str):
         try:
+            _knock(client)
             made: Any = Client
             return made(client, timeout="10s", set_as_default=False), True
-        except (OSError, ValueError, TimeoutError) as error:
+        except (OSError, ValueError, OverflowError) as error:
             raise StateError(
                 f"client: no scheduler of Dask answers at {client}: {_reason(error)}. Start one (dask scheduler), or leave "
                 "`client` out"
@@ -177,6 +180,13 @@ def connected(client: Any) -> tuple[Any, bool]:
     if client.status != "running":
         raise StateError(f"client: it is {client.status}; connect it again")
     return client, False
+
+
+def _knock(address: str) -> None:
+    """Whether anybody listens there: Dask would try for long, and complain when it gives up."""
+    found = re.fullmatch(r"(?:tcp://)?([\w.-]+):(\d+)/?", address)
+    if found:
+        socket.create_connection((found[1], int(found[2])), timeout=5.0).close()
 
 
 def _reason(error: BaseException) -> str:

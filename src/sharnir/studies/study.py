@@ -28,9 +28,8 @@ from .dataset import dataset_of
 from .design import Columns, Design, design_of
 from .identity import check_same, fingerprint, identity
 from .inputs import checked_run
-from .outputs import Function
 from .store import Folder, Layout, Memory, Store, open_places
-from .worker import ENDED, OUTPUT_FAILED, Bundle, Task, Worker
+from .worker import ENDED, OUTPUT_FAILED, REFUSED, Bundle, Task, Worker
 
 SECONDS = 1.0
 """That a bundle of runs one after another should take: what is lost where a process is killed."""
@@ -209,25 +208,29 @@ def _bundle_size(worker: Worker, design: Design, on_cluster: bool, bar: Progress
     with bar.meanwhile("compiling"):
         row = design.rows(0, 1)
         begun = perf_counter()
-        _check_outputs(worker, worker.compute(row))
+        first = worker.compute(row)
         seconds = perf_counter() - begun
+        _check_first(worker, design, first)
         if seconds < 2.0:  # without the compilation
             begun = perf_counter()
             worker.compute(row)
             seconds = perf_counter() - begun
     share = max(1, ceil(design.count / (16 * execution.cores())))
     if worker.inputs.on_lanes:
-        rows = worker.rows_of_one()
+        rows = worker.rows_of_one({name: x[0] for name, x in row.items()})
         return max(1, min(MOST_ON_LANES, ROOM // (8 * max(1, rows)), max(64, share)))
     least = ceil(DASK_SECONDS / seconds) if on_cluster else 1
     return max(1, min(MOST, int(SECONDS / seconds) or 1, max(share, least)))
 
 
-def _check_outputs(worker: Worker, first: Bundle) -> None:
+def _check_first(worker: Worker, design: Design, first: Bundle) -> None:
+    """What would fail for every run is an error now, and not a row for each."""
     if first.status == [OUTPUT_FAILED]:
-        own = [output.name for output in worker.outputs if isinstance(output, Function)]
-        of = f"outputs ({', '.join(map(repr, own))})" if own else "outputs"
-        raise StateError(f"{of}: of the first run, {first.message[0]}")
+        raise StateError(f"outputs: of the first run, {first.message[0]}")
+    if first.status == [REFUSED]:
+        others = [worker.compute(design.rows(k, k + 1)) for k in {design.count // 2, design.count - 1}]
+        if all((one.status, one.message) == (first.status, first.message) for one in others):
+            raise StateError(f"no run can begin: {first.message[0]}")
 
 
 def _executed(

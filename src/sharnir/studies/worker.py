@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import SharnirError, SimulationError
+from ..errors import SharnirError, SimulationError, StateError
 from ..integrate.trajectory import LIMITED, in_words
 from ..model.model import Model
+from ..simulation.options import FixedSteps, fixed_steps
 from ..simulation.result import Result
 from ..simulation.rollout import rollout
 from ..simulation.runs import Runs, runs_of
@@ -72,6 +73,9 @@ class Worker:
         self.inputs = Inputs(task.model, task.names, task.run)
         self.model = self.inputs.model
         self.outputs = outputs_of(self.model, task.outputs, event_names(self.inputs.run))
+        for output in self.outputs:
+            if output.name in task.names:
+                raise StateError(f"outputs: {output.name!r} is the name of an input; give the output another")
         self._kinds: dict[tuple[Any, ...], Runs] = {}
 
     def compute(self, rows: Columns, stopped: Callable[[], bool] = lambda: False) -> Bundle:
@@ -173,19 +177,20 @@ class Worker:
             tau = np.tile(model.speeds(arguments.get("tau")), (n, 1))
             for entry, x in entries["tau"].items():
                 tau[:, model.v_names.index(entry)] = x
-            count = round(arguments["duration"] / arguments["step"]) if "duration" in arguments else arguments["steps"]
-            arguments["tau"] = np.repeat(tau[:, None], count, axis=1)
-        if not any(output.needs_rows for output in self.outputs) and "every" not in arguments and "duration" in arguments:
-            arguments["every"] = max(1, round(float(arguments["duration"]) / float(arguments["step"])))
+            arguments["tau"] = np.repeat(tau[:, None], _steps(arguments).count, axis=1)
+        if not any(output.needs_rows for output in self.outputs) and "every" not in arguments:
+            arguments["every"] = max(1, _steps(arguments).count)
         return rollout(model, **arguments, progress=False)
 
-    def rows_of_one(self) -> int:
-        """Numbers of the rows of one run on lanes, about."""
-        run, model = self.inputs.run, self.model
+    def rows_of_one(self, row: Mapping[str, Any]) -> int:
+        """Numbers of the rows of a run on lanes, about."""
+        arguments = self.inputs.arguments(row)
+        model = self.model
+        size = 2 * (model.nq + model.nv + len(model.states))
         if not any(output.needs_rows for output in self.outputs):
-            return 4 * (model.nq + model.nv)
-        steps = run.get("steps") or round(float(run.get("duration", 1.0)) / float(run.get("step", run.get("dt", 1e-2))))
-        return int(steps // run.get("every", 1) + 1) * 2 * (model.nq + model.nv + len(model.states))
+            return 2 * size
+        steps = _steps(arguments)
+        return (steps.count // steps.every + 1) * size
 
     def _starts(
         self, arguments: Mapping[str, Any], entries: Mapping[str, Mapping[str, np.ndarray]], n: int
@@ -262,6 +267,11 @@ class Worker:
     def functions(self) -> list[str]:
         """Outputs that are the user's own functions."""
         return [output.name for output in self.outputs if isinstance(output, Function)]
+
+
+def _steps(arguments: Mapping[str, Any]) -> FixedSteps:
+    duration, step, dt, steps = (arguments.get(name) for name in ("duration", "step", "dt", "steps"))
+    return fixed_steps(duration, step, dt, steps, arguments.get("every", 1), arguments.get("t0", 0.0))
 
 
 def event_names(run: Mapping[str, Any]) -> list[str]:
