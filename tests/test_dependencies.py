@@ -42,7 +42,8 @@ def imported() -> dict[str, set[str]]:
 
 def test_every_import_is_declared_and_every_dependency_is_imported():
     core = modules(PROJECT["dependencies"])
-    extras = modules([x for name in ("cluster", "control", "mjcf", "optimise", "sundials", "video") for x in PROJECT["optional-dependencies"][name]])
+    named = ("cluster", "control", "mjcf", "optimise", "sundials", "video")
+    extras = modules([x for name in named for x in PROJECT["optional-dependencies"][name]])
     found = imported()
     assert set(found) <= core | extras
     assert core <= set(found)

@@ -44,8 +44,6 @@ REDUCTIONS: dict[str, tuple[Reduction, str]] = {
 """By their word: the reduction, and its unit where {} is that of the quantity."""
 
 MOTION, EVENT_TIME, EVENT_COUNT = "motion", "time of event ", "count of event "
-DIMENSIONS = ("time", "coordinate", "speed")
-"""Of outputs that have several values."""
 OF_ONE = ("work", "defect")
 """Quantities that many runs side by side have no account of."""
 
@@ -180,7 +178,7 @@ def outputs_of(model: Model, outputs: Any, events: Sequence[str]) -> list[Output
         raise StateError(f"outputs: expected {{name: reduction or function}}, got {brief(outputs)}")
     found = []
     for name, given in outputs.items():
-        if not isinstance(name, str) or not name or "/" in name or name in (*RESERVED, *DIMENSIONS):
+        if not isinstance(name, str) or not name or "/" in name or name in (*RESERVED, "time"):
             raise StateError(f"outputs: {brief(name)} cannot be the name of an output")
         found.append(_output(name, given, model, events))
     return found
