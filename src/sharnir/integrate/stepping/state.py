@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from ...dialect.arrays import Array
+from ...dialect.ops import select
 
 GOING, DONE, PAUSED, EVENT_STOP, EVENT_CHANGE, STEP_TOO_SMALL, NOT_FINITE, NO_CONVERGENCE, UNDEFINED = range(9)
 
@@ -37,7 +38,7 @@ class Run(NamedTuple):
 
 
 def forward_sign(run):
-    return 1.0 if run.clock[T_END] >= run.clock[T] else -1.0
+    return select(run.clock[T_END] >= run.clock[T], 1.0, -1.0)
 
 
 def all_finite(run, x):
@@ -61,10 +62,8 @@ def smallest_step(run):
 
 def reach(run, h):
     """The time at the end of a step of h: the end of the run where that is about as far."""
-    t = run.clock[T]
-    if (t + 1.01 * h - run.clock[T_END]) * h >= 0.0:
-        return run.clock[T_END]
-    return t + h
+    t, end = run.clock[T], run.clock[T_END]
+    return select((t + 1.01 * h - end) * h >= 0.0, end, t + h)
 
 
 def keep_old(run):
