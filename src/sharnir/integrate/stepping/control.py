@@ -4,6 +4,9 @@ from ...dialect.ops import select, sqrt
 from .problem import derive, evaluate
 from .state import MAX_STEP, RTOL, SINCE, T_END, H, T, all_finite, forward_sign
 
+WINDOW = 400  # steps over which the pace of a run is taken
+SLOW = 1e5  # steps that it would still need at that pace, to be suspected of chatter (chatter.py)
+
 
 def begin(problem, run):
     """The derivative at the start; whether it is finite."""

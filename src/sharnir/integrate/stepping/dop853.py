@@ -65,12 +65,15 @@ DOP853_D = (
 DOP853_TABLEAU = {"A": DOP853_A, "B": DOP853_B, "C": DOP853_C, "E": DOP853_E, "D": DOP853_D}
 
 
+DOP853_CONTROL = (12, 0, 0.125, 0.0, 1.0 / 3.0, 6.0)  # of explicit_step
+
+
 def dop853_start(problem, run, memory):
     return explicit_start(problem, run, 7.0)
 
 
 def dop853_step(problem, run, memory):
-    status = explicit_step(problem, run, memory, 12, False, 0.125, 0.0, 1.0 / 3.0, 6.0)
+    status = explicit_step(problem, run, memory, DOP853_CONTROL)
     if status == GOING and run.rule[ALARM] < NEVER:
         count_stiff_steps(run, memory, 12)
     return status

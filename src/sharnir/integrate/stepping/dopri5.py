@@ -34,12 +34,15 @@ DOPRI5_D = (
 DOPRI5_TABLEAU = {"A": DOPRI5_A, "B": DOPRI5_B, "C": DOPRI5_C, "E": DOPRI5_E, "D": DOPRI5_D}
 
 
+DOPRI5_CONTROL = (6, 1, 0.17, 0.04, 0.2, 10.0)  # of explicit_step
+
+
 def dopri5_start(problem, run, memory):
     return explicit_start(problem, run, 4.0)
 
 
 def dopri5_step(problem, run, memory):
-    return explicit_step(problem, run, memory, 6, True, 0.17, 0.04, 0.2, 10.0)
+    return explicit_step(problem, run, memory, DOPRI5_CONTROL)
 
 
 def dopri5_rows(problem, run, memory):

@@ -61,9 +61,10 @@ def explicit_start(problem, run, order):
     return GOING
 
 
-def explicit_step(problem, run, s, stages, early, exponent, beta, least, most):
+def explicit_step(problem, run, s, control):
     """One accepted step.  `early`: the error estimate needs the derivative at the new state.
     The next step is 0.9 (error)^-exponent (last error)^beta times this one, the factor between `least` and `most`."""
+    stages, early, exponent, beta, least, most = control
     clock = run.clock
     h = clock[H]
     blown, rejected = 0, False

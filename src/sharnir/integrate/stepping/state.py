@@ -5,7 +5,7 @@ from typing import NamedTuple
 from ...dialect.arrays import Array
 from ...dialect.ops import select
 
-GOING, DONE, PAUSED, EVENT_STOP, EVENT_CHANGE, STEP_TOO_SMALL, NOT_FINITE, NO_CONVERGENCE, UNDEFINED = range(9)
+GOING, DONE, PAUSED, EVENT_STOP, EVENT_CHANGE, STEP_TOO_SMALL, NOT_FINITE, NO_CONVERGENCE, UNDEFINED, LEFT = range(10)
 
 # clock: times and steps.  STARTED: 0 at a new state, 1 in the course of a run, TAKEN_OVER by another method
 T, T_OLD, H, T_START, T_END, SCANNED, STARTED, ERROR_OLD = range(8)
