@@ -82,7 +82,8 @@ class SideBySide:
         row, lanes, v = self._rows.buffers, self.lanes, self._vector
         q = queue.Queue(
             starts, inputs, np.array([t0, t1]), wanted, rows, ended,
-            run.x, v.between, v.at, run.clock, run.tally, v.mark, self._own, np.full(lanes, -1), np.zeros(lanes, dtype=np.int64),
+            run.x, v.between, v.at, run.clock, run.tally, v.mark, self._own,
+            np.full(lanes, -1), np.zeros(lanes, dtype=np.int64), np.zeros(lanes, dtype=np.int64),
             row.X, row.T, self._row_own, np.zeros((lanes, 2), dtype=np.int64),
             calls([self._work, *self._rows.natives("projection")]), v.task, np.zeros(5, dtype=np.int64),
         )  # fmt: skip

@@ -88,15 +88,15 @@ class AdaptiveLanes:
         atol: float | ArrayLike = 1e-10,
         max_step: float = np.inf,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """From starts q (B, nq) and v (B, nv), assembled already, rows (B, times, nq + nv + nz) of coordinates, speeds and states of
-        forces; the steps of each run (B,); and whether it has come to its end (B,).
+        """From starts q (B, nq) and v (B, nv), assembled already, rows (B, times, nq + nv + nz) of coordinates, speeds and states
+        of forces; the steps of each run (B,); and whether it has come to its end (B,).
 
         tau          joint forces, (nv,) or (B, nv)
         parameters   (P,) or (B, P), states of forces at the start the last of them; the model's own where there are none
 
-        A run that needs more than this is left, and its rows are nan: numbers that are not finite, steps that become too small, a
-        stretch where 'auto' would look whether it is stiff, or any integrator whether it chatters, a singular position nearby. The
-        others go on; whoever wants it calls `Runs.run` for it.
+        A run that needs more than this is left, and its rows are nan: numbers that are not finite, steps that become too small,
+        a stretch where 'auto' would look whether it is stiff, or any integrator whether it chatters, a singular position nearby.
+        The others go on; whoever wants that run calls `Runs.run`.
         """
         duration, t0, n = check_duration(duration), number(t0, "t0"), len(real_array(q, "q"))
         own = self._rows(self.own_parameters if parameters is None else parameters, "parameters", n, self.np)
@@ -106,12 +106,8 @@ class AdaptiveLanes:
             raise StateError("q, v, tau and parameters: expected finite numbers")
         rtol, max_step = number(rtol, "rtol"), number(max_step, "max_step")
         tolerances = tolerances_of_state(atol, self.nq + self.nv, self.nz)
-        if (
-            not rtol >= 0.0
-            or not (tolerances >= 0.0).all()
-            or not rtol + tolerances.min(initial=np.inf) > 0.0
-            or not max_step > 0.0
-        ):
+        least = tolerances.min(initial=np.inf)
+        if not rtol >= 0.0 or not least >= 0.0 or not rtol + least > 0.0 or not max_step > 0.0:
             raise MethodError("rtol and atol must not be negative, nor both zero, and max_step is positive")
         starts, inputs = np.concatenate(start, axis=1), np.concatenate([own, forces], axis=1)
         if n and not self._judged:
@@ -172,4 +168,4 @@ class AdaptiveLanes:
             return np.ones(len(x), dtype=bool)
         q, v, z = np.split(x, [self.nq, self.nq + self.nv], axis=1)
         there = np.concatenate([parameters[:, : self.np - self.nz], z], axis=1)
-        return self.equations.table.violation(q, v, np.full(len(x), t), there) <= self.runs.how.violation_limit
+        return self.equations.table.violation_of_many(q, v, np.full(len(x), t), there) <= self.runs.how.violation_limit

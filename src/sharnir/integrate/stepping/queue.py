@@ -31,6 +31,7 @@ class Queue(NamedTuple):
     own: Array["m", "lanes"]  # the inputs of each lane's run
     run: IntegerArray["lanes"]  # which that is; -1: none
     place: IntegerArray["lanes"]  # of its next row in `wanted`
+    due: IntegerArray["lanes"]  # rows within its last step
     row_x: Array["n", "lanes"]  # rows that wait
     row_t: Array[1, "lanes"]
     row_own: Array["mp", "lanes"]  # the first of its inputs
@@ -113,30 +114,33 @@ def end(q, lane):
 
 
 # --- rows ---------------------------------------------------------------------------------------------------------------------
-def is_within(q, lane):
-    """Whether the next row of a lane is within the step it has just taken."""
-    if q.run[lane] < 0 or q.mark[TAKEN, lane] == 0.0 or q.place[lane] == q.wanted.shape[0]:
-        return False
-    return (q.wanted[q.place[lane]] - q.clock[T, lane]) * (q.span[1] - q.span[0]) < 0.0
+def count_within(q, lane):
+    """Rows of a lane within the step it has just taken."""
+    if q.run[lane] < 0 or q.mark[TAKEN, lane] == 0.0:
+        return 0
+    first, t, forward = q.place[lane], q.clock[T, lane], q.span[1] - q.span[0]
+    k = first
+    while k < q.wanted.shape[0] and (q.wanted[k] - t) * forward < 0.0:
+        k += 1
+    return k - first
 
 
 def write_within(q):
-    prepared = False
-    while True:
-        some = 0
-        for lane in range(q.run.shape[0]):
-            within = is_within(q, lane)
-            q.at[0, lane] = q.wanted[q.place[lane]] if within else q.clock[T, lane]
-            if within:
-                some += 1
-        if some == 0:
-            return
-        if not prepared:
-            work(q, PREPARE)
-            prepared = True
+    """Rows within the last steps, the next of every lane that has one at a time."""
+    lanes = q.run.shape[0]
+    most = 0
+    for lane in range(lanes):
+        q.due[lane] = count_within(q, lane)
+        most = max(most, q.due[lane])
+    if most > 0:
+        work(q, PREPARE)
+    for k in range(most):
+        for lane in range(lanes):
+            if k < q.due[lane]:
+                q.at[0, lane] = q.wanted[q.place[lane]]
         work(q, BETWEEN)
-        for lane in range(q.run.shape[0]):
-            if is_within(q, lane):
+        for lane in range(lanes):
+            if k < q.due[lane]:
                 write(q, lane, q.between)
 
 
@@ -166,6 +170,7 @@ def write_waiting(q):
     for c in range(1, q.calls.shape[0]):
         invoke(q.calls[c, 0], q.calls[c, 1])
     for row in range(q.count[WAITING]):
-        for i in range(q.row_x.shape[0]):
-            q.rows[q.row_of[row, 0], q.row_of[row, 1], i] = q.row_x[i, row]
+        target = q.rows[q.row_of[row, 0], q.row_of[row, 1]]
+        for i in range(target.shape[0]):
+            target[i] = q.row_x[i, row]
     q.count[WAITING] = 0
