@@ -12,9 +12,6 @@ near the state is to a singular position: s = 1/sigma^2.  docs/theory/loops.md
     DEGENERATE          and states are not projected any more
 """
 
-from typing import NamedTuple
-
-from ..dialect.arrays import Array
 from ..dialect.ops import sqrt
 from .near_state import (
     AFTER,
@@ -65,23 +62,6 @@ def anything_near(p):
         if nearness(p, k) > FAR:
             return True
     return False
-
-
-# --- as many runs as there are lanes --------------------------------------------------------------------------------------------
-class Usual(NamedTuple):
-    """The same for all lanes."""
-
-    usual: Array["m"]
-
-
-class Approach(NamedTuple):
-    pivots: Array["m"]  # inverse pivots
-    near: Array[1]  # the greatest s since it was set to zero, relative to FAR
-
-
-def approach(u, a):
-    for i in range(u.usual.shape[0]):
-        a.near[0] = max(a.near[0], u.usual[i] * a.pivots[i] / FAR)
 
 
 # --- the derivative -------------------------------------------------------------------------------------------------------------

@@ -100,7 +100,11 @@ class SingularPassage:
         self.derivative = self._native(passage.derive)
         self.after_step = self._native(passage.settle, self.derivative)
         self.jacobian = [self._native(passage.jacobian, self.derivative)] if run.jacobian else []
-        p.usual[:] = usual_pivots(equations, self._inverse_pivots, run.n, run.compiled)
+        key = ("usual pivots", equations.method.name, run.compiled)
+        if key not in s.cached:
+            s.cached[key] = self._usual(SAMPLES if run.compiled else FEW)
+        p.usual[:] = s.cached[key]
+        p.usual[self._switched()] = 0.0
         shared = ("X", "DX", "T", "J", "tau", "parameter", "pivots", "calls", "first")
         self._fresh = {name: x.copy() for name, x in p._asdict().items() if name not in shared}
         self._first_roles = dict(self._roles)
@@ -113,6 +117,12 @@ class SingularPassage:
         self.passes, self.seconds = self.run.projects, 0.0
         self._roles = {**self._first_roles, near_state.JACOBIAN: self._roles[near_state.JACOBIAN]}
         self._set_calls()
+
+    def _switched(self) -> np.ndarray:
+        """Rows that come and go."""
+        table = self.equations.table
+        labels = {label_of(name, x) for name, x in self.equations.model.constraints.items() if x.switched}
+        return np.array([row.owner in labels for row in table.rows], dtype=bool)
 
     def _native(self, entry: Callable[[Passage], int], like: Native | None = None) -> Native:
         def interpreted() -> None:
@@ -167,18 +177,49 @@ class SingularPassage:
         """Evaluations that had to be made as if the position were an ordinary one, and the time of the last."""
         return int(self.p.tally[near_state.FAILED]), float(self.p.tally[near_state.FAILED_T])
 
-    def _inverse_pivots(self, q: np.ndarray) -> np.ndarray:
-        """Of all states at rest, with the parameters of the model: what is usual does not depend on the run that asked first."""
-        run, p = self.run, self.p
-        before = run.X.copy(), run.T.copy(), run.parameters.copy()
-        if run.parameters.size:
-            run.parameters[...] = list(self.structure.parameters.values())
-        run.X[:] = 0.0
-        run.X[: q.size] = q.ravel()
-        for native in run.derivative:
-            native()
+    # --- which rows count, and what is usual ----------------------------------------------------------------------------------
+    def _usual(self, samples: int) -> np.ndarray:
+        """The median of every pivot over random positions, on the constraints or not."""
+        run, s, p = self.run, self.structure, self.p
+        rng = np.random.default_rng(11)
+        before, found = (run.X.copy(), run.T.copy(), run.parameters.copy()), []
+        if run.parameters.size:  # those of the model: what is usual does not depend on the run that asked first
+            run.parameters[...] = list(s.parameters.values())
+        step = int(p.layout[near_state.STEP])
+        for _ in range(-(-samples // run.n)):
+            run.X[:] = 0.0
+            run.X[: run.n * s.nq] = np.concatenate([self.equations.model.random_q(rng) for _ in range(run.n)])
+            for native in run.derivative:
+                native()
+            found.append(p.pivots[::step].reshape(run.n, -1).copy())
         run.X[:], run.T[:], run.parameters[...] = before
-        return p.pivots[:: int(p.layout[near_state.STEP])].reshape(run.n, -1).copy()
+        with np.errstate(all="ignore"):
+            pivots = 1.0 / np.concatenate(found)
+        known = [column[np.isfinite(column) & (column > 0.0)] for column in pivots.T]
+        return np.minimum([np.median(column) if len(column) else 0.0 for column in known], TIMES * self._least_mobility())
+
+    def _least_mobility(self) -> np.ndarray:
+        """Of every row, what it would be if all bodies moved as one: long chains are far more mobile than that in most positions,
+        and far from singular in positions where they are not."""
+        s, rows = self.structure, self.equations.table.on_bodies
+        rng = np.random.default_rng(11)
+        q = np.array([self.equations.model.random_q(rng) for _ in range(FEW)])
+        motion = rows.motion.rows(q, np.zeros((FEW, s.nv)), np.zeros(FEW))
+        K = np.nan_to_num(rows.at(motion, ("K",))["K"]) ** 2
+        m, at = s.tree.mass, rows.layout.at["r"]
+        r = motion[:, at : at + 3 * len(m)].reshape(FEW, -1, 3)
+        spread = (((r - np.average(r, axis=1, weights=m + 1e-300)[:, None]) ** 2).sum(axis=2) @ m).mean()
+        inertia = float(s.tree.inertia[:, :3].sum()) / 3.0 + spread
+
+        def of(which: np.ndarray) -> np.ndarray:
+            return np.median([np.bincount(rows.row_of_K, x * which, len(rows)) for x in K], axis=0)
+
+        shifting, turning = (
+            of(~rows.angular_K),
+            of(rows.angular_K),
+        )  # rows of position have arms too, too long in open loops
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(shifting > 0.0, shifting / m.sum(), turning / inertia)
 
     # --- when first needed ----------------------------------------------------------------------------------------------------
     def _prepare(self) -> None:
@@ -186,7 +227,12 @@ class SingularPassage:
         begun, e, p = time.perf_counter(), self.equations, self.p
         parameters = p.parameter[: len(e.structure.parameters)].tolist()
         try:
-            self.counted[dependent_rows(e, p.kept[: e.structure.nq].copy(), float(p.T[0]), parameters, p.usual)] = 0.0
+            key = ("rows that always depend on others", e.sparse is not None)
+            if key not in self.structure.cached:
+                self.structure.cached[key] = always_dependent(
+                    e, p.kept[: e.structure.nq].copy(), float(p.T[0]), parameters, p.usual
+                )
+            self.counted[self.structure.cached[key] & ~self._switched()] = 0.0
             self.p.usual[:] *= self.counted
             if self.run.projects:
                 self._roles |= self._near()
@@ -251,61 +297,6 @@ class SingularPassage:
             near_state.SPEED: loops.speed(),
             near_state.EXACT: [*loops.derivative(p.qdd2, p.rate2), *derived],
         }
-
-
-# --- which rows count, and what is usual --------------------------------------------------------------------------------------
-def usual_pivots(
-    e: ConstrainedEquations, inverse_pivots: Callable[[np.ndarray], np.ndarray], n: int, compiled: bool = True
-) -> np.ndarray:
-    """The median of every pivot over random positions, on the constraints or not; zero for rows that come and go.
-    `inverse_pivots`: of n positions (n, nq)."""
-    key, cached = ("usual pivots", e.method.name, compiled), e.structure.cached
-    if key not in cached:
-        rng = np.random.default_rng(11)
-        rounds = -(-(SAMPLES if compiled else FEW) // n)
-        found = [inverse_pivots(np.array([e.model.random_q(rng) for _ in range(n)])) for _ in range(rounds)]
-        with np.errstate(all="ignore"):
-            pivots = 1.0 / np.concatenate(found)
-        known = [column[np.isfinite(column) & (column > 0.0)] for column in pivots.T]
-        medians = [np.median(column) if len(column) else 0.0 for column in known]
-        cached[key] = np.minimum(medians, TIMES * _least_mobility(e))
-    return np.where(_switched(e), 0.0, cached[key])
-
-
-def dependent_rows(e: ConstrainedEquations, q: np.ndarray, t: float, parameters: list[float], usual: np.ndarray) -> np.ndarray:
-    """Which rows always depend on those before them; once for a model, judged from the first position near a singular one."""
-    key, cached = ("rows that always depend on others", e.sparse is not None), e.structure.cached
-    if key not in cached:
-        cached[key] = always_dependent(e, q, t, parameters, usual)
-    found: np.ndarray = cached[key] & ~_switched(e)
-    return found
-
-
-def _switched(e: ConstrainedEquations) -> np.ndarray:
-    """Rows that come and go."""
-    labels = {label_of(name, x) for name, x in e.model.constraints.items() if x.switched}
-    return np.array([row.owner in labels for row in e.table.rows], dtype=bool)
-
-
-def _least_mobility(e: ConstrainedEquations) -> np.ndarray:
-    """Of every row, what it would be if all bodies moved as one: long chains are far more mobile than that in most positions,
-    and far from singular in positions where they are not."""
-    s, rows = e.structure, e.table.on_bodies
-    rng = np.random.default_rng(11)
-    q = np.array([e.model.random_q(rng) for _ in range(FEW)])
-    motion = rows.motion.rows(q, np.zeros((FEW, s.nv)), np.zeros(FEW))
-    K = np.nan_to_num(rows.at(motion, ("K",))["K"]) ** 2
-    m, at = s.tree.mass, rows.layout.at["r"]
-    r = motion[:, at : at + 3 * len(m)].reshape(FEW, -1, 3)
-    spread = (((r - np.average(r, axis=1, weights=m + 1e-300)[:, None]) ** 2).sum(axis=2) @ m).mean()
-    inertia = float(s.tree.inertia[:, :3].sum()) / 3.0 + spread
-
-    def of(which: np.ndarray) -> np.ndarray:
-        return np.median([np.bincount(rows.row_of_K, x * which, len(rows)) for x in K], axis=0)
-
-    shifting, turning = of(~rows.angular_K), of(rows.angular_K)  # rows of position have arms too, too long in open loops
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(shifting > 0.0, shifting / m.sum(), turning / inertia)
 
 
 def exact_code(e: ConstrainedEquations, more: Sequence[str]) -> tuple[GraphRunner, GraphRunner, GraphRunner]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -35,8 +36,7 @@ class SideBySide:
     """Runs of a system whose arrays hold a state in each lane, lanes innermost: X (n, lanes).
 
     `own` (m, lanes): what its functions read beside state and time, numbers of each run. `rows`: as much of the same system as
-    it takes to project, on arrays of its own, of which `row_own` has the first of those numbers. A run whose functions raise
-    `watched` (1, lanes) above 1 is left: it needs more care than it gets here.
+    it takes to project, on arrays of its own, of which `row_own` has the first of those numbers.
     """
 
     def __init__(
@@ -44,22 +44,22 @@ class SideBySide:
         method: str,
         system: System,
         own: np.ndarray,
-        watched: np.ndarray,
         rows: System,
         row_own: np.ndarray,
         store: Cache | None = None,
     ) -> None:
         self.method = integrator(method)
-        self._own, self._rows, self._row_own, self._store = own, rows, row_own, store
+        self.system, self._own, self._rows, self._row_own, self._store = system, own, rows, row_own, store
+        self.check: Callable[[], None] = system.raise_failure
+        """Raises what a function has failed with."""
         self.n, self.lanes = system.buffers.X.shape
         sizes = {"n": self.n, "nF": self.method.rows, "nN": NODES, "nr": 0, **self.method.sizes}
         self._run: Any = allocate(Run, sizes, lanes=self.lanes)
-        self._vector: Any = allocate(Vector, sizes, lanes=self.lanes)._replace(watched=watched)
+        self._vector: Any = allocate(Vector, sizes, lanes=self.lanes)
         for array in (*self._run, *self._vector):
             array[...] = 0  # lanes without a run compute something too
         loop = Loop(ENTRIES[self.method.name], (Problem, Run, Vector), side_by_side(self.lanes), store=store)
         self._work = loop.bind(system.problem(False), self._run, self._vector)
-        self._work.keep_alive(system)
 
     def run(
         self,
@@ -71,13 +71,17 @@ class SideBySide:
         rtol: float,
         atol: np.ndarray,
         max_step: float = np.inf,
+        numbers: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Rows (runs, times, n) and (runs, 3): how each run has ended (DONE of stepping/state.py, else it is left), its steps and
-        those rejected. Starts (runs, n), inputs (runs, m)."""
+        those rejected. Starts (runs, n), inputs (runs, m); `numbers`: over which errors are averaged, n where it is not given."""
         wanted, count, run = checked_times(times, t0, t1), len(starts), self._run
         rows, ended = np.empty((count, len(wanted), self.n)), np.zeros((count, 3))
+        if not count:
+            return rows, ended
         run.atol[...] = atol[:, None]
         run.rule[s.RTOL], run.rule[s.MAX_STEP] = rtol, max_step
+        run.rule[s.NUMBERS] = self.n if numbers is None else numbers
         run.rule[s.ALARM] = ALARM if self.method.switches else NEVER
         row, lanes, v = self._rows.buffers, self.lanes, self._vector
         q = queue.Queue(
@@ -92,6 +96,7 @@ class SideBySide:
         while True:
             begun = time.perf_counter()
             drive()
+            self.check()
             if drive.status == s.DONE:
                 return rows, ended
             q.count[queue.PIECE] = int(next_piece(float(q.count[queue.PIECE]), time.perf_counter() - begun))

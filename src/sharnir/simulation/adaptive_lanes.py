@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..backends.grouped import native_copy
-from ..dialect.arithmetic import side_by_side
+from ..dialect.arithmetic import STEPPING, side_by_side
 from ..dialect.jit import host_lanes
-from ..dialect.native import Loop, Native
+from ..dialect.native import Loop, Native, calls
 from ..equations.derivative import CompiledDerivative
+from ..equations.near_lanes import Alone, Approach, Usual, approach, derive_near_lanes, keep_lanes, settle_near_lanes
 from ..equations.normalization import vector_normalize
-from ..equations.passage import FAR, Approach, Usual, approach
-from ..equations.singular import dependent_rows, usual_pivots
 from ..equations.stabilisation import PROJECTION
 from ..errors import MethodError, StateError
 from ..integrate.side_by_side import ENTRIES, SideBySide
@@ -23,7 +24,9 @@ from .checks import tolerances_of_state
 from .motion_system import Setup
 from .options import check_duration, number
 from .runs import Runs
-from .straight_line import straight_line_code
+from .straight_line import StraightLine, straight_line_code
+
+Arrays = dict[str, np.ndarray]
 
 
 def suits(runs: Runs) -> bool:
@@ -36,7 +39,11 @@ def _code(runs: Runs) -> CompiledDerivative | None:
     plain = runs.how.name in (PROJECTION, "none") and not runs.d.formulation.method.in_momenta
     if happens or not plain or runs.integrator not in ENTRIES:
         return None
-    return straight_line_code(Setup(runs.d, np.zeros(runs.model.nv), balance=False, stabilisation=runs.how, n=host_lanes()))
+    return straight_line_code(_setup(runs, host_lanes()))
+
+
+def _setup(runs: Runs, n: int) -> Setup:
+    return Setup(runs.d, np.zeros(runs.model.nv), balance=False, stabilisation=runs.how, n=n)
 
 
 class AdaptiveLanes:
@@ -52,27 +59,15 @@ class AdaptiveLanes:
             raise MethodError(f"runs of model {runs.model.name!r} with these options do not go side by side: see `suits`")
         self.runs, self.equations, s = runs, runs.d.constrained, runs.d.structure
         self.nq, self.nv, self.nz, self.np = s.nq, s.nv, len(s.states), len(s.parameters)
-        self.own_parameters = np.array(list(s.parameters.values()), dtype=float)
         self._store = runs.d.formulation.programs.store
-        lanes, rows = host_lanes(), len(self.equations.table) if self.equations else 0
-        own, row_own = np.zeros((self.np + self.nv, lanes)), np.zeros((self.np, lanes))
-        self._at, buffers = self._arrays(own[: self.np])
-        self._at |= {"tau": own[self.np :], "pivots": np.zeros((rows, lanes))}
-        self._carry, after = self._after_step(self._at)
-        self._derivative = code.code.bind_vector(self._at)
-        self._usual, watched, guard = np.zeros(rows), np.zeros((1, lanes)), []
-        self._judged = not rows
-        """Whether rows that always depend on others do not count in `_usual` any more."""
-        if self.equations:
-            self._usual[:] = usual_pivots(self.equations, self._inverse_pivots, lanes)
-            loop = Loop(approach, (Usual, Approach), side_by_side(lanes), shared=1, store=self._store)
-            guard = [loop.bind(Usual(self._usual), Approach(self._at["pivots"], watched))]
-        derivative = [*self._carry, self._derivative, *guard]
-        system = System(buffers, derivative, projection=[*self._carry, *after] if after else [])
-        at, row_buffers = self._arrays(row_own)
-        carry, after = self._after_step(at)
-        row_system = System(row_buffers, (), projection=[*carry, *after] if after else [])
-        self._lanes = SideBySide(runs.integrator, system, own, watched, row_system, row_own, self._store)
+        self._one = self._one_state()
+        at, row_at = self._arrays(), self._arrays()
+        derivative = [*self._carry(at), code.code.bind_vector(at), *self._derive_near(at)]
+        rows = System(self._buffers(row_at), (), projection=self._after_step(row_at))
+        system = System(self._buffers(at), derivative, projection=self._after_step(at))
+        self._lanes = SideBySide(runs.integrator, system, at["own"], rows, row_at["own"][: self.np + 1], self._store)
+        if self._one is not None:
+            self._lanes.check = self._one.system.raise_failure
 
     def run(
         self,
@@ -99,7 +94,8 @@ class AdaptiveLanes:
         The others go on; whoever wants that run calls `Runs.run`.
         """
         duration, t0, n = check_duration(duration), number(t0, "t0"), len(real_array(q, "q"))
-        own = self._rows(self.own_parameters if parameters is None else parameters, "parameters", n, self.np)
+        given = list(self.runs.d.structure.parameters.values()) if parameters is None else parameters
+        own = self._rows(given, "parameters", n, self.np)
         forces = self._rows(np.zeros(self.nv) if tau is None else tau, "tau", n, self.nv)
         start = [self._rows(q, "q", n, self.nq), self._rows(v, "v", n, self.nv), own[:, self.np - self.nz :]]
         if not all(np.isfinite(x).all() for x in (*start, own, forces)):
@@ -109,32 +105,37 @@ class AdaptiveLanes:
         least = tolerances.min(initial=np.inf)
         if not rtol >= 0.0 or not least >= 0.0 or not rtol + least > 0.0 or not max_step > 0.0:
             raise MethodError("rtol and atol must not be negative, nor both zero, and max_step is positive")
-        starts, inputs = np.concatenate(start, axis=1), np.concatenate([own, forces], axis=1)
-        if n and not self._judged:
-            self._judge(starts[0], own[0], t0)
-        found, ended = self._lanes.run(starts, inputs, t0, t0 + duration, times, rtol, tolerances, max_step)
+        starts, inputs = np.concatenate(start, axis=1), np.concatenate([own, np.zeros((n, 1)), forces], axis=1)
+        numbers = starts.shape[1] + self._causes(bool(forces.any()))
+        found, ended = self._lanes.run(starts, inputs, t0, t0 + duration, times, rtol, tolerances, max_step, numbers)
         ok = ended[:, 0] == DONE
         ok[ok] = self._closed(found[ok, -1], own[ok], float(np.ravel(times)[-1])) if found.shape[1] else True
         found[~ok] = np.nan
         return found, ended[:, 1].astype(np.int64), ok
 
-    # --- arrays ---------------------------------------------------------------------------------------------------------------
-    def _arrays(self, parameter: np.ndarray) -> tuple[dict[str, np.ndarray], Buffers]:
-        """State and derivative by their parts, lanes innermost."""
-        lanes, n, v = host_lanes(), self.nq + self.nv + self.nz, self.nq + self.nv
-        X, DX, T = np.zeros((n, lanes)), np.zeros((n, lanes)), np.zeros((1, lanes))
-        at = {
-            "q": X[: self.nq], "v": X[self.nq : v], "z": X[v:], "t": T, "parameter": parameter,
-            "rate": DX[: self.nq], "qdd": DX[self.nq : v], "more": DX[v:],
-        }  # fmt: skip
-        return at, Buffers(X, DX, T, np.zeros((0, lanes)), np.zeros((0, 0, lanes)), np.zeros((0, lanes)))
+    def _causes(self, works: bool) -> int:
+        """Numbers of the state of `Runs.run` that account for work: there errors are averaged over them too."""
+        setup = _setup(self.runs, 1)
+        setup.balance, setup.controlled = self.runs.balance, works
+        code = straight_line_code(setup) if setup.balance else None
+        return len(code.derivative.causes) if code else 0
 
-    def _after_step(self, at: dict[str, np.ndarray]) -> tuple[list[Native], list[Native]]:
-        """What carries states of forces to where the equations read them, and what follows a step."""
-        carry = [native_copy([(at["z"], at["parameter"][self.np - self.nz :])], self._store)] if self.nz else []
-        if self.equations and self.runs.how.name == PROJECTION:
-            return carry, self.equations.projector.vector(at)
-        return carry, vector_normalize(self.runs.d.model, at["q"], at["t"], self._store)
+    # --- arrays ---------------------------------------------------------------------------------------------------------------
+    def _arrays(self) -> Arrays:
+        """State, derivative and inputs by their parts, a state in each lane."""
+        lanes, v, n = host_lanes(), self.nq + self.nv, self.nq + self.nv + self.nz
+        X, DX, own = np.zeros((n, lanes)), np.zeros((n, lanes)), np.zeros((self.np + 1 + self.nv, lanes))
+        return {
+            "X": X, "q": X[: self.nq], "v": X[self.nq : v], "z": X[v:], "t": np.zeros((1, lanes)),
+            "DX": DX, "rate": DX[: self.nq], "qdd": DX[self.nq : v], "more": DX[v:],
+            "own": own, "parameter": own[: self.np], "near": own[self.np : self.np + 1], "tau": own[self.np + 1 :],
+            "kept": np.zeros((n, lanes)), "pivots": np.zeros((len(self.equations.table) if self.equations else 0, lanes)),
+        }  # fmt: skip
+
+    @staticmethod
+    def _buffers(at: Arrays) -> Buffers:
+        lanes = host_lanes()
+        return Buffers(at["X"], at["DX"], at["t"], np.zeros((0, lanes)), np.zeros((0, 0, lanes)), np.zeros((0, lanes)))
 
     @staticmethod
     def _rows(x: ArrayLike, what: str, n: int, size: int) -> np.ndarray:
@@ -143,25 +144,45 @@ class AdaptiveLanes:
             raise StateError(f"{what}: expected ({n}, {size}), a row for each run, or ({size},); got {given.shape}")
         return np.ascontiguousarray(np.broadcast_to(given, (n, size)))
 
-    # --- singular positions ---------------------------------------------------------------------------------------------------
-    def _inverse_pivots(self, q: np.ndarray) -> np.ndarray:
-        """Of as many positions as there are lanes, at rest, with the parameters of the model."""
-        at = self._at
-        at["q"][:], at["v"][:], at["t"][:], at["parameter"][:] = q.T, 0.0, 0.0, self.own_parameters[:, None]
-        self._derivative()
-        return at["pivots"].T.copy()
+    # --- functions ------------------------------------------------------------------------------------------------------------
+    def _carry(self, at: Arrays) -> list[Native]:
+        """States of forces to where the equations read them."""
+        return [native_copy([(at["z"], at["parameter"][self.np - self.nz :])], self._store)] if self.nz else []
 
-    def _judge(self, x: np.ndarray, parameters: np.ndarray, t: float) -> None:
-        """Where the first start seems to be near a singular position: rows that always depend on others are not counted."""
-        assert self.equations is not None
-        at = self._at
-        at["q"][:], at["v"][:] = x[: self.nq, None], x[self.nq : self.nq + self.nv, None]
-        at["t"][:], at["parameter"][:], at["tau"][:] = t, parameters[:, None], 0.0
-        self._derivative()
-        if (self._usual * at["pivots"][:, 0]).max(initial=0.0) > FAR:
-            self._usual[dependent_rows(self.equations, x[: self.nq].copy(), t, parameters.tolist(), self._usual)] = 0.0
-        self._judged = True
+    def _after_step(self, at: Arrays) -> list[Native]:
+        if self.equations is None or self.runs.how.name != PROJECTION:
+            after = vector_normalize(self.runs.d.model, at["q"], at["t"], self._store)
+        else:
+            after = [*self._carry(at), *self.equations.projector.vector(at)]
+        return after if self._one is None else [self._alone(keep_lanes, at), *after, self._alone(settle_near_lanes, at)]
 
+    def _one_state(self) -> StraightLine | None:
+        """What a state near a singular position is handed to."""
+        setup = _setup(self.runs, 1)
+        code = straight_line_code(setup) if self.equations else None
+        return StraightLine(setup, code) if code else None
+
+    def _derive_near(self, at: Arrays) -> list[Native]:
+        if self._one is None or self._one.passage is None:
+            return []
+        loop = Loop(approach, (Usual, Approach), side_by_side(host_lanes()), shared=1, store=self._store)
+        near = loop.bind(Usual(self._one.passage.p.usual), Approach(at["pivots"], at["near"]))
+        return [near, self._alone(derive_near_lanes, at)]
+
+    def _alone(self, entry: Callable[[Alone], None], at: Arrays) -> Native:
+        assert self._one is not None
+        one, system = self._one, self._one.system
+        derivative, after = system.natives("derivative"), system.natives("projection")
+        b = one.buffers
+        alone = Alone(
+            at["X"], at["DX"], at["t"], at["parameter"], at["tau"], at["near"], at["kept"], b.X, b.DX, b.T,
+            one.parameters, one.tau, one.at["pivots"].reshape(-1), calls([*derivative, *after]), np.array([len(derivative)]),
+        )  # fmt: skip
+        native = Loop(entry, (Alone,), STEPPING, store=self._store).bind(alone)
+        native.keep_alive(one)
+        return native
+
+    # --- the end --------------------------------------------------------------------------------------------------------------
     def _closed(self, x: np.ndarray, parameters: np.ndarray, t: float) -> np.ndarray:
         """Whether the constraints are met at the end, as of `Runs.run`."""
         if self.equations is None:

@@ -2,7 +2,7 @@
 
 from ...dialect.ops import select, sqrt
 from .problem import derive, evaluate
-from .state import MAX_STEP, RTOL, SINCE, T_END, H, T, all_finite, forward_sign
+from .state import MAX_STEP, NUMBERS, RTOL, SINCE, T_END, H, T, all_finite, forward_sign
 
 WINDOW = 400  # steps over which the pace of a run is taken
 SLOW = 1e5  # steps that it would still need at that pace, to be suspected of chatter (chatter.py)
@@ -29,14 +29,14 @@ def longest_step(run):
 
 def estimated_step(problem, run, order):
     """A step whose error is about a hundredth of the tolerance, by one explicit Euler step.  II.4, page 169"""
-    n = run.x.shape[0]
+    n, numbers = run.x.shape[0], max(run.rule[NUMBERS], 1.0)
     t, sign, most = run.clock[T], forward_sign(run), longest_step(run)
     d0, d1 = 0.0, 0.0
     for i in range(n):
         weight = run.atol[i] + run.rule[RTOL] * abs(run.x[i])
         d0 += (run.x[i] / weight) * (run.x[i] / weight)
         d1 += (run.dx[i] / weight) * (run.dx[i] / weight)
-    d0, d1 = sqrt(d0 / max(n, 1)), sqrt(d1 / max(n, 1))
+    d0, d1 = sqrt(d0 / numbers), sqrt(d1 / numbers)
     h = min(select(d0 < 1e-5 or d1 < 1e-5, 1e-6, 0.01 * d0 / max(d1, 1e-5)), most)
     for i in range(n):
         problem.X[i] = run.x[i] + sign * h * run.dx[i]
@@ -45,7 +45,7 @@ def estimated_step(problem, run, order):
     for i in range(n):
         weight = run.atol[i] + run.rule[RTOL] * abs(run.x[i])
         d2 += ((problem.DX[i] - run.dx[i]) / weight) * ((problem.DX[i] - run.dx[i]) / weight)
-    d2 = select(h > 0.0, sqrt(d2 / max(n, 1)) / max(h, 1e-300), 0.0)
+    d2 = select(h > 0.0, sqrt(d2 / numbers) / max(h, 1e-300), 0.0)
     fastest = max(d1, d2)
     h1 = select(fastest <= 1e-15, max(1e-6, 1e-3 * h), (0.01 / max(fastest, 1e-15)) ** (1.0 / (order + 1.0)))
     h = select(h1 == h1, min(100.0 * h, h1), h)  # nan: the trial step was too large

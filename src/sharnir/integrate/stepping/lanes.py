@@ -47,7 +47,6 @@ class Vector(NamedTuple):
     y: Array["n"]
     e: Array[2, "n"]
     mark: Array[7]
-    watched: Array[1]  # raised above 1 by the caller's functions where a run needs more care
     at: Array[1]  # a time within the last step
     between: Array["n"]  # the state there
     task: IntegerArray[1]
@@ -78,11 +77,9 @@ def dopri5_lanes(problem, run, v):
 def start_lanes(problem, run, v, order):
     """Where a lane has a new run, its derivative and its first step. The others find the derivative they have."""
     mark, clock = v.mark, run.clock
-    v.watched[0] = 0.0
     evaluate(problem, run, clock[T], run.x, run.dx)
     starting = mark[STARTING] == 1.0
-    status = select(not_finite(run.dx), NOT_FINITE, select(v.watched[0] > 1.0, LEFT, GOING))
-    mark[STATUS] = select(starting, status, mark[STATUS])
+    mark[STATUS] = select(starting and not_finite(run.dx), NOT_FINITE, mark[STATUS])
     mark[STARTING] = 0.0
     clock[H] = select(starting, estimated_step(problem, run, order), clock[H])
 
@@ -91,7 +88,6 @@ def step_lanes(problem, run, v, A, B, C, E, control):
     """A step of every lane, taken where its error is small enough; else it will be shorter next time."""
     stages, early, exponent, beta, least, most = control
     clock, tally, mark = run.clock, run.tally, v.mark
-    v.watched[0] = 0.0
     keep_old(run)
     too_small = not abs(clock[H]) >= smallest_step(run)
     t_new = reach(run, clock[H])
@@ -124,7 +120,7 @@ def step_lanes(problem, run, v, A, B, C, E, control):
     tally[REJECTED] += select(taken, 0.0, 1.0)
     tally[STIFF] = select(taken, stiff, tally[STIFF])
     tally[CALM] = select(taken, calm, tally[CALM])
-    left = v.watched[0] > 1.0 or tally[STIFF] > run.rule[ALARM] or slow(run, mark)
+    left = tally[STIFF] > run.rule[ALARM] or slow(run, mark)
     status = select(too_small, STEP_TOO_SMALL, select(failures >= BLOWN, NOT_FINITE, select(left, LEFT, GOING)))
     mark[STATUS] = select(mark[STATUS] == GOING, status, mark[STATUS])
 

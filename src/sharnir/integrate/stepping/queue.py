@@ -75,15 +75,15 @@ def work(q, task):
 
 # --- runs ---------------------------------------------------------------------------------------------------------------------
 def take(q, lane):
-    """The next run, where there is one."""
+    """The next run, where there is one; else the lane stands still at a start, which costs no more than a usual state."""
     run = q.count[NEXT]
-    q.run[lane] = -1
-    if run >= q.starts.shape[0]:
-        return
-    q.count[NEXT] += 1
-    q.count[ACTIVE] += 1
-    q.count[NEW] += 1
-    q.run[lane] = run
+    some = run < q.starts.shape[0]
+    q.run[lane] = run if some else -1
+    run = run if some else 0
+    if some:
+        q.count[NEXT] += 1
+        q.count[ACTIVE] += 1
+        q.count[NEW] += 1
     q.place[lane] = 0
     for i in range(q.x.shape[0]):
         q.x[i, lane] = q.starts[run, i]
@@ -93,7 +93,7 @@ def take(q, lane):
         q.tally[k, lane] = 0.0
     q.clock[T, lane] = q.span[0]
     q.clock[T_OLD, lane] = q.span[0]
-    q.clock[T_END, lane] = q.span[1]
+    q.clock[T_END, lane] = q.span[1] if some else q.span[0]
     q.clock[H, lane] = 0.0
     q.clock[ERROR_OLD, lane] = 1e-4
     q.mark[STATUS, lane] = GOING
@@ -102,7 +102,8 @@ def take(q, lane):
     q.mark[FAILURES, lane] = 0.0
     q.mark[PACE_STEPS, lane] = 0.0
     q.mark[PACE_T, lane] = q.span[0]
-    write_here(q, lane)
+    if some:
+        write_here(q, lane)
 
 
 def end(q, lane):
@@ -141,20 +142,23 @@ def write_within(q):
         work(q, BETWEEN)
         for lane in range(lanes):
             if k < q.due[lane]:
-                write(q, lane, q.between)
+                write_between(q, lane)
 
 
 def write_here(q, lane):
-    """Rows where the lane stands."""
-    while q.place[lane] < q.wanted.shape[0] and q.wanted[q.place[lane]] == q.clock[T, lane]:
-        write(q, lane, q.x)
+    """The row where the lane stands, which is projected already."""
+    if q.place[lane] < q.wanted.shape[0] and q.wanted[q.place[lane]] == q.clock[T, lane]:
+        target = q.rows[q.run[lane], q.place[lane]]
+        for i in range(target.shape[0]):
+            target[i] = q.x[i, lane]
+        q.place[lane] += 1
 
 
-def write(q, lane, x):
+def write_between(q, lane):
     """The next row of a lane, to wait for others."""
     row = q.count[WAITING]
-    for i in range(x.shape[0]):
-        q.row_x[i, row] = x[i, lane]
+    for i in range(q.between.shape[0]):
+        q.row_x[i, row] = q.between[i, lane]
     for i in range(q.row_own.shape[0]):
         q.row_own[i, row] = q.own[i, lane]
     q.row_t[0, row] = q.wanted[q.place[lane]]

@@ -18,6 +18,7 @@ from .state import (
     GOING,
     MAX_STEP,
     NOT_FINITE,
+    NUMBERS,
     REJECTED,
     STEP_TOO_SMALL,
     T_OLD,
@@ -146,7 +147,7 @@ def embedded_error(run, E, K, e, y, count, h):
         e5 += (e[0, i] / w) * (e[0, i] / w)
         e3 += (e[1, i] / w) * (e[1, i] / w)
     below = e5 + 0.01 * e3
-    return abs(h) * e5 / sqrt(select(below != 0.0, below * n, 1.0))  # no error: 0 / 1
+    return abs(h) * e5 / sqrt(select(below != 0.0, below * run.rule[NUMBERS], 1.0))  # no error: 0 / 1
 
 
 def explicit_rows(problem, run, A, C, D, K, stages, extra, rows):

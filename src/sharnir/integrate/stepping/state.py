@@ -13,7 +13,7 @@ T, T_OLD, H, T_START, T_END, SCANNED, STARTED, ERROR_OLD = range(8)
 STEPS, REJECTED, EVALUATIONS, JACOBIANS, FACTORIZATIONS, SINCE, BAD, H_FIRST, H_LAST, H_MIN, H_MAX, WRITTEN = range(12)
 STIFF, CALM = range(12, 14)
 # rule: the options of the caller
-RTOL, MAX_STEP, STEP, PIECE, SPLIT, ALARM = range(6)
+RTOL, MAX_STEP, STEP, PIECE, SPLIT, ALARM, NUMBERS = range(7)  # NUMBERS: over which explicit methods average errors
 
 TAKEN_OVER = -1.0
 NODES = 32  # numbers that may belong to the polynomial of a step
@@ -32,7 +32,7 @@ class Run(NamedTuple):
     weights: Array["nN"]
     clock: Array[8]
     tally: Array[14]
-    rule: Array[6]
+    rule: Array[7]
     total: Array["nr"]  # of problem.report over all steps
     peak: Array["nr"]
 
