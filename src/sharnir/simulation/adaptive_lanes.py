@@ -39,6 +39,8 @@ def _code(runs: Runs) -> CompiledDerivative | None:
     plain = runs.how.name in (PROJECTION, "none") and not runs.d.formulation.method.in_momenta
     if happens or not plain or runs.integrator not in ENTRIES:
         return None
+    if runs.d.constrained and straight_line_code(_setup(runs, 1)) is None:  # for states near singular positions
+        return None
     return straight_line_code(_setup(runs, host_lanes()))
 
 
@@ -90,8 +92,9 @@ class AdaptiveLanes:
         parameters   (P,) or (B, P), states of forces at the start the last of them; the model's own where there are none
 
         A run that needs more than this is left, and its rows are nan: numbers that are not finite, steps that become too small,
-        a stretch where 'auto' would look whether it is stiff, or any integrator whether it chatters, a singular position nearby.
-        The others go on; whoever wants that run calls `Runs.run`.
+        a stretch where 'auto' would look whether it is stiff, or any integrator whether it chatters, constraints that are not met
+        at the end. The others go on; whoever wants that run calls `Runs.run`. Singular positions are passed as ever, but alone:
+        runs that stay near one gain nothing, and the others wait.
         """
         duration, t0, n = check_duration(duration), number(t0, "t0"), len(real_array(q, "q"))
         given = list(self.runs.d.structure.parameters.values()) if parameters is None else parameters
@@ -158,9 +161,12 @@ class AdaptiveLanes:
 
     def _one_state(self) -> StraightLine | None:
         """What a state near a singular position is handed to."""
+        if self.equations is None:
+            return None
         setup = _setup(self.runs, 1)
-        code = straight_line_code(setup) if self.equations else None
-        return StraightLine(setup, code) if code else None
+        code = straight_line_code(setup)
+        assert code is not None
+        return StraightLine(setup, code)
 
     def _derive_near(self, at: Arrays) -> list[Native]:
         if self._one is None or self._one.passage is None:
