@@ -32,9 +32,11 @@ class Options:
     exact: bool = False
     """As written, bit by bit."""
     branches: bool = False
-    """Whether branches may depend on numbers, which then cannot be lanes."""
+    """Whether branches may depend on numbers, those that are the same for all lanes; and abs, min, max and powers exist."""
     inline: int = 300
     """Functions with more nodes than this, those they call included, are not inlined."""
+    unrolled: int = 600
+    """The most syntax nodes that a loop of known length may become where it is unrolled."""
     vectorize: bool = False
     """Whether LLVM's loop vectoriser runs: longer to compile."""
     pairs: bool = False
@@ -43,6 +45,11 @@ class Options:
 
 STEPPING = Options(exact=True, branches=True, inline=60)
 """For code that branches on numbers and calls other code: bit for bit the interpreter, quick to compile."""
+
+
+def side_by_side(lanes: int) -> Options:
+    """The parts of such code that do not branch, for as many runs as there are lanes: to rounding the interpreter."""
+    return Options(lanes, branches=True, inline=10_000, unrolled=10_000)
 
 
 _VERBS: dict[type, str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}
@@ -190,7 +197,7 @@ class Arithmetic:
     def _call(self, name: str, *args: Any) -> Number:
         if not self.options.branches:
             raise Mismatch(f"{name!r} is not among the functions of ops")
-        return Number(self.w.libm(name, *(self.number(x) for x in args)), False)
+        return Number(self.w.libm(name, *(self.number(x) for x in args)), self.w.lanes > 1)
 
     def negative(self, x: Any) -> Any:
         if is_known(x):
@@ -321,7 +328,7 @@ class Arithmetic:
             return self.choose(self.compare(ast.Lt, x, 0), self.negative(x), x)
         if not isinstance(x, Number) or not self.options.branches:
             raise Mismatch("'abs' is not among the functions of ops")
-        return Number(self.w.call("fabs", x.name), False)
+        return Number(self.w.call("fabs", self.number(x)), self.w.lanes > 1)
 
     def extreme(self, op: type, values: list[Any]) -> Any:
         """min (op Lt) or max (op Gt), as Python has it: a later value is taken where it compares so with those before."""

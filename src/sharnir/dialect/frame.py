@@ -17,10 +17,7 @@ if TYPE_CHECKING:
     from .compiler import Function
 
 UNROLLED = 16
-"""The most iterations of a loop that are unrolled where their number is known …"""
-
-UNROLLED_NODES = 600
-"""… and the most syntax nodes they may become."""
+"""The most iterations of a loop that are unrolled where their number is known; and `Options.unrolled` nodes they may become."""
 
 
 @dataclass(frozen=True)
@@ -267,7 +264,7 @@ class Frame(Names):
             return False
         if any(isinstance(n, ast.Name) and n.id == node.target.id and isinstance(n.ctx, ast.Store) for n in inside):  # type: ignore[attr-defined]
             return False
-        return rounds <= 1 or rounds * nodes_in(node.body, self.function) <= UNROLLED_NODES
+        return rounds <= 1 or rounds * nodes_in(node.body, self.function) <= self.a.options.unrolled
 
     def _loop(self, node: ast.For, low: Any, high: Any, step: int) -> None:
         assert isinstance(node.target, ast.Name)

@@ -13,6 +13,7 @@ from ..backends.compiled_programs import is_large
 from ..backends.fast_path import fast_single
 from ..backends.llvm.runner import GraphRunner
 from ..backends.traced import TracedProgram
+from ..dialect.jit import host_lanes
 from ..errors import AssemblyError, SingularError
 from ..model.constraints.base import Constraint
 from ..model.model import Model
@@ -209,9 +210,27 @@ class ConstraintTable:
         if self.is_large:
             answers = self.on_bodies.evaluate(q, v, t, parameters, ("g", "speed")).values()
             return np.abs(np.concatenate(list(answers), axis=1)).max(axis=1)
-        residuals = [*self.traced.g, *self.traced.rate[self.n_holonomic :]]
-        found = self._expression(residuals)(*q.T, *v.T, *parameters.T, t)
+        found = self._expression(self._residuals)(*q.T, *v.T, *parameters.T, t)
         return np.abs(np.array([np.broadcast_to(x, len(t)) for x in found], dtype=float)).max(axis=0)
+
+    def violation_of_many(self, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray) -> np.ndarray:
+        """The same by straight-line code on the lanes of the processor, of small models: for thousands of states."""
+        n, few = len(t), max(host_lanes() - len(t), 0)
+        if not n or not self.rows:
+            return np.zeros(n)
+        states = [np.concatenate([x, np.repeat(x[-1:], few, axis=0)]) for x in (q, v, parameters, t[:, None])]
+        found = np.empty((n + few, len(self)))
+        self._residual_code.run(n + few, states, [found])
+        largest: np.ndarray = np.abs(found[:n]).max(axis=1)
+        return largest
+
+    @property
+    def _residuals(self) -> tuple[Number, ...]:
+        return (*self.traced.g, *self.traced.rate[self.n_holonomic :])
+
+    @cached_property
+    def _residual_code(self) -> GraphRunner:
+        return GraphRunner(TracedProgram(self._graph, dict(self.traced_inputs), {"residual": self._residuals}))
 
     def wrenches(self, motion: Values, lam: Sequence[Number]) -> dict[str, dict[str, list[Number]]]:
         """The forces of the multipliers on the bodies: {constraint: {body: force and moment at its origin, in its axes}}, on

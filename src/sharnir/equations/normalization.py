@@ -50,11 +50,20 @@ def native_normalize(model: Model, q: np.ndarray, t: np.ndarray, store: Cache | 
         everywhere = (places.astype(np.int64) + nq * np.arange(n)[:, None]).ravel()
         loop = Loop(normalize_quaternions, (Quaternions,), STEPPING, store=store)
         return [loop.bind(Quaternions(q.reshape(-1), everywhere))]
-    graph = Graph()
-    x, time = graph.inputs(nq), graph.inputs(1)
-    traced = TracedProgram(graph, {"q": x, "t": time}, {"x": tuple(normalize(model, x, time[0]))})
     lanes = host_lanes() if n % host_lanes() == 0 else 1  # the rest of a batch would be read again after it was written
-    return [GraphRunner(traced, store=store).bind({"q": q, "t": t, "x": q}, n, lanes)]
+    return [_straight_line(model, store).bind({"q": q, "t": t, "x": q}, n, lanes)]
+
+
+def vector_normalize(model: Model, q: np.ndarray, t: np.ndarray, store: Cache | None = None) -> list[Native]:
+    """The same for as many states as the processor has lanes: q (nq, lanes), t (1, lanes)."""
+    return [_straight_line(model, store).bind_vector({"q": q, "t": t, "x": q})] if is_redundant(model) else []
+
+
+def _straight_line(model: Model, store: Cache | None) -> GraphRunner:
+    graph = Graph()
+    x, time = graph.inputs(model.nq), graph.inputs(1)
+    traced = TracedProgram(graph, {"q": x, "t": time}, {"x": tuple(normalize(model, x, time[0]))})
+    return GraphRunner(traced, store=store)
 
 
 def normalized_rows(model: Model, q: np.ndarray, t: np.ndarray) -> np.ndarray:

@@ -43,6 +43,12 @@ class Projector:
         moved = position.bind({**at, "x": at["q"]}, n, lanes)
         return [*[moved] * NEWTON_STEPS, speed.bind({**at, "x": at["v"]}, n, lanes)]
 
+    def vector(self, at: Mapping[str, np.ndarray]) -> list[Native]:
+        """The same for as many states as the processor has lanes, which are innermost in the arrays; of small models."""
+        position, speed = self._steps
+        moved = position.bind_vector({**at, "x": at["q"]})
+        return [*[moved] * NEWTON_STEPS, speed.bind_vector({**at, "x": at["v"]})]
+
     @cached_property
     def _steps(self) -> tuple[GraphRunner, GraphRunner]:
         position, speed = self.traced()

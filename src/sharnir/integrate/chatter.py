@@ -13,14 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .stepping import state as s
+from .stepping.control import SLOW, WINDOW
 from .switching import UNWATCHED
 from .system import System
-
-WINDOW = 400
-"""Steps over which the pace is taken."""
-
-SLOW = 1e5
-"""Steps that a run would still need at that pace, to be suspected."""
 
 RECORDED = 120
 """Steps that are recorded for the evidence."""

@@ -89,14 +89,14 @@ class Request:
             float(step or 0.0),
             first_step,
             float(max_step),
-            _checked_times(times, t0, t1),
+            checked_times(times, t0, t1),
             every,
             events,
             looks,
         )
 
 
-def _checked_times(times: ArrayLike | None, t0: float, t1: float) -> np.ndarray:
+def checked_times(times: ArrayLike | None, t0: float, t1: float) -> np.ndarray:
     if times is None:
         return np.zeros(0)
     t = real_array(times, "times").ravel().copy()

@@ -219,7 +219,7 @@ class _Pieces:
         rule[s.RTOL], rule[s.MAX_STEP], rule[s.STEP] = request.rtol, request.max_step, request.step
         quick = self.compiled and not self.system.calls_python
         rule[s.PIECE] = max(FIRST, 4096 // max(self.system.n, 1)) if quick else FIRST
-        rule[s.SPLIT] = self.system.split
+        rule[s.SPLIT], rule[s.NUMBERS] = self.system.split, self.system.n
         rule[s.ALARM] = self.switching.alarm if self.switching else NEVER
         events = self.events
         if request.events:

@@ -74,13 +74,18 @@ def output_times(output: float | ArrayLike | None, t0: float, t1: float, row: in
 
 def tolerances(atol: float | ArrayLike, m: MotionSystem) -> np.ndarray:
     """One for each number of the state; the work done does not steer the step."""
+    given = tolerances_of_state(atol, m.nq + m.nv, m.nz)
+    out = np.full((m.size // m.row_size, m.row_size), 1e300) if m.row_size else np.zeros((0, 0))
+    out[:, : len(given)] = given
+    return out.ravel()
+
+
+def tolerances_of_state(atol: float | ArrayLike, n: int, nz: int) -> np.ndarray:
+    """(n + nz,): of coordinates and speeds, and of states of forces."""
     given = real_array(atol, "atol")
-    n, most = m.nq + m.nv, m.nq + m.nv + m.nz
-    if given.shape not in ((), (n,), (most,)):
-        or_more = f", or {most} with those of states" if m.nz else ""
+    if given.shape not in ((), (n,), (n + nz,)):
+        or_more = f", or {n + nz} with those of states" if nz else ""
         raise MethodError(f"atol: expected one number or {n}, one per coordinate and speed{or_more}; got shape {given.shape}")
     if given.shape == (n,):
-        given = np.concatenate([given, np.full(m.nz, given.min(initial=np.inf))])
-    out = np.full((m.size // m.row_size, m.row_size), 1e300) if m.row_size else np.zeros((0, 0))
-    out[:, :most] = given
-    return out.ravel()
+        given = np.concatenate([given, np.full(nz, given.min(initial=np.inf))])
+    return np.array(np.broadcast_to(given, n + nz))

@@ -3,6 +3,7 @@
 The function takes one array of 64-bit integers: the number of states, then address and stride (in numbers) of every
 input, then the address of every output. A stride of zero shares an input among all states.
 With several lanes there must be at least as many states as lanes; the last block overlaps the one before it.
+Arrays are rows, a row for each state; or `innermost`, blocks of as many states as there are lanes, the lanes innermost.
 With one lane there is one output more: zero for each state whose inputs and outputs are all finite, else nan (not where numbers
 are double-double: those are pairs of doubles, one after the other).
 """
@@ -28,14 +29,14 @@ _COMPARE = {"less": "olt", "less_equal": "ole"}
 _LIBM = {"tan", "asin", "acos", "atan", "atan2", "exp", "log", "pow", "sinh", "cosh", "tanh"}
 
 
-def emit(traced: TracedProgram, lanes: int, name: str = "f", pairs: bool = False) -> str:
+def emit(traced: TracedProgram, lanes: int, name: str = "f", pairs: bool = False, innermost: bool = False) -> str:
     """The text of a module with one function. `pairs`: in double-double arithmetic, numbers in and out are pairs, one lane."""
-    return _Emitter(traced, PairWriter() if pairs else Writer(lanes), lanes).module(name)
+    return _Emitter(traced, PairWriter() if pairs else Writer(lanes), lanes, innermost).module(name)
 
 
 class _Emitter:
-    def __init__(self, traced: TracedProgram, writer: Writer, lanes: int) -> None:
-        self.traced = traced
+    def __init__(self, traced: TracedProgram, writer: Writer, lanes: int, innermost: bool = False) -> None:
+        self.traced, self.innermost = traced, innermost
         self.nodes = traced.graph.nodes
         self.w, self.lanes = writer, lanes
         self.lookups = Lookups(writer)
@@ -149,9 +150,19 @@ class _Emitter:
             rows.append(w.let(f"getelementptr {self.cell}, ptr {pointer}, i64 {offset}"))
         return rows
 
+    def _vector(self, pointer: str, stride: str | int, state: str, k: int) -> str:
+        """The address of number k of a block of states, whose lanes are innermost."""
+        block = self.w.let(f"getelementptr double, ptr {pointer}, i64 {self.w.let(f'mul i64 {state}, {stride}')}")
+        return self._at(block, k * self.lanes)
+
     def _load(self, pointer: str, stride: str, state: str, symbols: Sequence[Symbol]) -> None:
         w = self.w
         wanted = set(self.order)
+        if self.innermost:
+            for k, x in enumerate(symbols):
+                if x.index in wanted:
+                    self.values[x.index] = w.let(f"load {w.T}, ptr {self._vector(pointer, stride, state, k)}, align 8")
+            return
         rows = self._rows(pointer, stride, state)
         for start in range(0, len(symbols), self.lanes):
             group = symbols[start : start + self.lanes]
@@ -177,6 +188,12 @@ class _Emitter:
     def _store(self, state: str, parts: Sequence[tuple[int, int, Sequence[Number]]]) -> None:
         w = self.w
         sizes = [len(group) for group in self.traced.outputs.values()]
+        if self.innermost:
+            for k, start, part in parts:
+                for c, x in enumerate(part, start):
+                    place = self._vector(self.targets[k], sizes[k], state, c)
+                    w.line(f"store {w.T} {self._value(x)}, ptr {place}, align 8")
+            return
         rows = {k: self._rows(self.targets[k], sizes[k], state) for k in dict.fromkeys(k for k, _, _ in parts)}
         for k, start, part in parts:
             values = [self._value(x) for x in part]

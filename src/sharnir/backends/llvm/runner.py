@@ -73,12 +73,13 @@ class GraphRunner:
         self.inputs = {name: len(symbols) for name, symbols in traced.inputs.items()}
         self.outputs = dict(outputs or {name: (len(x),) for name, x in traced.outputs.items()})
         assert not self.inputs.keys() & self.outputs.keys(), "arrays are given by name: an input is not called like an output"
-        self._codes: dict[int, Compiled] = {}
+        self._codes: dict[tuple[int, bool], Compiled] = {}
 
-    def code(self, lanes: int) -> Compiled:
-        if lanes not in self._codes:
-            self._codes[lanes] = compile_text(emit(self.traced, lanes, pairs=self.pairs), self._store, quick=self.pairs)
-        return self._codes[lanes]
+    def code(self, lanes: int, innermost: bool = False) -> Compiled:
+        if (lanes, innermost) not in self._codes:
+            text = emit(self.traced, lanes, pairs=self.pairs, innermost=innermost)
+            self._codes[lanes, innermost] = compile_text(text, self._store, quick=self.pairs)
+        return self._codes[lanes, innermost]
 
     @cached_property
     def longest(self) -> int:
@@ -106,6 +107,16 @@ class GraphRunner:
             descriptor.append(address(arrays[name]))
         check = arrays.get("check", np.zeros(n)) if lanes == 1 else np.zeros(0)
         return Native(self.code(lanes), [*descriptor, address(check)], (arrays, check))
+
+    def bind_vector(self, arrays: Mapping[str, np.ndarray]) -> Native:
+        """For as many states as the processor has lanes, in arrays (…, lanes) by name: no state is laid out anew."""
+        lanes = host_lanes()
+        descriptor = [lanes]
+        for name, size in (self.inputs | {name: prod(shape) for name, shape in self.outputs.items()}).items():
+            if arrays[name].size != lanes * size:
+                raise ValueError(f"{name!r}: {arrays[name].size} numbers, not {lanes} times {size}")
+            descriptor += (address(arrays[name]), size) if name in self.inputs else (address(arrays[name]),)
+        return Native(self.code(lanes, innermost=True), [*descriptor, 0], arrays)
 
     def call(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> None:
         """`bind` and one call in lanes, as short as Python allows. Inputs are checked by the caller: rows (n, size), or one

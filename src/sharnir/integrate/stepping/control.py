@@ -1,8 +1,11 @@
 """How large a step: the first one, and the weights against which errors are measured.  Hairer, Norsett, Wanner I, II.4"""
 
-from ...dialect.ops import sqrt
+from ...dialect.ops import select, sqrt
 from .problem import derive, evaluate
-from .state import MAX_STEP, RTOL, SINCE, T_END, H, T, all_finite, forward_sign
+from .state import MAX_STEP, NUMBERS, RTOL, SINCE, T_END, H, T, all_finite, forward_sign
+
+WINDOW = 400  # steps over which the pace of a run is taken
+SLOW = 1e5  # steps that it would still need at that pace, to be suspected of chatter (chatter.py)
 
 
 def begin(problem, run):
@@ -13,20 +16,28 @@ def begin(problem, run):
 
 
 def first_step(problem, run, order):
-    """clock[H]: a step whose error is about a hundredth of the tolerance, by one explicit Euler step.  II.4, page 169"""
-    n = run.x.shape[0]
-    t, sign = run.clock[T], forward_sign(run)
-    most = min(run.rule[MAX_STEP], abs(run.clock[T_END] - t))
-    if run.clock[H] == run.clock[H]:  # given by the caller
-        run.clock[H] = sign * min(abs(run.clock[H]), most)
-        return
+    """clock[H]: as the caller has given it, or estimated."""
+    if run.clock[H] == run.clock[H]:
+        run.clock[H] = forward_sign(run) * min(abs(run.clock[H]), longest_step(run))
+    else:
+        run.clock[H] = estimated_step(problem, run, order)
+
+
+def longest_step(run):
+    return min(run.rule[MAX_STEP], abs(run.clock[T_END] - run.clock[T]))
+
+
+def estimated_step(problem, run, order):
+    """A step whose error is about a hundredth of the tolerance, by one explicit Euler step.  II.4, page 169"""
+    n, numbers = run.x.shape[0], max(run.rule[NUMBERS], 1.0)
+    t, sign, most = run.clock[T], forward_sign(run), longest_step(run)
     d0, d1 = 0.0, 0.0
     for i in range(n):
         weight = run.atol[i] + run.rule[RTOL] * abs(run.x[i])
         d0 += (run.x[i] / weight) * (run.x[i] / weight)
         d1 += (run.dx[i] / weight) * (run.dx[i] / weight)
-    d0, d1 = sqrt(d0 / max(n, 1)), sqrt(d1 / max(n, 1))
-    h = min(1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1, most)
+    d0, d1 = sqrt(d0 / numbers), sqrt(d1 / numbers)
+    h = min(select(d0 < 1e-5 or d1 < 1e-5, 1e-6, 0.01 * d0 / max(d1, 1e-5)), most)
     for i in range(n):
         problem.X[i] = run.x[i] + sign * h * run.dx[i]
     derive(problem, run, t + sign * h)
@@ -34,14 +45,11 @@ def first_step(problem, run, order):
     for i in range(n):
         weight = run.atol[i] + run.rule[RTOL] * abs(run.x[i])
         d2 += ((problem.DX[i] - run.dx[i]) / weight) * ((problem.DX[i] - run.dx[i]) / weight)
-    d2 = sqrt(d2 / max(n, 1)) / h if h > 0.0 else 0.0
-    if max(d1, d2) <= 1e-15:
-        h1 = max(1e-6, 1e-3 * h)
-    else:
-        h1 = (0.01 / max(d1, d2)) ** (1.0 / (order + 1.0))
-    if h1 == h1:  # nan: the trial step was too large
-        h = min(100.0 * h, h1)
-    run.clock[H] = sign * min(h, most)
+    d2 = select(h > 0.0, sqrt(d2 / numbers) / max(h, 1e-300), 0.0)
+    fastest = max(d1, d2)
+    h1 = select(fastest <= 1e-15, max(1e-6, 1e-3 * h), (0.01 / max(fastest, 1e-15)) ** (1.0 / (order + 1.0)))
+    h = select(h1 == h1, min(100.0 * h, h1), h)  # nan: the trial step was too large
+    return sign * min(h, most)
 
 
 def weight_of(run, i, x):

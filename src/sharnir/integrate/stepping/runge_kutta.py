@@ -9,7 +9,7 @@ first needed.  Hairer, Norsett, Wanner I, II.4–II.6
 from typing import NamedTuple
 
 from ...dialect.arrays import Array
-from ...dialect.ops import sqrt
+from ...dialect.ops import select, sqrt
 from .control import begin, first_step, weight_of
 from .dense import hermite_rows
 from .problem import copy, derive, evaluate, project
@@ -18,6 +18,7 @@ from .state import (
     GOING,
     MAX_STEP,
     NOT_FINITE,
+    NUMBERS,
     REJECTED,
     STEP_TOO_SMALL,
     T_OLD,
@@ -61,9 +62,10 @@ def explicit_start(problem, run, order):
     return GOING
 
 
-def explicit_step(problem, run, s, stages, early, exponent, beta, least, most):
+def explicit_step(problem, run, s, control):
     """One accepted step.  `early`: the error estimate needs the derivative at the new state.
     The next step is 0.9 (error)^-exponent (last error)^beta times this one, the factor between `least` and `most`."""
+    stages, early, exponent, beta, least, most = control
     clock = run.clock
     h = clock[H]
     blown, rejected = 0, False
@@ -73,10 +75,10 @@ def explicit_step(problem, run, s, stages, early, exponent, beta, least, most):
             return NOT_FINITE if blown > 0 else STEP_TOO_SMALL
         t_new = reach(run, h)
         h = t_new - clock[T]
-        explicit_stages(problem, run, s, stages, h)
+        explicit_stages(problem, run, s.A, s.B, s.C, s.K, s.y, stages, h)
         if early:
             evaluate(problem, run, t_new, s.y, s.K[stages])
-        error = embedded_error(run, s, stages + 1 if early else stages, h)
+        error = embedded_error(run, s.E, s.K, s.e, s.y, stages + 1 if early else stages, h)
         if 0.0 * error != 0.0:  # nan or inf somewhere: the step was too bold, or the way ends here
             all_finite(run, s.y)
             blown += 1
@@ -86,7 +88,7 @@ def explicit_step(problem, run, s, stages, early, exponent, beta, least, most):
             rejected = True
             h *= 0.25
             continue
-        factor = 0.9 * error**-exponent if error > 0.0 else most
+        factor = growth(error, exponent, most)
         if error <= 1.0:
             copy(s.y, run.x)
             if project(problem, t_new, run.x) or not early:
@@ -102,55 +104,64 @@ def explicit_step(problem, run, s, stages, early, exponent, beta, least, most):
         rejected = True
         h *= max(least, min(factor, 1.0))
     copy(s.K[stages], run.dx)
-    factor = max(least, min(factor * clock[ERROR_OLD] ** beta, 1.0 if rejected else most))
+    clock[H] = next_step(run, h, factor, rejected, beta, least, most)
     clock[ERROR_OLD] = max(error, 1e-4)
     arrive_at(run, t_new)
-    clock[H] = h * factor
-    if abs(clock[H]) > run.rule[MAX_STEP]:
-        clock[H] = run.rule[MAX_STEP] * h / abs(h)
     return GOING
 
 
-def explicit_stages(problem, run, s, stages, h):
-    """All stages of a step of h; the new state is left in s.y."""
-    copy(run.dx_old, s.K[0])
+def growth(error, exponent, most):
+    """How much longer a step with this error could have been."""
+    return select(error > 0.0, 0.9 * error**-exponent, most)
+
+
+def next_step(run, h, factor, rejected, beta, least, most):
+    """After an accepted step of h; just after one that was rejected it does not grow."""
+    factor = max(least, min(factor * run.clock[ERROR_OLD] ** beta, select(rejected, 1.0, most)))
+    h_next, longest = h * factor, run.rule[MAX_STEP]
+    return select(abs(h_next) > longest, longest * h / abs(h), h_next)
+
+
+def explicit_stages(problem, run, A, B, C, K, y, stages, h):
+    """All stages of a step of h; the new state is left in y."""
+    copy(run.dx_old, K[0])
     for stage in range(1, stages):
         copy(run.x_old, problem.X)
-        add_stages(h, s.A[stage], s.K, stage, problem.X)
-        derive(problem, run, run.clock[T] + s.C[stage] * h)
-        copy(problem.DX, s.K[stage])
-    copy(run.x_old, s.y)
-    add_stages(h, s.B, s.K, stages, s.y)
+        add_stages(h, A[stage], K, stage, problem.X)
+        derive(problem, run, run.clock[T] + C[stage] * h)
+        copy(problem.DX, K[stage])
+    copy(run.x_old, y)
+    add_stages(h, B, K, stages, y)
 
 
-def embedded_error(run, s, count, h):
+def embedded_error(run, E, K, e, y, count, h):
     """RMS of the weighted error.  With a second estimate, the combination of II.10 (10.17)."""
-    n = s.y.shape[0]
+    n = y.shape[0]
     for r in range(2):
         for i in range(n):
-            s.e[r, i] = 0.0
-        add_stages(1.0, s.E[r], s.K, count, s.e[r])
+            e[r, i] = 0.0
+        add_stages(1.0, E[r], K, count, e[r])
     e5, e3 = 0.0, 0.0
     for i in range(n):
-        w = weight_of(run, i, s.y[i])
-        e5 += (s.e[0, i] / w) * (s.e[0, i] / w)
-        e3 += (s.e[1, i] / w) * (s.e[1, i] / w)
+        w = weight_of(run, i, y[i])
+        e5 += (e[0, i] / w) * (e[0, i] / w)
+        e3 += (e[1, i] / w) * (e[1, i] / w)
     below = e5 + 0.01 * e3
-    return abs(h) * e5 / sqrt(below * n) if below != 0.0 else 0.0
+    return abs(h) * e5 / sqrt(select(below != 0.0, below * run.rule[NUMBERS], 1.0))  # no error: 0 / 1
 
 
-def explicit_rows(problem, run, s, stages, extra):
-    """The last step as a nested polynomial: `extra` more stages, then the rows of the tableau's D."""
+def explicit_rows(problem, run, A, C, D, K, stages, extra, rows):
+    """The last step as a nested polynomial: `extra` more stages, then the `rows` of the tableau's D."""
     clock = run.clock
     h = clock[T] - clock[T_OLD]
     for stage in range(stages + 1, stages + 1 + extra):
         copy(run.x_old, problem.X)
-        add_stages(h, s.A[stage], s.K, stage, problem.X)
-        derive(problem, run, clock[T_OLD] + s.C[stage] * h)
-        copy(problem.DX, s.K[stage])
-    hermite_rows(problem, run, s)
-    for d in range(s.D.shape[0]):
+        add_stages(h, A[stage], K, stage, problem.X)
+        derive(problem, run, clock[T_OLD] + C[stage] * h)
+        copy(problem.DX, K[stage])
+    hermite_rows(problem, run, K)
+    for d in range(rows):
         row = run.F[3 + d]
         for i in range(row.shape[0]):
             row[i] = 0.0
-        add_stages(h, s.D[d], s.K, stages + 1 + extra, row)
+        add_stages(h, D[d], K, stages + 1 + extra, row)

@@ -3,8 +3,9 @@
 from typing import NamedTuple
 
 from ...dialect.arrays import Array
+from ...dialect.ops import select
 
-GOING, DONE, PAUSED, EVENT_STOP, EVENT_CHANGE, STEP_TOO_SMALL, NOT_FINITE, NO_CONVERGENCE, UNDEFINED = range(9)
+GOING, DONE, PAUSED, EVENT_STOP, EVENT_CHANGE, STEP_TOO_SMALL, NOT_FINITE, NO_CONVERGENCE, UNDEFINED, LEFT = range(10)
 
 # clock: times and steps.  STARTED: 0 at a new state, 1 in the course of a run, TAKEN_OVER by another method
 T, T_OLD, H, T_START, T_END, SCANNED, STARTED, ERROR_OLD = range(8)
@@ -12,7 +13,7 @@ T, T_OLD, H, T_START, T_END, SCANNED, STARTED, ERROR_OLD = range(8)
 STEPS, REJECTED, EVALUATIONS, JACOBIANS, FACTORIZATIONS, SINCE, BAD, H_FIRST, H_LAST, H_MIN, H_MAX, WRITTEN = range(12)
 STIFF, CALM = range(12, 14)
 # rule: the options of the caller
-RTOL, MAX_STEP, STEP, PIECE, SPLIT, ALARM = range(6)
+RTOL, MAX_STEP, STEP, PIECE, SPLIT, ALARM, NUMBERS = range(7)  # NUMBERS: over which explicit methods average errors
 
 TAKEN_OVER = -1.0
 NODES = 32  # numbers that may belong to the polynomial of a step
@@ -31,13 +32,13 @@ class Run(NamedTuple):
     weights: Array["nN"]
     clock: Array[8]
     tally: Array[14]
-    rule: Array[6]
+    rule: Array[7]
     total: Array["nr"]  # of problem.report over all steps
     peak: Array["nr"]
 
 
 def forward_sign(run):
-    return 1.0 if run.clock[T_END] >= run.clock[T] else -1.0
+    return select(run.clock[T_END] >= run.clock[T], 1.0, -1.0)
 
 
 def all_finite(run, x):
@@ -61,10 +62,8 @@ def smallest_step(run):
 
 def reach(run, h):
     """The time at the end of a step of h: the end of the run where that is about as far."""
-    t = run.clock[T]
-    if (t + 1.01 * h - run.clock[T_END]) * h >= 0.0:
-        return run.clock[T_END]
-    return t + h
+    t, end = run.clock[T], run.clock[T_END]
+    return select((t + 1.01 * h - end) * h >= 0.0, end, t + h)
 
 
 def keep_old(run):

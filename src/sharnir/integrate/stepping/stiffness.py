@@ -5,7 +5,7 @@ derivatives differ is an estimate of the largest eigenvalue that matters:  h |λ
 Hairer, Wanner II, IV.2, and their code DOP853.
 """
 
-from ...dialect.ops import sqrt
+from ...dialect.ops import select, sqrt
 from .control import weight_of
 from .state import CALM, STIFF, T_OLD, T
 
@@ -15,23 +15,26 @@ RELIEF = 6.0  # steps within the bound, one after the other, after which those b
 
 
 def count_stiff_steps(run, s, stages):
-    """tally[STIFF] after an accepted step.  Weighted as errors are: numbers that no tolerance watches do not count."""
+    """tally[STIFF] after an accepted step."""
     h = run.clock[T] - run.clock[T_OLD]
+    run.tally[STIFF], run.tally[CALM] = stiff_and_calm(run, s.A, s.B, s.K, run.x, stages, h)
+
+
+def stiff_and_calm(run, A, B, K, x, stages, h):
+    """The counts after a step of h to x.  Weighted as errors are: numbers that no tolerance watches do not count."""
     apart, turned = 0.0, 0.0
     last = stages - 1
-    for i in range(run.x.shape[0]):
-        d = s.B[last] * s.K[last, i]
+    before = A[last]
+    for i in range(x.shape[0]):
+        d = B[last] * K[last, i]
         for j in range(last):
-            d += (s.B[j] - s.A[last, j]) * s.K[j, i]
-        w = weight_of(run, i, run.x[i])
+            d += (B[j] - before[j]) * K[j, i]
+        w = weight_of(run, i, x[i])
         d = h * d / w
-        f = h * (s.K[stages, i] - s.K[last, i]) / w
+        f = h * (K[stages, i] - K[last, i]) / w
         apart += d * d
         turned += f * f
-    if sqrt(turned) > BOUND * sqrt(apart):
-        run.tally[CALM] = 0.0
-        run.tally[STIFF] += 1.0
-    else:
-        run.tally[CALM] += 1.0
-        if run.tally[CALM] >= RELIEF:
-            run.tally[STIFF] = 0.0
+    beyond = sqrt(turned) > BOUND * sqrt(apart)
+    calm = select(beyond, 0.0, run.tally[CALM] + 1.0)
+    stiff = select(beyond, run.tally[STIFF] + 1.0, select(calm >= RELIEF, 0.0, run.tally[STIFF]))
+    return stiff, calm

@@ -1,0 +1,102 @@
+"""Many runs of one system side by side, each with its own steps: the lanes of stepping/lanes.py, fed by stepping/queue.py."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..dialect.arithmetic import STEPPING, side_by_side
+from ..dialect.cache import Cache
+from ..dialect.native import Loop, calls
+from ..dialect.storage import allocate
+from .methods import integrator
+from .request import checked_times
+from .running import next_piece
+from .stepping import queue
+from .stepping import state as s
+from .stepping.lanes import Vector, dop853_lanes, dopri5_lanes
+from .stepping.problem import Problem
+from .stepping.state import NODES, Run
+from .stepping.stiffness import NEVER
+from .switching import ALARM
+from .system import System
+
+ENTRIES = {"auto": dop853_lanes, "dop853": dop853_lanes, "dopri5": dopri5_lanes}
+"""Integrators that go side by side; 'auto' as far as nothing is stiff."""
+
+FIRST = 64
+"""Steps of all lanes before the first pause."""
+
+
+class SideBySide:
+    """Runs of a system whose arrays hold a state in each lane, lanes innermost: X (n, lanes).
+
+    `own` (m, lanes): what its functions read beside state and time, numbers of each run. `rows`: as much of the same system as
+    it takes to project, on arrays of its own, of which `row_own` has the first of those numbers.
+    """
+
+    def __init__(
+        self,
+        method: str,
+        system: System,
+        own: np.ndarray,
+        rows: System,
+        row_own: np.ndarray,
+        store: Cache | None = None,
+    ) -> None:
+        self.method = integrator(method)
+        self.system, self._own, self._rows, self._row_own, self._store = system, own, rows, row_own, store
+        self.check: Callable[[], None] = system.raise_failure
+        """Raises what a function has failed with."""
+        self.n, self.lanes = system.buffers.X.shape
+        sizes = {"n": self.n, "nF": self.method.rows, "nN": NODES, "nr": 0, **self.method.sizes}
+        self._run: Any = allocate(Run, sizes, lanes=self.lanes)
+        self._vector: Any = allocate(Vector, sizes, lanes=self.lanes)
+        for array in (*self._run, *self._vector):
+            array[...] = 0  # lanes without a run compute something too
+        loop = Loop(ENTRIES[self.method.name], (Problem, Run, Vector), side_by_side(self.lanes), store=store)
+        self._work = loop.bind(system.problem(False), self._run, self._vector)
+
+    def run(
+        self,
+        starts: np.ndarray,
+        inputs: np.ndarray,
+        t0: float,
+        t1: float,
+        times: ArrayLike,
+        rtol: float,
+        atol: np.ndarray,
+        max_step: float = np.inf,
+        numbers: int | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Rows (runs, times, n) and (runs, 3): how each run has ended (DONE of stepping/state.py, else it is left), its steps and
+        those rejected. Starts (runs, n), inputs (runs, m); `numbers`: over which errors are averaged, n where it is not given."""
+        wanted, count, run = checked_times(times, t0, t1), len(starts), self._run
+        rows, ended = np.empty((count, len(wanted), self.n)), np.zeros((count, 3))
+        if not count:
+            return rows, ended
+        run.atol[...] = atol[:, None]
+        run.rule[s.RTOL], run.rule[s.MAX_STEP] = rtol, max_step
+        run.rule[s.NUMBERS] = self.n if numbers is None else numbers
+        run.rule[s.ALARM] = ALARM if self.method.switches else NEVER
+        row, lanes, v = self._rows.buffers, self.lanes, self._vector
+        q = queue.Queue(
+            starts, inputs, np.array([t0, t1]), wanted, rows, ended,
+            run.x, v.between, v.at, run.clock, run.tally, v.mark, self._own,
+            np.full(lanes, -1), np.zeros(lanes, dtype=np.int64), np.zeros(lanes, dtype=np.int64),
+            row.X, row.T, self._row_own, np.zeros((lanes, 2), dtype=np.int64),
+            calls([self._work, *self._rows.natives("projection")]), v.task, np.zeros(5, dtype=np.int64),
+        )  # fmt: skip
+        drive = Loop(queue.run_queue, (queue.Queue,), STEPPING, store=self._store).bind(q)
+        q.count[queue.PIECE] = FIRST
+        while True:
+            begun = time.perf_counter()
+            drive()
+            self.check()
+            if drive.status == s.DONE:
+                return rows, ended
+            q.count[queue.PIECE] = int(next_piece(float(q.count[queue.PIECE]), time.perf_counter() - begun))

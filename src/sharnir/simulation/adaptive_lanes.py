@@ -1,0 +1,198 @@
+"""Many runs of one model with adaptive steps, on the lanes of the processor: what `Runs.run` does one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..backends.grouped import native_copy
+from ..dialect.arithmetic import STEPPING, side_by_side
+from ..dialect.jit import host_lanes
+from ..dialect.native import Loop, Native, calls
+from ..equations.derivative import CompiledDerivative
+from ..equations.near_lanes import Alone, Approach, Usual, approach, derive_near_lanes, keep_lanes, settle_near_lanes
+from ..equations.normalization import vector_normalize
+from ..equations.stabilisation import PROJECTION
+from ..errors import MethodError, StateError
+from ..integrate.side_by_side import ENTRIES, SideBySide
+from ..integrate.stepping.state import DONE
+from ..integrate.system import Buffers, System
+from ..types import real_array
+from .checks import tolerances_of_state
+from .motion_system import Setup
+from .options import check_duration, number
+from .runs import Runs
+from .straight_line import StraightLine, straight_line_code
+
+Arrays = dict[str, np.ndarray]
+
+
+def suits(runs: Runs) -> bool:
+    """Whether runs can go side by side: straight-line code, an explicit integrator, nothing that happens between steps."""
+    return _code(runs) is not None
+
+
+def _code(runs: Runs) -> CompiledDerivative | None:
+    happens = runs.own_events or runs.hits or runs.controllers or runs.gaps or len(runs.sensitivities) or runs.limits != "ignore"
+    plain = runs.how.name in (PROJECTION, "none") and not runs.d.formulation.method.in_momenta
+    if happens or not plain or runs.integrator not in ENTRIES:
+        return None
+    if runs.d.constrained and straight_line_code(_setup(runs, 1)) is None:  # for states near singular positions
+        return None
+    return straight_line_code(_setup(runs, host_lanes()))
+
+
+def _setup(runs: Runs, n: int) -> Setup:
+    return Setup(runs.d, np.zeros(runs.model.nv), balance=False, stabilisation=runs.how, n=n)
+
+
+class AdaptiveLanes:
+    """Compiled once for a model, for any number of calls of `run`, one at a time: each thread has an object of its own.
+
+    A lane has its own time, step size and tolerance test, and takes the next run when its own has ended. Runs follow the steps of
+    `Runs.run`, to rounding, and do not depend on which others they share the lanes with, to the last bit.
+    """
+
+    def __init__(self, runs: Runs) -> None:
+        code = _code(runs)
+        if code is None:
+            raise MethodError(f"runs of model {runs.model.name!r} with these options do not go side by side: see `suits`")
+        self.runs, self.equations, s = runs, runs.d.constrained, runs.d.structure
+        self.nq, self.nv, self.nz, self.np = s.nq, s.nv, len(s.states), len(s.parameters)
+        self._store = runs.d.formulation.programs.store
+        self._one = self._one_state()
+        at, row_at = self._arrays(), self._arrays()
+        derivative = [*self._carry(at), code.code.bind_vector(at), *self._derive_near(at)]
+        rows = System(self._buffers(row_at), (), projection=self._after_step(row_at))
+        system = System(self._buffers(at), derivative, projection=self._after_step(at))
+        self._lanes = SideBySide(runs.integrator, system, at["own"], rows, row_at["own"][: self.np + 1], self._store)
+        if self._one is not None:
+            self._lanes.check = self._one.system.raise_failure
+
+    def run(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        duration: float,
+        times: ArrayLike,
+        *,
+        tau: ArrayLike | None = None,
+        parameters: ArrayLike | None = None,
+        t0: float = 0.0,
+        rtol: float = 1e-8,
+        atol: float | ArrayLike = 1e-10,
+        max_step: float = np.inf,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """From starts q (B, nq) and v (B, nv), assembled already, rows (B, times, nq + nv + nz) of coordinates, speeds and states
+        of forces; the steps of each run (B,); and whether it has come to its end (B,).
+
+        tau          joint forces, (nv,) or (B, nv)
+        parameters   (P,) or (B, P), states of forces at the start the last of them; the model's own where there are none
+
+        A run that needs more than this is left, and its rows are nan: numbers that are not finite, steps that become too small,
+        a stretch where 'auto' would look whether it is stiff, or any integrator whether it chatters, constraints that are not met
+        at the end. The others go on; whoever wants that run calls `Runs.run`. Singular positions are passed as ever, but alone:
+        runs that stay near one gain nothing, and the others wait.
+        """
+        duration, t0, n = check_duration(duration), number(t0, "t0"), len(real_array(q, "q"))
+        given = list(self.runs.d.structure.parameters.values()) if parameters is None else parameters
+        own = self._rows(given, "parameters", n, self.np)
+        forces = self._rows(np.zeros(self.nv) if tau is None else tau, "tau", n, self.nv)
+        start = [self._rows(q, "q", n, self.nq), self._rows(v, "v", n, self.nv), own[:, self.np - self.nz :]]
+        if not all(np.isfinite(x).all() for x in (*start, own, forces)):
+            raise StateError("q, v, tau and parameters: expected finite numbers")
+        rtol, max_step = number(rtol, "rtol"), number(max_step, "max_step")
+        tolerances = tolerances_of_state(atol, self.nq + self.nv, self.nz)
+        least = tolerances.min(initial=np.inf)
+        if not rtol >= 0.0 or not least >= 0.0 or not rtol + least > 0.0 or not max_step > 0.0:
+            raise MethodError("rtol and atol must not be negative, nor both zero, and max_step is positive")
+        starts, inputs = np.concatenate(start, axis=1), np.concatenate([own, np.zeros((n, 1)), forces], axis=1)
+        numbers = starts.shape[1] + self._causes(bool(forces.any()))
+        found, ended = self._lanes.run(starts, inputs, t0, t0 + duration, times, rtol, tolerances, max_step, numbers)
+        ok = ended[:, 0] == DONE
+        ok[ok] = self._closed(found[ok, -1], own[ok], float(np.ravel(times)[-1])) if found.shape[1] else True
+        found[~ok] = np.nan
+        return found, ended[:, 1].astype(np.int64), ok
+
+    def _causes(self, works: bool) -> int:
+        """Numbers of the state of `Runs.run` that account for work: there errors are averaged over them too."""
+        setup = _setup(self.runs, 1)
+        setup.balance, setup.controlled = self.runs.balance, works
+        code = straight_line_code(setup) if setup.balance else None
+        return len(code.derivative.causes) if code else 0
+
+    # --- arrays ---------------------------------------------------------------------------------------------------------------
+    def _arrays(self) -> Arrays:
+        """State, derivative and inputs by their parts, a state in each lane."""
+        lanes, v, n = host_lanes(), self.nq + self.nv, self.nq + self.nv + self.nz
+        X, DX, own = np.zeros((n, lanes)), np.zeros((n, lanes)), np.zeros((self.np + 1 + self.nv, lanes))
+        return {
+            "X": X, "q": X[: self.nq], "v": X[self.nq : v], "z": X[v:], "t": np.zeros((1, lanes)),
+            "DX": DX, "rate": DX[: self.nq], "qdd": DX[self.nq : v], "more": DX[v:],
+            "own": own, "parameter": own[: self.np], "near": own[self.np : self.np + 1], "tau": own[self.np + 1 :],
+            "kept": np.zeros((n, lanes)), "pivots": np.zeros((len(self.equations.table) if self.equations else 0, lanes)),
+        }  # fmt: skip
+
+    @staticmethod
+    def _buffers(at: Arrays) -> Buffers:
+        lanes = host_lanes()
+        return Buffers(at["X"], at["DX"], at["t"], np.zeros((0, lanes)), np.zeros((0, 0, lanes)), np.zeros((0, lanes)))
+
+    @staticmethod
+    def _rows(x: ArrayLike, what: str, n: int, size: int) -> np.ndarray:
+        given = real_array(x, what)
+        if given.shape not in ((size,), (n, size)):
+            raise StateError(f"{what}: expected ({n}, {size}), a row for each run, or ({size},); got {given.shape}")
+        return np.ascontiguousarray(np.broadcast_to(given, (n, size)))
+
+    # --- functions ------------------------------------------------------------------------------------------------------------
+    def _carry(self, at: Arrays) -> list[Native]:
+        """States of forces to where the equations read them."""
+        return [native_copy([(at["z"], at["parameter"][self.np - self.nz :])], self._store)] if self.nz else []
+
+    def _after_step(self, at: Arrays) -> list[Native]:
+        if self.equations is None or self.runs.how.name != PROJECTION:
+            after = vector_normalize(self.runs.d.model, at["q"], at["t"], self._store)
+        else:
+            after = [*self._carry(at), *self.equations.projector.vector(at)]
+        return after if self._one is None else [self._alone(keep_lanes, at), *after, self._alone(settle_near_lanes, at)]
+
+    def _one_state(self) -> StraightLine | None:
+        """What a state near a singular position is handed to."""
+        if self.equations is None:
+            return None
+        setup = _setup(self.runs, 1)
+        code = straight_line_code(setup)
+        assert code is not None
+        return StraightLine(setup, code)
+
+    def _derive_near(self, at: Arrays) -> list[Native]:
+        if self._one is None or self._one.passage is None:
+            return []
+        loop = Loop(approach, (Usual, Approach), side_by_side(host_lanes()), shared=1, store=self._store)
+        near = loop.bind(Usual(self._one.passage.p.usual), Approach(at["pivots"], at["near"]))
+        return [near, self._alone(derive_near_lanes, at)]
+
+    def _alone(self, entry: Callable[[Alone], None], at: Arrays) -> Native:
+        assert self._one is not None
+        one, system = self._one, self._one.system
+        derivative, after = system.natives("derivative"), system.natives("projection")
+        b = one.buffers
+        alone = Alone(
+            at["X"], at["DX"], at["t"], at["parameter"], at["tau"], at["near"], at["kept"], b.X, b.DX, b.T,
+            one.parameters, one.tau, one.at["pivots"].reshape(-1), calls([*derivative, *after]), np.array([len(derivative)]),
+        )  # fmt: skip
+        native = Loop(entry, (Alone,), STEPPING, store=self._store).bind(alone)
+        native.keep_alive(one)
+        return native
+
+    # --- the end --------------------------------------------------------------------------------------------------------------
+    def _closed(self, x: np.ndarray, parameters: np.ndarray, t: float) -> np.ndarray:
+        """Whether the constraints are met at the end, as of `Runs.run`."""
+        if self.equations is None:
+            return np.ones(len(x), dtype=bool)
+        q, v, z = np.split(x, [self.nq, self.nq + self.nv], axis=1)
+        there = np.concatenate([parameters[:, : self.np - self.nz], z], axis=1)
+        return self.equations.table.violation_of_many(q, v, np.full(len(x), t), there) <= self.runs.how.violation_limit
