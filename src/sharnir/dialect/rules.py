@@ -17,7 +17,6 @@ NOT_OF_THE_DIALECT = {"__init__.py", "program.py", "methods.py", "sharing.py"}  
 BRANCHES_ON_NUMBERS = {
     "double_double.py",
     "iterative.py",
-    "near_lanes.py",
     "near_state.py",
     "partition.py",
     "passage.py",

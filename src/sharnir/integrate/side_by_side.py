@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -36,7 +35,8 @@ class SideBySide:
     """Runs of a system whose arrays hold a state in each lane, lanes innermost: X (n, lanes).
 
     `own` (m, lanes): what its functions read beside state and time, numbers of each run. `rows`: as much of the same system as
-    it takes to project, on arrays of its own, of which `row_own` has the first of those numbers.
+    it takes to project, on arrays of its own, of which `row_own` has the first of those numbers. `near` (1, lanes): where its
+    functions write more than 1 the run is left.
     """
 
     def __init__(
@@ -46,12 +46,11 @@ class SideBySide:
         own: np.ndarray,
         rows: System,
         row_own: np.ndarray,
+        near: np.ndarray,
         store: Cache | None = None,
     ) -> None:
-        self.method = integrator(method)
+        self.method, self._near = integrator(method), near
         self.system, self._own, self._rows, self._row_own, self._store = system, own, rows, row_own, store
-        self.check: Callable[[], None] = system.raise_failure
-        """Raises what a function has failed with."""
         self.n, self.lanes = system.buffers.X.shape
         sizes = {"n": self.n, "nF": self.method.rows, "nN": NODES, "nr": 0, **self.method.sizes}
         self._run: Any = allocate(Run, sizes, lanes=self.lanes)
@@ -86,7 +85,7 @@ class SideBySide:
         row, lanes, v = self._rows.buffers, self.lanes, self._vector
         q = queue.Queue(
             starts, inputs, np.array([t0, t1]), wanted, rows, ended,
-            run.x, v.between, v.at, run.clock, run.tally, v.mark, self._own,
+            run.x, v.between, v.at, run.clock, run.tally, v.mark, self._near, self._own,
             np.full(lanes, -1), np.zeros(lanes, dtype=np.int64), np.zeros(lanes, dtype=np.int64),
             row.X, row.T, self._row_own, np.zeros((lanes, 2), dtype=np.int64),
             calls([self._work, *self._rows.natives("projection")]), v.task, np.zeros(5, dtype=np.int64),
@@ -96,7 +95,7 @@ class SideBySide:
         while True:
             begun = time.perf_counter()
             drive()
-            self.check()
+            self.system.raise_failure()
             if drive.status == s.DONE:
                 return rows, ended
             q.count[queue.PIECE] = int(next_piece(float(q.count[queue.PIECE]), time.perf_counter() - begun))

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..backends.grouped import native_copy
-from ..dialect.arithmetic import STEPPING, side_by_side
+from ..dialect.arithmetic import side_by_side
 from ..dialect.jit import host_lanes
-from ..dialect.native import Loop, Native, calls
+from ..dialect.native import Loop, Native
+from ..equations.dependence import always_dependent
 from ..equations.derivative import CompiledDerivative
-from ..equations.near_lanes import Alone, Approach, Usual, approach, derive_near_lanes, keep_lanes, settle_near_lanes
+from ..equations.near_lanes import Approach, Usual, approach
 from ..equations.normalization import vector_normalize
 from ..equations.stabilisation import PROJECTION
 from ..errors import MethodError, StateError
@@ -37,9 +36,9 @@ def suits(runs: Runs) -> bool:
 def _code(runs: Runs) -> CompiledDerivative | None:
     happens = runs.own_events or runs.hits or runs.controllers or runs.gaps or len(runs.sensitivities) or runs.limits != "ignore"
     plain = runs.how.name in (PROJECTION, "none") and not runs.d.formulation.method.in_momenta
-    if happens or not plain or runs.integrator not in ENTRIES:
+    if happens or not plain or runs.law is not None or runs.integrator not in ENTRIES:
         return None
-    if runs.d.constrained and straight_line_code(_setup(runs, 1)) is None:  # for states near singular positions
+    if straight_line_code(_setup(runs, 1)) is None:  # those that are left would be of another kind
         return None
     return straight_line_code(_setup(runs, host_lanes()))
 
@@ -62,14 +61,15 @@ class AdaptiveLanes:
         self.runs, self.equations, s = runs, runs.d.constrained, runs.d.structure
         self.nq, self.nv, self.nz, self.np = s.nq, s.nv, len(s.states), len(s.parameters)
         self._store = runs.d.formulation.programs.store
-        self._one = self._one_state()
         at, row_at = self._arrays(), self._arrays()
-        derivative = [*self._carry(at), code.code.bind_vector(at), *self._derive_near(at)]
+        self._usual = np.zeros(len(self.equations.table) if self.equations else 0)
+        self._told = False
+        """Whether `_usual` is known."""
+        derivative = [*self._carry(at), code.code.bind_vector(at), *self._approach(at)]
         rows = System(self._buffers(row_at), (), projection=self._after_step(row_at))
         system = System(self._buffers(at), derivative, projection=self._after_step(at))
-        self._lanes = SideBySide(runs.integrator, system, at["own"], rows, row_at["own"][: self.np + 1], self._store)
-        if self._one is not None:
-            self._lanes.check = self._one.system.raise_failure
+        parameters = row_at["own"][: self.np]
+        self._lanes = SideBySide(runs.integrator, system, at["own"], rows, parameters, at["near"], self._store)
 
     def run(
         self,
@@ -92,9 +92,8 @@ class AdaptiveLanes:
         parameters   (P,) or (B, P), states of forces at the start the last of them; the model's own where there are none
 
         A run that needs more than this is left, and its rows are nan: numbers that are not finite, steps that become too small,
-        a stretch where 'auto' would look whether it is stiff, or any integrator whether it chatters, constraints that are not met
-        at the end. The others go on; whoever wants that run calls `Runs.run`. Singular positions are passed as ever, but alone:
-        runs that stay near one gain nothing, and the others wait.
+        a singular position nearby, a stretch where 'auto' would look whether it is stiff, or any integrator whether it chatters,
+        constraints that are not met at the end. The others go on; whoever wants that run calls `Runs.run`.
         """
         duration, t0, n = check_duration(duration), number(t0, "t0"), len(real_array(q, "q"))
         given = list(self.runs.d.structure.parameters.values()) if parameters is None else parameters
@@ -108,7 +107,9 @@ class AdaptiveLanes:
         least = tolerances.min(initial=np.inf)
         if not rtol >= 0.0 or not least >= 0.0 or not rtol + least > 0.0 or not max_step > 0.0:
             raise MethodError("rtol and atol must not be negative, nor both zero, and max_step is positive")
-        starts, inputs = np.concatenate(start, axis=1), np.concatenate([own, np.zeros((n, 1)), forces], axis=1)
+        if n and not self._told:
+            self._tell(start[0][0], t0, own[0])
+        starts, inputs = np.concatenate(start, axis=1), np.concatenate([own, forces], axis=1)
         numbers = starts.shape[1] + self._causes(bool(forces.any()))
         found, ended = self._lanes.run(starts, inputs, t0, t0 + duration, times, rtol, tolerances, max_step, numbers)
         ok = ended[:, 0] == DONE
@@ -127,12 +128,12 @@ class AdaptiveLanes:
     def _arrays(self) -> Arrays:
         """State, derivative and inputs by their parts, a state in each lane."""
         lanes, v, n = host_lanes(), self.nq + self.nv, self.nq + self.nv + self.nz
-        X, DX, own = np.zeros((n, lanes)), np.zeros((n, lanes)), np.zeros((self.np + 1 + self.nv, lanes))
+        X, DX, own = np.zeros((n, lanes)), np.zeros((n, lanes)), np.zeros((self.np + self.nv, lanes))
         return {
             "X": X, "q": X[: self.nq], "v": X[self.nq : v], "z": X[v:], "t": np.zeros((1, lanes)),
             "DX": DX, "rate": DX[: self.nq], "qdd": DX[self.nq : v], "more": DX[v:],
-            "own": own, "parameter": own[: self.np], "near": own[self.np : self.np + 1], "tau": own[self.np + 1 :],
-            "kept": np.zeros((n, lanes)), "pivots": np.zeros((len(self.equations.table) if self.equations else 0, lanes)),
+            "own": own, "parameter": own[: self.np], "tau": own[self.np :], "near": np.zeros((1, lanes)),
+            "pivots": np.zeros((len(self.equations.table) if self.equations else 0, lanes)),
         }  # fmt: skip
 
     @staticmethod
@@ -154,39 +155,28 @@ class AdaptiveLanes:
 
     def _after_step(self, at: Arrays) -> list[Native]:
         if self.equations is None or self.runs.how.name != PROJECTION:
-            after = vector_normalize(self.runs.d.model, at["q"], at["t"], self._store)
-        else:
-            after = [*self._carry(at), *self.equations.projector.vector(at)]
-        return after if self._one is None else [self._alone(keep_lanes, at), *after, self._alone(settle_near_lanes, at)]
+            return vector_normalize(self.runs.d.model, at["q"], at["t"], self._store)
+        return [*self._carry(at), *self.equations.projector.vector(at)]
 
-    def _one_state(self) -> StraightLine | None:
-        """What a state near a singular position is handed to."""
+    def _approach(self, at: Arrays) -> list[Native]:
+        """How near to a singular position every lane is."""
         if self.equations is None:
-            return None
+            return []
+        loop = Loop(approach, (Usual, Approach), side_by_side(host_lanes()), shared=1, store=self._store)
+        return [loop.bind(Usual(self._usual), Approach(at["pivots"], at["near"]))]
+
+    def _tell(self, q: np.ndarray, t: float, parameters: np.ndarray) -> None:
+        """What pivots are usual, without those of rows that always depend on others, from a position on the constraints."""
+        self._told = True
+        if self.equations is None:
+            return
         setup = _setup(self.runs, 1)
         code = straight_line_code(setup)
         assert code is not None
-        return StraightLine(setup, code)
-
-    def _derive_near(self, at: Arrays) -> list[Native]:
-        if self._one is None or self._one.passage is None:
-            return []
-        loop = Loop(approach, (Usual, Approach), side_by_side(host_lanes()), shared=1, store=self._store)
-        near = loop.bind(Usual(self._one.passage.p.usual), Approach(at["pivots"], at["near"]))
-        return [near, self._alone(derive_near_lanes, at)]
-
-    def _alone(self, entry: Callable[[Alone], None], at: Arrays) -> Native:
-        assert self._one is not None
-        one, system = self._one, self._one.system
-        derivative, after = system.natives("derivative"), system.natives("projection")
-        b = one.buffers
-        alone = Alone(
-            at["X"], at["DX"], at["t"], at["parameter"], at["tau"], at["near"], at["kept"], b.X, b.DX, b.T,
-            one.parameters, one.tau, one.at["pivots"].reshape(-1), calls([*derivative, *after]), np.array([len(derivative)]),
-        )  # fmt: skip
-        native = Loop(entry, (Alone,), STEPPING, store=self._store).bind(alone)
-        native.keep_alive(one)
-        return native
+        one = StraightLine(setup, code).passage
+        if one is not None:
+            self._usual[:] = one.p.usual
+            self._usual[always_dependent(self.equations, q, t, parameters.tolist(), one.p.usual)] = 0.0
 
     # --- the end --------------------------------------------------------------------------------------------------------------
     def _closed(self, x: np.ndarray, parameters: np.ndarray, t: float) -> np.ndarray:

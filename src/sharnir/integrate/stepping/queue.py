@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ...dialect.arrays import Array, IntegerArray
 from ...dialect.memory import invoke
 from .lanes import BETWEEN, FAILURES, PACE_STEPS, PACE_T, PREPARE, SHORTENED, START, STARTING, STATUS, STEP, TAKEN
-from .state import DONE, ERROR_OLD, GOING, PAUSED, REJECTED, STEPS, T_END, T_OLD, H, T
+from .state import DONE, ERROR_OLD, GOING, LEFT, PAUSED, REJECTED, STEPS, T_END, T_OLD, H, T
 
 # count: which run is next, lanes at work, those with a new run, rows that wait, steps of all lanes until a pause
 NEXT, ACTIVE, NEW, WAITING, PIECE = range(5)
@@ -28,6 +28,7 @@ class Queue(NamedTuple):
     clock: Array[8, "lanes"]
     tally: Array[14, "lanes"]
     mark: Array[7, "lanes"]
+    near: Array[1, "lanes"]  # above 1 where a run is to be left
     own: Array["m", "lanes"]  # the inputs of each lane's run
     run: IntegerArray["lanes"]  # which that is; -1: none
     place: IntegerArray["lanes"]  # of its next row in `wanted`
@@ -57,6 +58,7 @@ def run_queue(q):
             count[NEW] = 0
             work(q, START)
         work(q, STEP)
+        leave_near(q)
         write_within(q)
         for lane in range(lanes):
             if q.run[lane] >= 0:
@@ -66,6 +68,13 @@ def run_queue(q):
                     take(q, lane)
     write_waiting(q)
     return DONE
+
+
+def leave_near(q):
+    for lane in range(q.run.shape[0]):
+        if q.near[0, lane] > 1.0 and q.mark[STATUS, lane] == GOING:
+            q.mark[STATUS, lane] = LEFT
+        q.near[0, lane] = 0.0
 
 
 def work(q, task):
