@@ -207,7 +207,7 @@ def on_cluster(task: Task, jobs: Jobs, client: Any) -> Done:
     data = transport.packed(task)
     waiting: dict[Any, tuple[int, Columns]] = {}
     as_completed: Any = distributed.as_completed
-    found = as_completed()
+    found = as_completed(loop=client.loop)  # of this client: one that was made from an address is not the default
     try:
         while True:
             width = max(1, sum(w["nthreads"] for w in client.scheduler_info(n_workers=-1)["workers"].values())) * (AHEAD + 1)
