@@ -20,7 +20,7 @@ from ..model.element import Element, element, element_field
 from ..model.model import Model
 from ..model.settings import SimulationSettings, overridden
 from ..model.values import ByName, Choice, Fault, FilePath, Flag, Name, Scalar, Text, Whole, expected
-from .design import MOST_RUNS, SAMPLERS, design_of
+from .design import SAMPLERS, design_of
 from .file_values import all_values, one_value, read_runs
 from .inputs import WORDS, Inputs
 from .outputs import outputs_of
@@ -65,7 +65,7 @@ class StudyEntry(Element):
     sample: str | None = element_field(Name(), default=None, meaning="a mechanism of sharnir.samples, in place of `model`")
     over: Any = element_field(Over(), default=None, meaning="inputs and their values or distributions, or a list of runs")
     table: Path | None = element_field(FilePath(), default=None, meaning="runs as rows of a CSV file, in place of `over`")
-    runs: int | None = element_field(Whole(1, MOST_RUNS), default=None, meaning="how many runs are drawn")
+    runs: int | None = element_field(Whole(1), default=None, meaning="how many runs are drawn")
     sampler: str | None = element_field(Choice(SAMPLERS), default=None, meaning="how they are drawn")
     seed: int = element_field(Whole(0), default=0, meaning="of what is drawn")
     run: RunEntry | None = element_field(Record(RunEntry), default=None, meaning="arguments that all runs have in common")
@@ -224,7 +224,7 @@ class _Reader:
         def check(row: Any) -> Mapping[str, Any]:
             if not isinstance(row, Mapping) or not row:
                 raise expected("the inputs of a run, {input: value}", row)
-            for name in row:
+            for name in row if first else ():
                 if name not in first:
                     raise Fault(f"the first run does not have it; {choices(name, first, 'inputs there')}", name)
             for name in first:

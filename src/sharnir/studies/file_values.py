@@ -33,7 +33,7 @@ class RangeEntry(Element):
 
     def values(self) -> list[float]:
         if self.log and not self.first * self.last > 0.0:
-            raise Fault("with `log` both ends must be positive")
+            raise Fault("with `log: true` both ends have one sign, and neither is zero")
         space = np.geomspace if self.log else np.linspace
         found: list[float] = space(self.first, self.last, self.points).tolist()
         return found
