@@ -97,7 +97,7 @@ def _pace(n: Counts, before: int, seconds: float) -> str:
     new = n.done - before
     if not new:
         return "nothing to compute: all runs were in the store already" if n.done else "nothing was computed"
-    there = f", {in_words(before)} were in the store already" if before else ""
+    there = f"; {in_words(before)} {'was' if before == 1 else 'were'} in the store already" if before else ""
     return f"{in_words(new)} in {duration(seconds)}, {figures(new / seconds)} a second{there}"
 
 

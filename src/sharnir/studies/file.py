@@ -145,6 +145,7 @@ class _Reader:
         if entry.run is not None:
             with at("run"):
                 check_settings(model, entry.run)
+            with at("run", "parameters"):
                 each(((name, name) for name in entry.run.parameters or ()), lambda name: _check_parameter(model, name))
         run = self._run(model, names)
         inputs = self._inputs(model, names, run)
