@@ -191,11 +191,11 @@ def test_ctrl_c_is_130_and_says_how_to_go_on(study, monkeypatch, store):
     assert ("; 1 run was in the store already" in out) == bool(store)
 
 
-def test_ctrl_c_before_the_first_run_is_130_too(study, monkeypatch):
+def test_ctrl_c_before_the_first_run_or_after_the_last_is_130_too(study, monkeypatch):
     monkeypatch.setattr("sharnir.cli.study.study", lambda **options: signal.raise_signal(signal.SIGINT))
     code, out, err = study(f"{GRID}store: results\n")
     assert (code, out) == (130, "")
-    assert err == "sharnir: interrupted before the first runs were done; the same command goes on where it was\n"
+    assert err == "sharnir: interrupted; the same command goes on where it was\n"
 
 
 def test_a_scheduler_out_of_reach_is_named_and_1(study, monkeypatch):

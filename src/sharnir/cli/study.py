@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SharnirError, StateError, StudyError
-from ..reporting.formats import duration, figures
+from ..reporting.formats import count, duration, figures
 from ..reporting.whole_file import check_suffix
 from ..simulation.storage import check_result_file
 from ..studies.captions import runs as in_words
@@ -57,8 +57,8 @@ def study_file(
         before, begun = _there_already(kept), perf_counter()
         options: dict[str, Any] = {"client": scheduler, "workers": workers, "processes": processes}
         ds = study(**arguments, **options, progress=False if quiet else None)
-    except KeyboardInterrupt:
-        print(f"sharnir: interrupted before the first runs were done; {_again(kept)}", file=sys.stderr)
+    except KeyboardInterrupt:  # before the first run, or after the last while its results were written
+        print(f"sharnir: interrupted; {_again(kept)}", file=sys.stderr)
         sys.exit(INTERRUPTED)
     except StudyError as error:
         ds, failure = error.result, str(error)
@@ -139,7 +139,7 @@ def _end(ds: Dataset, n: Counts, store: Path | None, failure: str) -> None:
         print(f"sharnir: {failure}", file=sys.stderr)
         sys.exit(1)
     if ds.attrs.get("status") == "interrupted":
-        print(f"sharnir: interrupted after {n.done} of {in_words(n.all)}; {_again(store)}", file=sys.stderr)
+        print(f"sharnir: interrupted after {count(n.done)} of {in_words(n.all)}; {_again(store)}", file=sys.stderr)
         sys.exit(INTERRUPTED)
     if n.failed == n.all:
         print("sharnir: all runs failed", file=sys.stderr)
