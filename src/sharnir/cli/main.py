@@ -48,7 +48,8 @@ def parser() -> Parser:
     commands = out.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for add, call in (
         (add_inspect, inspect), (add_run, run), (add_equilibrium, equilibrium), (add_modes, modes),
-        (add_calibrate, calibrate), (add_compare, compare), (add_view, view), (add_studio, studio), (add_schema, schema),
+        (add_study, study), (add_calibrate, calibrate), (add_compare, compare), (add_view, view), (add_studio, studio),
+        (add_schema, schema),
     ):  # fmt: skip
         of_command = commands.add_parser(call.__name__, help=add.__doc__, description=add.__doc__, allow_abbrev=False)
         of_command.set_defaults(call=call, parser=of_command)
@@ -203,6 +204,35 @@ def modes(options: Namespace) -> None:
         at_equilibrium=options.equilibrium,
         as_json=options.json,
         plot=options.plot,
+    )
+
+
+def add_study(p: Parser) -> None:
+    """Run a model for many values of its inputs, as a study file says: print a summary, write the dataset and pictures of it."""
+    p.add_argument("file", type=Path, metavar="FILE", help="a study: .yaml (docs/studies_file.md)")
+    p.option("--scheduler", metavar="ADDRESS", help="of a Dask cluster that computes the runs: tcp://host:8786")
+    p.option(
+        "--store", type=Path, metavar="PATH", help="a folder, or .nc file, for results; a study that was ended goes on there"
+    )
+    p.option("--workers", type=at_least(1), metavar="NUMBER", help="threads, or processes (default: one for each core)")
+    p.flag("--processes", what="compute in processes instead of threads")
+    p.option("--seed", type=at_least(0), metavar="NUMBER", help="of what is drawn")
+    p.option("--runs", type=at_least(1), metavar="NUMBER", help="how many runs are drawn")
+    p.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the dataset: .nc, or .csv with a row for each run")
+    p.add_argument("--page", type=Path, metavar="FILE", help="all of it as a page that opens in any browser: .html")
+    p.add_argument("--plot", type=Path, metavar="FILE", help="draw it: .png, .svg, .pdf")
+    p.flag("-q", "--quiet", what="no progress bar, no summary")
+
+
+def study(options: Namespace) -> None:
+    from .study import study_file
+
+    study_file(
+        options.file,
+        **{name: getattr(options, name, None) for name in ("scheduler", "store", "workers", "seed", "runs")},
+        processes=options.processes,
+        files={"output": options.output, "page": options.page, "plot": options.plot},
+        quiet=options.quiet,
     )
 
 

@@ -16,6 +16,7 @@ from ..integrate.methods import integrator as integrator_named
 from ..integrate.trajectory import LIMITED
 from ..io.load import load
 from ..model.model import Model
+from ..model.settings import overridden
 from ..programs.methods import METHODS
 from ..simulation.checks import MAX_TIMES
 from ..simulation.plots import check_plot_file
@@ -104,18 +105,10 @@ def _check_options(
 
 def _arguments(model: Model, states: Mapping[str, Sequence[str]], options: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of the file, overridden by the options."""
-    arguments = model.simulation.arguments() if model.simulation is not None else {}
-    if "integrator" in options:  # the file's step was meant for the file's integrator
-        arguments.pop("step", None)
-    if "stabilisation" in options:  # and its decay for its stabilisation
-        arguments.pop("decay", None)
-    arguments |= options
-    for name, words in states.items():
-        if words:
-            given = named_values(f"--{name}", words)
-            check_usage(f"--{name}", model.coordinates if name == "q0" else model.speeds, given)
-            before = arguments.get(name)
-            arguments[name] = {**before, **given} if isinstance(before, Mapping) else given
+    named = {name: named_values(f"--{name}", words) for name, words in states.items() if words}
+    for name, given in named.items():
+        check_usage(f"--{name}", model.coordinates if name == "q0" else model.speeds, given)
+    arguments = overridden(model.simulation, {**options, **named})
     if "duration" not in arguments:
         raise UsageError("--duration", "the file has no simulation settings: give --duration SECONDS")
     _check_combinations(model, options, arguments)

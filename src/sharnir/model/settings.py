@@ -80,3 +80,16 @@ class SimulationSettings(Element):
             own["events"] = (*(self.events or ()), *self.impacts)
         out = {name: x for name, x in {**own, **{n: x for n, x in others.items() if x is not None}}.items() if x is not None}
         return {**out, "output": None} if out.get("output") == STEPS else out
+
+
+def overridden(settings: SimulationSettings | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Keywords for `simulate`: those of a model's settings, with what is given in their place; of values by name, one by one."""
+    out = settings.arguments() if settings is not None else {}
+    if "integrator" in given:  # the step was meant for the integrator of the settings
+        out.pop("step", None)
+    if "stabilisation" in given:  # and the decay for their stabilisation
+        out.pop("decay", None)
+    for name, value in given.items():
+        before = out.get(name)
+        out[name] = {**before, **value} if isinstance(before, Mapping) and isinstance(value, Mapping) else value
+    return out

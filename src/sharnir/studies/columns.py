@@ -110,7 +110,7 @@ def read_table(ds: Dataset, names: Sequence[str] | None = None, color: str | Non
             raise StateError(_no_flat_value(ds, name))
         if name not in (*inputs, *outputs):
             raise StateError(no_such("input or output", name, (*inputs, *outputs), "inputs and outputs"))
-    dims = _run_dims(ds)
+    dims = run_dims(ds)
     shape = tuple(int(ds.sizes[d]) for d in dims)
     if not prod(shape):
         raise StateError(f"the study has no runs: its dimensions are {_sizes(ds, dims)}")
@@ -156,7 +156,7 @@ def _named(ds: Dataset, role: str) -> tuple[str, ...]:
     return tuple(str(name) for name, v in _checked(ds).variables.items() if v.attrs.get("role") == role)
 
 
-def _run_dims(ds: Dataset) -> tuple[str, ...]:
+def run_dims(ds: Dataset) -> tuple[str, ...]:
     """A design has the dimension "run"; those of a grid are named like inputs. A single run has none."""
     if RUN in ds.dims:
         return (RUN,)
@@ -167,11 +167,11 @@ def _run_dims(ds: Dataset) -> tuple[str, ...]:
 
 def _is_flat(ds: Dataset, name: str) -> bool:
     """One value per run, and a value that can stand on an axis."""
-    return set(ds[name].dims) <= set(_run_dims(ds)) and ds[name].dtype.kind in "biufUSOT"
+    return set(ds[name].dims) <= set(run_dims(ds)) and ds[name].dtype.kind in "biufUSOT"
 
 
 def _no_flat_value(ds: Dataset, name: str) -> str:
-    more = [str(d) for d in ds[name].dims if d not in _run_dims(ds)]
+    more = [str(d) for d in ds[name].dims if d not in run_dims(ds)]
     if not more:
         return f"{name!r} has values of type {ds[name].dtype}; pictures of studies show real numbers and words"
     sizes = _sizes(ds, more)

@@ -18,7 +18,7 @@ from ..errors import SharnirError, StateError, StudyError
 from ..model.model import Model
 from ..model.states import check_model
 from ..reporting.progress import ProgressBar
-from ..reporting.whole_file import file_path, target_of, whole_file
+from ..reporting.whole_file import file_path, target_of
 from ..simulation.options import whole
 from ..simulation.result import Result
 from ..simulation.storage import PathLike
@@ -26,6 +26,7 @@ from ..types import truth
 from . import execution
 from .dataset import dataset_of
 from .design import Columns, Design, design_of
+from .export import write_netcdf
 from .identity import check_same, fingerprint, identity
 from .inputs import checked_run
 from .store import Folder, Layout, Memory, Store, open_places
@@ -192,8 +193,7 @@ def _result(kept: Store, about: Mapping[str, Any], path: Path | None, status: st
         return ds
     ds = ds.load()
     try:
-        with whole_file(path) as part:
-            ds.to_netcdf(part, engine="scipy", format="NETCDF3_64BIT")
+        write_netcdf(ds, path)
     except OSError as error:
         raise StudyError(
             f"store {path}: {error.strerror or error}; all runs are in {_folder(path)}, call study again", ds

@@ -46,17 +46,7 @@ def read_grid(path: str | PathLike[str], columns: Sequence[str | int] | None = N
 
 def _read(path: Path, columns: Sequence[str | int] | None) -> tuple[list[str], list[int], np.ndarray]:
     """Names of the columns asked for, the line of each row, the numbers."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise FormatError(f"{path}: the file of a table cannot be read: {error.strerror or error}") from None
-    except UnicodeDecodeError:
-        raise FormatError(f"{path}:1: the file of a table is not UTF-8") from None
-    given = [(k, line) for k, line in enumerate(text.splitlines(), 1) if line.strip() and not line.lstrip().startswith("#")]
-    if not given:
-        raise FormatError(f"{path}:1: the file of a table has no rows")
-    mark = next((c for c in DELIMITERS[::-1] if c in given[0][1]), None)  # a comma last: it may be that of a decimal
-    split = [(k, _cells(line, mark)) for k, line in given]
+    split = read_cells(path)
     head = split[0][1]
     named = all(_number(cell) is None for cell in head)
     names = head if named else [f"column {c}" for c in range(len(head))]
@@ -70,6 +60,21 @@ def _read(path: Path, columns: Sequence[str | int] | None) -> tuple[list[str], l
             f"{path}:{split[-1][0]}: the file of a table needs at least two rows of numbers, this one has {len(rows)}"
         )
     return [names[c] for c in places], [k for k, _ in split[named:]], np.array(rows)
+
+
+def read_cells(path: Path) -> list[tuple[int, list[str]]]:
+    """The cells of every line, with its number; lines that are empty or begin with # are left out."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise FormatError(f"{path}: the file of a table cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise FormatError(f"{path}:1: the file of a table is not UTF-8") from None
+    given = [(k, line) for k, line in enumerate(text.splitlines(), 1) if line.strip() and not line.lstrip().startswith("#")]
+    if not given:
+        raise FormatError(f"{path}:1: the file of a table has no rows")
+    mark = next((c for c in DELIMITERS[::-1] if c in given[0][1]), None)  # a comma last: it may be that of a decimal
+    return [(k, _cells(line, mark)) for k, line in given]
 
 
 def _cells(line: str, mark: str | None) -> list[str]:

@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import inf
+from pathlib import Path
 from typing import Any
 
 import yaml
 
 from ...errors import FormatError
+from ..xml import read_bytes
 
 MAX_NODES, MAX_DEPTH = 1_000_000, 40
 """Values of a document with every alias expanded, and levels of nesting."""
@@ -49,6 +51,16 @@ def scalar(text: str) -> Any:
     return float(text) if _FLOAT.fullmatch(text) and abs(float(text)) != inf else text
 
 
+def read_text(path: Path | str) -> str:
+    """Of a file in UTF-8."""
+    data = read_bytes(path)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise FormatError(f"{path}:{line}: the file is not UTF-8") from None
+
+
 class Document:
     """The data of a text, and the line of each part of it."""
 
@@ -85,7 +97,7 @@ class _Composer:
         root: Node | None = None
         for event in self.events:
             if isinstance(event, yaml.DocumentStartEvent) and root is not None:
-                raise self.error(event, "a second document begins here; a file is one model")
+                raise self.error(event, "a second document begins here; a file holds one")
             if isinstance(event, yaml.NodeEvent):
                 root = self.node(event, 0)
         return root or Node(1)
@@ -111,7 +123,7 @@ class _Composer:
                 raise self.error(event, f"the alias *{event.anchor} has no anchor &{event.anchor} before it")
             return target
         if event.tag is not None and not (isinstance(event, yaml.ScalarEvent) and event.tag == "!"):
-            raise self.error(event, f"the tag {event.tag!r} is refused: a model is plain data")
+            raise self.error(event, f"the tag {event.tag!r} is refused: the file is plain data")
         line = event.start_mark.line + 1
         if isinstance(event, yaml.ScalarEvent):
             node = Node(line, event.value if is_key or not event.implicit[0] else scalar(event.value))

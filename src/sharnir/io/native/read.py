@@ -23,8 +23,7 @@ from ...trace import ParameterGraph
 from ...trace.formula import known_names
 from ...types import FilePath, truth
 from ..meshes import MeshFinder
-from ..xml import read_bytes
-from .document import Document
+from .document import Document, read_text
 from .entries import BodyEntry, JointPlacement, ModelEntry
 from .faults import Faults, at, each
 from .flexible_entries import ModalArchive, open_archive
@@ -56,12 +55,7 @@ def load_native(
     """A model from a .yaml file (docs/native_format.md). `passive=False` leaves out damping, friction and springs of joints."""
     if floating:
         raise FormatError(f"{path}: floating=True is for formats that cannot express it; write `floating: [body]` into the file")
-    data = read_bytes(Path(path))
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise FormatError(f"{path}:{line}: the file is not UTF-8") from None
+    text = read_text(path)
     finder = MeshFinder(Path(path), package_paths)
     model = _loads(text, str(path), strict, passive, finder)
     _find_meshes(model, finder)
@@ -103,13 +97,13 @@ def _loads(text: str, source: str, strict: bool, passive: bool, files: MeshFinde
             entry = read_element(ModelEntry, document.data)
             model = _built(entry, truth(passive, "passive"), graph, files)
     except Faults as error:
-        raise _format_error(error.faults, document) from None
+        raise format_error(error.faults, document) from None
     model.import_report = _report(entry, document, strict)
     model.mesh_folders = []  # a text has no folder
     return model
 
 
-def _format_error(faults: list[Fault], document: Document) -> FormatError:
+def format_error(faults: list[Fault], document: Document) -> FormatError:
     """All mistakes, one on a line, in the order of the file."""
     found = sorted({(document.line(fault.path), document.error(fault.path, _without_label(fault))) for fault in faults})
     lines = [text for _, text in found[:MAX_SHOWN]]
@@ -202,7 +196,7 @@ def _built(entry: ModelEntry, passive: bool, graph: ParameterGraph, files: MeshF
             _ = model.tree  # whether everything is connected
     if entry.simulation is not None:
         with at("simulation"):
-            _check_settings(model, entry.simulation)
+            check_settings(model, entry.simulation)
         model.simulation = entry.simulation
     return model
 
@@ -256,7 +250,8 @@ def _is_part(name: str, joints: Mapping[str, PlacedJoint], names: str) -> bool:
     return any(name[k + 1 :] in getattr(joints[name[:k]], names) for k in ends)
 
 
-def _check_settings(model: Model, settings: SimulationSettings) -> None:
+def check_settings(model: Model, settings: SimulationSettings) -> None:
+    """That the names in them are names of the model; raises `Faults`."""
     joints = {joint.name: joint for joint in model._joints}
     for what, names in (("q0", "q_names"), ("v0", "v_names"), ("tau", "v_names")):
         given = getattr(settings, what)

@@ -1,0 +1,146 @@
+"""`sharnir study`: many runs of a model as a file describes them; a summary on the screen, the dataset and pictures in files."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from ..errors import SharnirError, StateError, StudyError
+from ..reporting.formats import count, duration, figures
+from ..reporting.whole_file import check_suffix
+from ..simulation.storage import check_result_file
+from ..studies.captions import runs as in_words
+from ..studies.export import write_csv, write_netcdf
+from ..studies.file import read_study
+from ..studies.page import SUFFIXES
+from ..studies.pictures import plot_study
+from ..studies.study import open_study, study
+from ..studies.summary import Counts, counted, summary
+from .usage import INTERRUPTED, UsageError, check_file, check_picture, check_usage
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+
+def study_file(
+    file: Path,
+    *,
+    scheduler: str | None,
+    store: Path | None,
+    workers: int | None,
+    processes: bool,
+    seed: int | None,
+    runs: int | None,
+    files: Mapping[str, Path | None],
+    quiet: bool,
+) -> None:
+    """`store`, `seed`, `runs`: in place of those of the file; `files`: "output", "page", "plot"."""
+    if scheduler is not None and (processes or workers is not None):
+        option = "--processes" if processes else "--workers"
+        raise UsageError(option, "the cluster of --scheduler has workers of its own; leave one of them out")
+    _check_files(files)
+    ds, kept, failure = None, store, ""
+    try:
+        described = read_study(file)
+        if runs is not None and described.lists_runs:
+            raise UsageError("--runs", f"{file} lists its runs one by one: there is nothing to draw; leave it out")
+        arguments = described.arguments(runs, seed)
+        if store is not None:
+            arguments["store"] = store
+        kept = arguments["store"]
+        if kept is not None and files["output"] is not None and kept.resolve() == files["output"].resolve():
+            raise UsageError("--output", f"{kept} is the store already; leave it out")
+        before, begun = _there_already(kept), perf_counter()
+        options: dict[str, Any] = {"client": scheduler, "workers": workers, "processes": processes}
+        ds = study(**arguments, **options, progress=False if quiet else None)
+    except KeyboardInterrupt:  # before the first run, or after the last while its results were written
+        print(f"sharnir: interrupted; {_again(kept)}", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+    except StudyError as error:
+        ds, failure = error.result, str(error)
+    except StateError as error:
+        raise StateError(_by_options(str(error))) from None
+    n, seconds = counted(ds), perf_counter() - begun
+    if not quiet:
+        print(summary(ds))
+        print(_pace(n, before, seconds))
+        if kept is not None:
+            print(f"results: {kept} (sharnir.open_study reads them)")
+    _write(ds, n, files, quiet)
+    _end(ds, n, kept, failure)
+
+
+def _check_files(files: Mapping[str, Path | None]) -> None:
+    output, page, plot = (files[name] for name in ("output", "page", "plot"))
+    if output is not None:
+        check_usage("--output", check_result_file, output)
+    if page is not None:
+        check_file("--page", page)
+        check_usage("--page", lambda path: check_suffix(path, SUFFIXES), page)
+    if plot is not None:
+        check_picture("--plot", plot)
+
+
+def _there_already(store: Path | None) -> int:
+    """Runs that an earlier call has made."""
+    if store is not None:
+        with suppress(SharnirError, OSError), open_study(store) as found:  # of a store that is none of ours `study` says so
+            return counted(found).done
+    return 0
+
+
+def _pace(n: Counts, before: int, seconds: float) -> str:
+    new = n.done - before
+    if not new:
+        return "nothing to compute: all runs were in the store already" if n.done else "nothing was computed"
+    there = f"; {in_words(before)} {'was' if before == 1 else 'were'} in the store already" if before else ""
+    return f"{in_words(new)} in {duration(seconds)}, {figures(new / seconds)} a second{there}"
+
+
+def _by_options(message: str) -> str:
+    """An error of `study` in the words of the command line."""
+    return message.replace("client: ", "--scheduler: ", 1).replace("`client`", "--scheduler")
+
+
+def _again(store: Path | None) -> str:
+    if store is None:
+        return "the same command begins anew; with a store (--store FOLDER) it would go on"
+    return "the same command goes on where it was"
+
+
+def _write(ds: Dataset, n: Counts, files: Mapping[str, Path | None], quiet: bool) -> None:
+    for name, path in files.items():
+        if path is None:
+            continue
+        if not n.done or (name == "plot" and n.failed == n.done):
+            what = "no run was done" if not n.done else "all runs failed"
+            print(f"sharnir: {what}, so {path} was not written", file=sys.stderr)
+            continue
+        left_out: list[str] = []
+        if name != "output":
+            plot_study(ds, path)
+        elif path.suffix.lower() == ".csv":
+            left_out = write_csv(ds, path)
+        else:
+            write_netcdf(ds, path)
+        if left_out:
+            print(f"sharnir: {', '.join(left_out)}: too many numbers per run for a table; write a .nc file", file=sys.stderr)
+        if not quiet:
+            print(f"written: {path}")
+
+
+def _end(ds: Dataset, n: Counts, store: Path | None, failure: str) -> None:
+    """The exit code, and why it is not zero."""
+    if failure:
+        print(f"sharnir: {failure}", file=sys.stderr)
+        sys.exit(1)
+    if ds.attrs.get("status") == "interrupted":
+        print(f"sharnir: interrupted after {count(n.done)} of {in_words(n.all)}; {_again(store)}", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+    if n.failed == n.all:
+        print("sharnir: all runs failed", file=sys.stderr)
+        sys.exit(1)

@@ -1,0 +1,57 @@
+"""The dataset of a study in a file: NetCDF with everything, or a table in which every run is a row."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..reporting.whole_file import whole_file
+from .columns import by_run, inputs_of, run_dims
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+MOST_PARTS = 1000
+"""Columns that one output may have in a table."""
+
+
+def write_netcdf(ds: Dataset, path: Path) -> None:
+    with whole_file(path) as part:
+        ds.to_netcdf(part, engine="scipy", format="NETCDF3_64BIT")
+
+
+def write_csv(ds: Dataset, path: Path) -> list[str]:
+    """Inputs, outputs, and how every run ended; an output of several numbers has a column for each. Returns the outputs that do
+    not fit into a table."""
+    left_out: list[str] = []
+    found = dict(_columns(ds, left_out))
+    with whole_file(path) as part, part.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(found)
+        writer.writerows(zip(*(values.tolist() for values in found.values()), strict=True))
+    return left_out
+
+
+def _columns(ds: Dataset, left_out: list[str]) -> Iterator[tuple[str, NDArray[Any]]]:
+    dims = run_dims(ds)
+    shape = tuple(int(ds.sizes[d]) for d in dims)
+    names = [*inputs_of(ds), *(str(name) for name in ds.data_vars)]
+    for name in dict.fromkeys(names):
+        more = [str(d) for d in ds[name].dims if d not in dims]
+        if not more:
+            yield name, by_run(ds, name, dims, shape)
+            continue
+        if "time" in more or np.prod([ds.sizes[d] for d in more], dtype=float) > MOST_PARTS:
+            left_out.append(name)
+            continue
+        whole = ds[name].load()
+        for at in product(*(range(ds.sizes[d]) for d in more)):
+            one = whole.isel(dict(zip(more, at, strict=True)))
+            labels = [str(ds[d].values[k]) if d in ds.coords else str(k) for d, k in zip(more, at, strict=True)]
+            yield f"{name}[{', '.join(labels)}]", by_run(one.to_dataset(name=name), name, dims, shape)
