@@ -46,6 +46,12 @@ def check_values(model: Model, rows: np.ndarray) -> None:
     key = rows.tobytes() if len(rows) == 1 else None
     if key in possible:
         return
+    every = len(rows)
+    if every > 1:  # of a motion every row may be the same
+        new = np.concatenate([[True], (rows[1:] != rows[:-1]).any(axis=1)])
+        rows, number = rows[new], np.flatnonzero(new)
+    else:
+        number = np.zeros(1, dtype=np.int64)
     bad = ~np.isfinite(rows)
     if bad.any():
         k = int(np.argwhere(bad)[0, 1])
@@ -56,7 +62,7 @@ def check_values(model: Model, rows: np.ndarray) -> None:
         numbers = np.stack([np.broadcast_to(np.asarray(x, dtype=float), len(rows)) for x in found], axis=1)
         fault = check.fault(numbers)
         if fault is not None:
-            raise _refused(named, check.formulas, fault, len(rows))
+            raise _refused(named, check.formulas, fault, number, every)
     for row in _looked_at(rows):
         values = {name: float(x[row]) for name, x in named.items()}
         own = model.structure.parameters
@@ -66,7 +72,7 @@ def check_values(model: Model, rows: np.ndarray) -> None:
                 substituted(part, values)
             except ModelError as error:
                 words = str(error) if str(error).startswith(label) else f"{label}: {error}"
-                raise _refused(named, formulas_in(part), (row, words), len(rows)) from None
+                raise _refused(named, formulas_in(part), (row, words), number, every) from None
     if key is not None and len(possible) < KEPT:
         possible.add(key)
 
@@ -78,10 +84,13 @@ def _looked_at(rows: np.ndarray) -> list[int]:
     return sorted({*rows.argmin(axis=0).tolist(), *rows.argmax(axis=0).tolist()})
 
 
-def _refused(named: Mapping[str, np.ndarray], formulas: Sequence[Symbol], fault: tuple[int, str], rows: int) -> StateError:
+def _refused(
+    named: Mapping[str, np.ndarray], formulas: Sequence[Symbol], fault: tuple[int, str], number: np.ndarray, every: int
+) -> StateError:
+    """`number` of every row that was looked at, among `every` row."""
     row, what = fault
     shown = ", ".join(f"{name!r} = {named[name][row]:g}" for name in names_in(formulas))
-    return StateError(f"parameters {shown}{f' (row {row})' if rows > 1 else ''}: {what}")
+    return StateError(f"parameters {shown}{f' (row {number[row]})' if every > 1 else ''}: {what}")
 
 
 def _elements(model: Model) -> Iterator[tuple[str, Any]]:
@@ -129,16 +138,22 @@ def _of_body(body: Body) -> Iterator[Check]:
             return
 
         def moments_fault(values: np.ndarray) -> tuple[int, str] | None:
-            for row, numbers in enumerate(np.unique(values, axis=0)):
-                moments = now.copy()
-                moments[where] = numbers
-                fault = inertia_fault(_with_inertia(body, moments))
+            moments = np.tile(now, (len(values), 1))
+            moments[:, where] = values
+            for row in np.flatnonzero(~_surely_possible(moments)).tolist():
+                fault = inertia_fault(_with_inertia(body, moments[row]))
                 if fault:
-                    row = int(np.argmin(np.abs(values - numbers).sum(axis=1)))
                     return row, f"the inertia of {label} {fault}"
             return None
 
         yield Check(formulas, moments_fault)
+
+
+def _surely_possible(moments: np.ndarray) -> np.ndarray:
+    """Which rows of xx, yy, zz, xy, xz, yz are those of a body, by some margin."""
+    xx, yy, zz, xy, xz, yz = moments.T
+    a, b, c = np.linalg.eigvalsh(np.stack([xx, xy, xz, xy, yy, yz, xz, yz, zz], axis=1).reshape(-1, 3, 3)).T
+    return (a > 1e-6 * c) & (a + b > (1.0 + 1e-6) * c)
 
 
 def _with_inertia(body: Body, moments: np.ndarray) -> Body:

@@ -156,7 +156,7 @@ class Runs:
         check_values(model, values[None])
         own = values if values.size else None
         bar = ProgressBar(progress, model.name, t0 + duration, t0)
-        start = self._start(q0, v0, t0, fixed, values)
+        start = self.start(q0, v0, t0, fixed, values)
         q, v = start.q, start.v
         check_step(self.chosen, step)
         too_long = "" if step is None else warn_of_elastic_steps(d, q, t0, own, step, self.integrator)
@@ -234,19 +234,10 @@ class Runs:
         """Of options of `simulate`, those that `run` takes."""
         return {name: x for name, x in options.items() if name not in COMPILED and not (name == "tau" and callable(x))}
 
-    def start(
-        self,
-        q0: Start,
-        v0: Start,
-        t0: float = 0.0,
-        fixed: Sequence[str] | None = None,
-        parameters: Mapping[str, float] | None = None,
-    ) -> StartState:
-        """Where a run would start."""
-        return self._start(q0, v0, t0, fixed, values_of(self.model, parameters, None))
-
-    def _start(self, q0: Start, v0: Start, t0: float, fixed: Sequence[str] | None, values: np.ndarray) -> StartState:
-        """Assembled once for all runs that start alike and whose constraints read the same parameters."""
+    def start(self, q0: Start, v0: Start, t0: float, fixed: Sequence[str] | None, values: np.ndarray | None = None) -> StartState:
+        """Where a run starts, by `values` of parameters and states; assembled once for all that start alike and whose constraints
+        read the same parameters."""
+        values = values_of(self.model, None, None) if values is None else values
         if self._starts is None:
             return start_of(self.d, self.shown, q0, v0, t0, fixed, values)[0]
         table = self.d.constrained.table if self.d.constrained else None

@@ -44,8 +44,10 @@ class _Lazy(BackendArray):
         return found
 
 
-def dataset_of(store: Store, names: tuple[str, ...], axes: Columns | None, attributes: Mapping[str, Any]) -> Dataset:
-    """`names` of the inputs; `axes`: those of a grid."""
+def dataset_of(
+    store: Store, inputs: tuple[str, ...], outputs: tuple[str, ...], axes: Columns | None, attributes: Mapping[str, Any]
+) -> Dataset:
+    """`axes`: of a grid. Outputs that no run has given are left out."""
     grid = tuple(len(x) for x in axes.values()) if axes is not None else (store.layout.count,)
     dims = tuple(axes) if axes is not None else ("run",)
     data: dict[str, Variable] = {}
@@ -66,14 +68,14 @@ def dataset_of(store: Store, names: tuple[str, ...], axes: Columns | None, attri
             )
         return Variable((*dims, *more), values, about)
 
-    for name in names:
+    for name in inputs:
         if axes is not None:
             coords[name] = Variable((name,), axes[name], {"role": "input"})
         elif name in there:
             coords[name] = variable(name, "input")
     if axes is None:
         coords["run"] = Variable(("run",), np.arange(store.layout.count))
-    for name, shape in store.shapes.items():
+    for name, shape in ((name, store.shapes[name]) for name in outputs if name in store.shapes):
         data[name] = variable(name, "output")
         for dim, labels in shape.coords.items():
             coords[dim] = Variable((dim,), np.array(labels))

@@ -124,7 +124,7 @@ def design_of(over: Any, runs: int | None, sampler: Any, seed: int) -> Design:
     if runs is not None and (isinstance(runs, bool) or not isinstance(runs, (int, np.integer)) or not 0 < runs <= MOST_RUNS):
         raise StateError(f"runs: expected a whole number of at least 1, got {brief(runs)}")
     if isinstance(over, Design):
-        return over
+        return _named(over)
     if callable(over):
         if runs is None:
             raise StateError("over: a function gives the inputs of any run; say how many there are: runs=…")

@@ -31,6 +31,8 @@ Done = Iterator[tuple[int, Bundle]]
 MOST_DEATHS = 3
 """Workers that may die over one bundle before it is given up."""
 DIED = "worker_died"
+WAIT = 30
+"""Seconds for the first worker of a cluster to appear."""
 AHEAD = 2
 """Bundles on the way for every worker."""
 
@@ -166,6 +168,8 @@ def connected(client: Any) -> tuple[Any, bool]:
     except ImportError:
         raise StateError("client: Dask is not installed; pip install sharnir[cluster]") from None
     if isinstance(client, str):
+        if not re.fullmatch(r"\w+://.+|[\w.-]+:\d+", client):
+            raise StateError(f"client: expected the address of a scheduler such as 'tcp://host:8786', got {client!r}")
         try:
             _knock(client)
             made: Any = Client
@@ -194,8 +198,15 @@ def _reason(error: BaseException) -> str:
 
 
 def check_workers(client: Any) -> None:
-    """Every worker has this version."""
+    """There are some, and all have this version."""
     from .. import __version__
+
+    try:
+        client.wait_for_workers(1, timeout=WAIT)
+    except TimeoutError:
+        raise StateError(
+            f"client: the scheduler at {client.scheduler.address} has no workers after {WAIT} s; start some: dask worker ADDRESS"
+        ) from None
 
     def version() -> str:  # by value: a worker need not have this module
         try:

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ModelError, SharnirError, StateError, brief, choices, no_such
+from ..errors import ModelError, SharnirError, StateError, brief, choices, no_such, suggestion
 from ..model.model import Model
 from ..simulation.rollout import rollout
 from ..simulation.run import simulate
+from .design import Columns
 
 NUMBERS = ("duration", "t0", "rtol", "atol", "step", "max_step", "max_steps", "max_seconds", "decay")
 WORDS = ("method", "backend", "integrator", "stabilisation", "limits")
@@ -48,6 +49,8 @@ class Inputs:
                 raise StateError(f"over: {name!r} is an input and in run['parameters'] too; leave it out of one")
             if not entry and argument in self.run and argument not in ("step", "integrator"):
                 raise StateError(f"over: {name!r} is an input and in `run` too; leave it out of one")
+        if not {"duration", "steps"} & {*self.run, *(argument for argument, _ in self.places.values())}:
+            raise StateError("run: it needs a duration, such as run=dict(duration=1.0)")
 
     def _check_run(self) -> None:
         for name in self.run:
@@ -55,6 +58,14 @@ class Inputs:
                 raise StateError(f"run: {name!r} cannot be given: {NOT_HERE[name]}")
             if name not in SIMULATE and name not in ROLLOUT:
                 raise StateError(f"run: {no_such('argument', name, SIMULATE, 'arguments of simulate')}")
+
+    def check(self, rows: Columns) -> None:
+        """Words where words belong, numbers elsewhere."""
+        for name, values in rows.items():
+            wants_words = self.places[name][0] in WORDS and not self.places[name][1]
+            if wants_words != (values.dtype.kind == "U"):
+                wanted = "words" if wants_words else "numbers"
+                raise StateError(f"over: {name!r}: expected {wanted}, got {brief(values[0])}")
 
     def _place(self, name: str) -> tuple[str, str]:
         model = self.model
@@ -80,8 +91,10 @@ class Inputs:
             try:
                 self.model.make_parameter(path)
             except ModelError as error:
+                near = suggestion(path, list(self.model.parameters))
+                why = f"no parameter {path!r}; {near.strip()}" if near else str(error)
                 raise StateError(
-                    f"over: {name!r}: {error}. An input is also 'q0.joint', 'v0.joint', 'tau.joint', 'states.name', or one of "
+                    f"over: {name!r}: {why}. An input is also 'q0.joint', 'v0.joint', 'tau.joint', 'states.name', or one of "
                     f"{', '.join((*NUMBERS, *WORDS))}"
                 ) from None
         return path

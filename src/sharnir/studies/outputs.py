@@ -71,6 +71,11 @@ class Output:
         """Whether it looks at more than the end of a motion."""
         return True
 
+    @property
+    def of_motions(self) -> bool:
+        """Whether it needs the rows of a motion alone, nothing that a `Result` has beside them."""
+        return False
+
     def of_one(self, r: Result) -> np.ndarray:
         raise NotImplementedError
 
@@ -89,11 +94,15 @@ class Reduced(Output):
     def needs_rows(self) -> bool:
         return self.word != "final"
 
+    @property
+    def of_motions(self) -> bool:
+        return self._quantity_name not in OF_ONE
+
     def of_one(self, r: Result) -> np.ndarray:
         return self._reduced(r.t, self._quantity(r))
 
     def of_many(self, r: NamedMotion) -> np.ndarray | None:
-        return None if self._quantity_name in OF_ONE else self._reduced(r.t, self._quantity(r))
+        return None if not self.of_motions else self._reduced(r.t, self._quantity(r))
 
     def _reduced(self, t: np.ndarray, lines: Sequence[Line]) -> np.ndarray:
         values = np.stack([line.values for line in lines], axis=-2)  # (…, lines, T)
@@ -126,6 +135,10 @@ class Final(Output):
     @property
     def needs_rows(self) -> bool:
         return False
+
+    @property
+    def of_motions(self) -> bool:
+        return True
 
     def of_one(self, r: Result) -> np.ndarray:
         return np.asarray(getattr(r, self.name)[-1])

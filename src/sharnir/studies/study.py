@@ -89,6 +89,7 @@ def study(
     design = design_of(over, runs, sampler, seed)
     task = Task(model, design.names, checked_run(run), outputs)
     worker = Worker(task)
+    worker.inputs.check(design.rows(0, 1))
     if workers is not None:
         whole(workers, "workers", 1)
     if bundle is not None:
@@ -97,7 +98,7 @@ def study(
     if client is not None and (processes or workers is not None):
         raise StateError("client: the cluster has workers of its own; leave `workers` and `processes` out")
     bar = ProgressBar(progress, f"study of {model.name}", design.count)
-    about = identity(task, design, seed)
+    about = {**identity(task, design, seed), "output_names": [output.name for output in worker.outputs]}
     path = None if store is None else file_path(store, "store")
     if path is not None and _is_file(path) and path.exists():
         return _finished(path, about)
@@ -184,7 +185,7 @@ def _dataset(kept: Store, about: Mapping[str, Any], status: str) -> Dataset:
         "title": f"study of {about['model']}", "model": about["model"], "runs": kept.layout.count, "seed": about["seed"],
         "status": status, "sharnir": about["version"], "identity": _short(about),
     }  # fmt: skip
-    return dataset_of(kept, tuple(about["inputs"]), named, attributes)
+    return dataset_of(kept, tuple(about["inputs"]), tuple(about["output_names"]), named, attributes)
 
 
 def _result(kept: Store, about: Mapping[str, Any], path: Path | None, status: str) -> Dataset:

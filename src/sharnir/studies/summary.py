@@ -11,8 +11,8 @@ from ..reporting.formats import MISSING, count, plural
 from ..reporting.table import Table as TextTable
 from .captions import runs
 from .columns import Column, Table, read_table
-from .dataset import NOT_RUN
 from .page_data import endings, kind_of
+from .store import NOT_RUN
 
 if TYPE_CHECKING:
     from xarray import Dataset

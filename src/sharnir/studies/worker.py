@@ -11,10 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from ..equations.normalization import normalized_start
 from ..errors import SharnirError, SimulationError, StateError
 from ..integrate.trajectory import LIMITED, in_words
 from ..model.model import Model
-from ..simulation.options import FixedSteps, fixed_steps
+from ..model.parameter_checks import check_values
+from ..model.states import check_tau
+from ..simulation.adaptive_lanes import AdaptiveLanes, suits
+from ..simulation.checks import output_times
+from ..simulation.options import FixedSteps, check_duration, fixed_steps, number, values_of
+from ..simulation.records import Cost
 from ..simulation.result import Result
 from ..simulation.rollout import rollout
 from ..simulation.runs import Runs, runs_of
@@ -29,6 +35,18 @@ REFUSED, OUTPUT_FAILED = "refused", "output_failed"
 """Statuses of runs that could not begin, and of those whose output raised an exception."""
 MOST_KINDS = 64
 """Kinds of runs, by method, integrator …, that are kept compiled."""
+
+
+ON_LANES = {
+    "duration", "q0", "v0", "fixed", "t0", "tau", "parameters", "states", "method", "backend", "integrator", "rtol", "atol",
+    "max_step", "output", "balance", "stabilisation", "limits",
+}  # fmt: skip
+"""Arguments of adaptive runs that may go side by side."""
+
+Entries = dict[str, dict[str, np.ndarray]]
+"""What differs between runs: by argument and entry, a number for each."""
+SideBySide = Callable[[Columns, int], tuple[Rollout, np.ndarray]]
+"""Runs from their inputs, and which of them are left to be run alone."""
 
 
 @dataclass(frozen=True)
@@ -77,22 +95,26 @@ class Worker:
             if output.name in task.names:
                 raise StateError(f"outputs: {output.name!r} is the name of an input; give the output another")
         self._kinds: dict[tuple[Any, ...], Runs] = {}
+        self._lanes: dict[Runs, AdaptiveLanes | None] = {}
+        self._by_function = not all(output.of_motions for output in self.outputs)
 
     def compute(self, rows: Columns, stopped: Callable[[], bool] = lambda: False) -> Bundle:
         """The runs with these inputs."""
         n = len(next(iter(rows.values())))
         out = Bundle.of(n)
-        if self.inputs.on_lanes:
-            for group in self._alike(rows, n):
-                self._side_by_side(rows, group, out, stopped)
-        else:
-            self._one_by_one(rows, n, out, stopped)
+        for group in self._alike(rows, n):
+            if self.inputs.on_lanes:
+                self._side_by_side(self._rolled_out, rows, group, out, stopped)
+            elif self._lanes_of(self.inputs.arguments({name: x[group[0]] for name, x in rows.items()})) is not None:
+                self._side_by_side(self._adaptive, rows, group, out, stopped)
+            else:
+                self._one_by_one(rows, group, out, stopped)
         return out
 
     # --- one after another ----------------------------------------------------------------------------------------------------
-    def _one_by_one(self, rows: Columns, n: int, out: Bundle, stopped: Callable[[], bool]) -> None:
+    def _one_by_one(self, rows: Columns, at: Sequence[int], out: Bundle, stopped: Callable[[], bool]) -> None:
         results: list[tuple[int, Result]] = []
-        for k in range(n):
+        for k in at:
             if stopped():
                 raise Stopped
             try:
@@ -114,7 +136,7 @@ class Worker:
         if (runs := self._kinds.get(key)) is None:
             runs, rest = runs_of(self.model, arguments)
             while len(self._kinds) >= MOST_KINDS:
-                self._kinds.pop(next(iter(self._kinds)))
+                self._lanes.pop(self._kinds.pop(next(iter(self._kinds))), None)
             self._kinds[key] = runs
             return runs, rest
         return runs, runs.options(arguments)
@@ -132,12 +154,12 @@ class Worker:
             groups.setdefault(tuple(rows[name][k] for name in names), []).append(k)
         return list(groups.values()) or [list(range(n))]
 
-    def _side_by_side(self, rows: Columns, at: list[int], out: Bundle, stopped: Callable[[], bool]) -> None:
+    def _side_by_side(self, run: SideBySide, rows: Columns, at: list[int], out: Bundle, stopped: Callable[[], bool]) -> None:
         """Those that cannot be run are found by halves: they must not keep the others from running."""
         if stopped():
             raise Stopped
         try:
-            found = self._rolled_out({name: x[at] for name, x in rows.items()}, len(at))
+            found, left = run({name: x[at] for name, x in rows.items()}, len(at))
         except SimulationError:
             raise
         except SharnirError as error:
@@ -145,42 +167,88 @@ class Worker:
                 out.status[at[0]], out.message[at[0]] = REFUSED, in_one_line(error)
                 return
             for half in (at[: len(at) // 2], at[len(at) // 2 :]):
-                self._side_by_side(rows, half, out, stopped)
+                self._side_by_side(run, rows, half, out, stopped)
             return
-        good = found.ok
-        for k, ok, failed in zip(at, good.tolist(), found.failed.tolist(), strict=True):
+        ended = found.ok & ~left
+        for k, ok, failed in zip(at, ended.tolist(), found.failed.tolist(), strict=True):
             out.status[k], out.t_end[k] = ("done", found.t[-1]) if ok else ("not_finite", failed)
             out.message[k] = "" if ok else f"failed after t = {failed:.9g}"
-        if good.all():
-            self._reduce_many(found, at, out)
-        else:
-            chosen = np.flatnonzero(good)
-            if len(chosen):
-                self._reduce_many(_part(found, chosen), [at[k] for k in chosen], out)
-            self._reduce([(at[k], found[k]) for k in np.flatnonzero(~good).tolist()], out)
+        if ended.any():
+            chosen = np.flatnonzero(ended)
+            self._reduce_many(found if ended.all() else _part(found, chosen), [at[k] for k in chosen], out)
+        self._reduce([(at[k], found[k]) for k in np.flatnonzero(~found.ok).tolist()], out)
+        self._one_by_one(rows, [at[k] for k in np.flatnonzero(left)], out, stopped)
 
-    def _rolled_out(self, rows: Columns, n: int) -> Rollout:
-        inputs, model = self.inputs, self.model
-        arguments = inputs.arguments({name: x[0] for name, x in rows.items()})
-        for argument in {argument for argument, entry in inputs.places.values() if entry}:
-            arguments[argument] = inputs.run.get(argument)
-        entries: dict[str, dict[str, np.ndarray]] = {}
-        for name, x in rows.items():
-            argument, entry = inputs.places[name]
-            if entry:
-                entries.setdefault(argument, {})[entry] = np.asarray(x, dtype=float)
+    def _rolled_out(self, rows: Columns, n: int) -> tuple[Rollout, np.ndarray]:
+        arguments, entries = self._of_many(rows)
         for argument in ("parameters", "states"):
             if argument in entries:
                 arguments[argument] = {**(arguments.get(argument) or {}), **entries[argument]}
         arguments["q0"], arguments["v0"] = self._starts(arguments, entries, n)
         if "tau" in entries:
-            tau = np.tile(model.speeds(arguments.get("tau")), (n, 1))
-            for entry, x in entries["tau"].items():
-                tau[:, model.v_names.index(entry)] = x
-            arguments["tau"] = np.repeat(tau[:, None], _steps(arguments).count, axis=1)
+            arguments["tau"] = np.repeat(self._tau(arguments, entries, n)[:, None], _steps(arguments).count, axis=1)
         if not any(output.needs_rows for output in self.outputs) and "every" not in arguments:
             arguments["every"] = max(1, _steps(arguments).count)
-        return rollout(model, **arguments, progress=False)
+        return rollout(self.model, **arguments, progress=False), np.zeros(n, dtype=bool)
+
+    def _of_many(self, rows: Columns) -> tuple[dict[str, Any], Entries]:
+        """The arguments that runs have in common, and what differs."""
+        inputs = self.inputs
+        arguments = inputs.arguments({name: x[0] for name, x in rows.items()})
+        entries: Entries = {}
+        for name, x in rows.items():
+            argument, entry = inputs.places[name]
+            if entry:
+                arguments[argument] = inputs.run.get(argument)
+                entries.setdefault(argument, {})[entry] = np.asarray(x, dtype=float)
+        return arguments, entries
+
+    def _tau(self, arguments: Mapping[str, Any], entries: Entries, n: int) -> np.ndarray:
+        """(n, nv)."""
+        tau = np.tile(check_tau(self.model, arguments.get("tau")), (n, 1))
+        for entry, x in entries.get("tau", {}).items():
+            tau[:, self.model.v_names.index(entry)] = x
+        return tau
+
+    # --- adaptive, on lanes ---------------------------------------------------------------------------------------------------
+    def _lanes_of(self, arguments: dict[str, Any]) -> AdaptiveLanes | None:
+        """For runs of which nothing is asked but their motion; None where they go one after another."""
+        if self._by_function or not set(arguments) <= ON_LANES or arguments.get("output", 0.01) is None:
+            return None
+        runs, _ = self._runs(arguments)
+        if runs not in self._lanes:
+            self._lanes[runs] = AdaptiveLanes(runs) if suits(runs) else None
+        return self._lanes[runs]
+
+    def _adaptive(self, rows: Columns, n: int) -> tuple[Rollout, np.ndarray]:
+        """Runs that need more than lanes give are left."""
+        model = self.model
+        arguments, entries = self._of_many(rows)
+        runs, rest = self._runs(arguments)
+        lanes = self._lanes_of(arguments)
+        assert lanes is not None
+        t0, duration = number(rest.get("t0", 0.0), "t0"), check_duration(rest["duration"])
+        times = output_times(rest.get("output", 0.01), t0, t0 + duration, 2 * (model.nq + model.nv))
+        assert times is not None
+        values = np.tile(values_of(model, rest.get("parameters"), rest.get("states")), (n, 1))
+        names = list(model.structure.parameters)
+        for entry, x in (*entries.get("parameters", {}).items(), *entries.get("states", {}).items()):
+            values[:, names.index(entry)] = x
+        check_values(model, values)
+        q, v = self._starts(rest, entries, n, values)
+        tau = self._tau(rest, entries, n)
+        options = {name: rest[name] for name in ("rtol", "atol", "max_step") if name in rest}
+        x, _, ok = lanes.run(q, v, duration, times, tau=tau, parameters=values, t0=t0, **options)
+        own = len(model.parameters)
+        d = runs.d
+        cost = Cost(d.method, d.why, d.backend, runs.integrator, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
+        many = Rollout(
+            model, times, x[..., : model.nq], x[..., model.nq : model.nq + model.nv], np.full(n, np.inf),
+            np.repeat(tau[:, None], len(times), axis=1) if tau.any() else tau[0], cost,
+            parameters=values[:, :own] if own else np.zeros((0, 0)),
+            state_values=x[..., model.nq + model.nv :] if model.states else np.zeros((0, 0, 0)),
+        )  # fmt: skip
+        return many, ~ok
 
     def rows_of_one(self, row: Mapping[str, Any]) -> int:
         """Numbers of the rows of a run on lanes, about."""
@@ -193,33 +261,40 @@ class Worker:
         return (steps.count // steps.every + 1) * size
 
     def _starts(
-        self, arguments: Mapping[str, Any], entries: Mapping[str, Mapping[str, np.ndarray]], n: int
+        self, arguments: Mapping[str, Any], entries: Entries, n: int, values: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """(n, nq), (n, nv): as `simulate` takes them, by name, what is named held while loops are closed."""
-        model = self.model
-        if model.constraints:
-            return self._closed_starts(arguments, entries, n)
-        q = np.tile(model.coordinates(arguments.get("q0")), (n, 1))
-        v = np.tile(model.speeds(arguments.get("v0")), (n, 1))
-        for x, argument, names in ((q, "q0", model.q_names), (v, "v0", model.v_names)):
-            for entry, values in entries.get(argument, {}).items():
-                x[:, names.index(entry)] = values
-        return q, v
-
-    def _closed_starts(
-        self, arguments: Mapping[str, Any], entries: Mapping[str, Mapping[str, np.ndarray]], n: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        runs, model = self._runs({"integrator": "dop853"})[0], self.model
-        q, v = np.empty((n, model.nq)), np.empty((n, model.nv))
-        for k in range(n):
-            own = {
-                x: {entry: float(values[k]) for entry, values in entries.get(x, {}).items()} for x in ("q0", "v0", "parameters")
-            }
-            values = {name: x if np.ndim(x) == 0 else x[k] for name, x in (arguments.get("parameters") or {}).items()}
+        """(n, nq), (n, nv): as `simulate` takes them, by name, what is named held while loops are closed. `values`: of parameters
+        and states, a row for each run."""
+        model, t0 = self.model, number(arguments.get("t0", 0.0), "t0")
+        runs = self._runs({"integrator": "dop853"})[0]
+        if runs.d.constrained is None:
+            start = runs.start(arguments.get("q0"), arguments.get("v0"), t0, arguments.get("fixed"))
+            q, v = np.tile(start.q, (n, 1)), np.tile(start.v, (n, 1))
+            for x, argument, names in ((q, "q0", model.q_names), (v, "v0", model.v_names)):
+                for entry, column in entries.get(argument, {}).items():
+                    x[:, names.index(entry)] = column
+            return normalized_start(model, q, t0), v
+        if values is None:
+            values = np.stack([self._values(arguments, k) for k in range(n)])
+        columns = [x for argument in ("q0", "v0") for x in entries.get(argument, {}).values()]
+        read = values[:, runs.d.constrained.table.reads]
+        differ = np.concatenate([np.stack(columns, axis=1), read], axis=1) if columns else read
+        kinds, first, which = np.unique(differ, axis=0, return_index=True, return_inverse=True)
+        q, v = np.empty((len(kinds), model.nq)), np.empty((len(kinds), model.nv))
+        for j, k in enumerate(first.tolist()):
+            own = {x: {entry: float(c[k]) for entry, c in entries.get(x, {}).items()} for x in ("q0", "v0")}
             q0, v0 = (self.inputs.merged(x, own[x]) if own[x] else arguments.get(x) for x in ("q0", "v0"))
-            start = runs.start(q0, v0, arguments.get("t0", 0.0), arguments.get("fixed"), values)
-            q[k], v[k] = start.q, start.v
-        return q, v
+            start = runs.start(q0, v0, t0, arguments.get("fixed"), values[k])
+            q[j], v[j] = start.q, start.v
+        return q[which.ravel()], v[which.ravel()]
+
+    def _values(self, arguments: Mapping[str, Any], k: int) -> np.ndarray:
+        """Parameters and states of run k."""
+        of = {
+            argument: {name: x if np.ndim(x) == 0 else x[k] for name, x in (arguments.get(argument) or {}).items()}
+            for argument in ("parameters", "states")
+        }
+        return values_of(self.model, of["parameters"], of["states"])
 
     # --- outputs --------------------------------------------------------------------------------------------------------------
     def _reduce(self, results: list[tuple[int, Result]], out: Bundle) -> None:
