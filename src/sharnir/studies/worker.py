@@ -85,6 +85,13 @@ class Worker:
             self._one_by_one(rows, n, out, stopped)
         return out
 
+    def result(self, row: Mapping[str, Any]) -> Result:
+        """One run, whole."""
+        if self.inputs.on_lanes:
+            return self._rolled_out({name: np.array([x]) for name, x in row.items()}, 1, ends=False)[0]
+        runs, rest = self._runs(self.inputs.arguments(row))
+        return runs.run(**rest, on_failure="return", progress=False)
+
     # --- one after another ----------------------------------------------------------------------------------------------------
     def _one_by_one(self, rows: Columns, n: int, out: Bundle, stopped: Callable[[], bool]) -> None:
         results: list[tuple[int, Result]] = []
@@ -143,6 +150,8 @@ class Worker:
             for half in (at[: len(at) // 2], at[len(at) // 2 :]):
                 self._side_by_side(rows, half, out, stopped)
             return
+        if found.status == "interrupted":
+            raise Stopped
         good = found.ok
         for k, ok, failed in zip(at, good.tolist(), found.failed.tolist(), strict=True):
             out.status[k], out.t_end[k] = ("done", found.t[-1]) if ok else ("not_finite", failed)
@@ -155,7 +164,8 @@ class Worker:
                 self._reduce_many(_part(found, chosen), [at[k] for k in chosen], out)
             self._reduce([(at[k], found[k]) for k in np.flatnonzero(~good).tolist()], out)
 
-    def _rolled_out(self, rows: Columns, n: int) -> Rollout:
+    def _rolled_out(self, rows: Columns, n: int, ends: bool = True) -> Rollout:
+        """`ends`: no more rows than the outputs look at."""
         inputs, model = self.inputs, self.model
         arguments = inputs.arguments({name: x[0] for name, x in rows.items()})
         for argument in {argument for argument, entry in inputs.places.values() if entry}:
@@ -175,7 +185,8 @@ class Worker:
                 tau[:, model.v_names.index(entry)] = x
             count = round(arguments["duration"] / arguments["step"]) if "duration" in arguments else arguments["steps"]
             arguments["tau"] = np.repeat(tau[:, None], count, axis=1)
-        if not any(output.needs_rows for output in self.outputs) and "every" not in arguments and "duration" in arguments:
+        ends = ends and not any(output.needs_rows for output in self.outputs)
+        if ends and "every" not in arguments and "duration" in arguments:
             arguments["every"] = max(1, round(float(arguments["duration"]) / float(arguments["step"])))
         return rollout(model, **arguments, progress=False)
 
@@ -253,7 +264,7 @@ class Worker:
         try:
             out.put(output, [k], output.of_one(r)[None])
         except Exception as error:
-            if r.status in ENDED:
+            if r.status in ENDED and out.status[k] != OUTPUT_FAILED:
                 verb = "" if isinstance(error, SharnirError) else "raised "
                 out.status[k] = OUTPUT_FAILED
                 out.message[k] = " ".join(f"output {output.name!r}: {verb}{in_words(error)}".split())
