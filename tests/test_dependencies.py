@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 MODULES = {
     "fast-simplification": "fast_simplification", "imageio-ffmpeg": "imageio_ffmpeg", "pillow": "PIL", "pycollada": "collada",
-    "pyyaml": "yaml", "scikit-sundae": "sksundae",
+    "pyyaml": "yaml", "salib": "SALib", "scikit-sundae": "sksundae",
 }  # fmt: skip
 """Packages whose module has another name."""
 
@@ -42,7 +42,9 @@ def imported() -> dict[str, set[str]]:
 
 def test_every_import_is_declared_and_every_dependency_is_imported():
     core = modules(PROJECT["dependencies"])
-    extras = modules([x for name in ("control", "mjcf", "sundials", "video") for x in PROJECT["optional-dependencies"][name]])
+    extras = modules(
+        [x for name in ("control", "mjcf", "optimize", "sundials", "video") for x in PROJECT["optional-dependencies"][name]]
+    )
     found = imported()
     assert set(found) <= core | extras
     assert core <= set(found)
@@ -54,6 +56,8 @@ def test_extras_are_imported_in_one_place_each():
     assert found["mujoco"] == {"mjcf_compile.py"}
     assert found["sksundae"] == {"cvode.py"}
     assert found["control"] == {"linear_system.py"}
+    assert found["optuna"] == {"searches.py"}
+    assert found["SALib"] == {"sobol.py"}
 
 
 def test_all_is_all():
@@ -67,6 +71,8 @@ def test_all_is_all():
     [
         ("mujoco", "sh.load('robot.xml')", "mjcf"),
         ("control", "sh.linearize(sh.samples.pendulum(), [-1.5707963267948966]).to_control()", "control"),
+        ("optuna", "sh.optimize(sh.samples.pendulum(), 'final of A', {'v0.A': (0, 1)}, 'optuna')", "optimize"),
+        ("SALib", "sh.sobol_indices(sh.samples.pendulum(), {'v0.A': (0, 1)})", "optimize"),
         ("sksundae", "sh.simulate(sh.samples.chain(1), 0.1, integrator='cvode-bdf')", "sundials"),
     ],
 )
