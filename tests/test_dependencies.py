@@ -42,7 +42,7 @@ def imported() -> dict[str, set[str]]:
 
 def test_every_import_is_declared_and_every_dependency_is_imported():
     core = modules(PROJECT["dependencies"])
-    named = ("cluster", "control", "mjcf", "optimise", "sundials", "video")
+    named = ("cluster", "control", "mjcf", "optimize", "sundials", "video")
     extras = modules([x for name in named for x in PROJECT["optional-dependencies"][name]])
     found = imported()
     assert set(found) <= core | extras
@@ -55,6 +55,8 @@ def test_extras_are_imported_in_one_place_each():
     assert found["mujoco"] == {"mjcf_compile.py"}
     assert found["sksundae"] == {"cvode.py"}
     assert found["control"] == {"linear_system.py"}
+    assert found["optuna"] == {"searches.py"}
+    assert found["SALib"] == {"sobol.py"}
 
 
 def test_all_is_all():
@@ -68,6 +70,8 @@ def test_all_is_all():
     [
         ("mujoco", "sh.load('robot.xml')", "mjcf"),
         ("control", "sh.linearize(sh.samples.pendulum(), [-1.5707963267948966]).to_control()", "control"),
+        ("optuna", "sh.optimize(sh.samples.pendulum(), 'final of A', {'v0.A': (0, 1)}, 'optuna')", "optimize"),
+        ("SALib", "sh.sobol_indices(sh.samples.pendulum(), {'v0.A': (0, 1)})", "optimize"),
         ("sksundae", "sh.simulate(sh.samples.chain(1), 0.1, integrator='cvode-bdf')", "sundials"),
     ],
 )

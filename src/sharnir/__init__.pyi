@@ -138,7 +138,11 @@ from .simulation.sampled import Sampled as Sampled
 from .simulation.stepper import Simulation as Simulation
 from .simulation.stepper import SimulationState as SimulationState
 from .simulation.trajectories import Rollout as Rollout
+from .studies.optimize import optimize as optimize
+from .studies.optimum import Optimum as Optimum
 from .studies.pictures import plot_study as plot_study
+from .studies.sobol import plot_sobol as plot_sobol
+from .studies.sobol import sobol_indices as sobol_indices
 from .studies.study import open_study as open_study
 from .studies.study import study as study
 from .trace.formula import Formula as Formula

@@ -70,13 +70,13 @@ def on_threads(task: Task, jobs: Jobs, workers: int, first: Worker | None) -> Do
 
     pool = ThreadPoolExecutor(workers, "sharnir study")
     try:
-        yield from _window(jobs, workers * AHEAD, lambda rows: pool.submit(compute, rows))
+        yield from in_window(jobs, workers * AHEAD, lambda rows: pool.submit(compute, rows))
     finally:
         stop.set()
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _window(jobs: Jobs, width: int, submit: Callable[[Columns], Future[Bundle]]) -> Done:
+def in_window(jobs: Jobs, width: int, submit: Callable[[Columns], Future[Bundle]]) -> Done:
     """As many on the way as `width`."""
     waiting: dict[Future[Bundle], int] = {}
     while True:

@@ -111,6 +111,13 @@ class Worker:
                 self._one_by_one(rows, group, out, stopped)
         return out
 
+    def result(self, row: Mapping[str, Any]) -> Result:
+        """One run, whole."""
+        if self.inputs.on_lanes:
+            return self._rolled_out({name: np.array([x]) for name, x in row.items()}, 1, ends=False)[0][0]
+        runs, rest = self._runs(self.inputs.arguments(row))
+        return runs.run(**rest, on_failure="return", progress=False)
+
     # --- one after another ----------------------------------------------------------------------------------------------------
     def _one_by_one(self, rows: Columns, at: Sequence[int], out: Bundle, stopped: Callable[[], bool]) -> None:
         results: list[tuple[int, Result]] = []
@@ -169,6 +176,8 @@ class Worker:
             for half in (at[: len(at) // 2], at[len(at) // 2 :]):
                 self._side_by_side(run, rows, half, out, stopped)
             return
+        if found.status == "interrupted":
+            raise Stopped
         ended = found.ok & ~left
         for k, ok, failed in zip(at, ended.tolist(), found.failed.tolist(), strict=True):
             out.status[k], out.t_end[k] = ("done", found.t[-1]) if ok else ("not_finite", failed)
@@ -179,7 +188,8 @@ class Worker:
         self._reduce([(at[k], found[k]) for k in np.flatnonzero(~found.ok).tolist()], out)
         self._one_by_one(rows, [at[k] for k in np.flatnonzero(left)], out, stopped)
 
-    def _rolled_out(self, rows: Columns, n: int) -> tuple[Rollout, np.ndarray]:
+    def _rolled_out(self, rows: Columns, n: int, ends: bool = True) -> tuple[Rollout, np.ndarray]:
+        """`ends`: no more rows than the outputs look at."""
         arguments, entries = self._of_many(rows)
         for argument in ("parameters", "states"):
             if argument in entries:
@@ -187,7 +197,7 @@ class Worker:
         arguments["q0"], arguments["v0"] = self._starts(arguments, entries, n)
         if "tau" in entries:
             arguments["tau"] = np.repeat(self._tau(arguments, entries, n)[:, None], _steps(arguments).count, axis=1)
-        if not any(output.needs_rows for output in self.outputs) and "every" not in arguments:
+        if ends and not any(output.needs_rows for output in self.outputs) and "every" not in arguments:
             arguments["every"] = max(1, _steps(arguments).count)
         return rollout(self.model, **arguments, progress=False), np.zeros(n, dtype=bool)
 
@@ -333,7 +343,7 @@ class Worker:
         try:
             out.put(output, [k], output.of_one(r)[None])
         except Exception as error:
-            if r.status in ENDED:
+            if r.status in ENDED and out.status[k] != OUTPUT_FAILED:
                 verb = "" if isinstance(error, SharnirError) else "raised "
                 out.status[k] = OUTPUT_FAILED
                 out.message[k] = " ".join(f"output {output.name!r}: {verb}{in_words(error)}".split())
