@@ -22,6 +22,7 @@ from .valid import MODELS, Context, comparison, result, small_model, valid_of
 
 OUTPUTS = {
     "Result",
+    "Optimum",
     "Ground",
     "Commands",
     "Sample",

@@ -146,6 +146,11 @@ def _study(c: Context) -> Any:
     return sh.study(small_model(), {"bar.mass": [0.5, 1.0]}, {"duration": 0.02}, "final of hinge", progress=False)
 
 
+def _indices(c: Context) -> Any:
+    over = {"bar.mass": (0.5, 1.0), "v0.hinge": (0.0, 1.0)}
+    return sh.sobol_indices(small_model(), over, 2, run={"duration": 0.02}, outputs="final of hinge", progress=False)
+
+
 NUMBERS = (
     "mass", "density", "ratio", "offset", "value", "radius", "length", "stiffness", "damping", "friction", "rest",
     "armature", "effort",
@@ -233,9 +238,15 @@ VALID: dict[str, Callable[[Context], Any]] = {
     **dict.fromkeys(("M", "K"), _new(np.eye(18))), "reduce.nodes": _new(np.eye(3)), "interface": _new([0]),
     "load_modal.path": lambda c: c.folder / "none.npz", "Result.deformation.at": _new((0.1, 0.0, 0.0)),
     # studies
-    **dict.fromkeys(("study.over", "sobol_indices.over"), _new({"bar.mass": [0.5, 1.0]})), "study.run": _new({"duration": 0.02}),
+    "study.over": _new({"bar.mass": [0.5, 1.0]}), "study.run": _new({"duration": 0.02}),
     "study.outputs": _words("final of hinge", "max of hinge"), "client": _new(None), "store": lambda c: c.folder / "study",
     "runs": _new(2), "sampler": _words("random", "sobol"), "workers": _new(1), "processes": _new(False), "bundle": _new(1),
+    "sobol_indices.over": _new({"bar.mass": (0.5, 1.0), "v0.hinge": (0.0, 1.0)}),
+    "optimize.objective": _words("final of hinge", "max of hinge"), "bounds": _new({"bar.mass": (0.5, 1.0)}), "max_runs": _new(4),
+    **dict.fromkeys(("optimize.run", "sobol_indices.run"), _new({"duration": 0.02})), "optimize.constraints": _new(None),
+    "optimize.start": _new(None), "sobol_indices.n": _new(2), "sobol_indices.outputs": _new("final of hinge"),
+    "optimize.method": _words("auto", "Nelder-Mead"), "plot_sobol.ds": _indices,
+    **dict.fromkeys(("optimize.model", "sobol_indices.model"), lambda c: small_model()),
     "ds": _study, "open_study.path": lambda c: c.folder / "study", "study.model": lambda c: small_model(),
     # files
     "path": lambda c: c.folder / str(c.rng.choice(["out.yaml", "out.urdf", "out.nc", "out.csv", "out.png"])),
