@@ -45,7 +45,7 @@ def cores() -> int:
 def given_up(rows: Columns, why: str) -> Bundle:
     """A bundle that nobody could compute."""
     out = Bundle.of(len(next(iter(rows.values()))))
-    out.status, out.message = [DIED] * len(out.status), [why] * len(out.status)
+    out.status[:], out.message[:] = DIED, why
     return out
 
 

@@ -23,8 +23,8 @@ from .design import Columns
 from .outputs import Shape
 from .worker import OUTPUT_FAILED, Bundle
 
-STATUS, MESSAGE = 24, 400
-"""Letters of a status and of a message."""
+STATUS, WORD, MESSAGE = 24, 64, 400
+"""Letters of a status, of an input that is a word, and of a message."""
 FORMAT = "sharnir study 1"
 
 
@@ -62,8 +62,9 @@ class Store:
         """Bundle k is done. Where it cannot be written it is kept in memory, and the error is raised after that."""
         self._check_shapes(bundle)
         arrays = {**rows, **bundle.values, "t_end": bundle.t_end}
-        arrays["message"] = np.array([text[:MESSAGE] for text in bundle.message], f"U{MESSAGE}")
-        arrays["status"] = np.array(bundle.status, f"U{STATUS}")  # the last: it says that the others are there
+        if bundle.message.any():
+            arrays["message"] = np.array([text[:MESSAGE] for text in bundle.message], dtype=object)
+        arrays["status"] = bundle.status  # the last: it says that the others are there
         self.done.add(k)
         failures = []
         for name, x in arrays.items():
@@ -106,7 +107,7 @@ class Memory(Store):
 
     def __init__(self, layout: Layout) -> None:
         super().__init__(layout)
-        self._arrays: dict[str, np.ndarray] = {}
+        self._arrays: dict[str, np.ndarray] = {"message": np.full(layout.count, "", dtype=object)}
 
     def _write(self, name: str, k: int, x: np.ndarray) -> None:
         first, last = self.layout.span(k)
@@ -183,7 +184,7 @@ class Folder(Store):
     def declare(self, rows: Columns) -> None:
         """The arrays that every study has."""
         for name, x in rows.items():
-            letters = f"<U{max(STATUS, x.dtype.itemsize // 4)}" if x.dtype.kind == "U" else "<f8"
+            letters = f"<U{WORD}" if x.dtype.kind == "U" else "<f8"
             self._array(name, np.dtype(letters), Shape(), "input")
         for name, kind in (("t_end", "<f8"), ("message", f"<U{MESSAGE}"), ("status", f"<U{STATUS}")):
             self._array(name, np.dtype(kind), Shape(units="s" if name == "t_end" else ""), "run")

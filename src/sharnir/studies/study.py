@@ -226,11 +226,11 @@ def _bundle_size(worker: Worker, design: Design, on_cluster: bool, bar: Progress
 
 def _check_first(worker: Worker, design: Design, first: Bundle) -> None:
     """What would fail for every run is an error now, and not a row for each."""
-    if first.status == [OUTPUT_FAILED]:
+    if first.status[0] == OUTPUT_FAILED:
         raise StateError(f"outputs: of the first run, {first.message[0]}")
-    if first.status == [REFUSED]:
+    if first.status[0] == REFUSED:
         others = [worker.compute(design.rows(k, k + 1)) for k in {design.count // 2, design.count - 1}]
-        if all((one.status, one.message) == (first.status, first.message) for one in others):
+        if all((one.status[0], one.message[0]) == (REFUSED, first.message[0]) for one in others):
             raise StateError(f"no run can begin: {first.message[0]}")
 
 
@@ -259,7 +259,7 @@ def _collected(
                 kept.put(k, rows, bundle)  # whole, before the study ends
                 raise
             count = min(total, count + len(bundle.status))
-            kept.failed += sum(status not in ENDED for status in bundle.status)
+            kept.failed += int((~np.isin(bundle.status.astype(str), ENDED)).sum())
             rate = (count - before) / (perf_counter() - begun)
             failed = f", {kept.failed} failed" if kept.failed else ""
             bar.update(count, f"{count} of {total} runs, {rate:.3g} a second{failed}")

@@ -63,15 +63,16 @@ class Task:
 class Bundle:
     """What runs side by side in the dataset have given. `values`: by output (n, …), nan where a run has none."""
 
-    status: list[str]
-    message: list[str]
+    status: np.ndarray
+    message: np.ndarray
+    """Words, as objects."""
     t_end: np.ndarray
     values: dict[str, np.ndarray] = field(default_factory=dict)
     shapes: dict[str, Shape] = field(default_factory=dict)
 
     @classmethod
     def of(cls, n: int) -> Bundle:
-        return cls([""] * n, [""] * n, np.full(n, np.nan))
+        return cls(np.full(n, "", dtype=object), np.full(n, "", dtype=object), np.full(n, np.nan))
 
     def put(self, output: Output, at: Sequence[int], values: np.ndarray) -> None:
         """Of runs `at`."""
@@ -179,9 +180,11 @@ class Worker:
         if found.status == "interrupted":
             raise Stopped
         ended = found.ok & ~left
-        for k, ok, failed in zip(at, ended.tolist(), found.failed.tolist(), strict=True):
-            out.status[k], out.t_end[k] = ("done", found.t[-1]) if ok else ("not_finite", failed)
-            out.message[k] = "" if ok else f"failed after t = {failed:.9g}"
+        places = np.array(at)
+        out.status[places], out.t_end[places] = "done", found.t[-1]
+        for k in np.flatnonzero(~ended).tolist():
+            out.status[at[k]], out.t_end[at[k]] = "not_finite", found.failed[k]
+            out.message[at[k]] = f"failed after t = {found.failed[k]:.9g}"
         if ended.any():
             chosen = np.flatnonzero(ended)
             self._reduce_many(found if ended.all() else _part(found, chosen), [at[k] for k in chosen], out)
