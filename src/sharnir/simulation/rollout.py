@@ -51,8 +51,10 @@ from .records import Cost
 from .sampled import Sampled, check_control, check_controlled, is_sampled
 from .trajectories import Rollout
 
-CHUNK = 16
+CHUNK, MOST_CHUNK = 16, 128
 """Vectors of lanes that go through all steps together: their states stay in the nearest cache."""
+NEAREST = 256
+"""Vectors of coordinates and speeds that do, of small models."""
 
 
 def rollout(
@@ -145,9 +147,11 @@ def rollout(
     sampled = sampled_control(controllers, model, grid, held if not callable(forces) else forces, len(q)) if controllers else None
     span = max(grid.duration, grid.step)
     laws = stabilisations(d, how, q, v, np.zeros(model.nv), grid.t0, span, integrator, grid.step, values)
-    coefficients = np.array([law.decay for law in laws], dtype=float).reshape(len(q), -1)
+    alike = laws[0].decay if all(law is laws[0] for law in laws) else None
+    coefficients = np.array([law.decay for law in laws] if alike is None else [alike] * len(q), dtype=float).reshape(len(q), -1)
     threads = max(1, min(threads, -(-len(q) // host_lanes())))
-    width = min(CHUNK * host_lanes(), max(host_lanes(), -(-len(q) // threads)))
+    vectors = min(MOST_CHUNK, max(CHUNK, NEAREST // max(model.nq + model.nv, 1)))
+    width = min(vectors * host_lanes(), max(host_lanes(), -(-len(q) // threads)))
     batches = [
         Batch(
             d,

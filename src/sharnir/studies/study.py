@@ -259,7 +259,7 @@ def _collected(
                 kept.put(k, rows, bundle)  # whole, before the study ends
                 raise
             count = min(total, count + len(bundle.status))
-            kept.failed += int((~np.isin(bundle.status.astype(str), ENDED)).sum())
+            kept.failed += sum(status not in ENDED for status in bundle.status[bundle.status != "done"])
             rate = (count - before) / (perf_counter() - begun)
             failed = f", {kept.failed} failed" if kept.failed else ""
             bar.update(count, f"{count} of {total} runs, {rate:.3g} a second{failed}")
