@@ -167,6 +167,46 @@ def test_closed_models_and_durations_on_lanes():
         assert ds["t_end"][k] == pytest.approx(row["duration"])
 
 
+def test_adaptive_runs_on_lanes_are_those_one_after_another():
+    """Which is how they go where an output is a function."""
+    model = sh.samples.slider_crank()
+    model.add_force(sh.PID("main", kp=1.0, ki=2.0), name="pid")
+    over = {
+        "rod.mass": (0.5, 2.0),
+        "q0.main": (0.0, 1.0),
+        "v0.main": (1.0, 3.0),
+        "tau.main": (0.0, 1.0),
+        "states.pid.integral": (0.0, 0.1),
+    }
+    outputs = {
+        "end": "final of slide",
+        "state": "final of pid.integral",
+        "force": "peak of reaction of main.F",
+        "mean": "mean of speed of main",
+    }
+    run = {"duration": 0.4, "t0": 0.1, "output": 0.02}
+    lanes = sh.study(model, over, run, outputs, runs=13, progress=False)
+    alone = sh.study(model, over, run, outputs | {"own": lambda r: r.coordinate("slide")[-1]}, runs=13, progress=False)
+    assert set(lanes["status"].values) == {"done"}
+    for name in outputs:
+        assert lanes[name].values == pytest.approx(alone[name].values, rel=1e-9), name
+        assert lanes[name].values.std() > 0.0
+    assert alone["own"].values == pytest.approx(alone["end"].values, rel=1e-12)
+
+
+def test_runs_that_lanes_leave_are_done_alone():
+    """Stiff ones by 'auto', and those that come near a singular position."""
+    model = sh.samples.pendulum()
+    model.add_force(sh.JointSpring("hinge", stiffness=10.0, damping=1.0), name="spring")
+    over = {"spring.damping": [0.1, 1e6]}
+    ds = sh.study(model, over, {"duration": 2.0, "v0": {"hinge": 1.0}}, {"end": "final of hinge"}, progress=False)
+    model.make_parameter("spring.damping")
+    for damping, end in zip(over["spring.damping"], ds["end"].values, strict=True):
+        r = sh.simulate(model, 2.0, v0={"hinge": 1.0}, parameters={"spring.damping": damping})
+        assert end == pytest.approx(r.q[-1, 0], abs=1e-9)
+    assert r.integrator_switches
+
+
 # --- designs ----------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("sampler", ["random", "sobol", "lhs", "halton"])
 def test_a_run_is_known_without_those_before_it(sampler):
@@ -220,6 +260,12 @@ def test_a_run_that_fails_is_a_row(pendulum):
     assert np.isfinite(ds["end"][3]) and np.isnan(ds["own"][3]) and np.isnan(ds["end"][1])
     alone = sh.study(pendulum, over[4:], {"duration": 0.3}, outputs, progress=False)
     assert alone["end"][0] == ds["end"][4]
+
+
+def test_an_option_that_is_refused_is_refused_for_its_runs_alone(pendulum):
+    ds = sh.study(pendulum, {"integrator": ["dop853", "nope"], "v0.hinge": [0.1, 0.2]}, {"duration": 0.1}, progress=False)
+    assert ds["status"].values.tolist() == [["done", "done"], ["refused", "refused"]]
+    assert "unknown integrator 'nope'" in str(ds["message"].values[1, 1])
 
 
 def test_runs_that_cannot_start_do_not_keep_the_others_from_the_lanes():

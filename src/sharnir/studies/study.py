@@ -217,11 +217,11 @@ def _bundle_size(worker: Worker, design: Design, on_cluster: bool, bar: Progress
             worker.compute(row)
             seconds = perf_counter() - begun
     share = max(1, ceil(design.count / (16 * execution.cores())))
+    room = ROOM // (8 * max(1, worker.rows_of_one({name: x[0] for name, x in row.items()})))
     if worker.inputs.on_lanes:
-        rows = worker.rows_of_one({name: x[0] for name, x in row.items()})
-        return max(1, min(MOST_ON_LANES, ROOM // (8 * max(1, rows)), max(64, share)))
+        return max(1, min(MOST_ON_LANES, room, max(64, share)))
     least = ceil(DASK_SECONDS / seconds) if on_cluster else 1
-    return max(1, min(MOST, int(SECONDS / seconds) or 1, max(share, least)))
+    return max(1, min(MOST, room, int(SECONDS / seconds) or 1, max(share, least)))
 
 
 def _check_first(worker: Worker, design: Design, first: Bundle) -> None:

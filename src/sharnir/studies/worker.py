@@ -17,6 +17,7 @@ from ..integrate.trajectory import LIMITED, in_words
 from ..model.model import Model
 from ..model.parameter_checks import check_values
 from ..model.states import check_tau
+from ..model.validity import beyond_validity, warn_of_deformation
 from ..simulation.adaptive_lanes import AdaptiveLanes, suits
 from ..simulation.checks import output_times
 from ..simulation.options import FixedSteps, check_duration, fixed_steps, number, values_of
@@ -106,7 +107,7 @@ class Worker:
         for group in self._alike(rows, n):
             if self.inputs.on_lanes:
                 self._side_by_side(self._rolled_out, rows, group, out, stopped)
-            elif self._lanes_of(self.inputs.arguments({name: x[group[0]] for name, x in rows.items()})) is not None:
+            elif self._go_together({name: x[group[0]] for name, x in rows.items()}):
                 self._side_by_side(self._adaptive, rows, group, out, stopped)
             else:
                 self._one_by_one(rows, group, out, stopped)
@@ -224,6 +225,13 @@ class Worker:
         return tau
 
     # --- adaptive, on lanes ---------------------------------------------------------------------------------------------------
+    def _go_together(self, row: Mapping[str, Any]) -> bool:
+        """Whether runs with the options of this one do."""
+        try:
+            return self._lanes_of(self.inputs.arguments(row)) is not None
+        except SharnirError:  # which is told of each of them
+            return False
+
     def _lanes_of(self, arguments: dict[str, Any]) -> AdaptiveLanes | None:
         """For runs of which nothing is asked but their motion; None where they go one after another."""
         if self._by_function or not set(arguments) <= ON_LANES or arguments.get("output", 0.01) is None:
@@ -252,6 +260,8 @@ class Worker:
         tau = self._tau(rest, entries, n)
         options = {name: rest[name] for name in ("rtol", "atol", "max_step") if name in rest}
         x, _, ok = lanes.run(q, v, duration, times, tau=tau, parameters=values, t0=t0, **options)
+        if ok.any():
+            warn_of_deformation(beyond_validity(model, x[ok][..., : model.nq], times))
         own = len(model.parameters)
         d = runs.d
         cost = Cost(d.method, d.why, d.backend, runs.integrator, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
@@ -264,10 +274,13 @@ class Worker:
         return many, ~ok
 
     def rows_of_one(self, row: Mapping[str, Any]) -> int:
-        """Numbers of the rows of a run on lanes, about."""
-        arguments = self.inputs.arguments(row)
-        model = self.model
+        """Numbers of the rows of a run, about."""
+        arguments, model = self.inputs.arguments(row), self.model
         size = 2 * (model.nq + model.nv + len(model.states))
+        if not self.inputs.on_lanes:
+            t0, output = number(arguments.get("t0", 0.0), "t0"), arguments.get("output", 0.01)
+            times = output_times(output, t0, t0 + check_duration(arguments["duration"]), size)
+            return 1000 * size if times is None else len(times) * size
         if not any(output.needs_rows for output in self.outputs):
             return 2 * size
         steps = _steps(arguments)
