@@ -397,10 +397,10 @@ import sys, time
 import sharnir as sh
 model = sh.samples.pendulum()
 def slow(r):
-    time.sleep(0.02)
+    time.sleep(0.01)
     return r.q[-1, 0]
-sh.study(model, {"bar.mass": [1.0 + k / 100 for k in range(100)]}, {"duration": 0.1}, {"end": "final of hinge", "slow": slow},
-         store=sys.argv[1], bundle=5, workers=1, progress=False)
+sh.study(model, {"bar.mass": [1.0 + k / 100 for k in range(60)]}, {"duration": 0.1}, {"end": "final of hinge", "slow": slow},
+         store=sys.argv[1], bundle=3, workers=1, progress=False)
 """
 
 
@@ -418,7 +418,7 @@ def test_a_study_whose_process_is_killed_goes_on_where_it_was(tmp_path):
     stamps = {p: (status / p).stat().st_mtime_ns for p in there}
     assert 4 <= len(there) < 20
     unfinished = sh.open_study(tmp_path / "s")
-    assert unfinished.attrs["status"] == "unfinished" and (unfinished["status"] == "done").sum() == 5 * len(there)
+    assert unfinished.attrs["status"] == "unfinished" and (unfinished["status"] == "done").sum() == 3 * len(there)
     names: dict = {"__name__": "again"}
     exec(KILLED.replace("store=sys.argv[1], ", "").replace("sh.study(model", "whole = sh.study(model"), names)
     stored = repr(str(tmp_path / "s"))
@@ -461,6 +461,20 @@ def test_processes_give_the_same_bits_and_one_that_dies_is_replaced(pendulum, tm
     assert (tmp_path / "died").exists() and set(ds["status"].values) == {"done"}
     threads = sh.study(pendulum, over, RUN, {"own": deadly, "end": "final of hinge"}, progress=False)
     assert same(ds, threads)
+
+
+def test_a_run_that_kills_every_process_is_given_up_and_no_other(pendulum):
+    def deadly(r):
+        import os
+
+        if r.parameters[0, 0] == 2.0:
+            os.kill(os.getpid(), 9)
+        return r.q[-1, 0]
+
+    over = {"bar.mass": [1.5, 1.0, 1.2, 2.0, 2.5, 3.0]}
+    ds = sh.study(pendulum, over, RUN, {"own": deadly}, processes=True, workers=2, bundle=1, progress=False)
+    assert ds["status"].values.tolist() == ["done"] * 3 + ["worker_died"] + ["done"] * 2
+    assert "3 processes died" in str(ds["message"].values[3])
 
 
 def test_a_task_travels_with_its_version_and_what_cannot_is_named(pendulum):

@@ -113,44 +113,47 @@ def on_processes(task: Task, jobs: Jobs, workers: int) -> Done:
 
 
 def _on_processes(data: bytes, jobs: Jobs, workers: int) -> Done:
+    """Where one dies the pool is lost, and with it all that was on its way: who was to blame is found by sending these alone."""
     deaths: dict[int, int] = {}
-    left: list[tuple[int, Columns]] = []
+    suspects: list[tuple[int, Columns]] = []
     while True:
         pool = ProcessPoolExecutor(workers, _Context())
         waiting: dict[Future[Bundle], tuple[int, Columns]] = {}
-        broken = False
+        lost: list[tuple[int, Columns]] = []
         try:
-            while True:
-                while len(waiting) < workers * AHEAD and not broken:
-                    job = left.pop() if left else next(jobs, None)
+            while not lost:
+                while len(waiting) < (1 if suspects else workers * AHEAD):
+                    job = suspects.pop() if suspects else next(jobs, None)
                     if job is None:
                         break
                     try:
                         waiting[pool.submit(transport.compute, data, job[1])] = job
                     except BrokenExecutor:
-                        left.append(job)
-                        broken = True
-                if not waiting:
+                        lost = [*waiting.values(), job]
+                        break
+                if lost:
                     break
+                if not waiting:
+                    return
                 done, _ = wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED)
                 for future in done:
-                    job = waiting.pop(future)
                     try:
                         bundle = future.result()
                     except BrokenExecutor:
-                        broken = True
-                        left.append(job)
-                        continue
-                    yield job[0], bundle
+                        lost = list(waiting.values())
+                        break
+                    yield waiting.pop(future)[0], bundle
         finally:
-            _end(pool, broken)
-        if not broken:
-            return
-        for k, rows in list(left):  # which of them it was is not known: all count
-            deaths[k] = deaths.get(k, 0) + 1
-            if deaths[k] >= MOST_DEATHS:
-                left.remove((k, rows))
-                yield k, given_up(rows, f"{MOST_DEATHS} processes died over the bundle of this run")
+            _end(pool, bool(lost))
+        if len(lost) > 1:
+            suspects += lost
+            continue
+        ((k, rows),) = lost
+        deaths[k] = deaths.get(k, 0) + 1
+        if deaths[k] < MOST_DEATHS:
+            suspects.append((k, rows))
+        else:
+            yield k, given_up(rows, f"{MOST_DEATHS} processes died over the bundle of this run")
 
 
 def _end(pool: ProcessPoolExecutor, broken: bool) -> None:
