@@ -578,6 +578,8 @@ class Model:
 
     def neutral(self) -> FloatArray:
         """The coordinates of the reference position."""
+        if not self._bodies:  # nothing to be frozen
+            return np.zeros(0)
         cached = self.structure.cached
         if "neutral" not in cached:
             cached["neutral"] = coordinates.neutral(self.joints)
