@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,8 @@ from scipy.stats import qmc
 
 import sharnir as sh
 from sharnir.studies.design import design_of
+from sharnir.studies.identity import _model as model_digest
+from sharnir.studies.identity import fingerprint
 from sharnir.studies.store import Folder
 from sharnir.studies.transport import packed, unpacked
 from sharnir.studies.worker import Task
@@ -123,6 +126,31 @@ def test_motions_events_and_arrays(pendulum):
     assert ds["motion"].dims == ("v0.hinge", "time") and ds["time"].values == pytest.approx(np.arange(6) / 10)
     assert np.isnan(ds["when"][0]) and 0.05 < ds["when"][1] < 0.1 and ds["often"].values.tolist() == [0.0, 2.0]
     assert ds["ends"].shape == (2, 2) and (ds["ends"][:, 1] == ds["motion"][:, -1]).all() and (abs(ds["energy"]) < 1e-6).all()
+
+
+def test_a_motion_that_stops_early_has_no_rows_after_that(pendulum):
+    falling = sh.Event(lambda on: on.q("hinge") + 0.1, "stop", name="low")
+    run = {"duration": 0.5, "events": [falling], "output": 0.1}
+    ds = sh.study(pendulum, {"v0.hinge": [-2.0, 2.0]}, run, {"motion": "motion of hinge"}, progress=False)
+    assert ds["status"].values.tolist() == ["stopped", "stopped"] and ds["motion"].shape == (2, 6)
+    rows = [int((np.arange(6) / 10 <= t).sum()) for t in ds["t_end"].values]
+    assert np.isfinite(ds["motion"].values).sum(axis=1).tolist() == rows and rows[0] < rows[1] < 6
+
+
+def test_sums_do_not_depend_on_the_bundle():
+    model = sh.samples.double_pendulum()
+    rows = [{"v0.hinge1": 0.3 * k} for k in range(12)]
+    a, b = (sh.study(model, rows, {"duration": 0.5, "step": 1e-3}, "mean of hinge2", bundle=n, progress=False) for n in (1, 5))
+    assert same(a, b)
+
+
+def test_runs_that_lanes_leave_do_not_touch_their_neighbours():
+    """A four-bar near its singular position, in bundles of one and of many."""
+    model = sh.samples.four_bar()
+    rng = np.random.default_rng(1)
+    rows = [{"q0.A": q, "v0.A": v} for q, v in zip(rng.uniform(-1.2, 1.2, 16), rng.uniform(-4.0, 4.0, 16), strict=True)]
+    given = {"model": model, "over": rows, "run": {"duration": 1.0}, "outputs": "final of A", "progress": False}
+    assert same(sh.study(**given, bundle=1, workers=1), sh.study(**given, bundle=16, workers=1))
 
 
 def test_by_default_where_the_motion_ends(pendulum):
@@ -358,6 +386,55 @@ def test_a_store_goes_on_with_its_own_study_only(pendulum, tmp_path, change, wor
     sh.study(**given, store=tmp_path / "s", bundle=2, progress=False)
     with pytest.raises(sh.StateError, match=words):
         sh.study(**(given | change), store=tmp_path / "s", progress=False)
+
+
+FACTOR = 1.0
+
+
+def scaled(r, k=1.0):
+    return FACTOR * k * r.q[-1, 0]
+
+
+class Scale:
+    def __init__(self, k):
+        self.k = k
+
+    def of(self, r):
+        return self.k * r.q[-1, 0]
+
+
+def with_function(gravity=9.81, state=0.0):
+    model = sh.samples.pendulum()
+    model.gravity = (0.0, 0.0, -gravity)
+    model.add_state("sum", state, rate=lambda on: on.q("hinge"))
+    model.add_force(lambda on: on.torque("hinge", -0.1 * on.v("hinge") ** 3), name="own")
+    return model
+
+
+def test_what_makes_a_study_another_is_noticed(monkeypatch):
+    """And what does not is not: models and functions made anew, in the same way."""
+    rows = [{"a": float(k)} for k in range(9)]
+    changed = [*rows[:3], {"a": 99.0}, *rows[4:]]
+    pairs = [
+        (lambda: design_of(rows, None, "random", 0).ingredients, lambda: design_of(changed, None, "random", 0).ingredients),
+        (lambda: partial(scaled, k=1.0), lambda: partial(scaled, k=7.0)),
+        (lambda: Scale(1.0).of, lambda: Scale(7.0).of),
+        (lambda: {"f": lambda r: r.q[-1, 0]}, lambda: {"f": lambda r: r.q[-1, 1]}),
+        (lambda: stats.norm(1.0, 2.0), lambda: stats.norm(1.0, 3.0)),
+    ]
+    for make, other in pairs:
+        assert fingerprint(make()) == fingerprint(make()) != fingerprint(other())
+    before = fingerprint(scaled)
+    monkeypatch.setitem(globals(), "FACTOR", 2.0)
+    assert fingerprint(scaled) != before
+    assert model_digest(with_function()) == model_digest(with_function())
+    assert len({model_digest(m) for m in (with_function(), with_function(gravity=1.6), with_function(state=1.0))}) == 3
+
+
+def test_a_store_that_was_hardly_begun_begins_anew(pendulum, tmp_path):
+    (tmp_path / "..zattrs-12345678").write_text("{", encoding="utf-8")
+    ds = sh.study(pendulum, OVER, RUN, OUTPUTS, store=tmp_path, progress=False)
+    assert set(ds["status"].values.ravel()) == {"done"}
 
 
 def test_a_folder_that_holds_something_else_is_refused(pendulum, tmp_path):

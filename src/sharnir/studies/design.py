@@ -35,6 +35,12 @@ class Design(ABC):
     def rows(self, first: int, last: int) -> Columns:
         """The inputs of runs first … last - 1."""
 
+    @property
+    def ingredients(self) -> Any:
+        """What tells it from another design."""
+        ends = [self.rows(k, k + 1) for k in (0, self.count // 2, self.count - 1)]
+        return [type(self).__name__, self.names, self.count, ends]
+
 
 class Grid(Design):
     """All combinations."""
@@ -75,6 +81,10 @@ class Listed(Design):
     def rows(self, first: int, last: int) -> Columns:
         return {name: x[first:last] for name, x in self._columns.items()}
 
+    @property
+    def ingredients(self) -> Any:
+        return self._columns
+
 
 class Sampled(Design):
     """Inputs drawn from distributions, by points of the unit cube."""
@@ -83,10 +93,15 @@ class Sampled(Design):
         self.names, self.count, self._seed = tuple(over), count, seed
         self._inverse = {name: inverse_of(name, given) for name, given in over.items()}
         self._points = _points(sampler, len(over), count, seed)
+        self._given = [over, sampler if isinstance(sampler, str) else self._points(0, count), seed]
 
     def rows(self, first: int, last: int) -> Columns:
         u = self._points(first, last)
         return {name: np.asarray(f(u[:, k])) for k, (name, f) in enumerate(self._inverse.items())}
+
+    @property
+    def ingredients(self) -> Any:
+        return [super().ingredients, self._given]
 
 
 class Computed(Design):
@@ -106,6 +121,10 @@ class Computed(Design):
             if tuple(one) != self.names:
                 raise StateError(f"over: the function names {', '.join(map(repr, one))} for run {k}, and other inputs for run 0")
         return {name: column([one[name] for one in runs], name) for name in self.names}
+
+    @property
+    def ingredients(self) -> Any:
+        return [super().ingredients, self._f, self._seed]
 
     def _run(self, k: int) -> Mapping[str, Any]:
         try:
@@ -161,7 +180,7 @@ def _named(design: Design) -> Design:
     if not design.count:
         raise StateError("over: no runs")
     for name in design.names:
-        if not name or "/" in name or name in RESERVED:
+        if not name or name[0] == "." or "/" in name or name in RESERVED:
             raise StateError(f"over: {name!r} cannot be the name of an input")
     return design
 
@@ -223,7 +242,8 @@ def _points(sampler: Any, d: int, count: int, seed: int) -> Callable[[int, int],
     make: Any = {"sobol": qmc.Sobol, "halton": qmc.Halton}[sampler]
 
     def points(first: int, last: int) -> np.ndarray:
-        engine = make(d, rng=seed)
+        more = {"bits": 64} if sampler == "sobol" and count > 2**30 else {}
+        engine = make(d, rng=seed, **more)
         if first:
             engine.fast_forward(first)
         with warnings.catch_warnings():  # of any part of Sobol's sequence that is no power of two

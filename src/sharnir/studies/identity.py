@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from hashlib import sha256
-from types import CodeType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,6 @@ from .worker import Task
 
 def identity(task: Task, design: Design, seed: int) -> dict[str, Any]:
     """Plain values, each named as a reader knows it."""
-    last = max(0, design.count - 1)
-    ends = [design.rows(0, 1), design.rows(last // 2, last // 2 + 1), design.rows(last, last + 1)]
     axes = {name: x.tolist() for name, x in design.axes.items()} if design.axes is not None else None
     return {
         "version": __version__,
@@ -28,7 +27,7 @@ def identity(task: Task, design: Design, seed: int) -> dict[str, Any]:
         "model_digest": _model(task.model),
         "inputs": list(design.names),
         "axes": axes,
-        "values_digest": fingerprint([{name: x.tolist() for name, x in rows.items()} for rows in ends]),
+        "values_digest": fingerprint([design.count, design.axes, design.ingredients]),
         "run": {name: fingerprint(x) for name, x in task.run.items()},
         "outputs": fingerprint(task.outputs),
         "seed": seed,
@@ -56,12 +55,15 @@ def check_same(path: object, stored: Mapping[str, Any], asked: Mapping[str, Any]
             raise StateError(f"store {path} holds another study: {why}. Give another name, or remove the store to begin anew")
 
 
+NOT_MOTION = ("visuals", "import_report", "mesh_folders", "simulation", "keyframes")
+"""Parts of a model that its motion does not depend on."""
+
+
 def _model(model: Model) -> str:
     try:
         return _digest(dumps(model))
     except SharnirError:  # it has functions that no file can hold
-        parts = [*model.bodies, *model.joints, *model.forces.values(), *model.constraints.values(), dict(model.parameters)]
-        return fingerprint(parts)
+        return fingerprint({name: x for name, x in model.__getstate__().items() if name not in NOT_MOTION})
 
 
 def _digest(text: str) -> str:
@@ -70,31 +72,44 @@ def _digest(text: str) -> str:
 
 def fingerprint(x: Any) -> str:
     """Equal for what computes the same: functions by their code and what they hold, arrays by their numbers."""
-    return _digest(_text(x, 0))
+    return _digest(_text(x, {}))
 
 
-def _text(x: Any, depth: int) -> str:
+def _text(x: Any, seen: dict[int, tuple[int, Any]]) -> str:
+    """`seen`: what was met before, by its identity, numbered; objects may refer to one another."""
     if x is None or isinstance(x, (bool, int, float, complex, str, bytes)):
         return repr(x)
-    if depth > 20:
-        return type(x).__qualname__
+    if id(x) in seen:
+        return f"#{seen[id(x)][0]}"
+    seen[id(x)] = (len(seen), x)
     if isinstance(x, np.ndarray):
         return f"array{x.shape}{x.dtype}{sha256(np.ascontiguousarray(x).tobytes()).hexdigest()}"
     if isinstance(x, np.generic):
         return repr(x.item())
     if isinstance(x, Mapping):
-        return "{" + ",".join(f"{_text(k, depth + 1)}:{_text(v, depth + 1)}" for k, v in x.items()) + "}"
+        return "{" + ",".join(f"{_text(k, seen)}:{_text(v, seen)}" for k, v in x.items()) + "}"
     if isinstance(x, (Sequence, set, frozenset)):
-        parts = [_text(one, depth + 1) for one in x]
+        parts = [_text(one, seen) for one in x]
         return "[" + ",".join(sorted(parts) if isinstance(x, (set, frozenset)) else parts) + "]"
     if isinstance(x, CodeType):
-        return f"code({x.co_code.hex()},{x.co_names},{_text(x.co_consts, depth + 1)})"
-    if hasattr(x, "__code__"):
-        held = [cell.cell_contents for cell in getattr(x, "__closure__", None) or () if _filled(cell)]
-        return f"{x.__qualname__}({_text(x.__code__, depth + 1)},{_text(x.__defaults__, depth + 1)},{_text(held, depth + 1)})"
+        return f"code({x.co_code.hex()},{x.co_names},{_text(x.co_consts, seen)})"
+    if isinstance(x, partial):
+        return f"partial({_text([x.func, x.args, x.keywords], seen)})"
+    if isinstance(x, MethodType):
+        return f"method({_text([x.__func__, x.__self__], seen)})"
+    if isinstance(x, FunctionType):
+        held = [cell.cell_contents for cell in x.__closure__ or () if _filled(cell)]
+        read = {name: x.__globals__[name] for name in x.__code__.co_names if isinstance(x.__globals__.get(name), PLAIN)}
+        return f"{x.__qualname__}({_text([x.__code__, x.__defaults__, x.__kwdefaults__, held, read], seen)})"
+    if isinstance(x, ModuleType):
+        return x.__name__
     own = getattr(x, "__dict__", None)
-    kept = {name: value for name, value in own.items() if not name.startswith("_")} if own else repr(x).partition(" at 0x")[0]
-    return f"{type(x).__qualname__}({_text(kept, depth + 1)})"
+    kept = own if own is not None else repr(x).partition(" at 0x")[0]
+    return f"{type(x).__qualname__}({_text(kept, seen)})"
+
+
+PLAIN = (bool, int, float, complex, str, bytes, list, tuple, dict, np.ndarray, FunctionType, partial)
+"""What a function may read of its module and is looked into: numbers and other functions, not modules and classes."""
 
 
 def _filled(cell: Any) -> bool:

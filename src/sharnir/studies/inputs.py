@@ -122,6 +122,8 @@ class Inputs:
             if entry:
                 entries.setdefault(argument, {})[entry] = float(value)
             else:
+                if argument in WHOLE and value != int(value):
+                    raise StateError(f"over: {name!r}: expected whole numbers, got {value:g}")
                 out[argument] = str(value) if argument in WORDS else int(value) if argument in WHOLE else float(value)
         for argument, values in entries.items():
             out[argument] = self.merged(argument, values)

@@ -89,6 +89,8 @@ class Reduced(Output):
         super().__init__(name)
         self.text, self.word, self._quantity_name = text, word, text[len(word) + 4 :]
         self._quantity = understood(model, self._quantity_name)
+        self.times: np.ndarray | None = None
+        """Of motions: those of a run that comes to its end, where they are known."""
 
     @property
     def needs_rows(self) -> bool:
@@ -104,9 +106,21 @@ class Reduced(Output):
     def of_many(self, r: NamedMotion) -> np.ndarray | None:
         return None if not self.of_motions else self._reduced(r.t, self._quantity(r))
 
+    def _whole(self, t: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """With nan after the end of a run that ended early."""
+        if self.times is None or np.array_equal(t, self.times):
+            return t, values
+        full = np.full((*values.shape[:-1], len(self.times)), np.nan)
+        for k, there in zip(np.searchsorted(self.times, t).tolist(), range(len(t)), strict=True):
+            if k < len(self.times) and self.times[k] == t[there]:
+                full[..., k] = values[..., there]
+        return self.times, full
+
     def _reduced(self, t: np.ndarray, lines: Sequence[Line]) -> np.ndarray:
-        values = np.stack([line.values for line in lines], axis=-2)  # (…, lines, T)
+        # (…, lines, T), one time after the other: the order of a sum does not depend on how many runs there are
+        values = np.ascontiguousarray(np.stack([line.values for line in lines], axis=-2))
         if self.word == MOTION:
+            t, values = self._whole(t, values)
             found, unit = np.moveaxis(values, -2, -1), "{}"
         else:
             reduction, unit = REDUCTIONS[self.word]
@@ -165,15 +179,15 @@ class Function(Output):
 
     def __init__(self, name: str, f: Callable[[Result], Any]) -> None:
         super().__init__(name)
-        self.f = f
+        self.f, self._known = f, False
 
     def of_one(self, r: Result) -> np.ndarray:
         found = np.asarray(self.f(r))
         if found.dtype.kind not in "fiub":
             raise StateError(f"it must return a number or an array of numbers, got {brief(found)}")
         dims = tuple(f"{self.name}.{k}" for k in range(found.ndim))
-        if not self.shape.dims:
-            self.shape = Shape(dims, found.shape)
+        if not self._known:
+            self.shape, self._known = Shape(dims, found.shape), True
         elif self.shape.sizes != found.shape:
             raise StateError(f"it returned an array of shape {found.shape}, of another run {self.shape.sizes}")
         return found.astype(float)
@@ -191,7 +205,7 @@ def outputs_of(model: Model, outputs: Any, events: Sequence[str]) -> list[Output
         raise StateError(f"outputs: expected {{name: reduction or function}}, got {brief(outputs)}")
     found = []
     for name, given in outputs.items():
-        if not isinstance(name, str) or not name or "/" in name or name in (*RESERVED, "time"):
+        if not isinstance(name, str) or not name or "/" in name or name[0] == "." or name in (*RESERVED, "time"):
             raise StateError(f"outputs: {brief(name)} cannot be the name of an output")
         found.append(_output(name, given, model, events))
     return found

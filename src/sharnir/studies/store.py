@@ -65,7 +65,6 @@ class Store:
         if bundle.message.any():
             arrays["message"] = np.array([text[:MESSAGE] for text in bundle.message], dtype=object)
         arrays["status"] = bundle.status  # the last: it says that the others are there
-        self.done.add(k)
         failures = []
         for name, x in arrays.items():
             try:
@@ -74,6 +73,7 @@ class Store:
                 failures.append(error)
         if failures:
             raise failures[0]
+        self.done.add(k)
 
     def _check_shapes(self, bundle: Bundle) -> None:
         """All runs give arrays of one shape; of those that do not, the values are dropped and the run says so."""
@@ -138,15 +138,15 @@ class Folder(Store):
     def begin(cls, path: Path, layout: Layout, about: Mapping[str, Any]) -> Folder:
         store = cls(path, layout, about)
         path.mkdir(parents=True, exist_ok=True)
-        store._text(".zgroup", {"zarr_format": 2})
         store._text(".zattrs", {"format": FORMAT, "runs": layout.count, "bundle": layout.size, **about})
+        store._text(".zgroup", {"zarr_format": 2})
         return store
 
     @classmethod
     def found(cls, path: Path) -> Folder | None:
         """One that was begun; None where there is none."""
         if not (path / ".zattrs").exists():
-            if path.exists() and any(path.iterdir()):
+            if path.exists() and any(not p.name.startswith(".zattrs") and not p.name.startswith("..") for p in path.iterdir()):
                 raise StateError(f"store {path}: the folder is not empty and holds no study; give another name")
             return None
         try:

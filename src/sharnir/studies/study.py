@@ -87,7 +87,7 @@ def study(
     model = check_model(model, "study")
     seed = whole(seed, "seed")
     design = design_of(over, runs, sampler, seed)
-    task = Task(model, design.names, checked_run(run), outputs)
+    task = Task(model, design.names, checked_run(run), outputs, design.count)
     worker = Worker(task)
     worker.inputs.check(design.rows(0, 1))
     if workers is not None:

@@ -28,12 +28,14 @@ from ..simulation.runs import Runs, runs_of
 from ..simulation.trajectories import Rollout
 from .design import Columns
 from .inputs import WORDS, Inputs, in_one_line
-from .outputs import Final, Function, Output, Reduced, Shape, outputs_of
+from .outputs import MOTION, Final, Function, Output, Reduced, Shape, outputs_of
 
 ENDED = ("done", "stopped", *LIMITED)
 """Statuses of runs that did not fail."""
 REFUSED, OUTPUT_FAILED = "refused", "output_failed"
 """Statuses of runs that could not begin, and of those whose output raised an exception."""
+FEWEST = 8
+"""Runs of a study for which lanes are compiled."""
 MOST_KINDS = 64
 """Kinds of runs, by method, integrator …, that are kept compiled."""
 
@@ -58,6 +60,8 @@ class Task:
     names: tuple[str, ...]
     run: Mapping[str, Any]
     outputs: Any
+    count: int | None = None
+    """Runs, where that is known: for few it does not pay to compile lanes."""
 
 
 @dataclass
@@ -98,7 +102,9 @@ class Worker:
                 raise StateError(f"outputs: {output.name!r} is the name of an input; give the output another")
         self._kinds: dict[tuple[Any, ...], Runs] = {}
         self._lanes: dict[Runs, AdaptiveLanes | None] = {}
-        self._by_function = not all(output.of_motions for output in self.outputs)
+        few = task.count is not None and task.count < FEWEST
+        self._alone = few or not all(output.of_motions for output in self.outputs)
+        self._tell_times()
 
     def compute(self, rows: Columns, stopped: Callable[[], bool] = lambda: False) -> Bundle:
         """The runs with these inputs."""
@@ -112,6 +118,26 @@ class Worker:
             else:
                 self._one_by_one(rows, group, out, stopped)
         return out
+
+    def _tell_times(self) -> None:
+        """Motions have the same times in all runs."""
+        motions = [output for output in self.outputs if isinstance(output, Reduced) and output.word == MOTION]
+        if not motions:
+            return
+        run = self.inputs.run
+        for name in ("duration", "t0", "step"):
+            if name in self.inputs.varied_options:
+                raise StateError(
+                    f"outputs: {motions[0].name!r}: motions have the same times in all runs, {name!r} cannot be an input"
+                )
+        if self.inputs.on_lanes:
+            return
+        t0, size = number(run.get("t0", 0.0), "t0"), self.model.nq + self.model.nv
+        times = output_times(run.get("output", 0.01), t0, t0 + check_duration(run["duration"]), size)
+        if times is None:
+            raise StateError(f"outputs: {motions[0].name!r}: motions need times, run=dict(output=0.1), not every step")
+        for output in motions:
+            output.times = times
 
     def result(self, row: Mapping[str, Any]) -> Result:
         """One run, whole."""
@@ -141,7 +167,7 @@ class Worker:
 
     def _runs(self, arguments: dict[str, Any]) -> tuple[Runs, dict[str, Any]]:
         """The compiled runs of a kind, and what is left to give to them."""
-        key = tuple(arguments.get(name) for name in (*WORDS, "decay"))
+        key = tuple(repr(arguments.get(name)) for name in (*WORDS, "decay"))
         if (runs := self._kinds.get(key)) is None:
             runs, rest = runs_of(self.model, arguments)
             while len(self._kinds) >= MOST_KINDS:
@@ -234,7 +260,7 @@ class Worker:
 
     def _lanes_of(self, arguments: dict[str, Any]) -> AdaptiveLanes | None:
         """For runs of which nothing is asked but their motion; None where they go one after another."""
-        if self._by_function or not set(arguments) <= ON_LANES or arguments.get("output", 0.01) is None:
+        if self._alone or not set(arguments) <= ON_LANES or arguments.get("output", 0.01) is None:
             return None
         runs, _ = self._runs(arguments)
         if runs not in self._lanes:

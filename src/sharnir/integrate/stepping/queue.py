@@ -57,6 +57,8 @@ def run_queue(q):
         if count[NEW] > 0:
             count[NEW] = 0
             work(q, START)
+        for lane in range(lanes):
+            q.near[0, lane] = 0.0  # other tasks evaluate lanes that have no part in them
         work(q, STEP)
         leave_near(q)
         write_within(q)
@@ -74,7 +76,6 @@ def leave_near(q):
     for lane in range(q.run.shape[0]):
         if q.near[0, lane] > 1.0 and q.mark[STATUS, lane] == GOING:
             q.mark[STATUS, lane] = LEFT
-        q.near[0, lane] = 0.0
 
 
 def work(q, task):
