@@ -114,3 +114,11 @@ def test_cart_pole(example):
     assert x["root 20 ms"] < 0.9 < 1.1 < x["root 50 ms"]  # what the sampled linear model says, the mechanism does
     assert x["tilt 0 ms"] < 1e-5 and x["tilt 20 ms"] < 1e-5 and 0.1 < x["tilt 50 ms"] < 0.3
     assert x["map"] < 1e-8 and x["defect"] < 1e-8
+
+
+def test_suspension_study(example):
+    x = example("suspension_study")
+    assert x["runs"] == 1600.0 and x["failed"] == 0.0
+    assert abs(x["best"] - 0.849410) < 1e-5 and x["best"] < x["tried"] < 1.03 * x["best"]  # the grid comes near
+    assert x["stiffness"] == 15e3 and abs(x["damping"] - 1433.83) < 0.1 and abs(x["travel"] - 0.05) < 1e-7
+    assert x["searched"] < 15.0
