@@ -49,7 +49,9 @@ def draw(ds, best: sh.Optimum, path: Path) -> None:
     lines = axes.contour(k, c, 1e3 * ds["travel"].T, levels=[40, 45, 50, 55, 60], colors="white")
     axes.clabel(lines, fmt="%g mm")
     chosen = (best.values["stiffness"] / 1e3, best.values["damping"])
-    axes.plot(*chosen, "o", color="white", clip_on=False, zorder=5, label=f"best within {1e3 * TRAVEL:g} mm")
+    axes.plot(
+        *chosen, "o", color="white", markeredgecolor="black", clip_on=False, zorder=5, label=f"best within {1e3 * TRAVEL:g} mm"
+    )
     axes.set(xlabel="stiffness, kN/m", ylabel="damping, N s/m", title="A quarter car on a bump: comfort, and its travel in white")
     axes.legend(loc="upper right", labelcolor="white")
     figure.savefig(path)
