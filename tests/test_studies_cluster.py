@@ -7,9 +7,9 @@ import threading
 
 import numpy as np
 import pytest
-import xarray as xr
 
 import sharnir as sh
+from study_cases import same
 
 distributed = pytest.importorskip("distributed")
 
@@ -24,10 +24,6 @@ def cluster():
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
     with distributed.LocalCluster(**options) as made, distributed.Client(made, set_as_default=False) as client:
         yield made, client
-
-
-def same(a: xr.Dataset, b: xr.Dataset) -> bool:
-    return bool(a.drop_attrs().load().identical(b.drop_attrs().load()))
 
 
 def outputs() -> dict:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ModelError, SharnirError, StateError, brief, choices, no_such, suggestion
+from ..errors import ModelError, StateError, brief, choices, no_such, suggestion
 from ..model.model import Model
 from ..simulation.rollout import rollout
 from ..simulation.run import simulate
@@ -92,9 +92,9 @@ class Inputs:
                 self.model.make_parameter(path)
             except ModelError as error:
                 near = suggestion(path, list(self.model.parameters))
-                why = f"no parameter {path!r}; {near.strip()}" if near else str(error)
+                why = f"no parameter {path!r}; {near.strip()}" if near else f"{error}."
                 raise StateError(
-                    f"over: {name!r}: {why}. An input is also 'q0.joint', 'v0.joint', 'tau.joint', 'states.name', or one of "
+                    f"over: {name!r}: {why} An input is also 'q0.joint', 'v0.joint', 'tau.joint', 'states.name', or one of "
                     f"{', '.join((*NUMBERS, *WORDS))}"
                 ) from None
         return path
@@ -149,7 +149,6 @@ def checked_run(run: Any) -> Mapping[str, Any]:
     return run or {}
 
 
-def in_one_line(error: BaseException) -> str:
-    """The message of a run that failed."""
-    text = str(error) if isinstance(error, SharnirError) else f"{type(error).__name__}: {error}"
+def in_one_line(text: str) -> str:
+    """As a message of a row is."""
     return " ".join(text.split())

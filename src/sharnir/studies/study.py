@@ -68,8 +68,9 @@ def study(
               number of a run (and of a random generator) that returns {input: value}, with `runs`
               An input is a parameter or any number of the model ("bar.mass", "spring.stiffness"), "q0.joint", "v0.joint",
               "tau.joint", "states.name", or an option of the run ("rtol", "integrator", "duration" …)
-    run       the arguments of `simulate` that are the same for all; with a `step`, those of `rollout`: runs of fixed step by rk4
-              or euler go side by side on the lanes of the processor, others one after another in compiled code
+    run       the arguments of `simulate` that are the same for all; with a `step`, those of `rollout`. Runs of fixed step go side
+              by side on the lanes of the processor; so do adaptive ones of which nothing is asked but reductions of quantities,
+              without events, contacts and controllers; the others one after another in compiled code
     outputs   {name: "<reduction> of <quantity>"} with final, initial, max, min, peak, range, mean, rms, integral, time of max,
               time of min, or motion (all rows); "time of event NAME", "count of event NAME"; or functions of a `Result`. By
               default the coordinates and speeds at the end
@@ -79,7 +80,7 @@ def study(
     runs, sampler, seed   how many runs are drawn and how: "random", "sobol", "lhs", "halton", or an engine of scipy.stats.qmc
     workers   threads (by default one for each core), or with processes=True processes: for outputs and controllers that are long
               functions in Python
-    bundle    runs that are computed, stored and lost together; by default what takes about a second
+    bundle    runs that are computed, stored and lost together; by default what takes a second at most
 
     A run that fails is a row too: `status` and `message` say why, `t_end` when; outputs of its end are those of where it ended,
     the others nan. Ctrl-C ends the study with what is done. Results do not depend on who computed them, to the last bit.

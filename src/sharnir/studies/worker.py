@@ -28,7 +28,7 @@ from ..simulation.runs import Runs, runs_of
 from ..simulation.trajectories import Rollout
 from .design import Columns
 from .inputs import WORDS, Inputs, in_one_line
-from .outputs import MOTION, Final, Function, Output, Reduced, Shape, outputs_of
+from .outputs import MOTION, Final, Output, Reduced, Shape, outputs_of
 
 ENDED = ("done", "stopped", *LIMITED)
 """Statuses of runs that did not fail."""
@@ -157,7 +157,7 @@ class Worker:
                 runs, rest = self._runs(arguments)
                 r = runs.run(**rest, on_failure="return", progress=False)
             except Exception as error:  # of a user's function too
-                out.status[k], out.message[k] = REFUSED, in_one_line(error)
+                out.status[k], out.message[k] = REFUSED, in_one_line(in_words(error))
                 continue
             if r.status == "interrupted":
                 raise Stopped
@@ -178,7 +178,7 @@ class Worker:
 
     def _record(self, out: Bundle, k: int, r: Result) -> None:
         out.status[k], out.t_end[k] = r.status, r.t[-1] if len(r.t) else np.nan
-        out.message[k] = " ".join(r.message.split()) if r.status not in ("done", "stopped") else ""
+        out.message[k] = in_one_line(r.message) if r.status not in ("done", "stopped") else ""
 
     # --- side by side ---------------------------------------------------------------------------------------------------------
     def _alike(self, rows: Columns, n: int) -> list[list[int]]:
@@ -199,7 +199,7 @@ class Worker:
             raise
         except SharnirError as error:
             if len(at) == 1:
-                out.status[at[0]], out.message[at[0]] = REFUSED, in_one_line(error)
+                out.status[at[0]], out.message[at[0]] = REFUSED, in_one_line(in_words(error))
                 return
             for half in (at[: len(at) // 2], at[len(at) // 2 :]):
                 self._side_by_side(run, rows, half, out, stopped)
@@ -221,10 +221,10 @@ class Worker:
     def _rolled_out(self, rows: Columns, n: int, ends: bool = True) -> tuple[Rollout, np.ndarray]:
         """`ends`: no more rows than the outputs look at."""
         arguments, entries = self._of_many(rows)
+        arguments["q0"], arguments["v0"] = self._starts(arguments, entries, self._values(arguments, entries, n))
         for argument in ("parameters", "states"):
             if argument in entries:
                 arguments[argument] = {**(arguments.get(argument) or {}), **entries[argument]}
-        arguments["q0"], arguments["v0"] = self._starts(arguments, entries, n)
         if "tau" in entries:
             arguments["tau"] = np.repeat(self._tau(arguments, entries, n)[:, None], _steps(arguments).count, axis=1)
         if ends and not any(output.needs_rows for output in self.outputs) and "every" not in arguments:
@@ -277,12 +277,9 @@ class Worker:
         t0, duration = number(rest.get("t0", 0.0), "t0"), check_duration(rest["duration"])
         times = output_times(rest.get("output", 0.01), t0, t0 + duration, 2 * (model.nq + model.nv))
         assert times is not None
-        values = np.tile(values_of(model, rest.get("parameters"), rest.get("states")), (n, 1))
-        names = list(model.structure.parameters)
-        for entry, x in (*entries.get("parameters", {}).items(), *entries.get("states", {}).items()):
-            values[:, names.index(entry)] = x
+        values = self._values(rest, entries, n)
         check_values(model, values)
-        q, v = self._starts(rest, entries, n, values)
+        q, v = self._starts(rest, entries, values)
         tau = self._tau(rest, entries, n)
         options = {name: rest[name] for name in ("rtol", "atol", "max_step") if name in rest}
         x, _, ok = lanes.run(q, v, duration, times, tau=tau, parameters=values, t0=t0, **options)
@@ -312,12 +309,18 @@ class Worker:
         steps = _steps(arguments)
         return (steps.count // steps.every + 1) * size
 
-    def _starts(
-        self, arguments: Mapping[str, Any], entries: Entries, n: int, values: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _values(self, arguments: Mapping[str, Any], entries: Entries, n: int) -> np.ndarray:
+        """(n, P): parameters, then states of forces."""
+        values = np.tile(values_of(self.model, arguments.get("parameters"), arguments.get("states")), (n, 1))
+        names = list(self.model.structure.parameters)
+        for entry, x in (*entries.get("parameters", {}).items(), *entries.get("states", {}).items()):
+            values[:, names.index(entry)] = x
+        return values
+
+    def _starts(self, arguments: Mapping[str, Any], entries: Entries, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(n, nq), (n, nv): as `simulate` takes them, by name, what is named held while loops are closed. `values`: of parameters
         and states, a row for each run."""
-        model, t0 = self.model, number(arguments.get("t0", 0.0), "t0")
+        model, t0, n = self.model, number(arguments.get("t0", 0.0), "t0"), len(values)
         runs = self._runs({"integrator": "dop853"})[0]
         if runs.d.constrained is None:
             start = runs.start(arguments.get("q0"), arguments.get("v0"), t0, arguments.get("fixed"))
@@ -326,8 +329,6 @@ class Worker:
                 for entry, column in entries.get(argument, {}).items():
                     x[:, names.index(entry)] = column
             return normalized_start(model, q, t0), v
-        if values is None:
-            values = np.stack([self._values(arguments, k) for k in range(n)])
         columns = [x for argument in ("q0", "v0") for x in entries.get(argument, {}).values()]
         read = values[:, runs.d.constrained.table.reads]
         differ = np.concatenate([np.stack(columns, axis=1), read], axis=1) if columns else read
@@ -339,14 +340,6 @@ class Worker:
             start = runs.start(q0, v0, t0, arguments.get("fixed"), values[k])
             q[j], v[j] = start.q, start.v
         return q[which.ravel()], v[which.ravel()]
-
-    def _values(self, arguments: Mapping[str, Any], k: int) -> np.ndarray:
-        """Parameters and states of run k."""
-        of = {
-            argument: {name: x if np.ndim(x) == 0 else x[k] for name, x in (arguments.get(argument) or {}).items()}
-            for argument in ("parameters", "states")
-        }
-        return values_of(self.model, of["parameters"], of["states"])
 
     # --- outputs --------------------------------------------------------------------------------------------------------------
     def _reduce(self, results: list[tuple[int, Result]], out: Bundle) -> None:
@@ -388,12 +381,7 @@ class Worker:
             if r.status in ENDED and out.status[k] != OUTPUT_FAILED:
                 verb = "" if isinstance(error, SharnirError) else "raised "
                 out.status[k] = OUTPUT_FAILED
-                out.message[k] = " ".join(f"output {output.name!r}: {verb}{in_words(error)}".split())
-
-    @property
-    def functions(self) -> list[str]:
-        """Outputs that are the user's own functions."""
-        return [output.name for output in self.outputs if isinstance(output, Function)]
+                out.message[k] = in_one_line(f"output {output.name!r}: {verb}{in_words(error)}")
 
 
 def _steps(arguments: Mapping[str, Any]) -> FixedSteps:

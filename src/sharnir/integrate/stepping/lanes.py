@@ -53,23 +53,21 @@ class Vector(NamedTuple):
 
 
 def dop853_lanes(problem, run, v):
-    if v.task[0] == START:
-        start_lanes(problem, run, v, 7.0)
-    elif v.task[0] == STEP:
-        step_lanes(problem, run, v, DOP853_A, DOP853_B, DOP853_C, DOP853_E, DOP853_CONTROL)
-    elif v.task[0] == PREPARE:
-        explicit_rows(problem, run, DOP853_A, DOP853_C, DOP853_D, v.K, 12, 3, 4)
-    else:
-        nested_polynomial(run, v.at[0], v.between)
+    work_on_lanes(problem, run, v, DOP853_A, DOP853_B, DOP853_C, DOP853_D, DOP853_E, DOP853_CONTROL, 7.0, 12, 3, 4)
 
 
 def dopri5_lanes(problem, run, v):
+    work_on_lanes(problem, run, v, DOPRI5_A, DOPRI5_B, DOPRI5_C, DOPRI5_D, DOPRI5_E, DOPRI5_CONTROL, 4.0, 6, 0, 1)
+
+
+def work_on_lanes(problem, run, v, A, B, C, D, E, control, order, stages, extra, rows):
+    """The task at hand, by a table: its order, stages, and of its dense output the `extra` stages and `rows`."""
     if v.task[0] == START:
-        start_lanes(problem, run, v, 4.0)
+        start_lanes(problem, run, v, order)
     elif v.task[0] == STEP:
-        step_lanes(problem, run, v, DOPRI5_A, DOPRI5_B, DOPRI5_C, DOPRI5_E, DOPRI5_CONTROL)
+        step_lanes(problem, run, v, A, B, C, E, control)
     elif v.task[0] == PREPARE:
-        explicit_rows(problem, run, DOPRI5_A, DOPRI5_C, DOPRI5_D, v.K, 6, 0, 1)
+        explicit_rows(problem, run, A, C, D, v.K, stages, extra, rows)
     else:
         nested_polynomial(run, v.at[0], v.between)
 
