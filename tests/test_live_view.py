@@ -8,12 +8,14 @@ import socket
 import subprocess
 import sys
 import urllib.request
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 
 import sharnir as sh
 from sharnir.viewer.live.server import Server
+from sharnir.viewer.server import close_server
 
 
 @pytest.fixture(scope="module")
@@ -145,6 +147,16 @@ def test_a_server_for_other_machines_says_what_that_means_and_has_a_token():
 def test_nothing_is_left_running_where_the_subject_cannot_be_shown(linkage):
     with pytest.raises(sh.StateError, match="no layer 'bodes'"):
         sh.view(linkage, show=["bodes"], open_browser=False, block=False, port=0)
+
+
+@pytest.mark.parametrize("block", [True, False])
+def test_an_interrupt_at_once_ends_the_view_as_a_later_one(linkage, monkeypatch, block):
+    closed = []
+    monkeypatch.setattr("sharnir.viewer.live.view.print", lambda *_, **__: signal.raise_signal(signal.SIGINT), raising=False)
+    monkeypatch.setattr("sharnir.viewer.live.server.close_server", lambda server: closed.append(server) or close_server(server))
+    with nullcontext() if block else pytest.raises(KeyboardInterrupt):
+        sh.view(linkage, open_browser=False, block=block, port=0)
+    assert len(closed) == 1
 
 
 # --- the command -----------------------------------------------------------------------------------------------------------

@@ -159,10 +159,16 @@ def view(
         raise
     for note in stage.server.notes:
         print(f"sharnir: {note}", file=sys.stderr)
-    opened = open_browser and open_in_browser(out.url)
-    print(f"view: {out.url}" + ("" if opened else " (open it in a browser)"), flush=True)
-    if block if block is not None else _is_script():
-        out.wait()
+    waits = block if block is not None else _is_script()
+    try:
+        opened = open_browser and open_in_browser(out.url)
+        print(f"view: {out.url}" + ("" if opened else " (open it in a browser)"), flush=True)
+        if waits:
+            out.wait()
+    except KeyboardInterrupt:  # who reads the address may press Ctrl-C before this thread waits for it
+        out.stop()
+        if not waits:
+            raise
     return out
 
 
