@@ -103,6 +103,23 @@ def test_lanes_take_the_steps_of_single_runs(name, integrator):
 
 
 @pytest.mark.parametrize("name", MODELS)
+def test_accelerations_follow_every_row(name):
+    """As `forward` finds them there: first rows, last rows, those within steps."""
+    runs, lanes = made(name)
+    m, (q, v, p) = runs.model, starts(runs, 2 * host_lanes() + 3)
+    tau, n = 0.1 * np.random.default_rng(1).normal(size=m.nv), m.nq + m.nv
+    plain, _, _ = lanes.run(q, v, 1.0, TIMES, tau=tau, parameters=p)
+    rows, _, ok = lanes.run(q, v, 1.0, TIMES, tau=tau, parameters=p, accelerations=True)
+    assert ok.all()
+    assert (rows[..., : plain.shape[-1]] == plain).all()
+    for k in range(len(q)):
+        x = rows[k]
+        there = np.concatenate([np.tile(p[k, : len(m.parameters)], (len(x), 1)), x[:, n : n + len(m.states)]], axis=1)
+        a = runs.d.forward(x[:, : m.nq], x[:, m.nq : n], tau, TIMES, parameters=there)
+        np.testing.assert_allclose(x[:, n + len(m.states) :], a, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", MODELS)
 def test_errors_shrink_with_the_tolerances(name):
     runs, lanes = made(name)
     q, v, p = starts(runs, 5)

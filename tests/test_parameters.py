@@ -286,6 +286,18 @@ def test_values_that_make_no_sense_are_refused_in_words(call, words):
         call(m, sh.Dynamics(m, "composite", "python"))
 
 
+def test_values_of_many_states_are_refused_wherever_they_stand():
+    """Values that were accepted once are not looked at again; others are."""
+    m = sh.samples.quarter_car()
+    d, own = sh.Dynamics(m), np.tile(list(m.parameters.values()), (6, 1))
+    q, wrong = np.zeros((6, m.nq)), np.array(own)
+    wrong[4:, 0] = -3.0
+    for _ in range(2):
+        d.forward(q, parameters=own)
+        with pytest.raises(sh.StateError, match=r"'mass' = -3 \(row 4\): .*must be zero or positive"):
+            d.forward(q, parameters=wrong)
+
+
 def test_parameters_belong_to_one_model():
     one, other = sh.Model("one"), sh.Model("other")
     L = one.add_parameter("L", 0.5)

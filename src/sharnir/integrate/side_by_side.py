@@ -38,9 +38,8 @@ FIRST = 64
 class SideBySide:
     """Runs of a system whose arrays hold a state in each lane, lanes innermost: X (n, lanes).
 
-    `own` (m, lanes): what its functions read beside state and time, numbers of each run. `rows`: as much of the same system as
-    it takes to project, on arrays of its own, of which `row_own` has the first of those numbers. `near` (1, lanes): where its
-    functions write more than 1 the run is left.
+    `own` (m, lanes): what its functions read beside state and time, numbers of each run. `rows`: the same system on arrays of
+    its own, `row_own` among them. `near` (1, lanes): where its functions write more than 1 the run is left.
     """
 
     def __init__(
@@ -75,24 +74,27 @@ class SideBySide:
         atol: np.ndarray,
         max_step: float = np.inf,
         numbers: int | None = None,
+        rates: slice = slice(0),
     ) -> tuple[np.ndarray, np.ndarray]:
         """Rows (runs, times, n) and (runs, 3): how each run has ended (DONE of stepping/state.py, else it is left), its steps and
-        those rejected. Starts (runs, n), inputs (runs, m); `numbers`: over which errors are averaged, n where it is not given."""
+        those rejected. Starts (runs, n), inputs (runs, m); `numbers`: over which errors are averaged, n where it is not given;
+        `rates`: those of the state that follow it in every row."""
         wanted, count, run = checked_times(times, t0, t1), len(starts), self._run
-        rows, ended = np.empty((count, len(wanted), self.n)), np.zeros((count, 3))
+        row, lanes, v, dx = self._rows.buffers, self.lanes, self._vector, run.dx[rates]
+        rows, ended = np.empty((count, len(wanted), self.n + len(dx))), np.zeros((count, 3))
         if not count:
             return rows, ended
         run.atol[...] = atol[:, None]
         run.rule[s.RTOL], run.rule[s.MAX_STEP] = rtol, max_step
         run.rule[s.NUMBERS] = self.n if numbers is None else numbers
         run.rule[s.ALARM] = PATIENCE * ALARM if self.method.switches else NEVER
-        row, lanes, v = self._rows.buffers, self.lanes, self._vector
+        finish = [*self._rows.natives("projection"), *(self._rows.natives("derivative") if len(dx) else ())]
         q = queue.Queue(
             starts, inputs, np.array([t0, t1]), wanted, rows, ended,
-            run.x, v.between, v.at, run.clock, run.tally, v.mark, self._near, self._own,
+            run.x, dx, v.between, v.at, run.clock, run.tally, v.mark, self._near, self._own,
             np.full(lanes, -1), np.zeros(lanes, dtype=np.int64), np.zeros(lanes, dtype=np.int64),
-            row.X, row.T, self._row_own, np.zeros((lanes, 2), dtype=np.int64),
-            calls([self._work, *self._rows.natives("projection")]), v.task, np.zeros(5, dtype=np.int64),
+            row.X, row.DX[rates], row.T, self._row_own, np.zeros((lanes, 2), dtype=np.int64),
+            calls([self._work, *finish]), v.task, np.zeros(5, dtype=np.int64),
         )  # fmt: skip
         drive = Loop(queue.run_queue, (queue.Queue,), STEPPING, store=self._store).bind(q)
         q.count[queue.PIECE] = FIRST

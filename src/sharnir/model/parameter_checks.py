@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from .model import Model
 
 KEPT = 4096
-"""Values found to be possible that are remembered, so that repeated calls are not checked again."""
+"""Values found to be possible that are remembered, so that repeated calls, and what is derived from a motion, are not checked
+again."""
 MANY = 64
 """Rows up to which every one is looked at."""
 
@@ -43,15 +45,16 @@ def check_values(model: Model, rows: np.ndarray) -> None:
         elements = [(label, part, names_in(formulas_in(part))) for label, part in _elements(model)]
         cached["parameter checks"] = checks, elements, set()
     checks, elements, possible = cached["parameter checks"]
-    key = rows.tobytes() if len(rows) == 1 else None
-    if key in possible:
-        return
     every = len(rows)
     if every > 1:  # of a motion every row may be the same
-        new = np.concatenate([[True], (rows[1:] != rows[:-1]).any(axis=1)])
-        rows, number = rows[new], np.flatnonzero(new)
+        number = _first_of_equals(rows)
+        rows = rows[number]
+        key = blake2b(rows).digest()
     else:
         number = np.zeros(1, dtype=np.int64)
+        key = rows.tobytes()
+    if key in possible:
+        return
     bad = ~np.isfinite(rows)
     if bad.any():
         k = int(np.argwhere(bad)[0, 1])
@@ -73,8 +76,17 @@ def check_values(model: Model, rows: np.ndarray) -> None:
             except ModelError as error:
                 words = str(error) if str(error).startswith(label) else f"{label}: {error}"
                 raise _refused(named, formulas_in(part), (row, words), number, every) from None
-    if key is not None and len(possible) < KEPT:
+    if len(possible) < KEPT:
         possible.add(key)
+
+
+def _first_of_equals(rows: np.ndarray) -> np.ndarray:
+    """Which rows differ from the one before."""
+    new = np.zeros(len(rows), dtype=bool)
+    new[0] = True
+    for x in rows.T:  # `any` along an axis of a few numbers takes ten times as long
+        new[1:] |= x[1:] != x[:-1]
+    return np.flatnonzero(new)
 
 
 def _looked_at(rows: np.ndarray) -> list[int]:

@@ -65,11 +65,10 @@ class AdaptiveLanes:
         self._usual = np.zeros(len(self.equations.table) if self.equations else 0)
         self._told = False
         """Whether `_usual` is known."""
-        derivative = [*self._carry(at), code.code.bind_vector(at), *self._approach(at)]
-        rows = System(self._buffers(row_at), (), projection=self._after_step(row_at))
-        system = System(self._buffers(at), derivative, projection=self._after_step(at))
-        parameters = row_at["own"][: self.np]
-        self._lanes = SideBySide(runs.integrator, system, at["own"], rows, parameters, at["near"], self._store)
+        derivative, row_derivative = ([*self._carry(x), code.code.bind_vector(x)] for x in (at, row_at))
+        rows = System(self._buffers(row_at), row_derivative, projection=self._after_step(row_at))
+        system = System(self._buffers(at), [*derivative, *self._approach(at)], projection=self._after_step(at))
+        self._lanes = SideBySide(runs.integrator, system, at["own"], rows, row_at["own"], at["near"], self._store)
 
     def run(
         self,
@@ -84,12 +83,14 @@ class AdaptiveLanes:
         rtol: float = 1e-8,
         atol: float | ArrayLike = 1e-10,
         max_step: float = np.inf,
+        accelerations: bool = False,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """From starts q (B, nq) and v (B, nv), assembled already, rows (B, times, nq + nv + nz) of coordinates, speeds and states
         of forces; the steps of each run (B,); and whether it has come to its end (B,).
 
-        tau          joint forces, (nv,) or (B, nv)
-        parameters   (P,) or (B, P), states of forces at the start the last of them; the model's own where there are none
+        tau             joint forces, (nv,) or (B, nv)
+        parameters      (P,) or (B, P), states of forces at the start the last of them; the model's own where there are none
+        accelerations   nv more numbers at the end of every row
 
         A run that needs more than this is left, and its rows are nan: numbers that are not finite, steps that become too small,
         a singular position nearby, a stretch where 'auto' would look whether it is stiff, or any integrator whether it chatters,
@@ -111,9 +112,10 @@ class AdaptiveLanes:
             self._tell(start[0][0], t0, own[0])
         starts, inputs = np.concatenate(start, axis=1), np.concatenate([own, forces], axis=1)
         numbers = starts.shape[1] + self._causes(bool(forces.any()))
-        found, ended = self._lanes.run(starts, inputs, t0, t0 + duration, times, rtol, tolerances, max_step, numbers)
+        rates = slice(self.nq, self.nq + self.nv) if accelerations else slice(0)
+        found, ended = self._lanes.run(starts, inputs, t0, t0 + duration, times, rtol, tolerances, max_step, numbers, rates)
         ok = ended[:, 0] == DONE
-        ok[ok] = self._closed(found[ok, -1], own[ok], float(np.ravel(times)[-1])) if found.shape[1] else True
+        ok[ok] = self._closed(found[ok, -1, : starts.shape[1]], own[ok], float(np.ravel(times)[-1])) if found.shape[1] else True
         found[~ok] = np.nan
         return found, ended[:, 1].astype(np.int64), ok
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,8 @@ class Rollout(NamedMotion):
     """(B, parameters) where the model has any."""
     state_values: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 0)))
     """(B, T, states) of forces, in the order of `model.states`; by name: `state("integral")`."""
+    found_a: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 0)), repr=False)
+    """(B, T, nv): accelerations that were found with the motion; where it is empty, `a` computes them."""
 
     @property
     def ok(self) -> np.ndarray:
@@ -145,6 +148,10 @@ class Rollout(NamedMotion):
         s, constrained = self.model.structure, self.dynamics.constrained
         in_time = constrained is not None and constrained.table.is_rheonomic
         return {}, not (s.drives or s.given or s.forces or self.tau.any() or in_time)
+
+    @cached_property
+    def a(self) -> np.ndarray:
+        return self.found_a if self.found_a.size else super().a
 
     def _accelerations_but_ends(self) -> np.ndarray:
         out = np.full(self.v.shape, np.nan)

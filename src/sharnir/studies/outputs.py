@@ -76,6 +76,11 @@ class Output:
         """Whether it needs the rows of a motion alone, nothing that a `Result` has beside them."""
         return False
 
+    @property
+    def of_accelerations(self) -> bool:
+        """Whether it looks at them."""
+        return False
+
     def of_one(self, r: Result) -> np.ndarray:
         raise NotImplementedError
 
@@ -99,6 +104,10 @@ class Reduced(Output):
     @property
     def of_motions(self) -> bool:
         return self._quantity_name not in OF_ONE
+
+    @property
+    def of_accelerations(self) -> bool:
+        return self._quantity_name.startswith("acceleration of ")
 
     def of_one(self, r: Result) -> np.ndarray:
         return self._reduced(r.t, self._quantity(r))

@@ -34,10 +34,12 @@ from .worker import ENDED, OUTPUT_FAILED, REFUSED, Bundle, Task, Worker
 
 SECONDS = 1.0
 """That a bundle of runs one after another should take: what is lost where a process is killed."""
-MOST, MOST_ON_LANES = 1024, 4096
+MOST, MOST_ON_LANES = 2048, 4096
 """Runs of a bundle."""
 ROOM = 2**26
 """Bytes of the rows of a bundle on lanes."""
+TRIED = 64
+"""Runs that tell how long one takes where they go side by side."""
 DASK_SECONDS = 0.25
 """At least, on a cluster: a bundle costs a few milliseconds there."""
 
@@ -206,21 +208,20 @@ def _result(kept: Store, about: Mapping[str, Any], path: Path | None, status: st
 
 # --- the runs ---------------------------------------------------------------------------------------------------------------
 def _bundle_size(worker: Worker, design: Design, on_cluster: bool, bar: ProgressBar) -> int:
-    """By the first run: an output that cannot be computed is an error now, not a row for every run."""
-    with bar.meanwhile("compiling"):
-        row = design.rows(0, 1)
-        begun = perf_counter()
-        first = worker.compute(row)
-        seconds = perf_counter() - begun
-        _check_first(worker, design, first)
-        if seconds < 2.0:  # without the compilation
-            begun = perf_counter()
-            worker.compute(row)
-            seconds = perf_counter() - begun
+    """By the first runs: an output that cannot be computed is an error now, not a row for every run."""
     share = max(1, ceil(design.count / (16 * execution.cores())))
-    room = ROOM // (8 * max(1, worker.rows_of_one({name: x[0] for name, x in row.items()})))
-    if worker.inputs.on_lanes:
-        return max(1, min(MOST_ON_LANES, room, max(64, share)))
+    row = design.rows(0, 1)
+    with bar.meanwhile("compiling"):
+        _check_first(worker, design, worker.compute(row))
+        room = ROOM // (8 * max(1, worker.rows_of_one({name: x[0] for name, x in row.items()})))
+        if worker.inputs.on_lanes:
+            return max(1, min(MOST_ON_LANES, room, max(64, share)))
+        if share == 1:
+            return 1
+        tried = min(TRIED, share) if worker.go_together(row) else 1  # no more than a small part of the study
+        begun = perf_counter()
+        worker.compute(design.rows(0, tried))
+        seconds = (perf_counter() - begun) / tried
     least = ceil(DASK_SECONDS / seconds) if on_cluster else 1
     return max(1, min(MOST, room, int(SECONDS / seconds) or 1, max(share, least)))
 

@@ -113,7 +113,7 @@ class Worker:
         for group in self._alike(rows, n):
             if self.inputs.on_lanes:
                 self._side_by_side(self._rolled_out, rows, group, out, stopped)
-            elif self._go_together({name: x[group[0]] for name, x in rows.items()}):
+            elif self.go_together(rows, group[0]):
                 self._side_by_side(self._adaptive, rows, group, out, stopped)
             else:
                 self._one_by_one(rows, group, out, stopped)
@@ -251,10 +251,12 @@ class Worker:
         return tau
 
     # --- adaptive, on lanes ---------------------------------------------------------------------------------------------------
-    def _go_together(self, row: Mapping[str, Any]) -> bool:
-        """Whether runs with the options of this one do."""
+    def go_together(self, rows: Columns, k: int = 0) -> bool:
+        """Whether adaptive runs with the options of this one do."""
+        if self.inputs.on_lanes:
+            return False
         try:
-            return self._lanes_of(self.inputs.arguments(row)) is not None
+            return self._lanes_of(self.inputs.arguments({name: x[k] for name, x in rows.items()})) is not None
         except SharnirError:  # which is told of each of them
             return False
 
@@ -282,17 +284,17 @@ class Worker:
         q, v = self._starts(rest, entries, values)
         tau = self._tau(rest, entries, n)
         options = {name: rest[name] for name in ("rtol", "atol", "max_step") if name in rest}
-        x, _, ok = lanes.run(q, v, duration, times, tau=tau, parameters=values, t0=t0, **options)
-        if ok.any():
-            warn_of_deformation(beyond_validity(model, x[ok][..., : model.nq], times))
-        own = len(model.parameters)
+        with_a = any(output.of_accelerations for output in self.outputs)
+        x, _, ok = lanes.run(q, v, duration, times, tau=tau, parameters=values, t0=t0, accelerations=with_a, **options)
+        warn_of_deformation(beyond_validity(model, x[..., : model.nq], times))
+        own, states, a = len(model.parameters), model.nq + model.nv, model.nq + model.nv + len(model.states)
         d = runs.d
         cost = Cost(d.method, d.why, d.backend, runs.integrator, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
         many = Rollout(
-            model, times, x[..., : model.nq], x[..., model.nq : model.nq + model.nv], np.full(n, np.inf),
+            model, times, x[..., : model.nq], x[..., model.nq : states], np.full(n, np.inf),
             np.repeat(tau[:, None], len(times), axis=1) if tau.any() else tau[0], cost,
             parameters=values[:, :own] if own else np.zeros((0, 0)),
-            state_values=x[..., model.nq + model.nv :] if model.states else np.zeros((0, 0, 0)),
+            state_values=x[..., states:a] if model.states else np.zeros((0, 0, 0)), found_a=x[..., a:],
         )  # fmt: skip
         return many, ~ok
 
@@ -403,6 +405,7 @@ def _part(many: Rollout, at: np.ndarray) -> Rollout:
     return replace(
         many, q=many.q[at], v=many.v[at], failed=many.failed[at], tau=many.tau if many.tau.ndim == 1 else many.tau[at],
         parameters=many.parameters[at] if many.parameters.size else many.parameters, state_values=states,
+        found_a=many.found_a[at] if many.found_a.size else many.found_a,
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Many runs through the lanes of lanes.py: a lane whose run has ended takes the next one, so that none idles before the last.
 
 Arrays of lanes are those of lanes.py, seen here as rows of lanes. Rows of the result are found by the dense output, and wait
-until there is one for every lane before they are projected: rows of any runs and times, together.
+until there is one for every lane before they are projected and their rates are found: rows of any runs and times, together.
 """
 
 from typing import NamedTuple
@@ -20,9 +20,10 @@ class Queue(NamedTuple):
     inputs: Array["runs", "m"]  # numbers of each run that the functions read
     span: Array[2]  # times of start and end of all runs
     wanted: Array["nw"]  # times of rows
-    rows: Array["runs", "nw", "n"]
+    rows: Array["runs", "nw", "n + nr"]  # the state, then rates
     ended: Array["runs", 3]  # status, steps, rejected steps
     x: Array["n", "lanes"]
+    dx: Array["nr", "lanes"]  # rates that go with the rows, at x
     between: Array["n", "lanes"]
     at: Array[1, "lanes"]
     clock: Array[8, "lanes"]
@@ -34,10 +35,11 @@ class Queue(NamedTuple):
     place: IntegerArray["lanes"]  # of its next row in `wanted`
     due: IntegerArray["lanes"]  # rows within its last step
     row_x: Array["n", "lanes"]  # rows that wait
+    row_dx: Array["nr", "lanes"]
     row_t: Array[1, "lanes"]
-    row_own: Array["mp", "lanes"]  # the first of its inputs
+    row_own: Array["m", "lanes"]
     row_of: IntegerArray["lanes", 2]  # run, and place in `wanted`
-    calls: IntegerArray["nc", 2]  # the first works on all lanes, the others project the rows
+    calls: IntegerArray["nc", 2]  # the first works on all lanes, the others project the rows and find their rates
     task: IntegerArray[1]
     count: IntegerArray[5]
 
@@ -57,6 +59,9 @@ def run_queue(q):
         if count[NEW] > 0:
             count[NEW] = 0
             work(q, START)
+            for lane in range(lanes):
+                if q.run[lane] >= 0:
+                    write_here(q, lane)
         for lane in range(lanes):
             q.near[0, lane] = 0.0  # other tasks evaluate lanes that have no part in them
         work(q, STEP)
@@ -112,8 +117,6 @@ def take(q, lane):
     q.mark[FAILURES, lane] = 0.0
     q.mark[PACE_STEPS, lane] = 0.0
     q.mark[PACE_T, lane] = q.span[0]
-    if some:
-        write_here(q, lane)
 
 
 def end(q, lane):
@@ -159,9 +162,16 @@ def write_here(q, lane):
     """The row where the lane stands, which is projected already."""
     if q.place[lane] < q.wanted.shape[0] and q.wanted[q.place[lane]] == q.clock[T, lane]:
         target = q.rows[q.run[lane], q.place[lane]]
-        for i in range(target.shape[0]):
-            target[i] = q.x[i, lane]
+        put(target, q.x, q.dx, lane)
         q.place[lane] += 1
+
+
+def put(target, x, dx, lane):
+    n = x.shape[0]
+    for i in range(n):
+        target[i] = x[i, lane]
+    for i in range(dx.shape[0]):
+        target[n + i] = dx[i, lane]
 
 
 def write_between(q, lane):
@@ -184,7 +194,5 @@ def write_waiting(q):
     for c in range(1, q.calls.shape[0]):
         invoke(q.calls[c, 0], q.calls[c, 1])
     for row in range(q.count[WAITING]):
-        target = q.rows[q.row_of[row, 0], q.row_of[row, 1]]
-        for i in range(target.shape[0]):
-            target[i] = q.row_x[i, row]
+        put(q.rows[q.row_of[row, 0], q.row_of[row, 1]], q.row_x, q.row_dx, row)
     q.count[WAITING] = 0
