@@ -59,6 +59,37 @@ def test_a_beam_on_two_supports_closes_a_loop_and_sags():
     assert np.linalg.norm(carried[:3]) == pytest.approx(0.5, rel=1e-6)
 
 
+def held_at_both_ends(modes: dict[str, int], ends: str = "pinned") -> sh.Model:
+    m = sh.Model("bridge", gravity=(0.0, 0.0, -0.1))
+    m.add_body("beam", flexible=beam(modes, ends))
+    m.add_joint("left", sh.Revolute("y"), "ground", "beam")
+    m.add_joint("right", sh.Revolute("y"), "ground", "beam", at=sh.Pose((L, 0.0, 0.0)), child_at=sh.Pose((L, 0.0, 0.0)), cut=True)
+    return m
+
+
+@pytest.mark.parametrize("ends", ["pinned", "polynomial"])
+def test_a_beam_held_at_both_ends_that_cannot_stretch_is_said_to_be_locked(ends):
+    m = held_at_both_ends({"bend_z": 2}, ends)
+    words = "body 'beam' cannot deform: .* joint 'right': position along x does not allow.*'stretch': 1"
+    with pytest.warns(sh.FlexibilityWarning, match=words) as heard:
+        sh.simulate(m, 1e-5, backend="python", progress=False)
+    assert heard[0].filename == __file__
+    with pytest.warns(sh.FlexibilityWarning, match=words):
+        sh.equilibrium(m)
+    with pytest.raises(sh.SingularError, match=words):
+        sh.linearize(m)
+
+
+def test_a_beam_held_at_both_ends_that_can_stretch_sags(recwarn):
+    """5wL⁴/384EI under a small weight; the first frequency is that of a pinned beam."""
+    m = held_at_both_ends({"bend_z": 3, "stretch": 1})
+    rest = sh.equilibrium(m)
+    assert place(m, rest.q, L / 2)[2] == pytest.approx(-5 * RHO * SECTION.area * 0.1 * L**4 / (384 * EI), rel=1e-3)
+    slowest = min(mode.frequency for mode in sh.linearize(m, rest.q).modes)
+    assert slowest == pytest.approx(np.pi / (2 * L**2) * np.sqrt(EI / (RHO * SECTION.area)), rel=1e-3)
+    assert not recwarn.list
+
+
 def test_a_free_beam_in_flight_vibrates_as_a_free_one():
     """(4.730, 7.853, 10.996)² √(EI/ρA)/L²: Euler–Bernoulli, free at both ends."""
     m = sh.Model(gravity=(0.0, 0.0, 0.0))

@@ -22,6 +22,7 @@ from .balancing import BalancingSearch
 from .equilibrium_result import Equilibrium
 from .force_units import unit_of_force
 from .limits import Limits
+from .locking import warn_of_locking
 from .stability import stability
 from .starts import CLOSINGS, random_start
 
@@ -76,6 +77,7 @@ def equilibrium(
     positions = _starts(problem, q, guess, starts, rng)
     found = _searched(BalancingSearch(problem), positions, q, held, stable, guess is not None)
     if model.structure.deformations:
+        warn_of_locking(d, t, found.q, q)
         warn_of_deformation(beyond_validity(model, found.q, np.array(t)))
     return found
 

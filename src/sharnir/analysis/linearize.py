@@ -10,11 +10,12 @@ from scipy.linalg import block_diag
 
 from ..dynamics import Dynamics
 from ..equations.start import assemble_start
-from ..errors import LinearizationWarning
+from ..errors import LinearizationWarning, SingularError
 from ..model.model import Model
 from ..model.states import check_model, check_state, check_tau
 from ..types import State
 from .linear_system import LinearSystem
+from .locking import locked_deformation
 from .ports import Outputs, input_matrix, output_matrices
 from .steadiness import FROZEN, classify
 from .tangent_space import TangentSpace, independent_speeds, tangent_space, whole_space
@@ -96,7 +97,12 @@ def _at(
     field = vector_field(d, q, v, tau, t)
     if d.constrained is None:
         return field, whole_space(len(v))
-    return field, tangent_space(d.model, d.constrained.table, (q, v, t), field.N, chosen)
+    try:
+        return field, tangent_space(d.model, d.constrained.table, (q, v, t), field.N, chosen)
+    except SingularError as error:
+        if locked := locked_deformation(d, q, t):
+            raise SingularError(f"{locked}. It has no linearisation: {error}") from None
+        raise
 
 
 def _with_states(space: TangentSpace, nz: int) -> tuple[np.ndarray, np.ndarray]:

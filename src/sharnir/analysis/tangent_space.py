@@ -61,7 +61,7 @@ def tangent_space(
     chosen   indices of the coordinates to be independent, or a tangent space whose choice is used again
     """
     q, v, t = state
-    rows = _Rows(table, q, v, t, N)
+    rows = Rows(table, q, v, t, N)
     displaced, least_of_positions = rows.allowed(rows.holonomic)
     changed, least = rows.allowed(len(rows.J), displaced)
     free_q, free_v = displaced.shape[1], changed.shape[1]
@@ -85,7 +85,7 @@ def tangent_space(
     return TangentSpace(W, I, K, min(least_of_positions, least))
 
 
-class _Rows:
+class Rows:
     """The rows of the constraints at a state, divided by the lengths of those of their constraint: holonomic ones first."""
 
     def __init__(self, table: ConstraintTable, q: np.ndarray, v: np.ndarray, t: float, N: np.ndarray) -> None:
@@ -114,29 +114,34 @@ class _Rows:
         rank = int((s > DEPENDENT).sum())
         if rank and s[rank - 1] < UNDECIDED:
             raise SingularError(
-                f"the position is too near to a singular one to be linearised: {self._names(U[:, rank - 1])} constrains it by "
+                f"the position is too near to a singular one to be linearised: {self.names(U[:, rank - 1])} constrains it by "
                 f"{s[rank - 1]:.1e} only, relative to the largest; take one farther away"
             )
         basis = Vt[rank:].T
-        self._check_rank(m, U[:, rank:], basis, basis if displaced is None else displaced)
+        self._check_rank(U[:, rank:], basis, basis if displaced is None else displaced)
         return basis, float(s[rank - 1]) if rank else 1.0
 
-    def _check_rank(self, m: int, redundant: np.ndarray, basis: np.ndarray, along: np.ndarray) -> None:
+    def _check_rank(self, redundant: np.ndarray, basis: np.ndarray, along: np.ndarray) -> None:
         """Redundant rows must stay redundant along every motion that is allowed, else the rank is about to change.   (S9)"""
-        if not redundant.size or not basis.size:
-            return
-        at_rest = self.change_along(np.zeros(len(basis)), along)[:m]
-        for w in basis.T:
-            grows = redundant.T @ (self.change_along(w, along)[:m] - at_rest)
-            if np.abs(grows).max(initial=0.0) > UNDECIDED:
-                worst = int(np.abs(grows).max(axis=1).argmax())
-                raise SingularError(
-                    f"singular position: {plural(basis.shape[1], 'degree of freedom', 'degrees of freedom')} here, fewer beside "
-                    f"it, where {self._names(redundant[:, worst])} constrains more than here. The motion can go on in several "
-                    "ways and has no linearisation; take a position beside it"
-                )
+        growth = self.growth(redundant, basis, along)
+        if growth.max(initial=0.0) > UNDECIDED:
+            worst = int(growth.max(axis=0).argmax())
+            raise SingularError(
+                f"singular position: {plural(basis.shape[1], 'degree of freedom', 'degrees of freedom')} here, fewer beside "
+                f"it, where {self.names(redundant[:, worst])} constrains more than here. The motion can go on in several "
+                "ways and has no linearisation; take a position beside it"
+            )
 
-    def _names(self, weights: np.ndarray) -> str:
+    def growth(self, redundant: np.ndarray, basis: np.ndarray, along: np.ndarray | None = None) -> np.ndarray:
+        """(motions, combinations): by how much redundant combinations of the first rows constrain motions, the columns of
+        `basis`, after a displacement along one of them, or `along`."""
+        along, m = basis if along is None else along, len(redundant)
+        if not redundant.size or not basis.size or not along.size:
+            return np.zeros((basis.shape[1], redundant.shape[1]))
+        at_rest = self.change_along(np.zeros(len(basis)), along)[:m]
+        return np.array([np.abs(redundant.T @ (self.change_along(w, along)[:m] - at_rest)).max(axis=1) for w in basis.T])
+
+    def names(self, weights: np.ndarray) -> str:
         rows = np.flatnonzero(np.abs(weights) > 0.1 * np.abs(weights).max())
         return ", ".join(str(self.table.rows[k]) for k in rows[:6])
 
@@ -148,7 +153,7 @@ def _lengths(table: ConstraintTable, J: np.ndarray) -> np.ndarray:
     return np.array([longest[owner] or 1.0 for owner in owners])
 
 
-def _chosen(model: Model, rows: _Rows, free_q: int, free_v: int, named: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+def _chosen(model: Model, rows: Rows, free_q: int, free_v: int, named: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """Indices of the independent speeds, and of the independent coordinates, which contain them."""
     n, J, holonomic = model.nv, rows.J, rows.J[: rows.holonomic]
     if named is None:

@@ -49,7 +49,7 @@ def check_values(model: Model, rows: np.ndarray) -> None:
     if every > 1:  # of a motion every row may be the same
         number = _first_of_equals(rows)
         rows = rows[number]
-        key = blake2b(rows).digest()
+        key = blake2b(rows.tobytes()).digest()
     else:
         number = np.zeros(1, dtype=np.int64)
         key = rows.tobytes()

@@ -1,4 +1,5 @@
-"""Fixed steps against the fastest vibration of flexible bodies: a step beyond the limit of stability makes it grow without end.
+"""What a run of flexible bodies is warned of before it begins: bodies that are locked, and fixed steps too long for the fastest
+vibration, beyond the limit of stability, where it grows without end.
 
 Elastic coordinates vibrate as e¨ = −W(K e + C ė), with W the elastic part of the inverse mass matrix. Every method takes the
 modes of this linear system from step to step by a factor; where one is larger than 1 in magnitude the run diverges.
@@ -34,6 +35,14 @@ def warn_of_elastic_steps(d: Dynamics, q: FloatArray, t: float, parameters: Any,
     )
     warnings.warn(text, FlexibilityWarning, stacklevel=3)
     return text
+
+
+def warn_where_locked(d: Dynamics, q: FloatArray, t: float) -> None:
+    """Of flexible bodies that loops keep from deforming."""
+    if d.structure.deformations and d.constrained is not None:
+        from ..analysis.locking import warn_of_locking  # here: rigid models do without scipy
+
+        warn_of_locking(d, t, q, stacklevel=5)
 
 
 class Vibration:

@@ -31,7 +31,7 @@ from .changes import Changes
 from .checks import check_ends, check_events, check_step, output_times, tolerances
 from .contacts import Contacts, check_impacts, divided, with_contacts
 from .controllers import Controllers
-from .elastic_steps import warn_of_elastic_steps
+from .elastic_steps import warn_of_elastic_steps, warn_where_locked
 from .events import limit_events
 from .gaps import gap_events, gap_root
 from .impacts import Impacts
@@ -111,6 +111,7 @@ class Runs:
         self.contacts = Contacts.of(self.model, self.hits, table.rows) if self.hits and table else None
         self.gaps = gap_events(self.model.structure) if self.chosen.adaptive and not len(sensitivities) else []
         self._motions: dict[object, MotionSystem] = {}
+        self._begun = False
 
     def run(
         self,
@@ -159,6 +160,9 @@ class Runs:
         start = self.start(q0, v0, t0, fixed, values)
         q, v = start.q, start.v
         check_step(self.chosen, step)
+        if not self._begun:
+            self._begun = True
+            warn_where_locked(d, q, t0)
         too_long = "" if step is None else warn_of_elastic_steps(d, q, t0, own, step, self.integrator)
         times = output_times(output, t0, t0 + duration, 2 * (model.nq + model.nv))
         if save is not None:
