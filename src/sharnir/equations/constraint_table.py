@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -100,6 +101,11 @@ class ConstraintTable:
     def _sparse(self) -> SparseRows:
         return SparseRows(self.structure, self.on_bodies)
 
+    @property
+    def may_compile(self) -> bool:
+        """Whether the rows are one graph that compiles in reasonable time."""
+        return not self.is_large and len(self._graph.nodes) < MAX_COMPILED
+
     @cached_property
     def is_large(self) -> bool:
         """Whether rows are evaluated on bodies, in groups of one shape: one graph would take long to trace and compile."""
@@ -113,7 +119,7 @@ class ConstraintTable:
             return sparse | {"J": sparse["J"].toarray()}
         parameters = parameters if len(parameters) else list(self.structure.parameters.values())
         self._evaluations += 1
-        if self._evaluations > INTERPRETED and len(self._graph.nodes) < MAX_COMPILED:
+        if self._evaluations > INTERPRETED and self.may_compile:
             return self._compiled(q, v, parameters, t)
         floats = {"q": q.tolist(), "v": v.tolist(), "parameter": list(parameters), "t": [float(t)]}
         found = self.trace(floats)
@@ -214,15 +220,16 @@ class ConstraintTable:
         return np.abs(np.array([np.broadcast_to(x, len(t)) for x in found], dtype=float)).max(axis=0)
 
     def violation_of_many(self, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray) -> np.ndarray:
-        """The same by straight-line code on the lanes of the processor, of small models: for thousands of states."""
-        n, few = len(t), max(host_lanes() - len(t), 0)
-        if not n or not self.rows:
-            return np.zeros(n)
-        states = [np.concatenate([x, np.repeat(x[-1:], few, axis=0)]) for x in (q, v, parameters, t[:, None])]
-        found = np.empty((n + few, len(self)))
-        self._residual_code.run(n + few, states, [found])
-        largest: np.ndarray = np.abs(found[:n]).max(axis=1)
+        """The same on the lanes of the processor, of small models: for thousands of states."""
+        if not len(t) or not self.rows:
+            return np.zeros(len(t))
+        largest: np.ndarray = np.abs(_on_lanes(self._residual_code, q, v, t, parameters)["residual"]).max(axis=1)
         return largest
+
+    def evaluate_many(self, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray) -> dict[str, np.ndarray]:
+        """g, rate, J, gamma (T, …) of states (T, nq), (T, nv), (T,), (T, parameters), of small models, by code that is the same
+        for any number of states."""
+        return _on_lanes(self._runner, q, v, t, parameters)
 
     @property
     def _residuals(self) -> tuple[Number, ...]:
@@ -272,3 +279,12 @@ class ConstraintTable:
         columns = [tangent(rate, [(x, 1.0)]) for x in inputs["v"]]
         J = tuple(tuple(column[k] for column in columns) for k in range(len(rate)))
         return TracedConstraints(tuple(g), rate, J, tangent(rate, flow))
+
+
+def _on_lanes(code: GraphRunner, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray) -> dict[str, np.ndarray]:
+    """Outputs of code for states, at least as many as there are lanes: the last one again and again."""
+    n, few = len(t), max(host_lanes() - len(t), 0) if len(t) else 0
+    states = [np.concatenate([x, np.repeat(x[-1:], few, axis=0)]) for x in (q, v, parameters, t[:, None])]
+    found = {name: np.empty((n + few, *shape)) for name, shape in code.outputs.items()}
+    code.run(n + few, states, [x.reshape(n + few, prod(x.shape[1:])) for x in found.values()])
+    return {name: x[:n] for name, x in found.items()}

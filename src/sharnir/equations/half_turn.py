@@ -24,15 +24,29 @@ SMALL = 300
 
 def turned_joint(model: Model, table: ConstraintTable, q: np.ndarray, t: float, parameters: Numbers = ()) -> str:
     """A cut joint that is half a turn from where it belongs, in a position that meets its rows; empty where there is none."""
-    s = model.structure
-    if "senses" not in s.cached:
-        s.cached["senses"] = _Senses(model, table)
-    senses: _Senses = s.cached["senses"]
+    s, senses = model.structure, _senses(model, table)
     if not senses.names:
         return ""
     own = [float(x) for x in parameters] or list(s.parameters.values())
     values = senses.at({"q": q.tolist(), "v": [0.0] * s.nv, "parameter": own, "t": [float(t)]})
     return next((name for name, x in zip(senses.names, values, strict=True) if not x > 0.0), "")
+
+
+def turned_rows(model: Model, table: ConstraintTable, q: np.ndarray, t: float, parameters: np.ndarray) -> np.ndarray:
+    """(n,): whether there is one, of rows of positions and of values of all parameters; of models with few speeds."""
+    senses = _senses(model, table)
+    if not senses.names:
+        return np.zeros(len(q), dtype=bool)
+    found = senses.at({"q": [*q.T], "v": [0.0] * model.nv, "parameter": [*parameters.T], "t": [t]})
+    return np.any([~(np.broadcast_to(x, len(q)) > 0.0) for x in found], axis=0)
+
+
+def _senses(model: Model, table: ConstraintTable) -> _Senses:
+    s = model.structure
+    if "senses" not in s.cached:
+        s.cached["senses"] = _Senses(model, table)
+    found: _Senses = s.cached["senses"]
+    return found
 
 
 class _Senses:

@@ -129,17 +129,18 @@ class Drive:
         return found.q
 
 
-def distance(model: Model, a: np.ndarray, b: np.ndarray) -> float:
-    """Between two positions that are not far apart: the length of the motion that leads from one to the other."""
+def distance(model: Model, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Between positions (…, nq) that are not far apart: the length of the motion that leads from one to the other."""
     d, at = turned_alike(model, a, b) - b, model.structure.quaternions[:, None] + np.arange(4)
-    d[at] *= 2.0
-    return float(np.linalg.norm(d))
+    d[..., at] *= 2.0
+    return np.asarray(np.linalg.norm(d, axis=-1))
 
 
 def turned_alike(model: Model, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Coordinates a with quaternions of length one, of the two that mean the same turn the nearer to those of b."""
+    """Coordinates a (…, nq) with quaternions of length one, of the two that mean the same turn the nearer to those of b."""
     out, at = np.array(a), model.structure.quaternions[:, None] + np.arange(4)
     if len(at):
-        sign = np.where((a[at] * b[at]).sum(axis=1, keepdims=True) < 0.0, -1.0, 1.0)
-        out[at] = sign * a[at] / np.linalg.norm(a[at], axis=1, keepdims=True)
+        part = a[..., at]
+        sign = np.where((part * b[..., at]).sum(axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
+        out[..., at] = sign * part / np.linalg.norm(part, axis=-1, keepdims=True)
     return out

@@ -60,7 +60,7 @@ def native_displacement(
 
 def retract(model: Model, q: np.ndarray, delta: np.ndarray, t: Number) -> np.ndarray:
     """q ⊕ δ of one state: floats, or symbols of one graph."""
-    return moved_rows(model, q[None], delta[None], t)[0]
+    return moved_rows(model, q, delta, t)
 
 
 def native_retract(model: Model, at: Mapping[str, np.ndarray], delta: np.ndarray, store: Cache, pairs: bool = False) -> Native:
@@ -127,25 +127,28 @@ def layout(s: Structure) -> Layout:
 
 
 def moved_rows(model: Model, q: np.ndarray, delta: np.ndarray, t: Number) -> np.ndarray:
-    """q ⊕ δ of rows of states: q (n, nq), δ (n, nv) or (1, nv), floats, or symbols of one graph."""
+    """q ⊕ δ of a state (nq,), or of rows of states: q (n, nq), δ (n, nv) or (1, nv), floats, or symbols of one graph."""
     s, dtype = model.structure, object if q.dtype == object else float
     out = np.array(q, dtype=dtype)
-    where, delta = layout(s), np.broadcast_to(delta, (len(out), s.nv))
+    where = layout(s)
     at, of = where.adding
-    out[:, at] += delta[:, of]
+    out[..., at] += delta[..., of]
     if not len(s.quaternions):  # nothing else: not worth the arithmetic on empty arrays
         return out
     at, of = (x[:, None] for x in where.balls)
-    out[:, at + FOUR] = exponential.unit(exponential.product(out[:, at + FOUR], exponential.turn_of(delta[:, of + THREE])))
+    turns = exponential.product(out[..., at + FOUR], exponential.turn_of(delta[..., of + THREE]))
+    out[..., at + FOUR] = exponential.unit(turns)
     at, of = (x[:, None] for x in where.free)
-    u, omega, turn = delta[:, of + THREE], delta[:, of + 3 + THREE], exponential.unit(out[:, at + 3 + FOUR])
-    out[:, at + THREE] += exponential.rotated(turn, exponential.shift_of(omega, u))
-    out[:, at + 3 + FOUR] = exponential.unit(exponential.product(turn, exponential.turn_of(omega)))
-    for row, start, d in zip(out, q, delta, strict=True) if where.constrained else ():
-        dq = displacement(s, start.tolist(), d.tolist(), [t], dtype)
-        for i in where.constrained:
-            part = slice(int(s.q_first[i + 1]), int(s.q_first[i + 2]))
-            row[part] = _onto_constraints(s.placed[i].type, start[part] + np.array(dq[part], dtype=dtype), t)
+    u, omega, turn = delta[..., of + THREE], delta[..., of + 3 + THREE], exponential.unit(out[..., at + 3 + FOUR])
+    out[..., at + THREE] += exponential.rotated(turn, exponential.shift_of(omega, u))
+    out[..., at + 3 + FOUR] = exponential.unit(exponential.product(turn, exponential.turn_of(omega)))
+    if where.constrained:
+        starts, deltas = np.atleast_2d(q), np.broadcast_to(delta, (*q.shape[:-1], s.nv)).reshape(-1, s.nv)
+        for row, start, d in zip(np.atleast_2d(out), starts, deltas, strict=True):
+            dq = displacement(s, start.tolist(), d.tolist(), [t], dtype)
+            for i in where.constrained:
+                part = slice(int(s.q_first[i + 1]), int(s.q_first[i + 2]))
+                row[part] = _onto_constraints(s.placed[i].type, start[part] + np.array(dq[part], dtype=dtype), t)
     return out
 
 

@@ -101,7 +101,7 @@ class _Search:
         return out
 
     def _distance(self, q: np.ndarray) -> float:
-        return distance(self.model, self.guess, q)
+        return float(distance(self.model, self.guess, q))
 
     def _rings(self) -> Iterator[tuple[float, list[np.ndarray]]]:
         """Other starts around the guess: random motions, the same every time."""
@@ -142,12 +142,7 @@ class _Search:
     # --- the end ------------------------------------------------------------------------------------------------------------
     def _unwound(self, q: np.ndarray) -> np.ndarray:
         """Angles brought within half a turn of the guess, where the mechanism is the same after a whole turn."""
-        j = self.model.structure.joints
-        turns = (j.kind == TURN) & (j.coordinates > 0)
-        at, out = j.q_at[turns], np.array(q)
-        whole = 2.0 * math.pi / np.abs(np.asarray(j.turn[turns], dtype=float))
-        out[at] -= whole * np.round((out[at] - self.guess[at]) / whole)
-        out[list(self.held.coordinates)] = q[list(self.held.coordinates)]
+        out = unwound_rows(self.model, q, self.guess, self.held)
         if (out == q).all():
             return q
         found = self.closure.close(out, 3)
@@ -187,6 +182,17 @@ class _Search:
         turned = np.array(self.guess)
         turned[k] += 2.0 * math.pi
         return bool(np.allclose(self.loose.at(self.guess)[0], self.loose.at(turned)[0], rtol=0.0, atol=1e-9))
+
+
+def unwound_rows(model: Model, q: np.ndarray, guess: np.ndarray, held: Held) -> np.ndarray:
+    """Positions (…, nq) with all angles but those held within half a turn of the guess."""
+    j = model.structure.joints
+    turns = (j.kind == TURN) & (j.coordinates > 0)
+    at, out, kept = j.q_at[turns], np.array(q), list(held.coordinates)
+    whole = 2.0 * math.pi / np.abs(np.asarray(j.turn[turns], dtype=float))
+    out[..., at] -= whole * np.round((out[..., at] - guess[..., at]) / whole)
+    out[..., kept] = q[..., kept]
+    return out
 
 
 def merged(ranges: list[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -83,6 +83,45 @@ def _changes(names: Sequence[str], asked: np.ndarray, used: np.ndarray) -> dict[
     return {names[k]: float(change[k]) for k in large.tolist()}
 
 
+def is_moved(model: Model, asked: np.ndarray, used: np.ndarray) -> np.ndarray:
+    """(…,): whether positions (…, nq) differ by more than rounding, or the digits of a file."""
+    change = np.abs(used - turned_alike(model, asked, used)).max(axis=-1, initial=0.0)
+    return np.asarray(change > MOVED * np.abs(used).max(axis=-1, initial=1.0))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How a start was asked for: coordinates and speeds that were named, None where whole arrays were given; and what `fixed`
+    names, None where nothing was said."""
+
+    coordinates: Sequence[str] | None = None
+    speeds: Sequence[str] | None = None
+    fixed: Sequence[str] | None = None
+
+    @classmethod
+    def by(cls, q0: Start, v0: Start, fixed: Sequence[str] | None = None) -> Asked:
+        coordinates, speeds = ([*(x or ())] if x is None or isinstance(x, Mapping) else None for x in (q0, v0))
+        return cls(coordinates, speeds, fixed)
+
+    @property
+    def whole_q(self) -> bool:
+        """Whether all coordinates are as they must be."""
+        return self.coordinates is None and self.fixed is None
+
+    @property
+    def whole_v(self) -> bool:
+        return self.speeds is None and self.fixed is None
+
+    def held(self, model: Model) -> Held:
+        """Coordinates."""
+        return held_coordinates(model, (self.coordinates or []) if self.fixed is None else self.fixed)
+
+    def held_speeds(self, model: Model) -> Held:
+        if self.speeds is None and self.fixed is not None:
+            return self.held(model)
+        return held_speeds(model, self.speeds or [])
+
+
 def assemble_start(
     model: Model,
     q0: Start,
@@ -93,19 +132,20 @@ def assemble_start(
     fixed: Sequence[str] | None = None,
 ) -> StartState:
     """The start of a motion. An AssemblyError where what was asked for cannot be held."""
-    table = AtParameters(constraints, parameters)
-    asked_q, asked_v, t = check_state(model, q0, v0, t)
-    held = held_coordinates(model, fixed if fixed is not None else [*q0] if isinstance(q0, Mapping) else [])
-    q = _nearly_closed(model, table, asked_q, t, held) if fixed is None else None
-    q = _with_what_is_held(model, table, asked_q, t, held, named=bool(held.names) and fixed is None) if q is None else q
-    whole_v = v0 is not None and not isinstance(v0, Mapping)
-    named_v = held if whole_v and fixed is not None else held_speeds(model, [*v0] if isinstance(v0, Mapping) else [])
+    q, v, t = check_state(model, q0, v0, t)
+    return start_at(model, q, v, t, AtParameters(constraints, parameters), Asked.by(q0, v0, fixed))
+
+
+def start_at(model: Model, asked_q: np.ndarray, asked_v: np.ndarray, t: float, table: AtParameters, asked: Asked) -> StartState:
+    """The same from arrays."""
+    held, named_v = asked.held(model), asked.held_speeds(model)
+    q = closed_start(model, table, asked_q, t, held, asked.fixed is not None)
     v = _nearly_met(model, table, q, asked_v, t, named_v)
     check_accelerations(table, q, v, t)
     same = [q[list(held.coordinates)] == asked_q[list(held.coordinates)], v[named_v.speeds] == asked_v[named_v.speeds]]
     kept = held.speeds & bool(same[0].all()), named_v.speeds & bool(same[1].all())
     start = StartState(model, asked_q, asked_v, q, v, held.names, kept)
-    if fixed is None and q0 is not None and not isinstance(q0, Mapping) and start.moved:
+    if asked.whole_q and start.moved:
         gap = table.evaluate(asked_q, asked_v, t)["g"]
         row = table.rows[worst := int(np.argmax(np.abs(gap)))]
         raise AssemblyError(
@@ -113,7 +153,7 @@ def assemble_start(
             f"has {in_words(start.moved)}. Name what must stay, fixed=[joints], or take all of "
             "q0 as a guess: fixed=[]"
         )
-    if fixed is None and whole_v and start.moved_speeds:
+    if asked.whole_v and start.moved_speeds:
         rate = table.evaluate(q, asked_v, t)["rate"]
         row = table.rows[worst := int(np.argmax(np.abs(rate)))]
         raise AssemblyError(
@@ -124,11 +164,14 @@ def assemble_start(
     return start
 
 
-def _with_what_is_held(model: Model, table: AtParameters, asked: np.ndarray, t: float, held: Held, named: bool) -> np.ndarray:
+def closed_start(model: Model, table: AtParameters, asked: np.ndarray, t: float, held: Held, is_fixed: bool) -> np.ndarray:
+    """The position a motion starts from; `is_fixed`: what is held was said by `fixed`."""
+    if not is_fixed and (q := _nearly_closed(model, table, asked, t, held)) is not None:
+        return q
     try:
         return closed_position(model, table, asked, t, held)
     except AssemblyError as error:
-        if not named:
+        if is_fixed or not held.names:
             raise
         raise AssemblyError(f"{error}. What q0 names is held: to let some of it move, name what must stay, fixed=[…]") from None
 
@@ -143,7 +186,7 @@ def _nearly_closed(model: Model, table: AtParameters, asked: np.ndarray, t: floa
     if (exact := Closure(model, table, t, ~held.speeds, held.rows, asked[list(held.rows)]).close(asked)).closed:
         return exact.q
     near = Closure(model, table, t, np.ones(model.nv, dtype=bool)).close(asked)
-    return near.q if near.closed and not StartState(model, asked, asked, near.q, near.q).moved else None
+    return near.q if near.closed and not is_moved(model, asked, near.q) else None
 
 
 def _nearly_met(model: Model, table: AtParameters, q: np.ndarray, asked: np.ndarray, t: float, held: Held) -> np.ndarray:

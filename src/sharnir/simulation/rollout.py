@@ -16,8 +16,9 @@ from ..backends.llvm.runner import share
 from ..dialect.jit import host_lanes
 from ..dynamics import Dynamics
 from ..equations.held import held_coordinates
+from ..equations.many_starts import assembled_starts
 from ..equations.normalization import normalized_start
-from ..equations.start import assemble_start
+from ..equations.start import Asked
 from ..errors import AssemblyError, MethodError, SimulationError, StateError, brief
 from ..integrate.running import FIRST, next_piece
 from ..integrate.trajectory import in_words, outcome
@@ -275,13 +276,13 @@ def _states(
             check_quaternions(model, row)
     q, v = normalized_start(model, q, t0), np.array(v, order="C")
     if constrained:
-        for k in range(len(q)):
-            own = () if parameters is None else parameters[k] if parameters.ndim == 2 else parameters
-            try:
-                start = assemble_start(model, q[k], None if v0 is None else v[k], t0, constrained.table, own, fixed)
-            except AssemblyError as error:
-                raise AssemblyError(f"row {k}: {error}" if len(q) > 1 else str(error)) from None
-            q[k], v[k] = start.q, start.v
+        own = np.array(list(model.structure.parameters.values())) if parameters is None else parameters
+        values = np.broadcast_to(own, (len(q), own.shape[-1]))
+        asked = Asked(None, () if v0 is None else None, fixed)
+        q, v, refused = assembled_starts(model, q, v, t0, constrained.table, values, asked)
+        if refused:
+            k = min(refused)
+            raise AssemblyError(f"row {k}: {refused[k]}" if len(q) > 1 else str(refused[k])) from None
     elif fixed is not None:
         held_coordinates(model, fixed)
     return q, v, parameters

@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from ..equations.many_starts import assembled_starts
 from ..equations.normalization import normalized_start
+from ..equations.start import Asked
 from ..errors import SharnirError, SimulationError, StateError
 from ..integrate.trajectory import LIMITED, in_words
 from ..model.model import Model
 from ..model.parameter_checks import check_values
-from ..model.states import check_tau
+from ..model.states import check_state, check_tau
 from ..model.validity import beyond_validity, warn_of_deformation
 from ..simulation.adaptive_lanes import AdaptiveLanes, suits
 from ..simulation.checks import output_times
@@ -90,6 +92,14 @@ class Bundle:
 
 class Stopped(Exception):
     """The study was interrupted: what is not finished is not wanted."""
+
+
+class Refused(Exception):
+    """Some of the runs side by side cannot begin: {number: why}."""
+
+    def __init__(self, words: dict[int, str]) -> None:
+        super().__init__()
+        self.words = words
 
 
 class Worker:
@@ -190,13 +200,19 @@ class Worker:
         return list(groups.values()) or [list(range(n))]
 
     def _side_by_side(self, run: SideBySide, rows: Columns, at: list[int], out: Bundle, stopped: Callable[[], bool]) -> None:
-        """Those that cannot be run are found by halves: they must not keep the others from running."""
+        """Those that cannot be run must not keep the others from running: where it is not known which they are, by halves."""
         if stopped():
             raise Stopped
         try:
             found, left = run({name: x[at] for name, x in rows.items()}, len(at))
         except SimulationError:
             raise
+        except Refused as error:
+            for k, words in error.words.items():
+                out.status[at[k]], out.message[at[k]] = REFUSED, words
+            if others := [place for k, place in enumerate(at) if k not in error.words]:
+                self._side_by_side(run, rows, others, out, stopped)
+            return
         except SharnirError as error:
             if len(at) == 1:
                 out.status[at[0]], out.message[at[0]] = REFUSED, in_one_line(in_words(error))
@@ -322,26 +338,23 @@ class Worker:
     def _starts(self, arguments: Mapping[str, Any], entries: Entries, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(n, nq), (n, nv): as `simulate` takes them, by name, what is named held while loops are closed. `values`: of parameters
         and states, a row for each run."""
-        model, t0, n = self.model, number(arguments.get("t0", 0.0), "t0"), len(values)
+        model, t0, n, fixed = self.model, number(arguments.get("t0", 0.0), "t0"), len(values), arguments.get("fixed")
         runs = self._runs({"integrator": "dop853"})[0]
+
+        own = {x: {entry: float(column[0]) for entry, column in entries.get(x, {}).items()} for x in ("q0", "v0")}
+        q0, v0 = (self.inputs.merged(x, own[x]) if own[x] else arguments.get(x) for x in ("q0", "v0"))
+        q, v = (np.tile(x, (n, 1)) for x in check_state(model, q0, v0, t0)[:2])
+        for x, argument, names in ((q, "q0", model.q_names), (v, "v0", model.v_names)):
+            for entry, column in entries.get(argument, {}).items():
+                x[:, names.index(entry)] = column
         if runs.d.constrained is None:
-            start = runs.start(arguments.get("q0"), arguments.get("v0"), t0, arguments.get("fixed"))
-            q, v = np.tile(start.q, (n, 1)), np.tile(start.v, (n, 1))
-            for x, argument, names in ((q, "q0", model.q_names), (v, "v0", model.v_names)):
-                for entry, column in entries.get(argument, {}).items():
-                    x[:, names.index(entry)] = column
+            runs.start(q0, v0, t0, fixed)  # says what is wrong with it
             return normalized_start(model, q, t0), v
-        columns = [x for argument in ("q0", "v0") for x in entries.get(argument, {}).values()]
-        read = values[:, runs.d.constrained.table.reads]
-        differ = np.concatenate([np.stack(columns, axis=1), read], axis=1) if columns else read
-        kinds, first, which = np.unique(differ, axis=0, return_index=True, return_inverse=True)
-        q, v = np.empty((len(kinds), model.nq)), np.empty((len(kinds), model.nv))
-        for j, k in enumerate(first.tolist()):
-            own = {x: {entry: float(c[k]) for entry, c in entries.get(x, {}).items()} for x in ("q0", "v0")}
-            q0, v0 = (self.inputs.merged(x, own[x]) if own[x] else arguments.get(x) for x in ("q0", "v0"))
-            start = runs.start(q0, v0, t0, arguments.get("fixed"), values[k])
-            q[j], v[j] = start.q, start.v
-        return q[which.ravel()], v[which.ravel()]
+        asked = Asked.by(q0, v0, fixed)
+        q, v, refused = assembled_starts(model, q, v, t0, runs.d.constrained.table, values, asked)
+        if refused:
+            raise Refused({k: in_one_line(in_words(error)) for k, error in refused.items()})
+        return q, v
 
     # --- outputs --------------------------------------------------------------------------------------------------------------
     def _reduce(self, results: list[tuple[int, Result]], out: Bundle) -> None:
