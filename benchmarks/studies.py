@@ -24,6 +24,7 @@ from .report import Measure
 CAR = {"mass": (250.0, 450.0), "stiffness": (15e3, 40e3), "damping": (500.0, 3000.0)}
 """Within these ranges the tyre stays on the road."""
 PENDULUM = {"angle": (-1.5, 1.5), "speed": (-2.0, 2.0)}
+FOUR_BAR = {"angle": (0.2, 1.2)}
 Ranges = Mapping[str, tuple[float, float]]
 Grid = Mapping[str, Sequence[float]]
 
@@ -90,14 +91,25 @@ def simulated_pendulum(model: sh.Model, numbers: Mapping[str, float]) -> float:
     return float(r.coordinate("hinge")[-1])
 
 
+def four_bar() -> sh.Model:
+    return sh.samples.four_bar(0.5, 1.0, 1.0, 1.2)
+
+
+def simulated_four_bar(model: sh.Model, numbers: Mapping[str, float]) -> float:
+    """The angle of the crank after 0.5 s, from another one."""
+    r = sh.simulate(model, 0.5, q0={"A": numbers["angle"]}, output=0.05, progress=False)
+    return float(r.coordinate("A")[-1])
+
+
 SIMULATED = {
     "quarter car": (sh.samples.quarter_car, simulated_quarter_car, CAR),
+    "four-bar": (four_bar, simulated_four_bar, FOUR_BAR),
     "pendulum": (sh.samples.pendulum, simulated_pendulum, PENDULUM),
 }
 
 
 def one_at_a_time_rate(what: str, runs: int = 50, **tolerances: float) -> float:
-    """Runs per second of `sh.simulate` in a loop, of the "quarter car" or the "pendulum", after a first one."""
+    """Runs per second of `sh.simulate` in a loop, of the "quarter car", the "four-bar" or the "pendulum", after a first one."""
     build, run, ranges = SIMULATED[what]
     model, sets = build(), list(combinations(grid(ranges, runs)))
     run(model, sets[0], **tolerances)  # type: ignore[operator]
@@ -123,6 +135,12 @@ def study_of_cars(runs: int, tolerances: Mapping[str, float], **options: Any) ->
 def study_of_pendulums(runs: int, **options: Any) -> tuple[float, Dataset]:
     ranges = {"q0.hinge": PENDULUM["angle"], "v0.hinge": PENDULUM["speed"]}
     return _timed(sh.samples.pendulum(), ranges, {"duration": 1.0, "step": 0.01}, {"angle": "final of hinge"}, runs, **options)
+
+
+def study_of_four_bars(runs: int, **options: Any) -> tuple[float, Dataset]:
+    """Every one has its own position, whose loop has to be closed."""
+    ranges = {"q0.A": FOUR_BAR["angle"]}
+    return _timed(four_bar(), ranges, {"duration": 0.5, "output": 0.05}, {"angle": "final of A"}, runs, **options)
 
 
 def _timed(model: sh.Model, over: Any, run: Any, outputs: Any, runs: int, **options: Any) -> tuple[float, Dataset]:
@@ -191,6 +209,10 @@ def measure(quick: bool = False) -> Iterator[Measure | str]:
         yield f"quarter car, {name}: {cars} runs at {rate:.4g} a second; simulate {alone:.4g}, Exudyn {exudyn:.4g}"
         yield Measure("studies", f"quarter car, {name}", "against simulate in a loop", rate / alone, "×", 50.0)
         yield Measure("studies", f"quarter car, {name}", "against ParameterVariation, 2 processes", rate / exudyn, "×", 50.0)
+    bars = 100_000 // scale
+    alone, (rate, _) = one_at_a_time_rate("four-bar", 400 // scale), study_of_four_bars(bars, workers=THREADS)
+    yield f"four-bar, each from another angle: {bars} runs at {rate:.4g} a second; simulate {alone:.4g}"
+    yield Measure("studies", "four-bar from different angles", "against simulate in a loop", rate / alone, "×")
     exudyn, alone = exudyn_pendulum_rate(20_000 // scale, THREADS), one_at_a_time_rate("pendulum", 2000 // scale)
     rate, _ = study_of_pendulums(pendulums, workers=THREADS)
     yield f"pendulum: {pendulums} rollouts at {rate:.4g} a second; simulate {alone:.4g}, Exudyn {exudyn:.4g}"
