@@ -14,7 +14,7 @@ import numpy as np
 from ..equations.many_starts import assembled_starts
 from ..equations.normalization import normalized_start
 from ..equations.start import Asked
-from ..errors import SharnirError, SimulationError, StateError
+from ..errors import AssemblyError, SharnirError, SimulationError, StateError
 from ..integrate.trajectory import LIMITED, in_words
 from ..model.model import Model
 from ..model.parameter_checks import check_values
@@ -94,11 +94,11 @@ class Stopped(Exception):
     """The study was interrupted: what is not finished is not wanted."""
 
 
-class Refused(Exception):
+class Refused(AssemblyError):
     """Some of the runs side by side cannot begin: {number: why}."""
 
     def __init__(self, words: dict[int, str]) -> None:
-        super().__init__()
+        super().__init__(next(iter(words.values())))
         self.words = words
 
 
