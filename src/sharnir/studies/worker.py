@@ -11,18 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ..equations.many_starts import assembled_starts
-from ..equations.normalization import normalized_start
-from ..equations.start import Asked
-from ..errors import AssemblyError, SharnirError, SimulationError, StateError
+from ..errors import SharnirError, SimulationError, StateError
 from ..integrate.trajectory import LIMITED, in_words
 from ..model.model import Model
 from ..model.parameter_checks import check_values
-from ..model.states import check_state, check_tau
 from ..model.validity import beyond_validity, warn_of_deformation
 from ..simulation.adaptive_lanes import AdaptiveLanes, suits
 from ..simulation.checks import output_times
-from ..simulation.options import FixedSteps, check_duration, fixed_steps, number, values_of
+from ..simulation.options import FixedSteps, check_duration, fixed_steps, number
 from ..simulation.records import Cost
 from ..simulation.result import Result
 from ..simulation.rollout import rollout
@@ -30,6 +26,7 @@ from ..simulation.runs import Runs, runs_of
 from ..simulation.trajectories import Rollout
 from .design import Columns
 from .inputs import WORDS, Inputs, in_one_line
+from .many_inputs import ManyInputs, Refused
 from .outputs import MOTION, Final, Output, Reduced, Shape, outputs_of
 
 ENDED = ("done", "stopped", *LIMITED)
@@ -48,8 +45,6 @@ ON_LANES = {
 }  # fmt: skip
 """Arguments of adaptive runs that may go side by side."""
 
-Entries = dict[str, dict[str, np.ndarray]]
-"""What differs between runs: by argument and entry, a number for each."""
 SideBySide = Callable[[Columns, int], tuple[Rollout, np.ndarray]]
 """Runs from their inputs, and which of them are left to be run alone."""
 
@@ -92,14 +87,6 @@ class Bundle:
 
 class Stopped(Exception):
     """The study was interrupted: what is not finished is not wanted."""
-
-
-class Refused(AssemblyError):
-    """Some of the runs side by side cannot begin: {number: why}."""
-
-    def __init__(self, words: dict[int, str]) -> None:
-        super().__init__(next(iter(words.values())))
-        self.words = words
 
 
 class Worker:
@@ -186,6 +173,11 @@ class Worker:
             return runs, rest
         return runs, runs.options(arguments)
 
+    @property
+    def _of_starts(self) -> Runs:
+        """Runs whose start is that of all others."""
+        return self._runs({"integrator": "dop853"})[0]
+
     def _record(self, out: Bundle, k: int, r: Result) -> None:
         out.status[k], out.t_end[k] = r.status, r.t[-1] if len(r.t) else np.nan
         out.message[k] = in_one_line(r.message) if r.status not in ("done", "stopped") else ""
@@ -236,35 +228,17 @@ class Worker:
 
     def _rolled_out(self, rows: Columns, n: int, ends: bool = True) -> tuple[Rollout, np.ndarray]:
         """`ends`: no more rows than the outputs look at."""
-        arguments, entries = self._of_many(rows)
-        arguments["q0"], arguments["v0"] = self._starts(arguments, entries, self._values(arguments, entries, n))
+        given = ManyInputs(self.inputs, rows)
+        arguments = {**given.arguments}
+        arguments["q0"], arguments["v0"] = given.starts(self._of_starts, given.values())
         for argument in ("parameters", "states"):
-            if argument in entries:
-                arguments[argument] = {**(arguments.get(argument) or {}), **entries[argument]}
-        if "tau" in entries:
-            arguments["tau"] = np.repeat(self._tau(arguments, entries, n)[:, None], _steps(arguments).count, axis=1)
+            if argument in given.entries:
+                arguments[argument] = {**(arguments.get(argument) or {}), **given.entries[argument]}
+        if "tau" in given.entries:
+            arguments["tau"] = np.repeat(given.tau()[:, None], _steps(arguments).count, axis=1)
         if ends and not any(output.needs_rows for output in self.outputs) and "every" not in arguments:
             arguments["every"] = max(1, _steps(arguments).count)
         return rollout(self.model, **arguments, progress=False), np.zeros(n, dtype=bool)
-
-    def _of_many(self, rows: Columns) -> tuple[dict[str, Any], Entries]:
-        """The arguments that runs have in common, and what differs."""
-        inputs = self.inputs
-        arguments = inputs.arguments({name: x[0] for name, x in rows.items()})
-        entries: Entries = {}
-        for name, x in rows.items():
-            argument, entry = inputs.places[name]
-            if entry:
-                arguments[argument] = inputs.run.get(argument)
-                entries.setdefault(argument, {})[entry] = np.asarray(x, dtype=float)
-        return arguments, entries
-
-    def _tau(self, arguments: Mapping[str, Any], entries: Entries, n: int) -> np.ndarray:
-        """(n, nv)."""
-        tau = np.tile(check_tau(self.model, arguments.get("tau")), (n, 1))
-        for entry, x in entries.get("tau", {}).items():
-            tau[:, self.model.v_names.index(entry)] = x
-        return tau
 
     # --- adaptive, on lanes ---------------------------------------------------------------------------------------------------
     def go_together(self, rows: Columns, k: int = 0) -> bool:
@@ -288,17 +262,16 @@ class Worker:
     def _adaptive(self, rows: Columns, n: int) -> tuple[Rollout, np.ndarray]:
         """Runs that need more than lanes give are left."""
         model = self.model
-        arguments, entries = self._of_many(rows)
-        runs, rest = self._runs(arguments)
-        lanes = self._lanes_of(arguments)
+        given = ManyInputs(self.inputs, rows)
+        runs, rest = self._runs(given.arguments)
+        lanes = self._lanes_of(given.arguments)
         assert lanes is not None
         t0, duration = number(rest.get("t0", 0.0), "t0"), check_duration(rest["duration"])
         times = output_times(rest.get("output", 0.01), t0, t0 + duration, 2 * (model.nq + model.nv))
         assert times is not None
-        values = self._values(rest, entries, n)
+        values, tau = given.values(), given.tau()
         check_values(model, values)
-        q, v = self._starts(rest, entries, values)
-        tau = self._tau(rest, entries, n)
+        q, v = given.starts(self._of_starts, values)
         options = {name: rest[name] for name in ("rtol", "atol", "max_step") if name in rest}
         with_a = any(output.of_accelerations for output in self.outputs)
         x, _, ok = lanes.run(q, v, duration, times, tau=tau, parameters=values, t0=t0, accelerations=with_a, **options)
@@ -326,35 +299,6 @@ class Worker:
             return 2 * size
         steps = _steps(arguments)
         return (steps.count // steps.every + 1) * size
-
-    def _values(self, arguments: Mapping[str, Any], entries: Entries, n: int) -> np.ndarray:
-        """(n, P): parameters, then states of forces."""
-        values = np.tile(values_of(self.model, arguments.get("parameters"), arguments.get("states")), (n, 1))
-        names = list(self.model.structure.parameters)
-        for entry, x in (*entries.get("parameters", {}).items(), *entries.get("states", {}).items()):
-            values[:, names.index(entry)] = x
-        return values
-
-    def _starts(self, arguments: Mapping[str, Any], entries: Entries, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(n, nq), (n, nv): as `simulate` takes them, by name, what is named held while loops are closed. `values`: of parameters
-        and states, a row for each run."""
-        model, t0, n, fixed = self.model, number(arguments.get("t0", 0.0), "t0"), len(values), arguments.get("fixed")
-        runs = self._runs({"integrator": "dop853"})[0]
-
-        own = {x: {entry: float(column[0]) for entry, column in entries.get(x, {}).items()} for x in ("q0", "v0")}
-        q0, v0 = (self.inputs.merged(x, own[x]) if own[x] else arguments.get(x) for x in ("q0", "v0"))
-        q, v = (np.tile(x, (n, 1)) for x in check_state(model, q0, v0, t0)[:2])
-        for x, argument, names in ((q, "q0", model.q_names), (v, "v0", model.v_names)):
-            for entry, column in entries.get(argument, {}).items():
-                x[:, names.index(entry)] = column
-        if runs.d.constrained is None:
-            runs.start(q0, v0, t0, fixed)  # says what is wrong with it
-            return normalized_start(model, q, t0), v
-        asked = Asked.by(q0, v0, fixed)
-        q, v, refused = assembled_starts(model, q, v, t0, runs.d.constrained.table, values, asked)
-        if refused:
-            raise Refused({k: in_one_line(in_words(error)) for k, error in refused.items()})
-        return q, v
 
     # --- outputs --------------------------------------------------------------------------------------------------------------
     def _reduce(self, results: list[tuple[int, Result]], out: Bundle) -> None:
