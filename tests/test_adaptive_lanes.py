@@ -164,6 +164,19 @@ def test_a_run_does_not_depend_on_its_companions(name):
         assert (count == steps[order]).all()
 
 
+def test_a_run_without_joint_forces_takes_its_own_steps_beside_one_with_them():
+    """The work of joint forces is a number of the state, over which errors are averaged."""
+    runs, lanes = made("damped")
+    q, v, p = starts(runs, 4)
+    tau = np.zeros((4, runs.model.nv))
+    tau[2:] = 1.0
+    rows, steps, _ = lanes.run(q, v, 1.0, TIMES, tau=tau, parameters=p)
+    for k in range(4):
+        x, count = alone(runs, q[k], v[k], p[k], tau=tau[k])
+        assert steps[k] == count
+        np.testing.assert_allclose(rows[k], x, rtol=1e-10, atol=1e-10)
+
+
 def test_a_run_that_comes_near_a_singular_position_is_left_and_the_others_are_not():
     m = sh.samples.n_four_bar(1, thin=False)
     runs = Runs(m, many=True)

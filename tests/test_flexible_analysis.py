@@ -80,6 +80,21 @@ def test_a_beam_held_at_both_ends_that_cannot_stretch_is_said_to_be_locked(ends)
         sh.linearize(m)
 
 
+@pytest.mark.parametrize("columns", [1, 2])
+def test_columns_that_shorten_together_are_not_locked(columns, recwarn):
+    """Their rows change to different sides: those of equal deformations are met."""
+    m = sh.Model("press", gravity=(0.0, -0.1, 0.0))
+    m.add_body("head", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    m.add_joint("slide", sh.Prismatic("x"), "ground", "head", at=sh.Pose((L, 0.0, 0.0)))
+    for k in range(columns):
+        m.add_body(f"beam{k}", flexible=beam({"bend_y": 1}, "pinned"))
+        m.add_joint(f"foot{k}", sh.Revolute("z"), "ground", f"beam{k}", at=sh.Pose((0.0, 0.0, 0.1 * k)))
+        ends = {"at": sh.Pose((L, 0.0, 0.0)), "child_at": sh.Pose((0.0, 0.0, 0.1 * k))}
+        m.add_joint(f"top{k}", sh.Revolute("z"), f"beam{k}", "head", **ends, cut=True)
+    sh.simulate(m, 1e-4, backend="python", progress=False)
+    assert not recwarn.list
+
+
 def test_a_beam_held_at_both_ends_that_can_stretch_sags(recwarn):
     """5wL⁴/384EI under a small weight; the first frequency is that of a pinned beam."""
     m = held_at_both_ends({"bend_z": 3, "stretch": 1})

@@ -95,6 +95,34 @@ def test_whole_positions_stay_or_are_refused():
     assert [*refused] == [1] and "v0 does not meet the constraints" in str(refused[1])
 
 
+def test_positions_of_free_joints_are_held_with_their_speeds():
+    m = sh.Model("box on a rod")
+    m.add_body("box", 1.0, (0, 0, 0), (0.1, 0.1, 0.1))
+    m.add_floating("box")
+    m.add_constraint(sh.Distance("ground", "box", at_a=(0, 0, 2.0), at_b=(0.2, 0.1, 0.3), length=1.5), "rod")
+    q, v = np.tile(m.coordinates(None), (3, 1)), np.random.default_rng(4).normal(size=(3, m.nv))
+    assert check(m, q, v, Asked(fixed=["box float.x", "box float.y"])).all()
+    q[1, 3] = 0.0
+    refused = assembled_starts(m, q, v, 0.1, table_of(m), values(m, 3), Asked(fixed=[])).refused
+    assert [*refused] == [1] and "quaternion" in str(refused[1])
+
+
+def test_the_first_of_many_wrong_rows_is_enough_for_a_rollout(alone):
+    m = sh.samples.four_bar(1.0, 0.6, 1.0, 1.2)
+    q = np.zeros((50, m.nq))
+    q[:, 0] = np.linspace(3.0, 2.0, 50)
+    q[0] = m.assemble({"A": 0.9}, fixed=["A"])[0]
+    with pytest.raises(sh.AssemblyError, match=r"row 1: .*'A' can be between"):
+        sh.rollout(m, q, duration=0.1, step=0.01, fixed=["A"])
+    assert len(alone) == 1
+
+
+def test_a_start_that_is_absurd_is_refused():
+    m = sh.samples.slider_crank()
+    with pytest.raises(sh.AssemblyError, match="cannot be assembled"), np.errstate(all="ignore"):
+        sh.simulate(m, 0.1, q0={"slide": 1e200})
+
+
 def test_parameters_differ_from_start_to_start():
     m = sh.samples.four_bar(0.5, 1.0, 1.0, 1.2)
     m = m.copy()

@@ -298,6 +298,22 @@ def test_values_of_many_states_are_refused_wherever_they_stand():
             d.forward(q, parameters=wrong)
 
 
+@pytest.mark.parametrize(("at", "words"), [("spring", "at least 0"), ("ratio", "other than 0")])
+def test_a_number_of_many_rows_is_checked_and_not_its_parameters(at, words):
+    """The wrong value is where no parameter is at its least or largest."""
+    m = sh.samples.double_pendulum().copy()
+    a, c = m.add_parameter("a", 2.0), m.add_parameter("c", 1.0)
+    if at == "spring":
+        m.add_force(sh.SpringDamper("ground", "rod1", at_a=(1, 1, 0), at_b=(1, 0, 0), stiffness=10 * (a - c)), "s")
+    else:
+        m.couple("hinge2", "hinge1", ratio=a - c)
+    rows = np.stack([np.linspace(1.1, 3.0, 100), np.linspace(0.5, 2.5, 100)], axis=1)
+    rows[50] = (1.5, 2.0) if at == "spring" else (1.5, 1.5)
+    d = sh.Dynamics(m)
+    with pytest.raises(sh.StateError, match=rf"row 50.*{words}"):
+        d.forward(np.zeros((100, m.nq)), parameters=rows)
+
+
 def test_parameters_belong_to_one_model():
     one, other = sh.Model("one"), sh.Model("other")
     L = one.add_parameter("L", 0.5)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import qr
 
-from ..equations.constraint_table import ConstraintTable
+from ..equations.constraint_table import ConstraintTable, Numbers
 from ..errors import MethodError, SingularError, brief, choices
 from ..model.model import Model
 from ..model.references import is_name_in, listed_names
@@ -88,10 +88,13 @@ def tangent_space(
 class Rows:
     """The rows of the constraints at a state, divided by the lengths of those of their constraint: holonomic ones first."""
 
-    def __init__(self, table: ConstraintTable, q: np.ndarray, v: np.ndarray, t: float, N: np.ndarray) -> None:
+    def __init__(
+        self, table: ConstraintTable, q: np.ndarray, v: np.ndarray, t: float, N: np.ndarray, parameters: Numbers = ()
+    ) -> None:
         self.table, self.N, self.holonomic = table, N, table.n_holonomic
-        self.values = {"q": q.tolist(), "parameter": list(table.structure.parameters.values()), "t": [t]}
-        J = table.finite(q, v, t)["J"]
+        own = list(parameters) or list(table.structure.parameters.values())
+        self.values = {"q": q.tolist(), "parameter": own, "t": [t]}
+        J = table.finite(q, v, t, own)["J"]
         self.length = _lengths(table, J)
         self.J = J / self.length[:, None]
         self.change = self.change_along(v, np.eye(len(v)))
@@ -135,11 +138,15 @@ class Rows:
     def growth(self, redundant: np.ndarray, basis: np.ndarray, along: np.ndarray | None = None) -> np.ndarray:
         """(motions, combinations): by how much redundant combinations of the first rows constrain motions, the columns of
         `basis`, after a displacement along one of them, or `along`."""
-        along, m = basis if along is None else along, len(redundant)
+        along = basis if along is None else along
         if not redundant.size or not basis.size or not along.size:
             return np.zeros((basis.shape[1], redundant.shape[1]))
+        return np.abs(np.einsum("mr,wmx->wrx", redundant, self.second_order(len(redundant), basis, along))).max(axis=2)
+
+    def second_order(self, m: int, basis: np.ndarray, along: np.ndarray) -> np.ndarray:
+        """(motions, rows, displacements): the change of the first m rows at those speeds along those displacements."""
         at_rest = self.change_along(np.zeros(len(basis)), along)[:m]
-        return np.array([np.abs(redundant.T @ (self.change_along(w, along)[:m] - at_rest)).max(axis=1) for w in basis.T])
+        return np.array([self.change_along(w, along)[:m] - at_rest for w in basis.T])
 
     def names(self, weights: np.ndarray) -> str:
         rows = np.flatnonzero(np.abs(weights) > 0.1 * np.abs(weights).max())

@@ -111,7 +111,7 @@ class Closure:
         g, J = self.at(q, check=True)
         damping, cost = 0.0, float(g @ g)
         before, size = np.inf, 1.0
-        for k in range(iterations):
+        for k in range(iterations if np.isfinite(cost) else 0):
             if k % PATIENCE == 0:
                 if cost > SLOW * before:
                     break

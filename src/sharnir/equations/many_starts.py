@@ -42,18 +42,28 @@ class Assembled(NamedTuple):
 
 
 def assembled_starts(
-    model: Model, q: np.ndarray, v: np.ndarray, t: float, table: ConstraintTable, parameters: np.ndarray, asked: Asked
+    model: Model,
+    q: np.ndarray,
+    v: np.ndarray,
+    t: float,
+    table: ConstraintTable,
+    parameters: np.ndarray,
+    asked: Asked,
+    every: bool = True,
 ) -> Assembled:
-    """From what was asked for, q (B, nq) and v (B, nv), all in the same way, with values of all parameters (B, P)."""
+    """From what was asked for, q (B, nq) and v (B, nv), all in the same way, with values of all parameters (B, P). Unless `every`
+    reason is wanted, the first one is enough: each takes long to find."""
     table.compile()
     found_q, found_v, ok, refused = q.copy(), v.copy(), np.zeros(len(q), dtype=bool), dict[int, SharnirError]()
     if table.may_compile and not table.on_bodies.has_conditions:
         starts = _Starts(model, table, t, parameters)
         with np.errstate(all="ignore"):  # what is not finite is not found
-            found_q, ok, refused = starts.positions(q, asked)
+            found_q, ok, refused = starts.positions(q, asked, every)
             found_v, met = starts.speeds(found_q, v, asked)
         ok &= met
     for k in np.flatnonzero(~ok).tolist():
+        if not every and refused and k > min(refused):
+            break
         if k not in refused:
             try:
                 check_state(model, q[k], v[k], t)
@@ -74,7 +84,7 @@ class _Starts:
         return self.table.evaluate_many(q, speeds, np.full(len(q), self.t), self.parameters[at])
 
     # --- positions ------------------------------------------------------------------------------------------------------------
-    def positions(self, given: np.ndarray, asked: Asked) -> tuple[np.ndarray, np.ndarray, dict[int, SharnirError]]:
+    def positions(self, given: np.ndarray, asked: Asked, every: bool) -> tuple[np.ndarray, np.ndarray, dict[int, SharnirError]]:
         """Together where Newton's method leads there, else one by one, each only once; which were found, and why others not."""
         differ = np.concatenate([given, self.parameters[:, self.table.reads]], axis=1)
         _, first, which = np.unique(differ, axis=0, return_index=True, return_inverse=True)
@@ -84,12 +94,15 @@ class _Starts:
             some = _Starts(self.model, self.table, self.t, self.parameters[first])
             nearly = not is_fixed and bool(held.coordinates)
             q, ok = some.straight(given[first], undeformed(self.model, held) or held, nearly)
-        for k in np.flatnonzero(~ok & np.isfinite(given[first]).all(axis=1)).tolist():
+        defined = np.isfinite(moved_rows(self.model, given[first], np.zeros((1, self.model.nv)), self.t)).all(axis=1)
+        for k in sorted(np.flatnonzero(~ok & defined).tolist(), key=lambda k: int(first[k])):
             at = AtParameters(self.table, self.parameters[first[k]])
             try:
                 q[k], ok[k] = closed_start(self.model, at, given[first[k]], self.t, held, is_fixed), True
             except (AssemblyError, SingularError) as error:
                 refused |= dict.fromkeys(np.flatnonzero(which == k).tolist(), error)
+                if not every:
+                    break
         q, ok = q[which], ok[which]
         return q, ok & ~is_moved(self.model, given, q) if asked.whole_q else ok, refused
 
@@ -168,6 +181,8 @@ class _Starts:
     def speeds(self, q: np.ndarray, given: np.ndarray, asked: Asked) -> tuple[np.ndarray, np.ndarray]:
         """The nearest that meet the constraints, elastic ones held where they can be; and where they do."""
         held = asked.held_speeds(self.model)
+        if held.rows:  # positions of free joints
+            return given.copy(), np.zeros(len(q), dtype=bool)
         stiff = undeformed(self.model, held)
         v, ok = self._speeds(q, given, stiff or held)
         if stiff is not None:

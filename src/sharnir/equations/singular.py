@@ -227,12 +227,11 @@ class SingularPassage:
         begun, e, p = time.perf_counter(), self.equations, self.p
         parameters = p.parameter[: len(e.structure.parameters)].tolist()
         try:
-            key = ("rows that always depend on others", e.sparse is not None)
-            if key not in self.structure.cached:
-                self.structure.cached[key] = always_dependent(
-                    e, p.kept[: e.structure.nq].copy(), float(p.T[0]), parameters, p.usual
-                )
-            self.counted[self.structure.cached[key] & ~self._switched()] = 0.0
+            key, read = ("rows that always depend on others", e.sparse is not None), np.array(parameters)[e.table.reads].tobytes()
+            if self.structure.cached.get(key, ("", None))[0] != read:
+                found = always_dependent(e, p.kept[: e.structure.nq].copy(), float(p.T[0]), parameters, p.usual)
+                self.structure.cached[key] = read, found
+            self.counted[self.structure.cached[key][1] & ~self._switched()] = 0.0
             self.p.usual[:] *= self.counted
             if self.run.projects:
                 self._roles |= self._near()

@@ -19,7 +19,7 @@ from ..model.states import check_state
 from .assembly import Start, assembled_speeds, check_accelerations, nearest_speeds
 from .closure import AtParameters, Closure, off_by
 from .constraint_table import ConstraintTable, Numbers
-from .held import Held, held_coordinates, held_speeds
+from .held import Held, held_coordinates, held_speeds, undeformed
 from .reach import turned_alike
 from .search import closed_position
 
@@ -180,10 +180,11 @@ def _nearly_closed(model: Model, table: AtParameters, asked: np.ndarray, t: floa
     """Of a position that closes but for rounding, or for the digits of a file: the nearest that does; else None.
 
     Where as many coordinates are named as this one names, none of them could give way otherwise."""
-    g, J = Closure(model, table, t, ~held.speeds).at(asked)
+    free = ~(undeformed(model, held) or held).speeds
+    g, J = Closure(model, table, t, free).at(asked)
     if not held.coordinates or not np.abs(g).max(initial=0.0) <= 10.0 * MOVED * max(1.0, float(abs(J).max()) if J.size else 0.0):
         return None
-    if (exact := Closure(model, table, t, ~held.speeds, held.rows, asked[list(held.rows)]).close(asked)).closed:
+    if (exact := Closure(model, table, t, free, held.rows, asked[list(held.rows)]).close(asked)).closed:
         return exact.q
     near = Closure(model, table, t, np.ones(model.nv, dtype=bool)).close(asked)
     return near.q if near.closed and not is_moved(model, asked, near.q) else None

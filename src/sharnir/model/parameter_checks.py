@@ -42,7 +42,7 @@ def check_values(model: Model, rows: np.ndarray) -> None:
     if "parameter checks" not in cached:
         of_bodies = [check for body in model._bodies for check in _of_body(body)]
         checks = [(check, Expression(check.formulas[0].graph, (), check.formulas)) for check in of_bodies]
-        elements = [(label, part, names_in(formulas_in(part))) for label, part in _elements(model)]
+        elements = [(label, part, _values_of(part), names_in(formulas_in(part))) for label, part in _elements(model)]
         cached["parameter checks"] = checks, elements, set()
     checks, elements, possible = cached["parameter checks"]
     every = len(rows)
@@ -66,11 +66,11 @@ def check_values(model: Model, rows: np.ndarray) -> None:
         fault = check.fault(numbers)
         if fault is not None:
             raise _refused(named, check.formulas, fault, number, every)
-    for row in _looked_at(rows):
-        values = {name: float(x[row]) for name, x in named.items()}
-        own = model.structure.parameters
-        changed = {name for name, x in values.items() if x != own[name]}  # the others were checked at building
-        for label, part, _ in (one for one in elements if not changed.isdisjoint(one[2])):
+    own = model.structure.parameters
+    changed = {name for name, x in named.items() if (x != own[name]).any()}  # the others were checked at building
+    for label, part, values_of, names in elements:
+        for row in _looked_at(values_of(parameters=named), len(rows)) if not changed.isdisjoint(names) else ():
+            values = {name: float(x[row]) for name, x in named.items()}
             try:
                 substituted(part, values)
             except ModelError as error:
@@ -89,11 +89,19 @@ def _first_of_equals(rows: np.ndarray) -> np.ndarray:
     return np.flatnonzero(new)
 
 
-def _looked_at(rows: np.ndarray) -> list[int]:
-    """All rows, or where there are many those with the extreme values of every parameter: bounds are intervals."""
-    if len(rows) <= MANY:
-        return list(range(len(rows)))
-    return sorted({*rows.argmin(axis=0).tolist(), *rows.argmax(axis=0).tolist()})
+def _values_of(part: Any) -> Expression:
+    """The numbers of an element that depend on parameters."""
+    formulas = formulas_in(part)
+    return Expression(formulas[0].graph, (), formulas)
+
+
+def _looked_at(values: Sequence[Any], n: int) -> list[int]:
+    """All of n rows, or where there are many those at which a number of the element is extreme, or nearest to zero: what it may
+    be is an interval, perhaps without zero."""
+    if n <= MANY:
+        return list(range(n))
+    every = [np.broadcast_to(np.asarray(x, dtype=float), n) for x in values]
+    return sorted({int(k) for x in every for k in (np.argmin(x), np.argmax(x), np.argmin(np.abs(x)))})
 
 
 def _refused(

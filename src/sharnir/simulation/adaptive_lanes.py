@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -109,11 +111,15 @@ class AdaptiveLanes:
         if not rtol >= 0.0 or not least >= 0.0 or not rtol + least > 0.0 or not max_step > 0.0:
             raise MethodError("rtol and atol must not be negative, nor both zero, and max_step is positive")
         if n and not self._told:
-            self._tell(start[0][0], t0, own[0])
+            self.tell(start[0][0], t0, own[0])
         starts, inputs = np.concatenate(start, axis=1), np.concatenate([own, forces], axis=1)
-        numbers = starts.shape[1] + self._causes(bool(forces.any()))
         rates = slice(self.nq, self.nq + self.nv) if accelerations else slice(0)
-        found, ended = self._lanes.run(starts, inputs, t0, t0 + duration, times, rtol, tolerances, max_step, numbers, rates)
+        works, parts = forces.any(axis=1), []
+        for acting in (False, True):  # these differ in the numbers over which errors are averaged
+            at, numbers = np.flatnonzero(works == acting), starts.shape[1] + self._causes(acting)
+            span = (t0, t0 + duration, times, rtol, tolerances, max_step, numbers, rates)
+            parts.append((at, *self._lanes.run(starts[at], inputs[at], *span)))
+        found, ended = _joined(parts)
         ok = ended[:, 0] == DONE
         ok[ok] = self._closed(found[ok, -1, : starts.shape[1]], own[ok], float(np.ravel(times)[-1])) if found.shape[1] else True
         found[~ok] = np.nan
@@ -167,8 +173,9 @@ class AdaptiveLanes:
         loop = Loop(approach, (Usual, Approach), side_by_side(host_lanes()), shared=1, store=self._store)
         return [loop.bind(Usual(self._usual), Approach(at["pivots"], at["near"]))]
 
-    def _tell(self, q: np.ndarray, t: float, parameters: np.ndarray) -> None:
-        """What pivots are usual, without those of rows that always depend on others, from a position on the constraints."""
+    def tell(self, q: np.ndarray, t: float, parameters: np.ndarray) -> None:
+        """What pivots are usual, without those of rows that always depend on others, from a position on the constraints: that of
+        the first run of a study, whoever computes which runs."""
         self._told = True
         if self.equations is None:
             return
@@ -178,7 +185,12 @@ class AdaptiveLanes:
         one = StraightLine(setup, code).passage
         if one is not None:
             self._usual[:] = one.p.usual
-            self._usual[always_dependent(self.equations, q, t, parameters.tolist(), one.p.usual)] = 0.0
+            reads = self.equations.table.reads
+            depends = np.ones(len(self._usual), dtype=bool)
+            beside = parameters + np.where(reads, 0.03 * np.random.default_rng(13).uniform(0.5, 1.0, len(reads)), 0.0)
+            for near in (parameters, beside) if reads.any() else (parameters,):  # with lengths of other runs too
+                depends &= always_dependent(self.equations, q, t, near.tolist(), one.p.usual)
+            self._usual[depends] = 0.0
 
     # --- the end --------------------------------------------------------------------------------------------------------------
     def _closed(self, x: np.ndarray, parameters: np.ndarray, t: float) -> np.ndarray:
@@ -188,3 +200,16 @@ class AdaptiveLanes:
         q, v, z = np.split(x, [self.nq, self.nq + self.nv], axis=1)
         there = np.concatenate([parameters[:, : self.np - self.nz], z], axis=1)
         return self.equations.table.violation_of_many(q, v, np.full(len(x), t), there) <= self.runs.how.violation_limit
+
+
+def _joined(parts: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and ends of all runs, from those of some (their numbers first) and of the others."""
+    some = [part for part in parts if len(part[0])] or parts[:1]
+    if len(some) == 1:
+        return some[0][1:]
+    n = sum(len(at) for at, _, _ in parts)
+    out = [np.empty((n, *x.shape[1:])) for x in parts[0][1:]]
+    for at, *found in parts:
+        for target, x in zip(out, found, strict=True):
+            target[at] = x
+    return out[0], out[1]

@@ -55,7 +55,7 @@ def output_times(output: float | ArrayLike | None, t0: float, t1: float, row: in
         return None
     wanted = "an interval, times, or None for every step"
     if not np.isscalar(output) and np.ndim(output) > 0:
-        return real_array(output, "output")
+        return real_array(output, "output").ravel()
     dt = number(output, "output", wanted)
     if not 0.0 < dt < np.inf:
         raise StateError(f"output: expected {wanted}; got {output!r}")

@@ -37,12 +37,12 @@ def warn_of_elastic_steps(d: Dynamics, q: FloatArray, t: float, parameters: Any,
     return text
 
 
-def warn_where_locked(d: Dynamics, q: FloatArray, t: float) -> None:
+def warn_where_locked(d: Dynamics, q: FloatArray, t: float, parameters: Any) -> None:
     """Of flexible bodies that loops keep from deforming."""
     if d.structure.deformations and d.constrained is not None:
         from ..analysis.locking import warn_of_locking  # here: rigid models do without scipy
 
-        warn_of_locking(d, t, q, stacklevel=5)
+        warn_of_locking(d, t, q, parameters=() if parameters is None else parameters, stacklevel=5)
 
 
 class Vibration:

@@ -76,6 +76,12 @@ class Result(NamedMotion):
     """Those that took place, in the order of time."""
 
     # --- by name ------------------------------------------------------------------------------------------------------------
+    @property
+    def parameter_values(self) -> dict[str, float]:
+        """Parameters by name as they were in this run, at its end: `model` has its own. For questions about the same mechanism:
+        linearize(r.model, q, parameters=r.parameter_values)."""
+        return dict(zip(self.model.parameters, self.parameters[-1].tolist(), strict=True)) if self.parameters.size else {}
+
     def sensitivity(self, name: str) -> Sensitivity:
         """The derivative of the motion by a parameter or a part of its start, one of those given to `simulate`."""
         if not is_name_in(self.sensitivity_names, name):

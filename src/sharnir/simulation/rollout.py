@@ -138,7 +138,7 @@ def rollout(
     values = _parameters(d, with_states(model, parameters, states))
     q, v, values = _states(d, q0, v0, grid.t0, values, fixed)
     own = None if values is None else np.atleast_2d(values)[0]
-    warn_where_locked(d, q[0], grid.t0)
+    warn_where_locked(d, q[0], grid.t0, own)
     too_long = warn_of_elastic_steps(d, q[0], grid.t0, own, grid.step, integrator)
     numbers = len(q) * (grid.count // grid.every + 1) * 2 * (model.nq + model.nv + len(model.states))
     if beyond := beyond_memory(numbers):
@@ -279,7 +279,7 @@ def _states(
         own = np.array(list(model.structure.parameters.values())) if parameters is None else parameters
         values = np.broadcast_to(own, (len(q), own.shape[-1]))
         asked = Asked(None, () if v0 is None else None, fixed)
-        q, v, refused = assembled_starts(model, q, v, t0, constrained.table, values, asked)
+        q, v, refused = assembled_starts(model, q, v, t0, constrained.table, values, asked, every=False)
         if refused:
             k = min(refused)
             raise AssemblyError(f"row {k}: {refused[k]}" if len(q) > 1 else str(refused[k])) from None

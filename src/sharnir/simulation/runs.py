@@ -162,7 +162,7 @@ class Runs:
         check_step(self.chosen, step)
         if not self._begun:
             self._begun = True
-            warn_where_locked(d, q, t0)
+            warn_where_locked(d, q, t0, own)
         too_long = "" if step is None else warn_of_elastic_steps(d, q, t0, own, step, self.integrator)
         times = output_times(output, t0, t0 + duration, 2 * (model.nq + model.nv))
         if save is not None:

@@ -157,6 +157,12 @@ def design_of(over: Any, runs: int | None, sampler: Any, seed: int) -> Design:
         for name, given in over.items():
             if hasattr(given, "ppf"):
                 raise StateError(f"over: {name!r} is a distribution; say how many runs to draw: runs=…")
+            if isinstance(given, tuple) and len(given) == 2:
+                low, high = (brief(x) for x in given)
+                raise StateError(
+                    f"over: {name!r}: ({low}, {high}) is a range, from which runs are drawn: runs=…; two values are a list, "
+                    f"[{low}, {high}]"
+                )
         return _named(Grid(over))
     if runs is not None:
         raise StateError("runs: a list or a table has as many runs as it has rows; leave `runs` out")
@@ -199,6 +205,8 @@ def column(values: Any, name: str) -> np.ndarray:
         raise StateError(f"over: {name!r} has values of shape {shape}; an input is one number, name its parts: 'q0.joint.x'")
     if found.dtype.kind == "U":
         return found
+    if found.dtype.kind in "cb":
+        raise StateError(f"over: {name!r}: expected real numbers, got {brief(values)}")
     try:
         found = found.astype(float)
     except (TypeError, ValueError):

@@ -145,6 +145,11 @@ class Evaluations:
         residuals = self.residuals(outputs)
         return float(residuals @ residuals) if self.is_array else float(residuals[0])
 
+    @property
+    def squares(self) -> int:
+        """How many numbers the objective is the sum of squares of; 0 where it is a number itself."""
+        return self._size - len(self.problem.limits) if self.is_array else 0
+
     def residuals(self, outputs: np.ndarray) -> np.ndarray:
         return outputs[: len(outputs) - len(self.problem.limits)]
 

@@ -79,6 +79,9 @@ class Inputs:
         if part in PARTS and entry:
             known = {"q0": model.q_names, "v0": model.v_names, "tau": model.v_names, "states": list(model.states)}[part]
             if entry not in known:
+                why = model.structure.why_cut(entry) if part in ("q0", "v0") else ""
+                if why:
+                    raise StateError(f"over: {name!r}: {why}")
                 raise StateError(f"over: nothing is called {name!r}; {choices(name, [f'{part}.{x}' for x in known], 'choices')}")
             if callable(self.run.get("tau")) and part == "tau":
                 raise StateError(f"over: {name!r}: joint forces are given by a function; let a parameter of it vary")

@@ -200,7 +200,7 @@ class _Search:
         k, feasible = best_of(e)
         attributes = {
             "title": f"optimum of {self.inputs.model.name}", "model": self.inputs.model.name, "objective": p.objective,
-            "method": self.method, "seed": seed, "sharnir": __version__, "best": k,
+            "method": self.method, "seed": seed, "sharnir": __version__, "best": k, "squares": e.squares,
         }  # fmt: skip
         history = history_of(e, attributes)
         if k < 0:

@@ -82,7 +82,9 @@ class Optimum:
         lines = [f"{self.history.attrs['title']}: {self.status}, {plural(self.runs, 'run')} by {self.method}"]
         lines += [f"  {self.message}"] * bool(self.message)
         lines += [f"  gradients: {self.gradients}"] * (self.gradients != "none")
-        lines.append(f"  {name} = {self.objective:.9g}{_unit(self.history, name)}")
+        squares = self.history.attrs.get("squares")
+        of = f"sum of squares of {name} ({squares} numbers)" if squares else name
+        lines.append(f"  {of} = {self.objective:.9g}{'' if squares else _unit(self.history, name)}")
         width = max(map(len, self.values))
         for key, x in self.values.items():
             low, high = self.bounds[key]

@@ -44,6 +44,7 @@ REDUCTIONS: dict[str, tuple[Reduction, str]] = {
 """By their word: the reduction, and its unit where {} is that of the quantity."""
 
 MOTION, EVENT_TIME, EVENT_COUNT = "motion", "time of event ", "count of event "
+NONE = {"work": ": nothing adds or removes energy, or they keep no account of it, as rollouts (run=dict(step=…)) do not"}
 OF_ONE = ("work", "defect")
 """Quantities that many runs side by side have no account of."""
 
@@ -126,6 +127,8 @@ class Reduced(Output):
         return self.times, full
 
     def _reduced(self, t: np.ndarray, lines: Sequence[Line]) -> np.ndarray:
+        if not lines:
+            raise StateError(f"there is no {self._quantity_name} in these runs{NONE.get(self._quantity_name, '')}")
         # (…, lines, T), one time after the other: the order of a sum does not depend on how many runs there are
         values = np.ascontiguousarray(np.stack([line.values for line in lines], axis=-2))
         if self.word == MOTION:
@@ -243,6 +246,6 @@ def _output(name: str, given: Any, model: Model, events: Sequence[str]) -> Outpu
                 raise StateError(f"outputs: {name!r}: {error}") from None
     hint = suggestion(given.partition(" of ")[0], words)
     raise StateError(
-        f"outputs: {name!r}: {given!r} is no reduction; {hint}Give '<reduction> of <quantity>' with {', '.join(words)}; "
-        "'time of event NAME', 'count of event NAME'; or a function of a Result"
+        f"outputs: {name!r}: {given!r} is no reduction; {f'{hint}Give' if hint else 'give'} '<reduction> of <quantity>' with "
+        f"{', '.join(words)}; 'time of event NAME', 'count of event NAME'; or a function of a Result"
     )

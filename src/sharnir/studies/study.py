@@ -90,7 +90,7 @@ def study(
     model = check_model(model, "study")
     seed = whole(seed, "seed")
     design = design_of(over, runs, sampler, seed)
-    task = Task(model, design.names, checked_run(run), outputs, design.count)
+    task = Task(model, design.names, checked_run(run), outputs, design.count, design.rows(0, 1))
     worker = Worker(task)
     worker.inputs.check(design.rows(0, 1))
     if workers is not None:
@@ -213,7 +213,10 @@ def _bundle_size(worker: Worker, design: Design, on_cluster: bool, bar: Progress
     row = design.rows(0, 1)
     with bar.meanwhile("compiling"):
         _check_first(worker, design, worker.compute(row))
-        room = ROOM // (8 * max(1, worker.rows_of_one({name: x[0] for name, x in row.items()})))
+        try:
+            room = ROOM // (8 * max(1, worker.rows_of_one({name: x[0] for name, x in row.items()})))
+        except SharnirError:  # of the first run, whose row says so
+            room = MOST
         if worker.inputs.on_lanes:
             return max(1, min(MOST_ON_LANES, room, max(64, share)))
         if share == 1:

@@ -6,11 +6,13 @@ What a bundle gives depends on the task and on its inputs alone: not on the work
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from ..dialect.jit import host_lanes
 from ..errors import SharnirError, SimulationError, StateError
 from ..integrate.trajectory import LIMITED, in_words
 from ..model.model import Model
@@ -59,6 +61,8 @@ class Task:
     outputs: Any
     count: int | None = None
     """Runs, where that is known: for few it does not pay to compile lanes."""
+    first: Columns | None = None
+    """Inputs of the first run."""
 
 
 @dataclass
@@ -99,6 +103,7 @@ class Worker:
                 raise StateError(f"outputs: {output.name!r} is the name of an input; give the output another")
         self._kinds: dict[tuple[Any, ...], Runs] = {}
         self._lanes: dict[Runs, AdaptiveLanes | None] = {}
+        self._first = task.first
         few = task.count is not None and task.count < FEWEST
         self._alone = few or not all(output.of_motions for output in self.outputs)
         self._tell_times()
@@ -257,7 +262,18 @@ class Worker:
         runs, _ = self._runs(arguments)
         if runs not in self._lanes:
             self._lanes[runs] = AdaptiveLanes(runs) if suits(runs) else None
+            self._tell(self._lanes[runs])
         return self._lanes[runs]
+
+    def _tell(self, lanes: AdaptiveLanes | None) -> None:
+        """Of the first run of the study, so that no run depends on those before it in this worker."""
+        if lanes is None or self._first is None:
+            return
+        given = ManyInputs(self.inputs, self._first)
+        with suppress(SharnirError):  # it cannot begin
+            values = given.values()
+            q, _ = given.starts(self._of_starts, values)
+            lanes.tell(q[0], number(given.arguments.get("t0", 0.0), "t0"), values[0])
 
     def _adaptive(self, rows: Columns, n: int) -> tuple[Rollout, np.ndarray]:
         """Runs that need more than lanes give are left."""
@@ -310,19 +326,18 @@ class Worker:
             elif len(r.t):
                 self._reduce_one(k, r, out)
         for group in together.values():
-            if len(group) == 1:
-                self._reduce_one(*group[0], out)
-            else:
-                self._reduce_many(_stacked([r for _, r in group]), [k for k, _ in group], out, [r for _, r in group])
+            self._reduce_many(_stacked([r for _, r in group]), [k for k, _ in group], out, [r for _, r in group])
 
     def _reduce_many(self, many: Rollout, at: list[int], out: Bundle, results: Sequence[Result] | None = None) -> None:
+        fewest = -(-host_lanes() // max(1, len(many.t)))
+        filled = many if len(many) >= fewest else _part(many, np.resize(np.arange(len(many)), fewest))  # by the code for many
         for output in self.outputs:
             try:
-                found = output.of_many(many)
+                found = output.of_many(filled)
             except SharnirError:  # of one of them: which one is found below
                 found = None
             if found is not None:
-                out.put(output, at, found)
+                out.put(output, at, found[: len(at)])
                 continue
             for place, k in enumerate(at):
                 self._put_one(output, k, many[place] if results is None else results[place], out)
