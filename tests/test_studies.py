@@ -316,3 +316,23 @@ def test_mistakes_are_named_before_anything_runs(given, words):
     with pytest.raises(sh.SharnirError) as caught:
         sh.study(model, **arguments)
     assert words in str(caught.value)
+
+
+def test_outputs_that_no_run_has_given_are_nan():
+    car = sh.samples.quarter_car()
+    ds = sh.study(car, {"mass": [-1.0, -2.0]}, {"duration": 0.1}, {"h": "final of heave"}, bundle=1, progress=False)
+    assert (ds["status"] == "refused").all() and ds["h"].isnull().all()
+
+
+def test_a_pair_is_a_range_and_needs_runs():
+    with pytest.raises(sh.StateError, match=r"\(0.1, 0.2\) is a range.*runs=…; two values are a list, \[0.1, 0.2\]"):
+        sh.study(sh.samples.pendulum(), {"q0.hinge": (0.1, 0.2)}, {"duration": 0.1})
+
+
+def test_a_function_finds_the_parameters_of_its_run():
+    def slowest(r: sh.Result) -> float:
+        return float(sh.linearize(r.model, r.q[-1], parameters=r.parameter_values).frequencies[0])
+
+    over, hanging = {"bar.com.x": [1.0, 4.0]}, {"duration": 0.01, "q0": {"hinge": -0.5 * np.pi}}
+    ds = sh.study(sh.samples.pendulum(), over, hanging, {"f": slowest}, progress=False)
+    np.testing.assert_allclose(ds["f"], np.sqrt(9.81 / np.array([1.0, 4.0])) / (2.0 * np.pi), rtol=1e-6)

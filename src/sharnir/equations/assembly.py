@@ -91,7 +91,7 @@ def _least_change(J: Rows, wanted: np.ndarray) -> np.ndarray:
 
 
 _REMEDIES = {
-    1: "check that drives agree with one another and with the speeds of fixed joints, or leave more joints free",
+    1: "check that drives agree with one another and with the speeds that are named or held, or leave more of them free",
     2: "check that drives agree with one another, and speeds in singular positions",
 }
 """Where speeds, accelerations cannot be found."""

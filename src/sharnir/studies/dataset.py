@@ -47,7 +47,7 @@ class _Lazy(BackendArray):
 def dataset_of(
     store: Store, inputs: tuple[str, ...], outputs: tuple[str, ...], axes: Columns | None, attributes: Mapping[str, Any]
 ) -> Dataset:
-    """`axes`: of a grid. Outputs that no run has given are left out."""
+    """`axes`: of a grid. Outputs that no run has given are a nan for each."""
     grid = tuple(len(x) for x in axes.values()) if axes is not None else (store.layout.count,)
     dims = tuple(axes) if axes is not None else ("run",)
     data: dict[str, Variable] = {}
@@ -75,7 +75,10 @@ def dataset_of(
             coords[name] = variable(name, "input")
     if axes is None:
         coords["run"] = Variable(("run",), np.arange(store.layout.count))
-    for name, shape in ((name, store.shapes[name]) for name in outputs if name in store.shapes):
+    for name in outputs:
+        if (shape := store.shapes.get(name)) is None:
+            data[name] = Variable(dims, np.full(grid, np.nan), {"role": "output"})
+            continue
         data[name] = variable(name, "output")
         for dim, labels in shape.coords.items():
             coords[dim] = Variable((dim,), np.array(labels))
