@@ -80,6 +80,17 @@ def test_a_beam_held_at_both_ends_that_cannot_stretch_is_said_to_be_locked(ends)
         sh.linearize(m)
 
 
+@pytest.mark.parametrize(("ends", "low", "high"), [("polynomial", 0.9998, 1.0002), ("clamped-free", 1.15, 1.25)])
+def test_a_beam_clamped_at_both_ends_needs_shapes_that_fit(ends, low, high):
+    """βL = 4.7300; as docs/flexible.md says."""
+    m = sh.Model("clamped", gravity=(0.0, 0.0, 0.0))
+    m.add_body("beam", flexible=beam({"bend_z": 5, "stretch": 1}, ends))
+    m.add_joint("left", sh.Weld(), "ground", "beam")
+    m.add_joint("right", sh.Weld(), "ground", "beam", at=sh.Pose((L, 0.0, 0.0)), child_at=sh.Pose((L, 0.0, 0.0)), cut=True)
+    exact = 4.730041**2 / (2.0 * np.pi * L**2) * np.sqrt(EI / (RHO * SECTION.area))
+    assert low < min(mode.frequency for mode in sh.linearize(m).modes) / exact < high
+
+
 @pytest.mark.parametrize("columns", [1, 2])
 def test_columns_that_shorten_together_are_not_locked(columns, recwarn):
     """Their rows change to different sides: those of equal deformations are met."""

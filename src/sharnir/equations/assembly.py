@@ -20,6 +20,9 @@ RANK = 1e-7
 """Singular values of J below this, relative to the largest, are zero: a straight position is known to no more than the root of
 rounding, and speeds that follow from so small a number mean nothing."""
 
+SPEEDS_MET, ACCELERATIONS_MET = 1e-9, 1e-6
+"""What may be left of the rates of constraints, relative to the speeds, and of their accelerations, relative to themselves."""
+
 Start = ArrayLike | Mapping[str, ArrayLike] | None
 """Coordinates or speeds: an array, {joint: value}, or None for the neutral position at rest."""
 
@@ -66,7 +69,7 @@ def nearest_speeds(model: Model, table: Table, q: np.ndarray, v: np.ndarray, t: 
         rate = np.concatenate([rate, np.zeros(len(held.rows))])
     v = v + np.where(held.speeds, 0.0, _least_change(of_speeds(J, ~held.speeds), rate))
     left = table.evaluate(q, v, t)["rate"]
-    if np.abs(left).max() > 1e-9 * size:
+    if np.abs(left).max() > SPEEDS_MET * size:
         raise refusal(table, left, 1)
     return v
 
@@ -78,7 +81,7 @@ def check_accelerations(table: Table, q: np.ndarray, v: np.ndarray, t: float) ->
     if not gamma.any():
         return
     left = J @ _least_change(J, gamma) + gamma
-    if np.abs(left).max() > 1e-6 * max(1.0, float(np.abs(gamma).max())):
+    if np.abs(left).max() > ACCELERATIONS_MET * max(1.0, float(np.abs(gamma).max())):
         raise refusal(table, left, 2)
 
 

@@ -32,6 +32,8 @@ NEARLY = 1e-3
 """Residuals below which the size of the mechanism matters: it takes as long to find as an iteration."""
 PATIENCE, SLOW = 10, 0.98
 """Iterations in which the sum of squares must fall to this share of itself for the search to go on."""
+STRAIGHT = 0.25
+"""The share of the expected gain above which a step needs no damping."""
 MOTION = 0.5
 """The largest motion of a step, rad; of metres as many as the mechanism is open by."""
 
@@ -134,7 +136,7 @@ class Closure:
             gain = (cost - cost1) / expected
             if gain > 1e-3 and np.isfinite(gain):
                 q, g, J, cost = trial, g1, J1, cost1
-                damping = (0.1 * damping if damping > 1e-8 else 0.0) if gain > 0.25 else max(2.0 * damping, FIRST_DAMPING)
+                damping = (0.1 * damping if damping > 1e-8 else 0.0) if gain > STRAIGHT else max(2.0 * damping, FIRST_DAMPING)
             elif damping > LAST_DAMPING:
                 break
             else:

@@ -14,23 +14,22 @@ import numpy as np
 from ..errors import AssemblyError, SharnirError, SingularError
 from ..model.model import Model
 from ..model.states import check_state
+from .assembly import ACCELERATIONS_MET, SPEEDS_MET
 from .assembly import RANK as RANK_OF_SPEEDS
-from .closure import MOTION, ROUNDING, TOLERANCE, AtParameters
+from .closure import MOTION, ROUNDING, STRAIGHT, TOLERANCE, AtParameters
 from .constraint_table import ConstraintTable
 from .half_turn import turned_rows
-from .held import Held, own_speeds, undeformed
+from .held import Held, undeformed
 from .least_motion import RANK
 from .reach import distance
 from .retraction import layout, moved_rows
-from .search import FAR, OTHER_SIDE, unwound_rows
-from .start import MOVED, Asked, closed_start, is_moved, start_at
+from .search import FAR, OTHER_SIDE, UNWOUND, other_side, unwound_rows
+from .start import MOVED, NEARLY_CLOSED, Asked, closed_start, is_moved, start_at
 
 STEPS = 25
 """Of Newton's method."""
 UNCLEAR = 1e-15, 1e-11
 """Between these, relative to the largest, eigenvalues of JJᵀ may be zero but for rounding, or not."""
-STRAIGHT = 0.25
-"""The share of the expected gain above which a step needs no damping, as of `Closure.close`."""
 
 
 class Assembled(NamedTuple):
@@ -117,13 +116,11 @@ class _Starts:
             now = self._rows(asked, None, every)
             J = now["J"][:, : self.table.n_holonomic] * free
             size = np.maximum(1.0, np.abs(J).max(axis=(1, 2), initial=0.0))
-            search &= ~(_gap(now["g"]) <= 10.0 * MOVED * size)
+            search &= ~(_gap(now["g"]) <= NEARLY_CLOSED * size)
         self._unwind(q, ok, guess, held, np.flatnonzero(search))
         far = np.flatnonzero(search & ok & (distance(self.model, guess, q) >= FAR))
-        own, kept = own_speeds(self.model.structure) >= 0, list(held.coordinates)
         for share in OTHER_SIDE if len(far) else ():
-            start = guess[far] - share * np.where(own, q[far] - guess[far], 0.0)
-            start[:, kept] = asked[far][:, kept]
+            start = other_side(self.model, q[far], guess[far], asked[far], held, share)
             other, there = guess.copy(), np.zeros(len(q), dtype=bool)
             other[far], there[far] = self._closed(moved_rows(self.model, start, np.zeros((1, self.model.nv)), self.t), free, far)
             self._unwind(other, there, guess, held, np.flatnonzero(there))
@@ -140,7 +137,7 @@ class _Starts:
             at, out = at[turned], out[turned]
             found, closed = self._closed(out, ~held.speeds, at, 3)
             ok[at] &= closed
-            near = closed & (distance(self.model, out, found) < 1e-9)
+            near = closed & (distance(self.model, out, found) < UNWOUND)
             q[at[near]] = found[near]
 
     def _closed(self, q: np.ndarray, free: np.ndarray, at: np.ndarray, steps: int = STEPS) -> tuple[np.ndarray, np.ndarray]:
@@ -199,8 +196,8 @@ class _Starts:
         now = self._rows(q, v, every)
         J, gamma = now["J"], now["gamma"]
         left = _times(J, _least_change(J, gamma)) + gamma
-        ok = _gap(now["rate"]) <= 1e-9 * np.maximum(1.0, _gap(asked))
-        return v, ok & (_gap(left) <= 1e-6 * np.maximum(1.0, _gap(gamma)))
+        ok = _gap(now["rate"]) <= SPEEDS_MET * np.maximum(1.0, _gap(asked))
+        return v, ok & (_gap(left) <= ACCELERATIONS_MET * np.maximum(1.0, _gap(gamma)))
 
 
 def _gap(g: np.ndarray) -> np.ndarray:

@@ -29,6 +29,8 @@ FAR = 1.0
 there, the other side of the guess is tried."""
 OTHER_SIDE = (0.5,)
 """Starts there, in parts of the way from the guess to the position found."""
+UNWOUND = 1e-9
+"""How far a position may move that is closed again after whole turns."""
 
 
 def closed_position(model: Model, table: Table, guess: np.ndarray, t: float, held: Held) -> np.ndarray:
@@ -76,10 +78,8 @@ class _Search:
         """Of a closed position that is far from the guess, and the one on the other side of the guess, the nearer."""
         if self._distance(q) < FAR:
             return q
-        own = own_speeds(self.model.structure) >= 0
         for share in OTHER_SIDE:
-            start = self.guess - share * np.where(own, q - self.guess, 0.0)
-            found = self.closure.close_if_defined(self._with_values(start))
+            found = self.closure.close_if_defined(other_side(self.model, q, self.guess, self.asked, self.held, share))
             if found is not None and found.closed:
                 q = min(q, self._unwound(found.q), key=self._distance)
         return q
@@ -146,7 +146,7 @@ class _Search:
         if (out == q).all():
             return q
         found = self.closure.close(out, 3)
-        return found.q if found.closed and distance(self.model, out, found.q) < 1e-9 else q
+        return found.q if found.closed and distance(self.model, out, found.q) < UNWOUND else q
 
     def _checked(self, q: np.ndarray) -> np.ndarray:
         """With held coordinates to the last digit; everything met."""
@@ -182,6 +182,13 @@ class _Search:
         turned = np.array(self.guess)
         turned[k] += 2.0 * math.pi
         return bool(np.allclose(self.loose.at(self.guess)[0], self.loose.at(turned)[0], rtol=0.0, atol=1e-9))
+
+
+def other_side(model: Model, q: np.ndarray, guess: np.ndarray, asked: np.ndarray, held: Held, share: float) -> np.ndarray:
+    """Starts (…, nq) on the other side of the guess than the positions q, with held coordinates as they were asked for."""
+    out, kept = guess - share * np.where(own_speeds(model.structure) >= 0, q - guess, 0.0), list(held.coordinates)
+    out[..., kept] = asked[..., kept]
+    return out
 
 
 def unwound_rows(model: Model, q: np.ndarray, guess: np.ndarray, held: Held) -> np.ndarray:

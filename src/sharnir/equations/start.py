@@ -25,6 +25,8 @@ from .search import closed_position
 
 MOVED = 1e-6
 """A coordinate or speed that was changed by more than this, relative to the largest (at least 1), was moved."""
+NEARLY_CLOSED = 10.0 * MOVED
+"""Residuals, relative to the size of the mechanism, of a position that closes but for rounding or the digits of a file."""
 SHOWN = 6
 """Coordinates that are named in a sentence."""
 
@@ -182,7 +184,7 @@ def _nearly_closed(model: Model, table: AtParameters, asked: np.ndarray, t: floa
     Where as many coordinates are named as this one names, none of them could give way otherwise."""
     free = ~(undeformed(model, held) or held).speeds
     g, J = Closure(model, table, t, free).at(asked)
-    if not held.coordinates or not np.abs(g).max(initial=0.0) <= 10.0 * MOVED * max(1.0, float(abs(J).max()) if J.size else 0.0):
+    if not held.coordinates or not np.abs(g).max(initial=0.0) <= NEARLY_CLOSED * max(1.0, float(abs(J).max()) if J.size else 0.0):
         return None
     if (exact := Closure(model, table, t, free, held.rows, asked[list(held.rows)]).close(asked)).closed:
         return exact.q

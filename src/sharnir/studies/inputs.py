@@ -95,7 +95,7 @@ class Inputs:
                 self.model.make_parameter(path)
             except ModelError as error:
                 near = suggestion(path, list(self.model.parameters))
-                why = f"no parameter {path!r}; {near.strip()}" if near else f"{error}."
+                why = f"no parameter {path!r}; {near.strip()}" if near else f"{str(error).removeprefix(f'{path!r}: ')}."
                 raise StateError(
                     f"over: {name!r}: {why} An input is also 'q0.joint', 'v0.joint', 'tau.joint', 'states.name', or one of "
                     f"{', '.join((*NUMBERS, *WORDS))}"
