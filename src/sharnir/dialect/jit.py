@@ -17,6 +17,7 @@ import llvmlite
 import llvmlite.binding as llvm
 from llvmlite.binding.newpassmanagers import NewPassManager
 
+from ..errors import SharnirError
 from .cache import Cache, digest
 from .source import translators
 
@@ -25,6 +26,13 @@ COMPILING = "sharnir compiling"
 """Name of the thread."""
 LONG_TEXT = 100_000
 """Characters of assembly that take longer to compile than a reader notices, some 0.2 s."""
+
+LEVELS = {
+    "x86-64-v2": "cx16 popcnt sahf sse3 sse4.1 sse4.2 ssse3",
+    "x86-64-v3": "avx avx2 bmi bmi2 f16c fma lzcnt movbe",
+    "x86-64-v4": "avx512bw avx512cd avx512dq avx512f avx512vl",
+}
+"""What $SHARNIR_CPU may name, and the features of each beyond the one before."""
 
 CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
@@ -56,29 +64,38 @@ def _initialize() -> None:
 
 
 def machine(opt: int = 3) -> Any:
-    """A code generator for this very processor."""
-    _initialize()
+    """A code generator for `processor()`."""
+    cpu, features = processor()
     target = llvm.Target.from_default_triple()
-    cpu, features = llvm.get_host_cpu_name(), _features()
     return target.create_target_machine(cpu=cpu, features=features, opt=opt, codemodel="small", reloc="pic")
 
 
-def _features() -> str:
+@once
+def processor() -> tuple[str, str]:
+    """Name and features of the processor that code is generated for: this one, or a lower level that $SHARNIR_CPU names."""
     _initialize()
-    return llvm.get_host_cpu_features().flatten()
+    level, here = os.environ.get("SHARNIR_CPU", ""), llvm.get_host_cpu_features()
+    if not level:
+        return llvm.get_host_cpu_name(), here.flatten()
+    if level not in LEVELS:
+        raise SharnirError(f"SHARNIR_CPU must be one of {', '.join(LEVELS)}, or empty for this processor, got {level!r}")
+    needed = " ".join(LEVELS[name] for name in LEVELS if name <= level).split()
+    if lacking := [name for name in needed if not here.get(name)]:
+        raise SharnirError(f"SHARNIR_CPU={level}: this processor lacks {', '.join(lacking)}; name a lower level or none")
+    return level, ",".join(f"+{name}" for name in needed)
 
 
 @once
 def host_lanes() -> int:
     """How many doubles a vector register holds."""
-    features = _features().split(",")
+    features = processor()[1].split(",")
     return 8 if "+avx512f" in features else 4 if "+avx" in features else 2
 
 
 @once
 def host() -> str:
     """What machine code depends on besides its text."""
-    return "|".join([llvmlite.__version__, str(llvm.llvm_version_info), llvm.get_host_cpu_name(), _features()])
+    return "|".join([llvmlite.__version__, str(llvm.llvm_version_info), *processor()])
 
 
 class Compiled:
