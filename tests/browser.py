@@ -83,7 +83,7 @@ class Visit:
         return said + [f"asked for {url}" for url in self.requests if not _is_local(url)]
 
 
-def wait_for(what: Callable[[], T], seconds: float = 60.0) -> T:
+def wait_for(what: Callable[[], T], seconds: float = 300.0) -> T:
     """Until it is true; its value."""
     end = time.monotonic() + seconds
     while not (found := what()):

@@ -87,16 +87,11 @@ def test_two_functions_of_one_name_are_two():
 
 
 @pytest.mark.parametrize("name", [name for name, method in INTEGRATORS.items() if method.entry and not method.switches])
-def test_an_integrator_compiles_in_seconds_of_the_processor(name):
-    """Half a second on an idle machine; Numba took six to twelve."""
-    from time import process_time
-
-    from sharnir.dialect.jit import object_code
-
+def test_an_integrator_is_little_assembly(name):
+    """LLVM takes half a second for 200 000 characters on an idle machine."""
     method = INTEGRATORS[name]
-    begun = process_time()
-    object_code(compile_module(method.entry, (Problem, Run, Events, Output, method.memory), STEPPING))
-    assert process_time() - begun < 4.0
+    text = compile_module(method.entry, (Problem, Run, Events, Output, method.memory), STEPPING)
+    assert len(text) < 350_000
 
 
 def test_arrays_are_kept_alive_by_what_is_bound_to_them():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import time
+import os
 import warnings
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import pytest
 from benchmarks.fuzz import calls
 from benchmarks.fuzz.valid import model_with_slider, small_model, valid_of
 from benchmarks.fuzz.watch import Seeds, watch
-from benchmarks.fuzz.worker import attempt
+from benchmarks.fuzz.worker import attempt, described
 
 import sharnir as sh
 
@@ -50,13 +50,23 @@ def test_a_case_follows_from_its_seed() -> None:
 def test_crashes_hangs_and_growth_are_found_with_their_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=":")
     seeds = Seeds(["fuzz_faults:case"], 0, 6)
-    found = {r.seed: r.fault for r in watch(seeds, 1, time.monotonic() + 60.0, hang=1.5, growth=200 * 2**20)}
+    found = {r.seed: r.fault for r in watch(seeds, 1, math.inf, hang=1.5, growth=200 * 2**20)}
     assert list(found) == list(range(6))
     assert (found[0], found[5]) == ("", "")
     assert found[1] == "the process died: SIGABRT"
     assert found[2] == "hangs: more than 1.5 s"
     assert found[3] == "memory grows by more than 200 MB"
     assert found[4] == "KeyError: 'not one of ours'"
+
+
+def test_a_fault_is_placed_in_the_package_whatever_the_folders_are_called(tmp_path: Path) -> None:
+    outside = compile("raise KeyError('a')", str(tmp_path / "sharnir" / "case.py"), "exec")
+    with pytest.raises(KeyError) as found:
+        exec(outside)
+    assert described(found.value) == "KeyError: 'a'"
+    with pytest.raises(sh.ModelError) as refused:
+        sh.samples.chain(-1)
+    assert described(refused.value).startswith(f"ModelError at sharnir{os.sep}samples{os.sep}")
 
 
 # --- what it found --------------------------------------------------------------------------------------------------------------

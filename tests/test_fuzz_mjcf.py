@@ -1,8 +1,7 @@
-"""Files gone wrong: whatever is done to an MJCF file, it is read or refused with an error of ours, soon."""
+"""Files gone wrong: whatever is done to an MJCF file, it is read or refused with an error of ours, with little work."""
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +14,12 @@ from mujoco_pairs import write
 from sharnir.io.mjcf import load_mjcf
 from test_mjcf import SHIPPED
 from test_mjcf_files import stl
+from work import counted
 
 SEEDS = [*SEED_FILES, SHIPPED.read_text(encoding="utf-8")]
 ROUNDS, PER_ROUND = 20, 50
-SLOWEST = 10.0
-"""Seconds for one file, on a busy machine."""
+MOST = 5_000_000
+"""Calls of functions that one file may cost in this process; MuJoCo's compiler is bounded in one of its own."""
 
 
 @pytest.mark.parametrize("round_", range(ROUNDS))
@@ -29,14 +29,14 @@ def test_mutations_are_read_or_refused(round_: int, tmp_path: Path, capfd: pytes
         rng = np.random.default_rng((round_, k))
         data = mutated(SEEDS[int(rng.integers(len(SEEDS)))], rng)
         path = write(tmp_path, data)
-        start = time.perf_counter()
-        try:
-            load_mjcf(path).freeze()
-        except sh.SharnirError:
-            refused += 1
-        except BaseException as error:
-            raise AssertionError(f"round {round_}, file {k}: {type(error).__name__}: {error}") from error
-        assert time.perf_counter() - start < SLOWEST, f"round {round_}, file {k}"
+        with counted() as work:
+            try:
+                load_mjcf(path).freeze()
+            except sh.SharnirError:
+                refused += 1
+            except BaseException as error:
+                raise AssertionError(f"round {round_}, file {k}: {type(error).__name__}: {error}") from error
+        assert work.calls < MOST, f"round {round_}, file {k}"
     assert 0 < refused < PER_ROUND
     assert capfd.readouterr() == ("", "")
     assert [p.name for p in tmp_path.iterdir()] == ["model.xml"]
@@ -101,7 +101,7 @@ BOMB = '<!DOCTYPE b [<!ENTITY a "aaaaaaaaaa">' + "".join(
     ids=range(15),
 )  # fmt: skip
 def test_attacks_are_refused_at_once(text: str, tmp_path: Path) -> None:
-    start = time.perf_counter()
-    with pytest.raises(sh.SharnirError):
-        load_mjcf(write(tmp_path, text))
-    assert time.perf_counter() - start < SLOWEST
+    path = write(tmp_path, text)
+    with counted() as work, pytest.raises(sh.SharnirError):
+        load_mjcf(path)
+    assert work.calls < MOST

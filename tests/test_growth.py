@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from time import process_time
 
 import numpy as np
 import pytest
 from benchmarks.iftomm_models import parallel_rate
 
 import sharnir as sh
+from sharnir.equations.sparse import SparseEquations
 from states import assert_close
+from work import lines
 
 S = sh.samples
 
@@ -56,20 +57,18 @@ def test_the_ground_bears_the_weight_and_the_motion_of_many_four_bars():
     assert_close(force, ((n + 1) / 2 + n) * tip + [0.0, 9.81 * (2 * n + 1), 0.0], 1e-8)
 
 
-def test_time_of_one_call_grows_with_the_size_and_not_with_its_square():
-    """Five times the loops take five times as long; twenty-five times if it grew with the square. CPU time, least of many."""
+def test_work_of_one_call_grows_with_the_size_and_not_with_its_square():
+    """Five times the loops are five times the work, Python's and that of the elimination, which goes by the width of its rows."""
 
-    def least(n: int) -> float:
+    def work(n: int) -> tuple[int, int]:
         d, q, v, _ = four_bars(n)
         d.forward(q, v)
-        times = []
-        for _ in range(15):
-            begun = process_time()
-            d.forward(q, v)
-            times.append(process_time() - begun)
-        return min(times)
+        tree = SparseEquations(d.model).structure.tree
+        return lines(lambda: d.forward(q, v)), int(np.sum(np.diff(tree.unknown) * tree.width**2))
 
-    assert least(400) <= 2.0 * 5.0 * least(80)
+    (few, narrow), (many, wide) = work(80), work(400)
+    assert many <= few + 10
+    assert wide <= 1.05 * 5.0 * narrow
 
 
 @pytest.mark.parametrize("spatial", [False, True], ids=["plane", "space"])

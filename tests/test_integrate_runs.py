@@ -268,7 +268,7 @@ def test_the_number_of_steps_can_be_limited():
 
 
 def test_control_c_stops_cleanly_with_what_was_computed():
-    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+    timer = threading.Timer(0.0, os.kill, (os.getpid(), signal.SIGINT))
     begun = cache(timer.start)  # by the first report: nothing is left to compile then
     result = run(system("oscillator"), [1, 0], 0, 1e6, "rk4", step=1e-4, every=10_000, progress=lambda t, steps: begun())
     timer.join()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import pathlib
-import time
 
 import numpy as np
 import pytest
@@ -16,6 +15,7 @@ from sharnir.io.mesh_reading import MeshFault, Piece
 from sharnir.viewer.mesh_files import _cached, read_mesh
 from sharnir.viewer.mesh_shading import shaded
 from sharnir.viewer.visuals import drawn_visuals, geometries
+from work import counted
 
 SIZE = np.array([0.2, 0.4, 0.6])
 RED = (1.0, 0.0, 0.0)
@@ -199,7 +199,7 @@ def test_a_material_that_refers_to_nothing_does_not_take_the_mesh_with_it(tmp_pa
     assert mesh.triangles == 12 and one(mesh)[1] is None and "Effect not found" in mesh.left_out[0]
 
 
-def test_two_million_triangles_become_thirty_thousand_of_the_same_shape_in_seconds(tmp_path):
+def test_two_million_triangles_become_thirty_thousand_of_the_same_shape_by_arrays(tmp_path):
     n = 1000
     u, v = np.meshgrid(np.linspace(0, 2 * np.pi, n + 1), np.linspace(0, 2 * np.pi, n + 1), indexing="ij")
     r = 1.0 + 0.3 * np.cos(v)
@@ -214,9 +214,9 @@ def test_two_million_triangles_become_thirty_thousand_of_the_same_shape_in_secon
     m.add_body("b", 1.0, inertia=(1, 1, 1))
     m.add_floating("b")
     m.add_visual("b", path)
-    start = time.process_time()
-    ((_, geometry, _, _, _, _),), notes = drawn_visuals(m)
-    assert time.process_time() - start < 10.0
+    with counted() as work:
+        ((_, geometry, _, _, _, _),), notes = drawn_visuals(m)
+    assert work.calls < 100_000, "arrays, not triangles one by one"
     assert notes == [f"drawn with fewer triangles: torus.stl 2 000 000 → {len(geometry.faces):,}".replace(",", " ")]
     assert 20_000 < len(geometry.faces) <= 30_000
     x = geometry.vertices.astype(float)

@@ -29,6 +29,12 @@ def choose(monkeypatch):
         function.cache_clear()
 
 
+def lacking(level: str) -> bool:
+    """Whether this processor has not all that a level needs."""
+    here = llvm.get_host_cpu_features()
+    return not all(here.get(name) for name in jit.LEVELS[level].split())
+
+
 def test_every_level_has_its_lanes_its_code_and_the_same_answers(choose, tmp_path, monkeypatch):
     monkeypatch.setenv("SHARNIR_CACHE", str(tmp_path))
     model, q = sh.samples.tree(5, 2.0, dof=1, seed=1), np.random.default_rng(0).normal(size=(17, 5))
@@ -36,10 +42,7 @@ def test_every_level_has_its_lanes_its_code_and_the_same_answers(choose, tmp_pat
     files = 0
     for level, lanes in LANES.items():
         choose(level)
-        try:
-            jit.processor()
-        except sh.SharnirError as error:
-            assert "this processor lacks" in str(error)
+        if lacking(level):
             continue
         assert jit.host_lanes() == lanes and jit.host().split("|")[2] == level
         assert_close(sh.Dynamics(model.copy(), "separate", "llvm").forward(q), expected, 1e-12)

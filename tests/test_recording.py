@@ -7,13 +7,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import sharnir as sh
+from browser import wait_for
 from sharnir.simulation import recording
 from sharnir.simulation.netcdf import Writer
 
@@ -64,10 +64,8 @@ def test_a_run_that_is_killed_leaves_its_rows_and_the_file_of_the_run_before(tmp
     path.write_text("before")
     environment = {**os.environ, "PYTHONPATH": str(Path(sh.__file__).parents[1])}
     with subprocess.Popen([sys.executable, "-c", KILLED, str(path)], env=environment) as process:
-        end = time.monotonic() + 120.0
-        while not partial_files(tmp_path) and process.poll() is None and time.monotonic() < end:
-            time.sleep(0.001)
-        time.sleep(0.1)
+        wait_for(lambda: partial_files(tmp_path) or process.poll() is not None)
+        wait_for(lambda: len(sh.Result.load(*partial_files(tmp_path))) > 1)
         process.kill()
     (left,) = partial_files(tmp_path)
     r = sh.Result.load(left)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import time
 
 import numpy as np
 import pytest
 
 import sharnir as sh
+from browser import wait_for
 from mechanisms import GOVERNOR, GOVERNOR_START, governor, hinged
 from sharnir.reporting import progress as progress_module
 from sharnir.reporting.progress import ProgressBar
@@ -97,7 +97,7 @@ def test_something_is_shown_from_the_first_second_while_nothing_can_say_how_far_
     monkeypatch.setattr(progress_module, "DELAY", 0.02)
     with ProgressBar(True, "arm", 1.0) as bar:
         with bar.meanwhile("compiling"):
-            time.sleep(0.5)
+            wait_for(lambda: bar._bar)
         bar.reached(0.5, 1000)
         bar.reached(0.5 + 1e-7, 2000)
     shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", capsys.readouterr().err)

@@ -9,9 +9,14 @@ import os
 import sys
 import traceback
 import warnings
+from pathlib import Path
 from typing import IO, Any
 
+import sharnir
+
 from .cases import case
+
+PACKAGE = Path(sharnir.__file__).parent
 
 ROOM = 8 * 2**30
 """Bytes of address space beyond what is in use at the start: a case that wants more fails alone, not the machine."""
@@ -38,8 +43,8 @@ def attempt(kind: str, seed: int) -> dict[str, str]:
 
 def described(error: BaseException) -> str:
     """What was raised, and where in the library: cases that agree in that have one cause."""
-    inside = [f for f in traceback.extract_tb(error.__traceback__) if f"{os.sep}sharnir{os.sep}" in f.filename]
-    where = f" at sharnir{inside[-1].filename.rpartition(f'{os.sep}sharnir')[2]}:{inside[-1].lineno}" if inside else ""
+    inside = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).is_relative_to(PACKAGE)]
+    where = f" at sharnir{os.sep}{Path(inside[-1].filename).relative_to(PACKAGE)}:{inside[-1].lineno}" if inside else ""
     text = str(error).partition("\n")[0].encode("ascii", "backslashreplace").decode()
     return f"{type(error).__name__}{where}: {text[:200]}"
 
