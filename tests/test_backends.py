@@ -10,7 +10,7 @@ from runs import STRAIGHT, batch, expected, kept, make, row, run, used
 from sharnir.backends.loops import LANES_FROM
 from sharnir.dialect.jit import host_lanes
 from sharnir.programs import PROGRAMS as EVERY_PROGRAM
-from states import assert_close
+from states import EPS, assert_close
 
 SMALL = sh.samples.tree(5, branching=1.5, seed=2)
 EVERYTHING = sh.samples.all_joints(1)
@@ -94,7 +94,10 @@ def test_a_batch_is_its_states_one_by_one(name, backend, n):
     values, runner = batch(model, n, seed=n), kept(name, model, backend)
     together = run(runner, values)
     ones = [run(runner, row(values, b)) for b in range(n)]
-    assert_rounding(together, {key: np.concatenate([x[key] for x in ones]) for key in together})
+    tolerance = 1e-12
+    if "forward" in name:  # accelerations have the condition of the inertia matrix
+        tolerance = max(tolerance, EPS * np.linalg.cond(run(kept("inertia/composite", model, backend), values)["M"]).max())
+    assert_rounding(together, {key: np.concatenate([x[key] for x in ones]) for key in together}, tolerance)
 
 
 @pytest.mark.parametrize(("name", "model", "backend"), STATELESS)

@@ -166,11 +166,16 @@ def test_a_change_of_rank_one_is_learnt_in_one_update(kind):
 def test_what_rounding_leaves_is_accepted_and_teaches_nothing(kind):
     """Large terms that cancel: the tolerance is below rounding, as in long chains. No stall, no factorisation, no noise in H."""
     n, w = 30, memory(30)
-    A = positive(n) + 1e8 * np.outer(np.ones(n), np.ones(n))
-    b = A @ np.linspace(-1.0, 1.0, n)  # small beside |A||x|
+
+    def whole(seed):  # whole numbers: their products are the same on every machine
+        X = np.random.default_rng(seed).integers(-3, 4, (n, n)).astype(float)
+        return X @ X.T + np.eye(n)
+
+    A = whole(0) + 1e8
+    b = A @ ((np.arange(n) - 14.5) / 16)  # small beside |A||x|
     solve(kind, A, b, w)
     for k in range(12):
-        near = A + 1e-4 * (k + 1) * positive(n, 5)
+        near = A + 1e-4 * (k + 1) * whole(5)
         x, report = solve(kind, near, b, w)
         left = np.linalg.norm(near @ x - b)
         assert TOLERANCE * np.linalg.norm(b) < left <= np.sqrt(n) * 2.3e-16 * np.linalg.norm(abs(near) @ abs(x))
