@@ -9,7 +9,7 @@ DIALECT := $(addprefix src/sharnir/,kernels programs integrate/stepping viewer/p
 	$(addprefix equations/,solution.py projection.py partition.py near_state.py near_lanes.py passage.py powers.py) \
 	$(addprefix dialect/,batch.py rows.py tasks.py double_double.py))
 
-.PHONY: demo test bench lint format docs clean
+.PHONY: demo test test-cpus test-cpus-fast bench lint format docs clean
 
 demo: $(VENV)/.core
 	$(BIN)/python examples/tour.py
@@ -17,6 +17,10 @@ demo: $(VENV)/.core
 # With bytecode, wherever the shell says otherwise: tests start processes, and without it each compiles the package for half a second.
 test: $(VENV)/.test
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n auto --dist loadgroup
+
+# The tests about numbers with the instructions of other processors: all of them before a release, the fast half in CI.
+test-cpus test-cpus-fast: $(VENV)/.test
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python tests/other_processors.py $(if $(findstring fast,$@),--fast)
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks

@@ -42,16 +42,23 @@ def test_a_cluster_gives_the_bits_of_threads(cluster, step):
 def test_a_worker_that_is_killed_has_its_bundle_done_again(cluster, tmp_path):
     made, client = cluster
 
-    def slow(r):
-        import time
+    obituary = str(tmp_path / "died")
 
-        time.sleep(0.01)
+    def deadly(r):
+        """A run late in the study ends its worker, once."""
+        from contextlib import suppress
+
+        if r.parameters[0, 0] == 21.0:
+            with suppress(FileExistsError), open(obituary, "x", encoding="utf-8") as file:
+                print(os.getpid(), file=file, flush=True)
+                os.kill(os.getpid(), 9)
         return r.q[-1, 0]
 
-    given = {"model": sh.samples.slider_crank(), "over": OVER, "run": RUN, "outputs": {"own": slow}, "runs": 150}
-    victim = next(iter(made.workers.values())).pid
-    threading.Timer(0.7, os.kill, (victim, 9)).start()
+    model = sh.samples.slider_crank()
+    model.add_parameter("number", 0.0)
+    given = {"model": model, "over": {"number": np.arange(40.0)}, "run": RUN, "outputs": {"own": deadly}}
     ds = sh.study(**given, client=client, bundle=5, store=tmp_path / "s", progress=False)
+    victim = int((tmp_path / "died").read_text(encoding="utf-8"))
     assert set(ds["status"].values) == {"done"} and victim not in [w.pid for w in made.workers.values()]
     assert same(ds, sh.study(**given, progress=False))
 

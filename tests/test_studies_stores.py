@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import _thread
 import errno
+import os
+import signal
 import subprocess
 import sys
 import threading
@@ -16,6 +18,7 @@ import xarray as xr
 from scipy import stats
 
 import sharnir as sh
+from browser import wait_for
 from sharnir.studies.design import design_of
 from sharnir.studies.identity import _model as model_digest
 from sharnir.studies.identity import fingerprint
@@ -154,10 +157,13 @@ def test_a_full_disk_loses_nothing(pendulum, tmp_path, monkeypatch):
 
 
 KILLED = """
-import sys, time
+import os, sys, time
+from pathlib import Path
 import sharnir as sh
 model = sh.samples.pendulum()
 def slow(r):
+    if len(list(Path(os.environ.get("DEADLY", "none")).glob("[0-9]*"))) >= 4:
+        os.kill(os.getpid(), 9)
     time.sleep(0.01)
     return r.q[-1, 0]
 sh.study(model, {"bar.mass": [1.0 + k / 100 for k in range(60)]}, {"duration": 0.1}, {"end": "final of hinge", "slow": slow},
@@ -169,12 +175,10 @@ def test_a_study_whose_process_is_killed_goes_on_where_it_was(tmp_path):
     """Killed with signal 9 in the middle; what is there is taken, the rest computed, the whole as if nothing had happened."""
     script = tmp_path / "script.py"
     script.write_text(KILLED, encoding="utf-8")
-    process = subprocess.Popen([sys.executable, str(script), str(tmp_path / "s")])
     status = tmp_path / "s" / "status"
-    while process.poll() is None and len(list(status.glob("[0-9]*")) if status.exists() else []) < 4:
-        time.sleep(0.01)
-    process.kill()
-    process.wait()
+    environment = {**os.environ, "DEADLY": str(status)}  # to itself, once four bundles are stored
+    done = subprocess.run([sys.executable, str(script), str(tmp_path / "s")], env=environment, check=False)
+    assert done.returncode == -signal.SIGKILL
     there = sorted(p.name for p in status.glob("[0-9]*"))
     stamps = {p: (status / p).stat().st_mtime_ns for p in there}
     assert 4 <= len(there) < 20
@@ -193,8 +197,12 @@ def test_ctrl_c_keeps_what_is_done(pendulum, tmp_path):
         time.sleep(0.01)
         return r.q[-1, 0]
 
+    def interrupt():
+        wait_for(lambda: len([*(tmp_path / "s" / "status").glob("[0-9]*")]) >= 2)
+        _thread.interrupt_main()
+
     over = {"bar.mass": np.linspace(1.0, 2.0, 200)}
-    threading.Timer(0.5, _thread.interrupt_main).start()
+    threading.Thread(target=interrupt).start()
     ds = sh.study(pendulum, over, {"duration": 0.1}, {"slow": slow}, bundle=5, store=tmp_path / "s", progress=False)
     assert ds.attrs["status"] == "interrupted" and 0 < (ds["status"] == "done").sum() < 200
     stored = sh.open_study(tmp_path / "s")
