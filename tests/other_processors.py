@@ -23,9 +23,9 @@ KERNELS = {"x86-64-v2": "Nehalem", "x86-64-v3": "Haswell", "x86-64-v4": "Skylake
 KEPT = {"x86-64-v2": (), "x86-64-v3": ("X86_V3", "AVX2", "FMA3"), "x86-64-v4": tuple(__cpu_dispatch__)}
 """What NumPy may use of the instructions that it chooses at run time."""
 BITS = re.compile(r"array_equal|tobytes|tolist\(\) ==|to_the_last_bit")
-NOT_NUMERICAL = re.compile(
-    r"test_(benchmarks|browser|cli|fuzz|live|loading|page|pictures|plots|processes|studies|studio|study|view)"
-)
+NOT_NUMERICAL = re.compile(r"test_(benchmarks|cli|fuzz|live|loading|mesh|page|pictures|plots|processes|stud|view)")
+LONG = ("derivatives", "flexible", "parameters", "large_models", "cache", "equilibrium", "optimize")
+"""Left to the whole: they take as long as all others of the fast half."""
 
 
 def levels() -> list[str]:
