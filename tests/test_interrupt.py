@@ -20,7 +20,7 @@ from pathlib import Path
 m = sh.samples.chain(3)
 begun = lambda: print('begun', flush=True)
 
-def begun_with_half_a_second():
+def tell_later():
     from sharnir.reporting.progress import ProgressBar
     said = []
     def told(self, reached, *more):
@@ -29,13 +29,13 @@ def begun_with_half_a_second():
     ProgressBar.update = ProgressBar.reached = told
 """
 RUNS = {
-    "one row": "sh.simulate(m, 0.1)\nbegun_with_half_a_second()\nr = sh.simulate(m, 1e9, output=1e9)\nassert len(r) == 2 and 0 < r.t[-1] < 1e9",
+    "one row": "sh.simulate(m, 0.1)\ntell_later()\nr = sh.simulate(m, 1e9, output=1e9)\nassert len(r) == 2 and 0 < r.t[-1] < 1e9",
     "python": (
-        "sh.simulate(m, 0.01, backend='python')\nbegun_with_half_a_second()\n"
+        "sh.simulate(m, 0.01, backend='python')\ntell_later()\n"
         "r = sh.simulate(m, 1e9, output=1e9, backend='python')\nassert len(r) == 2 and 0 < r.t[-1] < 1e9"
     ),
     "rollout": (
-        "start = np.zeros((1000, 3)) + 0.1\nsh.rollout(m, start, step=1e-3, steps=2)\nbegun_with_half_a_second()\n"
+        "start = np.zeros((1000, 3)) + 0.1\nsh.rollout(m, start, step=1e-3, steps=2)\ntell_later()\n"
         "r = sh.rollout(m, start, step=1e-3, duration=1e3, every=200, threads=2)\nassert 1 < len(r.t) < 5000 and r.ok.all()"
     ),
 }

@@ -172,7 +172,7 @@ def test_the_command_prints_the_address_and_ends_cleanly_at_an_interrupt(tmp_pat
         assert url, line + run.stderr.read()
         assert urllib.request.urlopen(url[0]).status == 200
         run.send_signal(signal.SIGINT)
-        out, err = run.communicate(timeout=20)
+        out, err = run.communicate(timeout=300)
     finally:
         run.kill()
     assert (run.returncode, out, err) == (0, "", "")

@@ -226,7 +226,8 @@ def team_of_sleepers():
     return Team([[from_python(task), from_python(task)]], 2, Cache()), names
 
 
-def until(condition, tries=20):
+def until(condition, tries=1000):
+    """Whether it comes about: on a busy machine helpers come late, and not every time."""
     return any(condition() for _ in range(tries))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import sharnir as sh
+from browser import wait_for
 from study_cases import same
 
 distributed = pytest.importorskip("distributed")
@@ -101,8 +102,12 @@ def test_a_cluster_that_goes_away_loses_nothing(tmp_path):
     def slow(r):
         import time
 
-        time.sleep(0.02)
+        time.sleep(0.04)
         return r.q[-1, 0]
+
+    def close(made):
+        wait_for(lambda: len([*(tmp_path / "s" / "status").glob("[0-9]*")]) >= 2)
+        made.close()
 
     given = {
         "model": sh.samples.pendulum(),
@@ -111,7 +116,7 @@ def test_a_cluster_that_goes_away_loses_nothing(tmp_path):
         "outputs": {"own": slow},
     }
     with distributed.LocalCluster(**options) as made, distributed.Client(made, set_as_default=False) as client:
-        threading.Timer(0.5, made.close).start()
+        threading.Thread(target=close, args=(made,)).start()
         with pytest.raises(sh.StudyError, match=r"cluster was lost.*call study again") as caught:
             sh.study(**given, client=client, bundle=2, store=tmp_path / "s", progress=False)
     done = caught.value.result["status"].values == "done"

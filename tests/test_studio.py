@@ -234,11 +234,11 @@ def test_a_job_that_is_stopped_leaves_what_it_computed(studio):
     jobs = Jobs(changed)
     studio.options = RunOptions(duration=1e5, interval=10.0)
     jobs.start("the run", studio.run, results.append)
-    assert seen.wait(60.0)
+    assert seen.wait(600.0)
     with pytest.raises(sh.StateError, match="the run is still running; wait for it or stop it, then start another"):
         jobs.start("another", studio.run, results.append)
     jobs.stop()
-    jobs.wait(60.0)
+    jobs.wait(600.0)
     (r,) = results
     assert r.status == "interrupted" and 0.0 < r.t[-1] < 1e5 and not jobs.progress.running and jobs.progress.error == ""
 

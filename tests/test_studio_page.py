@@ -45,12 +45,12 @@ def ask(studio: Studio, what):
     """On the thread of the stage, after all that was asked for before."""
     done = threading.Event()
     studio.stage.post(done, lambda: (studio.page.guarded(what), done.set()))
-    assert done.wait(60.0)
+    assert done.wait(600.0)
 
 
 def idle(studio: Studio):
     """The page once its job is done and shown."""
-    studio.page.jobs.wait(60.0)
+    studio.page.jobs.wait(600.0)
     ask(studio, lambda: None)
     return studio.page
 
