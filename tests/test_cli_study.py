@@ -157,7 +157,7 @@ def test_a_table_has_a_column_for_every_number_of_a_run_but_no_motions(study, tm
     assert [row.split(",")[:2] for row in rows] == [["0", "0.1"], ["1", "0.2"]]
     code, _, err = study(f"{text}outputs: {{path: motion of hinge1}}\n", "-o", tmp_path / "a.csv")
     assert not code and "path: too many numbers per run for a table; write a .nc file" in err
-    assert (tmp_path / "a.csv").read_text(encoding="utf-8").startswith("q0.hinge1,status,")
+    assert (tmp_path / "a.csv").read_text(encoding="utf-8").startswith("run,q0.hinge1,status,")
 
 
 def test_runs_that_fail_are_counted_with_their_messages_and_only_all_of_them_are_an_error(study, tmp_path):
