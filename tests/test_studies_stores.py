@@ -287,6 +287,22 @@ def test_a_netcdf_file_whose_bytes_changed_is_refused(tmp_path):
         assert np.array_equal(older["end"], whole["end"])
 
 
+def test_names_in_any_letters_come_back_from_a_netcdf_file(tmp_path):
+    names = ("Masse größer", "масса Ω", "\N{RIGHT-TO-LEFT OVERRIDE}mass")
+    model = spring_pendulum()
+    for name in names:
+        model.add_parameter(name, 1.0)
+    given = {"outputs": {"Σ": "final of hinge"}, "store": tmp_path / "s.nc", "progress": False}
+    ds = sh.study(model, {name: [1.0, 2.0] for name in names}, RUN, **given)
+    with sh.open_study(tmp_path / "s.nc") as back:
+        assert set(back.sizes) == set(names) and np.array_equal(back["Σ"], ds["Σ"]) and same(back.load(), ds)
+    assert "масса Ω".encode() in (tmp_path / "s.nc").read_bytes(), "names are UTF-8, as the format has it"
+    older = ds["status"].rename({names[1]: "a", names[2]: "b"}).to_dataset()
+    older.to_netcdf(tmp_path / "older.nc", engine="scipy", format="NETCDF3_64BIT")  # in Latin-1
+    with sh.open_study(tmp_path / "older.nc") as back:
+        assert set(back.sizes) == {names[0], "a", "b"}
+
+
 def test_a_full_disk_loses_nothing(pendulum, tmp_path, monkeypatch):
     whole = sh.study(pendulum, OVER, RUN, OUTPUTS, progress=False)
     write, count = Folder._bytes, []

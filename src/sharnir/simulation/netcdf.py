@@ -203,8 +203,8 @@ class Reader:
     whole   False where it is
     """
 
-    def __init__(self, file: BinaryIO) -> None:
-        self.file = file
+    def __init__(self, file: BinaryIO, encoding: str = "utf-8") -> None:
+        self.file, self._encoding = file, encoding
         self.size = os.fstat(file.fileno()).st_size
         version = self._take(4)
         if version[:3] != MAGIC or version[3] not in (1, 2):
@@ -289,7 +289,11 @@ class Reader:
     def _attribute(self) -> Any:
         kind, n = self._kind(), self._number()
         data = self._take(_padded(n * kind.itemsize))[: n * kind.itemsize]
-        return data.decode().rstrip("\0") if kind.kind == "S" else np.frombuffer(data, kind).astype(kind.newbyteorder("="))
+        return (
+            data.decode(self._encoding).rstrip("\0")
+            if kind.kind == "S"
+            else np.frombuffer(data, kind).astype(kind.newbyteorder("="))
+        )
 
     def _kind(self) -> np.dtype[Any]:
         code = self._number()
@@ -312,7 +316,7 @@ class Reader:
 
     def _text(self) -> str:
         n = self._number()
-        return self._take(_padded(n))[:n].decode()
+        return self._take(_padded(n))[:n].decode(self._encoding)
 
     def _number(self) -> int:
         return int.from_bytes(self._take(4), "big")

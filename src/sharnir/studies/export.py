@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,9 @@ MOST_PARTS = 1000
 
 
 def write_netcdf(ds: Dataset, path: Path) -> None:
+    """SciPy writes names in Latin-1, the format wants UTF-8: they are handed over so that its bytes are right."""
     with whole_file(path) as part:
-        ds.to_netcdf(part, engine="scipy", format="NETCDF3_64BIT")
+        _renamed(ds, lambda name: name.encode().decode("latin-1")).to_netcdf(part, engine="scipy", format="NETCDF3_64BIT")
         with part.open("r+b") as file:
             add_checksum(file)
 
@@ -32,10 +33,21 @@ def read_netcdf(path: Path) -> Dataset:
     """The bytes are checked at once; numbers are read when they are looked at."""
     try:
         with path.open("rb") as file:
-            Reader(file)
-        return open_dataset(path, engine="scipy")
+            Reader(file, "latin-1")
+        return _renamed(open_dataset(path, engine="scipy"), _from_latin)
     except (OSError, ValueError) as error:
         raise StateError(f"{path} cannot be read as a study: {error}") from error
+
+
+def _renamed(ds: Dataset, name_of: Callable[[str], str]) -> Dataset:
+    return ds.rename({name: name_of(str(name)) for name in {*ds.variables, *ds.dims} if not str(name).isascii()})
+
+
+def _from_latin(name: str) -> str:
+    try:
+        return name.encode("latin-1").decode()
+    except UnicodeError:  # of a file of an older version
+        return name
 
 
 def write_csv(ds: Dataset, path: Path) -> list[str]:

@@ -209,9 +209,9 @@ def _result(kept: Store, about: Mapping[str, Any], path: Path | None, status: st
     ds = ds.load()
     try:
         write_netcdf(ds, path)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise StudyError(
-            f"store {path}: {error.strerror or error}; all runs are in {_folder(path)}, call study again", ds
+            f"store {path}: {getattr(error, 'strerror', None) or error}; all runs are in {_folder(path)}, call study again", ds
         ) from error
     rmtree(_folder(path), ignore_errors=True)
     return ds
