@@ -152,12 +152,12 @@ def test_the_summary_has_ranges_with_their_inputs_and_files_are_written(study, t
 def test_a_table_has_a_column_for_every_number_of_a_run_but_no_motions(study, tmp_path):
     text = f"sample: double_pendulum\nover: {{q0.hinge1: [0.1, 0.2]}}\n{RUN}"
     assert study(text, "-o", tmp_path / "a.csv")[0] == 0
-    assert (
-        (tmp_path / "a.csv").read_text(encoding="utf-8").startswith("q0.hinge1,q[hinge1],q[hinge2],v[hinge1],v[hinge2],status,")
-    )
+    head, *rows = (tmp_path / "a.csv").read_text(encoding="utf-8").splitlines()
+    assert head == "run,q0.hinge1,q[hinge1],q[hinge2],v[hinge1],v[hinge2],status,message,t_end"
+    assert [row.split(",")[:2] for row in rows] == [["0", "0.1"], ["1", "0.2"]]
     code, _, err = study(f"{text}outputs: {{path: motion of hinge1}}\n", "-o", tmp_path / "a.csv")
     assert not code and "path: too many numbers per run for a table; write a .nc file" in err
-    assert (tmp_path / "a.csv").read_text(encoding="utf-8").startswith("q0.hinge1,status,")
+    assert (tmp_path / "a.csv").read_text(encoding="utf-8").startswith("run,q0.hinge1,status,")
 
 
 def test_runs_that_fail_are_counted_with_their_messages_and_only_all_of_them_are_an_error(study, tmp_path):

@@ -242,3 +242,21 @@ def test_a_body_too_far_away_is_named():
     m.add_joint("B", sh.Ball(), "a", "b", child_at=sh.Pose((1e200, 0, 0)))
     with np.errstate(all="ignore"), pytest.raises(sh.SingularError, match="joint 'B' moves is not a finite number"):
         sh.Dynamics(m).forward()
+
+
+# --- words ------------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: sh.simulate(sh.samples.pendulum(), 0.1, q0={np.str_("a"): 1.0}), "no joint 'a' in the tree; "),
+        (lambda: sh.simulate(sh.samples.pendulum(), np.float64("nan")), "number of seconds, got nan"),
+        (lambda: sh.samples.pendulum().make_parameter(np.str_("it's")), 'no number "it\'s" in model'),
+        (lambda: model().add_body(np.str_("a"), mass=1.0), "there is a body 'a' already"),
+        (lambda: sh.Event(np.True_), "expected a function, got True$"),
+        (lambda: model().add_body("c", mass=1.0, inertia=(np.float32(1.5), np.int64(-3), "x")), r"got \(1\.5, -3, 'x'\)$"),
+    ],
+)
+def test_messages_show_scalars_of_numpy_as_a_user_writes_them(call, says):
+    with refused(sh.SharnirError, says) as caught:
+        call()
+    assert "np." not in str(caught.value)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from sharnir.simulation.netcdf import COUNT_AT, Reader, Writer
+from sharnir.simulation.netcdf import CHECKSUM_BYTES, COUNT_AT, Reader, Writer
 from sharnir.simulation.storage import motion
 from work import counted
 
@@ -186,7 +186,7 @@ def test_hdf5_is_refused_unread_and_the_remedy_named(tmp_path):
 def test_a_length_that_lies_costs_neither_memory_nor_work(result, model, tmp_path):
     path = tmp_path / "run.nc"
     result.save(path)
-    good = path.read_bytes()
+    good = path.read_bytes()[:-CHECKSUM_BYTES]  # as older versions wrote it
     lies = [good[:COUNT_AT] + struct.pack(">I", n) + good[COUNT_AT + 4 :] for n in (32, 2**31 - 1, 2**32 - 1)]
     for at in range(8, 400, 4):  # dimensions, attributes, their counts and lengths
         lies += [good[:at] + struct.pack(">I", n) + good[at + 4 :] for n in (2**31 - 1, 2**32 - 1)]
@@ -201,6 +201,38 @@ def test_a_length_that_lies_costs_neither_memory_nor_work(result, model, tmp_pat
                     sh.Result.load(path, model)
     assert work.calls < 20_000 * len(lies) and tracemalloc.get_traced_memory()[1] < 2e7
     tracemalloc.stop()
+
+
+def test_a_byte_that_changed_anywhere_is_noticed(result, model, tmp_path):
+    """Of the checksum itself too, but for the mark by which it is known: then the numbers are as they were."""
+    path = tmp_path / "run.nc"
+    result.save(path)
+    good, rng = path.read_bytes(), random.Random(0)
+    ends = range(len(good) - CHECKSUM_BYTES, len(good))
+    for at in [*range(0, 600, 5), *rng.sample(range(600, len(good)), 120), *ends]:
+        path.write_bytes(good[:at] + bytes([good[at] ^ 1 << rng.randrange(8)]) + good[at + 1 :])
+        if at in ends[:8]:
+            assert np.array_equal(sh.Result.load(path, model).q, result.q)
+        else:
+            refused(path, model, "cannot be read as a result")
+    path.write_bytes(good[:-CHECKSUM_BYTES])
+    assert np.array_equal(sh.Result.load(path, model).q, result.q), "a file of an older version"
+
+
+def test_the_checksum_follows_the_rows_that_are_appended(tmp_path):
+    rows = {"time": np.arange(5.0), "x": np.ones((5, 1))}
+    dimensions = {"time": ("time",), "x": ("time", "one")}
+    with (tmp_path / "a.nc").open("wb") as file:
+        writer = Writer(file, {name: (dimensions[name], x[:2], {}) for name, x in rows.items()}, {})
+        for k in range(2, 5):
+            writer.append({name: x[k : k + 1] for name, x in rows.items()})
+            with (tmp_path / "a.nc").open("rb") as so_far:
+                assert Reader(so_far).rows == k + 1
+    data = bytearray((tmp_path / "a.nc").read_bytes())
+    data[-CHECKSUM_BYTES - 1] ^= 1  # of the last row
+    (tmp_path / "a.nc").write_bytes(data)
+    with (tmp_path / "a.nc").open("rb") as file, pytest.raises(ValueError, match="checksum is another"):
+        Reader(file)
 
 
 def test_a_file_full_of_holes_is_refused_before_memory_is_asked_for(result, model, tmp_path, monkeypatch):
@@ -221,7 +253,7 @@ def test_a_file_full_of_holes_is_refused_before_memory_is_asked_for(result, mode
 def test_damaged_bytes_are_an_error_of_ours_or_a_result(result, model, tmp_path, seed):
     path = tmp_path / "run.nc"
     result.save(path)
-    good, rng = path.read_bytes(), random.Random(seed)
+    good, rng = path.read_bytes()[:-CHECKSUM_BYTES], random.Random(seed)  # as older versions wrote it
     numbers = [bytes(4), b"\xff\xff\xff\xff", b"\x7f\xff\xff\xff", b"\0\0\0\1", b"\0\0\1\0"]
     read = 0
     for _ in range(150):

@@ -147,6 +147,22 @@ def test_a_bar_appears_after_a_while_with_title_and_value(capsys, monkeypatch):
     assert "[arm], t = 2 s" in shown and "50%" in shown and "[arm], landing" in shown and "75%" in shown
 
 
+def test_a_bar_of_many_hours_says_when_they_end(capsys, monkeypatch):
+    """72 updates, one every ten minutes of a clock that nobody waits for."""
+    now = [0.0]
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setattr("rich.console.monotonic", lambda: now[0])
+    monkeypatch.setattr(progress_module, "perf_counter", lambda: now[0])
+    with ProgressBar(True, "study", 72.0) as bar:
+        for k in range(1, 73):
+            now[0] += 600.0
+            bar.update(k)
+    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", capsys.readouterr().err)
+    assert all(text in shown for text in ("11:40:00", "6:00:00", "0:10:00"))
+
+
 def test_no_bar_where_nobody_looks(capsys, monkeypatch):
     monkeypatch.setattr(progress_module, "DELAY", 0.0)
     for shown in (False, None):  # under pytest stderr is no terminal

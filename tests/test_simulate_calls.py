@@ -75,6 +75,7 @@ def test_states_by_name_are_states_by_number():
     ({"output": 0.0}, "interval"), ({"output": -1.0}, "interval"), ({"output": "often"}, "output"), ({"output": []}, "empty"),
     ({"output": [0.0, 2.0]}, "exceed the run"), ({"output": [0.5, 0.2]}, "strictly"), ({"output": 1e-12}, "longer"),
     ({"every": -1}, "every"), ({"every": 1.5}, "every"), ({"integrator": "rk5"}, "'auto'"), ({"integrator": "rk4"}, "step"),
+    ({"integrator": "rk4", "step": 1e-17}, "is lost in rounding at t = .*, and time would stand still"),
     ({"max_steps": 0}, "max_steps"), ({"max_steps": 1.5}, "max_steps"), ({"max_seconds": -1.0}, "max_seconds"),
     ({"integrator": "midpoint", "step": -0.1}, "step"), ({"integrator": "rk4", "step": "a"}, "step"), ({"step": 0.1}, "rtol"),
     ({"rtol": -1.0}, "rtol and atol"), ({"rtol": "a"}, "rtol"), ({"atol": [1.0, 2.0, 3.0]}, "atol"), ({"atol": "a"}, "atol"),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import _thread
 import errno
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -133,6 +135,174 @@ def test_a_folder_that_holds_something_else_is_refused(pendulum, tmp_path):
         sh.study(pendulum, OVER, RUN, store=tmp_path, progress=False)
     with pytest.raises(sh.StateError, match="there is no study"):
         sh.open_study(tmp_path / "nowhere")
+
+
+def read_whole(store, **options):
+    """A study of a table in three bundles, every number of it."""
+    runs = [{"bar.mass": 0.5 + k} for k in range(5)]
+    return sh.study(spring_pendulum(), runs, RUN, {"end": "final of hinge"}, store=store, progress=False, **options).load()
+
+
+def changed(file, **fields):
+    file.write_text(json.dumps(json.loads(file.read_text(encoding="utf-8")) | fields), encoding="utf-8")
+
+
+def replaced(file, by):
+    file.unlink()
+    file.mkdir() if by == "a folder" else file.symlink_to(by)
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (lambda s: (s / "end" / "1").unlink(), r"chunk 1 of 'end' is missing; remove .*1 and call study again"),
+        (lambda s: (s / "t_end" / "1").unlink(), "chunk 1 of 't_end' is missing"),
+        (lambda s: (s / "bar.mass" / "1").unlink(), "chunk 1 of 'bar.mass' is missing"),
+        (lambda s: replaced(s / "end" / "1", "a folder"), "chunk 1 of 'end' is damaged"),
+        (lambda s: replaced(s / "end" / "1", os.devnull), "chunk 1 of 'end' is damaged"),
+        (lambda s: replaced(s / "status" / "1", "a folder"), "chunk 1 of 'status' is damaged; remove .*1 and call study again"),
+        (lambda s: shutil.rmtree(s / "end"), "'end' is missing of runs that are done; remove .*status and call study again"),
+        (lambda s: shutil.rmtree(s / "bar.mass"), "'bar.mass' is missing of runs that are done; remove .*status and"),
+    ],
+)
+def test_a_store_that_lost_a_part_says_which_and_how_to_mend_it(tmp_path, damage, words):
+    store = tmp_path / "s"
+    whole = read_whole(store, bundle=2)
+    damage(store)
+    for read in (lambda: sh.open_study(store).load(), lambda: read_whole(store)):
+        with pytest.raises(sh.StateError, match=words):
+            read()
+    mended = store / "status" if "status and" in words else store / "status" / "1"
+    shutil.rmtree(mended) if mended.is_dir() else mended.unlink()
+    if (store / "end" / "1").is_dir():
+        (store / "end" / "1").rmdir()
+    assert same(read_whole(store), whole)
+
+
+@pytest.mark.parametrize(
+    ("file", "fields"),
+    [
+        *((".zattrs", {"bundle": n}) for n in (0, -5, 1, 2.5, True)),
+        *((".zattrs", {"runs": n}) for n in (0, -5, 7)),
+        (".zattrs", {"output_names": 3}),
+        ("end/.zarray", {"dtype": "<i8"}),
+        ("end/.zarray", {"shape": [5, 3]}),
+        ("end/.zarray", {"chunks": [3]}),
+    ],
+)
+def test_a_store_whose_description_is_damaged_is_refused(tmp_path, file, fields):
+    store = tmp_path / "s"
+    read_whole(store, bundle=2)
+    changed(store / file, **fields)
+    for read in (lambda: sh.open_study(store).load(), lambda: read_whole(store)):
+        with pytest.raises(sh.StateError, match=f"{store}: it holds no study of sharnir, or a damaged one"):
+            read()
+
+
+def test_chunks_beyond_the_last_bundle_are_no_runs(tmp_path):
+    whole = read_whole(tmp_path / "s", bundle=2)
+    for name in ("99", "\N{ARABIC-INDIC DIGIT SEVEN}"):
+        shutil.copy(tmp_path / "s" / "status" / "1", tmp_path / "s" / "status" / name)
+    found = sh.open_study(tmp_path / "s")
+    assert found.attrs["status"] == "done" and same(found, whole)
+
+
+def test_a_bundle_without_a_run_that_ended_may_lack_outputs(tmp_path):
+    """Its runs were refused before any run had shown of which shape the output is."""
+    runs = [{"bar.mass": m} for m in (1.0, -1.0, 2.0)]
+    outputs = {"ends": lambda r: r.q[-1]}
+    given = {"store": tmp_path / "s", "bundle": 1, "workers": 1, "progress": False}
+    ds = sh.study(spring_pendulum(), [runs[1], runs[0], runs[1]], RUN, outputs, **given)
+    assert ds["status"].values.tolist() == ["refused", "done", "refused"]
+    assert np.isnan(ds["ends"].values).all(axis=1).tolist() == [True, False, True] and same(ds, sh.open_study(tmp_path / "s"))
+
+
+def test_a_store_in_a_folder_that_is_not_there_is_refused(tmp_path):
+    for name in ("a/b", "a/b.nc"):
+        with pytest.raises(sh.StateError, match=f"there is no folder {tmp_path / 'a'}; make it first"):
+            read_whole(tmp_path / name)
+    for name in (os.devnull, f"{os.devnull}/x"):
+        with pytest.raises(sh.StateError):
+            read_whole(name)
+        with pytest.raises(sh.StateError, match="there is no study in"):
+            sh.open_study(name)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_study_that_another_process_finishes_first_is_the_one_in_the_file(tmp_path, monkeypatch):
+    path, put = tmp_path / "s.nc", Folder.put
+
+    def put_after_another(self, k, rows, bundle):
+        monkeypatch.undo()
+        read_whole(path, bundle=2)
+        put(self, k, rows, bundle)
+
+    monkeypatch.setattr(Folder, "put", put_after_another)
+    ds = read_whole(path, bundle=2)
+    assert ds.attrs["status"] == "done" and np.array_equal(ds["end"], sh.open_study(path)["end"])
+    assert [p.name for p in tmp_path.iterdir()] == ["s.nc"]
+
+
+def test_a_store_that_another_process_begins_meanwhile_keeps_its_bundles(tmp_path, monkeypatch):
+    """Which size is best is measured, and two processes measure two."""
+    module = sys.modules["sharnir.studies.study"]
+
+    def measured(*given):
+        monkeypatch.undo()
+        read_whole(tmp_path / "s", bundle=4)
+        return 3
+
+    monkeypatch.setattr(module, "_bundle_size", measured)
+    ds = read_whole(tmp_path / "s")
+    assert set(ds["status"].values) == {"done"}
+    assert json.loads((tmp_path / "s" / ".zattrs").read_text(encoding="utf-8"))["bundle"] == 4
+
+
+@pytest.mark.parametrize("store", [None, "s"])
+def test_a_study_that_is_interrupted_before_its_first_bundle_says_so_of_every_run(tmp_path, store):
+    def interrupted(r):
+        raise KeyboardInterrupt
+
+    place = {} if store is None else {"store": tmp_path / store}
+    runs = [{"bar.mass": 0.5 + k} for k in range(5)]
+    ds = sh.study(spring_pendulum(), runs, RUN, {"end": interrupted}, bundle=2, workers=1, progress=False, **place)
+    assert ds.attrs["status"] == "interrupted" and set(ds["status"].values) == {"not_run"}
+    assert np.isnan(ds["end"].values).all() and set(ds["message"].values) == {""} and ds["bar.mass"].dims == ("run",)
+
+
+def test_a_netcdf_file_whose_bytes_changed_is_refused(tmp_path):
+    path = tmp_path / "s.nc"
+    whole = read_whole(path)
+    whole.close()
+    good, rng = path.read_bytes(), np.random.default_rng(0)
+    for at in [*range(0, 400, 7), *rng.integers(400, len(good) - 16, 60)]:
+        path.write_bytes(good[:at] + bytes([good[at] ^ 1 << rng.integers(8)]) + good[at + 1 :])
+        for read in (sh.open_study, read_whole):
+            with pytest.raises(sh.StateError, match=f"{path} cannot be read as a study"):
+                read(path)
+    for end in (0, 3, 40, len(good) // 2, len(good) - 40):
+        path.write_bytes(good[:end])
+        with pytest.raises(sh.StateError, match=f"{path} cannot be read as a study"):
+            sh.open_study(path)
+    path.write_bytes(good[:-16])  # as older versions wrote it
+    with sh.open_study(path) as older:
+        assert np.array_equal(older["end"], whole["end"])
+
+
+def test_names_in_any_letters_come_back_from_a_netcdf_file(tmp_path):
+    names = ("Masse größer", "масса Ω", "\N{RIGHT-TO-LEFT OVERRIDE}mass")
+    model = spring_pendulum()
+    for name in names:
+        model.add_parameter(name, 1.0)
+    given = {"outputs": {"Σ": "final of hinge"}, "store": tmp_path / "s.nc", "progress": False}
+    ds = sh.study(model, {name: [1.0, 2.0] for name in names}, RUN, **given)
+    with sh.open_study(tmp_path / "s.nc") as back:
+        assert set(back.sizes) == set(names) and np.array_equal(back["Σ"], ds["Σ"]) and same(back.load(), ds)
+    assert "масса Ω".encode() in (tmp_path / "s.nc").read_bytes(), "names are UTF-8, as the format has it"
+    older = ds["status"].rename({names[1]: "a", names[2]: "b"}).to_dataset()
+    older.to_netcdf(tmp_path / "older.nc", engine="scipy", format="NETCDF3_64BIT")  # in Latin-1
+    with sh.open_study(tmp_path / "older.nc") as back:
+        assert set(back.sizes) == {names[0], "a", "b"}
 
 
 def test_a_full_disk_loses_nothing(pendulum, tmp_path, monkeypatch):

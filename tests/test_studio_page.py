@@ -117,6 +117,59 @@ def test_mistakes_are_words_on_the_page_and_change_nothing(studio):
     assert page.open_tab._files.value == "four_bar.yaml"
 
 
+def test_messages_that_no_page_sends_are_words_and_harm_nothing(studio, place):
+    """By the websocket, with the token: bytes that are no message, names of files outside, values of other types."""
+    import msgspec
+    import viser
+    from websockets.sync.client import connect
+
+    address = urlsplit(studio.url)
+    connection = HTTPConnection(address.hostname, address.port)
+    connection.request("GET", f"/?{address.query}")
+    cookie = connection.getresponse().headers["Set-Cookie"].partition(";")[0]
+    connection.close()
+    handles = studio.stage.viser.gui._gui_input_handle_from_uuid
+    files = next(uuid for uuid, handle in handles.items() if getattr(handle, "label", "") == "file")
+    upload = next(uuid for uuid, handle in handles.items() if type(handle).__name__ == "GuiUploadButtonHandle")
+    zeros = {name: [0.0] * n for name, n in (("wxyz", 4), ("position", 3), ("look_at", 3), ("up_direction", 3))}
+    camera = {"type": "ViewerCameraMessage", **zeros, "fov": 1.0, "near": 0.1, "far": 9.0, "image_height": 9, "image_width": 9}
+
+    def sent(message, says):
+        options = {"additional_headers": {"Cookie": cookie}, "subprotocols": [f"viser-v{viser.__version__}"]}
+        with connect(f"ws://{address.netloc}/", max_size=None, **options) as socket:
+            before = set(studio.stage.viser.get_clients())
+            socket.send(msgspec.msgpack.encode(camera))
+            wait_for(lambda: set(studio.stage.viser.get_clients()) - before)
+            socket.send(message if isinstance(message, (bytes, str)) else msgspec.msgpack.encode(message))
+            wait_for(lambda: says in studio.page._notice.content, 20.0)
+
+    do(studio, lambda: studio.page.say("before"))
+    for message in (b"", "text", b"\x91" * 10_000, [1], {"type": 3}, {"type": "GuiUpdateMessage", "uuid": [1], "updates": 4}):
+        sent(message, "before")
+    for name, words in (
+        ("../outside.yaml", "outside the studio"),
+        ("/etc/passwd", "outside the studio"),
+        (["a"], "there is no file"),
+    ):
+        sent({"type": "GuiUpdateMessage", "uuid": files, "updates": {"value": name}}, words)
+    begun = {
+        "type": "FileTransferStartUpload",
+        "source_component_uuid": upload,
+        "mime_type": "",
+        "part_count": 0,
+        "size_bytes": 0,
+    }
+    for name, words in (
+        ("..", "no model and no result"),
+        ("a\n.yaml", "no model and no result"),
+        (3, "report it: AttributeError"),
+    ):
+        sent({**begun, "transfer_uuid": f"t{name}", "filename": name}, words)
+    assert [p.name for p in place.parent.glob("*.yaml")] == ["outside.yaml"]
+    do(studio, lambda: studio.page.open_tab.open("hostile.yaml"))
+    assert studio.page.work.opened.name == "hostile.yaml"
+
+
 def test_the_page_is_for_whoever_knows_its_token(studio):
     where = urlsplit(studio.url)
     status = {}

@@ -461,3 +461,14 @@ def test_brushing_chooses_runs_on_the_page(tmp_path, open_page):
     assert opened.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "the page is wider than the window"
     opened.locator("#across").select_option("2")
     opened.locator("#surface-note", has_text="At a = 0.6").wait_for()
+
+
+@pytest.mark.browser
+def test_names_are_no_code_on_the_page(tmp_path, open_page):
+    names = ('"\'><img src=x onerror="window.hit=1">', "<!--<script>window.hit=2", "\N{RIGHT-TO-LEFT OVERRIDE}mass", "__proto__")
+    ds = grid({name: np.arange(2.0) for name in names}, lambda *x: sum(x))
+    opened = open_page(study_page(ds, tmp_path / "study.html", title=names[0]))
+    opened.locator("#chosen", has_text="16 of 16").wait_for()
+    assert opened.evaluate("[window.hit, document.querySelectorAll('img[src=x]').length]") == [None, 0]
+    shown = opened.evaluate("document.title + document.body.textContent")
+    assert all(name in shown for name in names)

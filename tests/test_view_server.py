@@ -32,6 +32,23 @@ def test_pages_of_this_machine_are_let_in(host, page):
         {"Host": "evil.example:8080", "Origin": "http://evil.example:8080"},
         {"Host": "127.0.0.1.evil.example"},
         {"Host": "127.0.0.1@evil.example"},
+        {"Host": "evil.example@127.0.0.1"},
+        {"Host": "evil.example@127.0.0.1:8080", "Origin": "http://evil.example@127.0.0.1:8080"},
+        {"Host": "evil.example:x@[::1]:8080"},
+        {"Host": "127.0.0.1/evil.example"},
+        {"Host": "127.0.0.1?evil.example"},
+        {"Host": "127.0.0.1#evil.example:80"},
+        {"Host": "127.0.0.1\\evil.example"},
+        {"Host": "127.0.0.1, evil.example"},
+        {"Host": " 127.0.0.1"},
+        {"Host": "127.0.0.1:"},
+        {"Host": "127.0.0.1:80:90"},
+        {"Host": "127.0.0.1:\N{ARABIC-INDIC DIGIT EIGHT}"},
+        {"Host": "\N{FULLWIDTH DIGIT ONE}27.0.0.1"},
+        {"Host": "[127.0.0.1]:80"},
+        {"Host": "[::1%lo]"},
+        {"Host": "::1"},
+        {"Host": "[::1]evil.example"},
         {"Host": "[::1", "Origin": "http://[::1"},
         {"Host": "192.168.0.7:8080"},
         {"Host": "127.0.0.1:8080", "Origin": "http://evil.example"},
@@ -56,7 +73,17 @@ def test_a_token_opens_and_stays_in_a_cookie():
     assert WIDE.answer("/", known) is None and WIDE.answer("/", known | {"Origin": "http://box:8080"}) is None
     assert WIDE.answer("/", known | {"Origin": "http://evil.example"}).status == 403
     assert WIDE.answer("/", {"Host": "box:8081", "Cookie": known["Cookie"]}).status == 403, "the cookie of another server"
-    assert WIDE.answer("/", host | {"Cookie": "a=b; sharnir-8080=wrong; ;;=\x00"}).status == 403
+    for cookie in ("a=b; sharnir-8080=wrong; ;;=\x00", "sharnir-8080=\udc80", "sharnir-8080=" + "[" * 100_000):
+        assert WIDE.answer("/", host | {"Cookie": cookie}).status == 403
+    for odd in (
+        {"Host": "box:" + "9" * 5000},
+        {"Host": "a@box"},
+        {"Host": "box:x"},
+        {"Host": "box", "Origin": "http://[box"},
+        {},
+    ):
+        for path in ("/", "/?token=%00", "/?token=\udc80", "/?" + "&" * 10_000, "//[/?token=x"):
+            assert WIDE.answer(path, odd).status == 403
 
 
 def test_loopback_is_what_nobody_else_reaches():

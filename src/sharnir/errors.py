@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
+
+NUMPY_SCALAR = re.compile(r"""\bnp\.\w+\((b?'(?:[^'\\]|\\.)*'|b?"(?:[^"\\]|\\.)*"|[-+.\w]+)\)|\bnp\.(True|False)_""")
+
+
+def plain(text: str) -> str:
+    """Scalars of NumPy as a user writes them: `'a'`, `2.0` and `True` for `np.str_('a')`, `np.float64(2.0)` and `np.True_`."""
+    return NUMPY_SCALAR.sub(lambda found: found[1] or found[2], text)
 
 
 class SharnirError(Exception):
     """The base class of every error that sharnir raises."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(plain(message))
 
 
 class ModelError(SharnirError, ValueError):
@@ -116,7 +127,7 @@ LONGEST_SHOWN = 100
 def brief(value: object, longest: int = LONGEST_SHOWN) -> str:
     """`repr` of a value that was refused, cut where it is long: messages must not fail in their turn."""
     try:
-        text = repr(value)
+        text = plain(repr(value))
     except Exception:  # an integer of more digits than Python prints, an object with a faulty repr
         text = f"<{type(value).__name__}>"
     return text if len(text) <= longest else text[: longest - 1] + "…"

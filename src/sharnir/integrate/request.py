@@ -73,6 +73,10 @@ class Request:
                 raise MethodError("with rtol = 0 every atol must be positive")
         elif step is None or not 0.0 < step < np.inf:
             raise MethodError(f"{method.name!r} needs a positive `step`, got {step!r}")
+        elif (latest := max(abs(t0), abs(t1))) + step == latest:
+            raise MethodError(
+                f"`step`: {step:g} is lost in rounding at t = {latest:g}, and time would stand still; give a larger one"
+            )
         if not max_step > 0.0 or (first_step is not None and not first_step > 0.0):
             raise MethodError("max_step and first_step must be positive, also in a run backward in time")
         if every < 0 or looks < 1:

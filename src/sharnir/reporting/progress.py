@@ -106,7 +106,10 @@ class ProgressBar:
 
         columns = (TextColumn("{task.description}"), BarColumn(bar_width=30), TaskProgressColumn(), TimeRemainingColumn())
         # refreshed by `update` alone: a thread of its own would disturb what is being timed
-        bar = Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False)
+        # and the speed is that of all updates: bundles of long runs come less often than twice in any time that rich looks back
+        bar = Progress(
+            *columns, console=Console(stderr=True), transient=True, auto_refresh=False, speed_estimate_period=float("inf")
+        )
         bar.start()
         return bar, bar.add_task("", total=abs(self.end - self.start))
 

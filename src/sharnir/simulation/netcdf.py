@@ -1,7 +1,8 @@
 """The classic NetCDF format (64-bit offsets): a header, plain arrays, and rows that a file grows by.
 
 What is not in the format cannot go wrong: no links to other files, no compression, nothing that a reader has to follow. Rows are
-appended and counted afterwards, so that a file is valid whenever its writer is stopped.
+appended and counted afterwards, so that a file is valid whenever its writer is stopped. Behind the last row stands a checksum of
+all bytes before it. Other programs ignore it, and leave it out of what they write: such files, and older ones, are not checked.
 The format: https://docs.unidata.ucar.edu/netcdf-c/current/file_format_specifications.html
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import os
 import struct
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -27,7 +29,7 @@ Stored = tuple[tuple[str, ...], np.ndarray, dict[str, Any]]
 ROWS = "time"
 """The dimension along which a file grows."""
 
-MAGIC, COUNT_AT = b"CDF", 4
+MAGIC, VERSION, COUNT_AT = b"CDF", b"\x02", 4
 DIMENSION, VARIABLE, ATTRIBUTE = 10, 11, 12
 CHAR, INT, DOUBLE = 2, 4, 6
 TYPES = {1: "i1", CHAR: "S1", 3: ">i2", INT: ">i4", 5: ">f4", DOUBLE: ">f8"}
@@ -36,14 +38,16 @@ LARGEST = 2**32 - 5
 MAX_COUNT = 10_000
 """Dimensions, variables, attributes: no result has so many."""
 BLOCK = 2**24
-"""Bytes of rows that are rearranged at once."""
+"""Bytes that are rearranged, or checked, at once."""
+CHECKSUM, CHECKSUM_BYTES = b"\n#crc32 ", 16
+"""The last bytes of a file: this mark and eight hexadecimal digits."""
 
 
 class Writer:
     """A file with these variables. Those along `ROWS` begin with the rows given, and `append` adds more."""
 
     def __init__(self, file: BinaryIO, variables: Variables, attributes: Mapping[str, Any]) -> None:
-        self.file, self.count = file, 0
+        self.file = file
         arrays = {name: _stored(*variable) for name, variable in variables.items()}
         # the format has no dimension of size 0 but that of rows
         arrays = {name: (d, x, about) for name, (d, x, about) in arrays.items() if prod(x.shape[d[0] == ROWS :])}
@@ -59,28 +63,65 @@ class Writer:
         for name in (*fixed, *rows):
             begins[name] = length
             length += _padded(fixed[name].nbytes) if name in fixed else self.row[name].itemsize
-        file.write(_header(arrays, sizes, attributes, begins))
-        for x in fixed.values():
-            file.write(x.tobytes() + bytes(_padded(x.nbytes) - x.nbytes))
+        parts = [_header(arrays, sizes, attributes, begins)]
+        parts += [x.tobytes() + bytes(_padded(x.nbytes) - x.nbytes) for x in fixed.values()]
+        file.writelines(parts)
         self.begin = file.tell()
+        parts[0] = parts[0][COUNT_AT + 4 :]
+        crc = 0
+        for part in parts:
+            crc = zlib.crc32(part, crc)
+        self._written = 0, crc  # rows, and the checksum of everything behind their count: one attribute, changed at once
         self.append(rows)
+
+    @property
+    def count(self) -> int:
+        """Rows that count."""
+        return self._written[0]
 
     def append(self, columns: Mapping[str, np.ndarray]) -> None:
         """More rows: of each variable along `ROWS` an array. They count when all are written."""
         names = self.row.names or ()
         n = len(columns[names[0]]) if names else 0
         step = max(1, BLOCK // max(self.row.itemsize, 1))
-        self.file.seek(self.begin + self.count * self.row.itemsize)
+        count, crc = self._written
+        self.file.seek(self.begin + count * self.row.itemsize)
         for first in range(0, n, step):
             block = np.empty(min(step, n - first), self.row)
             for name in names:
                 block[name] = columns[name][first : first + step]
-            self.file.write(block.tobytes())
+            crc = zlib.crc32(data := block.tobytes(), crc)
+            self.file.write(data)
+        end = self.file.tell()
         self.file.flush()
         self.file.seek(COUNT_AT)
-        self.file.write(struct.pack(">I", self.count + n))
+        self.file.write(counted := struct.pack(">I", count + n))
         self.file.flush()
-        self.count += n
+        self._written = count + n, crc
+        self.file.seek(end)
+        self.file.write(_checksum(MAGIC + VERSION + counted, crc))
+        self.file.flush()
+
+
+def add_checksum(file: BinaryIO) -> None:
+    """To a file that another writer has finished."""
+    checksum = _checksum_of(file, file.seek(0, os.SEEK_END))
+    file.seek(0, os.SEEK_END)
+    file.write(checksum)
+
+
+def _checksum_of(file: BinaryIO, size: int) -> bytes:
+    """The last bytes that belong to the first `size`."""
+    file.seek(0)
+    head, crc = file.read(COUNT_AT + 4), 0
+    for at in range(len(head), size, BLOCK):
+        crc = zlib.crc32(file.read(min(BLOCK, size - at)), crc)
+    return _checksum(head, crc)
+
+
+def _checksum(head: bytes, rest: int) -> bytes:
+    """The head last: it has the count of rows, which changes as they are appended."""
+    return CHECKSUM + b"%08x" % zlib.crc32(head, rest)
 
 
 def _stored(dimensions: Sequence[str], values: Any, about: Mapping[str, str]) -> Stored:
@@ -108,7 +149,7 @@ def _header(
         variables.append(_text(name) + which + _attributes(about) + place)
     no_rows = bytes(4)
     lists = _list(DIMENSION, dimensions) + _attributes(attributes) + _list(VARIABLE, variables)
-    return MAGIC + b"\x02" + no_rows + lists
+    return MAGIC + VERSION + no_rows + lists
 
 
 def _attributes(attributes: Mapping[str, Any]) -> bytes:
@@ -156,14 +197,14 @@ class Array:
 
 
 class Reader:
-    """The header of a file, checked: every array lies within the file. ValueError says what is wrong.
+    """The header of a file, checked: every array lies within the file, and its checksum is right. ValueError says what is wrong.
 
     rows    how many are there: as many as the header counts, unless the file is shorter
     whole   False where it is
     """
 
-    def __init__(self, file: BinaryIO) -> None:
-        self.file = file
+    def __init__(self, file: BinaryIO, encoding: str = "utf-8") -> None:
+        self.file, self._encoding = file, encoding
         self.size = os.fstat(file.fileno()).st_size
         version = self._take(4)
         if version[:3] != MAGIC or version[3] not in (1, 2):
@@ -185,6 +226,17 @@ class Reader:
             end = self.first_row + self.row_bytes if a.in_rows else self.size
             if a.begin + a.nbytes > end:
                 raise ValueError(f"{name!r} is not where its header says")
+        self._check_bytes()
+
+    def _check_bytes(self) -> None:
+        end = max(0, self.size - CHECKSUM_BYTES)
+        self.file.seek(end)
+        found = self.file.read(CHECKSUM_BYTES)
+        if found.startswith(CHECKSUM) and found != _checksum_of(self.file, end):
+            raise ValueError(
+                "its checksum is another: it is damaged, or was changed in place; take a copy of it; where the change was meant, "
+                "write it anew with xarray.open_dataset(path, decode_times=False).to_netcdf(another)"
+            )
 
     def shape(self, name: str) -> tuple[int, ...]:
         a = self.arrays[name]
@@ -237,7 +289,11 @@ class Reader:
     def _attribute(self) -> Any:
         kind, n = self._kind(), self._number()
         data = self._take(_padded(n * kind.itemsize))[: n * kind.itemsize]
-        return data.decode().rstrip("\0") if kind.kind == "S" else np.frombuffer(data, kind).astype(kind.newbyteorder("="))
+        return (
+            data.decode(self._encoding).rstrip("\0")
+            if kind.kind == "S"
+            else np.frombuffer(data, kind).astype(kind.newbyteorder("="))
+        )
 
     def _kind(self) -> np.dtype[Any]:
         code = self._number()
@@ -260,7 +316,7 @@ class Reader:
 
     def _text(self) -> str:
         n = self._number()
-        return self._take(_padded(n))[:n].decode()
+        return self._take(_padded(n))[:n].decode(self._encoding)
 
     def _number(self) -> int:
         return int.from_bytes(self._take(4), "big")

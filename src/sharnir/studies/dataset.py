@@ -10,7 +10,7 @@ from xarray import Dataset, Variable
 from xarray.backends import BackendArray
 from xarray.core import indexing
 
-from .store import Folder, Memory, Store
+from .store import Folder, Memory, Store, fill_of
 
 if TYPE_CHECKING:
     from .design import Columns
@@ -59,8 +59,11 @@ def dataset_of(
         rest, more = (shape.sizes, shape.dims) if shape is not None else ((), ())
         units = shape.units if shape is not None else "s" if name == "t_end" else ""
         about = {"role": role, **({"units": units} if units else {})}
-        if isinstance(store, Memory):
-            values: Any = store.read(name, np.arange(store.layout.count)).reshape(*grid, *rest)
+        if name not in there:  # no run was made
+            kind = np.dtype(object if name in ("status", "message") else float)
+            values: Any = np.full(grid, fill_of(name, kind), kind)
+        elif isinstance(store, Memory):
+            values = store.read(name, np.arange(store.layout.count)).reshape(*grid, *rest)
         else:
             assert isinstance(store, Folder)
             values = indexing.LazilyIndexedArray(
@@ -69,20 +72,13 @@ def dataset_of(
         return Variable((*dims, *more), values, about)
 
     for name in inputs:
-        if axes is not None:
-            coords[name] = Variable((name,), axes[name], {"role": "input"})
-        elif name in there:
-            coords[name] = variable(name, "input")
+        coords[name] = Variable((name,), axes[name], {"role": "input"}) if axes is not None else variable(name, "input")
     if axes is None:
         coords["run"] = Variable(("run",), np.arange(store.layout.count))
     for name in outputs:
-        if (shape := store.shapes.get(name)) is None:
-            data[name] = Variable(dims, np.full(grid, np.nan), {"role": "output"})
-            continue
         data[name] = variable(name, "output")
-        for dim, labels in shape.coords.items():
-            coords[dim] = Variable((dim,), np.array(labels))
+        if name in store.shapes:
+            coords |= {dim: Variable((dim,), np.array(labels)) for dim, labels in store.shapes[name].coords.items()}
     for name in ("status", "message", "t_end"):
-        if name in there:
-            data[name] = variable(name, "run")
+        data[name] = variable(name, "run")
     return Dataset(data, coords, dict(attributes))

@@ -3,32 +3,56 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from xarray import Dataset, open_dataset
 
+from ..errors import StateError
 from ..reporting.whole_file import whole_file
-from .columns import by_run, inputs_of, run_dims
-
-if TYPE_CHECKING:
-    from xarray import Dataset
+from ..simulation.netcdf import Reader, add_checksum
+from .columns import RUN, by_run, inputs_of, run_dims
 
 MOST_PARTS = 1000
 """Columns that one output may have in a table."""
 
 
 def write_netcdf(ds: Dataset, path: Path) -> None:
+    """SciPy writes names in Latin-1, the format wants UTF-8: they are handed over so that its bytes are right."""
     with whole_file(path) as part:
-        ds.to_netcdf(part, engine="scipy", format="NETCDF3_64BIT")
+        _renamed(ds, lambda name: name.encode().decode("latin-1")).to_netcdf(part, engine="scipy", format="NETCDF3_64BIT")
+        with part.open("r+b") as file:
+            add_checksum(file)
+
+
+def read_netcdf(path: Path) -> Dataset:
+    """The bytes are checked at once; numbers are read when they are looked at."""
+    try:
+        with path.open("rb") as file:
+            Reader(file, "latin-1")
+        return _renamed(open_dataset(path, engine="scipy"), _from_latin)
+    except (OSError, ValueError) as error:
+        raise StateError(f"{path} cannot be read as a study: {error}") from error
+
+
+def _renamed(ds: Dataset, name_of: Callable[[str], str]) -> Dataset:
+    return ds.rename({name: name_of(str(name)) for name in {*ds.variables, *ds.dims} if not str(name).isascii()})
+
+
+def _from_latin(name: str) -> str:
+    try:
+        return name.encode("latin-1").decode()
+    except UnicodeError:  # of a file of an older version
+        return name
 
 
 def write_csv(ds: Dataset, path: Path) -> list[str]:
-    """Inputs, outputs, and how every run ended; an output of several numbers has a column for each. Returns the outputs that do
-    not fit into a table."""
+    """The number of every run, its inputs, its outputs, and how it ended; an output of several numbers has a column for each.
+    Returns the outputs that do not fit into a table."""
     left_out: list[str] = []
     found = dict(_columns(ds, left_out))
     with whole_file(path) as part, part.open("w", newline="", encoding="utf-8") as file:
@@ -41,6 +65,7 @@ def write_csv(ds: Dataset, path: Path) -> list[str]:
 def _columns(ds: Dataset, left_out: list[str]) -> Iterator[tuple[str, NDArray[Any]]]:
     dims = run_dims(ds)
     shape = tuple(int(ds.sizes[d]) for d in dims)
+    yield RUN, ds[RUN].values if RUN in ds.coords else np.arange(np.prod(shape, dtype=int))
     names = [*inputs_of(ds), *(str(name) for name in ds.data_vars)]
     for name in dict.fromkeys(names):
         more = [str(d) for d in ds[name].dims if d not in dims]

@@ -12,6 +12,7 @@ import os
 import secrets
 import zlib
 from collections.abc import Iterable, Mapping
+from math import prod
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -20,13 +21,18 @@ import numpy as np
 
 from ..errors import StateError
 from .design import Columns
+from .identity import DIFFERS
 from .outputs import Shape
-from .worker import OUTPUT_FAILED, Bundle
+from .worker import ENDED, OUTPUT_FAILED, Bundle
 
 STATUS, WORD, MESSAGE = 24, 64, 400
 """Letters of a status, of an input that is a word, and of a message."""
+NUMBER = "<f8"
+TYPES = (NUMBER, *(f"<U{n}" for n in (STATUS, WORD, MESSAGE)))
+"""Types of arrays."""
 FORMAT = "sharnir study 1"
-
+WORDLESS = ("done", "stopped")
+"""Statuses without a message."""
 
 NOT_RUN = "not_run"
 """The status of a run that was not made: the study was interrupted."""
@@ -62,7 +68,7 @@ class Store:
         """Bundle k is done. Where it cannot be written it is kept in memory, and the error is raised after that."""
         self._check_shapes(bundle)
         arrays = {**rows, **bundle.values, "t_end": bundle.t_end}
-        if bundle.message.any():
+        if not np.isin(bundle.status, WORDLESS).all():
             arrays["message"] = np.array([text[:MESSAGE] for text in bundle.message], dtype=object)
         arrays["status"] = bundle.status  # the last: it says that the others are there
         failures = []
@@ -86,7 +92,7 @@ class Store:
                 for k in np.flatnonzero(~np.isnan(bundle.values[name]).reshape(len(bundle.status), -1).all(axis=1)):
                     bundle.status[k] = OUTPUT_FAILED
                     bundle.message[k] = f"output {name!r}: it has shape {shape.sizes}, of other runs {known.sizes}"
-                del bundle.values[name]
+                bundle.values[name] = np.full((len(bundle.status), *known.sizes), np.nan)
 
     def _announce(self, name: str, shape: Shape) -> None:
         """An output is known now."""
@@ -136,57 +142,87 @@ class Folder(Store):
     # --- beginning and going on -----------------------------------------------------------------------------------------------
     @classmethod
     def begin(cls, path: Path, layout: Layout, about: Mapping[str, Any]) -> Folder:
+        """A new one, or that of another process which began it meanwhile, with bundles of its own size."""
         store = cls(path, layout, about)
-        path.mkdir(parents=True, exist_ok=True)
-        store._text(".zattrs", {"format": FORMAT, "runs": layout.count, "bundle": layout.size, **about})
+        path.mkdir(exist_ok=True)
         store._text(".zgroup", {"zarr_format": 2})
+        mine = path / f"..zattrs-{secrets.token_hex(4)}"
+        store._text(mine.name, {"format": FORMAT, "runs": layout.count, "bundle": layout.size, **about})
+        try:
+            os.link(mine, path / ".zattrs")
+        except FileExistsError:
+            return cls.found(path) or store
+        except OSError:  # a file system without links
+            os.replace(mine, path / ".zattrs")
+        finally:
+            mine.unlink(missing_ok=True)
         return store
 
     @classmethod
     def found(cls, path: Path) -> Folder | None:
         """One that was begun; None where there is none."""
         if not (path / ".zattrs").exists():
-            if path.exists() and any(not p.name.startswith(".zattrs") and not p.name.startswith("..") for p in path.iterdir()):
+            if path.exists() and any(p.name != ".zgroup" and not p.name.startswith(("..z", ".zattrs")) for p in path.iterdir()):
                 raise StateError(f"store {path}: the folder is not empty and holds no study; give another name")
             return None
         try:
             about = json.loads((path / ".zattrs").read_text(encoding="utf-8"))
-            if about.pop("format") != FORMAT:
+            runs, size, axes = about.pop("runs"), about.pop("bundle"), about["axes"]
+            known = about.pop("format") == FORMAT and {*DIFFERS, "output_names"} <= about.keys()
+            counted = type(runs) is type(size) is int and min(runs, size) > 0
+            words = all(isinstance(name, str) for name in (*about["inputs"], *about["output_names"]))
+            if not (known and counted and words) or (axes is not None and prod(map(len, axes.values())) != runs):
                 raise ValueError
-            store = cls(path, Layout(int(about.pop("runs")), int(about.pop("bundle"))), about)
+            store = cls(path, Layout(runs, size), about)
             for folder in sorted(p.parent for p in path.glob("*/.zarray")):
                 store._look(folder)
-        except (ValueError, KeyError, TypeError, json.JSONDecodeError):
+        except (ValueError, KeyError, TypeError, AttributeError, IsADirectoryError) as error:
+            if isinstance(error, StateError):
+                raise
             raise StateError(
                 f"store {path}: it holds no study of sharnir, or a damaged one; give another name, or remove it"
             ) from None
+        store._check_arrays()
         return store
 
     def _look(self, folder: Path) -> None:
-        """What an array of it is."""
+        """An array of it, whose description must be the one that `_array` writes."""
         attributes = self._attributes(folder)
-        name = attributes["name"]
-        if attributes["role"] == "output":
-            sizes = tuple(json.loads((folder / ".zarray").read_text(encoding="utf-8"))["shape"][1:])
-            dims = tuple(attributes["_ARRAY_DIMENSIONS"][1:])
-            self.shapes[name] = Shape(dims, sizes, attributes["coords"], attributes.get("units", ""))
+        name, role = attributes["name"], attributes["role"]
+        found = json.loads((folder / ".zarray").read_text(encoding="utf-8"))
+        sizes, dtype = tuple(found["shape"][1:]), np.dtype(found["dtype"])
+        if dtype.str not in TYPES or found != self._described_as(name, dtype, sizes) or folder.name != self._place(name):
+            raise ValueError
+        if role == "output":
+            self.shapes[name] = Shape(
+                tuple(attributes["_ARRAY_DIMENSIONS"][1:]), sizes, attributes["coords"], attributes.get("units", "")
+            )
         if name == "status":
-            places = [p.name for p in folder.iterdir() if not p.name.startswith(".")]
-            self.done = {int(place) for place in places if place.isdigit()}
-            for k in self.done:
-                status = self._chunk("status", k)[: np.diff(self.layout.span(k))[0]]
-                self.failed += int((~np.isin(status, ("done", "stopped", "max_steps", "max_seconds"))).sum())
+            places = {p.name for p in folder.iterdir()}
+            self.done = {k for k in range(self.layout.bundles) if str(k) in places}
+            self.failed = sum(int((~np.isin(self._statuses(k), ENDED)).sum()) for k in self.done)
+
+    def _check_arrays(self) -> None:
+        """Every bundle that is done has inputs; one in which a run ended has all outputs."""
+        needed = [*self.about["inputs"], "t_end", "message"] if self.done else []
+        if any(np.isin(self._statuses(k), ENDED).any() for k in self.done):
+            needed += self.about["output_names"]
+        for name in needed:
+            if not (self.path / self._place(name) / ".zarray").exists():
+                raise StateError(
+                    f"store {self.path}: {name!r} is missing of runs that are done; remove {self.path / 'status'} and call study "
+                    "again, which computes them anew"
+                )
 
     # --- writing --------------------------------------------------------------------------------------------------------------
     def _announce(self, name: str, shape: Shape) -> None:
-        self._array(name, np.dtype("<f8"), shape, "output")
+        self._array(name, np.dtype(NUMBER), shape, "output")
 
     def declare(self, rows: Columns) -> None:
         """The arrays that every study has."""
         for name, x in rows.items():
-            letters = f"<U{WORD}" if x.dtype.kind == "U" else "<f8"
-            self._array(name, np.dtype(letters), Shape(), "input")
-        for name, kind in (("t_end", "<f8"), ("message", f"<U{MESSAGE}"), ("status", f"<U{STATUS}")):
+            self._array(name, np.dtype(f"<U{WORD}" if x.dtype.kind == "U" else NUMBER), Shape(), "input")
+        for name, kind in (("t_end", NUMBER), ("message", f"<U{MESSAGE}"), ("status", f"<U{STATUS}")):
             self._array(name, np.dtype(kind), Shape(units="s" if name == "t_end" else ""), "run")
 
     def _array(self, name: str, dtype: np.dtype[Any], shape: Shape, role: str) -> None:
@@ -194,13 +230,15 @@ class Folder(Store):
         (self.path / place).mkdir(exist_ok=True)
         about = {"name": name, "role": role, "units": shape.units, "coords": shape.coords}
         self._text(f"{place}/.zattrs", {**about, "_ARRAY_DIMENSIONS": ["run", *shape.dims]})
-        chunks = [self.layout.size, *(max(n, 1) for n in shape.sizes)]
+        self._text(f"{place}/.zarray", self._described_as(name, dtype, shape.sizes))
+
+    def _described_as(self, name: str, dtype: np.dtype[Any], sizes: tuple[int, ...]) -> dict[str, Any]:
+        chunks = [self.layout.size, *(max(n, 1) for n in sizes)]
         fill = "NaN" if dtype.kind == "f" else fill_of(name, dtype)
-        description = {
-            "zarr_format": 2, "shape": [self.layout.count, *shape.sizes], "chunks": chunks, "dtype": dtype.str, "order": "C",
+        return {
+            "zarr_format": 2, "shape": [self.layout.count, *sizes], "chunks": chunks, "dtype": dtype.str, "order": "C",
             "compressor": {"id": "zlib", "level": 1}, "fill_value": fill, "filters": None,
         }  # fmt: skip
-        self._text(f"{place}/.zarray", description)
 
     def _write(self, name: str, k: int, x: np.ndarray) -> None:
         dtype = self.dtype(name)
@@ -250,19 +288,34 @@ class Folder(Store):
         found: dict[str, Any] = json.loads((folder / ".zattrs").read_text(encoding="utf-8"))
         return found
 
+    def _statuses(self, k: int) -> np.ndarray:
+        return self._chunk("status", k)[: np.diff(self.layout.span(k))[0]]
+
+    def _may_lack(self, name: str, k: int) -> bool:
+        """Whether a chunk need not be there: its bundle is not done, or had nothing to write."""
+        if k not in self.done or name == "status":
+            return k not in self.done
+        if name == "message":
+            return bool(np.isin(self._statuses(k), WORDLESS).all())
+        return name in self.shapes and not np.isin(self._statuses(k), ENDED).any()
+
     def _chunk(self, name: str, k: int) -> np.ndarray:
         about = self._description(name)
         dtype, shape = np.dtype(about["dtype"]), tuple(about["chunks"][:1] + about["shape"][1:])
         if (name, k) in self._unwritten:
             return self._unwritten[name, k]
-        place = f"{k}" + ".0" * (len(shape) - 1)
-        try:
-            data = zlib.decompress((self.path / self._place(name) / place).read_bytes())
-            return np.frombuffer(data, dtype).reshape(shape)
-        except FileNotFoundError:
+        file = self.path / self._place(name) / (f"{k}" + ".0" * (len(shape) - 1))
+        if not file.exists() and self._may_lack(name, k):
             return np.full(shape, fill_of(name, dtype), dtype=dtype)
-        except (zlib.error, ValueError):
-            raise StateError(f"store {self.path}: chunk {place} of {name!r} is damaged; remove chunk {k} of status") from None
+        try:
+            if not file.is_file():
+                raise ValueError
+            return np.frombuffer(zlib.decompress(file.read_bytes()), dtype).reshape(shape)
+        except (zlib.error, ValueError, OSError):
+            raise StateError(
+                f"store {self.path}: chunk {file.name} of {name!r} is {'damaged' if file.exists() else 'missing'}; remove "
+                f"{self.path / 'status' / str(k)} and call study again, which computes its runs anew"
+            ) from None
 
     def read(self, name: str, runs: np.ndarray) -> np.ndarray:
         about = self._description(name)

@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from xarray import Dataset, open_dataset
+from xarray import Dataset
 
 from ..errors import SharnirError, StateError, StudyError
 from ..model.model import Model
@@ -26,7 +26,7 @@ from ..types import truth
 from . import execution
 from .dataset import dataset_of
 from .design import Columns, Design, design_of
-from .export import write_netcdf
+from .export import read_netcdf, write_netcdf
 from .identity import check_same, fingerprint, identity
 from .inputs import checked_run
 from .store import Folder, Layout, Memory, Store, open_places
@@ -105,6 +105,30 @@ def study(
     path = None if store is None else file_path(store, "store")
     if path is not None and _is_file(path) and path.exists():
         return _finished(path, about)
+    try:
+        return _made(worker, task, design, about, path, bundle, bar, client, processes, workers)
+    except (SharnirError, OSError):
+        if path is None or not (_is_file(path) and path.exists()):
+            raise
+        rmtree(_folder(path), ignore_errors=True)  # another process has finished the study, and removed the folder of both
+        return _finished(path, about)
+
+
+def open_study(path: PathLike) -> Dataset:
+    """The dataset of a store, finished or not; numbers are read when they are looked at."""
+    place = file_path(path)
+    if place.is_file():
+        return read_netcdf(place)
+    kept = Folder.found(_folder(place)) if _folder(place).is_dir() else None
+    if kept is None:
+        raise StateError(f"there is no study in {place}")
+    return _dataset(kept, kept.about, "done" if len(kept.done) == kept.layout.bundles else "unfinished")
+
+
+def _made(
+    worker: Worker, task: Task, design: Design, about: Mapping[str, Any], path: Path | None, bundle: int | None, bar: ProgressBar,
+    client: Any, processes: bool, workers: int | None,
+) -> Dataset:  # fmt: skip
     own_client = False
     if client is not None:
         client, own_client = execution.connected(client)
@@ -125,17 +149,6 @@ def study(
     return _result(kept, about, path, status)
 
 
-def open_study(path: PathLike) -> Dataset:
-    """The dataset of a store, finished or not; numbers are read when they are looked at."""
-    place = file_path(path)
-    if place.is_file():
-        return open_dataset(place, engine="scipy")
-    kept = Folder.found(_folder(place)) if _folder(place).exists() else None
-    if kept is None:
-        raise StateError(f"there is no study in {place}")
-    return _dataset(kept, kept.about, "done" if len(kept.done) == kept.layout.bundles else "unfinished")
-
-
 # --- where results go -------------------------------------------------------------------------------------------------------
 def _is_file(path: Path) -> bool:
     return path.suffix.lower() == ".nc"
@@ -149,28 +162,26 @@ def _store(path: Path | None, design: Design, about: Mapping[str, Any], bundle: 
     if path is None:
         return Memory(Layout(design.count, bundle or best()))
     folder = _folder(path)
-    if folder.is_file():
+    if folder.exists() and not folder.is_dir():
         raise StateError(f"store {path}: it is a file; a store is a folder, or a file whose name ends with .nc")
     if _is_file(path):
         target_of(path)
     try:
-        found = Folder.found(folder)
-        if found is not None:
-            check_same(path, found.about, about)
-            if bundle is not None and bundle != found.layout.size:
-                raise StateError(f"store {path} was begun with bundle={found.layout.size}; give the same, or none")
-            found.declare(design.rows(0, 1))
-            return found
-        begun = Folder.begin(folder, Layout(design.count, bundle or best()), about)
-        begun.declare(design.rows(0, 1))
-        return begun
+        if not folder.absolute().parent.is_dir():
+            raise StateError(f"store {path}: there is no folder {folder.absolute().parent}; make it first")
+        found = Folder.found(folder) or Folder.begin(folder, Layout(design.count, bundle or best()), about)
+        check_same(path, found.about, about)
+        if bundle is not None and bundle != found.layout.size:
+            raise StateError(f"store {path} was begun with bundle={found.layout.size}; give the same, or none")
+        found.declare(design.rows(0, 1))
+        return found
     except OSError as error:
         raise StateError(f"store {path}: it cannot be written: {error.strerror or error}") from error
 
 
 def _finished(path: Path, about: Mapping[str, Any]) -> Dataset:
     """A study that was finished before, from its file."""
-    found = open_dataset(path, engine="scipy")
+    found = read_netcdf(path)
     if found.attrs.get("identity") != _short(about):
         found.close()
         raise StateError(f"store {path} is there already, and holds another study; give another name, or remove it")
@@ -198,9 +209,9 @@ def _result(kept: Store, about: Mapping[str, Any], path: Path | None, status: st
     ds = ds.load()
     try:
         write_netcdf(ds, path)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise StudyError(
-            f"store {path}: {error.strerror or error}; all runs are in {_folder(path)}, call study again", ds
+            f"store {path}: {getattr(error, 'strerror', None) or error}; all runs are in {_folder(path)}, call study again", ds
         ) from error
     rmtree(_folder(path), ignore_errors=True)
     return ds

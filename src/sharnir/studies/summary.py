@@ -35,9 +35,6 @@ class Counts(NamedTuple):
 
 
 def counted(ds: Dataset) -> Counts:
-    total = int(ds.attrs.get("runs", 0))
-    if "status" not in ds:  # interrupted before the first bundle was done
-        return Counts(total, 0, 0)
     table = read_table(ds, [])
     made = ~np.isin(table.status.astype(str), ("", NOT_RUN))
     return Counts(len(table), int(made.sum()), int((made & ~table.ok).sum()))

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 COOKIE = "sharnir"
 POLICY = (
@@ -19,6 +20,10 @@ POLICY = (
     "frame-ancestors 'self' http://localhost:* http://127.0.0.1:*"
 )
 """The browser itself sees to it that nothing is fetched from elsewhere; notebooks on this machine may show a view in a frame."""
+
+
+HOST = re.compile(r"([\w.-]+|\[[\da-f]*:[\da-f:.]*\])(?::(\d{1,5}))?", re.ASCII | re.IGNORECASE)
+"""A `Host` header: a name or an address, IPv6 in brackets, and a port."""
 
 
 def is_loopback(host: str) -> bool:
@@ -50,38 +55,30 @@ class Gate:
     def answer(self, path: str, headers: Mapping[str, str]) -> Answer | None:
         """To a request, whether for a page or for a websocket; None lets it pass."""
         host, origin = headers.get("Host", ""), headers.get("Origin")
-        if self.token is None and not is_loopback(_name(host)):
+        named = HOST.fullmatch(host)
+        if named is None or (self.token is None and not is_loopback(named[1])):
             return Answer(403, f"This server answers to addresses of this machine only, not to {host!r}.\n")
-        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        if origin is not None and origin.partition("://")[2].lower() != host.lower():
             return Answer(403, f"This server answers to its own pages only, not to those of {origin!r}.\n")
         if self.token is None:
             return None
-        asked = parse_qs(urlsplit(path).query).get("token")
+        cookie = f"{COOKIE}-{int(named[2] or 80)}"  # cookies are the same for all ports of a host; two servers need two
+        asked = parse_qs(path.partition("?")[2]).get("token")
         if asked is not None and self._knows(asked[0]):
-            cookie = f"{self._cookie(host)}={self.token}; Path=/; HttpOnly; SameSite=Lax"
-            return Answer(303, "", (("Location", "/"), ("Set-Cookie", cookie)))  # so that the token leaves the address line
-        if self._knows(self._cookie_of(headers, host)):
+            kept = f"{cookie}={self.token}; Path=/; HttpOnly; SameSite=Lax"
+            return Answer(303, "", (("Location", "/"), ("Set-Cookie", kept)))  # so that the token leaves the address line
+        if self._knows(_value(headers.get("Cookie", ""), cookie)):
             return None
         return Answer(403, "This server needs its token: open the address with ?token=… that it printed when it was started.\n")
 
     def _knows(self, what: str) -> bool:
-        return self.token is not None and hmac.compare_digest(what.encode(), self.token.encode())
-
-    def _cookie(self, host: str) -> str:
-        """Cookies are the same for all ports of a host; two servers need two."""
-        return f"{COOKIE}-{urlsplit(f'//{host}').port or 80}"
-
-    def _cookie_of(self, headers: Mapping[str, str], host: str) -> str:
-        try:
-            found = SimpleCookie(headers.get("Cookie", "")).get(self._cookie(host))
-        except (CookieError, ValueError):
-            return ""
-        return found.value if found else ""
+        return self.token is not None and hmac.compare_digest(what.encode(errors="replace"), self.token.encode())
 
 
-def _name(host: str) -> str:
-    """The name in a `Host` header."""
+def _value(cookies: str, name: str) -> str:
+    """Of one of them; empty where there is none of that name."""
     try:
-        return urlsplit(f"//{host}").hostname or ""
-    except ValueError:
+        found = SimpleCookie(cookies).get(name)
+    except CookieError:
         return ""
+    return found.value if found else ""

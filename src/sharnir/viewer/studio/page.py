@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from ...errors import SharnirError
 from ...io.paths import kept_within
 from ..live.playback_gui import PlaybackPanel
 from ..live.stage import Stage
 from .compare_tab import CompareTab
+from .folder import words
 from .jobs import Jobs, Progress
 from .model_tab import ModelTab
 from .open_tab import OpenTab
@@ -85,8 +85,8 @@ class StudioPage:
         try:
             with kept_within(self.work.folder.path):
                 call()
-        except (SharnirError, OSError) as error:
-            self.say(str(error), bad=True)
+        except Exception as error:
+            self.say(words(error), bad=True)
 
     def say(self, *lines: str, bad: bool = False) -> None:
         """At the top of the page, until something else is said."""
