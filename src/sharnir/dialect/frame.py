@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .arithmetic import Mismatch
-from .names import assigned_names, direct_names, nodes_in
+from .names import assigned_names, direct_names, nodes_in, returns_early
 from .slots import INTEGER, Names, Slot, Unclear, described, fits
 from .source import check_form, refuse, syntax
 from .values import describe
@@ -52,8 +52,7 @@ class Frame(Names):
     def run(self) -> Any:
         """The statements; what the function returns."""
         body = self.tree.body
-        early = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Return) and n is not body[-1]]
-        if not early:
+        if not returns_early(self.function):
             last = body[-1]
             self.block(body[:-1] if isinstance(last, ast.Return) else body)
             return self.value(last.value) if isinstance(last, ast.Return) and last.value is not None else None

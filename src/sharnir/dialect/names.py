@@ -58,6 +58,13 @@ def assigned_names(function: Any) -> frozenset[str]:
     return frozenset(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
 
 
+@cache
+def returns_early(function: Any) -> bool:
+    """The function returns anywhere but in its last statement."""
+    body = syntax(function).body
+    return any(isinstance(n, ast.Return) and n is not body[-1] for statement in body for n in ast.walk(statement))
+
+
 def _bodies(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
     for part in ("body", "orelse"):
         inner = getattr(statement, part, None)
