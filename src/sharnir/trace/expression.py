@@ -79,12 +79,6 @@ def needed(graph: Graph, outputs: Sequence[Number]) -> list[int]:
     return sorted(seen)
 
 
-def chooses(graph: Graph, outputs: Sequence[Number]) -> bool:
-    """Whether outputs depend on a comparison, or on what jumps otherwise."""
-    found = (graph.nodes[k][0] for k in needed(graph, outputs))
-    return any(name in ("select", "floor", "mod") or not isinstance(name, str) for name in found)
-
-
 def tangent(outputs: Sequence[Number], seeds: Mapping[Symbol, Number] | Sequence[tuple[Symbol, Number]]) -> tuple[Number, ...]:
     """Directional derivative: the rates of the outputs when each seeded symbol changes at the given rate.
 
