@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from sharnir.equations.conservative import not_conservative
 from sharnir.backends.grouped_forces import GroupedForces
 from sharnir.backends.link import relink
 from sharnir.backends.loops import grouped_forces
 from sharnir.backends.run import run_program
 from sharnir.dialect.cache import Cache
+from sharnir.equations.conservative import not_conservative
 from sharnir.model.motion import Motion
 from sharnir.programs import PROGRAMS
 from sharnir.trace import Expression, Graph, tangent

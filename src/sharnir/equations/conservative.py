@@ -6,6 +6,7 @@ import numpy as np
 
 from ..model.forces.groups import Group
 from ..model.structure import Structure
+from ..trace import Symbol
 from ..trace.generic import stacked
 from .flat_motion import GenericMotion, parameters_near
 
@@ -16,13 +17,13 @@ DECIDED = tuple(np.geomspace(0.1, 10.0, 32).tolist())
 
 
 def not_conservative(structure: Structure) -> np.ndarray:
-    """Indices of these forces, found once for a structure. A force that pushes nothing does no work."""
+    """Indices of these forces, found once for a structure."""
     if "not conservative" not in structure.cached:
         forces = list(structure.forces.forces.values())
         counts = np.zeros(len(forces), dtype=bool)
         for group in structure.forces.groups:
-            if not (group.places < structure.forces.layout.rate_at).any():
-                continue
+            if not isinstance(group.shape.outputs["excess"][0], Symbol):
+                continue  # it neither does work nor stores energy
             number = group.force[:, 0]
             lost = ~_cancels(structure, group, SCALES)
             if any(not forces[k].has_function for k in number[lost].tolist()):

@@ -92,8 +92,8 @@ class FlatMotion:
             drive, given = s.user_functions(q, v, t[0], near.T)
         moved = {"drive": _rows([x for row in drive for x in row]), "given": _rows(given)}
         if s.nb > INTERPRETED:
-            each = [LoopRunner(PROGRAMS["motion"], s, constant={name: x[k] for name, x in moved.items()}) for k in range(SAMPLES)]
-            found = [self._by_loops({name: x[k : k + 1] for name, x in state.items()}, one) for k, one in enumerate(each)]
+            at = [{name: x[k : k + 1] for name, x in (state | moved).items()} for k in range(SAMPLES)]
+            found = [self._by_loops(one, LoopRunner(PROGRAMS["motion"], s, {name: one[name][0] for name in moved})) for one in at]
             answers = {name: np.concatenate([one[name] for one in found]) for name in WIDTH}
         else:
             answers = self._interpreted(state | moved, "motion")

@@ -32,8 +32,8 @@ class MovingRows(NamedTuple):
 
 
 def moving_rows(families: Sequence[Family], labels: Sequence[str], motion: GenericMotion) -> MovingRows:
-    """A row is kept unless its rate vanishes at generic states, relative to the terms of this row alone: a rate of rounding errors
-    is none, scaled by its own size it would count as a constraint."""
+    """A row is kept unless its rate vanishes at generic states, relative to the terms of this row alone: a rate of
+    rounding errors, scaled by its own size, would count as a constraint."""
     kept = [~f.generic(motion, f.rate).vanishes.all(axis=1).T for f in families]
     residuals = [[f.values(flat, f.g) for flat in motion.flat] for f in families]
     found: list[tuple[bool, int, int, ConstraintRow]] = []

@@ -1,11 +1,11 @@
 """Generic numbers: a formula that is zero on them is zero everywhere, not only where somebody has tried it.
 
-Arithmetic, roots and angles are what they are. A function that may be constant, vanish or grow beyond all bounds somewhere (an
-exponential, a table, a floor) is an unknown number of about one instead, the same for the same arguments, and a branch a mixture
-of both its sides: no step is too early, no range is left. Every number has the size of the terms it was made of; what is below
-rounding of its own size is zero, however large other numbers are. Of formulas that are not zero, only those are taken for zero
-whose random numbers hit one of their roots; of those that are zero only by what is known of a function (exp(a + b) = exp(a) exp(b))
-some are not found.
+Arithmetic, roots, logarithms and angles are what they are. A function that may be constant, vanish or exceed all bounds somewhere
+(an exponential, a table, a floor) is an unknown number of about one instead, the same for the same arguments, and a branch a
+mixture of both its sides: no time is too early, no range is left. Every number has the size of the terms it was made of; what is
+below rounding of its own size is zero, however large other numbers are. A formula that is not zero is one of the unknowns too,
+and zero at random ones with probability nought; one that is zero only by what is known of a function, exp(a + b) = exp(a) exp(b),
+is taken for one that is not.
 """
 
 from __future__ import annotations
@@ -18,30 +18,22 @@ from zlib import crc32
 import numpy as np
 
 from .graph import Number
-from .operations import operation
+from .operations import Operators, operation
 
 ROUNDING = 1e-12
 """Of sums of products along chains of bodies, relative to their size."""
 SMALL_POWERS = 16.0
 """Exponents up to which a power is computed: it is neither too large nor too small for others to be seen beside it."""
 _KNOWN: dict[Any, Any] = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "neg": np.negative,
-    "sin": np.sin, "cos": np.cos, "tan": np.tan, "atan": np.arctan, "atan2": np.arctan2, "hypot": np.hypot,
-    "sqrt": lambda x: np.sqrt(np.abs(x)), "pow": lambda x, y: np.power(np.abs(x), y),
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "neg": np.negative, "hypot": np.hypot,
+    "sin": np.sin, "cos": np.cos, "tan": np.tan, "atan": np.arctan, "atan2": np.arctan2, "sqrt": lambda x: np.sqrt(np.abs(x)),
+    "log": lambda x: np.log(np.abs(x)), "pow": lambda x, y: np.power(np.abs(x), y),
 }  # fmt: skip
-_FUNCTIONS = SimpleNamespace(
-    select=np.where,
-    pow=_KNOWN["pow"],
-    log=np.log,
-    sqrt=_KNOWN["sqrt"],
-    sin=np.sin,
-    cos=np.cos,
-    less=np.less,
-    less_equal=np.less_equal,
-)
+_FUNCTIONS = SimpleNamespace(select=np.where, **_KNOWN)
+_CONDITIONS = {"less": np.less, "less_equal": np.less_equal}
 
 
-class Generic:
+class Generic(Operators):
     """A number, or an array of them, and the sizes of what it was computed from. `decides`: conditions hold or not as the numbers
     are, in place of the mixture of both sides."""
 
@@ -67,10 +59,10 @@ class Generic:
             return args[0] - args[1] * self.apply("floor", self.apply("div", *args))
         if name == "less" and getattr(args[1], "positive", False) and np.all(args[0] == 0.0):  # a length is not zero
             return Generic(np.ones_like(args[1].value), None, self.decides)
-        if self.decides and name in ("less", "less_equal"):
-            return Generic(getattr(_FUNCTIONS, name)(*(getattr(x, "value", x) for x in args)) * 1.0, None, self.decides)
         given = [x if isinstance(x, Generic) else Generic(x) for x in args]
         x = [one.value for one in given]
+        if self.decides and name in _CONDITIONS:
+            return Generic(1.0 * _CONDITIONS[name](*x), None, self.decides)
         if name not in _KNOWN or (name == "pow" and (isinstance(args[1], Generic) or abs(args[1]) > SMALL_POWERS)):
             return self._unknown(name, given)
         y, size = _KNOWN[name](*x), 0.0
@@ -79,40 +71,22 @@ class Generic:
             size = size + np.abs(operation(name).tangent(_FUNCTIONS, y, x, along)) * one.size
         return Generic(y, np.abs(y) + size, self.decides, name in ("hypot", "sqrt"))
 
-    def _selected(self, condition: Any, a: Number, b: Number) -> Any:
+    def _selected(self, condition: Any, *sides: Number) -> Any:
         if not isinstance(condition, Generic):
-            return a if condition else b
-        w, sides = condition.value, [x if isinstance(x, Generic) else Generic(x) for x in (a, b)]
-        found = [
-            np.where(w == 1.0, x, np.where(w == 0.0, y, w * x + (1.0 - w) * y))
-            for x, y in zip(*((one.value, one.size) for one in sides), strict=True)
-        ]
-        return Generic(*found, self.decides)
+            return sides[0] if condition else sides[1]
+        w, (a, b) = condition.value, (x if isinstance(x, Generic) else Generic(x) for x in sides)
+
+        def mixed(x: Any, y: Any) -> Any:
+            return np.where(w == 1.0, x, np.where(w == 0.0, y, w * x + (1.0 - w) * y))
+
+        return Generic(mixed(a.value, b.value), mixed(a.size, b.size), self.decides)
 
     def _unknown(self, name: Any, given: list[Generic]) -> Generic:
         """A number between ½ and 1½ in place of a function, between ¼ and ¾ in place of a condition."""
         own = name if isinstance(name, str) else f"{name.name} {name.constants.digest} {getattr(name, 'column', '')}"
         phase = crc32(own.encode()) / 2**20
         y = 1.0 + 0.5 * np.sin(phase + sum((1.3 + 0.7 * k) * x.value for k, x in enumerate(given)))
-        if name in ("less", "less_equal"):
-            y = 0.5 * y
-        return Generic(y, 1.0 + sum(x.size for x in given), self.decides)
-
-    # fmt: off
-    def __add__(self, other: Number) -> Generic: return self.apply("add", self, other)
-    def __radd__(self, other: Number) -> Generic: return self.apply("add", other, self)
-    def __sub__(self, other: Number) -> Generic: return self.apply("sub", self, other)
-    def __rsub__(self, other: Number) -> Generic: return self.apply("sub", other, self)
-    def __mul__(self, other: Number) -> Generic: return self.apply("mul", self, other)
-    def __rmul__(self, other: Number) -> Generic: return self.apply("mul", other, self)
-    def __truediv__(self, other: Number) -> Generic: return self.apply("div", self, other)
-    def __rtruediv__(self, other: Number) -> Generic: return self.apply("div", other, self)
-    def __neg__(self) -> Generic: return self.apply("neg", self)
-    def __lt__(self, other: Number) -> Generic: return self.apply("less", self, other)
-    def __le__(self, other: Number) -> Generic: return self.apply("less_equal", self, other)
-    def __gt__(self, other: Number) -> Generic: return self.apply("less", other, self)
-    def __ge__(self, other: Number) -> Generic: return self.apply("less_equal", other, self)
-    # fmt: on
+        return Generic(0.5 * y if name in _CONDITIONS else y, 1.0 + sum(x.size for x in given), self.decides)
 
 
 def stacked(numbers: Sequence[Number], shape: tuple[int, ...]) -> Generic:
