@@ -11,6 +11,7 @@ from sharnir.equations.constraint_table import table_of
 from states import assert_close
 
 ONCE_MOVING = sh.table([0.0, 1.0, 2.0], [0.0, 0.2, 0.5], outside="error")
+LATER = sh.table([5.0, 6.0, 8.0], [0.0, 0.2, 0.5], outside="error")
 LATE = {
     "a lag": lambda t: 0.5 * (1.0 - sh.exp(-100.0 * t)),
     "a root": lambda t: 0.3 * sh.sqrt(t + 1e-4),
@@ -76,6 +77,17 @@ def test_a_constraint_that_begins_to_move_late_is_kept():
     assert len(table_of(far)) == 1 and not table_of(far).trivial
     held = sliding(lambda on: on.q("slider") * sh.step(on.t, 2.0, 0.0, 3.0, 1.0))
     assert len(table_of(held)) == 1
+
+
+@pytest.mark.parametrize("backend", ["llvm", "loops", "python"])
+@pytest.mark.parametrize("name", ["a logarithm", "a step"])
+def test_a_second_guide_of_a_driven_body_has_no_rows(name, backend):
+    m = sliding()
+    m.add_body("led", 1.0)
+    m.add_joint("driven", sh.Prismatic("y", motion=LATE[name]), "ground", "led")
+    m.add_joint("guide", sh.Prismatic("y"), "ground", "led", cut=True)
+    assert len(table_of(m)) == 0 and len(table_of(m).trivial) == 5
+    assert_close(sh.simulate(m, 0.1, v0=[2.0], backend=backend).coordinate("slider")[-1], 0.2, 1e-12)
 
 
 def test_the_sparse_jacobian_is_the_dense_one_where_a_row_begins_to_concern_the_whole():
@@ -179,9 +191,15 @@ def test_a_spring_with_branches_is_conservative_where_both_sides_are():
 
 
 # --- joints -------------------------------------------------------------------------------------------------------------------
-def test_a_coordinate_that_moves_its_body_far_away_only_is_not_idle():
+@pytest.mark.parametrize(("place", "q", "t", "slope"), [
+    (lambda q, t: sh.step(q, 2.0, 0.0, 3.0, 1.0), 2.5, 0.0, 1.5),
+    (lambda q, t: q * sh.log(t - 1.0), 0.3, 4.0, np.log(3.0)),
+    (lambda q, t: q + LATER(t), 0.3, 5.5, 1.0),
+], ids=["a step", "a logarithm", "a table"])  # fmt: skip
+def test_a_coordinate_that_moves_its_body_somewhere_is_neither_idle_nor_massless(place, q, t, slope):
+    """The joint is at rest, or not defined, at small coordinates and at the first times."""
     m = sh.Model("late")
-    m.add_body("body", 1.0)
-    late = sh.CustomJoint(1, lambda q, t: sh.Pose((sh.step(q[0], 2.0, 0.0, 3.0, 1.0), 0.0, 0.0)))
-    m.add_joint("joint", late, "ground", "body")
-    assert_close(sh.Dynamics(m).mass_matrix([2.5]), [[1.5**2]], 1e-12)
+    m.add_body("body", 2.0)
+    m.add_joint("joint", sh.CustomJoint(1, lambda q, t: sh.Pose((place(q[0], t), 0.0, 0.0))), "ground", "body")
+    assert_close(sh.Dynamics(m).mass_matrix([q], t), [[2.0 * slope**2]], 1e-12)
+    assert np.isfinite(sh.Dynamics(m).forward([q], [0.1], [1.0], t)).all()

@@ -50,10 +50,8 @@ def run_program(
     q = list(values["q"])
     reads_speeds = "v" in program.inputs.__annotations__  # others see the user's joints at rest, whatever `values` have besides
     v = list(values["v"]) if reads_speeds and "v" in values else [0.0] * structure.nv
-    parts: dict[str, Any] = {**values, "load": []}
-    if "given" not in values:
-        drive, parts["given"] = structure.user_functions(q, v, values["t"][0], values.get("parameter"))
-        parts["drive"] = [x for row in drive for x in row]
+    drive, given = structure.user_functions(q, v, values["t"][0], values.get("parameter"))
+    parts: dict[str, Any] = {**values, "drive": [x for row in drive for x in row], "given": given, "load": []}
     if structure.forces and "wrench" in values:
         parts.update(_with_forces(structure, parts, v, dtype, number))
     if "report" in program.inputs.__annotations__:

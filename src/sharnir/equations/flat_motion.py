@@ -15,6 +15,7 @@ from ..dialect.native import Native
 from ..model.forces.layout import WIDTH
 from ..model.structure import Structure
 from ..programs import PROGRAMS
+from ..trace import generic_functions
 from ..trace.generic import Generic
 from .evaluation import evaluate
 
@@ -87,18 +88,21 @@ class FlatMotion:
         q, v = (rng.uniform(-1.0, 1.0, (SAMPLES, n)) for n in (s.nq, s.nv))
         near = parameters_near(s, rng, SAMPLES) if parameters is None else np.tile(parameters, (SAMPLES, 1))
         state = dict(zip(STATE, (rng.uniform(0.5, 1.5, (SAMPLES, 1)), q, 0.0 * v if at_rest else v, near), strict=True))
-        t, q, v = ([Generic(x) for x in state[name].T] for name in STATE[:3])
-        with np.errstate(all="ignore"):
-            drive, given = s.user_functions(q, v, t[0], near.T)
-        moved = {"drive": _rows([x for row in drive for x in row]), "given": _rows(given)}
-        if s.nb > INTERPRETED:
-            at = [{name: x[k : k + 1] for name, x in (state | moved).items()} for k in range(SAMPLES)]
-            found = [self._by_loops(one, LoopRunner(PROGRAMS["motion"], s, {name: one[name][0] for name in moved})) for one in at]
-            answers = {name: np.concatenate([one[name] for one in found]) for name in WIDTH}
-        else:
-            answers = self._interpreted(state | moved, "motion")
+        with generic_functions():
+            if s.nb > INTERPRETED:
+                each = [self._moved({name: x[k : k + 1] for name, x in state.items()}) for k in range(SAMPLES)]
+                answers = {name: np.concatenate([one[name] for one in each]) for name in WIDTH}
+            else:
+                answers = self._interpreted(state, "motion")
         flat = np.concatenate([(state | answers)[name] for name in self.layout.sizes], axis=1)
         return GenericMotion(flat, self._sizes(flat))
+
+    def _moved(self, state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """One state by loops, with functions of the user's evaluated here."""
+        t, q, v, parameters = (state[name][0].tolist() for name in STATE)
+        drive, given = self.structure.user_functions(q, v, t[0], parameters)
+        moved = {"drive": [x for row in drive for x in row], "given": given}
+        return self._by_loops(state, LoopRunner(PROGRAMS["motion"], self.structure, moved))
 
     def _sizes(self, flat: np.ndarray) -> np.ndarray:
         """The sizes of what the numbers of a motion were computed from: of places and velocities of bodies the largest on the way
@@ -134,9 +138,3 @@ def parameters_near(structure: Structure, rng: np.random.Generator, n: int) -> n
     """(n, P): near the values of the model, none of them zero."""
     own, x = np.array(list(structure.parameters.values()), dtype=float), rng.uniform(0.5, 1.0, (n, len(structure.parameters)))
     return own * (1.0 + 0.1 * x) + 0.01 * x
-
-
-def _rows(found: Sequence[Any]) -> np.ndarray:
-    """(SAMPLES, n) from numbers, generic or not."""
-    values = [np.broadcast_to(x.value if isinstance(x, Generic) else x, SAMPLES) for x in found]
-    return np.array(values, dtype=float).reshape(len(found), SAMPLES).T

@@ -223,7 +223,7 @@ class CompiledSystem(MotionSystem):
         derivative = [*before, *self.derivative()]
         jacobian = self.jacobian() if setup.jacobian and not before else []  # it would have to include what runs before
         jacobian = [*carry, *jacobian] if jacobian else []
-        if (pivots := self.pivots()) is not None and self.constrained:
+        if (pivots := self.pivots()) is not None and self.constrained and len(self.constrained.table):
             self.passage = SingularPassage(
                 self.constrained,
                 Run(

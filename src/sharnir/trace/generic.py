@@ -10,7 +10,7 @@ is taken for one that is not.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 from zlib import crc32
@@ -87,6 +87,12 @@ class Generic(Operators):
         phase = crc32(own.encode()) / 2**20
         y = 1.0 + 0.5 * np.sin(phase + sum((1.3 + 0.7 * k) * x.value for k, x in enumerate(given)))
         return Generic(0.5 * y if name in _CONDITIONS else y, 1.0 + sum(x.size for x in given), self.decides)
+
+
+def on_generic(function: Callable[..., Sequence[Number]], values: Sequence[float]) -> tuple[float, ...]:
+    """The values of a function on floats, as those of a function that may be anything."""
+    with np.errstate(all="ignore"):
+        return tuple(float(x.value if isinstance(x, Generic) else x) for x in function(*map(Generic, values)))
 
 
 def stacked(numbers: Sequence[Number], shape: tuple[int, ...]) -> Generic:
