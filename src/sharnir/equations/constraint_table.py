@@ -197,8 +197,8 @@ class ConstraintTable:
         if undefined := self.undefined(now):
             shown = np.array2string(q, precision=6, separator=", ", threshold=20, suppress_small=True)
             raise SingularError(
-                f"{undefined} is not finite at q = {shown}, t = {t:g}: the constraint is not defined in this state; start "
-                "from another position (q0=…), or at another time (t0=…)"
+                f"{undefined} is not finite at q = {shown}, t = {t:g}: the constraint is not defined in this position; start "
+                "from another one (q0=…), or at another time (t0=…)"
             )
         return now
 
