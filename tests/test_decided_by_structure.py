@@ -190,6 +190,23 @@ def test_a_spring_with_branches_is_conservative_where_both_sides_are():
     assert not loses(act(0.0)) and loses(act(1e-6))
 
 
+def test_springs_of_one_form_are_decided_one_by_one():
+    """They share a graph, in which powers, stiffnesses and the end of the range are numbers."""
+    m = sh.Model("springs")
+    for name, k, b, end, damping in (("a", 2.0, 2.5, 0.5, 0.0), ("b", 3.0, 3.5, 0.2, 0.0), ("c", 4.0, 2.5, -0.5, 0.1)):
+        m.add_body(name, 1.0)
+        m.add_joint(name, sh.Prismatic("x"), "ground", name)
+
+        def act(on, name=name, k=k, b=b, end=end, damping=damping):
+            x = on.q(name)
+            beyond = sh.select(x > end, 1.0, 0.0)
+            on.torque(name, -k * b * x ** (b - 1.0) - 3.0 * beyond * (x - end) - damping * x * x * on.v(name))
+            return k * x**b + 1.5 * beyond * (x - end) * (x - end)
+
+        m.add_force(act, name)
+    assert [m.structure.forces.names[k] for k in not_conservative(m.structure)] == ["c"]
+
+
 # --- joints -------------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(("place", "q", "t", "slope"), [
     (lambda q, t: sh.step(q, 2.0, 0.0, 3.0, 1.0), 2.5, 0.0, 1.5),

@@ -63,7 +63,7 @@ class Generic(Operators):
         x = [one.value for one in given]
         if self.decides and name in _CONDITIONS:
             return Generic(1.0 * _CONDITIONS[name](*x), None, self.decides)
-        if name not in _KNOWN or (name == "pow" and (isinstance(args[1], Generic) or abs(args[1]) > SMALL_POWERS)):
+        if name not in _KNOWN or (name == "pow" and (isinstance(args[1], Generic) or np.any(np.abs(x[1]) > SMALL_POWERS))):
             return self._unknown(name, given)
         y, size = _KNOWN[name](*x), 0.0
         for k, one in enumerate(given):
@@ -71,10 +71,9 @@ class Generic(Operators):
             size = size + np.abs(operation(name).tangent(_FUNCTIONS, y, x, along)) * one.size
         return Generic(y, np.abs(y) + size, self.decides, name in ("hypot", "sqrt"))
 
-    def _selected(self, condition: Any, *sides: Number) -> Any:
-        if not isinstance(condition, Generic):
-            return sides[0] if condition else sides[1]
-        w, (a, b) = condition.value, (x if isinstance(x, Generic) else Generic(x) for x in sides)
+    def _selected(self, condition: Number, *sides: Number) -> Generic:
+        w = condition.value if isinstance(condition, Generic) else np.asarray(condition, dtype=float)
+        a, b = (x if isinstance(x, Generic) else Generic(x) for x in sides)
 
         def mixed(x: Any, y: Any) -> Any:
             return np.where(w == 1.0, x, np.where(w == 0.0, y, w * x + (1.0 - w) * y))
