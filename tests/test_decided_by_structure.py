@@ -59,15 +59,16 @@ def test_a_drive_in_one_loop_leaves_the_rows_of_others_as_they_are(name):
     assert (len(table), len(table.trivial), len(table) - table.n_holonomic) == (5, 6, 1)
 
 
-@pytest.mark.parametrize("name", ["a lag", "a root", "a logarithm", "a table that ends"])
-def test_loops_beside_a_drive_run_and_constraints_of_speeds_act(name):
-    """From t = 0, where the drive begins; x = ½·1.25·t² elsewhere; the second loop swings as it does alone."""
-    alone = add_four_bar(sh.Model("alone"), "second", 5.0)
-    m = add_four_bar(sliding(sh.SpeedConstraint(lambda on: on.v("slider") - 1.25 * on.t)), "first", motion=LATE[name])
+def test_loops_beside_drives_run_and_constraints_of_speeds_act():
+    """From t = 0, where the drives begin; elsewhere x = ½·1.25·t², and a second loop turns on."""
+    m = add_four_bar(sliding(sh.SpeedConstraint(lambda on: on.v("slider") - 1.25 * on.t)), "first", motion=LATE["a lag"])
     add_four_bar(m, "second", 5.0)
-    r, one = sh.simulate(m, 1.0, output=0.5), sh.simulate(alone, 1.0, output=0.5)
+    for name in ("a root", "a logarithm", "a table that ends"):
+        m.add_body(name, 1.0)
+        m.add_joint(f"drive of {name}", sh.Prismatic("z", motion=LATE[name]), "ground", name)
+    r = sh.simulate(m, 1.0, v0={"second A": 1.0}, output=0.5, integrator="rk4", step=0.01)
     assert_close(r.coordinate("slider")[-1], 0.625, 1e-8)
-    assert_close(r.coordinate("second C"), one.coordinate("second C"), 1e-6)
+    assert_close(r.coordinate("second C")[-1], 1.0, 1e-6)
     assert r.violation.max() < 1e-9
 
 
@@ -87,7 +88,8 @@ def test_a_second_guide_of_a_driven_body_has_no_rows(name, backend):
     m.add_joint("driven", sh.Prismatic("y", motion=LATE[name]), "ground", "led")
     m.add_joint("guide", sh.Prismatic("y"), "ground", "led", cut=True)
     assert len(table_of(m)) == 0 and len(table_of(m).trivial) == 5
-    assert_close(sh.simulate(m, 0.1, v0=[2.0], backend=backend).coordinate("slider")[-1], 0.2, 1e-12)
+    r = sh.simulate(m, 0.1, v0=[2.0], backend=backend, integrator="rk4", step=0.05)
+    assert_close(r.coordinate("slider")[-1], 0.2, 1e-12)
 
 
 def test_the_sparse_jacobian_is_the_dense_one_where_a_row_begins_to_concern_the_whole():
@@ -125,15 +127,14 @@ def test_a_cut_joint_depends_on_time_where_it_is_driven():
 def test_the_work_of_a_constraint_that_moves_late_is_accounted():
     """A body of 2 kg is brought from rest to 3 m/s: its kinetic energy is the work, and the power that of the force."""
     m = sliding(lambda on: on.q("slider") - sh.maximum(0.0, on.t - 1.5) ** 3)
-    r = sh.simulate(m, 2.5, output=0.5, max_step=0.05)
+    r = sh.simulate(m, 2.5, output=0.5, integrator="rk4", step=0.05)
     assert_close(r.energy.kinetic[-1], 9.0, 1e-6)
     assert_close(r.energy.work["drives"][-1], 9.0, 1e-5)
     assert np.abs(r.energy.defect).max() < 1e-5
 
 
-@pytest.mark.parametrize("backend", ["loops", "python"])
-def test_work_that_is_not_recorded_is_not_claimed(backend):
-    r = sh.simulate(sliding(lambda on: on.q("slider") - on.t**3), 0.1, backend=backend)
+def test_work_that_is_not_recorded_is_not_claimed():
+    r = sh.simulate(sliding(lambda on: on.q("slider") - on.t**3), 0.1, backend="python", integrator="rk4", step=0.05)
     assert np.isnan(r.energy.defect).all()
 
 
