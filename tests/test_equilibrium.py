@@ -384,3 +384,13 @@ def test_a_straight_chain_between_near_anchors_hangs():
         last = f"link {k}"
     m.add_joint("end", sh.Revolute("y"), last, "ground", at=sh.Pose((10 / n, 0, 0)), child_at=sh.Pose((6.0, 0, 0)))
     assert sh.equilibrium(m, starts=1).stability == "stable"
+
+
+@pytest.mark.parametrize("guess", [0.0, 1.5, 2.3])
+def test_forces_are_balanced_in_comparison_with_those_at_the_same_position(guess):
+    """A spring before a wall that would be immense behind it: at x = 2.3 it pushes with 10¹³ N, at 1 with nothing."""
+    m = sh.Model("wall")
+    m.add_body("body", 1.0)
+    m.add_joint("slider", sh.Prismatic("x"), "ground", "body")
+    m.add_force(lambda on: on.torque("slider", 5.0 - 5.0 * on.q("slider") - sh.exp(100.0 * (on.q("slider") - 2.0))))
+    assert sh.equilibrium(m, [guess]).q == pytest.approx([1.0], abs=1e-9)

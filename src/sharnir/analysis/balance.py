@@ -23,8 +23,8 @@ from .bounded_step import RANK, null_space
 from .force_derivatives import force_derivatives
 from .starts import START_CLOSING, STEP_CLOSING
 
-SAMPLES = 8
-"""Positions around the first at which the size of the forces is looked at."""
+NEARBY = 0.5
+"""Motions, rad or m, whose forces belong to the size of those at a position."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,15 @@ class Position:
     @property
     def worst(self) -> float:
         return float(np.abs(self.left).max(initial=0.0))
+
+    @cached_property
+    def scale(self) -> float:
+        """The size of the forces here, which what is left of them is compared with: those that others balance, and those of
+        motions nearby by their slopes here. What a force does elsewhere says nothing."""
+        p, slopes = self.problem, np.abs(self._slopes[0])
+        weight = float(p.d.structure.tree.mass.sum()) * float(np.linalg.norm(p.d.structure.gravity))
+        nearby = NEARBY * float(slopes[np.isfinite(slopes)].max(initial=0.0))
+        return max(float(np.abs(p.tau).max(initial=0.0)), float(np.abs(self.f).max(initial=0.0)), 1e-6 * weight, nearby, 1e-300)
 
     @cached_property
     def motions(self) -> np.ndarray:
@@ -88,8 +97,6 @@ class Balance:
     ) -> None:
         self.d, self.model, self.table, self.v, self.tau, self.free, self.t = d, d.model, table, v, tau, free, t
         self.derivatives = force_derivatives(d, table)
-        self.scale = 0.0
-        """The size of the forces of the model; what is left of them is compared with it."""
 
     def allowed(self, q: np.ndarray, free: np.ndarray | None = None, iterations: int = START_CLOSING) -> np.ndarray | None:
         """The nearest closed position; None where none is found."""
@@ -122,16 +129,6 @@ class Balance:
         """(nv,): what drives and locks of held joints must supply beside tau."""
         carried = 0.0 if self.table is None else now.lam @ self.table.evaluate(now.q, self.v, self.t)["J"]
         return np.where(self.free, 0.0, now.f - carried)
-
-    def look_around(self, q: np.ndarray) -> None:
-        """Find the size of the forces."""
-        rng, sizes = np.random.default_rng(7), [float(np.abs(self.tau).max(initial=0.0))]
-        s = self.d.structure
-        sizes.append(1e-6 * float(s.tree.mass.sum()) * float(np.linalg.norm(s.gravity)))
-        for k in range(SAMPLES):
-            f = self._forces(retract(self.model, q, 0.5 * (k > 0) * rng.normal(size=self.model.nv), self.t))
-            sizes += [] if f is None else [float(np.abs(f).max(initial=0.0))]
-        self.scale = max(max(sizes), 1e-300)
 
     def _forces(self, q: np.ndarray) -> np.ndarray | None:
         try:

@@ -34,11 +34,11 @@ class BalancingSearch:
 
     def is_settled(self, now: Position, step: np.ndarray | None = None) -> bool:
         """Whether the forces are balanced, `step` being what would balance them better."""
-        if now.worst <= BALANCED * self.problem.scale:
+        if now.worst <= BALANCED * now.scale:
             return True
         step = now.motion(-_solved(now.K, now.F)) if step is None else step
         length = float(np.abs(step).max(initial=0.0))
-        return now.worst <= SETTLED * self.problem.scale and length <= SHORT * (1.0 + float(np.abs(now.q).max(initial=0.0)))
+        return now.worst <= SETTLED * now.scale and length <= SHORT * (1.0 + float(np.abs(now.q).max(initial=0.0)))
 
     # --- the nearest --------------------------------------------------------------------------------------------------------
     def nearest(self, now: Position) -> tuple[Position, bool]:

@@ -73,7 +73,6 @@ def equilibrium(
         stable = truth(stable, "stable")
     d = Dynamics(model)
     problem = Balance(d, table_of(model) if model.constraints else None, v, joint_forces, ~held, t)
-    problem.look_around(q)
     positions = _starts(problem, q, guess, starts, rng)
     found = _searched(BalancingSearch(problem), positions, q, held, stable, guess is not None)
     if model.structure.deformations:
@@ -189,7 +188,7 @@ def _is_steady(p: Balance, now: Position) -> bool:
     later = Balance(p.d, p.table, p.v, p.tau, p.free, p.t + ahead)
     closed = later.allowed(retract(p.model, now.q, ahead * p.v, p.t))
     then = None if closed is None else later.at(closed)
-    return then is not None and then.worst <= UNSTEADY * p.scale + 2.0 * now.worst
+    return then is not None and then.worst <= UNSTEADY * now.scale + 2.0 * now.worst
 
 
 def _why_not(best: Position) -> str:

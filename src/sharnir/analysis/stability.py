@@ -23,7 +23,7 @@ def stability(now: Position, speeds: bool) -> tuple[str, str]:
     if not len(K):
         return "stable", "nothing can move"
     size = float(np.abs(K).max())
-    noise = SYMMETRY * size + ROUNDING * now.problem.scale * float((now.motions**2).sum(axis=0).max())
+    noise = SYMMETRY * size + ROUNDING * now.scale * float((now.motions**2).sum(axis=0).max())
     if np.abs(K - K.T).max() <= noise:
         return _by_energy(now, K, C, speeds)
     return _by_eigenvalues(now, K, C)
@@ -32,7 +32,7 @@ def stability(now: Position, speeds: bool) -> tuple[str, str]:
 def _by_energy(now: Position, K: np.ndarray, C: np.ndarray, speeds: bool) -> tuple[str, str]:
     """Lagrange and Dirichlet; Kelvin, Tait and Chetaev where forces depend on speeds."""
     w, U = np.linalg.eigh(0.5 * (K + K.T))
-    zero = ROUNDING * (float(np.abs(w).max()) + now.problem.scale * ((now.motions @ U) ** 2).sum(axis=0))
+    zero = ROUNDING * (float(np.abs(w).max()) + now.scale * ((now.motions @ U) ** 2).sum(axis=0))
     energy = "potential energy" + (" with that of the centrifugal forces" if speeds else "")
     fed = np.linalg.eigvalsh(0.5 * (C + C.T))
     damping_noise = ROUNDING * (float(np.abs(C).max()) + float(np.sqrt(np.abs(w).max())))

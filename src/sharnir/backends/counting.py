@@ -9,7 +9,7 @@ from typing import Any
 from ..model.structure import Structure
 from ..programs.program import Program
 from ..trace import Symbol, needed
-from ..trace.operations import OPERATIONS, operation
+from ..trace.operations import OPERATIONS, Operators, operation
 from .link import relink
 from .run import input_sizes, run_program
 from .traced import TracedProgram
@@ -56,7 +56,7 @@ def as_count(tally: Counter[str]) -> Count:
     )
 
 
-class CountingNumber:
+class CountingNumber(Operators):
     """A float with a tally. Every operation counts, on zeros and ones too: the algorithm as it is written."""
 
     __slots__ = ("tally", "value")
@@ -70,33 +70,6 @@ class CountingNumber:
         self.tally[done.name] += 1
         return CountingNumber(done.value(*(_value(x) for x in args)), self.tally)
 
-    def __add__(self, other: Any) -> CountingNumber:
-        return self.apply("add", self, other)
-
-    def __radd__(self, other: Any) -> CountingNumber:
-        return self.apply("add", other, self)
-
-    def __sub__(self, other: Any) -> CountingNumber:
-        return self.apply("sub", self, other)
-
-    def __rsub__(self, other: Any) -> CountingNumber:
-        return self.apply("sub", other, self)
-
-    def __mul__(self, other: Any) -> CountingNumber:
-        return self.apply("mul", self, other)
-
-    def __rmul__(self, other: Any) -> CountingNumber:
-        return self.apply("mul", other, self)
-
-    def __truediv__(self, other: Any) -> CountingNumber:
-        return self.apply("div", self, other)
-
-    def __rtruediv__(self, other: Any) -> CountingNumber:
-        return self.apply("div", other, self)
-
-    def __neg__(self) -> CountingNumber:
-        return self.apply("neg", self)
-
     def __lt__(self, other: Any) -> bool:
         return self.value < _value(other)
 
@@ -108,9 +81,6 @@ class CountingNumber:
 
     def __eq__(self, other: Any) -> bool:
         return self.value == _value(other)
-
-    def __abs__(self) -> CountingNumber:
-        return self.apply("abs", self)
 
     __hash__ = None  # type: ignore[assignment]
 

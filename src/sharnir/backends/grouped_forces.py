@@ -50,18 +50,6 @@ class GroupedForces:
         """(n,): power of all forces on the ground."""
         return self._per_force(self.flat(motion), "ground")[0].sum(axis=1)
 
-    def conservative(self, motion: Mapping[str, np.ndarray]) -> np.ndarray:
-        """(number of forces): whether power and rate of the energy cancel but for rounding, at these states."""
-        power, excess = self._per_force(self.flat(motion), "power", "excess")
-        size = np.abs(power) + np.abs(excess - power)
-        cancel = (size > 0.0) & np.isfinite(size) & (np.abs(excess) <= 1e-9 * size)  # a force of zero power proves nothing
-        found = cancel.all(axis=0)
-        forces = list(self.table.forces.values())
-        for group in self.table.groups:
-            if group.shape.chooses:  # a user's function may behave differently elsewhere
-                found[[k for k in group.force.ravel().tolist() if forces[k].has_function]] = False
-        return found
-
     def flat(self, motion: Mapping[str, np.ndarray]) -> np.ndarray:
         """(n, size): everything forces read, laid out by `Layout`; poses and velocities of bodies are computed here."""
         rows: dict[str, Any] = {"parameter": np.array([self.table.parameters]), **motion}

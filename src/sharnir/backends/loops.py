@@ -194,9 +194,9 @@ class LoopRunner(Interface):
     def _computed(self, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Driven coordinates, given motions and the work of forces, by compiled code of their own."""
         s, nothing = self.structure, np.zeros((1, 0))
-        out = dict.fromkeys(COMPUTED, nothing)
+        out = {name: given.get(name, nothing) for name in COMPUTED}
         v = given.get("v", np.zeros((1, s.nv)))
-        if s.drives or s.given:
+        if (s.drives or s.given) and "given" not in given:
             out |= self._user.run(given["q"], v, given["t"], given.get("parameter"))
         if s.forces and "wrench" in given:
             out |= self._with_forces(given)

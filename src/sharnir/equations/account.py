@@ -7,15 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..backends.compiled_programs import CompiledPrograms
-from ..backends.grouped_forces import GroupedForces
 from ..backends.loops import grouped_forces
 from ..dialect.arithmetic import STEPPING
 from ..dialect.native import Loop, Native
 from ..model.model import Model
+from .conservative import not_conservative
 from .powers import Powers, collect_powers
-
-SAMPLES = 3
-"""States at which a force is tested for being conservative: power and rate of stored energy cancel."""
 
 
 class Account:
@@ -26,7 +23,7 @@ class Account:
         self.programs, self.tau_works = programs, tau_works
         self.drives = bool(s.drives or s.given)
         self.forces = grouped_forces(s, programs.store) if s.forces else None
-        self.dissipative = _not_conservative(model, self.forces) if self.forces else np.zeros(0, dtype=np.int64)
+        self.dissipative = not_conservative(s)
         names = [s.forces.names[k] for k in self.dissipative]
         self.causes = (*(["drives"] if self.drives else []), *names, *(["tau"] if tau_works else []))
 
@@ -51,18 +48,3 @@ class Account:
         tau, v = (at["tau"], at["v"]) if self.tau_works else (none, none)
         powers = Powers(drive, ground, excess, self.dissipative, tau, v, at["more"][-len(self.causes) :])
         return [*out, Loop(collect_powers, (Powers,), STEPPING, store=programs.store).bind(powers)]
-
-
-def _not_conservative(model: Model, forces: GroupedForces) -> np.ndarray:
-    """Tested once for a model. A force that vanishes at all samples may do work elsewhere: it counts."""
-    s = model.structure
-    if "not conservative" not in s.cached:
-        rng = np.random.default_rng(5)
-        q = np.array([model.random_q(rng) for _ in range(SAMPLES)])
-        states = {"t": rng.uniform(0.1, 0.9, (SAMPLES, 1)), "q": q, "v": rng.uniform(0.1, 0.9, (SAMPLES, s.nv))}
-        pushes = np.zeros(len(s.forces), dtype=bool)  # a state without a force does no work
-        for group in s.forces.groups:
-            pushes[group.force.ravel()] |= bool((group.places < s.forces.layout.rate_at).any())
-        stateful = [name in {force for force, _ in s.states_of} for name in s.forces.names]
-        s.cached["not conservative"] = np.flatnonzero((~forces.conservative(states) | stateful) & pushes)
-    return s.cached["not conservative"]

@@ -22,7 +22,7 @@ from ..model.structure import Structure
 from ..trace import Expression, Number
 from .constraint_families import families
 from .evaluation import Values, with_bodies
-from .flat_motion import FlatMotion
+from .flat_motion import FlatMotion, GenericMotion
 from .moving_rows import moving_rows
 from .one_constraint import WIDE, ConstraintRow, label_of
 from .row_layout import BODY, Part, RowLayout
@@ -64,7 +64,7 @@ class BodyRows(RowLayout):
         self.structure, self.layout, self.motion = structure, structure.forces.layout, FlatMotion(structure)
         found = families(structure, self.layout, constraints)
         labels = [label_of(name, constraint) for name, constraint in constraints.items()]
-        moving = moving_rows(found, labels, self.motion.sampled(11, -1.0, 1.0)) if found else None
+        moving = moving_rows(found, labels, self.motion.generic()) if found else None
         self.trivial = moving.trivial if moving else []
         self._conditions = moving.conditions if moving else []
         super().__init__(found, list(constraints), labels, moving.kept if moving else [])
@@ -79,21 +79,23 @@ class BodyRows(RowLayout):
 
     def conditions(self, parameters: Sequence[float]) -> Iterator[tuple[ConstraintRow, float]]:
         """Rows that nothing moves but parameters, and their residuals at some values of these."""
-        if self._conditions:
-            s, rng = self.structure, np.random.default_rng(11)
-            q, v = (rng.uniform(-1.0, 1.0, (1, n)) for n in (s.nq, s.nv))
-            flat = self.motion.rows(q, v, np.zeros(1), np.array([parameters], dtype=float))[0]
-            for f, member, k, row in self._conditions:
-                yield row, float(f.values(flat, [f.g[k]])[0, member])
+        flat = self.motion.generic(parameters=parameters).flat[0] if self._conditions else np.zeros(0)
+        for f, member, k, row in self._conditions:
+            yield row, float(f.values(flat, [f.g[k]])[0, member])
 
     def moves_at_rest(self) -> bool:
-        """Whether rates are other than zero at rest, tested at a few states."""
-        for flat in self.motion.sampled(3, 0.1, 0.9, at_rest=True):
-            for part in self.parts:
-                f = part.family
-                if (np.abs(f.values(flat, [f.rate[k] for k in part.kept])[:, part.which]) > 1e-12).any():
-                    return True
-        return False
+        """Whether rates are other than zero at rest."""
+        motion = self.motion.generic(at_rest=True)
+        rates = (part.family.generic(motion, _outputs(part, ["rate"])).vanishes[..., part.which] for part in self.parts)
+        return not all(vanish.all() for vanish in rates)
+
+    def generic_blocks(self, motion: GenericMotion) -> np.ndarray:
+        """(states, numbers of K) at generic states."""
+        out = np.zeros((len(motion.flat), self.sizes["K"]))
+        for part in self.parts:
+            K = part.family.generic(motion, _outputs(part, ["K"])).value[..., part.which]
+            out[:, part.places["K"]] = K.transpose(1, 2, 0)
+        return out
 
     # --- on numbers of any kind ---------------------------------------------------------------------------------------------
     def trace(self, values: Values, dtype: type = object) -> RowsOnBodies:

@@ -18,6 +18,8 @@ from ..model.motion import Motion
 from ..model.structure import Structure
 from ..trace import Expression, Graph, Number, Symbol
 from ..trace.alike import Form, with_constants_as_inputs, without_constants
+from ..trace.generic import Generic, stacked
+from .flat_motion import GenericMotion
 from .one_constraint import WIDE, TracedConstraint, label_of, row_of
 
 FEW = 4
@@ -75,6 +77,12 @@ class Family:
         with np.errstate(all="ignore"):  # nan and inf are values, not warnings
             found = self.expression(outputs)(*flat[self.reads].T, *self.numbers.T)
         return np.array([np.broadcast_to(x, n) for x in found], dtype=float).reshape(len(outputs), n)
+
+    def generic(self, motion: GenericMotion, outputs: Sequence[Number]) -> Generic:
+        """(outputs, states, n) at generic states."""
+        with np.errstate(all="ignore"):
+            found = self.expression(outputs)(*motion.at(self.reads), *self.numbers.T)
+        return stacked(found, (len(motion.flat), len(self.members)))
 
 
 def families(structure: Structure, layout: Layout, constraints: Mapping[str, Constraint]) -> list[Family]:

@@ -173,7 +173,7 @@ class ConstraintTable:
 
     @cached_property
     def is_rheonomic(self) -> bool:
-        """Whether any row prescribes motion in time, so that constraint forces do work: rates are other than zero at rest."""
+        """Whether any row prescribes motion in time, so that constraint forces do work: its formula is not zero at rest."""
         return self.on_bodies.moves_at_rest()
 
     def change(
@@ -198,7 +198,7 @@ class ConstraintTable:
             shown = np.array2string(q, precision=6, separator=", ", threshold=20, suppress_small=True)
             raise SingularError(
                 f"{undefined} is not finite at q = {shown}, t = {t:g}: the constraint is not defined in this position; start "
-                "from another one (q0=…)"
+                "from another one (q0=…), or at another time (t0=…)"
             )
         return now
 

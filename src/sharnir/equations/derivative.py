@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from ..backends.compiled_programs import mark_large
 from ..backends.llvm.runner import GraphRunner
 from ..backends.traced import TracedProgram
 from ..dialect.cache import Cache
 from ..model.structure import Structure
 from ..programs.methods import SMALLEST, Method
-from ..trace import Expression, Graph, GraphTooLarge, Number, Symbol, chooses, tangent
+from ..trace import Graph, GraphTooLarge, Number, Symbol, tangent
+from .conservative import not_conservative
 from .constrained import ConstrainedEquations
 from .evaluation import Values, evaluate, state_inputs, with_bodies
 from .stabilisation import DECAYING
@@ -110,7 +109,7 @@ def trace_derivative(
     rate = evaluate(structure, "rates", values).rate
     powers: dict[str, Number] = {}
     if balance:
-        powers = _powers(structure, values, inputs)
+        powers = _powers(structure, values)
         if constrained and ("drives" in powers or constrained.table.is_rheonomic):
             powers["drives"] = _power_of_drives(structure, values, inputs, rate)
         if tau_works:
@@ -144,7 +143,7 @@ def _power_of_drives(structure: Structure, values: dict[str, Any], inputs: dict[
     return change - forces - _joint_power(values)
 
 
-def _powers(structure: Structure, values: dict[str, Any], inputs: dict[str, tuple[Symbol, ...]]) -> dict[str, Number]:
+def _powers(structure: Structure, values: dict[str, Any]) -> dict[str, Number]:
     """Power of the drives, and of every force less the rate of change of the energy it stores."""
     found: dict[str, Number] = {}
     if structure.drives or structure.given:
@@ -156,30 +155,11 @@ def _powers(structure: Structure, values: dict[str, Any], inputs: dict[str, tupl
     if forces:
         motion = with_bodies(structure, values) if forces.kinematic else dict(values)
         values["force powers"] = forces.report(motion)[1]
-        stateful = {name for name, _ in structure.states_of}  # pressures are not of the size of the samples
-        for name, power, excess in zip(forces.names, values["force powers"], forces.excess(motion), strict=True):
-            may_choose, testable = forces.forces[name].has_function, isinstance(excess, Symbol) and name not in stateful
-            found[name] = 0.0 if testable and _always_small(inputs, excess, power, may_choose) else excess
+        excess = forces.excess(motion)
+        found |= {forces.names[k]: excess[k] for k in not_conservative(structure).tolist()}
         if "drives" in found and forces.on_ground:  # the moving base is held against the forces on it
             found["drives"] = found["drives"] - forces.ground_power(motion)
     return found
-
-
-def _always_small(inputs: dict[str, tuple[Symbol, ...]], excess: Number, power: Number, may_choose: bool) -> bool:
-    """Whether power and rate of stored energy cancel but for rounding: the force is conservative. Tested at a few states, which
-    proves nothing for a function of the user's that branches on what it reads."""
-    symbols = [x for group in inputs.values() for x in group]
-    graph = symbols[0].graph
-    if may_choose and chooses(graph, [excess]):
-        return False
-    expression = Expression(graph, symbols, [excess, power])
-    rng = np.random.default_rng(5)
-    for _ in range(3):
-        x = expression(*rng.uniform(0.1, 0.9, len(symbols)).tolist())
-        size = abs(x[1]) + abs(x[0] - x[1])
-        if not 0.0 < size < np.inf or abs(x[0]) > 1e-9 * size:  # a force that vanishes there proves nothing
-            return False
-    return True
 
 
 def jacobian_along(derivative: TracedDerivative, parameters: bool = False) -> TracedProgram:

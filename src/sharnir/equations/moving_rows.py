@@ -9,10 +9,8 @@ import numpy as np
 
 from ..errors import ModelError
 from .constraint_families import Family
+from .flat_motion import GenericMotion
 from .one_constraint import ConstraintRow
-
-ROUNDING = 1e-13
-"""Rates of a row that nothing moves, relative to those of rows that move."""
 
 
 class Condition(NamedTuple):
@@ -33,18 +31,11 @@ class MovingRows(NamedTuple):
     """Those of them that hold at some values of the parameters only."""
 
 
-def moving_rows(families: Sequence[Family], labels: Sequence[str], motions: np.ndarray) -> MovingRows:
-    """Tried at a few motions: a row that no speed changes has no rate at speeds taken anywhere. A rate of rounding errors is
-    none: scaled by its own size it would count as a constraint. A row that is not defined in one of these motions is kept."""
-    largest = [np.zeros((len(f.rate), len(f.members))) for f in families]
-    residuals: list[list[np.ndarray]] = [[] for _ in families]
-    for flat in motions:
-        for f, most, gaps in zip(families, largest, residuals, strict=True):
-            g, rate = np.split(f.values(flat, [*f.g, *f.rate]), [len(f.g)])
-            gaps.append(g)
-            np.maximum(most, np.abs(rate), out=most)  # nan stays nan
-    size = max((float(x[np.isfinite(x)].max(initial=0.0)) for x in largest), default=0.0)
-    kept = [~(most <= ROUNDING * max(1.0, size)).T for most in largest]
+def moving_rows(families: Sequence[Family], labels: Sequence[str], motion: GenericMotion) -> MovingRows:
+    """A row is kept unless its rate vanishes at generic states, relative to the terms of this row alone: a rate of
+    rounding errors, scaled by its own size, would count as a constraint."""
+    kept = [~f.generic(motion, f.rate).vanishes.all(axis=1).T for f in families]
+    residuals = [[f.values(flat, f.g) for flat in motion.flat] for f in families]
     found: list[tuple[bool, int, int, ConstraintRow]] = []
     conditions = []
     for f, moves, gaps in zip(families, kept, residuals, strict=True):

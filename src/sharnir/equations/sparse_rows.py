@@ -118,11 +118,11 @@ class SparseRows:
         return out
 
     def _internal(self) -> np.ndarray:
-        """For every constraint whether its forces on bodies balance, whatever the multipliers: tried at a few states."""
+        """For every constraint whether its forces on bodies balance, whatever the multipliers: at generic states."""
         rows, blocks, n = self.rows, self.rows.blocks, len(self.rows)
         balanced = np.ones(n, dtype=bool)
-        motions = rows.motion.sampled(5, -1.0, 1.0)
-        for flat, K in zip(motions, rows.at(motions, ["K"])["K"], strict=True):
+        motion = rows.motion.generic()
+        for flat, K in zip(motion.flat, rows.generic_blocks(motion), strict=True):
             r, G = (flat[rows.layout.at[part] :][: rows.layout.sizes[part]] for part in ("r", "G"))
             force, moment = in_world(K[blocks.at[:, None] + np.arange(WIDE)], G.reshape(-1, 3, 3)[blocks.body])
             arm = np.cross(r.reshape(-1, 3)[blocks.body], force)

@@ -187,7 +187,8 @@ class AdaptiveLanes:
             self._usual[:] = one.p.usual
             reads = self.equations.table.reads
             depends = np.ones(len(self._usual), dtype=bool)
-            beside = parameters + np.where(reads, 0.03 * np.random.default_rng(13).uniform(0.5, 1.0, len(reads)), 0.0)
+            moved = 0.03 * np.where(parameters == 0.0, 1.0, parameters) * np.random.default_rng(13).uniform(0.5, 1.0, len(reads))
+            beside = parameters + np.where(reads, moved, 0.0)
             for near in (parameters, beside) if reads.any() else (parameters,):  # with lengths of other runs too
                 depends &= always_dependent(self.equations, q, t, near.tolist(), one.p.usual)
             self._usual[depends] = 0.0

@@ -130,8 +130,10 @@ class MotionSystem(ABC):
     @property
     def accounted(self) -> bool:
         """Whether the work of every cause is part of the state."""
-        s = self.structure
-        return (self.setup.balance and self.records_work) or not (s.drives or s.given or s.forces or self.setup.tau_works)
+        s, in_time = self.structure, self.constrained is not None and self.constrained.table.is_rheonomic
+        return (self.setup.balance and self.records_work) or not (
+            s.drives or s.given or s.forces or self.setup.tau_works or in_time
+        )
 
     def velocities(self, q: np.ndarray, v: np.ndarray, t: Any, parameters: np.ndarray | None = None) -> np.ndarray:
         """Speeds, where the state has momenta in their place; with the present parameters where none are given."""
@@ -221,7 +223,7 @@ class CompiledSystem(MotionSystem):
         derivative = [*before, *self.derivative()]
         jacobian = self.jacobian() if setup.jacobian and not before else []  # it would have to include what runs before
         jacobian = [*carry, *jacobian] if jacobian else []
-        if (pivots := self.pivots()) is not None and self.constrained:
+        if (pivots := self.pivots()) is not None and self.constrained and len(self.constrained.table):
             self.passage = SingularPassage(
                 self.constrained,
                 Run(

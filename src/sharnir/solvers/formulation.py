@@ -24,6 +24,7 @@ from ..forms.matrices import Matrices
 from ..model.model import Model
 from ..model.references import is_name_in
 from ..programs.methods import METHODS, Method
+from ..trace import generic_functions
 
 BACKENDS = ("auto", "llvm", "loops", "python")
 
@@ -154,14 +155,16 @@ class Formulation:
             raise SingularError(self.massless)
 
     def _find_massless(self) -> None:
-        """A joint that moves no mass is found now, in a position with no special symmetry, not when results stop being finite."""
+        """A joint that moves no mass is found now, in a position with no special symmetry, whatever functions of the user's do in
+        it, not when results stop being finite."""
         s = self.structure
         if s.nb <= BODIES and s.nv:
             self.massless = self._cached(("inertia",), self._without_mass)
 
     def _without_mass(self) -> str:
         try:
-            check_inertia(Matrices(self.model, self.model.random_q(0), None, 0.1234, None, sparse=False))
+            with generic_functions():
+                check_inertia(Matrices(self.model, self.model.random_q(0), None, 0.1234, None, sparse=False))
         except SingularError as error:
             return str(error)
         return ""

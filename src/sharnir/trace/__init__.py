@@ -1,6 +1,6 @@
 """Expression graphs: symbols, functions, evaluation, differentiation. Knows no mechanics."""
 
-from .expression import Expression, call_traced, check_numbers, chooses, needed, tangent
+from .expression import Expression, call_traced, check_numbers, generic_functions, needed, tangent
 from .graph import Graph, GraphTooLarge, Number, ParameterGraph, Symbol
 from .parameters import at_values, has_parameters, is_parametric, is_zero, parametric_in
 
@@ -14,7 +14,7 @@ __all__ = [
     "at_values",
     "call_traced",
     "check_numbers",
-    "chooses",
+    "generic_functions",
     "has_parameters",
     "is_parametric",
     "is_zero",

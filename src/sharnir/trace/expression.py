@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from copy import copy
+from functools import partial
 from os import sep
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +21,19 @@ from .operations import OPERATIONS, operation
 _PACKAGE = str(Path(__file__).parents[1])
 _NUMPY = f"-packages{sep}numpy{sep}"
 _FUNCTIONS = SimpleNamespace(**{name: (lambda *x, _n=name: functions.apply(_n, *x)) for name in OPERATIONS})
+
+
+_generic: ContextVar[bool] = ContextVar("generic functions", default=False)
+
+
+@contextmanager
+def generic_functions() -> Iterator[None]:
+    """Expressions are evaluated inside as functions that may be anything (`generic.py`), whatever they are at these values."""
+    token = _generic.set(True)
+    try:
+        yield
+    finally:
+        _generic.reset(token)
 
 
 class Expression:
@@ -49,6 +65,10 @@ class Expression:
         """`parameters`: where they are other than their defaults."""
         if len(values) != len(self.inputs):
             raise TypeError(f"expression of {len(self.inputs)} inputs called with {len(values)}")
+        if _generic.get() and values and all(isinstance(x, float) for x in values):
+            from .generic import on_generic
+
+            return on_generic(partial(self, parameters=parameters), values)
         memory: dict[int, Number] = {x.index: value for x, value in zip(self.inputs, values, strict=True)}
         graph = self.graph
         own = self.defaults if parameters is None else parameters
@@ -77,12 +97,6 @@ def needed(graph: Graph, outputs: Sequence[Number]) -> list[int]:
             if name not in ("input", "const"):
                 stack.extend(args)
     return sorted(seen)
-
-
-def chooses(graph: Graph, outputs: Sequence[Number]) -> bool:
-    """Whether outputs depend on a comparison, or on what jumps otherwise."""
-    found = (graph.nodes[k][0] for k in needed(graph, outputs))
-    return any(name in ("select", "floor", "mod") or not isinstance(name, str) for name in found)
 
 
 def tangent(outputs: Sequence[Number], seeds: Mapping[Symbol, Number] | Sequence[tuple[Symbol, Number]]) -> tuple[Number, ...]:

@@ -25,13 +25,15 @@ def apply(name: Any, *args: Number) -> Number:
     if symbol is not None and len(args) > 1 and any(getattr(x, "ndim", 0) for x in args):
         return _elementwise(partial(apply, name), args)
     if symbol is None:
+        own = next((x for x in args if hasattr(x, "apply") and not hasattr(x, "ndim")), None)  # another kind of number: it
+        if own is not None:  # applies operations itself
+            return own.apply(name, *args)
         if any(getattr(x, "ndim", 0) for x in args):
             import numpy as np  # loaded by whoever made the array; formulas alone do without
 
             empty = not np.broadcast(*args).size  # for which the type of the result must be given
             return np.vectorize(lambda *x: apply(name, *x), [float] if empty else None)(*args)
-        counted = next((x for x in args if hasattr(x, "apply")), None)  # another kind of number, which applies operations itself
-        return counted.apply(name, *args) if counted is not None else operation(name).value(*args)
+        return operation(name).value(*args)
     node = symbol.graph.nodes[symbol.index]
     if node[0] == "neg" and len(args) == 1:  # sin(−x) = −sin x, cos(−x) = cos x
         if name in _EVEN:

@@ -23,6 +23,30 @@ class Operation:
     commutative: bool = False
 
 
+class Operators:
+    """The operators of numbers that apply operations themselves, by `apply(name, *args)`."""
+
+    __slots__ = ()
+    apply: Callable[..., Any]
+
+    # fmt: off
+    def __add__(self, other: Any) -> Any: return self.apply("add", self, other)
+    def __radd__(self, other: Any) -> Any: return self.apply("add", other, self)
+    def __sub__(self, other: Any) -> Any: return self.apply("sub", self, other)
+    def __rsub__(self, other: Any) -> Any: return self.apply("sub", other, self)
+    def __mul__(self, other: Any) -> Any: return self.apply("mul", self, other)
+    def __rmul__(self, other: Any) -> Any: return self.apply("mul", other, self)
+    def __truediv__(self, other: Any) -> Any: return self.apply("div", self, other)
+    def __rtruediv__(self, other: Any) -> Any: return self.apply("div", other, self)
+    def __neg__(self) -> Any: return self.apply("neg", self)
+    def __abs__(self) -> Any: return self.apply("abs", self)
+    def __lt__(self, other: Any) -> Any: return self.apply("less", self, other)
+    def __le__(self, other: Any) -> Any: return self.apply("less_equal", self, other)
+    def __gt__(self, other: Any) -> Any: return self.apply("less", other, self)
+    def __ge__(self, other: Any) -> Any: return self.apply("less_equal", other, self)
+    # fmt: on
+
+
 def _select(condition: float, a: float, b: float) -> float:
     return a if condition else b
 

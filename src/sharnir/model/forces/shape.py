@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import ModelError
 from ...kernels.algebra import cross, mtv, neg
 from ...kernels.joint_stage import BALL, GIVEN, ball_motion, free_motion
-from ...trace import Expression, Graph, Number, Symbol, call_traced, check_numbers, chooses, needed, tangent
+from ...trace import Expression, Graph, Number, Symbol, call_traced, check_numbers, needed, tangent
 from ...trace.alike import Form, with_constants_as_inputs, without_constants
 from ..motion import Motion
 from .layout import WIDTH, Layout
@@ -34,11 +34,6 @@ class Shape:
 
     def _expression(self, *names: str) -> Expression:
         return Expression(self.graph, [*self.reads, *self.numbers], [x for name in names for x in self.outputs[name]])
-
-    @cached_property
-    def chooses(self) -> bool:
-        """Whether the excess depends on a `select`: values at a few states do not tell about the others."""
-        return chooses(self.graph, self.outputs["excess"]) if "excess" in self.outputs else False
 
     @cached_property
     def everything(self) -> Expression:

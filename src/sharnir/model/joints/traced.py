@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import ModelError
 from ...kernels import algebra
-from ...trace import Expression, Graph, Number, Symbol, call_traced, check_numbers, tangent
+from ...trace import Expression, Graph, Number, Symbol, call_traced, check_numbers, generic_functions, tangent
 from ..pose import Pose, Rotation
 
 
@@ -65,19 +65,24 @@ def _as_pose(value: Any, graph: Graph, label: str) -> tuple[tuple[Number, ...], 
 
 
 def _check_pose(expression: Expression, n: int, label: str) -> None:
-    """A rotation must be a rotation, and every coordinate must move something: tried at a few places."""
+    """Refuse a matrix that is seen not to be a rotation, and coordinates that move nothing whatever its functions are: at the
+    values tried they may be constant."""
     rng = np.random.default_rng(1)
     ranks = []
     for _ in range(3):
-        values = np.array(expression(*rng.uniform(0.1, 0.9, 2 * n + 1).tolist()), dtype=float)
+        place = rng.uniform(0.1, 0.9, 2 * n + 1).tolist()
+        values = np.array(expression(*place), dtype=float)
         G = values[3:12].reshape(3, 3)
+        with generic_functions():
+            A = np.array(expression(*place)[24 + n : 24 + 7 * n], dtype=float).reshape(n, 6)
+        if n and np.isfinite(A).all():
+            ranks.append(int(np.linalg.matrix_rank(A)))
         if not np.isfinite(values).all():
             continue  # outside the domain of the user's formula
         if np.abs(G @ G.T - np.eye(3)).max() > 1e-9 or np.linalg.det(G) < 0:
             raise ModelError(
                 f"{label}: the pose function returns a matrix that is not a rotation; build it with sharnir.Rotation"
             )
-        ranks.append(int(np.linalg.matrix_rank(values[24 + n : 24 + 7 * n].reshape(n, 6))) if n else 0)
     if ranks and max(ranks) < n:
         raise ModelError(
             f"{label}: its {n} coordinates move the body in only {max(ranks)} independent ways; leave out the idle ones"
