@@ -63,15 +63,10 @@ class Writer:
         for name in (*fixed, *rows):
             begins[name] = length
             length += _padded(fixed[name].nbytes) if name in fixed else self.row[name].itemsize
-        parts = [_header(arrays, sizes, attributes, begins)]
-        parts += [x.tobytes() + bytes(_padded(x.nbytes) - x.nbytes) for x in fixed.values()]
-        file.writelines(parts)
-        self.begin = file.tell()
-        parts[0] = parts[0][COUNT_AT + 4 :]
-        crc = 0
-        for part in parts:
-            crc = zlib.crc32(part, crc)
-        self._written = 0, crc  # rows, and the checksum of everything behind their count: one attribute, changed at once
+        whole = b"".join(x.tobytes() + bytes(_padded(x.nbytes) - x.nbytes) for x in fixed.values())
+        self.begin = file.write(whole := _header(arrays, sizes, attributes, begins) + whole)
+        # rows, and the checksum of everything behind their count: one attribute, changed at once
+        self._written = 0, zlib.crc32(whole[COUNT_AT + 4 :])
         self.append(rows)
 
     @property

@@ -136,6 +136,7 @@ class Folder(Store):
         super().__init__(layout)
         self.path = path
         self.about = dict(about)
+        self._some_ended = False
         self._unwritten: dict[tuple[str, int], np.ndarray] = {}
         self._described: dict[str, dict[str, Any]] = {}
 
@@ -200,14 +201,13 @@ class Folder(Store):
         if name == "status":
             places = {p.name for p in folder.iterdir()}
             self.done = {k for k in range(self.layout.bundles) if str(k) in places}
-            self.failed = sum(int((~np.isin(self._statuses(k), ENDED)).sum()) for k in self.done)
+            ended = np.concatenate([np.isin(self._statuses(k), ENDED) for k in self.done] or [np.zeros(0, dtype=bool)])
+            self.failed, self._some_ended = int((~ended).sum()), bool(ended.any())
 
     def _check_arrays(self) -> None:
         """Every bundle that is done has inputs; one in which a run ended has all outputs."""
-        needed = [*self.about["inputs"], "t_end", "message"] if self.done else []
-        if any(np.isin(self._statuses(k), ENDED).any() for k in self.done):
-            needed += self.about["output_names"]
-        for name in needed:
+        outputs = self.about["output_names"] if self._some_ended else []
+        for name in [*self.about["inputs"], "t_end", "message", *outputs] if self.done else []:
             if not (self.path / self._place(name) / ".zarray").exists():
                 raise StateError(
                     f"store {self.path}: {name!r} is missing of runs that are done; remove {self.path / 'status'} and call study "

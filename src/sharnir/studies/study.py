@@ -105,30 +105,6 @@ def study(
     path = None if store is None else file_path(store, "store")
     if path is not None and _is_file(path) and path.exists():
         return _finished(path, about)
-    try:
-        return _made(worker, task, design, about, path, bundle, bar, client, processes, workers)
-    except (SharnirError, OSError):
-        if path is None or not (_is_file(path) and path.exists()):
-            raise
-        rmtree(_folder(path), ignore_errors=True)  # another process has finished the study, and removed the folder of both
-        return _finished(path, about)
-
-
-def open_study(path: PathLike) -> Dataset:
-    """The dataset of a store, finished or not; numbers are read when they are looked at."""
-    place = file_path(path)
-    if place.is_file():
-        return read_netcdf(place)
-    kept = Folder.found(_folder(place)) if _folder(place).is_dir() else None
-    if kept is None:
-        raise StateError(f"there is no study in {place}")
-    return _dataset(kept, kept.about, "done" if len(kept.done) == kept.layout.bundles else "unfinished")
-
-
-def _made(
-    worker: Worker, task: Task, design: Design, about: Mapping[str, Any], path: Path | None, bundle: int | None, bar: ProgressBar,
-    client: Any, processes: bool, workers: int | None,
-) -> Dataset:  # fmt: skip
     own_client = False
     if client is not None:
         client, own_client = execution.connected(client)
@@ -142,11 +118,27 @@ def _made(
             print(f"dashboard: {client.dashboard_link}", file=sys.stderr)
         with bar:
             status = _collected(kept, design, about, done, bar, path)
+        return _result(kept, about, path, status)
+    except (SharnirError, OSError):
+        if path is None or not (_is_file(path) and path.exists()):
+            raise
+        rmtree(_folder(path), ignore_errors=True)  # another process has finished the study, and removed the folder of both
+        return _finished(path, about)
     finally:
         if own_client:
             with suppress(Exception):
                 client.close(timeout=5)
-    return _result(kept, about, path, status)
+
+
+def open_study(path: PathLike) -> Dataset:
+    """The dataset of a store, finished or not; numbers are read when they are looked at."""
+    place = file_path(path)
+    if place.is_file():
+        return read_netcdf(place)
+    kept = Folder.found(_folder(place)) if _folder(place).is_dir() else None
+    if kept is None:
+        raise StateError(f"there is no study in {place}")
+    return _dataset(kept, kept.about, "done" if len(kept.done) == kept.layout.bundles else "unfinished")
 
 
 # --- where results go -------------------------------------------------------------------------------------------------------
