@@ -67,8 +67,7 @@ def fastest_vibration(d: Dynamics, q: FloatArray, t: float, parameters: Any) -> 
         inverse = scipy.linalg.inv(M)
     except (SharnirError, scipy.linalg.LinAlgError, ValueError):
         return None
-    every = s.deformations.values()
-    here = np.concatenate([np.arange(s.v_first[x.row], s.v_first[x.row + 1]) for x in every])
+    every, here = s.deformations.values(), s.elastic_speeds
     owner = np.repeat([x.body for x in every], [x.n for x in every])
     W = inverse[np.ix_(here, here)]
     K, C = (scipy.linalg.block_diag(*(getattr(x.shapes, name) for x in every)) for name in ("stiffness", "damping"))
