@@ -13,7 +13,7 @@ from ..backends.team import helped
 from ..dynamics import Dynamics
 from ..equations.assembly import Start
 from ..equations.stabilisation import Stabilisation
-from ..equations.start import StartState
+from ..equations.start import StartState, as_guess
 from ..errors import MethodError, SimulationError
 from ..integrate import run
 from ..integrate.compiled import make_ready
@@ -120,6 +120,7 @@ class Runs:
         q0: Start = None,
         v0: Start = None,
         fixed: Sequence[str] | None = None,
+        nearest: bool = False,
         t0: float = 0.0,
         tau: Tau | None = None,
         parameters: Mapping[str, float] | None = None,
@@ -157,7 +158,7 @@ class Runs:
         check_values(model, values[None])
         own = values if values.size else None
         bar = ProgressBar(progress, model.name, t0 + duration, t0)
-        start = self.start(q0, v0, t0, fixed, values)
+        start = self.start(*as_guess(self.shown, q0, v0, fixed, nearest), t0, values)
         q, v = start.q, start.v
         check_step(self.chosen, step)
         if not self._begun:
@@ -238,7 +239,7 @@ class Runs:
         """Of options of `simulate`, those that `run` takes."""
         return {name: x for name, x in options.items() if name not in COMPILED and not (name == "tau" and callable(x))}
 
-    def start(self, q0: Start, v0: Start, t0: float, fixed: Sequence[str] | None, values: np.ndarray | None = None) -> StartState:
+    def start(self, q0: Start, v0: Start, fixed: Sequence[str] | None, t0: float, values: np.ndarray | None = None) -> StartState:
         """Where a run starts, by `values` of parameters and states; assembled once for all that start alike and whose constraints
         read the same parameters."""
         values = values_of(self.model, None, None) if values is None else values
