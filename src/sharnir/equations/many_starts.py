@@ -24,7 +24,7 @@ from .least_motion import RANK
 from .reach import distance
 from .retraction import layout, moved_rows
 from .search import FAR, OTHER_SIDE, UNWOUND, other_side, unwound_rows
-from .start import MOVED, NEARLY_CLOSED, Asked, closed_start, is_moved, start_at
+from .start import MOVED, NEARLY_CLOSED, Asked, closed_start, guided, is_moved, start_at
 
 STEPS = 25
 """Of Newton's method."""
@@ -88,16 +88,17 @@ class _Starts:
         differ = np.concatenate([given, self.parameters[:, self.table.reads]], axis=1)
         _, first, which = np.unique(differ, axis=0, return_index=True, return_inverse=True)
         which, held, is_fixed, refused = which.ravel(), asked.held(self.model), asked.fixed is not None, dict[int, SharnirError]()
-        q, ok = given[first], np.zeros(len(first), dtype=bool)
+        at = [AtParameters(self.table, self.parameters[k]) for k in first]
+        starts = np.array([guided(self.model, x, q, self.t, asked) for x, q in zip(at, given[first], strict=True)])
+        q, ok = starts.copy(), np.zeros(len(first), dtype=bool)
         if not (held.rows or held.whole or layout(self.model.structure).constrained):
             some = _Starts(self.model, self.table, self.t, self.parameters[first])
             nearly = not is_fixed and bool(held.coordinates)
-            q, ok = some.straight(given[first], undeformed(self.model, held) or held, nearly)
-        defined = np.isfinite(moved_rows(self.model, given[first], np.zeros((1, self.model.nv)), self.t)).all(axis=1)
+            q, ok = some.straight(starts, undeformed(self.model, held) or held, nearly)
+        defined = np.isfinite(moved_rows(self.model, starts, np.zeros((1, self.model.nv)), self.t)).all(axis=1)
         for k in sorted(np.flatnonzero(~ok & defined).tolist(), key=lambda k: int(first[k])):
-            at = AtParameters(self.table, self.parameters[first[k]])
             try:
-                q[k], ok[k] = closed_start(self.model, at, given[first[k]], self.t, held, is_fixed), True
+                q[k], ok[k] = closed_start(self.model, at[k], starts[k], self.t, held, is_fixed), True
             except (AssemblyError, SingularError) as error:
                 refused |= dict.fromkeys(np.flatnonzero(which == k).tolist(), error)
                 if not every:

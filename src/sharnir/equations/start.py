@@ -135,7 +135,9 @@ def as_guess(
     model: Model, q0: Start, v0: Start, fixed: Sequence[str] | None, nearest: bool
 ) -> tuple[Start, Start, Sequence[str] | None]:
     """q0, v0 and `fixed` of a start; with `nearest` nothing is asked for by its name."""
-    return (model.coordinates(q0), model.speeds(v0), fixed or []) if truth(nearest, "nearest") else (q0, v0, fixed)
+    if not truth(nearest, "nearest"):
+        return q0, v0, fixed
+    return model.coordinates(q0), None if v0 is None else model.speeds(v0), fixed or []
 
 
 def assemble(
@@ -174,7 +176,7 @@ def assemble_start(
 def start_at(model: Model, asked_q: np.ndarray, asked_v: np.ndarray, t: float, table: AtParameters, asked: Asked) -> StartState:
     """The same from arrays."""
     held, named_v = asked.held(model), asked.held_speeds(model)
-    q = closed_start(model, table, asked_q, t, held, asked.fixed is not None)
+    q = closed_start(model, table, guided(model, table, asked_q, t, asked), t, held, asked.fixed is not None)
     v = _nearly_met(model, table, q, asked_v, t, named_v)
     check_accelerations(table, q, v, t)
     same = [q[list(held.coordinates)] == asked_q[list(held.coordinates)], v[named_v.speeds] == asked_v[named_v.speeds]]
@@ -197,6 +199,17 @@ def start_at(model: Model, asked_q: np.ndarray, asked_v: np.ndarray, t: float, t
             "it as a guess, nearest=True"
         )
     return start
+
+
+def guided(model: Model, table: AtParameters, q: np.ndarray, t: float, asked: Asked) -> np.ndarray:
+    """The guess q moved as near to closing as it comes with all that is named where it is, beside `fixed` too: so a guess by name
+    chooses the branch, and is not one of many coordinates."""
+    if not asked.fixed or not asked.coordinates:
+        return q
+    named = held_coordinates(model, [*asked.fixed, *asked.coordinates])
+    free = ~(undeformed(model, named) or named).speeds
+    end = Closure(model, table, t, free, named.rows, q[list(named.rows)]).close_if_defined(q)
+    return q if end is None else np.where(np.isin(np.arange(model.nq), named.rows), q, end.q)
 
 
 def closed_start(model: Model, table: AtParameters, asked: np.ndarray, t: float, held: Held, is_fixed: bool) -> np.ndarray:

@@ -158,7 +158,8 @@ class Runs:
         check_values(model, values[None])
         own = values if values.size else None
         bar = ProgressBar(progress, model.name, t0 + duration, t0)
-        start = self.start(*as_guess(self.shown, q0, v0, fixed, nearest), t0, values)
+        q0, v0, fixed = as_guess(self.shown, q0, v0, fixed, nearest)
+        start = self.start(q0, v0, t0, fixed, values)
         q, v = start.q, start.v
         check_step(self.chosen, step)
         if not self._begun:
@@ -239,7 +240,7 @@ class Runs:
         """Of options of `simulate`, those that `run` takes."""
         return {name: x for name, x in options.items() if name not in COMPILED and not (name == "tau" and callable(x))}
 
-    def start(self, q0: Start, v0: Start, fixed: Sequence[str] | None, t0: float, values: np.ndarray | None = None) -> StartState:
+    def start(self, q0: Start, v0: Start, t0: float, fixed: Sequence[str] | None, values: np.ndarray | None = None) -> StartState:
         """Where a run starts, by `values` of parameters and states; assembled once for all that start alike and whose constraints
         read the same parameters."""
         values = values_of(self.model, None, None) if values is None else values
