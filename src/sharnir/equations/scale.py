@@ -35,7 +35,7 @@ class Scale:
         numbers = [x for pose in ends for x in pose.position if isinstance(x, (int, float))]
         self.length = float(np.abs([*reach, *numbers]).max(initial=0.0))
         """How far from the ground the mechanism reaches but for its slides, m."""
-        self.units = np.array([row.unit for row in rows])
+        self.units = np.array([row.unit for row in rows], dtype="U3")
 
     def metres(self, q: np.ndarray) -> np.ndarray:
         """(…,): the size of the mechanism; 1 where all is in one point."""
@@ -64,7 +64,7 @@ class Scale:
         return np.where(self.lengths, self.metres(q)[..., None], rest[..., None])
 
     def of_speeds(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """(…, nv): radians and other units per second, at least `SLOWEST`; metres as many as the mechanism has for one."""
+        """(…, nv): the fastest in radians and sizes of the mechanism per second, at least `SLOWEST`, in units of each."""
         unit = np.where(self.shifts, self.metres(q)[..., None], 1.0)
         return np.asarray(unit * np.abs(v / unit).max(axis=-1, keepdims=True, initial=SLOWEST))
 
