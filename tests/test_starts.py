@@ -145,7 +145,7 @@ def test_mechanisms_of_any_size_start_as_that_of_a_metre_does():
 
 
 def test_speeds_of_many_four_bars_in_series_are_found_to_rounding(monkeypatch):
-    """Each hangs on the one before it and is nearly flat: one solution by JJᵀ loses half the digits, as of 200 that are less so."""
+    """Each hangs on the one before it and is nearly flat: one solution by JJᵀ loses half the digits."""
     monkeypatch.setattr(constraint_table, "DENSE", 4)
     monkeypatch.setattr(least_motion, "DENSE", 4)
     n, angle = 40, 1e-4

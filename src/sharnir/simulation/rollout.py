@@ -32,7 +32,7 @@ from ..reporting.progress import ProgressBar
 from ..solvers.arguments import Arguments
 from ..types import real_array, truth
 from .batch import ENTRIES, Batch
-from .elastic_steps import warn_of_elastic_steps, warn_where_locked
+from .elastic_steps import warn_of_elastic_steps, warn_of_shapes
 from .joint_laws import JointLaw, acting, is_law, law_of, with_law
 from .lane_control import by_parameter, law_forces, push, push_sampled, sampled_control, stored_forces
 from .options import (
@@ -140,7 +140,7 @@ def rollout(
     values = _parameters(d, with_states(model, parameters, states))
     q, v, values = _states(d, q0, v0, grid.t0, values, (fixed or []) if truth(nearest, "nearest") else fixed)
     own = None if values is None else np.atleast_2d(values)[0]
-    warn_where_locked(d, q[0], grid.t0, own)
+    warn_of_shapes(d, q[0], v[0], grid.t0, np.zeros(model.nv), own)
     too_long = warn_of_elastic_steps(d, q[0], grid.t0, own, grid.step, integrator)
     numbers = len(q) * (grid.count // grid.every + 1) * 2 * (model.nq + model.nv + len(model.states))
     if beyond := beyond_memory(numbers):

@@ -31,7 +31,7 @@ from .changes import Changes
 from .checks import check_ends, check_events, check_step, output_times, tolerances
 from .contacts import Contacts, check_impacts, divided, with_contacts
 from .controllers import Controllers
-from .elastic_steps import warn_of_elastic_steps, warn_where_locked
+from .elastic_steps import warn_of_elastic_steps, warn_of_shapes
 from .events import limit_events
 from .gaps import gap_events, gap_root
 from .impacts import Impacts
@@ -164,7 +164,7 @@ class Runs:
         check_step(self.chosen, step)
         if not self._begun:
             self._begun = True
-            warn_where_locked(d, q, t0, own)
+            warn_of_shapes(d, q, v, t0, forces, own)
         too_long = "" if step is None else warn_of_elastic_steps(d, q, t0, own, step, self.integrator)
         times = output_times(output, t0, t0 + duration, 2 * (model.nq + model.nv))
         if save is not None:
