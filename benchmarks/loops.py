@@ -42,7 +42,7 @@ def batches(n: int = 4096) -> Iterator[tuple[str, dict[str, float]]]:
     four = S.four_bar(0.5, 1.3, 0.9, 1.1), {"A": 1.2, "B": -1.0, "C": 1.5}
     for m, start in (four, (S.bricard(), None), (S.stewart(), None)):
         d = sh.Dynamics(m, "composite")
-        q, v = m.assemble(start, np.random.default_rng(0).normal(size=m.nv))
+        q, v = m.assemble(start, np.random.default_rng(0).normal(size=m.nv), nearest=True)
         a = d.forward(q, v)
         Q, V, A = (np.tile(x, (n, 1)) for x in (q, v, a))
         calls = {

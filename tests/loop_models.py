@@ -29,7 +29,7 @@ def placed(name: str, seed: int = 0, t: float = 0.0) -> tuple[sh.Model, np.ndarr
     """A model of STARTS and a state of motion that meets its constraints."""
     make, start = STARTS[name]
     model = make()
-    q, v = model.assemble(start, np.random.default_rng((seed, 11)).normal(size=model.nv), t)
+    q, v = model.assemble(start, np.random.default_rng((seed, 11)).normal(size=model.nv), t, nearest=True)
     return model, q, v
 
 

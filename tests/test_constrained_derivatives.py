@@ -87,6 +87,32 @@ def test_speeds_that_violate_dependent_rows():
     assert_derivatives(found, by_differences(d.forward, d, ("q", "v"), q, v, tau, 0.0, 2e-4), 1e-6)
 
 
+@pytest.mark.parametrize("backend", ["python", "auto"])
+@pytest.mark.parametrize("method", ["composite", "separate", "lagrange1", "extended", "maggi"])
+def test_what_cannot_move_has_no_derivatives_however_its_rows_share_the_load(method, backend):
+    """Three hinges under a weld and two rods, 8 rows for 3 speeds: at rest accelerations vanish in every position, while each
+    method finds multipliers of its own."""
+    rng, m = np.random.default_rng(0), sh.Model("locked")
+    for k in range(3):
+        m.add_body(f"b{k}", **random_mass(rng))
+        axis = rng.normal(size=3)
+        m.add_joint(
+            f"j{k}",
+            sh.Revolute(axis / np.linalg.norm(axis)),
+            f"b{k - 1}" if k else "ground",
+            f"b{k}",
+            at=sh.Pose((0.5, 0.4, 0.8)),
+        )
+    m.add_joint("weld", sh.Weld(), "b0", "b2", at=sh.Pose((1, 1, 0)), cut=True)
+    for k in range(2):
+        m.add_constraint(sh.Distance("ground", f"b{k}", at_b=(0.1, 0.2, 0.3), length=1.0), f"rod {k}")
+    d = sh.Dynamics(m, method, backend)
+    for _ in range(2):
+        q, tau = m.random_q(rng), rng.normal(size=3)
+        found = d.forward_derivatives(q, np.zeros(3), tau)
+        assert_close(np.stack([found.dq, found.dv, found.dtau]), np.zeros((3, 3, 3)), 1e-9, scale=1.0)
+
+
 @pytest.mark.parametrize("cut", ["wristpin", "main"])
 def test_drives_in_loops(cut):
     m, t = engine(cut), 0.3

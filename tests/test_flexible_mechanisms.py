@@ -98,6 +98,15 @@ def test_the_beam_of_the_slider_crank_bends_as_the_published_rod_does():
     assert np.abs(np.linalg.norm(block - pin, axis=1) - 0.3).max() < 5e-5 and np.abs(block[:, 1]).max() < 1e-9
 
 
+def test_more_shapes_bring_a_mechanism_no_nearer_to_singular_positions():
+    """The rod of a slider-crank in the middle of its motion: slopes of the eighth mode say nothing of how its loop closes."""
+    m = sh.samples.flexible_slider_crank(bending=8, stretching=1)
+    r = sh.simulate(
+        m, 1e-5, v0={"crankpin": -150.0}, fixed=[], method="composite", integrator="euler", step=1e-5, backend="python"
+    )
+    assert r.cost.passages == r.cost.exact_evaluations == 0
+
+
 def test_a_misaligned_four_bar_moves_because_it_bends():
     """Bauchau and others (2016): with rigid bars a hinge five degrees out of true locks the mechanism."""
     m = sh.samples.flexible_four_bar(modes=1)

@@ -83,7 +83,7 @@ def test_rollout_and_compare_refuse_it_too():
 
 def test_a_closed_loop_without_masses_has_kinematics():
     m = closed()
-    q, v = m.assemble({"1": 0.7})
+    q, v = m.assemble({"1": 0.7}, nearest=True)
     d = sh.Dynamics(m)
     assert_close(d.pose(q, "c") @ (1.0, 0.0, 0.0), (1.5, 0.0, 0.0), 1e-9)
     assert not d.inverse(q, v, np.zeros(m.nv)).any() and d.method == "composite" and "moves no mass" in d.why

@@ -42,14 +42,14 @@ def test_sentences_name_what_is_redundant_and_by_what():
     (line,) = found.redundant
     assert line.startswith("joint 'hinge6': rotation about y is already fixed by joint 'hinge6': ")
     planar = S.four_bar(0.5, 1.3, 0.9, 1.1)
-    lines = planar.mobility(planar.assemble(STARTS["four-bar"][1])[0]).redundant
+    lines = planar.mobility(planar.assemble(STARTS["four-bar"][1], nearest=True)[0]).redundant
     assert lines[0] == "joint 'D': position along z is already fixed by the joints of the tree" and len(lines) == 3
 
 
 def test_the_same_tie_twice():
     m = S.slider_crank()
     m.add_constraint(sh.Distance("crank", "piston", at_a=(0.2, 0, 0), length=0.5), "rod again")
-    found = m.mobility(m.assemble({"main": 0.7, "crankpin": -1.0})[0])
+    found = m.mobility(m.assemble({"main": 0.7, "crankpin": -1.0}, nearest=True)[0])
     assert found.freedoms == 1
     both = {"constraint 'rod again': distance", "joint 'wristpin': position along x"}
     assert set(found.redundant[-1].split(" is already fixed by ")) == both
@@ -80,7 +80,7 @@ def driven_four_bar(*drives):
 def test_a_mechanism_with_no_freedom_left_moves_as_it_is_driven():
     """The parallel crank at constant speed: all bodies' accelerations are known, and the drive's moment is m g cos φ·2."""
     m = driven_four_bar(lambda t: 1.0 + 2.0 * t)
-    q, v = m.assemble({"B": -1.0, "C": 1.0})
+    q, v = m.assemble({"B": -1.0, "C": 1.0}, nearest=True)
     assert m.mobility(q).freedoms == 0
     for method in ("composite", "separate", "maggi", "extended"):
         d = interpreted(m, method) if method in ("composite", "separate") else sh.Dynamics(m, method)
@@ -106,7 +106,7 @@ def test_a_truss_stands_still():
 def test_drives_that_contradict_each_other_are_named():
     swing = lambda t: 1.0 + sh.sin(t)  # noqa: E731
     agreeing = driven_four_bar(swing, swing)
-    q, v = agreeing.assemble({"B": -1.0})
+    q, v = agreeing.assemble({"B": -1.0}, nearest=True)
     assert agreeing.mobility(q).freedoms == 0
     assert_close(v, [-1.0], 1e-12)
     for other, what in (
@@ -117,9 +117,9 @@ def test_drives_that_contradict_each_other_are_named():
         m = driven_four_bar(swing, other)
         if what is None:
             with pytest.raises(sh.AssemblyError, match=r"joint 'D': position along . stays violated by"):
-                m.assemble({"B": -1.0})
+                m.assemble({"B": -1.0}, nearest=True)
             continue
         with pytest.raises(sh.AssemblyError, match=what):
-            m.assemble({"B": -1.0})
+            m.assemble({"B": -1.0}, nearest=True)
         with pytest.raises(sh.AssemblyError, match=r"joint 'D': position along"):
             sh.simulate(m, 0.1, q0={"B": -1.0}, backend="python")

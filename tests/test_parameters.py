@@ -146,8 +146,8 @@ def test_a_closed_mechanism_with_parameters_is_that_of_the_numbers(options):
 
 def test_answers_about_a_closed_mechanism_have_its_parameters():
     plain, m = linkage(**LINKAGE_VALUES), linkage()
-    q, v = m.assemble(LINKAGE_START, {"A": 1.0}, parameters=LINKAGE_VALUES)
-    assert_close(q, plain.assemble(LINKAGE_START, {"A": 1.0})[0], 1e-9)
+    q, v = m.assemble(LINKAGE_START, {"A": 1.0}, parameters=LINKAGE_VALUES, nearest=True)
+    assert_close(q, plain.assemble(LINKAGE_START, {"A": 1.0}, nearest=True)[0], 1e-9)
     assert m.mobility(q, parameters=LINKAGE_VALUES).freedoms == plain.mobility(q).freedoms
     for backend in ("llvm", "python"):
         d, expected = sh.Dynamics(m, "composite", backend), sh.Dynamics(plain, "composite", backend)
@@ -172,7 +172,7 @@ def test_other_values_compile_nothing(monkeypatch):
     m, d = linkage(), sh.Dynamics(linkage())
     sh.simulate(m, 0.01, q0=LINKAGE_START, fixed=["A"]).energy  # noqa: B018 - compiles everything that the runs below need
     for _ in range(15):  # rows are compiled when they have been evaluated a few times
-        q, v = m.assemble(LINKAGE_START)
+        q, v = m.assemble(LINKAGE_START, nearest=True)
     d.forward(q, v)
 
     def refused(*arguments, **options):
@@ -380,9 +380,9 @@ def test_a_condition_on_parameters_is_checked_before_a_motion():
     m.add_joint("C", sh.Revolute("z"), "b", "c", at=sh.Pose((1, 0, 0)))
     m.add_joint("D", sh.Revolute("z"), "c", "ground", at=sh.Pose((1, 0, 0)), child_at=sh.Pose((1, 0, z)), cut=True)
     start = {"A": 1.0, "B": -0.9, "C": -1.2}
-    assert m.mobility(m.assemble(start)[0]).freedoms == 1
+    assert m.mobility(m.assemble(start, nearest=True)[0]).freedoms == 1
     with pytest.raises(sh.AssemblyError, match="position along z cannot be met with these parameters: it stays at"):
-        m.assemble(start, parameters={"offset": 0.1})
+        m.assemble(start, parameters={"offset": 0.1}, nearest=True)
     with pytest.raises(sh.AssemblyError, match="with these parameters"):
         sh.simulate(m, 0.1, q0=start, parameters={"offset": 0.1})
 
@@ -446,7 +446,7 @@ def test_derivatives_by_parameters_of_a_tree(backend):
 
 def test_derivatives_by_parameters_of_a_closed_mechanism():
     m = linkage()
-    q, v = m.assemble(LINKAGE_START, {"A": 1.0}, parameters=LINKAGE_VALUES)
+    q, v = m.assemble(LINKAGE_START, {"A": 1.0}, parameters=LINKAGE_VALUES, nearest=True)
     tau = np.random.default_rng(0).normal(size=m.nv)
     assert_derivatives_by_parameters(sh.Dynamics(m), q, v, tau, 0.3, LINKAGE_VALUES, ("forward", "reactions", "energy"))
 

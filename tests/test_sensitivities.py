@@ -77,7 +77,7 @@ def test_sensitivities_pass_events_that_change_state_and_parameters(name):
 def test_sensitivities_of_a_closed_mechanism_start_on_its_constraints(name, stabilisation):
     """The start that is assembled depends on the parameters too."""
     m = linkage()
-    q, _ = m.assemble(LINKAGE_START)
+    q, _ = m.assemble(LINKAGE_START, nearest=True)
     how = {"q0": q, "fixed": [], "stabilisation": stabilisation}
     r = sh.simulate(m, 0.25, sensitivities=[name], **how, **RUN)
     value = m.parameters[name]

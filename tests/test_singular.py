@@ -206,7 +206,7 @@ def prepared(model: Model, start: dict) -> bool:
     """Whether a run made what is needed near singular positions."""
     motion = motion_system(Setup(sh.Dynamics(model), np.zeros(model.nv)))
     assert motion.passage is not None
-    q, v = model.assemble(start)
+    q, v = model.assemble(start, nearest=True)
     sh.integrate.run(motion.system, np.concatenate([q, v, np.zeros(len(motion.causes))]), 0.0, 1.0, times=[1.0])
     return motion.passage.seconds > 0.0
 

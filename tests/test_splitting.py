@@ -50,7 +50,7 @@ def both(name: str, v0: np.ndarray | None = None):
     make, start = PROBLEMS[name]
     cut = make()
     halved = split(cut)
-    q, v = cut.assemble(start, v0 if v0 is None else v0(cut.nv))
+    q, v = cut.assemble(start, v0 if v0 is None else v0(cut.nv), nearest=True)
     position = {j.name: q[cut.q_slice(j.name)] for j in cut.joints}
     speed = {j.name: v[cut.v_slice(j.name)] for j in cut.joints}
     position |= {j.name: angle_of(cut, j, q) for j in cut.closing_joints}

@@ -49,7 +49,7 @@ def test_compiled_code_asked_in_an_undefined_position(capfd):
 @pytest.mark.parametrize("method", ["composite", "extended"])
 def test_in_a_batch_the_other_states_are_answered(method):
     model, start = STARTS["rolling disc"][0](), STARTS["rolling disc"][1]
-    q, v = model.assemble(start, {"disc float": (1, 0, 0, 0, 0, -10)})
+    q, v = model.assemble(start, {"disc float": (1, 0, 0, 0, 0, -10)}, nearest=True)
     flat = np.array([0.0, 0, 0, 1, 0, 0, 0])
     d = interpreted(model, method)
     found = d.forward(np.array([q, flat, q]), np.array([v, v, v]))

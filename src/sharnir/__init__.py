@@ -14,7 +14,7 @@ provide(
         "animate": ("sharnir.viewer.page.animate", "animate"),
         "animate mode": ("sharnir.viewer.page.animate", "animate_mode"),
         "animate model": ("sharnir.viewer.page.animate", "animate_model"),
-        "assemble": ("sharnir.equations.assembly", "assemble"),
+        "assemble": ("sharnir.equations.start", "assemble"),
         "difference": ("sharnir.equations.retraction", "difference"),
         "draw": ("sharnir.viewer.picture.files", "draw"),
         "integrate": ("sharnir.equations.retraction", "integrate"),

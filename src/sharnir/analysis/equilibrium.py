@@ -172,9 +172,9 @@ def _check_speeds(p: Balance, q: np.ndarray) -> None:
         return
     now = p.table.evaluate(q, p.v, p.t)
     for order, left in ((1, now["rate"]), (2, now["gamma"])):
-        size = max(1.0, float(np.abs(p.v).max(initial=0.0))) ** order
-        worst = int(np.argmax(np.abs(left))) if len(left) else -1
-        if worst >= 0 and abs(left[worst]) > 1e-8 * size:
+        size = max(1.0, float(np.abs(p.v).max(initial=0.0))) ** order * p.table.scale.of_rows(q, now["J"])
+        worst = int(np.argmax(np.abs(left) / size)) if len(left) else -1
+        if worst >= 0 and abs(left[worst]) > 1e-8 * size[worst]:
             row = p.table.rows[worst]
             raise StateError(
                 f"speeds: {row} would be violated by {row.amount(left[worst], order)}; give the speeds of all joints that move, "

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from ..dynamics import Dynamics
-from ..equations.start import assemble_start
+from ..equations.start import as_guess, assemble_start
 from ..errors import LinearizationWarning, SingularError
 from ..model.model import Model
 from ..model.states import check_model, check_state, check_tau
@@ -34,11 +34,12 @@ def linearize(
     independent: Sequence[str] | None = None,
     parameters: Mapping[str, float] | None = None,
     states: Mapping[str, float] | None = None,
+    nearest: bool = False,
 ) -> LinearSystem:
     """ẋ = A x + B u, y = C x + D u for small deviations from the motion through (q, v) at time t under constant joint forces.
 
     model        a model, or a `Dynamics` of it (nothing is compiled anew)
-    q, v         arrays or {joint: value}; closed mechanisms are assembled, as by `simulate`
+    q, v         arrays or {joint: value}; closed mechanisms are assembled, as by `simulate`; `nearest`: these are guesses
     tau          joint forces of the motion itself; u is what is added to them
     inputs       joint forces "joint", "joint.part", or forces on bodies at their origins in their axes, "body.fx" … "body.mz";
                  default: all joint forces
@@ -62,7 +63,7 @@ def linearize(
         own = model.model if isinstance(model, Dynamics) else check_model(model, "linearize")
         model = own.with_states(states)
     d = model if isinstance(model, Dynamics) else Dynamics(model)
-    start, forces = _state(d, q, v, t), check_tau(d.model, tau)
+    start, forces = _state(d, q, v, t, nearest), check_tau(d.model, tau)
     chosen = None if independent is None else independent_speeds(d.model, independent)
     field, space = _at(d, *start, forces, chosen)
     A = _reduced(field, space)
@@ -83,10 +84,11 @@ def linearize(
     return system
 
 
-def _state(d: Dynamics, q: State, v: State, t: float) -> tuple[np.ndarray, np.ndarray, float]:
+def _state(d: Dynamics, q: State, v: State, t: float, nearest: bool) -> tuple[np.ndarray, np.ndarray, float]:
     positions, speeds, t = check_state(d.model, q, v, t)
     if d.constrained is not None:
-        start = assemble_start(d.model, q, v, t, d.constrained.table)
+        q, v, fixed = as_guess(d.model, q, v, None, nearest)
+        start = assemble_start(d.model, q, v, t, d.constrained.table, fixed=fixed)
         positions, speeds = start.q, start.v
     return positions, speeds, t
 

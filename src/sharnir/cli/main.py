@@ -93,6 +93,7 @@ def add_run(p: Parser) -> None:
         "joint or coordinate (float.x) that keeps its q0 while the others close the loops (default: all in --q0; '': none)",
         metavar="NAME",
     )
+    p.flag("--nearest", what="take --q0 and --v0 as guesses: start from the nearest state that closes the loops")
     p.list_option("--tau", "constant joint forces: joint=value", metavar="JOINT=VALUE")
     p.list_option("--state", "initial value of a state: integral=0.3, friction.bristle=1e-5", metavar="NAME=VALUE")
     p.list_option("--set", "a parameter, or any number of the model: k=400, link3.mass=2", metavar="NAME=VALUE")
@@ -140,7 +141,8 @@ def run(options: Namespace) -> None:
         values=options.set,
         options=given
         | ({"decay": options.decay} if options.decay else {})
-        | ({"fixed": [name for name in options.fixed if name]} if options.fixed else {}),
+        | ({"fixed": [name for name in options.fixed if name]} if options.fixed else {})
+        | ({"nearest": True} if options.nearest else {}),
     )
 
 

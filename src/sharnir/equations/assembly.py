@@ -1,50 +1,29 @@
-"""Assembly: the consistent state nearest to a given one, or an error that names the constraint that cannot be met."""
+"""Speeds and accelerations that meet the constraints, or an error that names the one that cannot be met."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import AssemblyError
 from ..model.model import Model
-from ..model.states import check_state
-from .closure import AtParameters, Table, rows_at
-from .constraint_table import ConstraintTable, table_of
-from .held import Held, coordinate_rows, held_coordinates, undeformed
+from .closure import Table, rows_at
+from .held import Held, coordinate_rows, undeformed
 from .least_motion import Rows, least_motion, of_speeds, stacked
-from .search import closed_position
 
 RANK = 1e-7
 """Singular values of J below this, relative to the largest, are zero: a straight position is known to no more than the root of
 rounding, and speeds that follow from so small a number mean nothing."""
 
 SPEEDS_MET, ACCELERATIONS_MET = 1e-9, 1e-6
-"""What may be left of the rates of constraints, relative to the speeds, and of their accelerations, relative to themselves."""
+"""What may be left of the rates of constraints, and of their accelerations, relative to the sizes of their terms."""
+MOST_SOLUTIONS = 20
+"""Of a large linear system, each of what the one before has left."""
 
 Start = ArrayLike | Mapping[str, ArrayLike] | None
 """Coordinates or speeds: an array, {joint: value}, or None for the neutral position at rest."""
-
-
-def assemble(
-    model: Model,
-    q0: Start = None,
-    v0: Start = None,
-    t: float = 0.0,
-    fixed: Sequence[str] = (),
-    table: ConstraintTable | None = None,
-    parameters: Mapping[str, float] | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates and speeds that meet all constraints, nearest to (q0, v0). The coordinates of the joints named in `fixed` ("A",
-    or "float.x" for one of several) do not change, nor do their speeds where v0 is given."""
-    held = held_coordinates(model, fixed)
-    q, v, t = check_state(model, q0, v0, t)
-    at = AtParameters(table or table_of(model), tuple(model.parameter_values(parameters).values()))
-    q = closed_position(model, at, q, t, held)
-    v = assembled_speeds(model, at, q, v, t, held if v0 is not None else held_coordinates(model, ()))
-    check_accelerations(at, q, v, t)
-    return q, v
 
 
 def assembled_speeds(model: Model, table: Table, q: np.ndarray, v: np.ndarray, t: float, held: Held) -> np.ndarray:
@@ -63,14 +42,13 @@ def nearest_speeds(model: Model, table: Table, q: np.ndarray, v: np.ndarray, t: 
     J, rate = now["J"], now["rate"]
     if not np.abs(rate).max(initial=0.0):
         return v
-    size = max(1.0, float(np.abs(v).max(initial=0.0)))
     if held.rows:
         J = stacked(J, coordinate_rows(model, q, held.rows, t))
         rate = np.concatenate([rate, np.zeros(len(held.rows))])
     v = v + np.where(held.speeds, 0.0, _least_change(of_speeds(J, ~held.speeds), rate))
-    left = table.evaluate(q, v, t)["rate"]
-    if np.abs(left).max() > SPEEDS_MET * size:
-        raise refusal(table, left, 1)
+    now = rows_at(table, q, v, t)
+    if (np.abs(now["rate"]) > SPEEDS_MET * table.scale.of_rates(q, v, now["J"])).any():
+        raise refusal(table, now["rate"], 1)
     return v
 
 
@@ -81,20 +59,27 @@ def check_accelerations(table: Table, q: np.ndarray, v: np.ndarray, t: float) ->
     if not gamma.any():
         return
     left = J @ _least_change(J, gamma) + gamma
-    if np.abs(left).max() > ACCELERATIONS_MET * max(1.0, float(np.abs(gamma).max())):
+    if (np.abs(left) > ACCELERATIONS_MET * table.scale.of_accelerations(q, gamma, J)).any():
         raise refusal(table, left, 2)
 
 
 def _least_change(J: Rows, wanted: np.ndarray) -> np.ndarray:
-    """The least x with J x = −wanted, as nearly as that can be."""
+    """The least x with J x = −wanted, as nearly as that can be, to rounding."""
     if isinstance(J, np.ndarray):
         return -np.linalg.lstsq(J, wanted, rcond=RANK)[0]
-    x = least_motion(J, wanted)
-    return x + least_motion(J, wanted + J @ x)
+    x, left = np.zeros(J.shape[1]), wanted
+    for _ in range(MOST_SOLUTIONS):
+        more = x + least_motion(J, left)
+        still = wanted + J @ more
+        if not np.abs(still).max() < np.abs(left).max():
+            break
+        x, left = more, still
+    return x
 
 
 _REMEDIES = {
-    1: "check that drives agree with one another and with the speeds that are named or held, or leave more of them free",
+    1: "check that drives agree with one another and with the speeds that are named or held, or leave more of them free; "
+    "nearest=True takes what is named as a guess",
     2: "check that drives agree with one another, and speeds in singular positions",
 }
 """Where speeds, accelerations cannot be found."""

@@ -22,14 +22,14 @@ from .one_constraint import ConstraintRow
 from .retraction import retract
 
 TOLERANCE = 1e-11
-"""Of the residuals, relative to the size of the mechanism; what can be is brought down to rounding."""
+"""Of the residuals, relative to the sizes of their terms; what can be is brought down to rounding."""
 ROUNDING = 2.0 * float(np.finfo(float).eps)
 MAX_ITERATIONS = 100
 FIRST_DAMPING, LAST_DAMPING = 1e-3, 1e9
 STATIONARY = 1e-9
 """|Jᵀg| relative to |J| |g|: no small motion brings the mechanism nearer to a closed position."""
 NEARLY = 1e-3
-"""Residuals below which the size of the mechanism matters: it takes as long to find as an iteration."""
+"""Relative residuals below which sizes are found anew: that takes as long as an iteration."""
 PATIENCE, SLOW = 10, 0.98
 """Iterations in which the sum of squares must fall to this share of itself for the search to go on."""
 STRAIGHT = 0.25
@@ -43,7 +43,7 @@ class AtParameters:
 
     def __init__(self, table: ConstraintTable, parameters: Numbers) -> None:
         table.check_conditions(parameters)
-        self.rows, self.undefined, self.n_holonomic = table.rows, table.undefined, table.n_holonomic
+        self.rows, self.undefined, self.n_holonomic, self.scale = table.rows, table.undefined, table.n_holonomic, table.scale
         self.table, self.parameters = table, parameters
 
     def evaluate(self, q: np.ndarray, v: np.ndarray, t: float) -> dict[str, np.ndarray]:
@@ -107,30 +107,30 @@ class Closure:
         """The closed position that the guess q leads to, or the position where the search ended; a SingularError where a row is
         not defined at the guess.
 
-        enough   residuals, relative to the size of the mechanism, below which nothing more is done
+        enough   residuals, relative to the sizes of their terms, below which nothing more is done
         """
         q = retract(self.model, q, self._at_rest, self.t)
         g, J = self.at(q, check=True)
         damping, cost = 0.0, float(g @ g)
-        before, size = np.inf, 1.0
+        before, gap, size = np.inf, np.inf, np.ones(len(g))
         for k in range(iterations if np.isfinite(cost) else 0):
             if k % PATIENCE == 0:
                 if cost > SLOW * before:
                     break
                 before = cost
-            gap = _gap(g)
-            size = _size(q, J) if gap < NEARLY or not k else size
-            if gap <= enough * size:
+            size = self.table.scale.of_rows(q, J) if gap < NEARLY or not k else size
+            gap = _gap(g / size)
+            if gap <= enough:
                 break
             step = least_motion(J, g, damping)
-            step *= min(1.0, MOTION * max(1.0, gap) / max(float(np.abs(step).max(initial=0.0)), 1e-300))
+            step *= min(1.0, MOTION * max(1.0, _gap(g)) / max(float(np.abs(step).max(initial=0.0)), 1e-300))
             expected = cost - float(((g + J @ step) ** 2).sum())
-            if expected <= 0.0 or (damping and gap > TOLERANCE * size and _is_stationary(g, J)):
+            if expected <= 0.0 or (damping and gap > TOLERANCE and _is_stationary(g, J)):
                 break
             trial = retract(self.model, q, step, self.t)
             g1, J1 = self.at(trial)
             cost1 = float(g1 @ g1)
-            if gap <= TOLERANCE * size and not cost1 < 0.9 * cost:  # down to rounding
+            if gap <= TOLERANCE and not cost1 < 0.9 * cost:  # down to rounding
                 q, g = (trial, g1) if cost1 < cost else (q, g)
                 break
             gain = (cost - cost1) / expected
@@ -141,7 +141,7 @@ class Closure:
                 break
             else:
                 damping = max(8.0 * damping, FIRST_DAMPING)
-        closed = _gap(g) <= max(TOLERANCE, enough) * _size(q, J)
+        closed = _gap(g / self.table.scale.of_rows(q, J)) <= max(TOLERANCE, enough)
         whole, parameters = _parts(self.table)
         turned = turned_joint(self.model, whole, q, self.t, parameters) if closed else ""
         return Closing(q, g, closed and not turned, turned)
@@ -189,11 +189,6 @@ def off_by(model: Model, row: ConstraintRow, residual: float) -> str:
 
 def _gap(g: np.ndarray) -> float:
     return float(np.abs(g).max(initial=0.0))
-
-
-def _size(q: np.ndarray, J: Rows) -> float:
-    """Of the mechanism: its coordinates, and the lever arms in J."""
-    return max(1.0, float(np.abs(q).max(initial=0.0)), float(abs(J).max()) if 0 not in J.shape else 0.0)
 
 
 def _is_stationary(g: np.ndarray, J: Rows) -> bool:

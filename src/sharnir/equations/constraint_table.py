@@ -23,6 +23,7 @@ from ..trace import Expression, Graph, Number, Symbol, needed, tangent
 from .body_rows import body_rows
 from .evaluation import Values, evaluate, state_inputs, with_bodies
 from .one_constraint import ConstraintRow
+from .scale import Scale
 from .sparse_rows import SparseRows
 
 Numbers = Sequence[float] | np.ndarray
@@ -62,6 +63,7 @@ class ConstraintTable:
         self.on_bodies = body_rows(structure, constraints)
         """The same rows as functions of the motion of the bodies they touch."""
         self.rows, self.n_holonomic, self.trivial = self.on_bodies.rows, self.on_bodies.n_holonomic, self.on_bodies.trivial
+        self.scale = Scale(structure, constraints, self.rows)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -165,7 +167,7 @@ class ConstraintTable:
     def check_conditions(self, parameters: Numbers = ()) -> None:
         """Rows that nothing moves hold for some values of the parameters only: an error names one that does not."""
         for row, gap in self.on_bodies.conditions(list(parameters) or list(self.structure.parameters.values())):
-            if abs(gap) > 1e-9:
+            if abs(gap) > 1e-9 * ((self.scale.length or 1.0) if row.unit == "m" else 1.0):
                 raise AssemblyError(
                     f"{row} cannot be met with these parameters: it stays at {gap:.6g} whatever the motion; change "
                     "them, or leave the constraint out"
@@ -219,12 +221,12 @@ class ConstraintTable:
         found = self._expression(self._residuals)(*q.T, *v.T, *parameters.T, t)
         return np.abs(np.array([np.broadcast_to(x, len(t)) for x in found], dtype=float)).max(axis=0)
 
-    def violation_of_many(self, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray) -> np.ndarray:
-        """The same on the lanes of the processor, of small models: for thousands of states."""
+    def relative_violation(self, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray) -> np.ndarray:
+        """The same relative to the sizes of the terms, on the lanes of the processor, of small models."""
         if not len(t) or not self.rows:
             return np.zeros(len(t))
-        largest: np.ndarray = np.abs(_on_lanes(self._residual_code, q, v, t, parameters)["residual"]).max(axis=1)
-        return largest
+        found = _on_lanes(self._residual_code, q, v, t, parameters)["residual"]
+        return np.asarray(np.abs(found / self.scale.of_rows(q)).max(axis=1))
 
     def evaluate_many(self, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray) -> dict[str, np.ndarray]:
         """g, rate, J, gamma (T, …) of states (T, nq), (T, nv), (T,), (T, parameters), of small models, by code that is the same

@@ -67,8 +67,8 @@ def undeformed(model: Model, held: Held) -> Held | None:
     """The same with all elastic coordinates of flexible bodies held too; None where there are none to hold. Loops are closed by
     joints, not by bending bodies."""
     s, speeds, coordinates = model.structure, held.speeds.copy(), list(held.coordinates)
+    speeds[s.elastic_speeds] = True
     for d in s.deformations.values():
-        speeds[int(s.v_first[d.row]) : int(s.v_first[d.row + 1])] = True
         coordinates += range(int(s.q_first[d.row]), int(s.q_first[d.row + 1]))
     if np.array_equal(speeds, held.speeds):
         return None

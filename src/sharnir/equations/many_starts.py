@@ -24,7 +24,7 @@ from .least_motion import RANK
 from .reach import distance
 from .retraction import layout, moved_rows
 from .search import FAR, OTHER_SIDE, UNWOUND, other_side, unwound_rows
-from .start import MOVED, NEARLY_CLOSED, Asked, closed_start, is_moved, start_at
+from .start import MOVED, NEARLY_CLOSED, Asked, closed_start, guided, is_moved, start_at
 
 STEPS = 25
 """Of Newton's method."""
@@ -88,16 +88,17 @@ class _Starts:
         differ = np.concatenate([given, self.parameters[:, self.table.reads]], axis=1)
         _, first, which = np.unique(differ, axis=0, return_index=True, return_inverse=True)
         which, held, is_fixed, refused = which.ravel(), asked.held(self.model), asked.fixed is not None, dict[int, SharnirError]()
-        q, ok = given[first], np.zeros(len(first), dtype=bool)
+        at = [AtParameters(self.table, self.parameters[k]) for k in first]
+        starts = np.array([guided(self.model, x, q, self.t, asked) for x, q in zip(at, given[first], strict=True)])
+        q, ok = starts.copy(), np.zeros(len(first), dtype=bool)
         if not (held.rows or held.whole or layout(self.model.structure).constrained):
             some = _Starts(self.model, self.table, self.t, self.parameters[first])
             nearly = not is_fixed and bool(held.coordinates)
-            q, ok = some.straight(given[first], undeformed(self.model, held) or held, nearly)
-        defined = np.isfinite(moved_rows(self.model, given[first], np.zeros((1, self.model.nv)), self.t)).all(axis=1)
+            q, ok = some.straight(starts, undeformed(self.model, held) or held, nearly)
+        defined = np.isfinite(moved_rows(self.model, starts, np.zeros((1, self.model.nv)), self.t)).all(axis=1)
         for k in sorted(np.flatnonzero(~ok & defined).tolist(), key=lambda k: int(first[k])):
-            at = AtParameters(self.table, self.parameters[first[k]])
             try:
-                q[k], ok[k] = closed_start(self.model, at, given[first[k]], self.t, held, is_fixed), True
+                q[k], ok[k] = closed_start(self.model, at[k], starts[k], self.t, held, is_fixed), True
             except (AssemblyError, SingularError) as error:
                 refused |= dict.fromkeys(np.flatnonzero(which == k).tolist(), error)
                 if not every:
@@ -114,9 +115,8 @@ class _Starts:
         search = ok.copy()
         if nearly:
             now = self._rows(asked, None, every)
-            J = now["J"][:, : self.table.n_holonomic] * free
-            size = np.maximum(1.0, np.abs(J).max(axis=(1, 2), initial=0.0))
-            search &= ~(_gap(now["g"]) <= NEARLY_CLOSED * size)
+            size = self._size(asked, now["J"][:, : self.table.n_holonomic] * free)
+            search &= ~(_gap(now["g"] / size) <= NEARLY_CLOSED)
         self._unwind(q, ok, guess, held, np.flatnonzero(search))
         far = np.flatnonzero(search & ok & (distance(self.model, guess, q) >= FAR))
         for share in OTHER_SIDE if len(far) else ():
@@ -145,25 +145,25 @@ class _Starts:
         out, closed, going, q = q.copy(), np.zeros(len(q), dtype=bool), np.arange(len(q)), q.copy()
         g, J = self._residuals(q, free, at)
         for _ in range(steps):
-            size, gap, cost = _size(q, J), _gap(g), (g * g).sum(axis=1)
+            gap, cost = _gap(g / self._size(q, J)), (g * g).sum(axis=1)
             step, is_clear = _least_motion(J, g)
             longest = np.maximum(_gap(step), 1e-300)
-            step *= np.minimum(1.0, MOTION * np.maximum(1.0, gap) / longest)[:, None]
+            step *= np.minimum(1.0, MOTION * np.maximum(1.0, _gap(g)) / longest)[:, None]
             expected = cost - ((g + _times(J, step)) ** 2).sum(axis=1)
             trial = moved_rows(self.model, q, step, self.t)
             g1, J1 = self._residuals(trial, free, at[going])
             cost1 = (g1 * g1).sum(axis=1)
             promising = is_clear & (expected > 0.0) & (cost - cost1 > STRAIGHT * expected)
-            settled = gap <= TOLERANCE * size
-            ended = (gap <= ROUNDING * size) | ~promising | (settled & ~(cost1 < 0.9 * cost))  # down to rounding
-            better = ended & settled & (gap > ROUNDING * size) & (cost1 < cost)
+            settled = gap <= TOLERANCE
+            ended = (gap <= ROUNDING) | ~promising | (settled & ~(cost1 < 0.9 * cost))  # down to rounding
+            better = ended & settled & (gap > ROUNDING) & (cost1 < cost)
             q[better] = trial[better]
             out[going[ended]], closed[going[ended]] = q[ended], settled[ended]
             on = ~ended
             going, q, g, J = going[on], trial[on], g1[on], J1[on]
             if not len(going):
                 break
-        out[going], closed[going] = q, _gap(g) <= TOLERANCE * _size(q, J)
+        out[going], closed[going] = q, _gap(g / self._size(q, J)) <= TOLERANCE
         return out, closed & ~turned_rows(self.model, self.table, out, self.t, self.parameters[at])
 
     def _residuals(self, q: np.ndarray, free: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -185,7 +185,7 @@ class _Starts:
         if stiff is not None:
             others, met = self._speeds(q, given, held)
             v, ok = np.where(ok[:, None], v, others), ok | met
-        return v, ok & (_gap(v - given) <= MOVED * np.maximum(1.0, _gap(v))) if asked.whole_v else ok
+        return v, ok & (_gap((v - given) / self.table.scale.of_speeds(q, v)) <= MOVED) if asked.whole_v else ok
 
     def _speeds(self, q: np.ndarray, asked: np.ndarray, held: Held) -> tuple[np.ndarray, np.ndarray]:
         """With accelerations that meet them too."""
@@ -196,16 +196,15 @@ class _Starts:
         now = self._rows(q, v, every)
         J, gamma = now["J"], now["gamma"]
         left = _times(J, _least_change(J, gamma)) + gamma
-        ok = _gap(now["rate"]) <= SPEEDS_MET * np.maximum(1.0, _gap(asked))
-        return v, ok & (_gap(left) <= ACCELERATIONS_MET * np.maximum(1.0, _gap(gamma)))
+        ok = _gap(now["rate"] / self.table.scale.of_rates(q, v, J)) <= SPEEDS_MET
+        return v, ok & (_gap(left / self.table.scale.of_accelerations(q, gamma, J)) <= ACCELERATIONS_MET)
+
+    def _size(self, q: np.ndarray, J: np.ndarray) -> np.ndarray:
+        return self.table.scale.of_rows(q, J)
 
 
 def _gap(g: np.ndarray) -> np.ndarray:
     return np.asarray(np.abs(g).max(axis=1, initial=0.0))
-
-
-def _size(q: np.ndarray, J: np.ndarray) -> np.ndarray:
-    return np.maximum(np.abs(q).max(axis=1, initial=1.0), np.abs(J).max(axis=(1, 2), initial=0.0))
 
 
 def _times(J: np.ndarray, x: np.ndarray) -> np.ndarray:

@@ -34,10 +34,14 @@ class ConstraintRow:
     def __str__(self) -> str:
         return f"{self.owner}: {self.what}" if self.what else self.owner
 
+    @property
+    def unit(self) -> str:
+        """Unit of the residual; empty where it is not known."""
+        return UNITS.get(self.what.split(" ")[0], "")
+
     def amount(self, x: float, order: int) -> str:
         """|x| with its unit, x being a derivative of that order in time: "3 m/s²", or "3 /s²" where the unit is not known."""
-        unit = UNITS.get(self.what.split(" ")[0], "") + ("", "/s", "/s²")[order]
-        return f"{abs(x):.3g} {unit}".rstrip()
+        return f"{abs(x):.3g} {self.unit}{('', '/s', '/s²')[order]}".rstrip()
 
 
 def label_of(name: str, constraint: Constraint) -> str:

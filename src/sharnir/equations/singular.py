@@ -27,6 +27,7 @@ from .derivative import trace_derivative
 from .exact_loops import ExactLoops
 from .near_state import Passage
 from .one_constraint import label_of
+from .row_layout import SPEED
 
 MOST_CALLS = 1000
 LIMIT = 200_000
@@ -200,8 +201,11 @@ class SingularPassage:
 
     def _least_mobility(self) -> np.ndarray:
         """Of every row, what it would be if all bodies moved as one: long chains are far more mobile than that in most positions,
-        and far from singular in positions where they are not."""
+        and far from singular in positions where they are not. Elastic speeds do not count: what slopes do to a row open by
+        metres says nothing of closed positions."""
         s, rows = self.structure, self.equations.table.on_bodies
+        links = rows.links
+        bending = np.repeat((links.kind == SPEED) & np.isin(links.target, s.elastic_speeds), np.diff(links.at))
         rng = np.random.default_rng(11)
         q = np.array([self.equations.model.random_q(rng) for _ in range(FEW)])
         motion = rows.motion.rows(q, np.zeros((FEW, s.nv)), np.zeros(FEW))
@@ -215,9 +219,9 @@ class SingularPassage:
             return np.median([np.bincount(rows.row_of_K, x * which, len(rows)) for x in K], axis=0)
 
         shifting, turning = (
-            of(~rows.angular_K),
+            of(~rows.angular_K & ~bending),
             of(rows.angular_K),
-        )  # rows of position have arms too, too long in open loops
+        )  # rows of position have arms too, too long where open
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(shifting > 0.0, shifting / m.sum(), turning / inertia)
 

@@ -45,7 +45,7 @@ class Stabilisation:
 
     @property
     def violation_limit(self) -> float:
-        """Of the constraints at the end of a run, metres or radians: beyond it the run has failed."""
+        """Of the constraints at the end of a run, relative to the sizes of their terms: beyond it the run has failed."""
         return {"none": np.inf, "baumgarte": 1e-2, "ggl": 1e-2}.get(self.name, 1e-6)
 
     def __str__(self) -> str:

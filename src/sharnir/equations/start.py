@@ -1,8 +1,9 @@
 """The start of a motion: what was asked for, what is used, and what had to be moved to close the loops.
 
-What is asked for is held or refused. Coordinates by name are asked for; those that are not named are a guess, and an assembly
-moves them. A whole array is asked for too: a closure that is off by rounding, or by the digits of a file, is put right without a
-word, any larger motion is an error. `fixed` says otherwise: what it names is held, everything else is a guess.
+What is asked for is held or refused, in every start alike. Coordinates and speeds by name are asked for; those that are not named
+are a guess, and an assembly moves them. A whole array is asked for too where a motion starts from it: a closure that is off by
+rounding, or by the digits of a file, is put right without a word, any larger motion is an error; `assemble` takes it as a guess.
+`fixed` says otherwise: what it names is held, everything else is a guess; `nearest`: all is a guess but what `fixed` names.
 """
 
 from __future__ import annotations
@@ -16,17 +17,19 @@ import numpy as np
 from ..errors import AssemblyError
 from ..model.model import Model
 from ..model.states import check_state
+from ..types import truth
 from .assembly import Start, assembled_speeds, check_accelerations, nearest_speeds
 from .closure import AtParameters, Closure, off_by
-from .constraint_table import ConstraintTable, Numbers
+from .constraint_table import ConstraintTable, Numbers, table_of
 from .held import Held, held_coordinates, held_speeds, undeformed
 from .reach import turned_alike
+from .scale import Scale
 from .search import closed_position
 
 MOVED = 1e-6
-"""A coordinate or speed that was changed by more than this, relative to the largest (at least 1), was moved."""
+"""A coordinate or speed that was changed by more than this, relative to the largest of its kind, was moved."""
 NEARLY_CLOSED = 10.0 * MOVED
-"""Residuals, relative to the size of the mechanism, of a position that closes but for rounding or the digits of a file."""
+"""Residuals, relative to the sizes of their terms, of a position that closes but for rounding or the digits of a file."""
 SHOWN = 6
 """Coordinates that are named in a sentence."""
 
@@ -54,12 +57,18 @@ class StartState:
     @cached_property
     def moved(self) -> dict[str, float]:
         """Coordinates by name, and by how much they were moved."""
-        return _changes(self.model.q_names, turned_alike(self.model, self.asked_q, self.q), self.q)
+        change = self.q - turned_alike(self.model, self.asked_q, self.q)
+        return _changes(self.model.q_names, change, self._scale.of_coordinates(self.q)) if change.any() else {}
 
     @cached_property
     def moved_speeds(self) -> dict[str, float]:
         """Speeds by name, and by how much they were changed."""
-        return _changes(self.model.v_names, self.asked_v, self.v)
+        change = self.v - self.asked_v
+        return _changes(self.model.v_names, change, self._scale.of_speeds(self.q, self.v)) if change.any() else {}
+
+    @cached_property
+    def _scale(self) -> Scale:
+        return Scale(self.model.structure, self.model.constraints)
 
     @property
     def words(self) -> str:
@@ -79,16 +88,14 @@ def in_words(moved: Mapping[str, float]) -> str:
     return shown + (f" and {len(largest) - SHOWN} more" if len(largest) > SHOWN else "")
 
 
-def _changes(names: Sequence[str], asked: np.ndarray, used: np.ndarray) -> dict[str, float]:
-    change = used - asked
-    large = np.flatnonzero(np.abs(change) > MOVED * max(1.0, float(np.abs(used).max(initial=0.0))))
-    return {names[k]: float(change[k]) for k in large.tolist()}
+def _changes(names: Sequence[str], change: np.ndarray, size: np.ndarray) -> dict[str, float]:
+    return {names[k]: float(change[k]) for k in np.flatnonzero(np.abs(change) > MOVED * size).tolist()}
 
 
 def is_moved(model: Model, asked: np.ndarray, used: np.ndarray) -> np.ndarray:
     """(…,): whether positions (…, nq) differ by more than rounding, or the digits of a file."""
-    change = np.abs(used - turned_alike(model, asked, used)).max(axis=-1, initial=0.0)
-    return np.asarray(change > MOVED * np.abs(used).max(axis=-1, initial=1.0))
+    change = np.abs(used - turned_alike(model, asked, used))
+    return np.asarray((change > MOVED * table_of(model).scale.of_coordinates(used)).any(axis=-1))
 
 
 @dataclass(frozen=True)
@@ -124,6 +131,34 @@ class Asked:
         return held_speeds(model, self.speeds or [])
 
 
+def as_guess(
+    model: Model, q0: Start, v0: Start, fixed: Sequence[str] | None, nearest: bool
+) -> tuple[Start, Start, Sequence[str] | None]:
+    """q0, v0 and `fixed` of a start; with `nearest` nothing is asked for by its name."""
+    if not truth(nearest, "nearest"):
+        return q0, v0, fixed
+    return model.coordinates(q0), None if v0 is None else model.speeds(v0), fixed or []
+
+
+def assemble(
+    model: Model,
+    q0: Start = None,
+    v0: Start = None,
+    t: float = 0.0,
+    fixed: Sequence[str] | None = None,
+    parameters: Mapping[str, float] | None = None,
+    nearest: bool = False,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates and speeds that meet all constraints: what q0 and v0 name is held, whole arrays are guesses."""
+    q0, v0, fixed = as_guess(model, q0, v0, fixed, nearest)
+    q, v, t = check_state(model, q0, v0, t)
+    asked = Asked.by(q0, v0, fixed)
+    if fixed is None:
+        asked = Asked(asked.coordinates or [], asked.speeds or [])
+    start = start_at(model, q, v, t, AtParameters(table_of(model), tuple(model.parameter_values(parameters).values())), asked)
+    return start.q, start.v
+
+
 def assemble_start(
     model: Model,
     q0: Start,
@@ -141,7 +176,7 @@ def assemble_start(
 def start_at(model: Model, asked_q: np.ndarray, asked_v: np.ndarray, t: float, table: AtParameters, asked: Asked) -> StartState:
     """The same from arrays."""
     held, named_v = asked.held(model), asked.held_speeds(model)
-    q = closed_start(model, table, asked_q, t, held, asked.fixed is not None)
+    q = closed_start(model, table, guided(model, table, asked_q, t, asked), t, held, asked.fixed is not None)
     v = _nearly_met(model, table, q, asked_v, t, named_v)
     check_accelerations(table, q, v, t)
     same = [q[list(held.coordinates)] == asked_q[list(held.coordinates)], v[named_v.speeds] == asked_v[named_v.speeds]]
@@ -153,7 +188,7 @@ def start_at(model: Model, asked_q: np.ndarray, asked_v: np.ndarray, t: float, t
         raise AssemblyError(
             f"q0 does not close the loops: {row} is off by {off_by(model, row, gap[worst])}; the nearest closed position found "
             f"has {in_words(start.moved)}. Name what must stay, fixed=[joints], or take all of "
-            "q0 as a guess: fixed=[]"
+            "q0 as a guess, nearest=True"
         )
     if asked.whole_v and start.moved_speeds:
         rate = table.evaluate(q, asked_v, t)["rate"]
@@ -161,9 +196,20 @@ def start_at(model: Model, asked_q: np.ndarray, asked_v: np.ndarray, t: float, t
         raise AssemblyError(
             f"v0 does not meet the constraints: {row} changes by {row.amount(rate[worst], 1)}; the nearest speeds that do "
             f"have {in_words(start.moved_speeds)}. Name what must stay, fixed=[joints], or take all of "
-            "it as a guess: fixed=[]"
+            "it as a guess, nearest=True"
         )
     return start
+
+
+def guided(model: Model, table: AtParameters, q: np.ndarray, t: float, asked: Asked) -> np.ndarray:
+    """The guess q moved as near to closing as it comes with all that is named where it is, beside `fixed` too: so a guess by name
+    chooses the branch, and is not one of many coordinates."""
+    if not asked.fixed or not asked.coordinates:
+        return q
+    named = held_coordinates(model, [*asked.fixed, *asked.coordinates])
+    free = ~(undeformed(model, named) or named).speeds
+    end = Closure(model, table, t, free, named.rows, q[list(named.rows)]).close_if_defined(q)
+    return q if end is None else np.where(np.isin(np.arange(model.nq), named.rows), q, end.q)
 
 
 def closed_start(model: Model, table: AtParameters, asked: np.ndarray, t: float, held: Held, is_fixed: bool) -> np.ndarray:
@@ -175,7 +221,10 @@ def closed_start(model: Model, table: AtParameters, asked: np.ndarray, t: float,
     except AssemblyError as error:
         if is_fixed or not held.names:
             raise
-        raise AssemblyError(f"{error}. What q0 names is held: to let some of it move, name what must stay, fixed=[…]") from None
+        names = ", ".join(map(repr, held.names[:SHOWN])) + f" and {len(held.names) - SHOWN} more" * (len(held.names) > SHOWN)
+        raise AssemblyError(
+            f"{error}. What q0 names is held ({names}): name what must stay, fixed=[…], or take it as a guess, nearest=True"
+        ) from None
 
 
 def _nearly_closed(model: Model, table: AtParameters, asked: np.ndarray, t: float, held: Held) -> np.ndarray | None:
@@ -184,7 +233,7 @@ def _nearly_closed(model: Model, table: AtParameters, asked: np.ndarray, t: floa
     Where as many coordinates are named as this one names, none of them could give way otherwise."""
     free = ~(undeformed(model, held) or held).speeds
     g, J = Closure(model, table, t, free).at(asked)
-    if not held.coordinates or not np.abs(g).max(initial=0.0) <= NEARLY_CLOSED * max(1.0, float(abs(J).max()) if J.size else 0.0):
+    if not held.coordinates or not (np.abs(g) <= NEARLY_CLOSED * table.scale.of_rows(asked, J)).all():
         return None
     if (exact := Closure(model, table, t, free, held.rows, asked[list(held.rows)]).close(asked)).closed:
         return exact.q
@@ -197,6 +246,6 @@ def _nearly_met(model: Model, table: AtParameters, q: np.ndarray, asked: np.ndar
         return assembled_speeds(model, table, q, asked, t, held)
     except AssemblyError:
         v = nearest_speeds(model, table, q, asked, t, held_speeds(model, []))
-        if _changes(model.v_names, asked, v):
+        if (np.abs(v - asked) > MOVED * table.scale.of_speeds(q, v)).any():
             raise
         return v

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from copy import copy, deepcopy
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -12,9 +13,11 @@ from .constraints import Constraint
 from .forces import Force
 from .garbage import no_collection
 from .joints import Joint
+from .joints.elastic import Elastic
 from .placed_joint import PlacedJoint, new_placed_joint
 
 if TYPE_CHECKING:
+    from .flexible import Flexible
     from .model import Model
 
 Part = TypeVar("Part", Joint, Force, Constraint)
@@ -37,6 +40,17 @@ def copied_model(model: Model) -> Model:
     out.mesh_folders = None if model.mesh_folders is None else [*model.mesh_folders]
     out.simulation = deepcopy(model.simulation)
     out.import_report = None if model.import_report is None else model.import_report.copy()
+    return out
+
+
+def with_flexible(model: Model, bodies: Mapping[str, Flexible]) -> Model:
+    """A copy in which these flexible bodies deform by other shapes."""
+    out = copied_model(model)
+    out._bodies = [replace(body, flexible=bodies.get(body.name, body.flexible)) for body in out._bodies]
+    for k, joint in enumerate(out._joints):
+        if joint.parent in bodies and isinstance(joint.type, Elastic):
+            kind = Elastic(bodies[joint.parent])
+            out._joints[k] = replace(joint, type=kind, motions=kind.motions(joint.name))
     return out
 
 

@@ -602,13 +602,17 @@ class Model:
         q0: State = None,
         v0: State = None,
         t: float = 0.0,
-        fixed: Sequence[str] = (),
+        fixed: Sequence[str] | None = None,
         parameters: Mapping[str, float] | None = None,
+        nearest: bool = False,
     ) -> tuple[FloatArray, FloatArray]:
-        """Coordinates and speeds that satisfy all constraints, nearest to the given ones. What `fixed` names, joints or single
-        coordinates ("float.x"), retains its coordinates, and its speeds where v0 is given; where that cannot be, the error
-        says what can."""
-        q, v = self._service("assemble", q0, v0, t, fixed, parameters=parameters)
+        """Coordinates and speeds that satisfy all constraints, nearest to the given ones. What q0 and v0 name is held, as by
+        `simulate`; where that cannot be, the error says what can. Whole arrays are guesses.
+
+        fixed    joints or single coordinates ("float.x") that are held; all else in q0 is then a guess
+        nearest  take what q0 and v0 name as guesses too
+        """
+        q, v = self._service("assemble", q0, v0, t, fixed, parameters=parameters, nearest=nearest)
         return q, v
 
     def integrate(self, q: State, dv: State, t: float = 0.0) -> FloatArray:

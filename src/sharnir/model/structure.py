@@ -115,6 +115,12 @@ class Structure:
         return {joint.name: i for i, joint in enumerate(self.placed)}
 
     @cached_property
+    def elastic_speeds(self) -> IntArray:
+        """Numbers of the speeds of flexible bodies' elastic coordinates."""
+        first, last = self.v_first, self.v_first[1:]
+        return _integers([k for d in self.deformations.values() for k in range(first[d.row], last[d.row])])
+
+    @cached_property
     def quaternions(self) -> IntArray:
         """Where in q quaternions begin."""
         within = [joint.quaternions() for joint in self.types]

@@ -200,7 +200,7 @@ class AdaptiveLanes:
             return np.ones(len(x), dtype=bool)
         q, v, z = np.split(x, [self.nq, self.nq + self.nv], axis=1)
         there = np.concatenate([parameters[:, : self.np - self.nz], z], axis=1)
-        return self.equations.table.violation_of_many(q, v, np.full(len(x), t), there) <= self.runs.how.violation_limit
+        return self.equations.table.relative_violation(q, v, np.full(len(x), t), there) <= self.runs.how.violation_limit
 
 
 def _joined(parts: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:

@@ -1,5 +1,5 @@
-"""What a run of flexible bodies is warned of before it begins: bodies that are locked, and fixed steps too long for the fastest
-vibration, beyond the limit of stability, where it grows without end.
+"""What a run of flexible bodies is warned of before it begins: locked bodies, too few shapes, and fixed steps too
+long for the fastest vibration, beyond the limit of stability, where it grows without end.
 
 Elastic coordinates vibrate as e¨ = −W(K e + C ė), with W the elastic part of the inverse mass matrix. Every method takes the
 modes of this linear system from step to step by a factor; where one is larger than 1 in magnitude the run diverges.
@@ -37,12 +37,17 @@ def warn_of_elastic_steps(d: Dynamics, q: FloatArray, t: float, parameters: Any,
     return text
 
 
-def warn_where_locked(d: Dynamics, q: FloatArray, t: float, parameters: Any) -> None:
-    """Of flexible bodies that loops keep from deforming."""
-    if d.structure.deformations and d.constrained is not None:
-        from ..analysis.locking import warn_of_locking  # here: rigid models do without scipy
+def warn_of_shapes(d: Dynamics, q: FloatArray, v: FloatArray, t: float, tau: FloatArray, parameters: Any) -> None:
+    """Warnings of flexible bodies that loops keep from deforming, and of those with too few shapes for their loads."""
+    if not d.structure.deformations:
+        return
+    from ..analysis.locking import warn_of_locking  # here: rigid models do without scipy
+    from ..analysis.missing_shapes import warn_of_missing_shapes
 
-        warn_of_locking(d, t, q, parameters=() if parameters is None else parameters, stacklevel=5)
+    own = () if parameters is None else parameters
+    if d.constrained is not None:
+        warn_of_locking(d, t, q, parameters=own, stacklevel=5)
+    warn_of_missing_shapes(d.model, q, v, t, tau, parameters, 5)
 
 
 class Vibration:
@@ -67,8 +72,7 @@ def fastest_vibration(d: Dynamics, q: FloatArray, t: float, parameters: Any) -> 
         inverse = scipy.linalg.inv(M)
     except (SharnirError, scipy.linalg.LinAlgError, ValueError):
         return None
-    every = s.deformations.values()
-    here = np.concatenate([np.arange(s.v_first[x.row], s.v_first[x.row + 1]) for x in every])
+    every, here = s.deformations.values(), s.elastic_speeds
     owner = np.repeat([x.body for x in every], [x.n for x in every])
     W = inverse[np.ix_(here, here)]
     K, C = (scipy.linalg.block_diag(*(getattr(x.shapes, name) for x in every)) for name in ("stiffness", "damping"))

@@ -88,10 +88,11 @@ def violated_constraint(m: MotionSystem, r: Result) -> str:
     table, limit = m.constrained.table, m.stabilisation.violation_limit
     parameters = () if r.parameter_rows is None else r.parameter_rows[-1]
     g = table.evaluate_either(r.q[-1], r.v[-1], float(r.t[-1]), parameters)["g"]
-    if np.abs(g).max(initial=0.0) <= limit:
+    allowed = limit * table.scale.of_rows(r.q[-1])[: len(g)]
+    if (np.abs(g) <= allowed).all():
         return ""
-    since = float(r.t[int(np.argmax(r.violation > limit))])
-    row = table.rows[worst := int(np.argmax(np.abs(g)))]
+    row = table.rows[worst := int(np.argmax(np.abs(g) / allowed))]
+    since = float(r.t[int(np.argmax(r.violation > allowed[worst]))])
     return f"{row} could not be met from t = {since:.6g} on, at the end it is violated by {off_by(m.d.model, row, g[worst])}"
 
 

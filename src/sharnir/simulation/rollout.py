@@ -30,9 +30,9 @@ from ..model.states import check_model, check_quaternions
 from ..model.validity import beyond_validity, warn_of_deformation
 from ..reporting.progress import ProgressBar
 from ..solvers.arguments import Arguments
-from ..types import real_array
+from ..types import real_array, truth
 from .batch import ENTRIES, Batch
-from .elastic_steps import warn_of_elastic_steps, warn_where_locked
+from .elastic_steps import warn_of_elastic_steps, warn_of_shapes
 from .joint_laws import JointLaw, acting, is_law, law_of, with_law
 from .lane_control import by_parameter, law_forces, push, push_sampled, sampled_control, stored_forces
 from .options import (
@@ -64,6 +64,7 @@ def rollout(
     v0: ArrayLike | None = None,
     *,
     fixed: Sequence[str] | None = None,
+    nearest: bool = False,
     duration: float | None = None,
     step: float | None = None,
     tau: Tau | Control | JointLaw | None = None,
@@ -88,6 +89,7 @@ def rollout(
 
     fixed           joints, or coordinates ("float.x"), that keep the values of q0 while the others are moved to close loops; by
                     default a row of q0 that does not close them is refused, as an array is by `simulate`
+    nearest         take the rows as guesses
     duration, step  seconds; or `dt` for the step and a number of `steps` for the duration
     tau             joint forces held over each step: an array (nv,), (steps, nv) or (B, steps, nv), {joint: value}, or a
                     Python function (t, q (B, nq), v (B, nv)) -> (B, nv) called before every step; or a law as of `simulate`, a
@@ -136,9 +138,9 @@ def rollout(
             "rollout go together: take another, or simulate them one by one"
         )
     values = _parameters(d, with_states(model, parameters, states))
-    q, v, values = _states(d, q0, v0, grid.t0, values, fixed)
+    q, v, values = _states(d, q0, v0, grid.t0, values, (fixed or []) if truth(nearest, "nearest") else fixed)
     own = None if values is None else np.atleast_2d(values)[0]
-    warn_where_locked(d, q[0], grid.t0, own)
+    warn_of_shapes(d, q[0], v[0], grid.t0, np.zeros(model.nv), own)
     too_long = warn_of_elastic_steps(d, q[0], grid.t0, own, grid.step, integrator)
     numbers = len(q) * (grid.count // grid.every + 1) * 2 * (model.nq + model.nv + len(model.states))
     if beyond := beyond_memory(numbers):

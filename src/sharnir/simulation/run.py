@@ -27,6 +27,7 @@ def simulate(
     q0: Start = None,
     v0: Start = None,
     fixed: Sequence[str] | None = None,
+    nearest: bool = False,
     t0: float = 0.0,
     tau: Tau | JointLaw | None = None,
     control: Sampled | Sequence[Sampled] | None = None,
@@ -63,6 +64,7 @@ def simulate(
     fixed        of a model with loops: joints, or coordinates ("float.x"), that keep the values of q0 while the others are moved
                  to close them. By default what q0 names is held, and a q0 given as an array is refused where it does not close;
                  with `fixed` everything else is a guess, fixed=[] holds nothing. What was moved is in `result.start`
+    nearest      take what q0 and v0 name as guesses too, and arrays: the nearest state that closes the loops
     parameters   {name: value} of the model; the rest as the model has them. Other values compile nothing
     states       {name: initial value} of states of forces and of `Model.add_state`; the rest as the model has them
     method, backend, threads   as of `Dynamics`: with several threads those share every evaluation of a model that is large enough
@@ -95,7 +97,7 @@ def simulate(
         sensitivities=sensitivities,
     )  # fmt: skip
     return runs.run(
-        duration, q0=q0, v0=v0, fixed=fixed, t0=t0, tau=None if callable(tau) else tau, parameters=parameters, states=states,
-        rtol=rtol, atol=atol, step=step, max_step=max_step, max_steps=max_steps, max_seconds=max_seconds, output=output,
-        every=every, on_failure=on_failure, progress=progress, save=save, begun=begun,
+        duration, q0=q0, v0=v0, fixed=fixed, nearest=nearest, t0=t0, tau=None if callable(tau) else tau, parameters=parameters,
+        states=states, rtol=rtol, atol=atol, step=step, max_step=max_step, max_steps=max_steps, max_seconds=max_seconds,
+        output=output, every=every, on_failure=on_failure, progress=progress, save=save, begun=begun,
     )  # fmt: skip

@@ -13,7 +13,7 @@ from ..backends.team import helped
 from ..dynamics import Dynamics
 from ..equations.assembly import Start
 from ..equations.stabilisation import Stabilisation
-from ..equations.start import StartState
+from ..equations.start import StartState, as_guess
 from ..errors import MethodError, SimulationError
 from ..integrate import run
 from ..integrate.compiled import make_ready
@@ -31,7 +31,7 @@ from .changes import Changes
 from .checks import check_ends, check_events, check_step, output_times, tolerances
 from .contacts import Contacts, check_impacts, divided, with_contacts
 from .controllers import Controllers
-from .elastic_steps import warn_of_elastic_steps, warn_where_locked
+from .elastic_steps import warn_of_elastic_steps, warn_of_shapes
 from .events import limit_events
 from .gaps import gap_events, gap_root
 from .impacts import Impacts
@@ -120,6 +120,7 @@ class Runs:
         q0: Start = None,
         v0: Start = None,
         fixed: Sequence[str] | None = None,
+        nearest: bool = False,
         t0: float = 0.0,
         tau: Tau | None = None,
         parameters: Mapping[str, float] | None = None,
@@ -157,12 +158,13 @@ class Runs:
         check_values(model, values[None])
         own = values if values.size else None
         bar = ProgressBar(progress, model.name, t0 + duration, t0)
+        q0, v0, fixed = as_guess(self.shown, q0, v0, fixed, nearest)
         start = self.start(q0, v0, t0, fixed, values)
         q, v = start.q, start.v
         check_step(self.chosen, step)
         if not self._begun:
             self._begun = True
-            warn_where_locked(d, q, t0, own)
+            warn_of_shapes(d, q, v, t0, forces, own)
         too_long = "" if step is None else warn_of_elastic_steps(d, q, t0, own, step, self.integrator)
         times = output_times(output, t0, t0 + duration, 2 * (model.nq + model.nv))
         if save is not None:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from ..dynamics import Dynamics
 from ..equations.assembly import Start
-from ..equations.start import StartState
+from ..equations.start import StartState, as_guess
 from ..errors import SimulationError, StateError, brief, no_such, suggestion
 from ..integrate import run
 from ..integrate.compiled import make_ready
@@ -84,6 +84,7 @@ class Simulation:
         *,
         t0: float = 0.0,
         fixed: Sequence[str] | None = None,
+        nearest: bool = False,
         tau: Tau | JointLaw | None = None,
         parameters: Mapping[str, float] | None = None,
         states: Mapping[str, float] | None = None,
@@ -114,6 +115,7 @@ class Simulation:
         chosen = integrator_named(integrator)
         step = None if step is None else number(step, "step")
         check_step(chosen, step)
+        q0, v0, fixed = as_guess(shown, q0, v0, fixed, nearest)
         self._first = (q0, v0, t0, fixed, forces.copy(), values.copy())
         start, t = start_of(d, shown, q0, v0, t0, fixed, values)
         own = values if values.size else None

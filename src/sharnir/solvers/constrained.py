@@ -32,7 +32,7 @@ from .solver import Actions, nothing_to_count
 RANK_TOLERANCE = 1e-6
 """Squared sine of the angle between a row and the others below which the rank is determined by an SVD."""
 OPEN = 1e-6
-"""Residuals, relative to the largest coordinate (at least 1), from which on loops are open."""
+"""Residuals, relative to the sizes of their terms, from which on loops are open."""
 CONSISTENCY_TOLERANCE = 1e-6
 """Accelerations satisfy the constraints if |J a + γ| is below this, relative to the largest term of the sum."""
 
@@ -262,7 +262,7 @@ class ConstrainedSolver:
         table, q, t = self.equations.table, rows["q"][0], float(rows["t"][0].flat[0])
         parameters = rows["parameter"][0] if "parameter" in rows else ()
         g = table.evaluate(q, np.zeros(self.model.nv), t, parameters)["g"]
-        if np.abs(g).max(initial=0.0) > OPEN * max(1.0, float(np.abs(q).max(initial=0.0))):
+        if (np.abs(g) > OPEN * table.scale.of_rows(q)[: len(g)]).any():
             row = table.rows[worst := int(np.abs(g).argmax())]
             raise StateError(
                 f"the loops are open in this position: {row} is off by {off_by(self.model, row, g[worst])}; assemble it first, "

@@ -17,7 +17,8 @@ Residuals = Callable[[np.ndarray, np.ndarray], Mapping[str, np.ndarray]]
 
 
 def refined_changes(residuals: Residuals, qdd: np.ndarray, lam: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Derivatives of a (k, n, c) and λ (k, m, c) as (L7) has them."""
+    """Derivatives of a (k, n, c) and λ (k, m, c) as (L7) has them. `lam` may be any that goes with `qdd`: other methods divide
+    the load between dependent rows in other ways, and r is differentiated at the λ of the sweeps."""
     here = residuals(qdd, lam)
     M, J = here["M"], here["J"]
     W = np.linalg.solve(M, J.swapaxes(1, 2)).swapaxes(1, 2)
@@ -28,22 +29,14 @@ def refined_changes(residuals: Residuals, qdd: np.ndarray, lam: np.ndarray) -> t
     free = qdd - _times(W.swapaxes(1, 2), lam)
     dE = _changes_of_diagonal(residuals, W)
 
-    def defect(found: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Changes of d − Sλ at fixed λ."""
-        return W @ found["dr"] - found["ds"]
-
-    step = _solve(A, d)
-    total, dlam = step, np.linalg.solve(A, defect(_at(residuals, free, W, step)) - dE * step[:, :, None])
-    for _ in range(REFINED):
-        step = _solve(A, E * step)
+    total, step, dlam = np.zeros_like(d), _solve(A, d), np.zeros_like(here["ds"])
+    for _ in range(1 + REFINED):
         total = total + step
-        rest = defect(_at(residuals, free, W, total)) - S @ dlam - dE * step[:, :, None]
-        dlam = dlam + np.linalg.solve(A, rest)
+        here = residuals(free + _times(W.swapaxes(1, 2), total), total)
+        defect = W @ here["dr"] - here["ds"]  # changes of d − Sλ at fixed λ
+        dlam = dlam + np.linalg.solve(A, defect - S @ dlam - dE * step[:, :, None])
+        step = _solve(A, E * step)
     return np.linalg.solve(M, J.swapaxes(1, 2) @ dlam - here["dr"]), dlam
-
-
-def _at(residuals: Residuals, free: np.ndarray, W: np.ndarray, lam: np.ndarray) -> Mapping[str, np.ndarray]:
-    return residuals(free + _times(W.swapaxes(1, 2), lam), lam)
 
 
 def _changes_of_diagonal(residuals: Residuals, W: np.ndarray) -> np.ndarray:

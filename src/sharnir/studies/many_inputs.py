@@ -8,7 +8,7 @@ import numpy as np
 
 from ..equations.many_starts import assembled_starts
 from ..equations.normalization import normalized_start
-from ..equations.start import Asked
+from ..equations.start import Asked, as_guess
 from ..errors import AssemblyError
 from ..integrate.trajectory import in_words
 from ..model.states import check_state, check_tau
@@ -54,6 +54,7 @@ class ManyInputs:
         """(n, nq), (n, nv): as `simulate` takes them, by name, what is named held while loops are closed."""
         model, t0, fixed = self.model, number(self.arguments.get("t0", 0.0), "t0"), self.arguments.get("fixed")
         q0, v0 = self._first("q0"), self._first("v0")
+        q0, v0, fixed = as_guess(model, q0, v0, fixed, self.arguments.get("nearest", False))
         one = check_state(model, q0, v0, t0)
         q, v = self._filled(one[0], model.q_names, "q0"), self._filled(one[1], model.v_names, "v0")
         if runs.d.constrained is None:

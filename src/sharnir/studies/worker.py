@@ -42,8 +42,8 @@ MOST_KINDS = 64
 
 
 ON_LANES = {
-    "duration", "q0", "v0", "fixed", "t0", "tau", "parameters", "states", "method", "backend", "integrator", "rtol", "atol",
-    "max_step", "output", "balance", "stabilisation", "limits",
+    "duration", "q0", "v0", "fixed", "nearest", "t0", "tau", "parameters", "states", "method", "backend", "integrator", "rtol",
+    "atol", "max_step", "output", "balance", "stabilisation", "limits",
 }  # fmt: skip
 """Arguments of adaptive runs that may go side by side."""
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..dynamics import Dynamics
+from ..equations.start import is_moved
 from ..errors import AssemblyError, SingularError, StateError, brief, no_such
 from ..model.constraints import Rolling
 from ..model.joints.elastic import Elastic
@@ -32,9 +33,6 @@ from .visuals import Drawn, drawn_visuals
 
 TRACE = 2000
 """Points of the path of a point: more cannot be seen."""
-
-MOVED = 1e-6
-"""Radians or metres that the coordinates of a position may be off without a word."""
 
 FAR = 3.0
 """Sizes of the mechanism: a body that goes further away than the others is not kept in the picture."""
@@ -81,10 +79,10 @@ def position_of(model: Model, q: Any = None, t: float = 0.0) -> tuple[FloatArray
     if not model.constraints:
         return asked, []
     try:
-        found = model.assemble(q, t=t, fixed=list(q) if isinstance(q, Mapping) else ())[0]
+        found = model.assemble(q, t=t)[0]
     except (AssemblyError, SingularError) as error:
         return asked, [f"drawn with its loops open: {error}"]
-    moved = q is not None and not isinstance(q, Mapping) and float(np.abs(model.difference(asked, found, t)).max()) > MOVED
+    moved = q is not None and not isinstance(q, Mapping) and is_moved(model, asked, found)
     return found, ["drawn in the nearest position that closes its loops: the one given does not"] if moved else []
 
 
