@@ -16,7 +16,7 @@ from ..reporting.progress import ProgressBar
 from ..simulation.options import number, whole
 from . import execution
 from .crew import Crew
-from .evaluations import Enough, Evaluations, Point
+from .evaluations import Enough, Evaluations
 from .gradients import GRADIENT, Gradient, sensitivity_names, with_sensitivities
 from .inputs import Inputs, checked_run
 from .optimum import Optimum, at_bounds, best_of, history_of, reasons

@@ -2,7 +2,7 @@
 
 The function takes one array of 64-bit integers: the number of states, then address and stride (in numbers) of every
 input, then the address of every output. A stride of zero shares an input among all states.
-There may be no states at all. With several lanes there must be at least as many as lanes; the last block overlaps the one before it.
+There may be no states; else, with several lanes, at least as many as lanes: the last block overlaps the one before it.
 Arrays are rows, a row for each state; or `innermost`, blocks of as many states as there are lanes, the lanes innermost.
 With one lane there is one output more: zero for each state whose inputs and outputs are all finite, else nan (not where numbers
 are double-double: those are pairs of doubles, one after the other).
