@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from runs import STRAIGHT, batch, expected, kept, make, row, run, used
+from runs import STRAIGHT, batch, expected, kept, make, recorded, row, run, used
 from sharnir.backends.loops import LANES_FROM
 from sharnir.dialect.jit import host_lanes
 from sharnir.programs import PROGRAMS as EVERY_PROGRAM
+from sharnir.trace import Graph
 from states import EPS, assert_close
 
 SMALL = sh.samples.tree(5, branching=1.5, seed=2)
@@ -205,3 +206,14 @@ def test_huge_angles_are_angles(backend, size):
     for b in (2, 3):
         for key, x in expected("forward/separate", model, row(values, b)).items():
             assert_close(found[key][b], x, 1e-10)
+
+
+@pytest.mark.parametrize("lanes", [1, host_lanes()])
+def test_straight_line_code_for_no_states_reads_and_writes_nothing(lanes):
+    graph = Graph()
+    x, y = graph.inputs(2)
+    code = recorded(graph, [x, y], [x * y + 1.0])
+    memory = np.zeros((3 * lanes, 2))
+    names = [*code.inputs, *code.outputs]
+    code.bind(dict.fromkeys(names, memory[lanes:lanes]), 0, lanes)()
+    assert not memory.any()

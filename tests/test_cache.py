@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import sys
 import tempfile
@@ -124,9 +125,13 @@ def test_clearing_removes_what_was_kept(folder, compiled):
 
 def test_clearing_leaves_alone_what_is_not_sharnirs(folder):
     answer()
-    (folder / "letters.txt").write_text("mine")
+    (folder / "choice").mkdir(exist_ok=True)
+    others = [folder / "letters.txt", folder / "llvm" / "README", folder / "llvm" / "lib" / "a.cpp", folder / "choice" / "empty"]
+    for path in others:  # the folder may be that of projects, one of which is called llvm
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("" if path.name == "empty" else "mine")
     sh.cache_clear()
-    assert (folder / "letters.txt").exists()
+    assert all(path.exists() for path in others) and {path.name for path in (folder / "llvm").iterdir()} == {"README", "lib"}
 
 
 def test_a_folder_that_cannot_be_written_costs_one_warning_and_nothing_else(tmp_path, monkeypatch, compiled):
@@ -170,6 +175,16 @@ def test_what_was_used_least_recently_makes_room(folder, monkeypatch):
     assert Cache().load("llvm", "1") is None
 
 
+def test_files_of_the_user_make_no_room(folder, monkeypatch):
+    monkeypatch.setenv("SHARNIR_CACHE_MB", "2")
+    (folder / "llvm").mkdir(parents=True)
+    (folder / "llvm" / "thesis").write_bytes(bytes(MB))
+    aged(folder, "thesis", 1000.0)
+    for k in range(3):
+        Cache().save("llvm", f"{k}", bytes(MB))
+    assert "thesis" in keys(folder) and "2" in keys(folder)
+
+
 def test_the_size_is_measured_on_writing_and_not_on_every_write(folder, monkeypatch):
     monkeypatch.setenv("SHARNIR_CACHE_MB", "160")
     measured, shrink = [], Cache.shrink
@@ -204,6 +219,20 @@ def test_no_cache_at_all_is_a_limit_of_zero(folder, monkeypatch, compiled):
     monkeypatch.setenv("SHARNIR_CACHE_MB", "0")
     assert answer().tobytes() == answer().tobytes() and len(compiled) == 4
     assert not folder.exists()
+
+
+@pytest.mark.parametrize("off", ["off", "OFF", "0", "/dev/null"])
+def test_a_cache_that_is_off_reads_and_writes_nothing(off, tmp_path, monkeypatch, compiled):
+    """Not a word about it either. `/dev/null` is what many programs take for no cache: as root it must stay what it is."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SHARNIR_CACHE", off)
+    changed = []
+    for name in ("chmod", "unlink", "replace"):
+        monkeypatch.setattr(os, name, lambda *a, **_: changed.append(a))
+    assert answer().tobytes() == answer().tobytes() and len(compiled) == 4
+    Cache().save("calibration", "mine", b"numbers")
+    sh.cache_clear()
+    assert Cache().load("calibration", "mine") is None and changed == [] and not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("text", ["much", "-1", "nan", "inf"])
@@ -393,12 +422,43 @@ def test_links_pipes_devices_and_huge_files_are_no_entries(entry, tmp_path, monk
 
 
 @POSIX
-def test_the_folder_is_closed_to_others(folder):
-    folder.mkdir(mode=0o777)
-    folder.chmod(0o777)
-    Cache().save("llvm", "key", b"code")
-    assert folder.stat().st_mode & 0o022 == 0 and (folder / "llvm").stat().st_mode & 0o077 == 0
-    assert Cache().load("llvm", "key") == b"code"
+@pytest.mark.parametrize("mode", [0o1777, 0o777, 0o775])
+def test_a_folder_that_others_can_write_is_left_as_it_is_and_not_used(folder, tmp_path, monkeypatch, mode):
+    """/tmp, a folder of a group: what was not created here keeps its mode."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    folder.mkdir()
+    folder.chmod(mode)
+    with pytest.warns(RuntimeWarning, match=f"{folder} can be written by others; .* Set SHARNIR_CACHE") as caught:
+        stores = [Cache(), Cache()]
+    assert len(caught) == 1 and stores[0].folder == stores[1].folder and stores[0].folder.parent == tmp_path
+    stores[0].save("llvm", "key", b"code")
+    assert stores[1].load("llvm", "key") == b"code"
+    assert stat.S_IMODE(folder.stat().st_mode) == mode and not list(folder.iterdir())
+
+
+@POSIX
+def test_a_file_in_the_place_of_the_folder_keeps_its_mode_and_its_content(folder, tmp_path, monkeypatch):
+    """As root, a device too: `SHARNIR_CACHE=/dev/full` must not change what it names."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    folder.write_text("mine")
+    folder.chmod(0o666)
+    with pytest.warns(RuntimeWarning, match=f"{folder} is not a folder; .* Set SHARNIR_CACHE"):
+        Cache().save("llvm", "key", b"code")
+    sh.cache_clear()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o666 and folder.read_text() == "mine"
+
+
+@POSIX
+def test_what_the_process_made_instead_goes_with_it(tmp_path):
+    """A private folder replaces one that others can write, until the process ends."""
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o777)
+    (tmp_path / "tmp").mkdir()
+    env = {**os.environ, "SHARNIR_CACHE": str(tmp_path / "open"), "TMPDIR": str(tmp_path / "tmp")}
+    script = "from sharnir.dialect.cache import Cache; Cache().save('llvm', 'key', b'code'); print(Cache().load('llvm', 'key'))"
+    out = subprocess.run([sys.executable, "-c", script], env=env, check=True, capture_output=True, text=True)
+    assert out.stdout == "b'code'\n" and "can be written by others" in out.stderr
+    assert not list((tmp_path / "tmp").iterdir()) and not list((tmp_path / "open").iterdir())
 
 
 @ROOT
@@ -442,10 +502,13 @@ def test_an_entry_under_the_name_of_another_is_not_read(entry):
 
 
 @POSIX
-def test_an_open_folder_inside_is_closed_before_it_is_read(entry):
+def test_an_open_folder_inside_is_neither_read_nor_written_nor_changed(entry, monkeypatch):
+    monkeypatch.setattr(cache, "_warned", set())
     entry.parent.chmod(0o777)
-    assert Cache().load("llvm", "key") == b"code"
-    assert entry.parent.stat().st_mode & 0o022 == 0
+    assert Cache().load("llvm", "key") is None
+    with pytest.warns(RuntimeWarning, match="cannot be written .can be written by others.; compiled code is not cached"):
+        Cache().save("llvm", "another", b"code")
+    assert os.listdir(entry.parent) == ["key"] and stat.S_IMODE(entry.parent.stat().st_mode) == 0o777
 
 
 @ROOT
@@ -467,14 +530,3 @@ def test_a_folder_that_another_user_makes_meanwhile_is_not_used(folder, monkeypa
     with pytest.warns(RuntimeWarning, match="belongs to another user"):
         store.save("llvm", "key", b"code")
     assert store.load("llvm", "key") is None
-
-
-@POSIX
-def test_a_folder_that_cannot_be_closed_is_not_used(folder, tmp_path, monkeypatch):
-    """Some file systems keep no modes."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    folder.mkdir()
-    folder.chmod(0o777)
-    monkeypatch.setattr(os, "chmod", lambda *_, **__: None)
-    with pytest.warns(RuntimeWarning, match=f"{folder} can be written by others; .* Set SHARNIR_CACHE"):
-        assert Cache().folder.parent == tmp_path

@@ -496,6 +496,14 @@ def test_work_arrays_beyond_memory_are_refused_with_the_way_out(monkeypatch):
     loops._check_memory(d.formulation.programs.runner("forward/direct", backend="python").program, d.structure)
 
 
+def test_a_matrix_beyond_memory_is_refused_with_the_way_out(monkeypatch):
+    """The answer alone may be too large, where the work arrays are not."""
+    d = sh.Dynamics(sh.samples.chain(300), "composite", "loops")
+    monkeypatch.setattr(machine, "memory", lambda: 8 * 300**2)
+    with pytest.raises(sh.MethodError, match=r"'inertia/composite' would need .* GiB, .* 300 bodies.*ask for accelerations"):
+        d.mass_matrix()
+
+
 # --- a joint that moves no mass -------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("method", [m.name for m in METHODS])
 @pytest.mark.parametrize("backend", ["auto", "llvm", "loops", "python"])

@@ -7,12 +7,22 @@ import signal
 import subprocess
 import sys
 import threading
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import sharnir as sh
+from sharnir.dialect.jit import in_background
+from sharnir.equations.constraint_table import table_of
+from sharnir.equations.many_starts import assembled_starts
+from sharnir.equations.start import Asked
+from sharnir.reporting.progress import heard_by
+from sharnir.simulation.adaptive_lanes import AdaptiveLanes
+from sharnir.simulation.runs import Runs
+from sharnir.studies import execution
 
 BEGIN = """
 import numpy as np, os, sharnir as sh
@@ -104,3 +114,81 @@ except KeyboardInterrupt:
 os._exit(0)
 """
     assert heard(code) == "heard"
+
+
+def test_a_process_ends_while_llvm_is_at_work():
+    """With its own exit code: nobody waits for what nobody wants any more."""
+    code = """
+import _thread, sys, threading
+from sharnir.dialect.jit import in_background
+
+def work():
+    _thread.interrupt_main()
+    threading.Event().wait()  # for ever, as LLVM does not hear it
+
+try:
+    in_background(work, long=True)
+except KeyboardInterrupt:
+    sys.exit(3)
+"""
+    environment = {**os.environ, "PYTHONPATH": str(Path(sh.__file__).parents[1])}
+    assert subprocess.run([sys.executable, "-c", code], env=environment, timeout=60.0).returncode == 3
+
+
+class Ended(KeyboardInterrupt):
+    """What a listener raises to end the work."""
+
+
+def ended(share, text):
+    raise Ended
+
+
+def test_a_thread_that_waits_for_llvm_is_ended_by_who_listens():
+    """Threads of a study do not hear Ctrl-C."""
+    enough = threading.Event()
+
+    def wait():
+        with heard_by(ended), pytest.raises(Ended):
+            in_background(lambda: bytes(enough.wait(60.0)), long=True)
+        return not enough.is_set()
+
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(wait).result(60.0)
+    finally:
+        enough.set()
+
+
+def test_runs_side_by_side_and_starts_one_by_one_are_ended_by_who_listens(monkeypatch):
+    runs = Runs(sh.samples.chain(2), many=True)
+    q = np.random.default_rng(0).normal(size=(20, 2))
+    monkeypatch.setattr("sharnir.integrate.side_by_side.FIRST", 1)
+    with heard_by(ended), pytest.raises(Ended):
+        AdaptiveLanes(runs).run(q, 0.0 * q, 1.0, [1.0])
+    m = sh.samples.four_bar(0.5, 1.3, 0.9, 1.1)
+    with heard_by(ended), pytest.raises(Ended):  # the first start is far from closed
+        assembled_starts(m, np.zeros((3, m.nq)), np.zeros((3, m.nv)), 0.0, table_of(m), np.zeros((3, 0)), Asked(fixed=[]))
+
+
+def test_ctrl_c_in_the_first_run_of_a_study_is_nothing_else(monkeypatch):
+    monkeypatch.setattr(Runs, "run", lambda *_, **__: SimpleNamespace(status="interrupted"))
+    with pytest.raises(KeyboardInterrupt) as caught:
+        sh.study(sh.samples.chain(2), {"rtol": [1e-6, 1e-8]}, {"duration": 0.1})
+    assert caught.type is KeyboardInterrupt
+
+
+def test_bundles_that_are_done_when_it_comes_are_kept(monkeypatch):
+    """The first wait ends with both done, and Ctrl-C."""
+    futures = [Future(), Future(), Future()]
+
+    def wait(waiting, **_):
+        for k, future in enumerate(futures[:2]):
+            future.set_result(f"bundle {k}")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(execution, "wait", wait)
+    rest = iter(futures)
+    found = execution.in_window(((k, {}) for k in range(3)), 3, lambda rows: next(rest))
+    assert [next(found), next(found)] == [(0, "bundle 0"), (1, "bundle 1")]
+    with pytest.raises(KeyboardInterrupt):
+        next(found)

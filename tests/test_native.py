@@ -18,6 +18,7 @@ from mjcf_models import COPIES, COUPLED, SLIDER, WALKER
 from mujoco_pairs import write
 from native_models import FORCES, WRITABLE_JOINTS, assert_same, assert_same_numbers, on_base
 from sharnir.equations.constraint_table import ConstraintTable
+from sharnir.io.native import document
 from sharnir.model.constraints.base import ConstraintElement
 from sharnir.model.element import element, element_field
 from sharnir.model.values import Name
@@ -292,3 +293,10 @@ def test_mistakes_in_constraints_are_told_by_line_and_field(text, says):
     with pytest.raises(sh.FormatError) as found:
         sh.loads(f"{head}constraints:\n  tie: {text}\n")
     assert says in str(found.value) and str(found.value).startswith("<text>:6: constraints.tie")
+
+
+def test_a_large_model_is_read_as_it_was_written(monkeypatch):
+    """Only what aliases stand for is bounded: what is written out is as long as the text."""
+    monkeypatch.setattr(document, "MAX_NODES", 20)
+    text = sh.dumps(sh.samples.chain(20))
+    assert sh.dumps(sh.loads(text)) == text

@@ -47,6 +47,23 @@ def test_parameters_are_the_numbers_they_stand_for(method, backend):
         assert np.abs(numbers_of(ask(parametric, s)) - expected).max() > 1e-6, f"{name} does not depend on the parameters"
 
 
+def test_numbers_of_bodies_are_filled_in_beside_states_of_forces():
+    """On loops, whose native code computes them from the parameters: states of forces are the last of these."""
+
+    def controlled(mass=None):
+        m = sh.samples.chain(3).copy()
+        if mass is None:
+            m.make_parameter("link2.mass")
+        else:
+            m = m.with_parameters({"link2.mass": mass})
+        m.add_force(sh.PID("joint1", kp=1.0, ki=2.0, target=0.3), name="pid")
+        return m
+
+    q, z = np.array([0.1, 0.2, 0.3]), {"pid.integral": 0.7}
+    found = sh.Dynamics(controlled(), "composite", "loops").forward(q, parameters=z | {"link2.mass": 3.0})
+    assert_close(found, sh.Dynamics(controlled(3.0), "composite", "python").forward(q, parameters=z), 1e-12)
+
+
 @pytest.mark.parametrize("backend", ["llvm", "loops", "python"])
 def test_every_state_of_a_batch_may_have_parameters_of_its_own(backend):
     d, n = sh.Dynamics(arm(), "composite", backend), 9

@@ -202,3 +202,33 @@ def test_more_rows_than_memory_holds_are_refused_before_the_run(monkeypatch):
     monkeypatch.setattr(machine, "memory", lambda: 2**30)
     with pytest.raises(sh.StateError, match=r"an interval of 1e-07 s makes 9.9e\+07 times that need .* GiB, of 1 GiB"):
         sh.simulate(sh.samples.chain(20), 9.9, output=1e-7)
+
+
+# --- models without coordinates ---------------------------------------------------------------------------------------------
+def welded(loop: bool) -> sh.Model:
+    m = sh.Model("welded")
+    for name, parent in (("a", "ground"), ("b", "a")):
+        m.add_body(name, 1.0, inertia=(0.1, 0.1, 0.1))
+        m.add_joint(f"{name} weld", sh.Weld(), parent, name)
+    if loop:
+        m.add_joint("closing", sh.Weld(), "ground", "b", cut=True)
+    return m
+
+
+@pytest.mark.parametrize("loop", [False, True], ids=["tree", "loop"])
+def test_a_model_without_coordinates_stands_still(loop):
+    """By every integrator: there is no Jacobian, no state of a batch, no row to be written."""
+    for name in ("auto", "radau", "rk4"):
+        for backend in ("llvm", "loops"):
+            step = {"step": 0.01} if name == "rk4" else {}
+            r = sh.simulate(welded(loop), 0.02, integrator=name, backend=backend, **step)
+            assert r.status == "done" and r.q.shape == (len(r), 0) and r.t[-1] == 0.02
+    sim = sh.Simulation(welded(loop), integrator="radau")
+    assert sim.step(0.1).t == 0.1
+
+
+def test_matrices_beyond_memory_are_refused_with_the_way_out(monkeypatch):
+    m = sh.samples.chain(3)
+    monkeypatch.setattr(machine, "memory", lambda: 1000)
+    with pytest.raises(sh.MethodError, match=r"'radau' would need .* GiB, .* matrices of 6 rows.* choose .*'dop853' or 'rk4'"):
+        sh.simulate(m, 0.1, integrator="radau", output=[0.1], balance=False)

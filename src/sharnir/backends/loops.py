@@ -269,9 +269,10 @@ def _check_memory(program: Program, structure: Any) -> None:
     def count(shape: tuple[int, ...]) -> None:
         need[0] += float(np.prod([float(k) for k in shape]))
 
-    allocate(program.work, program.sizes(structure), count)
+    for group in (program.work, program.outputs):
+        allocate(group, program.sizes(structure), count)
     if beyond := beyond_memory(need[0]):
         raise MethodError(
             f"{program.name!r} would need {beyond}, as work space for {structure.nb} bodies and {structure.nv} freedoms; "
-            "choose a method of linear cost, 'separate' or 'lagrange1'"
+            "ask for accelerations (`forward`), by a method of linear cost, 'separate' or 'lagrange1'"
         )

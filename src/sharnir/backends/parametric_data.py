@@ -47,13 +47,14 @@ class FilledData:
         data = self._structure.parametric
         assert data is not None
         graph, outputs = data.expression.graph, data.expression.outputs
-        inputs = {"parameter": tuple(graph.parameters[name] for name in self._structure.parameters)}
+        count = self._structure.first_state  # what comes after them are states of forces: no number of a body depends on these
+        inputs = {"parameter": tuple(graph.parameters[name] for name in list(self._structure.parameters)[:count])}
         found = np.zeros(len(data.entries))
         natives = []
         for first in range(0, len(outputs), AT_ONCE):  # long straight-line code compiles slowly
             part = slice(first, first + AT_ONCE)
             runner = GraphRunner(TracedProgram(graph, inputs, {"data": outputs[part]}), store=store)
-            natives.append(runner.bind({"parameter": parameters, "data": found[part]}))
+            natives.append(runner.bind({"parameter": parameters[:count], "data": found[part]}))
         places = [getattr(self.groups[entry.group], entry.field).reshape(-1) for entry in data.entries]
         targets = zip(places, data.entries, strict=True)
         rows = [(address(found) + 8 * k, address(x) + 8 * entry.place, 1) for k, (x, entry) in enumerate(targets)]

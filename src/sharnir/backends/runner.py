@@ -65,14 +65,17 @@ class PythonRunner(Interface):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.work = allocate(self.program.work, self.program.sizes(self.structure))
+        self._idle: list[Any] = []
+        """Work arrays that no call uses at present: one set for each call at a time, from any thread."""
 
     def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:
+        try:
+            work = self._idle.pop()
+        except IndexError:
+            work = allocate(self.program.work, self.program.sizes(self.structure))
         with np.errstate(all="ignore"):  # nan and inf are values, not warnings
-            self._run(n, inputs, outputs)
-
-    def _run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> None:
-        for b in range(n):
-            out = run_program(self.program, self.structure, self.row(inputs, b), work=self.work)
-            for y, name in zip(outputs, self.outputs, strict=True):
-                y[b] = getattr(out, name).ravel()
+            for b in range(n):
+                out = run_program(self.program, self.structure, self.row(inputs, b), work=work)
+                for y, name in zip(outputs, self.outputs, strict=True):
+                    y[b] = getattr(out, name).ravel()
+        self._idle.append(work)

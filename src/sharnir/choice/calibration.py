@@ -83,7 +83,7 @@ def store(calibration: Calibration) -> None:
 
 def forget() -> None:
     """Back to the calibration that is shipped."""
-    path = default_folder() / KIND / digest(host())
+    path = Cache().folder / KIND / digest(host())
     try:
         if path.exists():
             path.unlink()

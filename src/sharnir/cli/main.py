@@ -358,8 +358,6 @@ def main() -> None:
             print(f"sharnir: cannot write the output: {out.error.strerror}", file=err)
             code = code or 1
         err.flush()
-    if code == INTERRUPTED and "sharnir.dialect.jit" in sys.modules and sys.modules["sharnir.dialect.jit"].is_compiling():
-        os._exit(code)  # the interpreter would wait for LLVM
     sys.exit(code)
 
 

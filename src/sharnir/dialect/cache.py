@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -30,7 +29,12 @@ SHARE_UNCHECKED = 1 / 16
 """How much of the limit a process may write before it measures the folder again."""
 DERIVED = ("llvm", "choice")
 """The subfolders whose content can be made again: they are bounded and cleared. The calibration is in another one."""
+NOWHERE = Path(os.devnull)
+"""The folder of a cache that is off: nothing is read or written."""
+_OFF = ("off", "0", "/dev/null", os.devnull)
 _MAGIC = b"sharnir2"
+_UNFINISHED = ".sharnir-"
+"""How the name of a file begins while it is written."""
 
 
 def digest(*parts: str) -> str:
@@ -42,7 +46,8 @@ def digest(*parts: str) -> str:
 
 
 def default_folder() -> Path:
-    """$SHARNIR_CACHE, else `sharnir` in $XDG_CACHE_HOME or the cache folder of the platform; within `cached_in`, its folder."""
+    """$SHARNIR_CACHE (`off`: `NOWHERE`), else `sharnir` in $XDG_CACHE_HOME or the cache folder of the platform; within
+    `cached_in`, its folder."""
     instead = _instead.get()
     if instead is not None:
         return instead
@@ -52,7 +57,7 @@ def default_folder() -> Path:
 @once
 def _folder(named: str | None, cache: str | None, home: str | None) -> Path:
     if named:
-        return Path(named)
+        return NOWHERE if named.lower() in _OFF else Path(named)
     if cache:
         return Path(cache) / "sharnir"
     from platformdirs import user_cache_path
@@ -93,7 +98,8 @@ class Cache:
     """Files `kind/key` in a folder."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self.folder = own_folder(folder or default_folder())
+        folder = folder or default_folder()
+        self.folder = folder if folder == NOWHERE else own_folder(folder)
 
     def load(self, kind: str, key: str) -> bytes | None:
         path = self.folder / kind / key
@@ -109,14 +115,14 @@ class Cache:
 
     def save(self, kind: str, key: str, body: bytes) -> None:
         folder, allowed = self.folder / kind, limit()
-        if kind in DERIVED and not allowed:
+        if self.folder == NOWHERE or (kind in DERIVED and not allowed):
             return
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             folder.mkdir(mode=0o700, exist_ok=True)
             if fault := self._why_not(kind):
                 raise OSError(errno.EPERM, fault)
-            handle, name = tempfile.mkstemp(dir=folder)
+            handle, name = tempfile.mkstemp(prefix=_UNFINISHED, dir=folder)
             try:
                 with os.fdopen(handle, "wb") as file:
                     file.write(_MAGIC + _checksum(kind, key, body) + body)
@@ -149,8 +155,7 @@ class Cache:
         if total <= allowed:
             return
         for _, size, path in files[:-1]:
-            with suppress(OSError):  # another process was faster
-                os.unlink(path)
+            _remove(path)
             total -= size
             if total <= SHARE_KEPT * allowed:
                 return
@@ -166,8 +171,17 @@ class Cache:
                             yield found.st_mtime_ns, found.st_size, entry.path
 
     def clear(self) -> None:
-        for kind in DERIVED:
-            shutil.rmtree(self.folder / kind, ignore_errors=True)
+        for _, _, path in self._files():
+            _remove(path)
+
+
+def _remove(path: str) -> None:
+    """Remove a file, if a cache wrote it: a folder named by the user may hold others."""
+    with suppress(OSError):  # another process was faster
+        with open(path, "rb") as file:
+            written_here = file.read(len(_MAGIC)) == _MAGIC
+        if written_here or os.path.basename(path).startswith(_UNFINISHED):
+            os.unlink(path)
 
 
 def _checksum(kind: str, key: str, body: bytes) -> bytes:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import os
 import sys
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from functools import cache as once
 from functools import cached_property, partial
 from typing import Any
@@ -18,6 +19,7 @@ import llvmlite.binding as llvm
 from llvmlite.binding.newpassmanagers import NewPassManager
 
 from ..errors import SharnirError
+from ..reporting.progress import ProgressBar
 from .cache import Cache, digest
 from .source import translators
 
@@ -33,6 +35,9 @@ LEVELS = {
     "x86-64-v4": "avx512bw avx512cd avx512dq avx512f avx512vl",
 }
 """What $SHARNIR_CPU may name, and the features of each beyond the one before."""
+
+POLL = 0.2
+"""Seconds between two looks whether the work is still wanted."""
 
 CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
@@ -140,8 +145,9 @@ _in_use: WeakValueDictionary[tuple[str, str], Compiled] = WeakValueDictionary()
 
 
 def in_background(work: Callable[[], bytes], long: bool) -> bytes:
-    """work(), where it is long on a thread of its own: LLVM does not hear Ctrl-C, the waiting main thread does."""
-    if not long or threading.current_thread() is not threading.main_thread():
+    """work(), where it is long on a thread of its own: LLVM does not hear Ctrl-C, who waits for it does, and a process ends
+    without it."""
+    if not long:
         return work()
     done: Future[bytes] = Future()
 
@@ -151,13 +157,24 @@ def in_background(work: Callable[[], bytes], long: bool) -> bytes:
         except BaseException as error:
             done.set_exception(error)
 
-    threading.Thread(target=run, name=COMPILING).start()
+    threading.Thread(target=run, name=COMPILING, daemon=True).start()
+    bar = ProgressBar(False, COMPILING, 1.0)
+    while not done.done():
+        wait([done], POLL)
+        bar.update(0.0)
     return done.result()
 
 
-def is_compiling() -> bool:
-    """Whether LLVM is still at work on what nobody waits for any more: it cannot be stopped."""
-    return any(thread.name == COMPILING for thread in threading.enumerate())
+@atexit.register
+def _leave() -> None:
+    """LLVM cannot be stopped, and aborts where its library is taken down while it is at work on what nobody waits for."""
+    at_work = [thread for thread in threading.enumerate() if thread.name == COMPILING]
+    libc = ctypes.CDLL(None) if at_work and sys.platform == "linux" else None
+    if hasattr(libc, "on_exit"):  # glibc: `_exit`, with the exit code of the process, before anything is taken down
+        libc.on_exit(libc._exit, None)
+        return
+    for thread in at_work:
+        thread.join()
 
 
 def object_code(text: str, vectorize: bool = False, quick: bool = False) -> bytes:

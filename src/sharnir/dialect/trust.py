@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import stat
 import tempfile
 import warnings
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -41,30 +42,28 @@ def own_folder(folder: Path) -> Path:
 
 
 def why_not(folder: Path) -> str:
-    """Why files in a folder are not to be trusted, if they are not. An open folder of this user's is closed to others first."""
+    """Why files in a folder are not to be trusted, if they are not. What stands there may be anything: nothing is changed."""
     try:
         found = os.stat(folder)
-        if not hasattr(os, "geteuid"):
-            return ""
-        if found.st_uid != os.geteuid():
-            return "belongs to another user"
-        if found.st_mode & OTHERS_MAY_WRITE:
-            with suppress(OSError):
-                os.chmod(folder, stat.S_IMODE(found.st_mode) & ~OTHERS_MAY_WRITE)
-            if os.stat(folder).st_mode & OTHERS_MAY_WRITE:  # some file systems keep no modes
-                return "can be written by others"
     except OSError:
-        pass  # writing to it will create it, or warn
-    return ""
+        return ""  # writing to it will create it, or warn
+    if not stat.S_ISDIR(found.st_mode):
+        return "is not a folder"
+    if not hasattr(os, "geteuid"):
+        return ""
+    if found.st_uid != os.geteuid():
+        return "belongs to another user"
+    return "can be written by others" if found.st_mode & OTHERS_MAY_WRITE else ""
 
 
 @cache
 def _private(folder: Path, fault: str) -> Path:
-    """A folder for this process instead of another; the warning is given once."""
+    """A folder for this process instead of another, removed at its end; the warning is given once."""
     private = Path(tempfile.mkdtemp(prefix="sharnir-"))
+    atexit.register(shutil.rmtree, private, ignore_errors=True)
     text = (
         f"sharnir: the cache folder {folder} {fault}; compiled code is cached in {private} for this process. "
-        "Set SHARNIR_CACHE to a folder of your own"
+        "Set SHARNIR_CACHE to a folder of your own that only you can write to (chmod go-w), or to 'off'"
     )
     warnings.warn(text, RuntimeWarning, stacklevel=4)
     return private

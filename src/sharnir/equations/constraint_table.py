@@ -29,7 +29,8 @@ from .sparse_rows import SparseRows
 Numbers = Sequence[float] | np.ndarray
 """Values of all parameters; none: the model's own."""
 INTERPRETED = 40
-"""Evaluations of single states after which the rows are compiled: the first assembly should not wait for that."""
+"""Evaluations of single states by one user of a table after which the rows are compiled: an assembly should not wait for that,
+and what it finds does not depend, in the last bit, on the assemblies before it."""
 MAX_COMPILED = 20_000
 """Nodes of a graph that is compiled for that."""
 DENSE = 4_000
@@ -47,15 +48,19 @@ class TracedConstraints:
 
 
 def table_of(model: Model) -> ConstraintTable:
-    """The table of a model, made once."""
+    """The table of a model for one user, who counts his own evaluations; everything else is made once."""
     structure = model.structure
     if "constraints" not in structure.cached:
         structure.cached["constraints"] = ConstraintTable(structure, model.constraints)
-    return structure.cached["constraints"]
+    own = ConstraintTable.__new__(ConstraintTable)
+    own.__dict__, own._evaluations = structure.cached["constraints"].__dict__, 0
+    return own
 
 
 class ConstraintTable:
     """The rows of a model's constraints. Rows that hold whatever the motion are left out and listed in `trivial`."""
+
+    __slots__ = ("__dict__", "_evaluations")
 
     def __init__(self, structure: Structure, constraints: dict[str, Constraint]) -> None:
         self.structure = structure

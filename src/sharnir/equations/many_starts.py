@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import AssemblyError, SharnirError, SingularError
 from ..model.model import Model
 from ..model.states import check_state
+from ..reporting.progress import ProgressBar
 from .assembly import ACCELERATIONS_MET, SPEEDS_MET
 from .assembly import RANK as RANK_OF_SPEEDS
 from .closure import MOTION, ROUNDING, STRAIGHT, TOLERANCE, AtParameters
@@ -28,6 +29,8 @@ from .start import MOVED, NEARLY_CLOSED, Asked, closed_start, guided, is_moved, 
 
 STEPS = 25
 """Of Newton's method."""
+STARTS = "starts"
+"""Title of the progress of what is assembled one by one: who listens to it may end it."""
 UNCLEAR = 1e-15, 1e-11
 """Between these, relative to the largest, eigenvalues of JJᵀ may be zero but for rounding, or not."""
 
@@ -60,7 +63,9 @@ def assembled_starts(
             found_q, ok, refused = starts.positions(q, asked, every)
             found_v, met = starts.speeds(found_q, v, asked)
         ok &= met
+    bar = ProgressBar(False, STARTS, len(q))
     for k in np.flatnonzero(~ok).tolist():
+        bar.update(k)
         if not every and refused and k > min(refused):
             break
         if k not in refused:
@@ -96,7 +101,9 @@ class _Starts:
             nearly = not is_fixed and bool(held.coordinates)
             q, ok = some.straight(starts, undeformed(self.model, held) or held, nearly)
         defined = np.isfinite(moved_rows(self.model, starts, np.zeros((1, self.model.nv)), self.t)).all(axis=1)
+        bar = ProgressBar(False, STARTS, len(given))
         for k in sorted(np.flatnonzero(~ok & defined).tolist(), key=lambda k: int(first[k])):
+            bar.update(int(first[k]))
             try:
                 q[k], ok[k] = closed_start(self.model, at[k], starts[k], self.t, held, is_fixed), True
             except (AssemblyError, SingularError) as error:

@@ -86,7 +86,7 @@ class SingularPassage:
         sizes = {"nq": s.nq, "nv": s.nv, "nw": nw, "npar": len(s.parameters), "m": m, "nc": MOST_CALLS, "nx": len(run.X)}
         sizes |= {"n1": s.nq + s.nv, "n2": s.nq + s.nv + nw, "nt": run.tau.size, "np": run.parameters.size}
         own: Any = allocate(Passage, sizes | {"nj": 0, "ni": 0})
-        step = run.pivots.size // (run.n * m)
+        step = run.pivots.size // (run.n * m) if m else 1
         self.p = p = own._replace(
             X=run.X, DX=run.DX, T=run.T, J=run.J, tau=run.tau.reshape(-1), parameter=run.parameters.reshape(-1),
             pivots=run.pivots.reshape(-1), usual=np.zeros(m), tally=np.zeros(9), layout=np.zeros(7, dtype=np.int64),

@@ -40,6 +40,8 @@ class Integrator:
     sizes: dict[str, int] = field(default_factory=dict)
     tableau: dict[str, Any] = field(default_factory=dict)
     needs_jacobian: bool = False
+    matrices: int = 0
+    """Dense matrices of the size of the state that it holds."""
     rows: int = 3
     """Rows of the polynomial of a step."""
     switches: bool = False
@@ -124,6 +126,7 @@ _TABLE = [
         radau,
         RadauMemory,
         needs_jacobian=True,
+        matrices=4,
     ),
     Integrator("rk4", "the classical Runge–Kutta method", "4", False, False, "Kutta 1901", "a given step, batches", rk4),
     Integrator(
@@ -164,6 +167,7 @@ _TABLE = [
         True,
         "SUNDIALS",
         "an independent check for stiff problems; needs sharnir[sundials]",
+        matrices=3,
     ),
 ]
 

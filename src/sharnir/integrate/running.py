@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..dialect.cache import Cache
-from ..errors import IntegrationError
+from ..errors import IntegrationError, MethodError
+from ..machine import beyond_memory
 from .chatter import ChatterWatch
 from .methods import Integrator, integrator
 from .pauses import Change, Pauses
@@ -101,6 +102,11 @@ def run(
     A run that cannot go on raises IntegrationError, which carries what was computed; with strict=False it is returned.
     """
     chosen = integrator(method)
+    if beyond := beyond_memory(float(chosen.matrices) * system.n**2):
+        raise MethodError(
+            f"integrator {chosen.name!r} would need {beyond}, for dense matrices of {system.n} rows, one for each number of the "
+            "state; choose one without such matrices, 'dop853' or 'rk4'"
+        )
     stops = Pauses.checked(pauses, at_pause, t0, t1, chosen)
     request = Request.checked(system, x0, t0, t1, chosen, rtol, atol, step, first_step, max_step, times, every, events, looks)
     limits = (np.inf if max_steps is None else max_steps, np.inf if max_seconds is None else max_seconds)

@@ -12,6 +12,7 @@ from ..dialect.arithmetic import STEPPING, side_by_side
 from ..dialect.cache import Cache
 from ..dialect.native import Loop, calls
 from ..dialect.storage import allocate
+from ..reporting.progress import ProgressBar
 from .methods import integrator
 from .request import checked_times
 from .running import next_piece
@@ -98,10 +99,12 @@ class SideBySide:
         )  # fmt: skip
         drive = Loop(queue.run_queue, (queue.Queue,), STEPPING, store=self._store).bind(q)
         q.count[queue.PIECE] = FIRST
+        bar = ProgressBar(False, self.method.name, count)
         while True:
             begun = time.perf_counter()
             drive()
             self.system.raise_failure()
             if drive.status == s.DONE:
                 return rows, ended
+            bar.update(float(q.count[queue.NEXT] - q.count[queue.ACTIVE]), "side by side")  # who listens may end it
             q.count[queue.PIECE] = int(next_piece(float(q.count[queue.PIECE]), time.perf_counter() - begun))

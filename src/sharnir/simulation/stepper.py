@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -135,6 +136,7 @@ class Simulation:
             "rtol": number(rtol, "rtol"), "atol": tolerances(atol, self._motion), "step": step,
             "max_step": number(max_step, "max_step"), "compiled": self._compiled,
         }  # fmt: skip
+        self._turn = [None]
         self._integrator, self._ready = integrator, time.perf_counter() - begun
         self._begin(start, t)
 
@@ -214,7 +216,25 @@ class Simulation:
 
     # --- going on -----------------------------------------------------------------------------------------------------------
     def step(self, dt: float) -> SimulationState:
-        """Go on for `dt` seconds, with the joint forces as they are; where it stands then."""
+        """Go on for `dt` seconds, with the joint forces as they are; where it stands then. One call at a time."""
+        with self._alone():
+            return self._step(dt)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        try:
+            turn = self._turn.pop()  # of two threads one gets it
+        except IndexError:
+            raise StateError(
+                f"{self.model.name!r}: this Simulation is at work already, in another thread or around a function it calls; "
+                "give each thread a Simulation of its own"
+            ) from None
+        try:
+            yield
+        finally:
+            self._turn.append(turn)
+
+    def _step(self, dt: float) -> SimulationState:
         if dt != self._dt:  # steps of one length are counted: they do not drift
             seconds = number(dt, "dt", "a number of seconds")
             if not 0.0 < seconds < np.inf:
@@ -255,6 +275,10 @@ class Simulation:
     ) -> SimulationState:
         """Begin anew, from here or, where nothing is given, from where it began first; joint forces, parameters and states too.
         What was recorded is dropped."""
+        with self._alone():
+            return self._reset(q0, v0, t0, tau, parameters, states)
+
+    def _reset(self, q0: Start, v0: Start, t0: float | None, tau: Any, parameters: Any, states: Any) -> SimulationState:
         q, v, t, fixed, forces, values = self._first
         if q0 is not None or v0 is not None:
             q, v = q0, v0

@@ -23,7 +23,7 @@ from ..errors import SharnirError, StateError
 from ..reporting.progress import heard_by
 from . import transport
 from .design import Columns
-from .worker import Bundle, Stopped, Task, Worker
+from .worker import Bundle, Task, Worker
 
 Jobs = Iterator[tuple[int, Columns]]
 Done = Iterator[tuple[int, Bundle]]
@@ -84,7 +84,12 @@ def in_window(jobs: Jobs, width: int, submit: Callable[[Columns], Future[Bundle]
             waiting[submit(rows)] = k
         if not waiting:
             return
-        done, _ = wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED)  # Ctrl-C is heard between two waits
+        try:
+            done, _ = wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED)  # Ctrl-C is heard between two waits
+        except KeyboardInterrupt:
+            for future in [x for x in waiting if x.done() and not x.exception()]:
+                yield waiting.pop(future), future.result()  # computed already
+            raise
         for future in done:
             yield waiting.pop(future), future.result()
 
@@ -275,4 +280,4 @@ def _forget(future: Any) -> None:
         return  # of a cluster that is gone
 
 
-__all__ = ["Stopped", "connected", "cores", "on_cluster", "on_processes", "on_threads"]
+__all__ = ["connected", "cores", "on_cluster", "on_processes", "on_threads"]

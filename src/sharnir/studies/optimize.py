@@ -16,14 +16,14 @@ from ..reporting.progress import ProgressBar
 from ..simulation.options import number, whole
 from . import execution
 from .crew import Crew
-from .evaluations import Enough, Evaluations, Point
+from .evaluations import Enough, Evaluations
 from .gradients import GRADIENT, Gradient, sensitivity_names, with_sensitivities
 from .inputs import Inputs, checked_run
 from .optimum import Optimum, at_bounds, best_of, history_of, reasons
 from .outputs import outputs_of
 from .problem import Constraints, Problem, Quantity, problem_of, start_of
 from .searches import METHODS, Settings, installed_optuna, method_named, quiet
-from .worker import OUTPUT_FAILED, REFUSED, Stopped, Task, event_names
+from .worker import OUTPUT_FAILED, REFUSED, Task, event_names
 
 TOLERANCE = 1e-8
 
@@ -136,11 +136,11 @@ class _Search:
         wanted = method == "auto" or METHODS[method].gradients
         names = sensitivity_names(self.inputs) if wanted else {}
         self._plain_or(names)
-        p = self._first(u)
+        p = self.e.point(u)
         if names and (p.status == REFUSED or (p.derivatives is not None and np.isnan(p.derivatives).any(axis=0).all())):
             self._why = p.message or "the outputs depend on what has no sensitivities"
             self._plain_or({})
-            p = self._first(u)
+            p = self.e.point(u)
         self.method = method_named(method, self.e.is_array, bool(self.problem.limits))
         if self.method == "least_squares" and p.outputs is not None and not self.e.is_array:
             raise MethodError("method 'least_squares' needs an objective that is an array of residuals; this one is a number")
@@ -163,12 +163,6 @@ class _Search:
         self._crews.append(Crew(Task(self.inputs.model, self.problem.names, run, outputs), self._size, self._client))
         self.e = Evaluations(self.problem, self._crews[-1], self._max_runs, self._told)
 
-    def _first(self, u: np.ndarray) -> Point:
-        try:
-            return self.e.point(u)
-        except Stopped:
-            raise KeyboardInterrupt from None  # there is nothing to return yet
-
     def run(self, settings: Settings, seed: int) -> Optimum:
         try:
             with quiet():
@@ -179,7 +173,7 @@ class _Search:
                 status = "max_runs"
         except Enough:
             status, message = "max_runs", f"all {self._max_runs} runs that were allowed are made"
-        except (KeyboardInterrupt, Stopped):
+        except KeyboardInterrupt:
             status, message = "interrupted", "by Ctrl-C"
         return self._optimum(status, " ".join(message.split()), seed)
 

@@ -89,10 +89,6 @@ class Bundle:
         known[at] = values
 
 
-class Stopped(Exception):
-    """The study was interrupted: what is not finished is not wanted."""
-
-
 class Worker:
     def __init__(self, task: Task) -> None:
         self.inputs = Inputs(task.model, task.names, task.run)
@@ -153,7 +149,7 @@ class Worker:
         results: list[tuple[int, Result]] = []
         for k in at:
             if stopped():
-                raise Stopped
+                raise KeyboardInterrupt  # what is not finished is not wanted
             try:
                 arguments = self.inputs.arguments({name: x[k] for name, x in rows.items()})
                 runs, rest = self._runs(arguments)
@@ -162,7 +158,7 @@ class Worker:
                 out.status[k], out.message[k] = REFUSED, in_one_line(in_words(error))
                 continue
             if r.status == "interrupted":
-                raise Stopped
+                raise KeyboardInterrupt
             self._record(out, k, r)
             results.append((k, r))
         self._reduce(results, out)
@@ -199,7 +195,7 @@ class Worker:
     def _side_by_side(self, run: SideBySide, rows: Columns, at: list[int], out: Bundle, stopped: Callable[[], bool]) -> None:
         """Those that cannot be run must not keep the others from running: where it is not known which they are, by halves."""
         if stopped():
-            raise Stopped
+            raise KeyboardInterrupt
         try:
             found, left = run({name: x[at] for name, x in rows.items()}, len(at))
         except SimulationError:
@@ -218,7 +214,7 @@ class Worker:
                 self._side_by_side(run, rows, half, out, stopped)
             return
         if found.status == "interrupted":
-            raise Stopped
+            raise KeyboardInterrupt
         ended = found.ok & ~left
         places = np.array(at)
         out.status[places], out.t_end[places] = "done", found.t[-1]

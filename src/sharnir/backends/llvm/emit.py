@@ -2,7 +2,7 @@
 
 The function takes one array of 64-bit integers: the number of states, then address and stride (in numbers) of every
 input, then the address of every output. A stride of zero shares an input among all states.
-With several lanes there must be at least as many states as lanes; the last block overlaps the one before it.
+There may be no states; else, with several lanes, at least as many as lanes: the last block overlaps the one before it.
 Arrays are rows, a row for each state; or `innermost`, blocks of as many states as there are lanes, the lanes innermost.
 With one lane there is one output more: zero for each state whose inputs and outputs are all finite, else nan (not where numbers
 are double-double: those are pairs of doubles, one after the other).
@@ -71,7 +71,7 @@ class _Emitter:
         self.sources = [(self._pointer(1 + 2 * k), self._argument(2 + 2 * k)) for k in range(n_in)]
         self.targets = [self._pointer(1 + 2 * n_in + k) for k in range(len(self.traced.outputs) + 1)]
         self.last = w.let(f"sub i64 {count}, {self.lanes}")
-        w.line("br label %round")
+        w.line(f"br i1 {w.let(f'icmp sgt i64 {count}, 0')}, label %round, label %exit")
         w.block("round")  # some blocks of states go through every stage
         w.line("%base = phi i64 [ 0, %entry ], [ %next, %done ]")
         rest = w.let(f"sub i64 {count}, %base")

@@ -15,7 +15,7 @@ from ...errors import FormatError
 from ..xml import read_bytes
 
 MAX_NODES, MAX_DEPTH = 1_000_000, 40
-"""Values of a document with every alias expanded, and levels of nesting."""
+"""Values that the aliases of a document stand for, and levels of nesting."""
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INTEGER = re.compile(r"[-+]?[0-9]{1,400}")
@@ -121,6 +121,9 @@ class _Composer:
             target = self.anchors.get(event.anchor)  # None too where it is not complete: it cannot contain itself
             if target is None:
                 raise self.error(event, f"the alias *{event.anchor} has no anchor &{event.anchor} before it")
+            self.expanded += target.size  # what is written out is bounded by the length of the text
+            if self.expanded > MAX_NODES:
+                raise self.error(event, f"aliases expanded to more than {MAX_NODES} values")
             return target
         if event.tag is not None and not (isinstance(event, yaml.ScalarEvent) and event.tag == "!"):
             raise self.error(event, f"the tag {event.tag!r} is refused: the file is plain data")
@@ -147,8 +150,6 @@ class _Composer:
             child = self.node(event, depth)
             node.size += child.size
             node.height = max(node.height, child.height + 1)
-            if node.size > MAX_NODES:
-                raise self.error(event, f"more than {MAX_NODES} values with all aliases expanded")
             if depth + child.height > MAX_DEPTH:
                 raise self.error(event, f"more than {MAX_DEPTH} levels of nesting")
             node.inside[key] = child
