@@ -14,7 +14,9 @@ from .algebra import (
     add, add6, add9, congruence, congruence_sym, cross, dot, get3, get3b, get6, get9, inc33, mtv, mv, scale, set6, set9,
     set33, sub,
 )
-from .constrained import FLOOR, REFINED
+from .constrained import FEW, FLOOR, ON_RESIDUALS, REFINED
+from .flexible import elastic_momenta, elastic_rows, take_elastic_forces
+from .kinematics import zeros
 from .separate import by_itself, shifted, times, without
 from ..dialect.arrays import Array
 
@@ -63,12 +65,17 @@ def shared_bodies(tree, j, d, tau, K, gamma, share, s, h, qdd, lam):
             solve_on_base(tree, h, h.more)
             add_to(h.more, tree.unknown[tree.left[1]], h.x)
     unfold(tree, j, d.w, d.base, s, h, s.u, s.acc, qdd, h.x)
-    if inner > 0:
+    soft = 1 if together(tree) > FEW else 0                        # equations as they were given                (D10)
+    if inner > 0 or (soft == 1 and lam.shape[0] > 0):
         for i in range(tree.carrier.shape[0]):
             set33(h.none, i, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
         copy(h.x, h.more)
-        for sweep in range(REFINED):
-            unsolved(tree, share, h, 0)
+        for sweep in range(REFINED if inner > 0 else ON_RESIDUALS):
+            if soft == 1:
+                residuals(tree, j, d, tau, K, gamma, s, h, qdd)
+            else:
+                unsolved(tree, share, h, 0)
+                zeros(h.u)
             respond(tree, j, s, h)
             solve_on_base(tree, h, h.more)
             unfold(tree, j, h.none, h.none, s, h, h.u, h.acc, h.qdd, h.more)
@@ -90,13 +97,9 @@ def share_out(tree, tau, K, gamma, h):
     mass = 0.0
     for i in range(tree.mass.shape[0]):
         mass = mass + tree.mass[i]
-    for p in range(tree.multiplier.shape[0]):
-        for x in range(tree.unknown[p], tree.unknown[p + 1]):
-            h.size[x] = NOTHING / mass                             # a row that is left out has no column
-            if tree.multiplier[p] == 1:
-                h.d[x] = -gamma[tree.number[x]]
-            else:
-                h.d[x] = tau[tree.number[x]]
+    for x in range(h.size.shape[0]):
+        h.size[x] = NOTHING / mass                                 # a row that is left out has no column
+    given_right(tree, tau, gamma, h)
     for c in range(tree.on_body.shape[0]):
         p, at, k = tree.on_body[c, 0], tree.on_body[c, 2], tree.on_body[c, 3]
         for r in range(tree.unknown[p + 1] - tree.unknown[p]):
@@ -112,6 +115,13 @@ def share_out(tree, tau, K, gamma, h):
                 h.D[y] = h.D[y] + K[k + r]
             else:
                 h.E[y] = h.E[y] + K[k + r]
+
+
+def given_right(tree, tau, gamma, h):
+    """Right-hand sides of the unknowns."""
+    for p in range(tree.multiplier.shape[0]):
+        for x in range(tree.unknown[p], tree.unknown[p + 1]):
+            h.d[x] = -gamma[tree.number[x]] if tree.multiplier[p] == 1 else tau[tree.number[x]]
 
 
 def share_out_elastic(tree, j, Q, h):
@@ -398,6 +408,50 @@ def unsolved(tree, share, h, first):
                 h.d[x] = 0.0
 
 
+def together(tree):
+    """The most columns that travel with one body."""
+    most = 0
+    for i in range(tree.carrier.shape[0]):
+        some = tree.column[i + 1] - tree.column[i]
+        most = some if some > most else most
+    return most
+
+
+def residuals(tree, j, d, tau, K, gamma, s, h, qdd):
+    """What s.acc, qdd and h.x leave of the equations as they were given: of axes in h.u, of unknowns in h.d.  Work h.p."""
+    given_right(tree, tau, gamma, h)
+    for i in range(1, tree.carrier.shape[0]):
+        M, H, J, Ff, Fn = by_itself(tree, j, d.F, i)
+        f, n = times(M, H, J, get3(s.acc, i), get3b(s.acc, i))
+        set33(h.p, i, sub(f, Ff), sub(n, Fn))
+    elastic_momenta(tree, j, qdd, h.p)
+    for a in range(h.u.shape[0]):                                  # forces on shared speeds are in h.d
+        h.u[a] = tree.rotor[a] * qdd[a] - (tau[tree.speed[a]] if tree.unknown_of[a] < 0 else 0.0)
+    elastic_rows(tree, j, s.acc, qdd, h.u)
+    take_elastic_forces(tree, d, h.u)
+    for c in range(tree.on_body.shape[0]):
+        p, i, k = tree.on_body[c, 0], tree.on_body[c, 1], tree.on_body[c, 3]
+        for r in range(tree.unknown[p + 1] - tree.unknown[p]):
+            x = tree.unknown[p] + r
+            for e in range(6):
+                h.d[x] = h.d[x] - K[k + 6*r + e] * s.acc[i, e]
+                h.p[i, e] = h.p[i, e] + K[k + 6*r + e] * h.x[x]
+    for c in range(tree.on_speed.shape[0]):
+        p, a, k = tree.on_speed[c, 0], tree.on_speed[c, 1], tree.on_speed[c, 5]
+        for r in range(tree.unknown[p + 1] - tree.unknown[p]):
+            x = tree.unknown[p] + r
+            h.d[x] = h.d[x] - K[k + r] * qdd[a]
+            h.u[a] = h.u[a] + K[k + r] * h.x[x]
+    for i in range(tree.carrier.shape[0] - 1, 0, -1):
+        f, n = get3(h.p, i), get3b(h.p, i)
+        for a in range(tree.first[i], tree.first[i + 1]):
+            h.u[a] = -(h.u[a] + dot(get3(j.A, a), f) + dot(get3b(j.A, a), n))
+        if tree.carrier[i] > 0:
+            G = get9(j.G, i)
+            f, n = mtv(G, f), mtv(G, n)
+            inc33(h.p, tree.carrier[i], f, add(n, cross(get3(j.rho, i), f)))
+
+
 def copy(x, y):
     for k in range(x.shape[0]):
         y[k] = x[k]
@@ -410,7 +464,7 @@ def add_to(x, first, y):
 
 
 def respond(tree, j, s, h):
-    """Inward once more with the factors as they are, for the right-hand sides h.d alone.  Writes h.p, h.u."""
+    """Inward once more with the factors as they are, for right-hand sides h.d and joint forces h.u.  Writes h.p, h.u."""
     nb = tree.carrier.shape[0] - 1
     for i in range(nb + 1):
         set33(h.p, i, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
@@ -424,7 +478,7 @@ def respond(tree, j, s, h):
                 g = h.inverse[x] * h.d[x]
                 f, n = add(f, scale(get3(h.B, y + r), g)), add(n, scale(get3b(h.B, y + r), g))
         for a in range(tree.first[i + 1] - 1, tree.first[i] - 1, -1):
-            u = -dot(get3(j.A, a), f) - dot(get3b(j.A, a), n)
+            u = h.u[a] - dot(get3(j.A, a), f) - dot(get3b(j.A, a), n)
             if tree.unknown_of[a] >= 0:
                 x = tree.unknown[tree.unknown_of[a]]
                 h.d[x] = h.d[x] + u
