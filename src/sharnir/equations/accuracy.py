@@ -25,12 +25,12 @@ def expected_errors(model: Model) -> dict[str, float]:
         return errors
     mode, masses = min([1.0, *soft_modes(model)]), [body.mass for body in m.structure.bodies if body.mass]
     around = accuracy.EPS * max(masses) / min(masses) if masses else 0.0  # a loop has no root: any body may hold any other
-    left = unanswered(mode, share_of(model))
-    # the pivot of a soft mode is what others leave of a diagonal of size one
-    more = {"inertia": left, "elimination": min(1.0, max(left, accuracy.EPS / max(mode, accuracy.EPS))), "form": 0.0}
+    # the last pivot of a soft mode is what others leave of a diagonal of size one
+    left = min(1.0, max(unanswered(mode, share_of(model)), accuracy.EPS / max(mode, accuracy.EPS)))
     for name, method in METHODS.items():
-        if method.constrains in more and name in errors:
-            errors[name] = max(errors[name], around if method.loses == "mobility" else more[method.constrains])
+        if method.constrains and name in errors:
+            own = left if method.constrains != "form" else around if method.loses == "mobility" else 0.0
+            errors[name] = max(errors[name], own)
     return errors
 
 
