@@ -1,6 +1,6 @@
-"""What every method may lose to rounding on one model, with its constraints: where masses differ much.
+"""What every method may lose to rounding on one model, with its constraints: where masses differ much, or loops are soft.
 
-Estimated in positions with no special symmetry, assembled or not: masses matter here, positions hardly do.
+Estimated in positions with no special symmetry, assembled or not.
 See docs/theory/conditioning.md.
 """
 
@@ -23,14 +23,14 @@ def expected_errors(model: Model) -> dict[str, float]:
     errors = {name: found[method.loses] for name, method in METHODS.items() if method.loses in found}
     if not model.constraints:
         return errors
-    mode, masses = min([1.0, *soft_modes(model)]), [body.mass for body in m.structure.bodies if body.mass]
-    around = accuracy.EPS * max(masses) / min(masses) if masses else 0.0  # a loop has no root: any body may hold any other
+    mode = min([1.0, *soft_modes(model)])
     # the last pivot of a soft mode is what others leave of a diagonal of size one
     left = min(1.0, max(unanswered(mode, share_of(model)), accuracy.EPS / max(mode, accuracy.EPS)))
     for name, method in METHODS.items():
-        if method.constrains and name in errors:
-            own = left if method.constrains != "form" else around if method.loses == "mobility" else 0.0
-            errors[name] = max(errors[name], own)
+        if name in errors and method.constrains == "form":
+            errors[name] = 0.0 if method.loses == "mobility" else errors[name]  # with loops it inverts no mass
+        elif name in errors and method.constrains:
+            errors[name] = max(errors[name], left)
     return errors
 
 
