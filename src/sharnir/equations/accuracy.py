@@ -6,8 +6,6 @@ See docs/theory/conditioning.md.
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..forms import accuracy
 from ..forms.matrices import Matrices
 from ..kernels.constrained import REFINED

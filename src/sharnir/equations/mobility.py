@@ -70,7 +70,9 @@ def _nearest_joints(model: Model) -> list[str]:
     return [s.placed[i].name for i in sorted(own, key=lambda i: depth[i + 1])]
 
 
-def _mobility(model: Model, table: ConstraintTable, q: np.ndarray, t: float, values: tuple[float, ...], position: str) -> Mobility:
+def _mobility(
+    model: Model, table: ConstraintTable, q: np.ndarray, t: float, values: tuple[float, ...], position: str
+) -> Mobility:
     J = table.finite(q, np.zeros(model.nv), t, values, sparse=True)["J"]
     rank, redundant = _dependent_sparse(table, J) if table.is_large else _dependent(table, J)
     redundant = [f"{row} is already fixed by the joints of the tree" for row in table.trivial] + redundant

@@ -111,8 +111,8 @@ def constrained_accelerations(J, W, free, gamma, share, S, L, z, d, e, lam, qdd)
 
 
 def refined_on_residuals(M, diagonal, right, J, W, gamma, L, e, y, lam, qdd):
-    """lam and qdd, improved by what M qdd = right + J'lam, J qdd + gamma = 0 leave of themselves: where modes are soft, S has lost
-    digits that these equations have.  Reads M, diagonal, W, L after constraint_matrix.  Work e (m,), y (n,).  Changes lam, qdd."""
+    """lam and qdd, improved by the residuals of M qdd = right + J'lam and J qdd + gamma = 0: where modes are soft, S has lost
+    digits that these equations have.  Reads M, diagonal, W, L after constraint_matrix.  Work e (m,), y (n,)."""
     n = M.shape[0]
     for a in range(n):
         s = right[a] - diagonal[a] * qdd[a]
