@@ -33,7 +33,7 @@ from .partition import Partition, reconsider, recover
 from .projection import Projected, project_by_calls
 from .projector import Projector
 from .retraction import displacement
-from .share import share_of
+from .share import closed_structure, share_of
 from .solution import ConstrainedState, Responses, StabilisationTerms
 from .sparse import SparseEquations
 
@@ -74,7 +74,7 @@ class ConstrainedEquations:
         """Where multipliers are eliminated with the bodies they act on, and not by an inertia matrix."""
         s = self.structure
         self.sizes = {"n": s.nv, "nq": s.nq, "m": len(self.table), "mh": self.table.n_holonomic}
-        self.sizes["nm"] = 0 if self.sparse else s.nv
+        self.sizes |= {"nm": 0 if self.sparse else s.nv, "nsr": closed_structure(model).sizes["nsr"]}
         self.share = share_of(model)
         self._functions: dict[tuple[bool, bool], GraphRunner] = {}
         self._whole: dict[bool, tuple[Graph, dict[str, tuple[Symbol, ...]], ConstrainedState]] = {}
@@ -312,7 +312,7 @@ class ConstrainedEquations:
                 graph = Graph()
                 inputs = self.inputs(graph, wrenches)
                 c = self.state(inputs, object)
-            unset = ("share", "diagonal", "y", "S", "L", "z", "d", "e", "delta", *(() if solved else ("lam", "qdd")))
+            unset = ("share", "diagonal", "y", "S", "L", "z", "d", "e", "delta", "again", *(() if solved else ("lam", "qdd")))
             unset += ("M", "right") if solved else ("W", "free")
             outputs = {name: tuple(x.ravel()) for name, x in c._asdict().items() if name not in unset}
             self._functions[wrenches, solved] = GraphRunner(TracedProgram(graph, inputs, outputs), store=self.store)

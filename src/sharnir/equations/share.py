@@ -7,12 +7,15 @@ constraints redundant rows are not quite dependent. docs/theory/loops.md (L7)
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import numpy as np
 
 from ..backends.compiled_programs import BODIES
 from ..forms.closed import RANK_OF_SQUARE, independent_rows
 from ..forms.matrices import Matrices
-from ..kernels.constrained import FEW, FLOOR, ON_FORCES
+from ..kernels.constrained import FLOOR, ON_FORCES
 from ..model.elimination import Block, Link
 from ..model.model import Model
 from ..model.structure import Structure
@@ -20,10 +23,16 @@ from .body_rows import BodyRows, body_rows_of
 from .constraint_table import table_of
 from .row_layout import BODY
 
+T = TypeVar("T")
+
 OF_MODE = 2e-3
 """e over the softest mode, at most: six terms of (L7) then leave 1e-16 of it."""
 LEAST = 1e-14
 """Of e: rounding of a pivot is smaller."""
+FEW = 10
+"""Bodies, rows, or multipliers with one body, up to which modes are not soft but for their masses."""
+SOFT, ON_RESIDUALS = 1e-4, 2
+"""The mode below which elimination loses digits that count; solutions by the residuals that bring them back."""
 POSITIONS = 3
 """Random positions in which modes are found."""
 MOST_ROWS = 100
@@ -32,32 +41,33 @@ MOST_ROWS = 100
 
 def share_of(model: Model) -> float:
     """e of a model with constraints, for every method."""
-    cached = model.structure.cached
-    if "share" not in cached:
-        s, modes = closed_structure(model), soft_modes(model)
-        together = int(np.diff(s.tree.column).max(initial=0))
-        share = ON_FORCES * (min(1.0, FEW / max(s.sizes["nsm"], s.nb, 1)) * min(1.0, FEW / max(together, 1))) ** 2
-        cached["share"] = max(LEAST, min([share, *(OF_MODE * x for x in modes)]))
-    found: float = cached["share"]
-    return found
+    return _once(model, "share", lambda: _share(model))
+
+
+def _share(model: Model) -> float:
+    s = closed_structure(model)
+    share = ON_FORCES * (min(1.0, FEW / max(s.sizes["nsm"], s.nb, 1)) * min(1.0, FEW / _together(s))) ** 2  # (L33)
+    return max(LEAST, min([share, *(OF_MODE * x for x in soft_modes(model))]))
+
+
+def _together(s: Structure) -> int:
+    """The most multipliers and shared speeds that travel with one body."""
+    return max(1, int(np.diff(s.tree.column).max(initial=0)))
 
 
 def soft_modes(model: Model) -> list[float]:
     """The softest mode, with the masses as they are: the median over a few positions; none where it is not known."""
-    cached = model.structure.cached
-    if "soft modes" not in cached:
-        few = len(table_of(model)) <= MOST_ROWS and 0 < model.structure.nb <= BODIES
-        found = [_softest(model, seed) for seed in range(POSITIONS if few else 0)]
-        known = [x for x in found if x > 0.0]
-        cached["soft modes"] = [float(np.median(known))] if known else []
-    out: list[float] = cached["soft modes"]
-    return out
+    return _once(model, "soft modes", lambda: _soft_modes(model))
 
 
-def _softest(model: Model, seed: int) -> float:
-    m = Matrices(model, model.random_q(seed), None, 0.1234, None, sparse=False)
-    with np.errstate(all="ignore"):
-        return softest_mode(table_of(model).evaluate(m.q, np.zeros(model.nv), m.t)["J"], m.M_r)
+def _soft_modes(model: Model) -> list[float]:
+    found = list[float]()
+    for seed in range(POSITIONS if len(table_of(model)) <= MOST_ROWS and 0 < model.structure.nb <= BODIES else 0):
+        m = Matrices(model, model.random_q(seed), None, 0.1234, None, sparse=False)
+        with np.errstate(all="ignore"):
+            found.append(softest_mode(table_of(model).evaluate(m.q, np.zeros(model.nv), m.t)["J"], m.M_r))
+    known = [x for x in found if x > 0.0]
+    return [float(np.median(known))] if known else []
 
 
 def softest_mode(J: np.ndarray, M: np.ndarray) -> float:
@@ -75,13 +85,23 @@ def softest_mode(J: np.ndarray, M: np.ndarray) -> float:
 
 
 def closed_structure(model: Model) -> Structure:
-    """The structure with the constraints among the unknowns that bodies share."""
+    """The structure with the constraints among the unknowns that bodies share, refined by residuals where modes are soft."""
+    return _once(model, "closed", lambda: _closed_structure(model))
+
+
+def _closed_structure(model: Model) -> Structure:
+    rows = body_rows_of(model)
+    out = model.structure.with_constraints(_blocks(model, rows), len(rows), rows.sizes["K"])
+    if _together(out) > FEW and min(soft_modes(model), default=0.0) < SOFT:
+        out.sizes["nsr"] = ON_RESIDUALS
+    return out
+
+
+def _once(model: Model, key: str, make: Callable[[], T]) -> T:
     cached = model.structure.cached
-    if "closed" not in cached:
-        rows = body_rows_of(model)
-        cached["closed"] = model.structure.with_constraints(_blocks(model, rows), len(rows), rows.sizes["K"])
-    found: Structure = cached["closed"]
-    return found
+    if key not in cached:
+        cached[key] = make()
+    return cached[key]
 
 
 def _blocks(model: Model, rows: BodyRows) -> list[Block]:

@@ -10,9 +10,7 @@ from ..dialect.arrays import Array, IntegerArray
 from ..dialect.memory import invoke
 from ..kernels.cholesky import factor, substitute
 from ..kernels.constrained import (
-    FEW,
     ON_MOTION,
-    ON_RESIDUALS,
     constrained_accelerations,
     constraint_forces,
     constraint_matrix,
@@ -48,6 +46,7 @@ class ConstrainedState(NamedTuple):
     lam: Array["m"]
     qdd: Array["n"]
     delta: Array["n"]
+    again: Array["nsr"]  # as long as solutions by residuals are many; not read
 
 
 class StabilisationTerms(NamedTuple):
@@ -84,7 +83,7 @@ def weights(c):
 
 def solve_weighted(c):
     constrained_accelerations(c.J, c.W, c.free, c.gamma, c.share[0], c.S, c.L, c.z, c.d, c.e, c.lam, c.qdd)
-    for sweep in range(ON_RESIDUALS if c.J.shape[0] > FEW else 0):
+    for sweep in range(c.again.shape[0]):
         refined_on_residuals(c.M, c.diagonal, c.right, c.J, c.W, c.gamma, c.L, c.e, c.y, c.lam, c.qdd)
     return 0
 

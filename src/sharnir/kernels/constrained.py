@@ -13,8 +13,6 @@ ON_FORCES = 1e-5                                                   # e for accel
 ON_MOTION = 10.0                                                   # times e for corrections of position and speed
 EXACT = 1e-24                                                      # e in double-double arithmetic, rows independent
 REFINED = 5                                                        # times
-FEW = 10                                                           # rows together, beyond which residuals are refined on
-ON_RESIDUALS = 2                                                   # times, by what is left of the equations as they were given
 FLOOR = 1e-6                                                       # part of the mean that every diagonal is taken to have
 SWITCHED_OFF = 1e-270                                              # added to what may be zero: all rows off (theory/impacts.md)
 

@@ -14,10 +14,10 @@ from .algebra import (
     add, add6, add9, congruence, congruence_sym, cross, dot, get3, get3b, get6, get9, inc33, mtv, mv, scale, set6, set9,
     set33, sub,
 )
-from .constrained import FEW, FLOOR, ON_RESIDUALS, REFINED
+from .constrained import FLOOR, REFINED
 from .kinematics import zeros
 from .separate import by_itself, shifted, times, without
-from .shared_residuals import given_right, residuals, together
+from .shared_residuals import given_right, residuals
 from ..dialect.arrays import Array
 
 NOTHING = 1e-18
@@ -39,6 +39,7 @@ class SharedWork(NamedTuple):
     acc: Array["nb1", 6]
     qdd: Array["na"]
     none: Array["nb1", 6]
+    again: Array["nsr"]         # as long as solutions by residuals are many; not read
 
 
 def shared_bodies(tree, j, d, tau, K, gamma, share, s, h, qdd, lam):
@@ -65,13 +66,13 @@ def shared_bodies(tree, j, d, tau, K, gamma, share, s, h, qdd, lam):
             solve_on_base(tree, h, h.more)
             add_to(h.more, tree.unknown[tree.left[1]], h.x)
     unfold(tree, j, d.w, d.base, s, h, s.u, s.acc, qdd, h.x)
-    soft = 1 if together(tree) > FEW else 0                        # equations as they were given                (D10)
-    if inner > 0 or (soft == 1 and lam.shape[0] > 0):
+    again = h.again.shape[0]
+    if inner > 0 or again > 0:
         for i in range(tree.carrier.shape[0]):
             set33(h.none, i, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
         copy(h.x, h.more)
-        for sweep in range(REFINED if inner > 0 else ON_RESIDUALS):
-            if soft == 1:
+        for sweep in range(REFINED if inner > 0 else again):
+            if again > 0:                                          # (D10)
                 residuals(tree, j, d, tau, K, gamma, s, h, qdd)
             else:
                 unsolved(tree, share, h, 0)

@@ -9,15 +9,6 @@ from .flexible import elastic_momenta, elastic_rows, take_elastic_forces
 from .separate import by_itself, times
 
 
-def together(tree):
-    """The most columns that travel with one body."""
-    most = 0
-    for i in range(tree.carrier.shape[0]):
-        some = tree.column[i + 1] - tree.column[i]
-        most = some if some > most else most
-    return most
-
-
 def given_right(tree, tau, gamma, h):
     """Right-hand sides of the unknowns."""
     for p in range(tree.multiplier.shape[0]):
