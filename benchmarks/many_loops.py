@@ -104,7 +104,7 @@ def ladder(n: int) -> Start:
 
 def four_bars(n: int) -> Start:
     """n four-bars side by side, in motion."""
-    m, start = sh.samples.n_four_bar(n), sh.samples.n_four_bar_start(n, 1.1)
+    m, start = sh.samples.n_four_bar(n, thin=False), sh.samples.n_four_bar_start(n, 1.1)
     return m, m.coordinates(start["q0"]), m.speeds(start["v0"])
 
 
