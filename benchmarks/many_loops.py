@@ -149,7 +149,7 @@ def mail(n: int) -> Start:
 FAMILIES: dict[str, tuple[Callable[[int], Start], tuple[int, ...]]] = {
     "scissor": (scissor, (5, 10, 20, 30, 40, 60, 100, 200)),
     "ladder": (ladder, (5, 20, 60, 130)),
-    "row of four-bars": (four_bars, (5, 20, 60, 200)),
+    "row of four-bars": (four_bars, (5, 20, 60, 130)),
     "closed chain": (chain, (5, 20, 60, 200)),
     "truss in space": (mast, (1, 2, 4, 12)),
     "chain mail": (mail, (3, 4, 6, 10)),
