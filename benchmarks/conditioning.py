@@ -1,6 +1,7 @@
 """What every method loses where masses differ much: its accelerations against sixty digits, and the errors that were expected.
 
-The models are chains, trees and rings whose masses differ by a given ratio. docs/theory/conditioning.md says why digits are lost.
+The models are chains, trees and rings whose masses differ by a given ratio, and mechanisms of many loops.
+docs/theory/conditioning.md says why digits are lost.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from sharnir.errors import AccuracyWarning
 from sharnir.programs.methods import METHODS
 from sharnir.reporting.table import Table
 
+from . import many_loops
 from .harness import results
 from .precise import accelerations
 
@@ -156,5 +158,8 @@ def main(quick: bool = False) -> None:
             "and were smaller in the state that was tried."
         ]
         print(page[-1], end="\n\n")
+    table_of_loops = Table.of_text([many_loops.HEAD, *many_loops.rows(quick)])
+    print(f"{(title := 'Mechanisms of many loops, against the extended system')}\n{table_of_loops.plain(ruled=True)}\n")
+    page += ["", f"## {title}", "", many_loops.NOTE, "", table_of_loops.markdown()]
     if not quick:
         (results() / "conditioning.md").write_text("\n".join(page) + "\n", encoding="utf-8")

@@ -114,7 +114,8 @@ _FUNCTIONS: dict[str, Callable[..., Decimal]] = {
 
 
 def accelerations(model: sh.Model, q: Any, v: Any, tau: Any, t: float = 0.0) -> np.ndarray:
-    """q̈ of a model, right to the last digit of a float: by separate bodies, with constraints by the multipliers of their rows."""
+    """q̈ of a model, right to the last digit of a float: by separate bodies, with constraints by the multipliers of rows that
+    are independent."""
     with localcontext() as c:
         c.prec = DIGITS
         structure = model.structure
@@ -122,7 +123,7 @@ def accelerations(model: sh.Model, q: Any, v: Any, tau: Any, t: float = 0.0) -> 
         precise = {name: [Precise(float(x)) for x in np.ravel(values[name])] for name in values}
         precise["parameter"] = [Precise(x) for x in structure.parameters.values()]
         if model.constraints:
-            found = ConstrainedEquations(model, METHODS["composite"], "python").accelerations(precise, object)
+            found = ConstrainedEquations(model, METHODS["composite"], "python").accelerations(precise, object, exact=True)
         else:
             program = program_for(structure, "forward/composite" if structure.coupled else "forward/separate")
             given = {name: precise[name] for name in input_sizes(program, structure)}

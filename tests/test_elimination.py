@@ -8,6 +8,7 @@ import pytest
 import sharnir as sh
 from loop_models import placed
 from sharnir.equations.constrained import ConstrainedEquations
+from sharnir.equations.share import closed_structure
 from sharnir.equations.sparse import SparseEquations
 from sharnir.programs.methods import METHODS
 from states import assert_close
@@ -101,6 +102,22 @@ def test_elimination_is_the_extended_system_where_coupled_joints_move_on_an_arm(
     m = coupled_on_an_arm(with_base)
     q, v = m.assemble(None, np.random.default_rng(0).normal(size=m.nv))
     check_elimination(m, q, v, tolerance=1e-11)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [on_an_arm(2), on_an_arm(1, gear=False), sh.samples.flexible_four_bar(), coupled_on_an_arm(True), sh.samples.stewart()],
+    ids=["arm", "arm without gear", "flexible", "coupled", "stewart"],
+)
+def test_residuals_vanish_at_the_solution(model):
+    """Sweeps by residuals, made for soft loops, change nothing elsewhere: coupled and elastic coordinates, gears, loads."""
+    closed_structure(model).sizes["nsr"] = 2
+    rng = np.random.default_rng(4)
+    q, v = model.assemble(None, 0.3 * rng.normal(size=model.nv))
+    tau, wrenches = rng.normal(size=model.nv), rng.normal(size=(len(model.bodies), 6))
+    wanted = sh.Dynamics(model, "extended").forward(q, v, tau, wrenches=wrenches)
+    for method in ("separate", "composite"):
+        assert_close(sh.Dynamics(model, method, "python").forward(q, v, tau, wrenches=wrenches), wanted, 1e-10, what=method)
 
 
 def test_projection_by_loops_is_that_by_straight_lines():

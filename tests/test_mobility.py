@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks.many_loops import scissor
 
 import sharnir as sh
 from loop_models import STARTS, placed
@@ -61,6 +62,17 @@ def test_a_singular_position_has_more_freedoms():
     assert m.mobility(upright).freedoms == 1
     assert m.mobility(level).freedoms == 5
     assert any("at this position" in line for line in m.mobility(level).redundant)
+
+
+@pytest.mark.parametrize("n", [3, 12])
+def test_without_a_position_a_special_one_is_not_taken(n):
+    """In the neutral position all bars of a scissor lie on one another and nothing is fixed but the first."""
+    m, q, _ = scissor(n)
+    found = m.mobility()
+    assert (found.freedoms, found.redundant[-1]) == (m.mobility(q).freedoms, m.mobility(q).redundant[-1])
+    assert found.freedoms == 1 and "in the closed position with joint 'V0' moved by 0.3" in str(found)
+    assert m.mobility(np.zeros(m.nq)).freedoms == n  # what was asked for is judged as it is
+    assert S.bricard().mobility().position == "the neutral position"
 
 
 # --- no freedom left ------------------------------------------------------------------------------------------------------------

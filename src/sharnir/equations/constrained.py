@@ -22,7 +22,7 @@ from ..dialect.storage import allocate
 from ..errors import MethodError, known
 from ..forms.closed import CLOSED_FORMS
 from ..forms.matrices import Matrices
-from ..kernels.constrained import EXACT, ON_FORCES, ON_MOTION
+from ..kernels.constrained import EXACT
 from ..model.model import Model
 from ..programs.methods import METHODS, Method
 from ..trace import Graph, GraphTooLarge, Number, Symbol
@@ -33,6 +33,7 @@ from .partition import Partition, reconsider, recover
 from .projection import Projected, project_by_calls
 from .projector import Projector
 from .retraction import displacement
+from .share import closed_structure, share_of
 from .solution import ConstrainedState, Responses, StabilisationTerms
 from .sparse import SparseEquations
 
@@ -73,22 +74,24 @@ class ConstrainedEquations:
         """Where multipliers are eliminated with the bodies they act on, and not by an inertia matrix."""
         s = self.structure
         self.sizes = {"n": s.nv, "nq": s.nq, "m": len(self.table), "mh": self.table.n_holonomic}
-        self.sizes["nm"] = 0 if self.sparse else s.nv
+        self.sizes |= {"nm": 0 if self.sparse else s.nv, "nsr": closed_structure(model).sizes["nsr"]}
+        self.share = share_of(model)
         self._functions: dict[tuple[bool, bool], GraphRunner] = {}
         self._whole: dict[bool, tuple[Graph, dict[str, tuple[Symbol, ...]], ConstrainedState]] = {}
 
     def allocate(self) -> ConstrainedState:
         """Arrays for compiled code."""
-        return allocate(ConstrainedState, self.sizes)
+        return allocate(ConstrainedState, self.sizes)._replace(share=np.array([self.share]))
 
-    def empty(self, dtype: type) -> ConstrainedState:
-        """Arrays of numbers of any kind."""
-        return allocate(ConstrainedState, self.sizes, lambda shape: np.full(shape, np.nan, dtype=dtype))
+    def empty(self, dtype: type, exact: bool = False) -> ConstrainedState:
+        """Arrays of numbers of any kind. exact: for double-double arithmetic, less is added to the diagonal of S."""
+        c = allocate(ConstrainedState, self.sizes, lambda shape: np.full(shape, np.nan, dtype=dtype))
+        return c._replace(share=[EXACT if exact else self.share])
 
     # --- the equations at a state -------------------------------------------------------------------------------------------
-    def state(self, values: Values, dtype: type) -> ConstrainedState:
+    def state(self, values: Values, dtype: type, exact: bool = False) -> ConstrainedState:
         """Everything in `ConstrainedState` that follows from q, v, tau, wrench, parameter and t, on numbers of any kind."""
-        c = self.empty(dtype)
+        c = self.empty(dtype, exact)
         self.fill(c, values, dtype)
         return c
 
@@ -119,14 +122,13 @@ class ConstrainedEquations:
         self, values: Values, dtype: type = object, stabilisation: str = "", exact: bool = False
     ) -> ConstrainedState:
         """With qdd, lam, and in qrate the rates of the coordinates, on numbers of any kind. Where `stabilisation` is
-        "baumgarte" or "ggl", `values` have its `decay`. exact: for double-double arithmetic, less is added to the diagonal
-        of S (kernels/constrained.py)."""
+        "baumgarte" or "ggl", `values` have its `decay`. exact: for double-double arithmetic."""
         if self.sparse:
             return self._eliminated(self.sparse, values, dtype, stabilisation, exact)
-        c = self.state(values, dtype)
+        c = self.state(values, dtype, exact)
         solution.weights(c)
         self._stabilise(c, values, dtype, stabilisation)
-        solution.solve_weighted(c, EXACT if exact else ON_FORCES)
+        solution.solve_weighted(c)
         return c
 
     def _eliminated(
@@ -144,13 +146,13 @@ class ConstrainedEquations:
         return c
 
     def correct_position(self, c: ConstrainedState, values: Values, dtype: type, exact: bool = False) -> None:
-        """In c.delta the motion, least in the metric of the masses, that closes the gaps g. (L8)"""
+        """In c.delta the motion, least in the metric of the masses, that closes the gaps g. (L8)  exact: as c is."""
         if self.sparse:
             rows = self.sparse.trace(values, dtype)
             c.delta[:] = self.sparse.correction(values, rows.g, rows.K, dtype, exact)
         else:
             self.fill(c, values, dtype)
-            solution.position_correction(c, EXACT if exact else ON_MOTION)
+            solution.position_correction(c)
 
     def correct_speed(self, c: ConstrainedState, values: Values, dtype: type, exact: bool = False) -> None:
         """In c.delta the change of speeds, least in the metric of the masses, after which the rates vanish. (L9)"""
@@ -159,7 +161,7 @@ class ConstrainedEquations:
             c.delta[:] = self.sparse.correction(values, rows.rate, rows.K, dtype, exact)
         else:
             self.fill(c, values, dtype)
-            solution.speed_correction(c, EXACT if exact else ON_MOTION)
+            solution.speed_correction(c)
 
     def _stabilise(self, c: ConstrainedState, values: Values, dtype: type, name: str) -> None:
         def correct(c: Any, s: Any) -> None:
@@ -276,7 +278,8 @@ class ConstrainedEquations:
 
     def responses(self, M: np.ndarray, J: np.ndarray) -> Responses:
         """Of states with M (ns, n, n), which is overwritten, and J (ns, m, n)."""
-        x = allocate(Responses, self.sizes | {"ns": len(M)})._replace(M=np.ascontiguousarray(M), J=np.ascontiguousarray(J))
+        given = {"M": np.ascontiguousarray(M), "J": np.ascontiguousarray(J), "share": np.array([self.share])}
+        x = allocate(Responses, self.sizes | {"ns": len(M)})._replace(**given)
         if self.backend == "python":
             with np.errstate(all="ignore"):  # nan and inf are values, not warnings
                 solution.find_responses(x)
@@ -309,7 +312,7 @@ class ConstrainedEquations:
                 graph = Graph()
                 inputs = self.inputs(graph, wrenches)
                 c = self.state(inputs, object)
-            unset = ("y", "S", "L", "z", "d", "e", "delta", *(() if solved else ("lam", "qdd")))
+            unset = ("share", "diagonal", "y", "S", "L", "z", "d", "e", "delta", "again", *(() if solved else ("lam", "qdd")))
             unset += ("M", "right") if solved else ("W", "free")
             outputs = {name: tuple(x.ravel()) for name, x in c._asdict().items() if name not in unset}
             self._functions[wrenches, solved] = GraphRunner(TracedProgram(graph, inputs, outputs), store=self.store)

@@ -87,14 +87,18 @@ class _Starts:
         speeds = np.zeros((len(q), self.model.nv)) if v is None else v
         return self.table.evaluate_many(q, speeds, np.full(len(q), self.t), self.parameters[at])
 
+    def _at(self, k: int) -> AtParameters:
+        return AtParameters(self.table, self.parameters[k])
+
     # --- positions ------------------------------------------------------------------------------------------------------------
     def positions(self, given: np.ndarray, asked: Asked, every: bool) -> tuple[np.ndarray, np.ndarray, dict[int, SharnirError]]:
         """Together where Newton's method leads there, else one by one, each only once; which were found, and why others not."""
         differ = np.concatenate([given, self.parameters[:, self.table.reads]], axis=1)
         _, first, which = np.unique(differ, axis=0, return_index=True, return_inverse=True)
         which, held, is_fixed, refused = which.ravel(), asked.held(self.model), asked.fixed is not None, dict[int, SharnirError]()
-        at = [AtParameters(self.table, self.parameters[k]) for k in first]
-        starts = np.array([guided(self.model, x, q, self.t, asked) for x, q in zip(at, given[first], strict=True)])
+        starts = given[first]
+        if asked.fixed and asked.coordinates:
+            starts = np.array([guided(self.model, self._at(k), given[k], self.t, asked) for k in first])
         q, ok = starts.copy(), np.zeros(len(first), dtype=bool)
         if not (held.rows or held.whole or layout(self.model.structure).constrained):
             some = _Starts(self.model, self.table, self.t, self.parameters[first])
@@ -105,7 +109,7 @@ class _Starts:
         for k in sorted(np.flatnonzero(~ok & defined).tolist(), key=lambda k: int(first[k])):
             bar.update(int(first[k]))
             try:
-                q[k], ok[k] = closed_start(self.model, at[k], starts[k], self.t, held, is_fixed), True
+                q[k], ok[k] = closed_start(self.model, self._at(first[k]), starts[k], self.t, held, is_fixed), True
             except (AssemblyError, SingularError) as error:
                 refused |= dict.fromkeys(np.flatnonzero(which == k).tolist(), error)
                 if not every:

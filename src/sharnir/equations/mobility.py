@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,25 +11,74 @@ from scipy.linalg import qr
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import splu
 
+from ..errors import AssemblyError, SingularError
 from ..model.mobility import Mobility
 from ..model.model import Model
 from ..model.states import check_state
+from .closure import AtParameters, Closure
 from .constraint_table import ConstraintTable, table_of
+from .held import held_coordinates
+from .search import closed_position
 from .sparse_rank import independent_rows
 
 ZERO = 1e-8
 """Of a row, relative to its own length, after elimination of the others: a dependent row."""
+AWAY, TRIED = 0.3, 3
+"""How far one coordinate is moved from a position that may be special, and how many are tried."""
 
 
 def mobility(model: Model, q: ArrayLike | None = None, t: float = 0.0, parameters: Mapping[str, float] | None = None) -> Mobility:
-    """The freedoms of a model at a position (assembled by the caller), the rank of its constraints, the redundant ones."""
-    table = table_of(model)
-    q, _, t = check_state(model, q, None, t)
-    J = table.finite(q, np.zeros(model.nv), t, tuple(model.parameter_values(parameters).values()), sparse=True)["J"]
+    """The freedoms of a model, the rank of its constraints, the redundant ones: at q, assembled by the caller; without it at the
+    least special of a few closed positions, that in which the fewest rows depend on others."""
+    table, values = table_of(model), tuple(model.parameter_values(parameters).values())
+    given, _, t = check_state(model, q, None, t)
+    found: Mobility | None = None
+    for position, at in _positions(model, AtParameters(table, values), given, t) if q is None else [("", given)]:
+        now = _mobility(model, table, at, t, values, position)
+        if found is None or now.freedoms < found.freedoms:
+            found = now
+        if found.rank == len(found.rows):
+            break
+    assert found is not None
+    return found
+
+
+def _positions(model: Model, table: AtParameters, neutral: np.ndarray, t: float) -> Iterator[tuple[str, np.ndarray]]:
+    """Closed positions to judge at, and how each is called: the nearest to the neutral one, which may be one where everything
+    lies on top of each other, and some with one coordinate moved away from there."""
+    free = np.ones(model.nv, dtype=bool)
+    first = Closure(model, table, t, free).close_if_defined(neutral) if len(table.rows) else None
+    if first is None or not first.closed:
+        yield "the neutral position" + ", which is not closed" * (first is not None), neutral
+    else:
+        moved = not np.allclose(first.q, neutral, atol=1e-9)
+        yield "the closed position nearest to the neutral one" if moved else "the neutral position", first.q
+    for joint in _nearest_joints(model)[:TRIED]:
+        guess = neutral.copy()
+        guess[model.q_slice(joint)] += AWAY
+        with suppress(AssemblyError, SingularError):
+            held = held_coordinates(model, [joint])
+            yield f"the closed position with joint {joint!r} moved by {AWAY:g}", closed_position(model, table, guess, t, held)
+
+
+def _nearest_joints(model: Model) -> list[str]:
+    """Joints with one coordinate, those nearest to the base first."""
+    s, depth = model.structure, [0]
+    for k in s.carrier[1:].tolist():
+        depth.append(depth[k] + 1)
+    own = [i for i, joint in enumerate(s.placed) if joint.nq == 1]
+    return [s.placed[i].name for i in sorted(own, key=lambda i: depth[i + 1])]
+
+
+def _mobility(
+    model: Model, table: ConstraintTable, q: np.ndarray, t: float, values: tuple[float, ...], position: str
+) -> Mobility:
+    J = table.finite(q, np.zeros(model.nv), t, values, sparse=True)["J"]
     rank, redundant = _dependent_sparse(table, J) if table.is_large else _dependent(table, J)
     redundant = [f"{row} is already fixed by the joints of the tree" for row in table.trivial] + redundant
     rows = tuple(str(row) for row in table.rows)
-    return Mobility(model.nv - rank, gruebler(model, table), rank, rows, tuple(redundant), tuple(model.cut_reasons))
+    cuts = tuple(model.cut_reasons)
+    return Mobility(model.nv - rank, gruebler(model, table), rank, rows, tuple(redundant), cuts, position)
 
 
 def gruebler(model: Model, table: ConstraintTable) -> int:

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from ..dialect.arrays import Array, IntegerArray
 from ..dialect.memory import invoke
-from ..kernels.constrained import ON_MOTION
 from .solution import position_correction, speed_correction
 
 NEWTON_STEPS = 2  # enough after a step of an integrator, which ends close to the constraints
@@ -40,12 +39,12 @@ def project_speed(speed, c, p):
 
 def position_by_call(c, p):
     invoke(p.calls[0, 0], p.calls[0, 1])
-    position_correction(c, ON_MOTION)
+    position_correction(c)
 
 
 def speed_by_call(c, p):
     invoke(p.calls[0, 0], p.calls[0, 1])
-    speed_correction(c, ON_MOTION)
+    speed_correction(c)
 
 
 def retract_by_call(c, p):

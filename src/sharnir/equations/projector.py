@@ -93,7 +93,7 @@ class _OnNumbers:
 
     def __init__(self, projector: Projector, values: Values, dtype: type, exact: bool = False) -> None:
         self.projector, self.values, self.dtype, self.exact = projector, values, dtype, exact
-        self.c: ConstrainedState = projector.equations.empty(dtype)
+        self.c: ConstrainedState = projector.equations.empty(dtype, exact)
         state: list[np.ndarray] = [np.array(values[name], dtype=dtype) for name in ("q", "v")]
         self.p: Any = Projected(*state, np.zeros((0, 2), dtype=np.int64))
 

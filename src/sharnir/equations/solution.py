@@ -10,8 +10,7 @@ from ..dialect.arrays import Array, IntegerArray
 from ..dialect.memory import invoke
 from ..kernels.cholesky import factor, substitute
 from ..kernels.constrained import (
-    EXACT,
-    ON_FORCES,
+    ON_MOTION,
     constrained_accelerations,
     constraint_forces,
     constraint_matrix,
@@ -19,6 +18,7 @@ from ..kernels.constrained import (
     correction,
     drift_correction,
     least_pivot,
+    refined_on_residuals,
     weighted_rows,
 )
 
@@ -26,7 +26,9 @@ from ..kernels.constrained import (
 class ConstrainedState(NamedTuple):
     """The equations at one state (either M and right, or W and free), and their solution."""
 
+    share: Array[1]  # e
     M: Array["nm", "nm"]
+    diagonal: Array["nm"]
     right: Array["nm"]
     W: Array["m", "n"]  # J M^-1
     free: Array["n"]  # accelerations without the constraints
@@ -44,6 +46,7 @@ class ConstrainedState(NamedTuple):
     lam: Array["m"]
     qdd: Array["n"]
     delta: Array["n"]
+    again: Array["nsr"]  # as long as solutions by residuals are many; not read
 
 
 class StabilisationTerms(NamedTuple):
@@ -56,6 +59,7 @@ class StabilisationTerms(NamedTuple):
 class Responses(NamedTuple):
     """What accelerations and multipliers of many states answer to any right-hand side."""
 
+    share: Array[1]  # e
     M: Array["ns", "n", "n"]  # becomes its factors
     J: Array["ns", "m", "n"]
     K: Array["ns", "n", "n"]  # M^-1
@@ -74,23 +78,19 @@ class Responses(NamedTuple):
 def weights(c):
     """W and free from M, which becomes its factors, and right. A method without an inertia matrix (M has no rows) gives both."""
     if c.M.shape[0] > 0:
-        constraint_weights(c.M, c.J, c.right, c.y, c.W, c.free)
+        constraint_weights(c.M, c.diagonal, c.J, c.right, c.y, c.W, c.free)
 
 
-def solve_weighted(c, share):
-    constrained_accelerations(c.J, c.W, c.free, c.gamma, share, c.S, c.L, c.z, c.d, c.e, c.lam, c.qdd)
+def solve_weighted(c):
+    constrained_accelerations(c.J, c.W, c.free, c.gamma, c.share[0], c.S, c.L, c.z, c.d, c.e, c.lam, c.qdd)
+    for sweep in range(c.again.shape[0]):
+        refined_on_residuals(c.M, c.diagonal, c.right, c.J, c.W, c.gamma, c.L, c.e, c.y, c.lam, c.qdd)
     return 0
 
 
 def solve(c):
     weights(c)
-    return solve_weighted(c, ON_FORCES)
-
-
-def solve_exactly(c):
-    """For double-double numbers."""
-    weights(c)
-    return solve_weighted(c, EXACT)
+    return solve_weighted(c)
 
 
 def find_responses(x):
@@ -102,7 +102,7 @@ def find_responses(x):
             unit(x.K[b, a], a)
             substitute(M, x.K[b, a], n)
         weighted_rows(M, x.J[b], x.W[b])
-        constraint_matrix(x.J[b], x.W[b], ON_FORCES, x.S, x.L, x.z)
+        constraint_matrix(x.J[b], x.W[b], x.share[0], x.S, x.L, x.z)
         x.independent[b] = least_pivot(x.S, x.L)
         for k in range(x.J.shape[1]):
             unit(x.d, k)
@@ -153,7 +153,7 @@ def add_ggl(correct, displace, c, s):
 
 
 def correct_drift(c, s):
-    drift_correction(c.J, c.W, c.g, c.rate, s.decay[0], c.S, c.L, c.z, c.d, c.e, c.lam, c.delta)
+    drift_correction(c.J, c.W, c.g, c.rate, s.decay[0], c.share[0], c.S, c.L, c.z, c.d, c.e, c.lam, c.delta)
 
 
 def displace_by_calls(c, s):
@@ -164,23 +164,23 @@ def displace_by_calls(c, s):
 def solve_baumgarte(c, s):
     weights(c)
     add_baumgarte(c, s)
-    return solve_weighted(c, ON_FORCES)
+    return solve_weighted(c)
 
 
 def solve_ggl(c, s):
     weights(c)
     add_ggl(correct_drift, displace_by_calls, c, s)
-    return solve_weighted(c, ON_FORCES)
+    return solve_weighted(c)
 
 
 # --- corrections of a state -----------------------------------------------------------------------------------------------------
-def position_correction(c, share):
+def position_correction(c):
     """c.delta: the small motion, least in the metric of the masses, that closes the gaps g."""
     weights(c)
-    correction(c.J, c.W, c.g, share, c.S, c.L, c.z, c.d, c.e, c.lam, c.delta)
+    correction(c.J, c.W, c.g, ON_MOTION * c.share[0], c.S, c.L, c.z, c.d, c.e, c.lam, c.delta)
 
 
-def speed_correction(c, share):
+def speed_correction(c):
     """c.delta: the change of speeds, least in the metric of the masses, after which the rates vanish."""
     weights(c)
-    correction(c.J, c.W, c.rate, share, c.S, c.L, c.z, c.d, c.e, c.lam, c.delta)
+    correction(c.J, c.W, c.rate, ON_MOTION * c.share[0], c.S, c.L, c.z, c.d, c.e, c.lam, c.delta)

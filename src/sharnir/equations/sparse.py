@@ -20,8 +20,7 @@ from ..dialect.arithmetic import STEPPING
 from ..dialect.cache import Cache
 from ..dialect.native import Loop, Native
 from ..dialect.rows import Scattered, scatter
-from ..kernels.constrained import EXACT, ON_FORCES
-from ..model.elimination import Block, Link
+from ..kernels.constrained import EXACT
 from ..model.model import Model
 from ..programs import CLOSED
 from ..programs.closed import ForwardOut
@@ -30,19 +29,8 @@ from .body_rows import BodyRows, RowsOnBodies, body_rows_of
 from .evaluation import Values
 from .projection import NEWTON_STEPS
 from .retraction import native_retract
-from .row_layout import BODY
+from .share import closed_structure, share_of
 from .solution import DriftingRows, decaying
-
-FEW = 10
-"""Rows and bodies up to which e is that of methods with an inertia matrix."""
-
-
-def share_of(rows: int, bodies: int) -> float:
-    """e, the share of the diagonal of the multipliers that is added to it. Less for large models: the softest mode of n loops in
-    a row, or of a loop of n links, is of the order 1/n², and no singular position. No less for small ones: off the constraints
-    redundant rows are not quite dependent."""
-    return ON_FORCES * min(1.0, FEW / max(rows, bodies, 1)) ** 2
-
 
 FORWARD, CORRECTION = CLOSED["closed/forward/separate"], CLOSED["closed/correction"]
 
@@ -53,8 +41,8 @@ class SparseEquations:
     def __init__(self, model: Model, store: Cache | None = None) -> None:
         self.model, self.store = model, store or Cache()
         self.rows: BodyRows = body_rows_of(model)
-        self.structure = model.structure.with_constraints(blocks(model, self.rows), len(self.rows), self.rows.sizes["K"])
-        self.share = share_of(len(self.rows), model.structure.nb)
+        self.structure = closed_structure(model)
+        self.share = share_of(model)
         self._idle: list[tuple[dict[str, np.ndarray], list[Native]]] = []
 
     # --- on numbers of any kind ---------------------------------------------------------------------------------------------
@@ -177,17 +165,3 @@ class SparseEquations:
         if "wrench" not in given:
             self._idle.append((at, natives))
         return found
-
-
-def blocks(model: Model, rows: BodyRows) -> list[Block]:
-    """The constraints of a model as unknowns that bodies share."""
-    first, kind, target, at = (x.tolist() for x in rows.links)
-    of_rows, row_first, out = rows.row_of.tolist(), rows.row_first.tolist(), list[Block]()
-    constraints = model.constraints
-    for c, name in enumerate(rows.names):
-        links: tuple[list[Link], list[Link]] = ([], [])
-        for k in range(first[c], first[c + 1]):
-            links[kind[k] != BODY].append(Link(target[k], at[k]))
-        mine = tuple(of_rows[row_first[c] : row_first[c + 1]])
-        out.append(Block(mine, tuple(links[0]), tuple(links[1]), constraints[name].internal))
-    return out

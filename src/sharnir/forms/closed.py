@@ -52,11 +52,11 @@ def lagrange1(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.
     K = np.vstack([Z.T @ S, J @ lift @ S])
     known = np.concatenate([Z.T @ w, -gamma + J @ lift @ w])
     force = m.F + S.T @ (lift.T @ tau)
-    inverse = dense(m.M_inverse)
-    used = independent_rows(K, RANK_OF_SQUARE)
-    lam = np.zeros(len(K))
-    lam[used] = solve(K[used] @ inverse @ K[used].T, known[used] - K[used] @ inverse @ force)
-    vdot = inverse @ (force + K.T @ lam)
+    used, N6 = independent_rows(K), 6 * m.N
+    matrix = np.block([[dense(m.M), -K[used].T], [-K[used], np.zeros((len(used), len(used)))]])
+    x = solve(matrix, np.concatenate([force, -known[used]]), (N6,))
+    vdot, lam = x[:N6], np.zeros(len(K))
+    lam[used] = x[N6:]
     return lift @ (S @ vdot - w), least(J, range(len(J)), lam[Z.shape[1] :])
 
 

@@ -9,20 +9,23 @@ jumps. Why e is no smaller, and multipliers that are not determined: docs/theory
 from .cholesky import factor, substitute
 from ..dialect.ops import select
 
-ON_FORCES = 1e-5                                                   # e for accelerations
-ON_MOTION = 1e-4                                                   # e for corrections of position and speed
-EXACT = 1e-24                                                      # e for both in double-double arithmetic, rows independent
+ON_FORCES = 1e-5                                                   # e for accelerations, at most (equations/share.py)
+ON_MOTION = 10.0                                                   # times e for corrections of position and speed
+EXACT = 1e-24                                                      # e in double-double arithmetic, rows independent
 REFINED = 5                                                        # times
 FLOOR = 1e-6                                                       # part of the mean that every diagonal is taken to have
 SWITCHED_OFF = 1e-270                                              # added to what may be zero: all rows off (theory/impacts.md)
 
 
-def constraint_weights(M, J, right, y, W, free):
+def constraint_weights(M, diagonal, J, right, y, W, free):
     """W = J M^-1 (a row per constraint) and free = M^-1 right, by the dense factors of M.
 
-    Reads J (m, n), right (n,).  M (n, n) becomes its factors.  Work y (n,).  Writes W (m, n), free (n,).
+    Reads J (m, n), right (n,).  M (n, n) becomes its factors, but above its diagonal, which `diagonal` (n,) keeps.
+    Work y (n,).  Writes W (m, n), free (n,).
     """
     n = M.shape[0]
+    for a in range(n):
+        diagonal[a] = M[a, a]
     factor(M, y, n)
     for a in range(n):
         free[a] = right[a]
@@ -105,6 +108,31 @@ def constrained_accelerations(J, W, free, gamma, share, S, L, z, d, e, lam, qdd)
     pushed(W, lam, 1.0, qdd)
 
 
+def refined_on_residuals(M, diagonal, right, J, W, gamma, L, e, y, lam, qdd):
+    """lam and qdd, improved by the residuals of M qdd = right + J'lam and J qdd + gamma = 0: where modes are soft, S has lost
+    digits that these equations have.  Reads M, diagonal, W, L after constraint_matrix.  Work e (m,), y (n,)."""
+    n = M.shape[0]
+    for a in range(n):
+        s = right[a] - diagonal[a] * qdd[a]
+        for k in range(J.shape[0]):
+            s = s + J[k, a] * lam[k]
+        for b in range(n):
+            if b != a:
+                s = s - (M[a, b] if b > a else M[b, a]) * qdd[b]
+        y[a] = s
+    substitute(M, y, n)
+    for a in range(n):
+        qdd[a] = qdd[a] + y[a]
+    for k in range(J.shape[0]):
+        e[k] = -gamma[k]
+        for a in range(n):
+            e[k] = e[k] - J[k, a] * qdd[a]
+    substitute(L, e, J.shape[0])
+    for k in range(J.shape[0]):
+        lam[k] = lam[k] + e[k]
+    pushed(W, e, 1.0, qdd)
+
+
 def correction(J, W, gap, share, S, L, z, d, e, lam, delta):
     """delta: the motion, least in the metric of the masses, that closes `gap`.  Reads J, W (m, n), gap (k <= m,)."""
     constraint_matrix(J, W, share, S, L, z)
@@ -118,10 +146,10 @@ def correction(J, W, gap, share, S, L, z, d, e, lam, delta):
     pushed(W, lam, -1.0, delta)
 
 
-def drift_correction(J, W, g, rate, decay, S, L, z, d, e, lam, delta):
+def drift_correction(J, W, g, rate, decay, share, S, L, z, d, e, lam, delta):
     """delta: the change of speeds, least in the metric of the masses, after which rates are -decay g.  Reads J, W (m, n),
     rate (m,), g (k <= m,).  The factors are those of the accelerations, so that straight-line code has them once."""
-    constraint_matrix(J, W, ON_FORCES, S, L, z)
+    constraint_matrix(J, W, share, S, L, z)
     for k in range(J.shape[0]):
         d[k] = -rate[k]
     for k in range(g.shape[0]):

@@ -15,7 +15,9 @@ from .algebra import (
     set33, sub,
 )
 from .constrained import FLOOR, REFINED
+from .kinematics import zeros
 from .separate import by_itself, shifted, times, without
+from .shared_residuals import given_right, residuals
 from ..dialect.arrays import Array
 
 NOTHING = 1e-18
@@ -37,6 +39,7 @@ class SharedWork(NamedTuple):
     acc: Array["nb1", 6]
     qdd: Array["na"]
     none: Array["nb1", 6]
+    again: Array["nsr"]         # as long as solutions by residuals are many; not read
 
 
 def shared_bodies(tree, j, d, tau, K, gamma, share, s, h, qdd, lam):
@@ -63,12 +66,17 @@ def shared_bodies(tree, j, d, tau, K, gamma, share, s, h, qdd, lam):
             solve_on_base(tree, h, h.more)
             add_to(h.more, tree.unknown[tree.left[1]], h.x)
     unfold(tree, j, d.w, d.base, s, h, s.u, s.acc, qdd, h.x)
-    if inner > 0:
+    again = h.again.shape[0]
+    if inner > 0 or again > 0:
         for i in range(tree.carrier.shape[0]):
             set33(h.none, i, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
         copy(h.x, h.more)
-        for sweep in range(REFINED):
-            unsolved(tree, share, h, 0)
+        for sweep in range(REFINED if inner > 0 else again):
+            if again > 0:                                          # (D10)
+                residuals(tree, j, d, tau, K, gamma, s, h, qdd)
+            else:
+                unsolved(tree, share, h, 0)
+                zeros(h.u)
             respond(tree, j, s, h)
             solve_on_base(tree, h, h.more)
             unfold(tree, j, h.none, h.none, s, h, h.u, h.acc, h.qdd, h.more)
@@ -90,13 +98,9 @@ def share_out(tree, tau, K, gamma, h):
     mass = 0.0
     for i in range(tree.mass.shape[0]):
         mass = mass + tree.mass[i]
-    for p in range(tree.multiplier.shape[0]):
-        for x in range(tree.unknown[p], tree.unknown[p + 1]):
-            h.size[x] = NOTHING / mass                             # a row that is left out has no column
-            if tree.multiplier[p] == 1:
-                h.d[x] = -gamma[tree.number[x]]
-            else:
-                h.d[x] = tau[tree.number[x]]
+    for x in range(h.size.shape[0]):
+        h.size[x] = NOTHING / mass                                 # a row that is left out has no column
+    given_right(tree, tau, gamma, h)
     for c in range(tree.on_body.shape[0]):
         p, at, k = tree.on_body[c, 0], tree.on_body[c, 2], tree.on_body[c, 3]
         for r in range(tree.unknown[p + 1] - tree.unknown[p]):
@@ -410,7 +414,7 @@ def add_to(x, first, y):
 
 
 def respond(tree, j, s, h):
-    """Inward once more with the factors as they are, for the right-hand sides h.d alone.  Writes h.p, h.u."""
+    """Inward once more with the factors as they are, for right-hand sides h.d and joint forces h.u.  Writes h.p, h.u."""
     nb = tree.carrier.shape[0] - 1
     for i in range(nb + 1):
         set33(h.p, i, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
@@ -424,7 +428,7 @@ def respond(tree, j, s, h):
                 g = h.inverse[x] * h.d[x]
                 f, n = add(f, scale(get3(h.B, y + r), g)), add(n, scale(get3b(h.B, y + r), g))
         for a in range(tree.first[i + 1] - 1, tree.first[i] - 1, -1):
-            u = -dot(get3(j.A, a), f) - dot(get3b(j.A, a), n)
+            u = h.u[a] - dot(get3(j.A, a), f) - dot(get3b(j.A, a), n)
             if tree.unknown_of[a] >= 0:
                 x = tree.unknown[tree.unknown_of[a]]
                 h.d[x] = h.d[x] + u

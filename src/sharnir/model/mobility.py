@@ -42,6 +42,8 @@ class Mobility:
     """Redundant rows, and the rows they follow from."""
     cuts: tuple[str, ...] = ()
     """Joints that are cut, and why; `cut=True` at another joint of a loop, `cut=False` at this one chooses otherwise."""
+    position: str = ""
+    """Where this was judged, if no position was given."""
 
     @property
     def summary(self) -> str:
@@ -50,5 +52,5 @@ class Mobility:
 
     def __str__(self) -> str:
         how = ["  (cut=True at another joint of a loop, or cut=False at this one, chooses otherwise)"] * bool(self.cuts)
-        lines = [*self.redundant, *self.cuts]
+        lines = [*[f"in {self.position}"] * bool(self.position and self.rows), *self.redundant, *self.cuts]
         return "\n".join([f"{self.summary}; Grübler's count: {self.gruebler}", *(f"  {line}" for line in lines), *how])

@@ -632,7 +632,8 @@ class Model:
         return found
 
     def mobility(self, q: State = None, t: float = 0.0, parameters: Mapping[str, float] | None = None) -> Mobility:
-        """Degrees of freedom at a position, Grübler's count beside them, and which constraints are redundant."""
+        """Degrees of freedom at a position, Grübler's count beside them, and which constraints are redundant. Without q: at a
+        closed position that is not special, near the neutral one; the answer says at which."""
         found: Mobility = self._service("mobility", q, t, parameters=parameters)
         return found
 

@@ -94,7 +94,7 @@ class Structure:
             "nb1": self.nb + 1, "nq": self.nq, "na": self.na, "nda": self.na, "nv": self.nv, "nl": max(6 * self.nb - self.na, 0),
             "nfl": len(elastic), "nx": sum(elastic), "nxx": sum(n * n for n in elastic), "nge": 6 + max(elastic, default=-6),
             "nr": len(self.tree.geared), "nd": len(self.drives), "ng": self._n_given, "nf": self.nv if self.forces else 0,
-            "ne": len(self.forces), "ny": 10 * self.nb + 3 * self.na, "nsm": 0, "nsk": 0, **sizes_of(self.shared),
+            "ne": len(self.forces), "ny": 10 * self.nb + 3 * self.na, "nsm": 0, "nsk": 0, "nsr": 0, **sizes_of(self.shared),
         }  # fmt: skip
 
     def with_constraints(self, blocks: Sequence[Block], rows: int, numbers: int) -> Structure:

@@ -155,7 +155,7 @@ class ConstrainedDerivatives:
             return {**found, "dr": np.concatenate(dr, 2), "ds": np.concatenate(ds, 2)}
 
         ends: list[int] = []
-        da, dlam = refined_changes(residuals, qdd, lam)
+        da, dlam = refined_changes(residuals, qdd, lam, self.equations.share)
         return dict(zip(wrt, zip(np.split(da, ends, 2), np.split(dlam, ends, 2), strict=True), strict=True))
 
     def least_changes(

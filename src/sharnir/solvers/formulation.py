@@ -79,8 +79,9 @@ class Formulation:
         """The same in words, with the methods that do better."""
         better = [name for name, method in METHODS.items() if self._errors.get(name, 0.0) <= TOLERATED and self._applies(method)]
         return (
-            f"masses and inertias of model {self.model.name!r} differ so much that rounding may leave accelerations by "
-            f"{self.method.name!r} with a relative error of {min(self.expected_error, 1.0):.0e}; methods that keep more digits: "
+            f"masses and inertias of model {self.model.name!r} differ so much, or its loops are so soft, that rounding may leave "
+            f"accelerations by {self.method.name!r} with a relative error of {min(self.expected_error, 1.0):.0e}; methods that "
+            "keep more digits: "
             f"{known(better)}"
         )
 

@@ -10,24 +10,24 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from ..kernels.constrained import FLOOR, ON_FORCES, REFINED
+from ..kernels.constrained import FLOOR, REFINED
 
 Residuals = Callable[[np.ndarray, np.ndarray], Mapping[str, np.ndarray]]
 """From a (k, n) and λ (k, m): "r" and "s", and the changes "dr" (k, n, c), "ds" (k, m, c) along all directions; M and J."""
 
 
-def refined_changes(residuals: Residuals, qdd: np.ndarray, lam: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def refined_changes(residuals: Residuals, qdd: np.ndarray, lam: np.ndarray, share: float) -> tuple[np.ndarray, np.ndarray]:
     """Derivatives of a (k, n, c) and λ (k, m, c) as (L7) has them. `lam` may be any that goes with `qdd`: other methods divide
     the load between dependent rows in other ways, and r is differentiated at the λ of the sweeps."""
     here = residuals(qdd, lam)
     M, J = here["M"], here["J"]
     W = np.linalg.solve(M, J.swapaxes(1, 2)).swapaxes(1, 2)
     S = J @ W.swapaxes(1, 2)
-    E = ON_FORCES * _diagonal(S)
+    E = share * _diagonal(S)
     A = S + E[:, :, None] * np.eye(E.shape[1])
     d = _times(S, lam) - here["s"]
     free = qdd - _times(W.swapaxes(1, 2), lam)
-    dE = _changes_of_diagonal(residuals, W)
+    dE = share * _changes_of_diagonal(residuals, W)
 
     total, step, dlam = np.zeros_like(d), _solve(A, d), np.zeros_like(here["ds"])
     for _ in range(1 + REFINED):
@@ -40,7 +40,7 @@ def refined_changes(residuals: Residuals, qdd: np.ndarray, lam: np.ndarray) -> t
 
 
 def _changes_of_diagonal(residuals: Residuals, W: np.ndarray) -> np.ndarray:
-    """(k, m, c): of ε times the diagonal, from those of S: dS_kk is the change of row k along the motion of a unit λ_k."""
+    """(k, m, c): of what ε multiplies, from those of S: dS_kk is the change of row k along the motion of a unit λ_k."""
     m = W.shape[1]
     nothing = residuals(np.zeros_like(W[:, 0]), np.zeros(W.shape[:2]))
     dS = np.empty_like(nothing["ds"])
@@ -49,7 +49,7 @@ def _changes_of_diagonal(residuals: Residuals, W: np.ndarray) -> np.ndarray:
         unit[:, k] = 1.0
         found = residuals(np.ascontiguousarray(W[:, k]), unit)
         dS[:, k] = found["ds"][:, k] - nothing["ds"][:, k] - np.einsum("bn,bnc->bc", W[:, k], found["dr"] - nothing["dr"])
-    return ON_FORCES * (dS + FLOOR / m * dS.sum(axis=1, keepdims=True))
+    return dS + FLOOR / m * dS.sum(axis=1, keepdims=True)
 
 
 def _diagonal(S: np.ndarray) -> np.ndarray:
