@@ -229,8 +229,8 @@ def test_power_is_the_rate_of_the_work_that_was_recorded():
     m.couple("D", "A", ratio=2.0)
     r = sh.simulate(m, 0.5, tau={"C": 0.3}, output=0.01, rtol=1e-11, atol=1e-12)
     power = {joint: r.power(joint) for joint in "ABCD"}
-    assert np.abs(power["D"]).max() > 0.01 and np.abs(power["B"]).max() > 0.01
-    assert_close(_simpson(power["A"] + power["B"] + power["D"], r.t), r.energy.work["drives"][-1], 1e-6)
+    assert np.abs(power["A"]).max() > 0.01 and np.abs(power["B"]).max() > 0.01 and not power["D"].any()  # A leads D
+    assert_close(_simpson(power["A"] + power["B"], r.t), r.energy.work["drives"][-1], 1e-6)
     assert_close(_simpson(power["C"], r.t), r.energy.work["tau"][-1], 1e-6)
 
 

@@ -392,3 +392,41 @@ def test_a_constraint_class_that_returns_no_named_rows_is_told_so():
     m.add_constraint(Level(), "level")
     with pytest.raises(sh.ModelError, match=r"constraint 'level': .*must return rows \[\(name, residual\), …\]"):
         sh.Dynamics(m)
+
+
+# --- forces by name -----------------------------------------------------------------------------------------------------------
+def geared() -> sh.Result:
+    """A pendulum that lifts another over a gear, on a rod; the loads are known at rest."""
+    m = sh.Model("geared", gravity=(0.0, -10.0, 0.0))
+    for name in "AB":
+        m.add_body(name.lower(), mass=1.0, com=(0.5, 0.0, 0.0), inertia=(0.1, 0.1, 0.1))
+        m.add_joint(name, sh.Revolute("z"), "ground", name.lower(), at=sh.Pose(((0.0, 2.0)[name == "B"], 0.0, 0.0)))
+    m.add_constraint(sh.Gear({"A": 2.0, "B": 1.0}), "teeth")
+    m.add_body("bob", mass=3.0)
+    m.add_joint("hang", sh.Prismatic("y"), "a", "bob", at=sh.Pose((0.0, -1.0, 0.0)))
+    m.add_constraint(sh.Distance("a", "bob", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), length=1.0), "rope")
+    return sh.simulate(m, 0.01, output=0.01)
+
+
+def test_every_row_of_a_constraint_has_a_name_a_force_and_a_unit():
+    """Jᵀλ with the rest: at rest the gear and the rope share the accelerations of three bodies."""
+    r = geared()
+    a, b = r.acceleration("A")[0], r.acceleration("B")[0]
+    teeth, rope = r.multiplier("teeth"), r.multiplier("rope")
+    assert_close(2.0 * teeth[0], 0.35 * a + 5.0 + 3.0 * a, 1e-9)  # the bob hangs a metre below the axis
+    assert_close(teeth[0], 0.35 * b + 5.0, 1e-9)
+    assert_close(rope[0], -30.0, 1e-9)  # it pulls
+    assert [str(row) for row in r.constraint_rows("teeth").values()] == ["constraint 'teeth': ratio"]
+    frame = r.to_dataframe()
+    assert np.array_equal(frame["force of teeth"], teeth) and np.array_equal(r.quantity("force of rope"), rope)
+    assert (frame.attrs["units"]["force of teeth"], frame.attrs["units"]["force of rope"]) == ("N m", "N")
+    with pytest.raises(sh.StateError, match=r"no cut joint or constraint 'rop'"):
+        r.multiplier("rop")
+
+
+def test_what_a_gear_does_to_bodies_balances_them():
+    r = geared()
+    teeth, bodies = r.multiplier("teeth"), r.closing_reaction("teeth")
+    assert_close(bodies["a"], np.outer(2.0 * teeth, [0, 0, 0, 0, 0, 1]), 1e-12)
+    assert_close(bodies["b"], np.outer(teeth, [0, 0, 0, 0, 0, 1]), 1e-12)
+    assert_close(r.reaction("B")[:, 5], np.zeros(2), 1e-9, scale=10.0)  # the hinge bears no moment about its axis

@@ -214,3 +214,41 @@ def test_an_action_that_leaves_the_constraints_is_followed_from_the_nearest_stat
     expected = end(stabilisation="ggl", rtol=1e-10, atol=1e-12)
     assert np.abs(end(stabilisation=stabilisation) - expected).max() < 1e-6
     assert np.abs(end(stabilisation=stabilisation, rtol=1e-5, atol=1e-7) - expected).max() < 1e-3
+
+
+def latch() -> sh.Model:
+    """Two pendulums on one axis that a parameter ties together."""
+    m = sh.Model("latch", gravity=(0.0, -9.81, 0.0))
+    m.add_parameter("latched", 0.0)
+    for name in "AB":
+        m.add_body(name.lower(), mass=1.0, com=(0.5, 0.0, 0.0), inertia=(0.1, 0.1, 0.1))
+        m.add_joint(name, sh.Revolute("z", damping=0.1), "ground", name.lower())
+    m.add_constraint(lambda on: on.parameter("latched") * (on.q("A") - on.q("B")), "latch")
+    return m
+
+
+@pytest.mark.parametrize("output", [0.01, None, [1.2]])
+def test_what_an_event_takes_from_the_motion_is_its_entry_in_the_account(output):
+    """A latch takes the energy of the relative motion: half the reduced inertia times the square of its speed."""
+
+    def close(state):
+        state.parameters["latched"] = 1.0
+
+    event = sh.Event(lambda on: on.q("A") - on.q("B"), close, name="catch")
+    r = sh.simulate(latch(), 1.2, q0={"A": 0.5, "B": -1.0}, output=output, events=event, rtol=1e-11, atol=1e-12)
+    before = sh.simulate(latch(), r.events[0].t, q0={"A": 0.5, "B": -1.0}, rtol=1e-11, atol=1e-12)
+    taken = 0.5 * 0.5 * (0.1 + 0.5**2) * (before.v[-1, 0] - before.v[-1, 1]) ** 2
+    assert r.energy.work["event catch"][-1] == pytest.approx(-taken, rel=1e-7) and taken > 1.0
+    assert np.abs(r.energy.defect).max() < 1e-7
+
+
+def test_changes_of_parameters_between_steps_are_in_the_account():
+    m = latch()
+    m.add_force(sh.JointSpring("A", m.add_parameter("k", 0.0)))
+    sim = sh.Simulation(m, q0={"A": 0.5}, rtol=1e-11, atol=1e-12)
+    sim.step(0.1)
+    angle = sim.state.coordinate("A")
+    sim.parameters = {"k": 20.0}
+    sim.step(0.1)
+    e = sim.result().energy
+    assert e.work["Simulation"][-1] == pytest.approx(10.0 * angle**2, rel=1e-9) and np.abs(e.defect).max() < 1e-8

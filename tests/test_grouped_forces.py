@@ -134,7 +134,7 @@ def test_groups_do_what_forces_do_one_by_one(model, forces):
 def test_interpreted_and_compiled_groups_agree(model, forces):
     table, motions = model.structure.forces, list(motion_of(model))
     loads, (energy, power) = forces.loads(rows(motions)), forces.report(rows(motions))
-    excess, ground = forces.excess(rows(motions)), forces.ground_power(rows(motions))
+    excess, ground = forces.excess(rows(motions)), forces.prescribed_power(rows(motions))
     for k, motion in enumerate(motions):
         plain = {part: x.tolist() for part, x in motion.items()}
         wrench, load = table.dense(motion, model.structure.nb + 1, model.nv)
@@ -143,7 +143,7 @@ def test_interpreted_and_compiled_groups_agree(model, forces):
         assert_close(energy[k], table.report(plain)[0], 1e-12)
         assert_close(power[k], table.report(plain)[1], 1e-12)
         assert_close(excess[k], table.excess(plain), 1e-12)
-        assert_close(ground[k], table.ground_power(plain), 1e-11)
+        assert_close(ground[k], table.prescribed_power(plain), 1e-11)
 
 
 def test_poses_given_or_worked_out_are_the_same(model, forces):

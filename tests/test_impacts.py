@@ -9,6 +9,7 @@ import pytest
 
 import sharnir as sh
 from sharnir.equations.impact import SlipRows, complementary
+from states import assert_close
 
 G = 9.81
 EPS = np.finfo(float).eps
@@ -270,6 +271,20 @@ def test_a_stop_holds_a_four_bar_until_it_is_driven_off():
     slope = (d.energy(moved)[1] - d.energy(back)[1]) / (2.0 * step)
     assert abs(slope - 8.0 * e.t**4) < 1e-6
     assert r.coordinate("D")[-1] > 1.6 and r.violation.max() < 1e-9 and np.abs(r.energy.defect).max() < 1e-7
+
+
+def test_what_a_stop_in_a_joint_does_to_bodies_is_told():
+    """At rest on its stop the bar is held against its weight, by a moment between the two bodies of the hinge."""
+    m = sh.Model("bar", gravity=(0.0, -10.0, 0.0))
+    for name, parent in (("post", "ground"), ("bar", "post")):
+        m.add_body(name, mass=1.0, com=(0.5, 0.0, 0.0), inertia=(0.1, 0.1, 0.1))
+        m.add_joint(name, sh.Revolute("z"), parent, name)
+    m.add_constraint(lambda on: on.q("post"), "held")
+    r = sh.simulate(m, 0.5, q0={"bar": 0.02}, events=sh.Impact(lambda on: on.q("bar"), name="stop"), output=0.1)
+    held = r.closing_reaction("stop")
+    assert_close(held["bar"][-1], [0, 0, 0, 0, 0, 5.0], 1e-8)
+    assert_close(held["post"][-1], [0, 0, 0, 0, 0, -5.0], 1e-8)
+    assert r.multiplier("stop")[-1] == pytest.approx(5.0) and r.closing_reaction("held")["post"][-1][5] == pytest.approx(10.0)
 
 
 def test_bodies_that_move_as_one_neither_slip_nor_part():

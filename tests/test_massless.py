@@ -99,3 +99,16 @@ def test_a_urdf_without_inertial_elements_is_a_usable_model(tmp_path, floating):
     assert_close(tool.position, (0.0, 1.2, 0.0), 1e-15, scale=1.0)
     J = d.jacobian({"j1": np.pi / 2}, "tool")
     assert_close(J[:, m.v_slice("j1")].ravel(), (-1.2, 0.0, 0.0, 0.0, 0.0, 1.0), 1e-14, scale=1.0)
+
+
+@pytest.mark.parametrize("coupled", [False, True])
+def test_an_inertia_that_no_body_has_is_called_that_and_not_a_lack_of_mass(coupled):
+    m = sh.Model("unphysical")
+    m.add_body("a", 1.0, (0.1, 0.0, 0.0), (0.1, 0.1, 0.1))
+    m.add_body("b", 1.0, (0.1, 0.0, 0.0), (0.1, 0.1, -3.4), check_inertia=False)
+    m.add_joint("A", sh.Revolute("z"), "ground", "a")
+    m.add_joint("B", sh.Revolute("z"), "a", "b")
+    if coupled:
+        m.couple("B", "A", 0.5)
+    with pytest.raises(sh.SingularError, match=r"not positive definite: the inertia of body 'b' is unphysical, .* -3.4 kg"):
+        sh.Dynamics(m).forward()

@@ -127,6 +127,17 @@ def test_energy_balance_of_a_force_that_acts_only_later():
     assert np.abs(r.energy.defect).max() < 1e-2
 
 
+def test_the_defect_counts_from_the_start_of_the_run_whatever_rows_are_kept(tmp_path):
+    m = hinged(damping=0.3)
+    rough = {"q0": {"hinge": 1.0}, "rtol": 1e-3, "atol": 1e-4}
+    every = sh.simulate(m, 2.0, output=0.01, **rough)
+    late = sh.simulate(m, 2.0, output=[1.5, 2.0], **rough)
+    assert abs(every.energy.defect[-1]) > 1e-6
+    late.save(tmp_path / "late.nc")
+    for r in (late, sh.Result.load(tmp_path / "late.nc")):
+        assert_close(r.energy.defect, every.energy.defect[[150, 200]], 1e-9, scale=1.0)
+
+
 def test_a_balance_that_was_not_kept_is_not_claimed():
     m = sh.samples.pendulum()
     m.add_force(sh.JointSpring("hinge", damping=0.3))

@@ -46,9 +46,9 @@ class GroupedForces:
         """(n, number of forces): power beyond the rate of the stored energy: what a force adds or removes."""
         return self._per_force(self.flat(motion), "excess")[0]
 
-    def ground_power(self, motion: Mapping[str, np.ndarray]) -> np.ndarray:
+    def prescribed_power(self, motion: Mapping[str, np.ndarray]) -> np.ndarray:
         """(n,): power of all forces on the ground."""
-        return self._per_force(self.flat(motion), "ground")[0].sum(axis=1)
+        return self._per_force(self.flat(motion), "prescribed")[0].sum(axis=1)
 
     def flat(self, motion: Mapping[str, np.ndarray]) -> np.ndarray:
         """(n, size): everything forces read, laid out by `Layout`; poses and velocities of bodies are computed here."""
@@ -69,7 +69,7 @@ class GroupedForces:
     # --- one state, without Python ------------------------------------------------------------------------------------------
     def chain(self, arrays: Mapping[str, np.ndarray], answers: Mapping[str, np.ndarray]) -> list[Native]:
         """Native functions for one state in arrays by name (t, q, v, parameter). `answers`: where to put "push" (wrenches
-        and joint forces, as `Layout` has them), "excess", "power", "energy" or "ground" (one number for each force)."""
+        and joint forces, as `Layout` has them), "excess", "power", "energy" or "prescribed" (one number for each force)."""
         given = {"parameter": np.array(self.table.parameters, dtype=float), **arrays}
         flat, natives = flat_motion(self.table.layout, given, self.bodies, self.code)
         return [*natives, *self.code.chain(flat, answers)]

@@ -33,18 +33,18 @@ class Account:
             return []
         s, programs, none = self.structure, self.programs, np.zeros(0)
         out: list[Native] = []
-        drive, excess, ground = none, none, none
+        drive, excess, prescribed = none, none, none
         if self.drives:
             R, drive = np.zeros(6 * (s.nb + 1)), np.zeros(1)
             out += programs.runner("kinetostatics", backend="loops").chain({**at, "R": R})
             out += programs.runner("drive-power", backend="loops").chain({**at, "R": R, "power": drive})
         if self.forces is not None and len(self.dissipative):
             excess = np.zeros(len(s.forces))
-        if self.forces is not None and self.drives and s.forces.on_ground:
-            ground = np.zeros(len(s.forces))
-        wanted = {name: x for name, x in (("excess", excess), ("ground", ground)) if x.size}
+        if self.forces is not None and self.drives and s.forces.on_prescribed:
+            prescribed = np.zeros(len(s.forces))
+        wanted = {name: x for name, x in (("excess", excess), ("prescribed", prescribed)) if x.size}
         if self.forces is not None and wanted:
             out += self.forces.chain({name: at[name] for name in ("t", "q", "v", "parameter")}, wanted)
         tau, v = (at["tau"], at["v"]) if self.tau_works else (none, none)
-        powers = Powers(drive, ground, excess, self.dissipative, tau, v, at["more"][-len(self.causes) :])
+        powers = Powers(drive, prescribed, excess, self.dissipative, tau, v, at["more"][-len(self.causes) :])
         return [*out, Loop(collect_powers, (Powers,), STEPPING, store=programs.store).bind(powers)]

@@ -149,6 +149,14 @@ class BodyRows(RowLayout):
             found[self.names[self.owner[link]]][int(self.links.target[link])] = sums[:, k]
         return ((name, found[name]) for name in self._order)
 
+    def speed_forces(self, K: np.ndarray, lam: np.ndarray) -> Iterator[tuple[str, dict[int, np.ndarray]]]:
+        """What the constraints do on speeds by themselves, {speed: (n,)}, from rows of K and of multipliers."""
+        first, kind, target, at = (x.tolist() for x in self.links)
+        for c, name in enumerate(self.names):
+            own = lam[:, self.row_of[self.row_first[c] : self.row_first[c + 1]]]
+            links = [k for k in range(first[c], first[c + 1]) if kind[k] != BODY]
+            yield name, {target[k]: (K[:, at[k] : at[k + 1]] * own).sum(axis=1) for k in links}
+
     # --- compiled -----------------------------------------------------------------------------------------------------------
     def chain(self, arrays: Mapping[str, np.ndarray], store: Cache | None = None) -> list[Native]:
         """Native functions that fill those of the arrays g, rate, gamma, K that are there from q, v, t (and parameter), one

@@ -22,7 +22,8 @@ def not_conservative(structure: Structure) -> np.ndarray:
         forces = list(structure.forces.forces.values())
         counts = np.zeros(len(forces), dtype=bool)
         for group in structure.forces.groups:
-            if not isinstance(group.shape.outputs["excess"][0], Symbol):
+            excess = group.shape.outputs["excess"][0]
+            if not isinstance(excess, Symbol) and excess == 0.0:
                 continue  # it neither does work nor stores energy
             number = group.force[:, 0]
             lost = ~_cancels(structure, group, SCALES)

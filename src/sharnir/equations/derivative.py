@@ -114,7 +114,7 @@ def trace_derivative(
             powers["drives"] = _power_of_drives(structure, values, inputs, rate)
         if tau_works:
             powers["tau"] = powers.get("tau", 0.0) + _joint_power(values)  # a law of joint forces is a force of that name
-        powers = {name: x for name, x in powers.items() if isinstance(x, Symbol)}
+        powers = {name: x for name, x in powers.items() if isinstance(x, Symbol) or x != 0.0}
     q_rate = solved.qrate if solved else rate  # a stabilisation may change it; powers are those of the speeds
     rates = _state_rates(structure, values) if structure.states else ()
     outputs = {"rate": tuple(q_rate), "qdd": tuple(speed_rate), "more": (*rates, *powers.values())}
@@ -157,8 +157,8 @@ def _powers(structure: Structure, values: dict[str, Any]) -> dict[str, Number]:
         values["force powers"] = forces.report(motion)[1]
         excess = forces.excess(motion)
         found |= {forces.names[k]: excess[k] for k in not_conservative(structure).tolist()}
-        if "drives" in found and forces.on_ground:  # the moving base is held against the forces on it
-            found["drives"] = found["drives"] - forces.ground_power(motion)
+        if "drives" in found and forces.on_prescribed:  # the drives bear these
+            found["drives"] = found["drives"] - forces.prescribed_power(motion)
     return found
 
 

@@ -20,6 +20,8 @@ from ..trace import Graph, Number, Symbol, call_traced, check_numbers, needed, t
 
 UNITS = {"position": "m", "distance": "m", "touching": "m", "slip": "m", "rotation": "rad", "turn": "rad"}
 """Of the residual of a row, by the first word of what it forbids."""
+FORCES = {"m": "N", "rad": "N m"}
+"""Of the multiplier of a row, by the unit of its residual."""
 WIDE = WIDTH["velocity"]
 """Components of the velocity of a body."""
 

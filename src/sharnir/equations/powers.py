@@ -7,7 +7,7 @@ from ..dialect.arrays import Array, IntegerArray
 
 class Powers(NamedTuple):
     drive: Array["nd"]  # of the drives, one number; none where there are no drives
-    ground: Array["ng"]  # of every force on the moving base, where there is one
+    prescribed: Array["ng"]  # of every force on what moves as a given function of time
     excess: Array["nf"]  # of every force, less the rate of change of the energy it stores
     dissipative: IntegerArray["nk"]  # the forces that are not conservative
     tau: Array["nv"]  # joint forces, where they do work
@@ -19,8 +19,8 @@ def collect_powers(p):
     at = 0
     if p.drive.shape[0] > 0:
         total = p.drive[0]
-        for k in range(p.ground.shape[0]):  # the moving base is held against the forces on it
-            total = total - p.ground[k]
+        for k in range(p.prescribed.shape[0]):  # the drives bear these
+            total = total - p.prescribed[k]
         p.power[0] = total
         at = 1
     for k in range(p.dissipative.shape[0]):

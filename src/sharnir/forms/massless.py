@@ -50,7 +50,10 @@ def _check_joints(m: Matrices, masses: list[np.ndarray]) -> None:
         if not np.isfinite(U[i]).all():
             name = m.structure.placed[i].name
             raise SingularError(f"the inertia that joint {name!r} moves is not a finite number: lengths there are too large")
-        if U[i].size and not np.linalg.eigvalsh(U[i])[0] > NOTHING * carried[i] * np.abs(A).max() ** 2:
+        least, size = np.linalg.eigvalsh(U[i])[0] if U[i].size else np.inf, carried[i] * np.abs(A).max(initial=0.0) ** 2
+        if least < -NOTHING * size:
+            raise SingularError(_indefinite(m))
+        if not least > NOTHING * size:
             raise SingularError(_without_mass(m, i, np.linalg.eigh(U[i])[1][:, 0], masses, U))
         if k >= 0:
             masses[k] += C[i].T @ (M - M @ A @ np.linalg.solve(U[i], A.T @ M)) @ C[i]
@@ -84,6 +87,16 @@ def _without_mass(m: Matrices, i: int, way: np.ndarray, MA: list[np.ndarray], U:
     )
 
 
+def _indefinite(m: Matrices) -> str:
+    """Words for a mass matrix with a negative eigenvalue: only an inertia that no body can have makes one."""
+    least = {body.name: float(np.linalg.eigvalsh(body.inertia_matrix())[0]) for body in m.structure.bodies}
+    body = min(least, key=lambda name: least[name])
+    return (
+        f"the mass matrix is not positive definite: the inertia of body {body!r} is unphysical, a principal moment about its "
+        f"centre of mass is {least[body]:.3g} kg m²; correct it: no body has negative moments, none exceeds the sum of the others"
+    )
+
+
 def _check_coupled(m: Matrices, masses: list[np.ndarray]) -> None:
     """The same where joints share speeds: by the least eigenvalue of the whole inertia matrix."""
     moved = m.rotors > 0.0
@@ -93,6 +106,8 @@ def _check_coupled(m: Matrices, masses: list[np.ndarray]) -> None:
     if not np.isfinite(inertia).all():
         raise SingularError("the inertia of the mechanism is not a finite number: lengths in it are too large")
     values, vectors = np.linalg.eigh(inertia)
+    if values[0] < -NOTHING * values[-1]:
+        raise SingularError(_indefinite(m))
     if not values[0] > NOTHING * values[-1]:
         name = m.model.v_names[int(np.argmax(np.abs(vectors[:, 0])))]
         raise SingularError(f"{name!r} and the joints coupled to it move no mass; give their bodies mass or inertia")

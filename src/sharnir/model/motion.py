@@ -13,6 +13,7 @@ from .deformation import Place, deformed, place_of
 from .pose import Pose, Rotation, vector3
 
 if TYPE_CHECKING:
+    from .joints import Joint
     from .model import PlacedJoint
     from .structure import Structure
 
@@ -72,6 +73,36 @@ class OneCoordinate:
         return (self.joint.type.neutral()[self.k],)
 
 
+class DrivenCoordinate:
+    """One driven coordinate of a joint, "joint.coordinate": forces see where its law has it, and load its drive."""
+
+    nv, follows, limits, effort = 0, None, None, None
+    motions = ()
+
+    def __init__(self, joint: PlacedJoint, coordinate: str, law: Expression) -> None:
+        self.name, self.type, self.law = f"{joint.name}.{coordinate}", self, law
+
+    def per_speed(self, what: str, n: int, label: str) -> Sequence[float]:
+        raise ModelError(f"{label}: name {what} here, {self.name!r} is driven")
+
+    def q_names(self) -> tuple[str, ...]:
+        return ()
+
+    v_names = neutral = q_names
+
+
+class ReleasedJoint:
+    """A joint that is driven in part, where its drives are released: forces and constraints see its other coordinates alone."""
+
+    nv, follows = 0, None
+    motions = ()
+
+    def __init__(self, joint: PlacedJoint, form: Joint) -> None:
+        self.name, self.joint, self.type = joint.name, joint, form
+        self.k = [joint.q_names.index(name) for name in form.q_names()]
+        self.a = [joint.v_names.index(name) for name in form.v_names()]
+
+
 class Motion:
     """The state of motion, read by name, and the forces of all elements, added up.
 
@@ -97,8 +128,8 @@ class Motion:
         self.pushed = False
         self.power: Number = 0.0
         """Of everything pushed so far."""
-        self.ground_power: Number = 0.0
-        """The part of it that goes into the ground, whose motion is prescribed."""
+        self.prescribed_power: Number = 0.0
+        """The part of it that goes into motions given in time: of the ground and of driven coordinates."""
 
     @property
     def inputs(self) -> dict[tuple[str, int], Symbol]:
@@ -136,9 +167,9 @@ class Motion:
         placed = self._joint(joint)
         return len(self._speeds(placed)[0]) or len(self._coordinates(placed, 1))
 
-    def moves(self, joint: str) -> bool:
-        """Whether a force in the joint can move anything: it has a freedom, or follows a joint that has one."""
-        return bool(self._speeds(self._joint(joint))[0])
+    def accelerations(self, joint: str) -> tuple[Number, ...]:
+        """All accelerations of a driven joint, or of one driven coordinate."""
+        return self._coordinates(self._joint(joint), 2)
 
     def joint(self, joint: str) -> JointOptions:
         """The type of a joint with its options: limits, effort, friction …"""
@@ -238,21 +269,25 @@ class Motion:
         power = power + dot(force, u) + dot(moment, w)
         self.power = self.power + power
         if not row:
-            self.ground_power = self.ground_power + power
+            self.prescribed_power = self.prescribed_power + power
         else:  # a wrench on the ground moves nothing
             for c, x in enumerate((*force, *moment)):
                 self.wrenches[row, c] = self.wrenches.get((row, c), 0.0) + x
 
     def torque(self, joint: str, values: Any) -> None:
-        """Joint forces, one per speed: along shifting axes forces, about turning ones moments."""
+        """Joint forces, one per speed: along shifting axes forces, about turning ones moments. What acts in a driven joint moves
+        nothing: its drive bears it."""
         self.pushed, placed = True, self._joint(joint)
         values = tuple(values) if isinstance(values, (tuple, list)) else (values,)
-        speeds, ratio = self._speeds(placed)
-        if len(values) != len(speeds):
-            raise ModelError(f"joint {joint!r} takes {len(speeds)} forces, got {len(values)}")
-        for a, x, speed in zip(speeds, values, self._coordinates(placed, 1), strict=True):
+        (speeds, ratio), rates = self._speeds(placed), self._coordinates(placed, 1)
+        if len(values) != len(rates):
+            raise ModelError(f"joint {joint!r} takes {len(rates)} forces, got {len(values)}")
+        for a, x in zip(speeds, values, strict=False):
             self.torques[a] = self.torques.get(a, 0.0) + ratio * x
-            self.power = self.power + x * speed
+        power = sum((x * rate for x, rate in zip(values, rates, strict=True)), 0.0)
+        self.power = self.power + power
+        if not speeds:
+            self.prescribed_power = self.prescribed_power + power
 
     def _deformed(self, row: int, at: Vector) -> Place:
         """A place of a flexible body in its axes."""
@@ -294,20 +329,28 @@ class Motion:
         """A joint, or one coordinate of it by the name "joint.coordinate"."""
         number = self.structure.joint_number
         if name in number:
-            return self.structure.placed[number[name]]
+            placed = self.structure.placed[number[name]]
+            form = placed.type.driven_form
+            return placed if form is None or not form.v_names() else ReleasedJoint(placed, form)
         for dot_at in (k for k, letter in enumerate(name) if letter == "."):
             whole, coordinate = name[:dot_at], name[dot_at + 1 :]
             joint = self.structure.placed[number[whole]] if whole in number else None
             if joint is not None and coordinate in joint.q_names and coordinate in joint.v_names:
                 return OneCoordinate(joint, coordinate)
+            if joint is not None and coordinate in (laws := joint.type.laws(f"joint {whole!r}")):
+                return DrivenCoordinate(joint, coordinate, laws[coordinate])
         raise ModelError(f"no joint {name!r} in the tree; {self.structure.where_is(name)}")
 
-    def _speeds(self, joint: Any) -> tuple[range, float]:
+    def _speeds(self, joint: Any) -> tuple[Sequence[int], float]:
         """The speeds a joint moves with, and how much faster than they it goes (followers)."""
         s = self.structure
         if isinstance(joint, OneCoordinate):
             first = int(s.v_first[s.joint_number[joint.joint.name] + 1]) + joint.a
             return range(first, first + 1), 1.0
+        if isinstance(joint, ReleasedJoint):
+            return [self._speeds(joint.joint)[0][a] for a in joint.a], 1.0
+        if isinstance(joint, DrivenCoordinate):
+            return (), 1.0
         leader = s.joint_number[joint.follows.leader if joint.follows else joint.name] + 1
         return range(int(s.v_first[leader]), int(s.v_first[leader + 1])), joint.follows.ratio if joint.follows else 1.0
 
@@ -316,10 +359,16 @@ class Motion:
         s = self.structure
         if isinstance(joint, OneCoordinate):
             return (self._coordinates(joint.joint, rate)[joint.a if rate else joint.k],)
-        drives = [m.drive for m in s.motions_of(joint) if m.drive is not None]
-        if drives and not joint.nv:
+        if isinstance(joint, ReleasedJoint):
+            every = self._coordinates(joint.joint, rate)
+            return tuple(every[k] for k in (joint.a if rate else joint.k))
+        if isinstance(joint, DrivenCoordinate):
+            return (self._evaluated(joint.law, self.t)[rate],)
+        source = s.placed[s.joint_number[joint.follows.leader]] if joint.follows else joint
+        if not source.nv:
             ratio, offset = (joint.follows.ratio, joint.follows.offset) if joint.follows else (1.0, 0.0)
-            return tuple(ratio * self._evaluated(d, self.t)[rate] + (offset if rate == 0 else 0.0) for d in drives)
+            laws = [self._evaluated(law, self.t) for law in source.type.laws(f"joint {source.name!r}").values()]
+            return tuple(ratio * law[rate] + (0.0 if rate else offset) for law in laws)
         if joint.follows:
             speeds, ratio = self._speeds(joint)
             leader = s.joint_number[joint.follows.leader] + 1

@@ -103,4 +103,4 @@ def _is_speed(name: str, joints: Sequence[PlacedJoint], places: Mapping[str, int
     if not isinstance(name, str):
         return False
     ends = [k for k, letter in enumerate(name) if letter == "." and name[:k] in places]
-    return any(name[k + 1 :] in joints[places[name[:k]]].type.v_names() for k in ends)
+    return any(name[k + 1 :] in joints[places[name[:k]]].type.speeds for k in ends)

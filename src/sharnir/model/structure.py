@@ -291,7 +291,8 @@ class Structure:
         rows: list[list[Number]] = [[0.0] * width for _ in kinds]  # by type and number of axes
         for k in np.argsort(first).tolist():
             joint, n = self.placed[first[k]], int(own[1:][first[k]])
-            rows[k][:n] = joint.type.per_speed("armature", n, f"joint {joint.name!r}")
+            if n:  # the rotor of a driven joint loads its drive: `own_springs`
+                rows[k][:n] = joint.type.per_speed("armature", n, f"joint {joint.name!r}")
         armature = array_of(rows).reshape(-1, width)
         ratio = array_of([1.0, *(1.0 if j.follows is None else j.follows.ratio for j in self.placed)])
         rotor = armature[kind_of[owner - 1], np.where(has_rotor, within, width - 1)] * ratio[owner] ** 2

@@ -22,7 +22,7 @@ from ..integrate.stepping.state import DONE
 from ..integrate.system import Buffers, System
 from ..types import real_array
 from .checks import tolerances_of_state
-from .motion_system import Setup
+from .motion_system import Setup, unseen_work
 from .options import check_duration, number
 from .runs import Runs
 from .straight_line import StraightLine, straight_line_code
@@ -42,11 +42,23 @@ def _code(runs: Runs) -> CompiledDerivative | None:
         return None
     if straight_line_code(_setup(runs, 1)) is None:  # those that are left would be of another kind
         return None
-    return straight_line_code(_setup(runs, host_lanes()))
+    return straight_line_code(_setup(runs, host_lanes(), bool(_steering(runs))))
 
 
-def _setup(runs: Runs, n: int) -> Setup:
-    return Setup(runs.d, np.zeros(runs.model.nv), balance=False, stabilisation=runs.how, n=n)
+def _causes(runs: Runs, works: bool) -> tuple[str, ...]:
+    """Numbers of the state of `Runs.run` that account for work; `works`: with joint forces."""
+    code = straight_line_code(_setup(runs, 1, True, works)) if runs.balance else None
+    return code.derivative.causes if code else ()
+
+
+def _steering(runs: Runs) -> tuple[str, ...]:
+    """The same, where any of them steers the step: lanes then integrate all of them."""
+    causes = _causes(runs, True)
+    return causes if unseen_work(runs.d.structure, causes).any() else ()
+
+
+def _setup(runs: Runs, n: int, balance: bool = False, works: bool = True) -> Setup:
+    return Setup(runs.d, np.zeros(runs.model.nv), balance=balance, controlled=works, stabilisation=runs.how, n=n)
 
 
 class AdaptiveLanes:
@@ -62,6 +74,7 @@ class AdaptiveLanes:
             raise MethodError(f"runs of model {runs.model.name!r} with these options do not go side by side: see `suits`")
         self.runs, self.equations, s = runs, runs.d.constrained, runs.d.structure
         self.nq, self.nv, self.nz, self.np = s.nq, s.nv, len(s.states), len(s.parameters)
+        self._works = unseen_work(s, _steering(runs))
         self._store = runs.d.formulation.programs.store
         at, row_at = self._arrays(), self._arrays()
         self._usual = np.zeros(len(self.equations.table) if self.equations else 0)
@@ -112,33 +125,30 @@ class AdaptiveLanes:
             raise MethodError("rtol and atol must not be negative, nor both zero, and max_step is positive")
         if n and not self._told:
             self.tell(start[0][0], t0, own[0])
-        starts, inputs = np.concatenate(start, axis=1), np.concatenate([own, forces], axis=1)
+        work, size = np.where(self._works, least, 1e300), len(tolerances)
+        tolerances = np.concatenate([tolerances, work])
+        starts, inputs = np.concatenate([*start, np.zeros((n, len(work)))], axis=1), np.concatenate([own, forces], axis=1)
         rates = slice(self.nq, self.nq + self.nv) if accelerations else slice(0)
         works, parts = forces.any(axis=1), []
         for acting in (False, True):  # these differ in the numbers over which errors are averaged
-            at, numbers = np.flatnonzero(works == acting), starts.shape[1] + self._causes(acting)
+            at, numbers = np.flatnonzero(works == acting), size + len(_causes(self.runs, acting))
             span = (t0, t0 + duration, times, rtol, tolerances, max_step, numbers, rates)
             parts.append((at, *self._lanes.run(starts[at], inputs[at], *span)))
         found, ended = _joined(parts)
+        found = np.delete(found, slice(size, starts.shape[1]), axis=-1)
         ok = ended[:, 0] == DONE
-        ok[ok] = self._closed(found[ok, -1, : starts.shape[1]], own[ok], float(np.ravel(times)[-1])) if found.shape[1] else True
+        ok[ok] = self._closed(found[ok, -1, :size], own[ok], float(np.ravel(times)[-1])) if found.shape[1] else True
         found[~ok] = np.nan
         return found, ended[:, 1].astype(np.int64), ok
-
-    def _causes(self, works: bool) -> int:
-        """Numbers of the state of `Runs.run` that account for work: there errors are averaged over them too."""
-        setup = _setup(self.runs, 1)
-        setup.balance, setup.controlled = self.runs.balance, works
-        code = straight_line_code(setup) if setup.balance else None
-        return len(code.derivative.causes) if code else 0
 
     # --- arrays ---------------------------------------------------------------------------------------------------------------
     def _arrays(self) -> Arrays:
         """State, derivative and inputs by their parts, a state in each lane."""
-        lanes, v, n = host_lanes(), self.nq + self.nv, self.nq + self.nv + self.nz
+        lanes, v, z = host_lanes(), self.nq + self.nv, self.nq + self.nv + self.nz
+        n = z + len(self._works)
         X, DX, own = np.zeros((n, lanes)), np.zeros((n, lanes)), np.zeros((self.np + self.nv, lanes))
         return {
-            "X": X, "q": X[: self.nq], "v": X[self.nq : v], "z": X[v:], "t": np.zeros((1, lanes)),
+            "X": X, "q": X[: self.nq], "v": X[self.nq : v], "z": X[v:z], "t": np.zeros((1, lanes)),
             "DX": DX, "rate": DX[: self.nq], "qdd": DX[self.nq : v], "more": DX[v:],
             "own": own, "parameter": own[: self.np], "tau": own[self.np :], "near": np.zeros((1, lanes)),
             "pivots": np.zeros((len(self.equations.table) if self.equations else 0, lanes)),

@@ -15,7 +15,7 @@ from ..model.parameter_checks import check_values
 from ..model.parameters import parameter_value
 from ..model.states import check_state
 from .applied import AppliedForces
-from .impacts import Impacts
+from .impacts import Impacts, booked
 from .motion_system import MotionSystem
 from .sensitivities import jump
 
@@ -28,6 +28,8 @@ class Changes:
         self._sign = np.sign(duration)  # in a run backward the history is in the order of decreasing times
         self._history: list[tuple[float, np.ndarray]] = [(-np.inf, motion.parameters.copy())]
         self.impacts = impacts
+        self._actors: list[str] = []
+        self._booked: list[tuple[float, np.ndarray]] = [(-np.inf, np.zeros(0))]
         self.forces = AppliedForces(motion.tau, motion.setup.law)
 
     def root(self, event: Event, number: int) -> Root:
@@ -35,21 +37,42 @@ class Changes:
         direction = DIRECTIONS[event.direction]
         if not callable(event.action):
             return Root(direction, event.action, name=event.name)
-        return Root(direction, "change", self._change(event.label, event.action, number), event.name)
+        actor = f"event {event.name}".rstrip()
+        self.account_for(actor)
+        return Root(direction, "change", self._change(actor, event.label, event.action, number), event.name)
+
+    def account_for(self, actor: str) -> None:
+        """From the start on: the energy that what changes the state, or the parameters, adds or removes."""
+        if self.m.accounted and actor not in self._actors:
+            self._actors.append(actor)
+            self._booked = [(t, np.append(work, 0.0)) for t, work in self._booked]
+
+    def _book(self, actor: str, t: float, x: np.ndarray, before: float) -> None:
+        if actor in self._actors:
+            work = self._booked[-1][1].copy()
+            work[self._actors.index(actor)] += self.m.energy(t, x) - before
+            self._booked.append((self._sign * t, work))
+
+    def work(self, t: np.ndarray) -> np.ndarray:
+        """(T, causes): energy added so far at single instants."""
+        own = booked(self._booked, self._sign * t)
+        return own if self.impacts is None else np.concatenate([self.impacts.work(t), own], axis=1)
 
     def of_impacts(self) -> list[Root]:
         return self.impacts.roots(self.recorded) if self.impacts else []
 
     def _change(
-        self, label: str, action: Callable[[EventState], object], number: int
+        self, actor: str, label: str, action: Callable[[EventState], object], number: int
     ) -> Callable[[float, np.ndarray], np.ndarray]:
         def change(t: float, x: np.ndarray) -> np.ndarray:
             m = self.m
+            before = m.energy(t, x) if actor in self._actors else 0.0
             if m.setup.sensitivities is None:
                 after, m.parameters[:] = self._acted(label, action, t, x, m.parameters)
             else:
                 state, rows = jump(m, self._slopes(number), partial(self._acted, label, action), t, x)
                 after = np.concatenate([state, rows.ravel()])
+            self._book(actor, t, after, before)
             after = self.settled(t, after)
             self.recorded(t)
             return after
@@ -71,8 +94,8 @@ class Changes:
 
     @property
     def causes(self) -> tuple[str, ...]:
-        """What adds or removes energy, impacts included."""
-        return (*self.m.causes, *(self.impacts.causes if self.impacts else ()))
+        """What adds or removes energy, impacts and events included."""
+        return (*self.m.causes, *(self.impacts.causes if self.impacts else ()), *self._actors)
 
     def _slopes(self, number: int) -> Callable[..., float]:
         m = self.m
@@ -118,24 +141,34 @@ class Changes:
             m.parameters[:] = before
 
     def set_parameters(
-        self, label: str, values: Mapping[str, float], t: float, x: np.ndarray, states: Mapping[str, float] | None = None
+        self,
+        label: str,
+        values: Mapping[str, float],
+        t: float,
+        x: np.ndarray,
+        states: Mapping[str, float] | None = None,
+        actor: str = "",
     ) -> np.ndarray:
-        """Other values of parameters from now on, and of states of forces; the state where it is consistent with them."""
+        """Other values of parameters from now on, and of states of forces; the state where it is consistent with them. `actor`:
+        to whose account that goes."""
 
         def action(state: EventState) -> None:
             state.parameters.update(values)
             state.states.update(states or {})
 
+        before = self.m.energy(t, x) if actor in self._actors else 0.0
         after, self.m.parameters[:] = self._acted(label, action, t, x, self.m.parameters)
+        self._book(actor, self._sign * np.nextafter(self._sign * t, -np.inf), after, before)  # a row at t has them already
         self._history.append((self._sign * t, self.m.parameters.copy()))
         return after
 
     def over(self, t: np.ndarray) -> np.ndarray:
-        """Parameters (T, n) at the times of the result."""
+        """Parameters (T, n) at the times of the result; of two rows of one time the first is before a change."""
         if not self.m.parameters.size:
             return np.zeros((0, 0))
-        starts = np.array([start for start, _ in self._history])
-        return np.array([values for _, values in self._history])[np.searchsorted(starts, self._sign * t, side="right") - 1]
+        starts, first = np.array([start for start, _ in self._history]), np.append(t[1:] == t[:-1], False)[: len(t)]
+        at = [np.searchsorted(starts, self._sign * t, side=side) - 1 for side in ("left", "right")]
+        return np.array([values for _, values in self._history])[np.where(first, *at)]
 
 
 def _call(action: Callable[[EventState], object], state: EventState, label: str) -> None:

@@ -13,7 +13,7 @@ from ..machine import beyond_memory
 from ..model.events import Event
 from ..model.impacts import Impact
 from ..types import real_array
-from .motion_system import MotionSystem
+from .motion_system import MotionSystem, unseen_work
 from .options import ROUNDING, number, whole
 
 MAX_TIMES = 10**8
@@ -73,10 +73,11 @@ def output_times(output: float | ArrayLike | None, t0: float, t1: float, row: in
 
 
 def tolerances(atol: float | ArrayLike, m: MotionSystem) -> np.ndarray:
-    """One for each number of the state; the work done does not steer the step."""
+    """One for each number of the state; of works those alone steer the step that the motion says nothing of (`unseen_work`)."""
     given = tolerances_of_state(atol, m.nq + m.nv, m.nz)
     out = np.full((m.size // m.row_size, m.row_size), 1e300) if m.row_size else np.zeros((0, 0))
     out[:, : len(given)] = given
+    out[:1, len(given) :][:, unseen_work(m.structure, m.causes)] = real_array(atol, "atol").min(initial=1e300)
     return out.ravel()
 
 

@@ -42,6 +42,8 @@ class Controllers:
         self._called: list[list[float]] = [[] for _ in controllers]
         self._applied: list[list[float]] = [[] for _ in controllers]
         self._owner: dict[str, int] = {}
+        for name in self.names if m.d.model.parameters else ():
+            changes.account_for(f"controller {name}")
 
     @property
     def pauses(self) -> np.ndarray:
@@ -73,7 +75,8 @@ class Controllers:
         self._applied[c].append(t)
         if not given.parameters:
             return new
-        return self.changes.set_parameters(self._label(c, given.number), given.parameters, t, x)
+        label, actor = self._label(c, given.number), f"controller {self.names[c]}"
+        return self.changes.set_parameters(label, given.parameters, t, x, actor=actor)
 
     def _label(self, c: int, k: int) -> str:
         return f"controller {self.names[c]!r} (sample {k})"

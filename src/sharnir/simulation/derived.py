@@ -41,6 +41,8 @@ class Derived:
     state_values: np.ndarray
     """(…, states) of forces; of no size where there are none."""
     cost: Cost
+    start_energy: float = np.nan
+    """Where the run began; nan: that is the first of the states."""
 
     # --- states ---------------------------------------------------------------------------------------------------------------
     @property
@@ -189,12 +191,20 @@ class Derived:
         return self._shaped(self.dynamics.reactions(s.q, s.v, s.tau, s.t, parameters=s.parameters))
 
     @cached_property
-    def closing_reactions(self) -> Actions:
-        """Forces of cut joints and other constraints: {name: {body: (…, T, 6) at its origin, in its axes}}."""
+    def forces_on_bodies(self) -> Actions:
+        """Forces of cut joints and other constraints on bodies: {name: {body: (…, T, 6) at its origin, in its axes}}."""
         if not self.model.constraints:
             return {}
         s = self._states
         return self._named(self.dynamics.closing_reactions(s.q, s.v, s.tau, s.t, parameters=s.parameters))
+
+    @cached_property
+    def multipliers(self) -> np.ndarray:
+        """(…, T, rows): the force of every row of the constraints."""
+        s = self._states
+        if not self.model.constraints:
+            return np.zeros((*self.shape, 0))
+        return self._shaped(self.dynamics.multipliers(s.q, s.v, s.tau, s.t, parameters=s.parameters))
 
     @cached_property
     def force_actions(self) -> Actions:
@@ -227,7 +237,7 @@ class Derived:
         s = self._states
         both = self.dynamics.energy(s.q, s.v, s.t, parameters=s.parameters)
         kinetic, potential = (self._shaped(np.asarray(x)) for x in both)
-        return Energy(kinetic, potential, *self.energy_accounts)
+        return Energy(kinetic, potential, *self.energy_accounts, self.start_energy)
 
     @cached_property
     def violation(self) -> np.ndarray:

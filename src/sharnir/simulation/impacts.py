@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -41,12 +41,8 @@ class Impacts:
         return tuple(f"impact {one.name}" for one in self.c.impacts)
 
     def work(self, t: np.ndarray) -> np.ndarray:
-        """(T, contacts): energy added so far, by every contact. A row at the time of an impact is the state before it; of two
-        rows, as there are where every step is a row, the second is the state after it."""
-        starts = np.array([start for start, _ in self._booked])
-        second = np.concatenate([[False], t[1:] == t[:-1]])[: len(t)]
-        at = np.where(second, np.searchsorted(starts, t, side="right"), np.searchsorted(starts, t, side="left")) - 1
-        return np.array([work for _, work in self._booked])[at]
+        """(T, contacts): energy added so far, by every contact."""
+        return booked(self._booked, t)
 
     def roots(self, recorded: Callable[[float], None]) -> list[Root]:
         """In the order of the functions: gaps, gaps a little below zero, gaps that open, multipliers. `recorded`: called after
@@ -102,7 +98,7 @@ class Impacts:
         touching = np.flatnonzero(now["g"][c.rows] <= TOUCH).tolist()
         if not touching:
             return x
-        before = self._energy(t, x)
+        before = m.energy(t, x)
         M = m.d.mass_matrix(q, t=t, parameters=self._parameters(x))
         P = response(M, now["J"][self._others])
         rate = m.rate_of(t, x)
@@ -121,7 +117,7 @@ class Impacts:
         m.parameters[c.switches[slow]] = NEAR
         m.parameters[c.switches[closed]] = PRESSED
         x = m.consistent(t, _put(m, x, q, after))
-        self._book(t, touching, contacts, closed, self._energy(t, x) - before)
+        self._book(t, touching, contacts, closed, m.energy(t, x) - before)
         return x
 
     def _contact(self, k: int, t: float, x: np.ndarray, now: dict[str, np.ndarray], rate: np.ndarray) -> Contact:
@@ -172,10 +168,14 @@ class Impacts:
         parameters[self.c.switches] = PRESSED
         return self.table.evaluate(q, v, t, parameters)
 
-    def _energy(self, t: float, x: np.ndarray) -> float:
-        q, v = self.m.split(x)[:2]
-        kinetic, potential = self.m.d.energy(q, v, t, parameters=self._parameters(x))
-        return float(kinetic + potential)
+
+def booked(account: Sequence[tuple[float, np.ndarray]], t: np.ndarray) -> np.ndarray:
+    """(T, causes): what an account of jumps holds at times t. A row at the time of a jump is the state before it; of two rows, as
+    there are where every step is a row, the second is the state after it."""
+    starts = np.array([start for start, _ in account])
+    second = np.concatenate([[False], t[1:] == t[:-1]])[: len(t)]
+    at = np.where(second, np.searchsorted(starts, t, side="right"), np.searchsorted(starts, t, side="left")) - 1
+    return np.array([work for _, work in account])[at]
 
 
 def _put(m: MotionSystem, x: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -104,6 +104,7 @@ class _Contents:
             tuple(causes), data["work"], data["parameters"] if model.parameters else np.zeros((0, 0)),
             bool(self._number("accounted", int)), names, data["sensitivities"] if names else np.zeros((0, 0, 0)),
             data["states"], self._start(model), self._switches(), _control(model, commands, data), self._impacts(data),
+            self._number("start_energy", float) if "start_energy" in self.attributes else np.nan,
         )  # fmt: skip
 
     def _impacts(self, data: Mapping[str, np.ndarray]) -> list[ImpactRecord]:

@@ -26,6 +26,7 @@ from ..integrate.switching import LARGEST
 from ..integrate.system import System, buffers
 from ..model.events import Event
 from ..model.model import Model
+from ..model.structure import Structure
 from .applied import Law
 from .contacts import Contacts
 from .events import EventFunctions
@@ -76,6 +77,13 @@ class Setup:
     def tau_works(self) -> bool:
         """Whether joint forces may do work."""
         return self.controlled or bool(self.tau.any())
+
+
+def unseen_work(structure: Structure, causes: Sequence[str]) -> np.ndarray:
+    """(causes,) of bool: works whose errors those of the motion do not bound. What drives do, and what loads them, changes no
+    speed; a force may lose what it stores while it pushes nothing."""
+    forces = structure.forces.forces
+    return np.array(["drives" in causes or (name in forces and forces[name].loses_unseen) for name in causes], dtype=bool)
 
 
 class MotionSystem(ABC):
@@ -143,6 +151,13 @@ class MotionSystem(ABC):
     def momenta_of(self, q: np.ndarray, v: np.ndarray, t: float) -> np.ndarray:
         """What the state has for speeds: momenta, or themselves."""
         return self.d.momenta(q, v, t, parameters=self.parameters if self.parameters.size else None) if self.momenta else v
+
+    def energy(self, t: float, x: np.ndarray) -> float:
+        """Kinetic and potential energy, with the present parameters."""
+        q, v, z, _ = self.split(x)
+        p = self.with_states(self.parameters, z)
+        kinetic, potential = self.d.energy(q, self.velocities(q, v, t, p), t, parameters=p if p.size else None)
+        return float(kinetic + potential)
 
     @property
     def row_size(self) -> int:

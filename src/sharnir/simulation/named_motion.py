@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..equations.constraint_table import table_of
+from ..equations.one_constraint import ConstraintRow, label_of
 from ..errors import StateError, choices, no_such
 from ..model.pose import Pose
 from ..model.references import is_name_in
 from ..model.states import check_array
+from ..solvers.solver import Actions
 from ..types import real_array
 from .by_name import squeezed
 from .derived import Derived
-from .joint_forces import power, reaction
+from .joint_forces import power, reaction, reactions_of_links
 from .joint_motion import ACCELERATION, COORDINATE, SPEED, columns, find_joint, values_of
+from .released import JointLoads, joint_loads
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -61,6 +66,7 @@ class NamedMotion(Derived):
         at     the moment is about the "origin" of the child, or of the "joint"'s frame in it
 
         All that the joint transmits is in it: the force of its drive, joint forces τ, springs, dampers and motors in the joint.
+        What gears, couplings and other constraints do in its coordinates is theirs: `closing_reaction`.
         Where constraints are redundant their forces are those of least norm.
         """
         return reaction(self, find_joint(self.model, joint), axes, at)
@@ -69,14 +75,29 @@ class NamedMotion(Derived):
         """(…,): power that the actuator of a joint puts into the motion: of its joint force τ, and of its drive.
 
         The sum over all joints is the rate of `energy.work` of "tau" and "drives", to which a moving base and constraints that
-        depend on time contribute too. Springs, dampers, friction and motors are forces: see `force_power`. Where a driven joint
-        leads others, what the drive does at a follower is the power of the follower.
+        depend on time contribute too. Springs, dampers, friction and motors are forces: see `force_power`. The drive of a joint
+        bears what these, gears, constraints and followers load it with.
         """
         return power(self, find_joint(self.model, joint))
 
+    @cached_property
+    def joint_loads(self) -> JointLoads:
+        """What acts in the coordinates of the joints of the tree, by name."""
+        return joint_loads(self)
+
+    @cached_property
+    def closing_reactions(self) -> Actions:
+        """Forces of cut joints, other constraints and couplings: {name: {body: (…, T, 6) at its origin, in its axes}}."""
+        out = {name: dict(bodies) for name, bodies in self.forces_on_bodies.items()}
+        for name, bodies in reactions_of_links(self).items():
+            for body, wrench in bodies.items():
+                out.setdefault(name, {})[body] = out.get(name, {}).get(body, 0.0) + wrench
+        return out
+
     def closing_reaction(self, name: str, body: str | None = None) -> dict[str, np.ndarray] | np.ndarray:
-        """Forces of a cut joint or a constraint: {body: (…, 6) force and moment at its origin, in its axes}, or those on one
-        `body`. The ground is left out."""
+        """Forces of a cut joint, a constraint, or the "coupling of" a follower: {body: (…, 6) force and moment at its origin, in
+        its axes}, or those on one `body`. The ground is left out. What acts in the coordinate of a joint acts along its axis on
+        both of its bodies."""
         if not is_name_in(self.closing_reactions, name):
             raise StateError(no_such("cut joint or constraint", name, self.closing_reactions, "cut joints and constraints"))
         found = self.closing_reactions[name]
@@ -85,6 +106,18 @@ class NamedMotion(Derived):
         if not is_name_in(found, body):
             raise StateError(f"{name!r} has {no_such('body', body, found, 'bodies')}")
         return found[body]
+
+    def constraint_rows(self, name: str) -> dict[int, ConstraintRow]:
+        """The rows of a constraint or a cut joint by their place among all, with what each forbids."""
+        if not is_name_in(self.model.constraints, name):
+            raise StateError(no_such("cut joint or constraint", name, self.model.constraints, "cut joints and constraints"))
+        label = label_of(name, self.model.constraints[name])
+        return {k: row for k, row in enumerate(table_of(self.model).rows) if row.owner == label}
+
+    def multiplier(self, name: str) -> np.ndarray:
+        """(…,), or (…, rows): the force λ of a constraint or a cut joint, of each of its rows (`constraint_rows`), positive where
+        it pushes to larger residuals: N of lengths (a rod pushes its ends apart), N m of angles."""
+        return squeezed(self.multipliers[..., list(self.constraint_rows(name))])
 
     # --- bodies and frames ----------------------------------------------------------------------------------------------------
     def point(self, body: str, at: Sequence[float] = (0.0, 0.0, 0.0)) -> np.ndarray:
@@ -156,7 +189,8 @@ class NamedMotion(Derived):
 
     # --- forces ---------------------------------------------------------------------------------------------------------------
     def force(self, name: str) -> dict[str, np.ndarray]:
-        """The action of a force: {body: (…, 6) force and moment at its origin, in its axes; joint: (…, n)}."""
+        """The action of a force: {body: (…, 6) force and moment at its origin, in its axes; joint: (…, n)}. What it does in a
+        driven coordinate moves nothing and is not listed: see `force_power`, and `power` of the joint."""
         if not is_name_in(self.force_actions, name):
             raise StateError(no_such("force", name, self.force_actions))
         return self.force_actions[name]

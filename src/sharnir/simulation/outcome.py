@@ -71,8 +71,7 @@ def not_passed(m: MotionSystem) -> str:
 def rows_of(m: MotionSystem, t: np.ndarray, x: np.ndarray, changes: Changes) -> tuple[np.ndarray, ...]:
     """Coordinates, speeds, states of forces, work and parameters from the integrator's rows."""
     q, v, z, work = (np.ascontiguousarray(part) for part in m.split(x))
-    if changes.impacts is not None:
-        work = np.concatenate([work, changes.impacts.work(t)], axis=1)
+    work = np.concatenate([work, changes.work(t)], axis=1)
     q = normalized_rows(m.d.model, q, t)  # dense output does not preserve unit length
     parameters = changes.over(t)
     if len(q):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..equations.one_constraint import FORCES
 from ..errors import StateError, brief, known, suggestion
 from ..model.forces import SpringDamper
 from ..model.model import Model
@@ -31,7 +32,7 @@ Quantity = Callable[["NamedMotion"], list[Line]]
 FORMS = (
     "A, A.x: coordinates of joint A", "piston, piston.x, piston@(0.1, 0, 0).x: position of a body, of a point on it, of a frame",
     "speed of …, velocity of …, acceleration of …: of any of these", "reaction of A, reaction of A.Fx", "power of A", "tau of A",
-    "force of spring, force of spring on piston", "power of spring", "energy of spring",
+    "force of spring, force of spring on piston, force of rope: a constraint", "power of spring", "energy of spring",
     "deformation of arm@(1, 0, 0), resultants of arm@(0.5, 0, 0), resultants of arm@(0.5, 0, 0).moment_z: of a flexible body",
     "penetration of contact: what a force observes", "a state of a force by its name", "energy", "work", "defect", "violation",
     "joint A, body A, frame A: where several have one name",
@@ -74,6 +75,7 @@ def names_of(model: Model) -> list[str]:
     reactions = [f"reaction of {j.name}" for j in _joints(model)]
     forces = [f"{what} of {name}" for name in _forces(model) for what in ("force", "power", "energy")]
     forces += [f"{what} of {name}" for name, found in model.structure.forces.observed_names.items() for what in found]
+    forces += [f"force of {name}" for name in model.constraints if name not in _forces(model)]
     places = [*place_names(model), *(f"{name}.{axis}" for name in place_names(model) for axis in "xyz")]
     return list(dict.fromkeys([*joints, *model.states, *_WHOLE, *motions, *reactions, *forces, *parts, *places]))
 
@@ -167,11 +169,27 @@ def _force(model: Model, text: str) -> Quantity | None:
     """Magnitudes on every body and forces on every joint; "spring on piston": all components on one."""
     named = sorted(_forces(model), key=len, reverse=True)
     name = next((x for x in named if text == x or text.startswith(f"{x} on ")), None)
+    if name is None and text in model.constraints:
+        return partial(multiplier_lines, name=text)
     return None if name is None else partial(_actions, name=name, only=text[len(name) + 4 :])
+
+
+def multiplier_lines(r: NamedMotion, name: str) -> list[Line]:
+    """The forces of the rows of a constraint or a cut joint."""
+    rows = r.constraint_rows(name)
+    joints = {j.name: j for j in r.model.joints}
+    turns = {unit for x in r.model.constraints[name].joints() for run in joints[x].type.segments(x) for unit in run.q_units}
+    own = turns.pop() if len(turns) == 1 else ""  # a gear's forces are those of its joints
+    return [
+        Line(f"force of {name}" + f", {row.what}" * (len(rows) > 1), FORCES.get(row.unit or own, ""), r.multipliers[..., k])
+        for k, row in rows.items()
+    ]
 
 
 def _actions(r: NamedMotion, name: str, only: str) -> list[Line]:
     acts = r.force(name)
+    if not acts:
+        raise StateError(f"force {name!r} moves nothing, the drive of its joint bears it: show its power")
     if only and only not in acts:
         raise StateError(f"force {name!r} does not act on {only!r}; it acts on {known(acts)}")
     joints, bodies = {j.name: j for j in r.model.joints}, {b.name for b in r.model.bodies}

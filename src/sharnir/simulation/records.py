@@ -53,9 +53,12 @@ class Energy:
     potential: np.ndarray
     work: dict[str, np.ndarray]
     """Energy added (positive) or removed by each cause: "drives" (driven joints, a moving base), "tau", forces by name,
-    impacts ("impact …")."""
+    impacts ("impact …"), events that change state or parameters ("event …"), controllers that change parameters."""
     accounted: bool = True
     """False without an account of work: balance=False, or an execution that cannot record it."""
+
+    initial: float | np.ndarray = np.nan
+    """The total where the run began; nan where that is the first of these."""
 
     @property
     def total(self) -> np.ndarray:
@@ -63,10 +66,12 @@ class Energy:
 
     @property
     def defect(self) -> np.ndarray:
-        """Energy the balance leaves unexplained, what actions of events add or remove included; nan without an account."""
+        """Energy that the balance since the start of the run leaves unexplained: the error of integration; nan without an
+        account."""
         if not self.accounted:
             return np.full(self.kinetic.shape, np.nan)
-        return self.total - self.total[..., :1] - sum(self.work.values(), np.zeros(self.kinetic.shape))
+        begun = np.where(np.isnan(self.initial), self.total[..., :1], self.initial)
+        return self.total - begun - sum(self.work.values(), np.zeros(self.kinetic.shape))
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,8 @@ class Result(NamedMotion):
     impacts: list[ImpactRecord] = field(default_factory=list)
     """Those that took place, in the order of time."""
 
+    start_energy: float = np.nan
+
     # --- by name ------------------------------------------------------------------------------------------------------------
     @property
     def parameter_values(self) -> dict[str, float]:

@@ -185,6 +185,8 @@ class Runs:
         x0 = motion.consistent(t0, x0) if motion.partitioning else x0
         impacts = Impacts(motion, self.contacts) if self.contacts else None
         x0 = impacts.begin(t0, x0) if impacts else x0
+        late = times is not None and len(times) > 0 and times[0] != t0
+        start_energy = motion.energy(t0, x0) if late and motion.accounted else np.nan
         changes = Changes(motion, duration, impacts)
         sampled = Controllers(self.controllers, motion, changes, t0, t0 + duration) if self.controllers else None
         ready = time.perf_counter()
@@ -218,7 +220,7 @@ class Runs:
                 )
             given_times = output is not None and np.ndim(output) > 0
             result = make_result(motion, trajectory, changes, ready - begun, time.perf_counter() - ready, given_times)
-            result.start = start
+            result.start, result.start_energy = start, start_energy
             result.control = sampled.records() if sampled is not None else {}
             last = trajectory.events[-1] if trajectory.status == "stopped" else None
             if last and self.limits == "error" and len(self.own_events) <= last.index < len(all_events):

@@ -212,7 +212,8 @@ class Simulation:
             if name not in there:
                 raise StateError(no_such(kind, name, there))
         given = (values, {}) if kind == "parameter" else ({}, values)
-        self._x = self._changes.set_parameters("Simulation", given[0], self._t, self._x, given[1])
+        self._changes.account_for("Simulation")
+        self._x = self._changes.set_parameters("Simulation", given[0], self._t, self._x, given[1], "Simulation")
 
     # --- going on -----------------------------------------------------------------------------------------------------------
     def step(self, dt: float) -> SimulationState:

@@ -141,6 +141,8 @@ def motion(r: Result) -> tuple[Variables, dict[str, Any]]:
     if r.tau.ndim == 1:
         attributes["tau"] = r.tau
     attributes["accounted"] = int(r.accounted)
+    if np.isfinite(r.start_energy):
+        attributes["start_energy"] = r.start_energy
     attributes |= {f"cost_{key}": value for key, value in asdict(r.cost).items()}
     if r.integrator_switches:
         attributes["integrator_switches"] = "\n".join(f"{one.t!r} {one.before} {one.after}" for one in r.integrator_switches)

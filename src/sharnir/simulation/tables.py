@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import StateError
 from ..reporting.whole_file import whole_file
 from .joint_motion import ACCELERATION, COORDINATE, SPEED, Values, columns, dependent_values
+from .quantities import multiplier_lines
 from .storage import PathLike, check_writable
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ LETTERS = {COORDINATE: "q", SPEED: "v", ACCELERATION: "a"}
 
 
 def table(r: NamedMotion) -> dict[str, Values]:
-    """Coordinates, speeds, accelerations, each with those of driven joints, followers and cut joints; states of forces; energies
-    and work."""
+    """Coordinates, speeds, accelerations, each with those of driven joints, followers and cut joints; states of forces; forces of
+    constraints; energies and work."""
     found: dict[str, Values] = {}
     for order, letter in LETTERS.items():
         names = r.model.q_names if order == COORDINATE else r.model.v_names
@@ -33,6 +34,9 @@ def table(r: NamedMotion) -> dict[str, Values]:
     if r.state_values.size:
         units = r.model.structure.units_of_states
         found |= {f"state {name}": Values(r.state_of(name), units[name]) for name in r.model.states}
+    cut = {joint.name for joint in r.model.closing_joints}
+    lines = [line for name in r.model.constraints if name not in cut for line in multiplier_lines(r, name)]
+    found |= {line.label: Values(line.values, line.unit) for line in lines}
     e = r.energy
     found |= {"kinetic": Values(e.kinetic, "J"), "potential": Values(e.potential, "J")}
     return found | {f"work of {cause}": Values(work, "J") for cause, work in e.work.items()}

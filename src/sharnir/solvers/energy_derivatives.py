@@ -27,7 +27,8 @@ class EnergyDerivatives:
         kinetic, potential = evaluate(s, "energy", values).energy
         if s.forces:
             stored = s.forces.report(with_bodies(s, values) if s.forces.kinematic else values)[0]
-            potential = sum(stored, potential)
+            kinetic = sum((x for x, turns in zip(stored, s.forces.kinetic, strict=True) if turns), kinetic)
+            potential = sum((x for x, turns in zip(stored, s.forces.kinetic, strict=True) if not turns), potential)
         return TracedProgram(graph, given, {"energy": (kinetic, potential)})
 
     def __call__(self, q: Any, v: Any, t: Any, wrt: Any, parameters: Any) -> Derivatives:

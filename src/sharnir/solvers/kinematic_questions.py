@@ -125,8 +125,11 @@ class KinematicQuestions:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Kinetic energy, and potential energy: of gravity, and what the model's forces store."""
         both = self._evaluator.output("energy", "energy", q=q, v=v, t=t, parameter=parameters)
-        stored = self.force_energies(q, v, t, parameters).sum(axis=-1) if self.structure.forces else 0.0
-        return both[..., 0], both[..., 1] + stored
+        if not (forces := self.structure.forces):
+            return both[..., 0], both[..., 1]
+        stored = self.force_energies(q, v, t, parameters)
+        turning, resting = stored[..., forces.kinetic].sum(axis=-1), stored[..., ~forces.kinetic].sum(axis=-1)
+        return both[..., 0] + turning, both[..., 1] + resting
 
     def total_momentum(
         self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None

@@ -25,6 +25,14 @@ class Force:
     name: str | None = None
     noun = "force"
     """What messages call it."""
+
+    @property
+    def loses_unseen(self) -> bool:
+        """Whether what it stores may be lost while it pushes nothing: its work is then integrated to the tolerances."""
+        return False
+
+    kinetic: bool = False
+    """Whether the energy it stores is kinetic."""
     at_places: bool = False
     """Whether it acts at places of bodies that it names, so that flexible ones may be among them."""
 

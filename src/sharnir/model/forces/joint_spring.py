@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,13 +12,14 @@ from ...kernels.algebra import add, cross, dot, scale
 from ...trace import Number, is_zero
 from ...trace.functions import atan2, cos, select, sin, sqrt
 from ..element import element, element_field
-from ..joints.base import OneOrMore, per_coordinate
+from ..joints.base import DRIVEN_OPTIONS, Joint, OneOrMore, per_coordinate
 from ..motion import JointOptions, Motion
 from ..values import Function, Name, Scalar, ScalarOrVector
 from .base import Force, ForceElement, Numbers
 from .elasticity import Elasticity
 
 if TYPE_CHECKING:
+    from ..placed_joint import PlacedJoint
     from ..structure import Structure
 
 
@@ -51,9 +52,9 @@ class JointSpring(ForceElement):
 
     def numbers(self, on: Motion) -> Numbers:
         label = f"spring of joint {self.joint!r}"
-        if not on.moves(self.joint):
-            raise ModelError(f"{label}: the joint has no freedom, a spring in it would move nothing")
         n = on.speed_count(self.joint)
+        if not n:
+            raise ModelError(f"{label}: the joint has no freedom, a spring in it would move nothing")
         if self.law is not None:
             if n != 1:
                 raise ModelError(f"{label}: a law needs a joint of one coordinate, this one has {n} speeds")
@@ -64,7 +65,7 @@ class JointSpring(ForceElement):
         ]  # so that −cv is one product, shared with its power
         if is_zero(stiffness):
             return {"stiffness": None, "damping": damping, "rest": None}
-        return {"stiffness": stiffness, "damping": damping, "rest": _rest(on.joint(self.joint), self.rest, label)}
+        return {"stiffness": stiffness, "damping": damping, "rest": _rest(on.joint(self.joint), self.rest, n, label)}
 
     def formula(self, on: Motion, n: Numbers) -> Number:
         x, v = on.coordinates(self.joint), on.speeds(self.joint)
@@ -84,14 +85,14 @@ class JointSpring(ForceElement):
         return stored
 
 
-def _rest(joint: JointOptions, rest: Any, label: str) -> Sequence[float]:
-    """Where the spring is free, a number for every coordinate."""
+def _rest(joint: JointOptions, rest: Any, n: int, label: str) -> Sequence[float]:
+    """Where the spring is free, a number for every coordinate; a driven joint has n, which have no names."""
     names = joint.q_names()
     if {"x", "y", "z", "qw"} <= set(names):
         raise ModelError(f"{label}: a free joint has no axes of its own for a spring; use a Bushing")
-    if rest is None or (not hasattr(rest, "__len__") and is_zero(rest)):
+    if names and (rest is None or (not hasattr(rest, "__len__") and is_zero(rest))):
         rest = joint.neutral()
-    return per_coordinate(rest, len(names), f"{label}: rest")
+    return per_coordinate(0.0 if rest is None else rest, len(names) or n, f"{label}: rest")
 
 
 def _stretch(joint: JointOptions, x: Sequence[Number], rest: Sequence[Number]) -> tuple[list[Number], list[int]]:
@@ -101,7 +102,7 @@ def _stretch(joint: JointOptions, x: Sequence[Number], rest: Sequence[Number]) -
     balls: list[int] = []
     at = 0
     while at < len(x):
-        if names[at].rsplit(".", 1)[-1] == "qw":
+        if names and names[at].rsplit(".", 1)[-1] == "qw":
             balls.append(len(out))
             out += rotation_vector(_relative(rest[at : at + 4], x[at : at + 4]))
             at += 4
@@ -146,20 +147,56 @@ def moment_of_turn(turn: Sequence[Number], slope: Sequence[Number], sign: float)
     return add(add(slope, scale(once, 0.5 * sign)), scale(cross(turn, once), c))
 
 
+class DriveRotor(Force):
+    """The rotor of a driven coordinate: its drive turns it too. What it stores is kinetic energy."""
+
+    kinetic = True
+
+    def __init__(self, joint: str, inertia: Number) -> None:
+        self.joint, self.inertia = joint, inertia
+
+    def joints(self) -> Sequence[str]:
+        return (self.joint,)
+
+    def act(self, on: Motion) -> Number:
+        (v,), (a,) = on.speeds(self.joint), on.accelerations(self.joint)
+        on.torque(self.joint, -self.inertia * a)
+        return 0.5 * self.inertia * v * v
+
+
 def own_springs(structure: Structure) -> dict[str, Force]:
-    """Springs and dampers of joints by their options `damping`, `stiffness` and `rest`; elastic forces of flexible bodies."""
+    """Springs and dampers of joints by their options `damping`, `stiffness` and `rest`, and rotors of driven ones by `armature`;
+    elastic forces of flexible bodies."""
     out: dict[str, Force] = {}
-    springs = np.array([not (is_zero(joint.damping) and is_zero(joint.stiffness)) for joint in structure.types], dtype=bool)
-    for i in np.flatnonzero(springs[structure.type_of]).tolist():
-        placed, joint = structure.placed[i], structure.placed[i].type
-        leader = structure.joint_number[placed.follows.leader if placed.follows else placed.name]
-        if structure.placed[leader].nv:
-            label = f"joint {placed.name!r}"
-            n = len(joint.v_names())
+    loaded = [
+        not is_zero((x.damping, x.stiffness, x.armature)) or len(x.q_names()) < len(x.coordinates) or x.driven_form is not None
+        for x in structure.types
+    ]
+    for i in np.flatnonzero(np.array(loaded, dtype=bool)[structure.type_of]).tolist():
+        placed = structure.placed[i]
+        joint, label = placed.type.driven_form or placed.type, f"joint {placed.name!r}"
+        free = structure.placed[structure.leader[i + 1] - 1].nv and joint.v_names()
+        if free and not is_zero((joint.damping, joint.stiffness)):
             for what in ("damping", "stiffness"):
-                joint.per_speed(what, n, label)
+                joint.per_speed(what, len(joint.v_names()), label)
             out[f"{label}: spring and damper"] = JointSpring(placed.name, joint.stiffness, joint.damping, joint.rest)
+        for coordinate, x in _driven(structure, placed, joint, label):
+            name = f"{placed.name}.{coordinate}" if coordinate else placed.name
+            label = f"joint {name!r}" if len(joint.coordinates) > 1 else label
+            if not is_zero((x["damping"], x["stiffness"])):
+                out[f"{label}: spring and damper"] = JointSpring(name, x["stiffness"], x["damping"], x["rest"])
+            if joint is placed.type and not is_zero(x["armature"]):
+                out[f"{label}: rotor"] = DriveRotor(name, x["armature"])
     for deformation in structure.deformations.values():
         joint_name = structure.placed[deformation.row - 1].name
         out[f"elasticity of {structure.bodies[deformation.body - 1].name}"] = Elasticity(joint_name, deformation)
     return out
+
+
+def _driven(structure: Structure, placed: PlacedJoint, joint: Joint, label: str) -> Iterable[tuple[str, dict[str, Number]]]:
+    """The options of every driven coordinate; of a joint that follows a driven one, its own."""
+    if placed.follows is None:
+        return joint.driven_options(label)
+    if structure.placed[structure.joint_number[placed.follows.leader]].nv:
+        return ()
+    return [("", {what: per_coordinate(getattr(joint, what), 1, f"{label}: {what}")[0] for what in DRIVEN_OPTIONS})]

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 class Shape:
     """Inputs: what is read of the motion, then the numbers of the force.
 
-    Outputs of a force: "push" (wrenches, joint forces, rates of states), "energy" that is stored, "power", "ground" (the part of
-    it that goes into the ground), "excess" (power plus rate of the stored energy, zero for a conservative force), "observed".
+    Outputs of a force: "push" (wrenches, joint forces, rates of states), "energy" that is stored, "power", "prescribed" (the
+    part of it that goes into motions given in time), "excess" (power plus rate of the stored energy, zero for a conservative
+    force), "observed".
     """
 
     def __init__(
@@ -52,8 +53,8 @@ class Shape:
         return self._expression("observed")
 
     @cached_property
-    def ground(self) -> Expression:
-        return self._expression("ground")
+    def prescribed(self) -> Expression:
+        return self._expression("prescribed")
 
     @cached_property
     def excess(self) -> Expression:
@@ -83,8 +84,8 @@ class TracedForce:
         rates = check_numbers(on.rates.values(), graph, f"{noun} {name!r}: its rate")
         observed = check_numbers([x for x, _ in on.observed.values()], graph, f"{noun} {name!r}, in what it observes,")
         self.observed = {name: what for name, (_, what) in on.observed.items()}
-        work = (0.0 if stored is None else stored, on.power, on.ground_power)
-        energy, power, ground = check_numbers(work, graph, f"{noun} {name!r}, as the energy it stores,")
+        work = (0.0 if stored is None else stored, on.power, on.prescribed_power)
+        energy, power, prescribed = check_numbers(work, graph, f"{noun} {name!r}, as the energy it stores,")
         if stored is not None and not on.pushed and not states:
             raise ModelError(
                 f"force {name!r} returns a number and pushes nothing: what it returns is the energy it stores; push with "
@@ -92,7 +93,7 @@ class TracedForce:
             )
         excess = power + tangent((energy,), list(flow(on, [energy])))[0]
         self.outputs = {
-            "push": (*pushes, *rates), "energy": (energy,), "power": (power,), "ground": (ground,), "excess": (excess,),
+            "push": (*pushes, *rates), "energy": (energy,), "power": (power,), "prescribed": (prescribed,), "excess": (excess,),
             "observed": observed,
         }  # fmt: skip
         wanted = set(needed(graph, self._flat))

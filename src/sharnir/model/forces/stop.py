@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import ModelError
-from ...trace import Number, at_values
+from ...trace import Number, at_values, is_zero
 from ...trace.functions import maximum, select
 from ..element import element, element_field
 from ..motion import Motion
@@ -35,6 +35,10 @@ class JointStop(ForceElement):
         Scalar(at_least=0.0), default=1e2, unit="N m s/rad, N s/m", meaning="damping of the stop beyond the onset"
     )
     onset: float = element_field(Scalar(above=0.0), default=1e-3, unit="rad, m", meaning="depth over which the force sets in")
+
+    @property
+    def loses_unseen(self) -> bool:
+        return not is_zero(self.damping)  # it does not pull: its spring relaxes behind a joint that leaves faster
 
     def numbers(self, on: Motion) -> Numbers:
         n = len(on.coordinates(self.joint))

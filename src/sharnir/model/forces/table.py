@@ -32,8 +32,10 @@ class ForceTable:
         self.groups = grouped(structure, self.layout, self.forces)
         self.kinematic = any((group.reads >= self.layout.at["r"]).any() for group in self.groups)
         """Whether any force reads the motion of bodies, not only coordinates and speeds."""
-        self.on_ground = any(isinstance(group.shape.outputs["ground"][0], Symbol) for group in self.groups)
-        """Whether any force pushes the ground."""
+        self.kinetic: np.ndarray = np.array([force.kinetic for force in self.forces.values()], dtype=bool)
+        """Forces that store kinetic energy."""
+        self.on_prescribed = any(isinstance(group.shape.outputs["prescribed"][0], Symbol) for group in self.groups)
+        """Whether any force pushes what moves as a given function of time."""
 
     def __bool__(self) -> bool:
         return bool(self.forces)
@@ -107,9 +109,9 @@ class ForceTable:
             _add(pushes[number], places, values)
         return {name: self._split(one) for name, one in zip(self.names, pushes, strict=True)}
 
-    def ground_power(self, motion: Mapping[str, Any]) -> Number:
-        """Power of all forces on the ground: not zero where the base moves."""
-        return sum((x for _, _, (x,) in self._each("ground", motion)), 0.0)
+    def prescribed_power(self, motion: Mapping[str, Any]) -> Number:
+        """Power of all forces on what moves as a given function of time: the base, driven coordinates."""
+        return sum((x for _, _, (x,) in self._each("prescribed", motion)), 0.0)
 
     def dense(self, motion: Mapping[str, np.ndarray], nb1: int, nv: int) -> tuple[np.ndarray, np.ndarray]:
         """`loads` as arrays of floats: wrenches (nb1, 6), joint forces (nv,)."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from itertools import accumulate
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -45,6 +46,8 @@ class ElementaryMotion:
 
 POSITIVE, ANY = ScalarOrVector(Scalar(at_least=0.0)), ScalarOrVector(Scalar(endless=True))
 """Options: one number, or one for each speed (of `rest` for each coordinate)."""
+DRIVEN_OPTIONS = ("stiffness", "damping", "rest", "armature")
+"""Options that load the drive of a driven coordinate."""
 Q, F = "rad, m", "N m, N"
 """Units of coordinates and forces of rotating and of sliding axes."""
 
@@ -58,7 +61,7 @@ class Joint(Element):
         DriveFunction(),
         default=None,
         meaning="drives the joint: a function of t, or functions by coordinate; a driven "
-        "coordinate is no freedom, its force is an output",
+        "coordinate is no freedom, its force is an output; damping, stiffness and armature load its drive",
     )
     limits: Any = element_field(
         Limits(), default=None, unit=Q, meaning="(low, high), or a pair per coordinate; they act where there is a joint stop"
@@ -76,6 +79,9 @@ class Joint(Element):
     )
     effort: OneOrMore | None = element_field(ANY, default=None, unit=F, meaning="largest force of the drive")
     velocity: OneOrMore | None = element_field(ANY, default=None, unit="rad/s, m/s", meaning="largest speed of the drive")
+
+    driven_form: ClassVar[Joint | None] = None
+    """Of a joint whose drives were released: what it was."""
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -119,6 +125,23 @@ class Joint(Element):
             for name in self.coordinates
         ]
 
+    def laws(self, label: str) -> dict[str, Expression]:
+        """Driven coordinates and their laws: (t) -> value, first and second derivative. Of a joint driven as a whole none."""
+        runs = self.segments(label)
+        first = accumulate((len(run.q_units) for run in runs), initial=0)
+        return {self.coordinates[k]: run.drive for k, run in zip(first, runs, strict=False) if run.drive}
+
+    def driven_options(self, label: str) -> Iterator[tuple[str, dict[str, Number]]]:
+        """Every driven coordinate with its spring, damper and rotor. Where an option has one number for each free coordinate, a
+        driven one has none."""
+        names = list(self.laws(label))
+        shared = {what: getattr(self, what) for what in DRIVEN_OPTIONS}
+        own = {
+            what: [0.0] * len(names) if self.q_names() and hasattr(x, "__len__") else per_coordinate(x, len(names), what)
+            for what, x in shared.items()
+        }
+        return ((name, {what: x[k] for what, x in own.items()}) for k, name in enumerate(names))
+
     # --- what follows ---------------------------------------------------------------------------------------------------
     @property
     def can_be_cut(self) -> bool:
@@ -139,6 +162,15 @@ class Joint(Element):
         out = copy(self)
         out.__dict__.pop("_built", None)
         out.__dict__["motion"] = motion
+        return out
+
+    def released(self) -> Joint:
+        """A copy none of whose coordinates is driven; its springs, dampers and forces see it as it is."""
+        out, free = self.driven(None), self.v_names()
+        out.__dict__["driven_form"] = self
+        if free and hasattr(self.armature, "__len__"):  # one number for each free coordinate
+            own = dict(zip(free, self.per_speed("armature", len(free), self.label), strict=True))
+            out.__dict__["armature"] = tuple(own.get(name, 0.0) for name in self.speeds)
         return out
 
     @property

@@ -128,6 +128,11 @@ class Compound(Joint):
     def segments(self, label: str) -> list[Segment]:
         return [run for name, joint, _ in self._moved(label) for run in joint.segments(f"{label}, part {name!r}")]
 
+    def driven_options(self, label: str) -> Iterator[tuple[str, dict[str, Number]]]:
+        for name, joint, _ in self._moved(label):
+            for own, options in joint.driven_options(f"{label}, part {name!r}"):
+                yield _names(name, joint, [own])[0], options
+
     def motions(self, label: str) -> list[ElementaryMotion]:
         out: list[ElementaryMotion] = []
         for name, joint, where in self._moved(label):
@@ -173,6 +178,12 @@ class Compound(Joint):
         if not isinstance(self.motion, Mapping):
             raise ModelError(f"{label}: motion must be a mapping from the names of coordinates or parts: {known(names)}")
         return self.checked_drives(self.motion, names, label)
+
+    def released(self) -> Joint:
+        out = self.driven(None)
+        out.__dict__["driven_form"] = self
+        out.__dict__["parts"] = {name: (joint.released(), where) for name, joint, where in self._moved()}
+        return out
 
     def moved_joints(self) -> Iterator[tuple[str, Joint]]:
         """The parts by name, as they move: driven where the compound drives them."""

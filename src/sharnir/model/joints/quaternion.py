@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ...errors import ModelError
 from ...kernels.joint_stage import BALL, FREE, GIVEN
-from ...trace import Number
+from ...trace import Number, is_zero
 from ..element import element
 from ..pose import Pose, Rotation
 from .base import ElementaryMotion, Joint
@@ -33,6 +33,11 @@ class QuaternionJoint(Joint):
             raise ModelError(
                 f"{label}: a {self.type_name} joint is driven as a whole; motion must be a function of t that returns "
                 f"a sharnir.{self.drive_returns}"
+            )
+        if not is_zero((self.damping, self.stiffness, self.armature)):
+            raise ModelError(
+                f"{label}: damping, stiffness and armature do not act in a {self.type_name} joint that is driven as a whole; "
+                "leave them out, or put a Bushing between its bodies"
             )
         return [ElementaryMotion(GIVEN, given=pose_expression(self.motion, 0, label))]
 
