@@ -52,10 +52,9 @@ def test_numbers_of_bodies_are_filled_in_beside_states_of_forces():
 
     def controlled(mass=None):
         m = sh.samples.chain(3).copy()
-        if mass is None:
-            m.make_parameter("link2.mass")
-        else:
-            m = m.with_parameters({"link2.mass": mass})
+        m.make_parameter("link2.mass")
+        if mass is not None:
+            m = m.without_parameters({"link2.mass": mass})
         m.add_force(sh.PID("joint1", kp=1.0, ki=2.0, target=0.3), name="pid")
         return m
 
@@ -187,9 +186,9 @@ def test_other_values_compile_nothing(monkeypatch):
     from sharnir.dialect import jit
 
     m, d = linkage(), sh.Dynamics(linkage())
-    sh.simulate(m, 0.01, q0=LINKAGE_START, fixed=["A"]).energy  # noqa: B018 - compiles everything that the runs below need
-    for _ in range(15):  # rows are compiled when they have been evaluated a few times
-        q, v = m.assemble(LINKAGE_START, nearest=True)
+    for L in (0.95, 1.1):  # compiles everything that the runs below need; starts far away evaluate rows until these are compiled
+        sh.simulate(m, 0.01, q0=LINKAGE_START, fixed=["A"], parameters={"L": L}).energy  # noqa: B018
+    q, v = m.assemble(LINKAGE_START, nearest=True)
     d.forward(q, v)
 
     def refused(*arguments, **options):

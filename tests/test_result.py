@@ -9,6 +9,7 @@ import shutil
 import matplotlib as mpl
 import numpy as np
 import pytest
+import xarray as xr
 
 import sharnir as sh
 from mechanisms import floating, floating_start, powered
@@ -112,8 +113,6 @@ def test_a_saved_result_comes_back_bit_for_bit(fed, tmp_path):
 
 
 def test_other_programs_read_it_by_name(free, tmp_path):
-    import xarray as xr
-
     free.save(tmp_path / "run.nc")
     with xr.open_dataset(tmp_path / "run.nc") as data:
         elbow = data["q"].sel(coordinate="elbow").values
@@ -125,8 +124,6 @@ def test_other_programs_read_it_by_name(free, tmp_path):
 
 @pytest.mark.filterwarnings("error")
 def test_the_file_holds_the_dataset_and_the_events(fed, tmp_path):
-    import xarray as xr
-
     fed.save(tmp_path / "run.nc")
     ours = fed.to_xarray()
     with xr.open_dataset(tmp_path / "run.nc", engine="scipy") as data:
@@ -213,9 +210,9 @@ def test_a_disk_that_fills_up_leaves_no_half_file(free, tmp_path, monkeypatch):
 
 def test_a_status_of_an_earlier_version_is_read_by_its_new_name(free, tmp_path):
     free.save(tmp_path / "run.nc")
-    text = (tmp_path / "run.nc").read_bytes()
-    (tmp_path / "run.nc").write_bytes(text.replace(b"done", b"lost", 1))
-    assert sh.Result.load(tmp_path / "run.nc", free.model).status == "constraints_violated"
+    earlier = xr.open_dataset(tmp_path / "run.nc", decode_times=False).assign_attrs(status="lost")
+    earlier.to_netcdf(tmp_path / "earlier.nc")
+    assert sh.Result.load(tmp_path / "earlier.nc", free.model).status == "constraints_violated"
 
 
 def test_files_that_are_no_results_are_refused(free, tmp_path):

@@ -209,7 +209,7 @@ def guided(model: Model, table: AtParameters, q: np.ndarray, t: float, asked: As
     named = held_coordinates(model, [*asked.fixed, *asked.coordinates])
     free = ~(undeformed(model, named) or named).speeds
     end = Closure(model, table, t, free, named.rows, q[list(named.rows)]).close_if_defined(q)
-    return q if end is None else np.where(np.isin(np.arange(model.nq), named.rows), q, end.q)
+    return q if end is None else np.where(np.isin(np.arange(model.nq), [*named.rows, *named.whole]), q, end.q)
 
 
 def closed_start(model: Model, table: AtParameters, asked: np.ndarray, t: float, held: Held, is_fixed: bool) -> np.ndarray:

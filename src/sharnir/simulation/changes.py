@@ -15,7 +15,7 @@ from ..model.parameter_checks import check_values
 from ..model.parameters import parameter_value
 from ..model.states import check_state
 from .applied import AppliedForces
-from .impacts import Impacts, booked
+from .impacts import ALONE, Beside, Impacts, booked, doubled
 from .motion_system import MotionSystem
 from .sensitivities import jump
 
@@ -53,10 +53,10 @@ class Changes:
             work[self._actors.index(actor)] += self.m.energy(t, x) - before
             self._booked.append((self._sign * t, work))
 
-    def work(self, t: np.ndarray) -> np.ndarray:
+    def work(self, t: np.ndarray, beside: Beside = ALONE) -> np.ndarray:
         """(T, causes): energy added so far at single instants."""
-        own = booked(self._booked, self._sign * t)
-        return own if self.impacts is None else np.concatenate([self.impacts.work(t), own], axis=1)
+        own = booked(self._booked, self._sign * t, (self._sign * beside[0], self._sign * beside[1]))
+        return own if self.impacts is None else np.concatenate([self.impacts.work(t, beside), own], axis=1)
 
     def of_impacts(self) -> list[Root]:
         return self.impacts.roots(self.recorded) if self.impacts else []
@@ -162,11 +162,11 @@ class Changes:
         self._history.append((self._sign * t, self.m.parameters.copy()))
         return after
 
-    def over(self, t: np.ndarray) -> np.ndarray:
+    def over(self, t: np.ndarray, beside: Beside = ALONE) -> np.ndarray:
         """Parameters (T, n) at the times of the result; of two rows of one time the first is before a change."""
         if not self.m.parameters.size:
             return np.zeros((0, 0))
-        starts, first = np.array([start for start, _ in self._history]), np.append(t[1:] == t[:-1], False)[: len(t)]
+        starts, (first, _) = np.array([start for start, _ in self._history]), doubled(t, beside)
         at = [np.searchsorted(starts, self._sign * t, side=side) - 1 for side in ("left", "right")]
         return np.array([values for _, values in self._history])[np.where(first, *at)]
 

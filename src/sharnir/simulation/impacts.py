@@ -22,6 +22,10 @@ ZERO = 1e-10
 HARDLY = 1e-3
 """Approach, relative to the rest speed, that is no impact to be told of: rounding, where something else has happened."""
 
+Beside = tuple[float, float]
+ALONE: Beside = (np.nan, np.nan)
+"""Times of the rows before and after some rows: none."""
+
 
 class Impacts:
     """The contacts of one run, what they have done so far, and the energy that took."""
@@ -40,9 +44,9 @@ class Impacts:
     def causes(self) -> tuple[str, ...]:
         return tuple(f"impact {one.name}" for one in self.c.impacts)
 
-    def work(self, t: np.ndarray) -> np.ndarray:
+    def work(self, t: np.ndarray, beside: Beside = ALONE) -> np.ndarray:
         """(T, contacts): energy added so far, by every contact."""
-        return booked(self._booked, t)
+        return booked(self._booked, t, beside)
 
     def roots(self, recorded: Callable[[float], None]) -> list[Root]:
         """In the order of the functions: gaps, gaps a little below zero, gaps that open, multipliers. `recorded`: called after
@@ -169,11 +173,17 @@ class Impacts:
         return self.table.evaluate(q, v, t, parameters)
 
 
-def booked(account: Sequence[tuple[float, np.ndarray]], t: np.ndarray) -> np.ndarray:
+def doubled(t: np.ndarray, beside: Beside = ALONE) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows are the first, and which the second, of two at one time: the states before and after a jump. `beside`: the times
+    of the rows before and after these."""
+    same = np.diff(np.concatenate([beside[:1], t, beside[1:]])) == 0.0
+    return same[1:], same[:-1]
+
+
+def booked(account: Sequence[tuple[float, np.ndarray]], t: np.ndarray, beside: Beside = ALONE) -> np.ndarray:
     """(T, causes): what an account of jumps holds at times t. A row at the time of a jump is the state before it; of two rows, as
     there are where every step is a row, the second is the state after it."""
-    starts = np.array([start for start, _ in account])
-    second = np.concatenate([[False], t[1:] == t[:-1]])[: len(t)]
+    starts, (_, second) = np.array([start for start, _ in account]), doubled(t, beside)
     at = np.where(second, np.searchsorted(starts, t, side="right"), np.searchsorted(starts, t, side="left")) - 1
     return np.array([work for _, work in account])[at]
 

@@ -12,6 +12,7 @@ from ..integrate.trajectory import LIMITED, Trajectory
 from ..model.validity import beyond_validity, likely_cause
 from .changes import Changes
 from .chatter import chattering
+from .impacts import ALONE, Beside
 from .motion_system import MotionSystem
 from .records import Cost, EventRecord
 from .result import Result
@@ -68,12 +69,13 @@ def not_passed(m: MotionSystem) -> str:
     return f"; at t = {t:.6g} it came to a singular position, where {row} depends on the other constraints: {why}"
 
 
-def rows_of(m: MotionSystem, t: np.ndarray, x: np.ndarray, changes: Changes) -> tuple[np.ndarray, ...]:
-    """Coordinates, speeds, states of forces, work and parameters from the integrator's rows."""
+def rows_of(m: MotionSystem, t: np.ndarray, x: np.ndarray, changes: Changes, beside: Beside = ALONE) -> tuple[np.ndarray, ...]:
+    """Coordinates, speeds, states of forces, work and parameters from the integrator's rows; `beside`: the times of the rows before
+    and after these."""
     q, v, z, work = (np.ascontiguousarray(part) for part in m.split(x))
-    work = np.concatenate([work, changes.work(t)], axis=1)
+    work = np.concatenate([work, changes.work(t, beside)], axis=1)
     q = normalized_rows(m.d.model, q, t)  # dense output does not preserve unit length
-    parameters = changes.over(t)
+    parameters = changes.over(t, beside)
     if len(q):
         v = m.velocities(q, v, t, m.with_states(parameters, z))
     own = len(m.d.model.parameters)

@@ -19,6 +19,7 @@ from ..errors import SaveError
 from ..integrate.trajectory import Rows, joined
 from ..reporting.whole_file import whole_file
 from .changes import Changes
+from .impacts import Beside
 from .motion_system import MotionSystem
 from .netcdf import Variables, Writer
 from .outcome import rows_of
@@ -47,7 +48,7 @@ class Recording:
         self._next, self._before = 0, 0  # the next piece to be written, and the rows before it
         self._text: str | None = None
         self._due = perf_counter() + INTERVAL
-        self._last_t = 0.0
+        self._last_t = np.nan
 
     def __enter__(self) -> Recording:
         return self
@@ -62,21 +63,23 @@ class Recording:
         now = perf_counter()
         self._due = now + max(INTERVAL, SHARE * (now - begun))
 
-    def _write(self) -> None:
-        """New pieces. Where that fails, the disk full or the folder gone, the run goes on: the next time may be better, and
+    def _write(self, ended: bool = False) -> None:
+        """New pieces, but for the newest unless the run has ended: whether its last row is the state before a jump, the next row
+        tells. Where that fails, the disk full or the folder gone, the run goes on: the next time may be better, and
         `finish` reports what is still true then."""
         count = self._writer.count if self._writer is not None else 0
         while self._before < count:  # an interruption between writing and counting here would else write them twice
             self._before += len(self._pieces[self._next][0])
             self._next += 1
-        new = self._pieces[self._next :]
-        if new:
+        end = len(self._pieces) - (not ended)
+        if new := self._pieces[self._next : end]:
+            after = np.nan if ended else self._pieces[end][0][0]
             with suppress(Exception):
-                self._append(self._so_far(*joined(new, self.m.size)))
+                self._append(self._so_far(*joined(new, self.m.size), (self._last_t, after)))
 
-    def _so_far(self, t: np.ndarray, x: np.ndarray) -> Result:
+    def _so_far(self, t: np.ndarray, x: np.ndarray, beside: Beside) -> Result:
         d = self.m.d
-        q, v, states, work, parameters = rows_of(self.m, t, x, self.changes)
+        q, v, states, work, parameters = rows_of(self.m, t, x, self.changes, beside)
         cost = Cost(d.method, d.why, self.m.backend, self.integrator, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
         r = Result(
             self.m.model, t, q, v, self.m.tau, cost, RUNNING, "", [], self.changes.causes, work, parameters, self.m.accounted
@@ -115,7 +118,7 @@ class Recording:
         if self.path is None:
             return
         if self._writer is not None:
-            self._write()  # what is computed from the motion for the file takes a while
+            self._write(ended=True)  # what is computed from the motion for the file takes a while
         message = r.message
         if r.status == "interrupted":
             r.message += f"; the motion up to there is in {self.path}"
@@ -134,7 +137,7 @@ class Recording:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if error is not None and self.path is not None and not isinstance(error, SaveError):
             if self._writer is not None:
-                self._write()
+                self._write(ended=True)
             error.add_note(f"before {self.path} was written{self._left() or '; no row of the run is kept'}")
         if self._file is not None:
             with suppress(OSError):

@@ -92,6 +92,7 @@ class _Composer:
         self.source = source
         self.events = self._events(text)
         self.anchors: dict[str, Node | None] = {}
+        self.expanded = 0
 
     def root(self) -> Node:
         root: Node | None = None
