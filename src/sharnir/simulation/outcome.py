@@ -70,8 +70,8 @@ def not_passed(m: MotionSystem) -> str:
 
 
 def rows_of(m: MotionSystem, t: np.ndarray, x: np.ndarray, changes: Changes, beside: Beside = ALONE) -> tuple[np.ndarray, ...]:
-    """Coordinates, speeds, states of forces, work and parameters from the integrator's rows; `beside`: the times of the rows before
-    and after these."""
+    """Coordinates, speeds, states of forces, work and parameters from the integrator's rows; `beside`: the times of the rows
+    before and after these."""
     q, v, z, work = (np.ascontiguousarray(part) for part in m.split(x))
     work = np.concatenate([work, changes.work(t, beside)], axis=1)
     q = normalized_rows(m.d.model, q, t)  # dense output does not preserve unit length
