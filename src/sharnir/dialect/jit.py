@@ -170,7 +170,7 @@ def _leave() -> None:
     """LLVM cannot be stopped, and aborts where its library is taken down while it is at work on what nobody waits for."""
     at_work = [thread for thread in threading.enumerate() if thread.name == COMPILING]
     libc = ctypes.CDLL(None) if at_work and sys.platform == "linux" else None
-    if libc is not None and hasattr(libc, "on_exit"):  # glibc: `_exit`, with the process's exit code, before anything is taken down
+    if libc is not None and hasattr(libc, "on_exit"):  # glibc: before anything is taken down, with the exit code of the process
         libc.on_exit(libc._exit, None)
         return
     for thread in at_work:
